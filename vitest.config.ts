@@ -1,0 +1,45 @@
+// Packages resolve to their sources here (the posthorn-source condition), so no build is needed to test.
+import { defineConfig } from "vitest/config";
+
+const slow = "**/*.integration.test.ts";
+const nowhere = ["**/node_modules/**", "**/dist/**"];
+
+export default defineConfig({
+  ssr: { resolve: { conditions: ["posthorn-source", "module", "node", "development|production"] } },
+  test: {
+    maxWorkers: "100%",
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          isolate: false,
+          include: ["packages/*/src/**/*.test.ts", "tests/unit/**/*.test.ts"],
+          exclude: [slow, ...nowhere],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "integration",
+          include: ["packages/*/src/**/*.integration.test.ts", "tests/integration/**/*.test.ts"],
+          exclude: nowhere,
+          globalSetup: "tests/support/postgres-setup.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["tests/e2e/**/*.test.ts"],
+          exclude: nowhere,
+          globalSetup: "tests/e2e/setup.ts",
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+    ],
+  },
+});
