@@ -1,0 +1,32 @@
+// Base64 and hex without node:buffer, and strict: one value has one spelling, or it does not decode.
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const HEX = /^(?:[0-9a-f]{2})*$/;
+
+export type Encoding = "hex" | "base64";
+
+export function encode(encoding: Encoding, bytes: Uint8Array): string {
+  if (encoding === "base64") return btoa(String.fromCharCode(...bytes));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Lower-case hex, or standard padded base64 whose unused bits are zero; null for any other spelling. */
+export function decode(encoding: Encoding, text: string): Uint8Array<ArrayBuffer> | null {
+  return encoding === "base64" ? decodeBase64(text) : decodeHex(text);
+}
+
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  if (!BASE64.test(text)) return null;
+  const binary = atob(text);
+  if (text.endsWith("=") && btoa(binary) !== text) return null;
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
+
+function decodeHex(text: string): Uint8Array<ArrayBuffer> | null {
+  if (!HEX.test(text)) return null;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = Number.parseInt(text.slice(at * 2, at * 2 + 2), 16);
+  return bytes;
+}

@@ -1,0 +1,64 @@
+// The envelope: field order, and data that arrives byte for byte.
+import { expect, test } from "vitest";
+import { type EnvelopeFields, envelope } from "./envelope.ts";
+
+const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
+const FACTS = `{"id":"evt_${UUID}","type":"order.paid","api_version":"2025-01-01","created_at":"2025-06-01T10:00:00.007Z","tenant_id":"t1"`;
+
+function bytesOf(payload: string, changed: Partial<EnvelopeFields> = {}): Uint8Array {
+  return envelope({
+    id: UUID,
+    type: "order.paid",
+    apiVersion: "2025-01-01",
+    createdAt: new Date("2025-06-01T12:00:00.007+02:00"),
+    tenant: "t1",
+    subject: null,
+    sequence: null,
+    payload: new TextEncoder().encode(payload),
+    ...changed,
+  });
+}
+
+function textOf(payload: string, changed?: Partial<EnvelopeFields>): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytesOf(payload, changed));
+}
+
+test("an event without subject and sequence leaves both out", () => {
+  expect(textOf('{"a":1}')).toBe(`${FACTS},"data":{"a":1}}`);
+});
+
+test("subject and sequence stand before the data", () => {
+  expect(textOf("null", { subject: "order-1", sequence: 0 })).toBe(
+    `${FACTS},"subject":"order-1","sequence":0,"data":null}`,
+  );
+});
+
+test.each([
+  ["a float that is whole", '{"price":1.0}'],
+  ["an integer beyond 2^53", '{"n":12345678901234567890}'],
+  ["keys out of order, and twice", '{"b":1,"a":2,"b":3,"10":4,"9":5}'],
+  ["escapes, NUL among them", '{"s":"\\u0000\\u00e9\\/\\ud83d"}'],
+  ["white space", '{ "a" :\t[ 1 ,\n2 ] }'],
+  ["characters of one to four bytes", '{"s":"aé€😀"}'],
+  ["an exponent too large for a double", "1e400"],
+])("data with %s arrives as it was given", (_, payload) => {
+  expect(textOf(payload)).toBe(`${FACTS},"data":${payload}}`);
+});
+
+test("data that is not UTF-8 is passed on too", () => {
+  const bytes = bytesOf("", { payload: Uint8Array.of(0x22, 0xff, 0x00, 0x22) });
+  expect([...bytes.slice(-5)]).toEqual([0x22, 0xff, 0x00, 0x22, 0x7d]);
+});
+
+test("quotes, control and non-ASCII characters in the facts make valid JSON", () => {
+  const odd = { tenant: 'a"\\\u0000é😀', subject: "\ud800", type: "ö.ä" };
+  const read = JSON.parse(textOf('"x"', odd));
+  expect(read).toMatchObject({ tenant_id: odd.tenant, subject: odd.subject, type: odd.type, data: "x" });
+});
+
+test("the same event gives the same bytes, and the payload is left as it was", () => {
+  const payload = new TextEncoder().encode('{"a":1.0}');
+  const before = payload.slice();
+  expect(bytesOf("", { payload })).toEqual(bytesOf("", { payload }));
+  expect(payload).toEqual(before);
+});

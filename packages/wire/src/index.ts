@@ -1,0 +1,35 @@
+// Everything that crosses the network, for the sender and the receiver alike.
+export { type EnvelopeFields, envelope } from "./envelope.ts";
+export {
+  DEFAULT_HEADER_PREFIX,
+  type HeaderNames,
+  type HeaderProblem,
+  headerNames,
+  headerPrefixProblem,
+  isReservedHeader,
+  MAX_CUSTOM_HEADER_BYTES,
+  MAX_CUSTOM_HEADERS,
+  validateCustomHeaders,
+} from "./headers.ts";
+export { formatId, type IdKind, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";
+export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
+export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
+export type { Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
+export {
+  DEFAULT_SCHEMES,
+  findScheme,
+  type SchemeName,
+  schemeNamed,
+  schemeProblems,
+  schemes,
+} from "./signature/schemes.ts";
+export { type SignInput, sign } from "./signature/sign.ts";
+export { type SignatureVector, signatureVectors } from "./signature/vectors.ts";
+export {
+  type HeaderSource,
+  type VerifyFailure,
+  type VerifyInput,
+  type VerifyResult,
+  verify,
+} from "./signature/verify.ts";
+export { writeSignatureHeaders } from "./signature/write-headers.ts";

@@ -1,0 +1,66 @@
+// Secrets as people copy them: the prefix says what a string is, so a public key is never taken for a secret.
+import { decode, encode } from "./encoding.ts";
+
+const SHARED = "whsec_";
+const SIGNING = "whsk_";
+const PUBLIC = "whpk_";
+const ED25519_KEY_BYTES = 32;
+
+/** A new shared secret: `whsec_` and the padded base64 of 32 random bytes (Go's library wants the padding). */
+export function generateSecret(): string {
+  return SHARED + encode("base64", crypto.getRandomValues(new Uint8Array(32)));
+}
+
+/** A new ed25519 pair: `whsk_` holds seed and public key, `whpk_` is what the receiver gets. */
+export async function generateSigningKey(): Promise<{ signingKey: string; publicKey: string }> {
+  const pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
+  const pkcs8 = new Uint8Array(await crypto.subtle.exportKey("pkcs8", pair.privateKey));
+  const publicBytes = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+  const both = new Uint8Array(2 * ED25519_KEY_BYTES);
+  both.set(pkcs8.subarray(-ED25519_KEY_BYTES)); // RFC 8410 §7: the seed ends the structure
+  both.set(publicBytes, ED25519_KEY_BYTES);
+  return { signingKey: SIGNING + encode("base64", both), publicKey: PUBLIC + encode("base64", publicBytes) };
+}
+
+export type ParsedSecret =
+  | { readonly kind: "shared"; readonly key: Uint8Array<ArrayBuffer> }
+  | {
+      readonly kind: "signing";
+      readonly seed: Uint8Array<ArrayBuffer>;
+      readonly publicKey: Uint8Array<ArrayBuffer>;
+    }
+  | { readonly kind: "public"; readonly publicKey: Uint8Array<ArrayBuffer> };
+
+/** Strict: the prefix, padded base64, and 24–64 bytes (`whsec_`), 64 (`whsk_`) or 32 (`whpk_`); otherwise null. */
+export function parseSecret(text: string): ParsedSecret | null {
+  if (text.startsWith(SHARED)) return parseShared(text.slice(SHARED.length));
+  if (text.startsWith(SIGNING)) return parseSigning(text.slice(SIGNING.length));
+  if (text.startsWith(PUBLIC)) return parsePublic(text.slice(PUBLIC.length));
+  return null;
+}
+
+/** True for `whsk_…` and `whpk_…`, well-formed or not: never to be used as the key of an HMAC. */
+export function isAsymmetric(text: string): boolean {
+  return text.startsWith(SIGNING) || text.startsWith(PUBLIC);
+}
+
+// Standard Webhooks 1.0.0, "Signature scheme": 24 to 64 bytes.
+function parseShared(base64: string): ParsedSecret | null {
+  const key = decode("base64", base64);
+  return key === null || key.length < 24 || key.length > 64 ? null : { kind: "shared", key };
+}
+
+function parseSigning(base64: string): ParsedSecret | null {
+  const both = decode("base64", base64);
+  if (both?.length !== 2 * ED25519_KEY_BYTES) return null;
+  return {
+    kind: "signing",
+    seed: both.slice(0, ED25519_KEY_BYTES),
+    publicKey: both.slice(ED25519_KEY_BYTES),
+  };
+}
+
+function parsePublic(base64: string): ParsedSecret | null {
+  const publicKey = decode("base64", base64);
+  return publicKey?.length === ED25519_KEY_BYTES ? { kind: "public", publicKey } : null;
+}

@@ -1,0 +1,59 @@
+// The signature schemes there are, by the names that settings use.
+import { headerNames } from "../headers.ts";
+import type { Scheme } from "./scheme.ts";
+import { sha256 } from "./sha256.ts";
+import { standardWebhooks } from "./standard-webhooks.ts";
+import { standardWebhooksV1a } from "./standard-webhooks-v1a.ts";
+import { tV1 } from "./t-v1.ts";
+import { twoHeaders } from "./two-headers.ts";
+
+export const schemes = {
+  "t-v1": tV1,
+  sha256,
+  "two-headers": twoHeaders,
+  "standard-webhooks": standardWebhooks,
+  "standard-webhooks-v1a": standardWebhooksV1a,
+} as const satisfies Readonly<Record<string, Scheme>>;
+
+export type SchemeName = keyof typeof schemes;
+
+/** Stripe's SDK verifies the first, every Standard Webhooks library the second. */
+export const DEFAULT_SCHEMES: readonly SchemeName[] = ["t-v1", "standard-webhooks"];
+
+const byName = new Map<string, Scheme>(Object.entries(schemes));
+
+export function findScheme(name: string): Scheme | undefined {
+  return byName.get(name);
+}
+
+/** For names that were checked when they were saved. */
+export function schemeNamed(name: string): Scheme {
+  const scheme = byName.get(name);
+  if (scheme === undefined) throw new Error(`There is no signature scheme "${name}". ${knownNames()}`);
+  return scheme;
+}
+
+/** What is wrong with a choice of schemes, as sentences; empty when one request can carry them all. */
+export function schemeProblems(names: readonly string[]): string[] {
+  if (names.length === 0) return ["At least one signature scheme is needed; nothing is sent unsigned."];
+  const problems: string[] = [];
+  const writers = new Map<string, Scheme>();
+  for (const name of names) {
+    const scheme = byName.get(name);
+    if (scheme === undefined) {
+      problems.push(`There is no signature scheme "${name}". ${knownNames()}`);
+      continue;
+    }
+    const header = scheme.headers.signature(headerNames());
+    const other = writers.get(header);
+    if (other !== undefined && (other === scheme || !scheme.shares || !other.shares)) {
+      problems.push(`The signature schemes "${other.name}" and "${name}" both write ${header}; choose one.`);
+    }
+    writers.set(header, scheme);
+  }
+  return problems;
+}
+
+function knownNames(): string {
+  return `Choose from ${[...byName.keys()].join(", ")}.`;
+}
