@@ -1,0 +1,157 @@
+// One request in the air: undici's callbacks on one side, exactly one AttemptOutcome on the other.
+import type { Dispatcher } from "undici";
+import type { AttemptOutcome } from "../model.ts";
+import { classifyError, type ErrorClass } from "./classify-error.ts";
+
+/** Kept of a response body, for the log. */
+const KEPT_BODY_BYTES = 1024;
+/** Read so that the connection can be used again: 64 KB cost about 45 µs, a new TLS connection 1.2 ms. */
+const DRAINED_BODY_BYTES = 64 * 1024;
+const MAX_INFORMATIONAL = 32;
+const NOTHING = new Uint8Array(0);
+
+export interface Origin {
+  readonly name: string;
+  /** Requests that have no connection yet. */
+  waiting: number;
+}
+
+/** Settles exactly once; whatever undici says afterwards is ignored. */
+export class AttemptHandler implements Dispatcher.DispatchHandler {
+  readonly #startedAt = performance.now();
+  readonly #origin: Origin;
+  readonly #timeoutMs: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #group: AttemptHandler[] | null;
+  readonly #onSettled: () => void;
+  readonly #resolve: (outcome: AttemptOutcome) => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #slot = 0;
+  #isSettled = false;
+  #statusCode = 0;
+  #informational = 0;
+  #retryAfter: string | null = null;
+  #kept: Uint8Array = NOTHING;
+  #bytesRead = 0;
+
+  constructor(
+    origin: Origin,
+    timeoutMs: number,
+    group: AttemptHandler[] | null,
+    onSettled: () => void,
+    resolve: (outcome: AttemptOutcome) => void,
+  ) {
+    this.#origin = origin;
+    origin.waiting += 1;
+    this.#timeoutMs = timeoutMs;
+    this.#group = group;
+    if (group !== null) this.#slot = group.push(this) - 1;
+    this.#onSettled = onSettled;
+    this.#resolve = resolve;
+    // One timer each: Node keeps timers of equal length in one list, set and clear cost less than 1 µs together.
+    this.#timer = setTimeout(onDeadline, timeoutMs, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Given up while it waited for a connection, it must not be sent any more; nor twice, whatever undici makes of
+    // a connection that broke: the receiver may have worked on it.
+    if (this.#isSettled || this.#controller !== null) {
+      this.#settle(SENT_ONCE);
+      controller.abort(GIVEN_UP);
+      return;
+    }
+    this.#controller = controller;
+    this.#origin.waiting -= 1;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (statusCode < 200) {
+      this.#informational += 1;
+      if (this.#informational > MAX_INFORMATIONAL) this.#giveUp(TOO_MANY_INFORMATIONAL);
+      return;
+    }
+    this.#statusCode = statusCode;
+    const retryAfter = headers["retry-after"];
+    this.#retryAfter = typeof retryAfter === "string" ? retryAfter.slice(0, 100) : null;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytesRead += chunk.length;
+    const room = KEPT_BODY_BYTES - this.#kept.length;
+    // A copy, because the chunk is a view on a 64 KB read buffer.
+    if (room > 0) this.#kept = Buffer.concat([this.#kept, chunk.subarray(0, room)]);
+    if (this.#bytesRead > DRAINED_BODY_BYTES) this.#giveUp(BODY_TOO_LONG);
+  }
+
+  onResponseEnd(): void {
+    this.#settle(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (!this.#isSettled) this.#settle(classifyError(error));
+  }
+
+  onDeadline(): void {
+    this.#giveUp({ error: "timeout", detail: `no answer within ${this.#timeoutMs} ms` });
+  }
+
+  cutOff(): void {
+    this.#giveUp(CUT_OFF);
+  }
+
+  #giveUp(reason: ErrorClass): void {
+    if (this.#isSettled) return;
+    this.#settle(reason);
+    this.#controller?.abort(GIVEN_UP);
+  }
+
+  /** The status line decides: once it is there, a body that breaks, drips or never ends changes nothing. */
+  #settle(problem: ErrorClass | null): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    if (this.#controller === null) this.#origin.waiting -= 1;
+    clearTimeout(this.#timer);
+    this.#leaveGroup();
+    this.#onSettled();
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    if (this.#statusCode === 0) {
+      this.#resolve(failed(problem ?? NO_STATUS, durationMs));
+      return;
+    }
+    this.#resolve({
+      kind: "answered",
+      statusCode: this.#statusCode,
+      responseBody: this.#kept,
+      retryAfter: this.#retryAfter,
+      durationMs,
+    });
+  }
+
+  /** The last one takes the empty place. In a Set, whose old tables keep what they held alive, this cost 6 µs. */
+  #leaveGroup(): void {
+    const last = this.#group?.pop();
+    if (this.#group === null || last === undefined || last === this) return;
+    this.#group[this.#slot] = last;
+    last.#slot = this.#slot;
+  }
+}
+
+const SENT_ONCE: ErrorClass = { error: "connection_reset", detail: "connection closed before an answer" };
+const CUT_OFF: ErrorClass = { error: "unknown", detail: "cut off because this process is stopping" };
+const TOO_MANY_INFORMATIONAL: ErrorClass = { error: "bad_response", detail: "endless 1xx responses" };
+const BODY_TOO_LONG: ErrorClass = { error: "bad_response", detail: "response body too long" };
+const NO_STATUS: ErrorClass = { error: "bad_response", detail: "no status line" };
+const GIVEN_UP = new Error("given up");
+
+// One turn of the event loop later: an answer that is already in the socket's buffer was in time, we were late.
+function onDeadline(handler: AttemptHandler): void {
+  setImmediate(() => handler.onDeadline());
+}
+
+export function failed({ error, detail }: ErrorClass, durationMs: number): AttemptOutcome {
+  return { kind: "failed", error, detail, durationMs };
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import type { AttemptError } from "../model.ts";
+import { BlockedAddressError, classifyError } from "./classify-error.ts";
+
+function coded(code: string, message = "something with 10.0.0.5 in it"): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+describe("classifyError", () => {
+  it.each<[AttemptError, string[]]>([
+    ["timeout", ["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT"]],
+    ["dns_error", ["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "ENODATA", "ESERVFAIL"]],
+    ["connection_refused", ["ECONNREFUSED"]],
+    ["connection_reset", ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]],
+    ["connection_error", ["EHOSTUNREACH", "ENETUNREACH", "EMFILE", "EADDRNOTAVAIL", "SOMETHING_NEW"]],
+    ["tls_error", ["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "CERT_HAS_EXPIRED", "EPROTO"]],
+    [
+      "tls_error",
+      ["ERR_TLS_CERT_ALTNAME_INVALID", "ERR_SSL_WRONG_VERSION_NUMBER", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
+    ],
+    ["bad_response", ["UND_ERR_HEADERS_OVERFLOW", "ERR_ASSERTION", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"]],
+    [
+      "invalid_request",
+      ["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED", "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH"],
+    ],
+    ["unknown", ["UND_ERR_DESTROYED", "UND_ERR_CLOSED"]],
+  ])("gives %s for %j", (error, codes) => {
+    for (const code of codes) expect(classifyError(coded(code)).error, code).toBe(error);
+  });
+
+  it("gives no address away, except inside what a certificate says", () => {
+    for (const code of ["ECONNREFUSED", "EHOSTUNREACH", "ENOTFOUND", "UND_ERR_SOCKET", "SOMETHING_NEW"]) {
+      expect(classifyError(coded(code)).detail).not.toContain("10.0.0.5");
+    }
+    expect(classifyError(new BlockedAddressError())).toEqual({
+      error: "blocked_address",
+      detail: "address not allowed",
+    });
+  });
+
+  it("takes whatever is thrown", () => {
+    for (const thrown of [undefined, null, "text", 7, {}, new Error("")]) {
+      expect(classifyError(thrown).error).toBe("connection_error");
+    }
+  });
+
+  it("keeps the detail to one short line", () => {
+    const { detail } = classifyError(coded("EPROTO", `${"long ".repeat(100)}\nsecond line`));
+    expect(detail.length).toBeLessThanOrEqual(200);
+    expect(detail).not.toContain("\n");
+  });
+});

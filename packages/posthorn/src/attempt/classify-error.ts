@@ -1,0 +1,84 @@
+// From an exception to an AttemptError. Everything the network or a receiver can do to us ends up here as a value.
+import type { AttemptError } from "../model.ts";
+
+export interface ErrorClass {
+  readonly error: AttemptError;
+  /** One line for the attempt log. Never an address that a name resolved to: that would make us a DNS oracle. */
+  readonly detail: string;
+}
+
+/** The guard's refusal, for whichever of its three layers made it. */
+export class BlockedAddressError extends Error {
+  readonly code = "BLOCKED_ADDRESS";
+  constructor() {
+    super("address not allowed");
+  }
+}
+
+export function classifyError(thrown: unknown): ErrorClass {
+  const { code, message } = describe(thrown);
+  if (code === "BLOCKED_ADDRESS") return { error: "blocked_address", detail: "address not allowed" };
+  const known = BY_CODE[code];
+  if (known !== undefined) return known;
+  if (code === "UND_ERR_SOCKET") return socketError(message);
+  // undici leaves its code undefined.
+  if (isParserError(thrown)) return { error: "bad_response", detail: "not an HTTP/1.1 response" };
+  if (isDnsCode(code)) return { error: "dns_error", detail: `the host name could not be resolved (${code})` };
+  if (isTlsCode(code)) return { error: "tls_error", detail: `${short(message)} (${code})` };
+  return { error: "connection_error", detail: code === "" ? short(message) : `connection failed (${code})` };
+}
+
+const BY_CODE: Readonly<Record<string, ErrorClass | undefined>> = {
+  ECONNREFUSED: { error: "connection_refused", detail: "connection refused" },
+  ECONNRESET: { error: "connection_reset", detail: "connection reset before an answer" },
+  EPIPE: { error: "connection_reset", detail: "connection closed while the request was being sent" },
+  ETIMEDOUT: { error: "timeout", detail: "no connection within the time limit" },
+  UND_ERR_CONNECT_TIMEOUT: { error: "timeout", detail: "no connection within the time limit" },
+  UND_ERR_HEADERS_TIMEOUT: { error: "timeout", detail: "no answer within the time limit" },
+  UND_ERR_HEADERS_OVERFLOW: { error: "bad_response", detail: "response headers too large" },
+  // undici asserts on a status such as 000.
+  ERR_ASSERTION: { error: "bad_response", detail: "not an HTTP/1.1 response" },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { error: "bad_response", detail: "content-length does not match" },
+  UND_ERR_INVALID_ARG: { error: "invalid_request", detail: "the request has an invalid header or path" },
+  UND_ERR_NOT_SUPPORTED: { error: "invalid_request", detail: "the request has an unsupported header" },
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: {
+    error: "invalid_request",
+    detail: "content-length does not match the body",
+  },
+  UND_ERR_DESTROYED: { error: "unknown", detail: "cut off because this process is stopping" },
+  UND_ERR_CLOSED: { error: "unknown", detail: "cut off because this process is stopping" },
+};
+
+function socketError(message: string): ErrorClass {
+  // "bad response": an unasked 100 Continue; "bad upgrade": a 101.
+  if (message.startsWith("bad "))
+    return { error: "bad_response", detail: `not an answer to a POST (${message})` };
+  return { error: "connection_reset", detail: "connection closed before an answer" };
+}
+
+function isParserError(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === "HTTPParserError";
+}
+
+function isDnsCode(code: string): boolean {
+  return /^(?:EAI_\w+|ENOTFOUND|ENODATA|ESERVFAIL|EFORMERR|ENONAME|EBADRESP|EREFUSED)$/.test(code);
+}
+
+// OpenSSL's verify results have names of their own, without a common prefix.
+function isTlsCode(code: string): boolean {
+  return /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|ERROR_IN_C)/.test(
+    code,
+  );
+}
+
+function describe(thrown: unknown): { code: string; message: string } {
+  if (!(thrown instanceof Error)) return { code: "", message: String(thrown) };
+  const code = "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
+  return { code, message: thrown.message };
+}
+
+/** A certificate may carry a hundred names, and OpenSSL's messages several lines. */
+function short(message: string): string {
+  const line = message.split("\n", 1)[0] ?? "";
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+}

@@ -1,0 +1,33 @@
+// What an outcome means for its delivery, apart from how many tries are left.
+import type { AttemptError, AttemptOutcome, RetryOn } from "../model.ts";
+
+/** `gone` is a 410: dead at once, and the endpoint is disabled. */
+export type OutcomeClass = "delivered" | "transient" | "permanent" | "gone";
+
+export function classify(outcome: AttemptOutcome, retryOn: RetryOn): OutcomeClass {
+  return outcome.kind === "answered" ? classifyStatus(outcome.statusCode, retryOn) : BY_ERROR[outcome.error];
+}
+
+function classifyStatus(status: number, retryOn: RetryOn): OutcomeClass {
+  if (status >= 200 && status <= 299) return "delivered";
+  if (status === 410) return "gone";
+  if (retryOn === "every") return "transient";
+  if (status === 408 || status === 429) return "transient";
+  // Outside 100–599 a status counts as a 5xx (RFC 9110 §15); a final 1xx is as broken as that.
+  return status >= 300 && status <= 499 ? "permanent" : "transient";
+}
+
+// Our own refusals are permanent whatever `retryOn` says: the receiver never saw the request, and a fast retry of a
+// blocked address is what an attacker wants.
+const BY_ERROR: Readonly<Record<AttemptError, OutcomeClass>> = {
+  timeout: "transient",
+  dns_error: "transient",
+  connection_refused: "transient",
+  connection_reset: "transient",
+  connection_error: "transient",
+  tls_error: "transient",
+  bad_response: "transient",
+  unknown: "transient",
+  blocked_address: "permanent",
+  invalid_request: "permanent",
+};

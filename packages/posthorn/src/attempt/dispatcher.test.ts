@@ -1,0 +1,400 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import type { AttemptOutcome, PreparedRequest } from "../model.ts";
+import { type ScriptedReceiver, startScriptedReceiver } from "../testing/scripted-receiver.ts";
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from "./dispatcher.ts";
+import { parseAddressPolicy } from "./guard-address.ts";
+
+const LOOPBACK = parseAddressPolicy({ allowHttp: true, allowedCidrs: ["127.0.0.0/8"] });
+const DEADLINE_MS = 150;
+/** What a busy machine may add to a deadline before the test calls it missed. */
+const GRACE_MS = 2_000;
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
+});
+
+function dispatcher(options: Partial<DispatcherOptions> = {}): Dispatcher {
+  const created = createDispatcher({ policy: LOOPBACK, ...options });
+  cleanups.push(() => created.close());
+  return created;
+}
+
+async function receiver(): Promise<ScriptedReceiver> {
+  const started = await startScriptedReceiver();
+  cleanups.push(() => started.close());
+  return started;
+}
+
+/** A server that does what it likes with each connection once the request has arrived. */
+async function rawServer(onRequest: (socket: Socket, nth: number) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  let requests = 0;
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("data", () => onRequest(socket, ++requests));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  cleanups.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+function answering(text: string): Promise<string> {
+  return rawServer((socket) => socket.write(text));
+}
+
+function request(url: string, overrides: Partial<PreparedRequest> = {}): PreparedRequest {
+  return {
+    url,
+    headers: { "content-type": "application/json" },
+    body: Buffer.from('{"a":1}'),
+    timeoutMs: DEADLINE_MS,
+    ...overrides,
+  };
+}
+
+function createGate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+async function send(url: string, overrides: Partial<PreparedRequest> = {}): Promise<AttemptOutcome> {
+  const sender = dispatcher();
+  const startedAt = performance.now();
+  const outcome = await sender.send(request(url, overrides));
+  expect(performance.now() - startedAt).toBeLessThan((overrides.timeoutMs ?? DEADLINE_MS) + GRACE_MS);
+  expect(sender.inFlight).toBe(0);
+  return outcome;
+}
+
+describe("a well-behaved receiver", () => {
+  it("gets exactly the bytes and headers, and asks for no compression", async () => {
+    const server = await receiver();
+    const body = Buffer.from([0, 255, 10, 13, 0xc3, 0xa9]);
+    await send(`${server.url}/hook?x=1`, {
+      headers: { "X-Webhook-Id": "evt_1", "Accept-Encoding": "gzip" },
+      body,
+    });
+    const [received] = server.requests;
+    expect(received).toMatchObject({
+      method: "POST",
+      url: "/hook?x=1",
+      headers: { "x-webhook-id": "evt_1", "accept-encoding": "identity", "content-length": "6" },
+    });
+    expect(received?.headers.host).toBe(`127.0.0.1:${server.port}`);
+    expect(received?.body).toEqual(body);
+  });
+
+  it("has its status, first kilobyte and Retry-After recorded", async () => {
+    const server = await receiver();
+    server.answer("/", { status: 503, headers: { "retry-after": "7" }, body: "b".repeat(5_000) });
+    expect(await send(server.url)).toMatchObject({ kind: "answered", statusCode: 503, retryAfter: "7" });
+    const outcome = await send(server.url);
+    expect(outcome.kind === "answered" && Buffer.from(outcome.responseBody).toString()).toBe(
+      "b".repeat(1_024),
+    );
+  });
+
+  it("is sent an empty body as an empty body", async () => {
+    const server = await receiver();
+    expect(await send(server.url, { body: new Uint8Array(0) })).toMatchObject({ statusCode: 200 });
+    expect(server.requests[0]?.headers["content-length"]).toBe("0");
+  });
+
+  it("keeps its connection between requests, also after a body of 60 KB", async () => {
+    const server = await receiver();
+    server.answer("/", { body: "x".repeat(60_000) });
+    const sender = dispatcher();
+    for (let i = 0; i < 3; i += 1) {
+      await sender.send(request(server.url, { timeoutMs: 2_000 }));
+      // undici takes a connection back one turn of the event loop after its answer.
+      await new Promise(setImmediate);
+    }
+    expect(server.connections).toBe(1);
+  });
+
+  it("may answer with any status, and the status is all that counts", async () => {
+    for (const status of [200, 204, 299, 301, 400, 404, 410, 429, 500, 599]) {
+      const server = await answering(
+        `HTTP/1.1 ${status} X\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
+      );
+      expect(await send(server), String(status)).toMatchObject({ kind: "answered", statusCode: status });
+    }
+  });
+});
+
+describe("a hostile receiver", () => {
+  it("times out when it is silent", async () => {
+    const server = await receiver();
+    server.answer("/", "hang");
+    expect(await send(server.url)).toMatchObject({
+      kind: "failed",
+      error: "timeout",
+      detail: "no answer within 150 ms",
+    });
+  });
+
+  it("times out when it drips its headers", async () => {
+    const url = await rawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      const timer = setInterval(() => socket.write("x-a: b\r\n"), 10);
+      socket.on("close", () => clearInterval(timer));
+    });
+    expect(await send(url)).toMatchObject({ error: "timeout" });
+  });
+
+  it("is answered when it drips its body, and its connection ends", async () => {
+    const server = await receiver();
+    server.answer("/", "drip");
+    const outcome = await send(server.url);
+    expect(outcome).toMatchObject({ kind: "answered", statusCode: 200 });
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(DEADLINE_MS - 5);
+  });
+
+  it("is answered when its body never ends, long before the deadline", async () => {
+    const server = await receiver();
+    server.answer("/", "endless");
+    const outcome = await send(server.url, { timeoutMs: 60_000 });
+    expect(outcome).toMatchObject({ kind: "answered", statusCode: 200 });
+    expect(outcome.kind === "answered" && outcome.responseBody.length).toBe(1_024);
+  });
+
+  it("is reset when it cuts the connection before its status line", async () => {
+    const server = await receiver();
+    server.answer("/", "reset");
+    expect(await send(server.url)).toMatchObject({ kind: "failed", error: "connection_reset" });
+    expect(await send(await rawServer((socket) => socket.end()))).toMatchObject({
+      error: "connection_reset",
+    });
+    const half = await rawServer((socket) => socket.end("HTTP/1.1 20"));
+    expect(await send(half)).toMatchObject({ error: "connection_reset" });
+  });
+
+  it("is answered when it cuts the connection after its status line", async () => {
+    const head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf";
+    const closing = await rawServer((socket) => socket.end(head));
+    expect(await send(closing)).toMatchObject({ kind: "answered", statusCode: 200 });
+    const resetting = await rawServer((socket) =>
+      socket.write(head, () => setImmediate(() => socket.resetAndDestroy())),
+    );
+    expect(await send(resetting)).toMatchObject({ kind: "answered", statusCode: 200 });
+  });
+
+  it("is cut off when it floods 1xx, and times out when it sends them slowly", async () => {
+    const early = "HTTP/1.1 103 Early Hints\r\n\r\n";
+    expect(await send(await answering(early.repeat(1_000)), { timeoutMs: 60_000 })).toMatchObject({
+      error: "bad_response",
+    });
+    const slow = await rawServer((socket) => {
+      const timer = setInterval(() => socket.write(early), 20);
+      socket.on("close", () => clearInterval(timer));
+    });
+    expect(await send(slow)).toMatchObject({ error: "timeout" });
+  });
+
+  it("may send a few 1xx before its answer", async () => {
+    const url = await answering(
+      "HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n",
+    );
+    expect(await send(url)).toMatchObject({ kind: "answered", statusCode: 202 });
+  });
+
+  it("is cut off when its headers are too large", async () => {
+    const url = await answering(`HTTP/1.1 200 OK\r\n${`x-h: ${"v".repeat(1_000)}\r\n`.repeat(40)}\r\n`);
+    expect(await send(url)).toMatchObject({ error: "bad_response", detail: "response headers too large" });
+  });
+
+  it.each([
+    ["speaks SSH", "SSH-2.0-OpenSSH_9.2\r\n"],
+    ["has status 000", "HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n"],
+    ["upgrades", "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"],
+    ["speaks HTTP/0.9", "<html>hello</html>\r\n\r\n"],
+    ["sends NUL", "\0\0\0\0\0\0\0\0"],
+  ])("gives a bad response when it %s", async (_name, text) => {
+    expect(await send(await answering(text))).toMatchObject({ kind: "failed", error: "bad_response" });
+  });
+
+  it.each([
+    ["999", "HTTP/1.1 999 X\r\ncontent-length: 0\r\n\r\n", 999],
+    ["600", "HTTP/1.1 600 X\r\ncontent-length: 0\r\n\r\n", 600],
+    ["204 with a body", "HTTP/1.1 204 No Content\r\n\r\nbody that must not be here", 204],
+    ["a body longer than its length", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\ntoo long", 200],
+    ["broken chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 200],
+  ])("is judged by its status: %s", async (_name, text, statusCode) => {
+    expect(await send(await answering(text))).toMatchObject({ kind: "answered", statusCode });
+  });
+
+  it("is not followed anywhere", async () => {
+    const [server, elsewhere] = [await receiver(), await receiver()];
+    server.answer("/", { status: 302, headers: { location: elsewhere.url } });
+    expect(await send(server.url)).toMatchObject({ kind: "answered", statusCode: 302 });
+    expect(elsewhere.connections).toBe(0);
+  });
+
+  it("has its gzip left alone", async () => {
+    const server = await receiver();
+    const bomb = gzipSync(Buffer.alloc(500_000));
+    server.answer("/", { headers: { "content-encoding": "gzip" }, body: bomb });
+    const outcome = await send(server.url);
+    expect(outcome.kind === "answered" && Buffer.from(outcome.responseBody)).toEqual(bomb.subarray(0, 1_024));
+  });
+
+  it("is refused when nobody listens on its port", async () => {
+    const server = await startScriptedReceiver();
+    const { url } = server;
+    await server.close();
+    expect(await send(url)).toMatchObject({ error: "connection_refused", detail: "connection refused" });
+  });
+
+  it("cannot answer the next request in advance", async () => {
+    const ok = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+    const real = "HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n";
+    const url = await rawServer((socket, nth) => socket.write(nth === 1 ? ok + ok : real));
+    const sender = dispatcher();
+    expect(await sender.send(request(url))).toMatchObject({ statusCode: 200 });
+    expect(await sender.send(request(url))).toMatchObject({ statusCode: 500 });
+  });
+
+  it("is not sent a POST again when it closes a reused connection on it", async () => {
+    let seen = 0;
+    const url = await rawServer((socket, nth) => {
+      seen = nth;
+      if (nth === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+      else socket.destroy();
+    });
+    const sender = dispatcher();
+    await sender.send(request(url));
+    expect(await sender.send(request(url))).toMatchObject({ kind: "failed", error: "connection_reset" });
+    expect(seen).toBe(2);
+  });
+
+  it("gets no second connection for a request that was given up", async () => {
+    const server = await receiver();
+    server.answer("/hang", "hang");
+    const sender = dispatcher();
+    await sender.send(request(`${server.url}/hang`));
+    await server.idle();
+    // Connections are accepted in order, so this one comes behind any that should not be there.
+    await dispatcher().send(request(`${server.url}/ok`, { timeoutMs: 2_000 }));
+    expect(server.connections).toBe(2);
+  });
+});
+
+describe("a request that cannot be sent", () => {
+  it.each<[string, Record<string, string>]>([
+    ["a line break in a header", { "x-a": "1\r\nx-b: 2" }],
+    ["a NUL in a header", { "x-a": "\0" }],
+    ["a space in a header name", { "x a": "1" }],
+    ["its own host", { Host: "internal" }],
+    ["its own connection", { Connection: "close" }],
+    ["a transfer-encoding", { "Transfer-Encoding": "chunked" }],
+    ["an expectation", { Expect: "100-continue" }],
+    ["a wrong length", { "Content-Length": "1" }],
+  ])("is invalid with %s, and nothing is sent", async (_name, headers) => {
+    const server = await receiver();
+    expect(await send(server.url, { headers })).toMatchObject({ kind: "failed", error: "invalid_request" });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ["ftp://127.0.0.1/", "invalid_request"],
+    ["nonsense", "invalid_request"],
+    ["http://u:p@127.0.0.1:3000/", "invalid_request"],
+    ["http://[::1]:3000/", "blocked_address"],
+    ["http://0.0.0.0:3000/", "blocked_address"],
+  ])("is refused for %s: %s", async (url, error) => {
+    expect(await send(url)).toMatchObject({ kind: "failed", error });
+  });
+});
+
+describe("the dispatcher", () => {
+  it("never sends what was given up while it waited for a connection", async () => {
+    const server = await receiver();
+    server.answer("/hang", "hang");
+    const sender = dispatcher({ connectionsPerOrigin: 1 });
+    const both = await Promise.all([
+      sender.send(request(`${server.url}/hang`)),
+      sender.send(request(`${server.url}/queued`, { timeoutMs: 50 })),
+    ]);
+    expect(both).toMatchObject([{ error: "timeout" }, { error: "timeout" }]);
+    expect(await sender.send(request(`${server.url}/later`, { timeoutMs: 2_000 }))).toMatchObject({
+      statusCode: 200,
+    });
+    expect(server.requests.map(({ path }) => path)).toEqual(["/hang", "/later"]);
+  });
+
+  it("sends what waits behind a request that timed out", async () => {
+    const server = await receiver();
+    server.answer("/hang", "hang");
+    const sender = dispatcher({ connectionsPerOrigin: 1 });
+    const hanging = sender.send(request(`${server.url}/hang`));
+    const waiting = Array.from({ length: 5 }, () =>
+      sender.send(request(`${server.url}/ok`, { timeoutMs: 3_000 })),
+    );
+    expect(await hanging).toMatchObject({ error: "timeout" });
+    expect(await Promise.all(waiting)).toMatchObject(new Array(5).fill({ statusCode: 200 }));
+  });
+
+  it("opens no more connections to an origin than it may", async () => {
+    const server = await receiver();
+    const sender = dispatcher({ connectionsPerOrigin: 3 });
+    await Promise.all(
+      Array.from({ length: 30 }, () => sender.send(request(server.url, { timeoutMs: 3_000 }))),
+    );
+    expect(server.concurrency().max).toBeLessThanOrEqual(3);
+    expect(server.connections).toBeLessThanOrEqual(3);
+  });
+
+  it("counts what is in flight", async () => {
+    const server = await receiver();
+    const gate = createGate();
+    server.answer("/", { until: gate.opened });
+    const sender = dispatcher();
+    const sent = [1, 2, 3].map(() => sender.send(request(server.url, { timeoutMs: 3_000 })));
+    await server.received(3);
+    expect(sender.inFlight).toBe(3);
+    gate.open();
+    await Promise.all(sent);
+    expect(sender.inFlight).toBe(0);
+  });
+
+  it("calls an attempt unknown when it is aborted before the answer", async () => {
+    const server = await receiver();
+    server.answer("/", "hang");
+    const stop = new AbortController();
+    const sender = dispatcher();
+    const sent = [1, 2].map(() => sender.send(request(server.url, { timeoutMs: 60_000 }), stop.signal));
+    await server.received(2);
+    stop.abort();
+    expect(await Promise.all(sent)).toMatchObject([{ error: "unknown" }, { error: "unknown" }]);
+    expect(await sender.send(request(server.url), stop.signal)).toMatchObject({
+      error: "unknown",
+      detail: "not sent because this process is stopping",
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("finishes what is in flight before it closes, and takes nothing new", async () => {
+    const server = await receiver();
+    const gate = createGate();
+    server.answer("/", { until: gate.opened });
+    const sender = createDispatcher({ policy: LOOPBACK });
+    const sent = sender.send(request(server.url, { timeoutMs: 3_000 }));
+    await server.received(1);
+    const closed = Promise.all([sender.close(), sender.close()]);
+    await expect(sender.send(request(server.url))).rejects.toThrow("closed");
+    gate.open();
+    expect(await sent).toMatchObject({ statusCode: 200 });
+    await closed;
+  });
+});

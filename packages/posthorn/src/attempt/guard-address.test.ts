@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isAllowedAddress, PUBLIC_ONLY, parseAddressPolicy } from "./guard-address.ts";
+
+function isAllowed(ip: string, policy = PUBLIC_ONLY): boolean {
+  return isAllowedAddress(ip, ip.includes(":") ? 6 : 4, policy);
+}
+
+// First and last address of every special range, and their public neighbours.
+const SPECIAL_IPV4: readonly (readonly [
+  first: string,
+  last: string,
+  below: string | null,
+  above: string | null,
+])[] = [
+  ["0.0.0.0", "0.255.255.255", null, "1.0.0.0"],
+  ["10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0"],
+  ["100.64.0.0", "100.127.255.255", "100.63.255.255", "100.128.0.0"],
+  ["127.0.0.0", "127.255.255.255", "126.255.255.255", "128.0.0.0"],
+  ["169.254.0.0", "169.254.255.255", "169.253.255.255", "169.255.0.0"],
+  ["172.16.0.0", "172.31.255.255", "172.15.255.255", "172.32.0.0"],
+  ["192.0.0.0", "192.0.0.255", "191.255.255.255", "192.0.1.0"],
+  ["192.0.2.0", "192.0.2.255", "192.0.1.255", "192.0.3.0"],
+  ["192.31.196.0", "192.31.196.255", "192.31.195.255", "192.31.197.0"],
+  ["192.52.193.0", "192.52.193.255", "192.52.192.255", "192.52.194.0"],
+  ["192.88.99.0", "192.88.99.255", "192.88.98.255", "192.88.100.0"],
+  ["192.168.0.0", "192.168.255.255", "192.167.255.255", "192.169.0.0"],
+  ["192.175.48.0", "192.175.48.255", "192.175.47.255", "192.175.49.0"],
+  ["198.18.0.0", "198.19.255.255", "198.17.255.255", "198.20.0.0"],
+  ["198.51.100.0", "198.51.100.255", "198.51.99.255", "198.51.101.0"],
+  ["203.0.113.0", "203.0.113.255", "203.0.112.255", "203.0.114.0"],
+  ["224.0.0.0", "255.255.255.255", "223.255.255.255", null],
+  ["168.63.129.16", "168.63.129.16", "168.63.129.15", "168.63.129.17"],
+];
+
+describe("isAllowedAddress", () => {
+  it.each(SPECIAL_IPV4)("refuses IPv4 %s to %s and nothing beside it", (first, last, below, above) => {
+    expect(isAllowed(first)).toBe(false);
+    expect(isAllowed(last)).toBe(false);
+    if (below !== null) expect(isAllowed(below)).toBe(true);
+    if (above !== null) expect(isAllowed(above)).toBe(true);
+  });
+
+  it.each([
+    ..."100.100.100.200 169.254.169.254 169.254.170.2 192.0.0.192".split(" "),
+    ..."::1 :: ::ffff:127.0.0.1 ::ffff:7f00:1 0:0:0:0:0:ffff:7f00:1 ::7f00:1 ::ffff:0:7f00:1 ::ffff:10.0.0.5".split(
+      " ",
+    ),
+    ..."64:ff9b::169.254.169.254 64:ff9b:1::7f00:1 2002:7f00:1:: 2001::1 2001:1ff:ffff::1 2001:db8::1".split(
+      " ",
+    ),
+    ..."fec0::1 fe80::1 fe80::1%eth0 fc00::1 fd00:ec2::254 fd20:ce::254 ff02::1 100::1 3fff::1 3fff:fff::1".split(
+      " ",
+    ),
+    ..."5f00::1 4000::1 1fff:ffff::1 2620:4f:8000::1 8000::1".split(" "),
+  ])("refuses %s", (ip) => {
+    expect(isAllowed(ip)).toBe(false);
+  });
+
+  it.each(
+    "2600:: 2000::1 2001:200::1 2001:db9::1 2001:db7::1 2003::1 2620:4f:7fff::1 2620:4f:8001::1 3ffe:ffff::1 3fff:1000::1 2606:4700::1111 ::ffff:8.8.8.8 1.1.1.1".split(
+      " ",
+    ),
+  )("allows %s", (ip) => {
+    expect(isAllowed(ip)).toBe(true);
+  });
+
+  it.each(["", "localhost", "1.2.3", "1.2.3.4.5", "256.1.1.1", "0x7f.1", "1.2.3.4/8", "::g", " 8.8.8.8"])(
+    "refuses %j, which is no address",
+    (text) => {
+      expect(isAllowedAddress(text, 4, PUBLIC_ONLY)).toBe(false);
+      expect(isAllowedAddress(text, 6, PUBLIC_ONLY)).toBe(false);
+    },
+  );
+
+  it("refuses an address that comes with the wrong family", () => {
+    expect(isAllowedAddress("8.8.8.8", 6, PUBLIC_ONLY)).toBe(false);
+    expect(isAllowedAddress("2600::1", 4, PUBLIC_ONLY)).toBe(false);
+  });
+
+  it("judges an IPv4-mapped address as the IPv4 address", () => {
+    fc.assert(
+      fc.property(fc.ipV4(), (ip) => {
+        expect(isAllowed(`::ffff:${ip}`)).toBe(isAllowed(ip));
+      }),
+    );
+  });
+
+  it("allows no IPv6 address outside 2000::/3", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 }), (groups) => {
+        const isGlobal = ((groups[0] ?? 0) & 0xe000) === 0x2000;
+        fc.pre(!isGlobal && !groups.slice(0, 5).every((group) => group === 0));
+        expect(isAllowed(groups.map((group) => group.toString(16)).join(":"))).toBe(false);
+      }),
+    );
+  });
+
+  it("lets the operator open a range, and only that", () => {
+    const policy = parseAddressPolicy({ allowedCidrs: ["10.1.0.0/16", "fd12::/16", "127.0.0.1"] });
+    expect(
+      ["10.1.0.0", "10.1.255.255", "::ffff:10.1.2.3", "fd12::1", "127.0.0.1"].map((ip) =>
+        isAllowed(ip, policy),
+      ),
+    ).toEqual([true, true, true, true, true]);
+    expect(["10.0.255.255", "10.2.0.0", "fd13::1", "127.0.0.2"].map((ip) => isAllowed(ip, policy))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it("keeps cloud metadata closed even when everything is open", () => {
+    const policy = parseAddressPolicy({ allowedCidrs: ["0.0.0.0/0", "::/0"] });
+    const metadata =
+      "169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 168.63.129.16 192.0.0.192 fd00:ec2::254 fd20:ce::254 ::ffff:169.254.169.254 64:ff9b::a9fe:a9fe 64:ff9b:1::a9fe:a9fe 2002:a9fe:a9fe::1 ::a9fe:a9fe";
+    for (const ip of metadata.split(" ")) expect(isAllowed(ip, policy), ip).toBe(false);
+    for (const ip of ["10.0.0.1", "::1", "127.0.0.1", "fd00::1"])
+      expect(isAllowed(ip, policy), ip).toBe(true);
+  });
+
+  it.each([
+    "10.0.0.0/33",
+    "10.0.0.0/",
+    "10.0.0.0/8/8",
+    "ten",
+    "fd00::/129",
+    "::ffff:10.0.0.0/104",
+    "10.0.0.0/-1",
+    "",
+  ])("refuses the range %j and says how to write one", (cidr) => {
+    expect(() => parseAddressPolicy({ allowedCidrs: [cidr] })).toThrow("Write it as 10.0.0.0/8");
+  });
+});

@@ -1,0 +1,120 @@
+// Which addresses a delivery may connect to. IPv4 by the whole IANA special-purpose table; IPv6 by an allow-list,
+// 2000::/3 minus specials: every deny-list surveyed for IPv6 was incomplete at some time (NAT64, 6to4, site-local, …).
+import { type IpBytes, type IpRange, isInRange, parseCidr, parseIp } from "./ip-address.ts";
+
+/** The operator's word, never a tenant's. */
+export interface AddressPolicy {
+  readonly allowHttp: boolean;
+  /** Special ranges that may be reached all the same, such as `127.0.0.0/8` in development. */
+  readonly allowedCidrs: readonly IpRange[];
+}
+
+export interface AddressPolicyInput {
+  readonly allowHttp?: boolean;
+  readonly allowedCidrs?: readonly string[];
+}
+
+export const PUBLIC_ONLY: AddressPolicy = { allowHttp: false, allowedCidrs: [] };
+
+export function parseAddressPolicy(input: AddressPolicyInput = {}): AddressPolicy {
+  const allowedCidrs = (input.allowedCidrs ?? []).map((text) => {
+    const range = parseCidr(text);
+    if (range === null) {
+      throw new Error(
+        `"${text}" is not an address range. Write it as 10.0.0.0/8 or fd00::/8, or as one address.`,
+      );
+    }
+    return range;
+  });
+  return { allowHttp: input.allowHttp ?? false, allowedCidrs };
+}
+
+/** Anything that is not plainly an address of that family is refused. */
+export function isAllowedAddress(ip: string, family: 4 | 6, policy: AddressPolicy): boolean {
+  if (ip.includes(":") !== (family === 6)) return false;
+  const address = parseIp(ip);
+  if (address === null) return false;
+  if (isMetadata(address)) return false;
+  return isPublic(address) || isInAny(address, policy.allowedCidrs);
+}
+
+/** Did the operator, and not the public address space, let this one in? */
+export function isOperatorAllowed(ip: string, policy: AddressPolicy): boolean {
+  const address = parseIp(ip);
+  return address !== null && !isMetadata(address) && isInAny(address, policy.allowedCidrs);
+}
+
+function isPublic(address: IpBytes): boolean {
+  if (address.length === 4) return !isInAny(address, SPECIAL_IPV4);
+  return isInRange(address, GLOBAL_UNICAST) && !isInAny(address, SPECIAL_IPV6);
+}
+
+/** Hands out credentials to whoever asks: refused even inside an allowed range, also when wrapped in IPv6. */
+function isMetadata(address: IpBytes): boolean {
+  if (isInAny(address, METADATA)) return true;
+  const embedded = embeddedIpv4(address);
+  return embedded !== null && isInAny(embedded, METADATA);
+}
+
+/** The IPv4 address that a translator or tunnel would dial: NAT64, 6to4, IPv4-compatible. */
+function embeddedIpv4(address: IpBytes): IpBytes | null {
+  if (address.length === 4) return null;
+  if (isInRange(address, SIX_TO_FOUR)) return address.slice(2, 6);
+  return isInAny(address, ENDS_IN_IPV4) ? address.slice(12) : null;
+}
+
+function isInAny(address: IpBytes, list: readonly IpRange[]): boolean {
+  return list.some((range) => isInRange(address, range));
+}
+
+function range(text: string): IpRange {
+  const parsed = parseCidr(text);
+  if (parsed === null) throw new Error(`bad range in the table: ${text}`);
+  return parsed;
+}
+
+// IANA IPv4 Special-Purpose Address Registry, plus multicast and two cloud addresses outside it.
+const SPECIAL_IPV4 = [
+  "0.0.0.0/8", // this network; 0.0.0.0 reaches loopback on Linux
+  "10.0.0.0/8", // private
+  "100.64.0.0/10", // carrier-grade NAT
+  "127.0.0.0/8", // loopback
+  "169.254.0.0/16", // link-local
+  "172.16.0.0/12", // private
+  "192.0.0.0/24", // IETF protocol assignments
+  "192.0.2.0/24", // documentation
+  "192.31.196.0/24", // AS112
+  "192.52.193.0/24", // AMT
+  "192.88.99.0/24", // 6to4 relay
+  "192.168.0.0/16", // private
+  "192.175.48.0/24", // AS112
+  "198.18.0.0/15", // benchmarking
+  "198.51.100.0/24", // documentation
+  "203.0.113.0/24", // documentation
+  "224.0.0.0/4", // multicast
+  "240.0.0.0/4", // reserved, broadcast
+  "168.63.129.16", // Azure host
+].map(range);
+
+const GLOBAL_UNICAST = range("2000::/3");
+
+const SPECIAL_IPV6 = [
+  "2001::/23", // IETF protocol assignments: Teredo, ORCHID, benchmarking
+  "2001:db8::/32", // documentation
+  "2002::/16", // 6to4
+  "2620:4f:8000::/48", // AS112
+  "3fff::/20", // documentation
+].map(range);
+
+const METADATA = [
+  "169.254.0.0/16", // AWS, GCP, Azure, ECS, Scaleway, Tencent: all of link-local
+  "100.100.100.200", // Alibaba
+  "168.63.129.16", // Azure
+  "192.0.0.192", // Oracle
+  "fe80::/10", // link-local
+  "fd00:ec2::/32", // AWS
+  "fd20:ce::254", // GCP
+].map(range);
+
+const SIX_TO_FOUR = range("2002::/16");
+const ENDS_IN_IPV4 = ["64:ff9b::/96", "64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96"].map(range);

@@ -1,0 +1,102 @@
+// Signs with node:crypto: WebCrypto would be asynchronous and about ten times dearer for a body of 1 KB.
+import {
+  createHmac,
+  createPrivateKey,
+  createSecretKey,
+  type KeyObject,
+  sign as signEd25519,
+} from "node:crypto";
+import {
+  headerNames,
+  type KeyKind,
+  type Scheme,
+  type SignedMessage,
+  type SignedPart,
+  schemeNamed,
+  signingKeyBytes,
+  writeSignatureHeaders,
+} from "@posthorn/wire";
+import type { SignatureSettings } from "../model.ts";
+
+/**
+ * Writes the headers of every chosen scheme, each signed with all secrets of its kind, the one that retires soonest
+ * first. A scheme with no such secret writes nothing; when that leaves none, it throws: nothing is sent unsigned.
+ */
+export function signRequest(
+  headers: Record<string, string>,
+  settings: SignatureSettings,
+  message: SignedMessage,
+  secrets: readonly string[],
+): void {
+  const names = headerNames(settings.headerPrefix);
+  let isSigned = false;
+  for (const name of settings.schemes) {
+    const scheme = schemeNamed(name);
+    const signatures = signaturesOf(scheme, message, secrets);
+    if (signatures.length === 0) continue;
+    writeSignatureHeaders(headers, scheme, names, message, signatures);
+    isSigned = true;
+  }
+  if (!isSigned) {
+    const wanted = settings.schemes.join(", ") || "none chosen";
+    throw new Error(
+      `No valid secret of this endpoint fits its signature schemes (${wanted}); rotate its secret.`,
+    );
+  }
+}
+
+function signaturesOf(scheme: Scheme, message: SignedMessage, secrets: readonly string[]): string[] {
+  const parts = scheme.signedParts(message);
+  const signatures: string[] = [];
+  for (const secret of secrets) {
+    const key = keyOf(scheme.key, secret);
+    if (key !== null) signatures.push(signatureOf(scheme, key, parts));
+  }
+  return signatures;
+}
+
+function signatureOf(scheme: Scheme, key: KeyObject, parts: readonly SignedPart[]): string {
+  if (scheme.algorithm === "ed25519") {
+    // Ed25519 reads its message twice (RFC 8032 §5.1.6), so here the parts are joined.
+    const content = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
+    return signEd25519(null, content, key).toString(scheme.encoding);
+  }
+  const hmac = createHmac("sha256", key);
+  for (const part of parts) hmac.update(part);
+  return hmac.digest(scheme.encoding);
+}
+
+// A prepared key saves 6 µs (HMAC) or 400 µs (ed25519) a signature. Two generations bound the cache: what is used moves
+// to the young one, the old one is dropped whole. Evicting key by key made a miss cost 15 µs more, because a Map skips
+// the holes at its front each time.
+const MAX_YOUNG_KEYS = 5_000;
+type Keys = Map<string, KeyObject | null>;
+const caches: Record<KeyKind, { young: Keys; old: Keys }> = {
+  text: { young: new Map(), old: new Map() },
+  base64: { young: new Map(), old: new Map() },
+  ed25519: { young: new Map(), old: new Map() },
+};
+
+function keyOf(kind: KeyKind, secret: string): KeyObject | null {
+  const cache = caches[kind];
+  const young = cache.young.get(secret);
+  if (young !== undefined) return young;
+  const old = cache.old.get(secret);
+  const key = old === undefined ? prepareKey(kind, secret) : old;
+  if (cache.young.size >= MAX_YOUNG_KEYS) {
+    cache.old = cache.young;
+    cache.young = new Map();
+  }
+  cache.young.set(secret, key);
+  return key;
+}
+
+// RFC 8410 §7: an ed25519 private key in PKCS #8 is this and the 32 bytes of the seed.
+const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
+
+function prepareKey(kind: KeyKind, secret: string): KeyObject | null {
+  const bytes = signingKeyBytes(kind, secret);
+  if (bytes === null) return null;
+  if (kind !== "ed25519") return createSecretKey(bytes);
+  return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, bytes]), format: "der", type: "pkcs8" });
+}

@@ -1,0 +1,170 @@
+// The library's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
+import { DEFAULT_HEADER_PREFIX, DEFAULT_SCHEMES, headerPrefixProblem, schemeProblems } from "@posthorn/wire";
+import type pg from "pg";
+import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.ts";
+import { PosthornError } from "./errors.ts";
+import type { PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
+import { type Logger, silentLogger } from "./observe/log.ts";
+import { didYouMean } from "./resources/did-you-mean.ts";
+import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
+import { parseRetryPolicy, RETRY_PRESETS } from "./settle/retry-schedule.ts";
+
+export interface PosthornOptions {
+  /** A `pg` pool of yours, or a connection string. */
+  readonly database: pg.Pool | string;
+  /** The PostgreSQL schema everything lives in. Default `posthorn`. */
+  readonly schema?: string | undefined;
+  /** `id:base64 of 32 bytes`, several separated by commas: the first encrypts endpoint secrets, all decrypt. Default: the environment's `POSTHORN_ENCRYPTION_KEYS`. */
+  readonly encryptionKeys?: string | readonly string[] | undefined;
+  /** Deliver to `http:` URLs too. Default false. */
+  readonly allowHttp?: boolean | undefined;
+  /** Address ranges, such as `127.0.0.0/8`, to deliver to although they are not public. Default none. */
+  readonly allowCidrs?: readonly string[] | undefined;
+  /** `courier` (1m 5m 15m 1h 6h), `short`, `exponential`, `quick`, or gaps such as `200ms,1s,5s`. Default `courier`. */
+  readonly retryPolicy?: string | undefined;
+  /** `transient`: other 4xx and 3xx are dead at once. `every`: all but 2xx and 410 is retried. Default `transient`. */
+  readonly retryOn?: RetryOn | undefined;
+  /** Time for one attempt, all of it. Default 10 000. */
+  readonly timeoutMs?: number | undefined;
+  /** Attempts in flight in this process. Default 500. */
+  readonly concurrency?: number | undefined;
+  /** Attempts in flight per endpoint, across all processes. Default 5. */
+  readonly endpointConcurrency?: number | undefined;
+  /** How long a silent worker keeps what it holds. Default 15 000. */
+  readonly leaseMs?: number | undefined;
+  /** Default 10. */
+  readonly maxEndpointsPerTenant?: number | undefined;
+  /** `X-Webhook` gives `X-Webhook-Signature` and its companions. Default `X-Webhook`. */
+  readonly headerPrefix?: string | undefined;
+  /** How deliveries are signed. Default `t-v1` and `standard-webhooks`. */
+  readonly signatureSchemes?: readonly string[] | undefined;
+  /** Default `Posthorn/1`. */
+  readonly userAgent?: string | undefined;
+  /** What is sent: the `envelope` around the data, or the bare `data`. Default `envelope`. */
+  readonly format?: PayloadFormat | undefined;
+  /** False: events are kept and nothing is sent. Default true. */
+  readonly enabled?: boolean | undefined;
+  /** Anything with debug, info, warn and error. Default: silence. */
+  readonly logger?: Logger | undefined;
+}
+
+export interface Config {
+  readonly database: pg.Pool | string;
+  readonly schema: string;
+  readonly encryptionKeys: string | readonly string[] | undefined;
+  readonly addressPolicy: AddressPolicy;
+  readonly endpointDefaults: EndpointDefaults;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly maxEndpointsPerTenant: number;
+  readonly userAgent: string;
+  readonly enabled: boolean;
+  readonly logger: Logger;
+}
+
+const optionNames = [
+  "database",
+  "schema",
+  "encryptionKeys",
+  "allowHttp",
+  "allowCidrs",
+  "retryPolicy",
+  "retryOn",
+  "timeoutMs",
+  "concurrency",
+  "endpointConcurrency",
+  "leaseMs",
+  "maxEndpointsPerTenant",
+  "headerPrefix",
+  "signatureSchemes",
+  "userAgent",
+  "format",
+  "enabled",
+  "logger",
+] as const satisfies (keyof PosthornOptions)[];
+
+export function resolveConfig(options: PosthornOptions): Config {
+  for (const name of Object.keys(options)) {
+    if (!(optionNames as readonly string[]).includes(name)) {
+      throw invalid(`There is no option "${name}".${didYouMean(name, optionNames)}`);
+    }
+  }
+  if (options.database === undefined || options.database === "") {
+    throw invalid("database is missing: pass a pg Pool or a connection string.");
+  }
+  return {
+    database: options.database,
+    schema: options.schema ?? "posthorn",
+    encryptionKeys: options.encryptionKeys ?? (process.env.POSTHORN_ENCRYPTION_KEYS || undefined),
+    addressPolicy: readAddressPolicy(options),
+    endpointDefaults: {
+      format: oneOf("format", options.format ?? "envelope", ["envelope", "data"]),
+      signature: {
+        schemes: readSchemes(options.signatureSchemes ?? DEFAULT_SCHEMES),
+        headerPrefix: readHeaderPrefix(options.headerPrefix ?? DEFAULT_HEADER_PREFIX),
+      },
+      timeoutMs: within("timeoutMs", options.timeoutMs ?? 10_000, 100, 60_000),
+      maxInFlight: within("endpointConcurrency", options.endpointConcurrency ?? 5, 1, 100),
+      retryPolicy: readRetryPolicy(options.retryPolicy),
+      retryOn: oneOf("retryOn", options.retryOn ?? "transient", ["transient", "every"]),
+    },
+    concurrency: within("concurrency", options.concurrency ?? 500, 1, 10_000),
+    leaseMs: within("leaseMs", options.leaseMs ?? 15_000, 500, 600_000),
+    maxEndpointsPerTenant: within("maxEndpointsPerTenant", options.maxEndpointsPerTenant ?? 10, 1, 100_000),
+    userAgent: readUserAgent(options.userAgent ?? "Posthorn/1"),
+    enabled: options.enabled ?? true,
+    logger: options.logger ?? silentLogger,
+  };
+}
+
+function readAddressPolicy({ allowHttp, allowCidrs }: PosthornOptions): AddressPolicy {
+  try {
+    return parseAddressPolicy({ allowHttp: allowHttp ?? false, allowedCidrs: [...(allowCidrs ?? [])] });
+  } catch (error) {
+    throw invalid(`allowCidrs: ${(error as Error).message}`);
+  }
+}
+
+function readRetryPolicy(text: string | undefined): RetryPolicy {
+  if (text === undefined) return RETRY_PRESETS.courier;
+  try {
+    return parseRetryPolicy(text);
+  } catch (error) {
+    throw invalid(`retryPolicy: ${(error as Error).message}`);
+  }
+}
+
+function readSchemes(names: readonly string[]): readonly string[] {
+  const problems = schemeProblems(names);
+  if (problems.length > 0) throw invalid(`signatureSchemes: ${problems.join(" ")}`);
+  return names;
+}
+
+function readHeaderPrefix(prefix: string): string {
+  const problem = headerPrefixProblem(prefix);
+  if (problem !== null) throw invalid(`headerPrefix: ${problem}`);
+  return prefix;
+}
+
+function readUserAgent(text: string): string {
+  if (!/^[\x20-\x7e]{1,256}$/.test(text))
+    throw invalid("userAgent must be 1 to 256 printable ASCII characters.");
+  return text;
+}
+
+function within(name: string, value: number, least: number, most: number): number {
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw invalid(`${name} must be a whole number from ${least} to ${most}; it is ${String(value)}.`);
+  }
+  return value;
+}
+
+function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
+  if (!allowed.includes(value))
+    throw invalid(`${name} must be one of ${allowed.join(", ")}; it is "${value}".`);
+  return value;
+}
+
+function invalid(message: string): PosthornError {
+  return new PosthornError("invalid_config", message);
+}

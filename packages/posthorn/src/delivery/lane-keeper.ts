@@ -1,0 +1,294 @@
+// Keeps the lanes in memory and the lanes in the database one: takes lanes that are ready, fetches what is owed in
+// them, looks once a second at what hints may have missed, and lets go of lanes that are idle.
+import { performance } from "node:perf_hooks";
+import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
+import type { Logger } from "../observe/log.ts";
+import { Loop } from "../service/loop.ts";
+import type { Turnstile } from "../service/turnstile.ts";
+import type { Database } from "../storage/database.ts";
+import { acquireLanes } from "../storage/queries/lanes/acquire.ts";
+import { releaseLanes } from "../storage/queries/lanes/release.ts";
+import { type SurveyedLane, surveyLanes } from "../storage/queries/lanes/survey.ts";
+import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { type Fetched, fetch } from "../storage/queries/queue/fetch.ts";
+import { giveBack } from "../storage/queries/queue/give-back.ts";
+import { recoverClaimed } from "../storage/queries/queue/recover.ts";
+import type { Lane } from "./lane.ts";
+import type { Lanes } from "./lanes.ts";
+
+export interface LaneKeeperOptions {
+  readonly db: Database;
+  readonly lanes: Lanes;
+  readonly claims: Turnstile;
+  readonly logger: Logger;
+  readonly workerId: () => number;
+  /** Other workers there are; alone, a lane is kept much longer. */
+  readonly others: () => number;
+  readonly loadTargets: (endpointIds: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>;
+  /** A statement failed and may have been carried out all the same. */
+  readonly onTrouble: () => void;
+}
+
+// One fetch = many lanes, few rows: fewer lanes made API-only latency 52 ms, more rows cost throughput.
+const lanesPerFetch = 60;
+const rowsPerFetch = 300;
+const lanesPerAcquire = 200;
+const lingerAloneMs = 30_000;
+const lingerMs = 1_500;
+
+export class LaneKeeper {
+  readonly #options: LaneKeeperOptions;
+  readonly #acquiring: Loop;
+  readonly #fetching: Loop;
+  readonly #surveying: Loop;
+  #dueTimer: NodeJS.Timeout | undefined;
+  #dueTimerAt = Number.POSITIVE_INFINITY;
+  /** Of recent payloads; keeps a fetch of large events small. */
+  #averageBytes = 1_024;
+
+  constructor(options: LaneKeeperOptions) {
+    this.#options = options;
+    const { logger } = options;
+    this.#acquiring = new Loop({
+      name: "taking lanes",
+      intervalMs: 500,
+      logger,
+      step: () => this.#acquire(),
+    });
+    this.#fetching = new Loop({ name: "fetching", intervalMs: 1_000, logger, step: () => this.#fetch() });
+    this.#surveying = new Loop({
+      name: "surveying lanes",
+      intervalMs: 1_000,
+      logger,
+      step: () => this.#survey(),
+    });
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([this.#acquiring.start(), this.#fetching.start(), this.#surveying.start()]);
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#dueTimer);
+    await Promise.all([this.#acquiring.stop(), this.#fetching.stop(), this.#surveying.stop()]);
+  }
+
+  hungry(): void {
+    this.#fetching.wake();
+  }
+
+  lanesReady(): void {
+    this.#acquiring.wake();
+  }
+
+  /** Rows came into lanes of this worker, as far as somebody else could tell. */
+  hint(endpointIds: readonly Uuid[]): void {
+    if (endpointIds.length === 0) this.#surveying.wake();
+    for (const id of endpointIds) {
+      const lane = this.#options.lanes.get(id);
+      if (lane === undefined) this.#surveying.wake();
+      else this.#options.lanes.markOwed(lane);
+    }
+  }
+
+  /** A settled retry of this lane is due again after the delay. */
+  dueIn(lane: Lane, delayMs: number): void {
+    const at = performance.now() + delayMs;
+    if (at < lane.dueAt) lane.dueAt = at;
+    this.#armTimer(lane.dueAt);
+  }
+
+  /** Everything the loops would do by and by, done now. */
+  async lookNow(): Promise<void> {
+    await this.#surveying.turn();
+    await this.#acquiring.turn();
+    await this.#fetching.turn();
+  }
+
+  /** After the database was away: what it says this worker holds, and memory does not. */
+  async takeStock(): Promise<void> {
+    const { db, claims, lanes, workerId } = this.#options;
+    await claims.alone(async () => {
+      const owned = await surveyLanes(db, workerId());
+      const unknown = owned.filter(({ endpointId }) => lanes.get(endpointId) === undefined);
+      await this.#openLanes(unknown.map(({ endpointId }) => endpointId));
+      const claimed = await recoverClaimed(db, workerId(), [...lanes.heldIds]);
+      for (const delivery of claimed) this.#admit(delivery);
+    });
+    lanes.pump();
+  }
+
+  async #acquire(): Promise<boolean> {
+    const { db, claims, lanes, workerId } = this.#options;
+    if (!lanes.hasCapacity) return false;
+    const taken = await this.#claiming(() =>
+      claims.pass(async () => {
+        const ids = await acquireLanes(db, workerId(), lanesPerAcquire);
+        await this.#openLanes(ids);
+        return ids.length;
+      }),
+    );
+    return taken === lanesPerAcquire;
+  }
+
+  async #fetch(): Promise<boolean> {
+    const { db, claims, lanes, workerId } = this.#options;
+    const hungry = lanes.nextHungry(lanesPerFetch);
+    if (hungry.length === 0) return false;
+    const rows = Math.max(
+      hungry.length,
+      Math.min(rowsPerFetch, Math.floor((16 * 1024 * 1024) / this.#averageBytes)),
+    );
+    const turns = hungry.map((lane) => ({
+      lane,
+      endpointId: lane.endpointId,
+      room: Math.min(lane.room, Math.max(5, Math.floor(rows / hungry.length))),
+      signs: lane.owedSigns,
+    }));
+    await this.#claiming(() =>
+      claims.pass(async () => {
+        const fetched = await fetch(db, workerId(), turns);
+        await this.#refreshTargets(fetched);
+        const perLane = new Map<Uuid, number>();
+        for (const { delivery } of fetched) {
+          this.#admit(delivery);
+          perLane.set(delivery.endpointId, (perLane.get(delivery.endpointId) ?? 0) + 1);
+        }
+        for (const { lane, endpointId, room, signs } of turns) {
+          if ((perLane.get(endpointId) ?? 0) < room) lanes.markFetched(lane, signs);
+        }
+      }),
+    );
+    lanes.pump();
+    return lanes.nextHungry(1).length > 0;
+  }
+
+  async #survey(): Promise<boolean> {
+    const { db, lanes, workerId } = this.#options;
+    const surveyed = await surveyLanes(db, workerId());
+    const stale: Uuid[] = [];
+    for (const row of surveyed) {
+      const lane = lanes.get(row.endpointId);
+      if (lane === undefined) continue;
+      if (row.targetVersion !== lane.target.version) stale.push(row.endpointId);
+      this.#noteDue(lane, row);
+    }
+    if (stale.length > 0) await this.#reload(stale);
+    await this.#releaseIdle();
+    return false;
+  }
+
+  #noteDue(lane: Lane, { dueInMs }: SurveyedLane): void {
+    if (dueInMs === null) return;
+    if (dueInMs <= 0) this.#options.lanes.markOwed(lane);
+    else this.dueIn(lane, dueInMs);
+  }
+
+  /** Settings changed: the next attempt uses the new ones; a paused or deleted endpoint gets no next attempt. */
+  async #reload(endpointIds: readonly Uuid[]): Promise<void> {
+    const { db, lanes, loadTargets, workerId } = this.#options;
+    const targets = await loadTargets(endpointIds);
+    for (const id of endpointIds) {
+      const lane = lanes.get(id);
+      const target = targets.get(id);
+      if (lane === undefined) continue;
+      if (target !== null && target !== undefined) lane.target = target;
+      if (target?.isActive) continue;
+      lane.isClosing = true;
+      const unsent = lanes.withdrawWaiting(lane);
+      if (unsent.length > 0) await giveBack(db, workerId(), unsent);
+      if (target === null) await cancelOwed(db, [id]);
+    }
+  }
+
+  async #releaseIdle(): Promise<void> {
+    const { db, lanes, others, workerId } = this.#options;
+    const now = performance.now();
+    const linger = others() === 0 ? lingerAloneMs : lingerMs;
+    const idle: Lane[] = [];
+    for (const lane of lanes.all()) {
+      if (lane.held > 0) continue;
+      const isQuiet = !lane.hasOwed && now - lane.usedAt > linger && lane.dueAt - now > linger;
+      if (lane.isClosing || isQuiet) idle.push(lane);
+      if (idle.length === 1_000) break;
+    }
+    if (idle.length === 0) return;
+    const wasClosing = new Set(idle.filter((lane) => lane.isClosing));
+    for (const lane of idle) lane.isClosing = true;
+    const released = await this.#claiming(() =>
+      releaseLanes(
+        db,
+        workerId(),
+        idle.map((lane) => lane.endpointId),
+      ),
+    );
+    for (const lane of idle) {
+      if (released.has(lane.endpointId)) lanes.close(lane);
+      // somebody was writing into it: it has work now
+      else if (!wasClosing.has(lane)) {
+        lane.isClosing = false;
+        lanes.markOwed(lane);
+      }
+    }
+  }
+
+  async #openLanes(endpointIds: readonly Uuid[]): Promise<void> {
+    if (endpointIds.length === 0) return;
+    const { lanes, loadTargets } = this.#options;
+    const targets = await loadTargets(endpointIds);
+    for (const id of endpointIds) {
+      const target = targets.get(id);
+      // a deleted endpoint's lane is never ready; should one come all the same, the survey lets go of it
+      if (target === null || target === undefined) continue;
+      lanes.markOwed(lanes.open(target));
+    }
+  }
+
+  async #refreshTargets(fetched: readonly Fetched[]): Promise<void> {
+    const stale = new Set<Uuid>();
+    let bytes = 0;
+    for (const { delivery, targetVersion } of fetched) {
+      bytes += delivery.event.payload.byteLength;
+      const lane = this.#options.lanes.get(delivery.endpointId);
+      if (lane !== undefined && lane.target.version < targetVersion) stale.add(delivery.endpointId);
+    }
+    if (fetched.length > 0) this.#averageBytes = Math.max(1_024, bytes / fetched.length);
+    if (stale.size > 0) await this.#reload([...stale]);
+  }
+
+  #admit(delivery: ClaimedDelivery): void {
+    const lane = this.#options.lanes.get(delivery.endpointId);
+    if (lane !== undefined) this.#options.lanes.admit(delivery, lane);
+  }
+
+  #armTimer(at: number): void {
+    if (at >= this.#dueTimerAt) return;
+    clearTimeout(this.#dueTimer);
+    this.#dueTimerAt = at;
+    this.#dueTimer = setTimeout(() => this.#wakeDue(), Math.min(60_000, Math.max(1, at - performance.now())));
+  }
+
+  #wakeDue(): void {
+    const { lanes } = this.#options;
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const lane of lanes.all()) {
+      if (lane.dueAt <= now) {
+        lane.dueAt = Number.POSITIVE_INFINITY;
+        lanes.markOwed(lane);
+      } else if (lane.dueAt < next) next = lane.dueAt;
+    }
+    this.#dueTimerAt = Number.POSITIVE_INFINITY;
+    if (next < Number.POSITIVE_INFINITY) this.#armTimer(next);
+  }
+
+  /** A claim that fails may have been carried out: its rows are found again when stock is taken. */
+  async #claiming<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#options.onTrouble();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// One endpoint's lane while this worker owns it. The cap on attempts in flight is exact because it is counted here and
+// nowhere else: nobody but the owner sends to the endpoint.
+import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
+
+export class Lane {
+  readonly endpointId: Uuid;
+  target: Target;
+  /** Claimed and in memory, not yet started. */
+  readonly waiting: ClaimedDelivery[] = [];
+  inFlight = 0;
+  /** Places promised to rows that an ingest statement in the air will bring. */
+  reserved = 0;
+  /** Answered, not yet written down. */
+  unsettled = 0;
+  /** Rows may be owed in the database that are not in memory: newcomers queue behind them. */
+  hasOwed = false;
+  /** Grows with every sign of owed rows; a fetch that began before the last sign proves nothing. */
+  owedSigns = 0;
+  /** Monotonic time at which the next owed row is due. */
+  dueAt = Number.POSITIVE_INFINITY;
+  /** Monotonic time of the last sign of work. */
+  usedAt: number;
+  /** Standing in the line of lanes that may start an attempt. */
+  inLine = false;
+  /** Being let go of: it takes nothing new. */
+  isClosing = false;
+  /** Of a life that has ended; what it still holds is somebody else's. */
+  isForgotten = false;
+
+  constructor(target: Target, now: number) {
+    this.endpointId = target.endpointId;
+    this.target = target;
+    this.usedAt = now;
+  }
+
+  /** Rows this worker holds or is about to hold for the lane. */
+  get held(): number {
+    return this.waiting.length + this.inFlight + this.reserved + this.unsettled;
+  }
+
+  /** Rows that may still come into memory. Enough to keep the endpoint busy, few enough to be lost without harm. */
+  get room(): number {
+    return Math.max(50, this.target.maxInFlight * 2) - this.waiting.length - this.reserved;
+  }
+
+  get mayStart(): boolean {
+    return !this.isClosing && this.waiting.length > 0 && this.inFlight < this.target.maxInFlight;
+  }
+}

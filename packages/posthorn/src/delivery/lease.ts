@@ -1,0 +1,222 @@
+// A worker's life: registered, renewed every second on a connection of its own, heard dead by the others when its
+// session goes or its lease ends. Watches the others in turn and buries the dead.
+//
+//   start ─► alive(id) ──renewed──► alive(id)
+//              │  connection lost: reconnect, same id ─► trouble is over: take stock
+//              └─ renewal finds no row: buried ─► forget everything ─► alive(new id)
+import { hostname } from "node:os";
+import { performance } from "node:perf_hooks";
+import type { Logger } from "../observe/log.ts";
+import type { Clock } from "../service/clock.ts";
+import { Loop } from "../service/loop.ts";
+import type { Database, DirectConnection } from "../storage/database.ts";
+import { type Burial, bury, suspects } from "../storage/queries/workers/bury.ts";
+import { commonChannel, listen, workerChannel } from "../storage/queries/workers/hints.ts";
+import {
+  dropLifeLocks,
+  registerWorker,
+  renewWorker,
+  takeLifeLock,
+} from "../storage/queries/workers/register.ts";
+
+export interface LeaseOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly leaseMs: number;
+  /** This worker was buried while it lived: it holds nothing any more. */
+  readonly onBuried: () => void;
+  /** The database was away and is back: claims whose replies were lost must be found again. */
+  readonly onRecovered: () => Promise<void>;
+  readonly onBurial: (burial: Burial) => void;
+  /** `endpoints` is empty for a hint that concerns everything. */
+  readonly onHint: (hint: { readonly forAll: boolean; readonly endpoints: readonly string[] }) => void;
+}
+
+export class Lease {
+  readonly #options: LeaseOptions;
+  readonly #loop: Loop;
+  readonly #observed = new Map<number, { until: number; since: number }>();
+  #connection: DirectConnection | undefined;
+  #id = 0;
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #hadTrouble = false;
+  /** After a reconnect the old session may still hold it for a while: then it is asked for again. */
+  #holdsLifeLock = false;
+  #others = 0;
+  #stopped = false;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#loop = new Loop({
+      name: "lease renewal",
+      intervalMs: Math.max(50, Math.min(1_000, options.leaseMs / 10)),
+      logger: options.logger,
+      step: () => this.#tend(),
+    });
+  }
+
+  get workerId(): number {
+    return this.#id;
+  }
+
+  /** Other registered workers at the last look. */
+  get others(): number {
+    return this.#others;
+  }
+
+  /** Nothing is started on a lease that could end before others may act on its end. */
+  get isFresh(): boolean {
+    const { leaseMs } = this.#options;
+    return performance.now() < this.#renewedAt + leaseMs - Math.min(2_000, leaseMs / 5);
+  }
+
+  /** The database took a write within the last few renewals: it is there, and it is not read-only. */
+  get isHealthy(): boolean {
+    return this.#connection !== undefined && performance.now() - this.#renewedAt < 3_000;
+  }
+
+  async start(): Promise<void> {
+    await this.#connect();
+    await this.#begin();
+    await this.#loop.start();
+  }
+
+  /** Buries itself: lanes become free, and what could not be given back is recorded as unknown. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#loop.stop();
+    if (this.#id !== 0) {
+      await bury(this.#options.db, { id: this.#id, until: null }).catch((error: Error) => {
+        this.#options.logger.warn("could not sign off; another worker takes over when the lease ends", {
+          error: error.message,
+        });
+      });
+    }
+    this.#id = 0;
+    await this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  /** A claim or its reply was lost; take stock as soon as the database answers. */
+  noteTrouble(): void {
+    this.#hadTrouble = true;
+    this.#loop.wake();
+  }
+
+  /** Renews now; after it, a buried worker has its new life. */
+  async check(): Promise<void> {
+    await this.#loop.turn();
+  }
+
+  async #tend(): Promise<boolean> {
+    if (this.#connection === undefined) await this.#connect();
+    await this.#renew();
+    if (!this.#holdsLifeLock) await this.#takeLifeLock();
+    if (this.#hadTrouble) {
+      this.#hadTrouble = false;
+      try {
+        await this.#options.onRecovered();
+      } catch (error) {
+        this.#hadTrouble = true;
+        throw error;
+      }
+    }
+    await this.#watchOthers();
+    return false;
+  }
+
+  async #connect(): Promise<void> {
+    const { db, logger } = this.#options;
+    const connection = await db.connect();
+    this.#connection = connection;
+    void connection.lost.then((error) => {
+      if (this.#connection !== connection || this.#stopped) return;
+      logger.warn("the worker's connection was lost, reconnecting", { error: error.message });
+      this.#connection = undefined;
+      this.#hadTrouble = true;
+      void connection.close();
+      this.#loop.wake();
+    });
+    if (!connection.isDirect) {
+      logger.info("a connection pooler stands before the database: polling only, takeover after the lease");
+    }
+    connection.onNotification((channel, payload) => {
+      this.#options.onHint({
+        forAll: channel === commonChannel(db.schema),
+        endpoints: payload === "" ? [] : payload.split(","),
+      });
+    });
+    if (this.#id !== 0) await this.#claimSession();
+  }
+
+  async #begin(): Promise<void> {
+    const { db, leaseMs } = this.#options;
+    const connection = this.#connection as DirectConnection;
+    const asked = performance.now();
+    this.#id = await registerWorker(db, {
+      name: `${hostname()}:${process.pid}`,
+      leaseMs,
+      holdsLifeLock: connection.isDirect,
+    });
+    this.#renewedAt = asked;
+    await this.#claimSession();
+    await this.#renew();
+  }
+
+  async #claimSession(): Promise<void> {
+    const connection = this.#connection as DirectConnection;
+    const { schema } = this.#options.db;
+    this.#holdsLifeLock = false;
+    await this.#takeLifeLock();
+    if (!connection.isDirect) return;
+    await listen(connection, [commonChannel(schema), workerChannel(schema, this.#id)]);
+  }
+
+  async #takeLifeLock(): Promise<void> {
+    const connection = this.#connection as DirectConnection;
+    this.#holdsLifeLock =
+      !connection.isDirect || (await takeLifeLock(connection, this.#id, this.#options.db.schema));
+  }
+
+  async #renew(): Promise<void> {
+    const { clock, leaseMs, logger, onBuried } = this.#options;
+    const connection = this.#connection as DirectConnection;
+    const asked = performance.now();
+    const databaseMs = await renewWorker(connection, this.#id, leaseMs);
+    if (databaseMs !== null) {
+      this.#renewedAt = asked;
+      clock.follow(databaseMs, asked, performance.now());
+      return;
+    }
+    logger.warn("this worker was taken for dead and buried; it goes on under a new id", {
+      workerId: this.#id,
+    });
+    onBuried();
+    this.#renewedAt = Number.NEGATIVE_INFINITY;
+    if (connection.isDirect) await dropLifeLocks(connection);
+    await this.#begin();
+  }
+
+  async #watchOthers(): Promise<void> {
+    const { db, leaseMs, logger, onBurial } = this.#options;
+    const lateMs = leaseMs - Math.min(2_000, leaseMs / 2);
+    const seen = await suspects(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
+    this.#others = seen.length;
+    const now = performance.now();
+    for (const id of this.#observed.keys())
+      if (!seen.some((other) => other.id === id)) this.#observed.delete(id);
+    for (const other of seen) {
+      const before = this.#observed.get(other.id);
+      const since = before?.until === other.until ? before.since : now;
+      this.#observed.set(other.id, { until: other.until, since });
+      // A step of the database's clock ends every lease at once; only standing still on our own clock proves a death.
+      const stoodStill = now - since >= leaseMs;
+      if (!other.sessionGone && !(other.leaseEnded && stoodStill)) continue;
+      const burial = await bury(db, other);
+      if (burial === null) continue;
+      logger.warn("buried a dead worker; its deliveries are owed again", { ...burial });
+      onBurial(burial);
+    }
+  }
+}

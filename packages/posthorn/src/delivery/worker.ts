@@ -1,0 +1,231 @@
+// One process's part in delivering: its lease, its lanes, and the attempts it makes. A process that only ingests has
+// a worker without lanes: it needs the name to write under.
+
+import type { LaneHolder } from "../fan-out/fan-out.ts";
+import type { ClaimedDelivery, Settlement, Target, Uuid } from "../model.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Endpoints } from "../resources/endpoints.ts";
+import type { Targets } from "../resources/targets.ts";
+import type { Clock } from "../service/clock.ts";
+import { Turnstile } from "../service/turnstile.ts";
+import { Settler } from "../settle/settler.ts";
+import type { Database } from "../storage/database.ts";
+import { giveBack } from "../storage/queries/queue/give-back.ts";
+import { Hints } from "./hints.ts";
+import type { Lane } from "./lane.ts";
+import { LaneKeeper } from "./lane-keeper.ts";
+import { Lanes } from "./lanes.ts";
+import { Lease } from "./lease.ts";
+
+export interface WorkerOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly targets: Targets;
+  readonly endpoints: Pick<Endpoints, "disable">;
+  /** False in a process that only ingests. */
+  readonly delivers: boolean;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  /** One attempt, from request to decision; null when it was broken off because this process stops. */
+  readonly attempt: (delivery: ClaimedDelivery, target: Target) => Promise<Settlement | null>;
+  /** Events may be waiting in the outbox. */
+  readonly onOutboxHint: () => void;
+}
+
+/** Answered and not yet written down: past it nothing new is started, so a database that is away costs no memory. */
+const maxUnsettled = 5_000;
+
+export class Worker implements LaneHolder {
+  readonly delivers: boolean;
+  readonly #claims = new Turnstile();
+  readonly #hints: Hints;
+  readonly #options: WorkerOptions;
+  readonly #lanes: Lanes;
+  readonly #lease: Lease;
+  readonly #keeper: LaneKeeper;
+  readonly #settler: Settler;
+
+  constructor(options: WorkerOptions) {
+    const { db, logger, clock, leaseMs } = options;
+    this.#options = options;
+    this.delivers = options.delivers;
+    this.#hints = new Hints(db, logger);
+    this.#settler = new Settler({ db, logger });
+    this.#lease = new Lease({
+      db,
+      clock,
+      logger,
+      leaseMs,
+      onBuried: () => this.#lanes.forgetAll(),
+      onRecovered: () => this.#keeper.takeStock(),
+      onBurial: () => this.#keeper.lanesReady(),
+      onHint: (hint) => this.#hear(hint),
+    });
+    this.#lanes = new Lanes({
+      concurrency: options.delivers ? options.concurrency : 0,
+      attempt: (delivery, lane) => this.#attempt(delivery, lane),
+      mayStart: () => this.#lease.isFresh && this.#settler.backlog < maxUnsettled,
+      onHungry: () => this.#keeper.hungry(),
+    });
+    this.#keeper = new LaneKeeper({
+      db,
+      logger,
+      lanes: this.#lanes,
+      claims: this.#claims,
+      workerId: () => this.#lease.workerId,
+      others: () => this.#lease.others,
+      loadTargets: (ids) => options.targets.byIds(ids),
+      onTrouble: () => this.noteTrouble(),
+    });
+  }
+
+  get workerId(): number {
+    return this.#lease.workerId;
+  }
+
+  get isHealthy(): boolean {
+    return this.#lease.isHealthy;
+  }
+
+  get inFlight(): number {
+    return this.#lanes.inFlight;
+  }
+
+  async start(): Promise<void> {
+    await this.#lease.start();
+    await this.#settler.start();
+    if (this.delivers) await this.#keeper.start();
+  }
+
+  /** Starts nothing new, waits for what is in flight, gives back the rest. */
+  async stop(graceMs: number): Promise<void> {
+    this.#lanes.shut();
+    await this.#keeper.stop();
+    await this.#giveBackWaiting();
+    await withinTime(graceMs, this.#lanes.quiet());
+    await this.#settler.stop();
+    this.#hints.stop();
+    await this.#lease.stop();
+  }
+
+  noteTrouble(): void {
+    this.#lease.noteTrouble();
+  }
+
+  async renew(): Promise<void> {
+    await this.#lease.check();
+  }
+
+  /** Everything the loops would do by and by, done now. */
+  async lookNow(): Promise<void> {
+    await this.#lease.check();
+    await this.#keeper.lookNow();
+    this.#lanes.pump();
+  }
+
+  /** Resolves when nothing claimed is left in memory. */
+  async quiet(): Promise<void> {
+    await this.#lanes.quiet();
+  }
+
+  claiming<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#claims.pass(work);
+  }
+
+  reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean } {
+    return this.#lanes.reserve(target);
+  }
+
+  unreserve(endpointId: Uuid): void {
+    this.#lanes.unreserve(endpointId);
+  }
+
+  admit(delivery: ClaimedDelivery, target: Target, gained: boolean): void {
+    let lane = this.#lanes.get(delivery.endpointId);
+    if (lane === undefined || (gained && lane.isClosing)) lane = this.#lanes.open(target);
+    this.#lanes.admit(delivery, lane);
+    this.#lanes.pump();
+  }
+
+  owe(lanes: { mine: readonly Uuid[]; others: ReadonlyMap<Uuid, number>; ready: readonly Uuid[] }): void {
+    if (lanes.mine.length > 0) this.#keeper.hint(lanes.mine);
+    for (const [endpointId, owner] of lanes.others) this.#hints.tellOwner(owner, endpointId);
+    if (lanes.ready.length === 0) return;
+    if (this.#lanes.hasCapacity) this.#keeper.lanesReady();
+    else this.#hints.tellAll();
+  }
+
+  async revive(workerId: number): Promise<void> {
+    if (this.workerId === workerId) await this.#lease.check();
+  }
+
+  /** A delivery of this endpoint became owed, or its settings changed. */
+  tell(endpointId: Uuid, owner: number | null): void {
+    if (owner === null) {
+      this.#hints.tellAll();
+      this.#keeper.lanesReady();
+    } else if (owner === this.workerId) this.#keeper.hint([endpointId]);
+    else this.#hints.tellOwner(owner, endpointId);
+  }
+
+  async #attempt(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
+    const { workerId } = this;
+    const settlement = await this.#options.attempt(delivery, lane.target);
+    if (settlement === null) return;
+    this.#settler.add(settlement, workerId, (accepted) => this.#settled(settlement, lane, accepted));
+  }
+
+  #settled(settlement: Settlement, lane: Lane, accepted: boolean): void {
+    const { delivery, decision } = settlement;
+    this.#lanes.settled(delivery, lane);
+    this.#lanes.pump();
+    if (!accepted) return;
+    if (decision.kind === "retry") this.#keeper.dueIn(lane, decision.delayMs);
+    if (decision.kind === "dead" && decision.disableEndpoint) void this.#disable(lane);
+  }
+
+  async #disable(lane: Lane): Promise<void> {
+    try {
+      await this.#options.endpoints.disable(lane.endpointId, "gone");
+    } catch (error) {
+      // The next delivery gets the same answer and tries again.
+      this.#options.logger.error("could not disable an endpoint that answered 410", {
+        endpointId: lane.endpointId,
+        error: (error as Error).message,
+      });
+    }
+  }
+
+  #hear(hint: { forAll: boolean; endpoints: readonly Uuid[] }): void {
+    if (!this.delivers) return;
+    if (!hint.forAll) {
+      this.#keeper.hint(hint.endpoints);
+      return;
+    }
+    this.#keeper.lanesReady();
+    this.#options.onOutboxHint();
+  }
+
+  async #giveBackWaiting(): Promise<void> {
+    const ids: Uuid[] = [];
+    for (const lane of this.#lanes.all()) ids.push(...this.#lanes.withdrawWaiting(lane));
+    if (ids.length === 0) return;
+    try {
+      await giveBack(this.#options.db, this.workerId, ids);
+    } catch (error) {
+      this.#options.logger.warn("could not give deliveries back; they are owed again when the lease ends", {
+        error: (error as Error).message,
+      });
+    }
+  }
+}
+
+async function withinTime(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, tooLong]);
+  clearTimeout(timer);
+}

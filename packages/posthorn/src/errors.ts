@@ -1,0 +1,61 @@
+// Every error a caller can meet, in one table: a stable code, the HTTP status the server answers with, and what it
+// means. The message of an instance says what happened and what to do next.
+
+export const errorRegistry = {
+  invalid_event: { status: 422, meaning: "The event cannot be published as it is." },
+  payload_too_large: { status: 413, meaning: "The event's data is larger than the limit." },
+  idempotency_conflict: { status: 422, meaning: "The idempotency key was used before with other content." },
+  invalid_endpoint: { status: 422, meaning: "The endpoint's settings cannot be saved as they are." },
+  endpoint_limit_reached: { status: 409, meaning: "The tenant has as many endpoints as it may have." },
+  too_many_secrets: { status: 409, meaning: "The endpoint has as many valid secrets as it may have." },
+  endpoint_disabled: { status: 409, meaning: "The endpoint is disabled, so nothing is sent to it." },
+  invalid_tenant: { status: 422, meaning: "The tenant's settings cannot be saved as they are." },
+  invalid_query: { status: 422, meaning: "A filter, limit or cursor of a list is not valid." },
+  tenant_not_found: { status: 404, meaning: "There is no such tenant." },
+  tenant_not_empty: { status: 409, meaning: "The tenant still has endpoints." },
+  endpoint_not_found: { status: 404, meaning: "There is no such endpoint in this tenant." },
+  event_not_found: { status: 404, meaning: "There is no such event." },
+  delivery_not_found: { status: 404, meaning: "There is no such delivery." },
+  delivery_in_flight: { status: 409, meaning: "The delivery is being sent right now." },
+  encryption_key_missing: {
+    status: 500,
+    meaning: "A key needed to read or write endpoint secrets is not in the key ring.",
+  },
+  secret_unreadable: {
+    status: 500,
+    meaning: "A stored secret does not decrypt: it was changed or moved, or its key was.",
+  },
+  invalid_config: { status: 500, meaning: "A setting is unknown or has a value that cannot be used." },
+  not_a_transaction: { status: 500, meaning: "What was passed as `tx` is not an open transaction." },
+  schema_missing: { status: 503, meaning: "The database has not been migrated." },
+  schema_too_new: { status: 503, meaning: "The database was migrated by a newer Posthorn." },
+  schema_changed: { status: 503, meaning: "A migration that was applied is not the one this Posthorn has." },
+  database_unavailable: { status: 503, meaning: "The database cannot be reached or written to right now." },
+  overloaded: { status: 503, meaning: "More publishes are waiting for the database than may wait." },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof errorRegistry;
+
+/** One place in the input that is wrong. `pointer` is a JSON Pointer into it. */
+export interface InputProblem {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+export class PosthornError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly problems: readonly InputProblem[];
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { problems?: readonly InputProblem[]; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "PosthornError";
+    this.code = code;
+    this.status = errorRegistry[code].status;
+    this.problems = options.problems ?? [];
+  }
+}

@@ -1,0 +1,69 @@
+// Publishing in the caller's own open transaction: the event exists if and only if that transaction commits.
+import { formatId } from "@posthorn/wire";
+import { PosthornError } from "../errors.ts";
+import { publishStatement } from "../storage/queries/events/publish-in-transaction.ts";
+import { inSchema } from "../storage/sql.ts";
+import type { PublishResult } from "./publisher.ts";
+import type { ValidEvent } from "./validate.ts";
+
+/** A `pg` client with a transaction open on it: what `pool.connect()` gives, after `begin`. */
+export interface Transaction {
+  query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
+}
+
+export async function publishInTransaction(
+  tx: Transaction,
+  schema: string,
+  { event, idempotency }: ValidEvent,
+): Promise<PublishResult> {
+  refuseNoTransaction(tx);
+  const id = formatId("evt", event.id);
+  const values = [
+    event.tenant,
+    event.type,
+    Buffer.from(event.payload).toString("utf8"),
+    event.subject,
+    event.apiVersion,
+    idempotency?.key ?? null,
+    id,
+  ];
+  try {
+    const { rows } = await tx.query(inSchema(publishStatement.text, schema), values);
+    const stored = (rows[0] as { id: string }).id;
+    return { id: stored, duplicate: stored !== id, deliveries: null };
+  } catch (error) {
+    const { code, hint, message } = error as { code?: string; hint?: string; message: string };
+    if (code !== "PH422") throw error;
+    throw new PosthornError(
+      hint === "idempotency_conflict" ? "idempotency_conflict" : "invalid_event",
+      message,
+      { cause: error },
+    );
+  }
+}
+
+function refuseNoTransaction(tx: Transaction): void {
+  const candidate = tx as Partial<{
+    totalCount: number;
+    query: unknown;
+    getTransactionStatus: () => string | null;
+  }>;
+  if (typeof candidate?.query !== "function") {
+    throw new PosthornError(
+      "not_a_transaction",
+      "tx has no query method: pass the client your transaction runs on, as pool.connect() gives it.",
+    );
+  }
+  if (candidate.totalCount !== undefined) {
+    throw new PosthornError(
+      "not_a_transaction",
+      "tx is a Pool: every query of a pool may run on another connection, outside your transaction. Take a client with pool.connect(), begin, and pass that client.",
+    );
+  }
+  if (candidate.getTransactionStatus?.() === "I") {
+    throw new PosthornError(
+      "not_a_transaction",
+      "tx has no open transaction: the event would be committed on its own. Send begin on this client and await it first, or leave tx out.",
+    );
+  }
+}

@@ -1,0 +1,149 @@
+// From what a caller passes to an event that may be stored, or to an error that names every place that is wrong.
+import { hash } from "node:crypto";
+import { uuidv7 } from "@posthorn/wire";
+import { type InputProblem, PosthornError } from "../errors.ts";
+import type { Event } from "../model.ts";
+import { jsonDepth } from "./json-depth.ts";
+import {
+  apiVersionSyntax,
+  maxDepth,
+  maxIdempotencyKeyLength,
+  maxPayloadBytes,
+  maxSubjectLength,
+  maxTypeLength,
+  tenantSyntax,
+  typeSyntax,
+} from "./limits.ts";
+
+export interface PublishInput {
+  /** Your own id of the customer the event belongs to. */
+  readonly tenant: string;
+  /** Lower-case words joined by dots, such as `order.paid`. */
+  readonly type: string;
+  /** Anything JSON can hold. */
+  readonly data?: unknown;
+  /** Instead of `data`: its JSON, kept byte for byte. */
+  readonly rawData?: Uint8Array;
+  /** What the event is about, such as an order's id. */
+  readonly subject?: string | undefined;
+  /** Default `1`. */
+  readonly apiVersion?: string | undefined;
+  /** A second publish with the same key returns the first event and creates nothing. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface ValidEvent {
+  readonly event: Event;
+  readonly idempotency: { readonly key: string; readonly digest: Buffer } | null;
+}
+
+export function validate(input: PublishInput, nowMs: number): ValidEvent {
+  const problems: InputProblem[] = [];
+  checkNames(input, problems);
+  const payload = readPayload(input, problems);
+  if (payload !== null && payload.byteLength > maxPayloadBytes) {
+    throw new PosthornError(
+      "payload_too_large",
+      `The event's data has ${payload.byteLength} bytes; the limit is ${maxPayloadBytes}. Send a reference instead of the content.`,
+    );
+  }
+  if (problems.length > 0 || payload === null) {
+    throw new PosthornError("invalid_event", problems.map((problem) => problem.message).join(" "), {
+      problems,
+    });
+  }
+  const event: Event = {
+    id: uuidv7(nowMs),
+    tenant: input.tenant,
+    type: input.type,
+    apiVersion: input.apiVersion ?? "1",
+    subject: input.subject ?? null,
+    sequence: null,
+    payload,
+    createdAt: new Date(nowMs),
+  };
+  const key = input.idempotencyKey;
+  return { event, idempotency: key === undefined ? null : { key, digest: digestOf(event) } };
+}
+
+function checkNames(input: PublishInput, problems: InputProblem[]): void {
+  const wrong = (field: string, message: string): void => {
+    problems.push({ pointer: `/${field}`, message });
+  };
+  const { tenant, type, subject, apiVersion, idempotencyKey } = input;
+  if (typeof tenant !== "string" || !tenantSyntax.test(tenant)) {
+    wrong("tenant", "tenant must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ -.");
+  }
+  if (typeof type !== "string" || type.length > maxTypeLength || !typeSyntax.test(type)) {
+    wrong(
+      "type",
+      `type must be lower-case words joined by dots, such as order.paid, at most ${maxTypeLength} characters.`,
+    );
+  }
+  if (subject !== undefined && !isText(subject, maxSubjectLength)) {
+    wrong("subject", `subject must be 1 to ${maxSubjectLength} characters without control characters.`);
+  }
+  if (apiVersion !== undefined && (typeof apiVersion !== "string" || !apiVersionSyntax.test(apiVersion))) {
+    wrong("apiVersion", "apiVersion must be 1 to 32 characters of A-Z a-z 0-9 _ . -.");
+  }
+  if (idempotencyKey !== undefined && !isText(idempotencyKey, maxIdempotencyKeyLength)) {
+    wrong(
+      "idempotencyKey",
+      `idempotencyKey must be 1 to ${maxIdempotencyKeyLength} characters without control characters.`,
+    );
+  }
+}
+
+function readPayload(input: PublishInput, problems: InputProblem[]): Buffer | null {
+  try {
+    const payload = input.rawData === undefined ? serialise(input.data) : checkRaw(input.rawData);
+    if (jsonDepth(payload) > maxDepth)
+      throw new Error(`it is nested deeper than ${maxDepth} levels; flatten it`);
+    return payload;
+  } catch (error) {
+    problems.push({ pointer: "/data", message: `data cannot be published: ${(error as Error).message}.` });
+    return null;
+  }
+}
+
+function serialise(data: unknown): Buffer {
+  if (data === undefined) throw new Error("it is missing; pass null if there is nothing to say");
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(data);
+  } catch (error) {
+    throw new Error(reasonNotJson(error as Error), { cause: error });
+  }
+  if (json === undefined) throw new Error(`a ${typeof data} has no JSON; pass plain data`);
+  return Buffer.from(json);
+}
+
+function reasonNotJson(error: Error): string {
+  if (/BigInt/.test(error.message)) return "it holds a BigInt, which JSON cannot; convert it to a string";
+  if (/circular/i.test(error.message)) return "it refers to itself; pass plain data";
+  if (error instanceof RangeError) return `it is nested deeper than ${maxDepth} levels; flatten it`;
+  return error.message;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function checkRaw(raw: Uint8Array): Buffer {
+  // bytes past the limit are refused for their number before anyone parses them
+  if (raw.byteLength <= maxPayloadBytes) JSON.parse(utf8.decode(raw));
+  return Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+}
+
+function isText(value: unknown, maxLength: number): boolean {
+  return (
+    typeof value === "string" && value.length >= 1 && value.length <= maxLength && !unstorable.test(value)
+  );
+}
+
+/** PostgreSQL stores no NUL and UTF-8 no lone surrogate; other control characters in a name are a mistake. */
+const unstorable = /\p{Cc}|\p{Cs}/u;
+
+/** The same in SQL: see posthorn.publish. */
+function digestOf(event: Event): Buffer {
+  const head = Buffer.from(`${event.type}\n${event.apiVersion}\n${event.subject ?? ""}\n`);
+  return hash("sha256", Buffer.concat([head, event.payload]), "buffer");
+}

@@ -1,0 +1,43 @@
+// The way of one delivery, on one screen:
+//
+//   ClaimedDelivery ─► PreparedRequest ─► AttemptOutcome ─► Decision ─► Settlement
+//
+// How it came to be claimed is told in event/, fan-out/ and delivery/; how it is written down in settle/.
+import { buildRequest } from "./attempt/build-request.ts";
+import type { AttemptOutcome, ClaimedDelivery, PreparedRequest, Settlement, Target } from "./model.ts";
+import { decide } from "./settle/decide.ts";
+
+export interface Stages {
+  readonly now: () => Date;
+  readonly userAgent: string;
+  /** The only network call. It never rejects for what a receiver does. */
+  readonly send: (request: PreparedRequest) => Promise<AttemptOutcome>;
+}
+
+/** One attempt, from claim to settlement. */
+export async function deliver(
+  delivery: ClaimedDelivery,
+  target: Target,
+  stages: Stages,
+): Promise<Settlement> {
+  const startedAt = stages.now();
+  const outcome = await prepareAndSend(delivery, target, startedAt, stages);
+  const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
+  return { delivery, startedAt, outcome, decision };
+}
+
+async function prepareAndSend(
+  delivery: ClaimedDelivery,
+  target: Target,
+  startedAt: Date,
+  stages: Stages,
+): Promise<AttemptOutcome> {
+  let request: PreparedRequest;
+  try {
+    request = buildRequest(delivery, target, startedAt, stages.userAgent);
+  } catch (error) {
+    // A secret or header that cannot be used fails this delivery alone, never the loop.
+    return { kind: "failed", error: "invalid_request", detail: (error as Error).message, durationMs: 0 };
+  }
+  return await stages.send(request);
+}

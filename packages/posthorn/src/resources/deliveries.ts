@@ -1,0 +1,153 @@
+// Deliveries as people see them: one per event and endpoint, with every attempt that was made.
+import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
+import { PosthornError } from "../errors.ts";
+import type { AttemptTrigger, Uuid } from "../model.ts";
+import type { Queryable } from "../storage/database.ts";
+import { type AttemptRow, attemptsOf } from "../storage/queries/attempts/list.ts";
+import {
+  DELIVERY_STATES,
+  type DeliveryRow,
+  type DeliveryState,
+} from "../storage/queries/deliveries/delivery-row.ts";
+import { findDeliveries } from "../storage/queries/deliveries/find.ts";
+import { listDeliveries } from "../storage/queries/deliveries/list.ts";
+import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
+import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+
+export interface DeliveryView {
+  readonly id: string;
+  readonly eventId: string;
+  readonly endpointId: string;
+  readonly tenant: string;
+  readonly eventType: string;
+  readonly state: DeliveryState;
+  readonly attemptCount: number;
+  readonly nextRetryAt: Date | null;
+  readonly deadReason: string | null;
+  readonly replayCount: number;
+  /** When its event was recorded: the time in the id. */
+  readonly createdAt: Date;
+  readonly deliveredAt: Date | null;
+}
+
+export interface AttemptView {
+  readonly number: number;
+  /** Null where the worker died: it may or may not have been sent. */
+  readonly startedAt: Date | null;
+  readonly durationMs: number | null;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  /** The first 1 KB as it came, or what went wrong in words. */
+  readonly responseBody: Buffer | null;
+  readonly nextRetryAt: Date | null;
+  readonly trigger: AttemptTrigger;
+  readonly worker: number;
+}
+
+export interface DeliveryQuery extends PageQuery {
+  readonly tenant?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly state?: DeliveryState | undefined;
+  readonly type?: string | undefined;
+  /** Why it is dead. */
+  readonly reason?: string | undefined;
+  /** From this time on. */
+  readonly createdAfter?: Date | undefined;
+  /** Up to, not including, this time. */
+  readonly createdBefore?: Date | undefined;
+}
+
+export interface Deliveries {
+  /** Newest first. */
+  list(query?: DeliveryQuery): Promise<Page<DeliveryView>>;
+  /** With a tenant given, another tenant's delivery is not found. */
+  get(
+    id: string,
+    scope?: { readonly tenant?: string | undefined },
+  ): Promise<DeliveryView & { readonly attempts: readonly AttemptView[] }>;
+}
+
+export function createDeliveries({ db }: { readonly db: Queryable }): Deliveries {
+  return { list, get };
+
+  async function list(query: DeliveryQuery = {}): Promise<Page<DeliveryView>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const range = reader.idRange("deliveries", query);
+    const tenant = reader.text("tenant", query.tenant);
+    const endpointId = reader.id("endpoint", "ep", query.endpoint);
+    const state = reader.oneOf("state", query.state, DELIVERY_STATES);
+    const type = reader.text("type", query.type);
+    const deadReason = reader.text("reason", query.reason);
+    reader.finish(FILTERS, query);
+    const endpointIds = await endpointsAsked(tenant, endpointId);
+    const rows = await listDeliveries(db, {
+      ...range,
+      limit: limit + 1,
+      endpointIds,
+      state,
+      type,
+      deadReason,
+    });
+    return toPage("deliveries", rows, limit, toDeliveryView, (row) => row.id);
+  }
+
+  /** Null: of all. A tenant's, deleted ones included; another tenant's endpoint is as good as none. */
+  async function endpointsAsked(
+    tenant: string | null,
+    endpointId: Uuid | null,
+  ): Promise<readonly Uuid[] | null> {
+    if (tenant !== null) return await endpointIdsOf(db, tenant, endpointId);
+    return endpointId === null ? null : [endpointId];
+  }
+
+  async function get(id: string, { tenant }: { readonly tenant?: string | undefined } = {}) {
+    const uuid = parseId("dlv", String(id));
+    const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
+    if (uuid === null || row === undefined || (tenant !== undefined && row.tenant !== tenant))
+      throw notFound(uuid);
+    return { ...toDeliveryView(row), attempts: (await attemptsOf(db, uuid)).map(toAttemptView) };
+  }
+}
+
+const FILTERS = [
+  "tenant",
+  "endpoint",
+  "state",
+  "type",
+  "reason",
+  "createdAfter",
+  "createdBefore",
+  "limit",
+  "cursor",
+];
+
+export function toDeliveryView(row: DeliveryRow): DeliveryView {
+  return {
+    id: formatId("dlv", row.id),
+    eventId: formatId("evt", row.eventId),
+    endpointId: formatId("ep", row.endpointId),
+    tenant: row.tenant,
+    eventType: row.eventType,
+    state: row.state,
+    attemptCount: row.attempts,
+    nextRetryAt: toDate(row.nextRetryMs),
+    deadReason: row.deadReason,
+    replayCount: row.replayCount,
+    createdAt: new Date(uuidTimeMs(row.id)),
+    deliveredAt: row.state === "success" ? toDate(row.finishedMs) : null,
+  };
+}
+
+function toAttemptView({ startedMs, nextRetryMs, ...row }: AttemptRow): AttemptView {
+  return { ...row, startedAt: toDate(startedMs), nextRetryAt: toDate(nextRetryMs) };
+}
+
+function toDate(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}
+
+function notFound(uuid: string | null): PosthornError {
+  const shown = uuid === null ? "with that id; ids look like dlv_0198c2f0-…" : formatId("dlv", uuid);
+  return new PosthornError("delivery_not_found", `There is no delivery ${shown}. It may have been pruned.`);
+}

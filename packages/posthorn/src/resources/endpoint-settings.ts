@@ -1,0 +1,340 @@
+// What may be set on an endpoint: checked field by field, everything wrong with it told at once.
+import {
+  DEFAULT_HEADER_PREFIX,
+  headerPrefixProblem,
+  parseSecret,
+  schemeNamed,
+  schemeProblems,
+  signingKeyBytes,
+  validateCustomHeaders,
+} from "@posthorn/wire";
+import { checkUrl } from "../attempt/check-url.ts";
+import type { AddressPolicy } from "../attempt/guard-address.ts";
+import { type InputProblem, PosthornError } from "../errors.ts";
+import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings } from "../model.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { normaliseRetryPolicy, type RetryPolicyInput } from "./retry-policy-input.ts";
+
+export interface EndpointInput {
+  readonly url: string;
+  /** 1 to 100 of: an exact type, `order.*`, or `*`. */
+  readonly events: readonly string[];
+  readonly description?: string | null | undefined;
+  readonly isActive?: boolean | undefined;
+  /** From here on null or nothing means: as the deployment is set, also when that changes. */
+  readonly format?: PayloadFormat | null | undefined;
+  readonly signature?: Partial<SignatureSettings> | null | undefined;
+  readonly headers?: Readonly<Record<string, string>> | null | undefined;
+  readonly timeoutMs?: number | null | undefined;
+  readonly maxInFlight?: number | null | undefined;
+  readonly retryPolicy?: RetryPolicyInput | null | undefined;
+  readonly retryOn?: RetryOn | null | undefined;
+  /** Your own `whsec_…` or `whsk_…`; one is made when it is left out. */
+  readonly secret?: string | undefined;
+}
+
+/** A field that is given replaces the whole value; null takes it back to the deployment's setting. */
+export type EndpointPatch = Partial<Omit<EndpointInput, "secret">>;
+
+/** As stored: null means "as the deployment is set". */
+export interface StoredSettings {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly description: string | null;
+  readonly isActive: boolean;
+  readonly format: PayloadFormat | null;
+  readonly signature: Partial<SignatureSettings> | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly timeoutMs: number | null;
+  readonly maxInFlight: number | null;
+  readonly retryPolicy: RetryPolicy | null;
+  readonly retryOn: RetryOn | null;
+}
+
+/** The deployment's settings, in force where an endpoint has none of its own. */
+export interface EndpointDefaults {
+  readonly format: PayloadFormat;
+  readonly signature: SignatureSettings;
+  readonly timeoutMs: number;
+  readonly maxInFlight: number;
+  readonly retryPolicy: RetryPolicy;
+  readonly retryOn: RetryOn;
+}
+
+/** What is in force for an endpoint. */
+export function effectiveSettings(
+  stored: Omit<StoredSettings, "url" | "events" | "description" | "isActive">,
+  defaults: EndpointDefaults,
+): EndpointDefaults & { readonly headers: Readonly<Record<string, string>> } {
+  return {
+    format: stored.format ?? defaults.format,
+    signature: { ...defaults.signature, ...stored.signature },
+    headers: stored.headers ?? {},
+    timeoutMs: stored.timeoutMs ?? defaults.timeoutMs,
+    maxInFlight: stored.maxInFlight ?? defaults.maxInFlight,
+    retryPolicy: stored.retryPolicy ?? defaults.retryPolicy,
+    retryOn: stored.retryOn ?? defaults.retryOn,
+  };
+}
+
+export interface SettingsContext {
+  readonly addressPolicy: AddressPolicy;
+  readonly defaults: EndpointDefaults;
+}
+
+export function parseEndpointInput(
+  input: unknown,
+  context: SettingsContext,
+): { settings: StoredSettings; secret: string | null } {
+  const check = new Check(input, [...FIELDS, "secret"]);
+  const settings = readSettings(check, NEW_ENDPOINT, context);
+  check.require("url", "The URL that deliveries are sent to is missing.");
+  check.require(
+    "events",
+    'The event types to deliver are missing. Give a list such as ["order.*"], or ["*"] for all.',
+  );
+  const secret = check.read("secret", null, readSecret);
+  if (secret !== null && check.isClean && !fitsAny(secret, schemesOf(settings, context.defaults))) {
+    check.refuse("/secret", "This kind of secret fits none of the endpoint's signature schemes.");
+  }
+  check.finish("The endpoint cannot be created");
+  return { settings, secret };
+}
+
+export function parseEndpointPatch(
+  patch: unknown,
+  current: StoredSettings,
+  context: SettingsContext,
+): StoredSettings {
+  const check = new Check(patch, FIELDS);
+  const settings = readSettings(check, current, context);
+  check.finish("The endpoint cannot be changed");
+  return settings;
+}
+
+export function schemesOf(
+  settings: Pick<StoredSettings, "signature">,
+  defaults: EndpointDefaults,
+): readonly string[] {
+  return settings.signature?.schemes ?? defaults.signature.schemes;
+}
+
+/** Can at least one of these schemes sign with this secret? */
+export function fitsAny(secret: string, schemes: readonly string[]): boolean {
+  return schemes.some((name) => signingKeyBytes(schemeNamed(name).key, secret) !== null);
+}
+
+/** Null when it is a usable secret. */
+export function secretProblem(value: unknown): string | null {
+  const parsed = typeof value === "string" ? parseSecret(value) : null;
+  if (parsed !== null && parsed.kind !== "public") return null;
+  return (
+    "A secret is whsec_ and the base64 of 24 to 64 bytes, or whsk_ and the base64 of a 32-byte ed25519 seed and its " +
+    "public key. Leave it out and one is made."
+  );
+}
+
+const NEW_ENDPOINT: StoredSettings = {
+  url: "",
+  events: [],
+  description: null,
+  isActive: true,
+  format: null,
+  signature: null,
+  headers: null,
+  timeoutMs: null,
+  maxInFlight: null,
+  retryPolicy: null,
+  retryOn: null,
+};
+const FIELDS = Object.keys(NEW_ENDPOINT);
+
+function readSettings(check: Check, current: StoredSettings, context: SettingsContext): StoredSettings {
+  const signature = check.read("signature", current.signature, orDefault(readSignature));
+  const prefix = signature?.headerPrefix ?? context.defaults.signature.headerPrefix ?? DEFAULT_HEADER_PREFIX;
+  return {
+    url: check.read("url", current.url, (value, refuse) => readUrl(value, refuse, context.addressPolicy)),
+    events: check.read("events", current.events, readEvents),
+    description: check.read("description", current.description, orDefault(readDescription)),
+    isActive: check.read("isActive", current.isActive, readBoolean),
+    format: check.read("format", current.format, orDefault(oneOf(["envelope", "data"]))),
+    signature,
+    headers: check.read(
+      "headers",
+      current.headers,
+      orDefault((value, refuse) => readHeaders(value, refuse, prefix)),
+    ),
+    timeoutMs: check.read("timeoutMs", current.timeoutMs, orDefault(wholeNumber(100, 60_000))),
+    maxInFlight: check.read("maxInFlight", current.maxInFlight, orDefault(wholeNumber(1, 100))),
+    retryPolicy: check.read("retryPolicy", current.retryPolicy, orDefault(readRetryPolicy)),
+    retryOn: check.read("retryOn", current.retryOn, orDefault(oneOf(["transient", "every"]))),
+  };
+}
+
+// ── the fields ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+type Refuse = (message: string, below?: string) => undefined;
+/** Undefined: refused. */
+type Reader<T> = (value: unknown, refuse: Refuse) => T | undefined;
+
+function orDefault<T>(reader: Reader<T>): Reader<T | null> {
+  return (value, refuse) => (value === null ? null : reader(value, refuse));
+}
+
+function readUrl(value: unknown, refuse: Refuse, policy: AddressPolicy): string | undefined {
+  if (typeof value !== "string") return refuse("The URL is a text such as https://example.com/webhooks.");
+  const checked = checkUrl(value, policy);
+  return checked.ok ? checked.href : refuse(checked.problem.message);
+}
+
+const MAX_PATTERNS = 100;
+const PATTERN = /^(?:\*|[a-z0-9_]+(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
+
+function readEvents(value: unknown, refuse: Refuse): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length < 1 || value.length > MAX_PATTERNS) {
+    return refuse(
+      `events is a list of 1 to ${MAX_PATTERNS} event types, such as ["order.paid", "invoice.*"], or ["*"].`,
+    );
+  }
+  for (const [index, item] of value.entries()) {
+    if (typeof item === "string" && item.length <= 130 && PATTERN.test(item)) continue;
+    const shown = typeof item === "string" ? `"${item.slice(0, 60)}"` : "This";
+    refuse(
+      `${shown} is not an event type. Write lower-case words joined by dots (order.paid), a prefix (order.*), or *.`,
+      `/${index}`,
+    );
+  }
+  return [...new Set(value as string[])];
+}
+
+function readDescription(value: unknown, refuse: Refuse): string | undefined {
+  if (typeof value === "string" && value.length <= 500 && !value.includes("\0")) return value;
+  return refuse("description is text of at most 500 characters.");
+}
+
+function readBoolean(value: unknown, refuse: Refuse): boolean | undefined {
+  return typeof value === "boolean" ? value : refuse("isActive is true or false.");
+}
+
+function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
+  return (value, refuse) => {
+    const found = allowed.find((item) => item === value);
+    return found ?? refuse(`Choose one of ${allowed.join(", ")}.`);
+  };
+}
+
+function wholeNumber(min: number, max: number): Reader<number> {
+  return (value, refuse) =>
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
+      ? value
+      : refuse(`This is a whole number from ${min} to ${max}.`);
+}
+
+function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSettings> | undefined {
+  if (!isObject(value)) return refuse("signature is an object with schemes, headerPrefix or both.");
+  const { schemes, headerPrefix, ...unknown } = value;
+  for (const name of Object.keys(unknown)) {
+    refuse(
+      `A signature has no "${name}".${didYouMean(name, ["schemes", "headerPrefix"])}`,
+      `/${escapePointer(name)}`,
+    );
+  }
+  if (schemes !== undefined) {
+    const isList = Array.isArray(schemes) && schemes.every((name) => typeof name === "string");
+    const problems = isList ? schemeProblems(schemes) : ["schemes is a list of names of signature schemes."];
+    for (const message of problems) refuse(message, "/schemes");
+  }
+  if (headerPrefix !== undefined) {
+    const problem =
+      typeof headerPrefix === "string"
+        ? headerPrefixProblem(headerPrefix)
+        : "headerPrefix is text such as X-Webhook.";
+    if (problem !== null) refuse(problem, "/headerPrefix");
+  }
+  return {
+    ...(schemes === undefined ? {} : { schemes: schemes as string[] }),
+    ...(headerPrefix === undefined ? {} : { headerPrefix: headerPrefix as string }),
+  };
+}
+
+function readHeaders(
+  value: unknown,
+  refuse: Refuse,
+  prefix: string,
+): Readonly<Record<string, string>> | undefined {
+  if (!isObject(value))
+    return refuse('headers is an object of names and values, such as { "X-Team": "billing" }.');
+  for (const { header, message } of validateCustomHeaders(value, prefix)) {
+    refuse(message, header === "" ? "" : `/${escapePointer(header)}`);
+  }
+  return value as Record<string, string>;
+}
+
+function readRetryPolicy(value: unknown, refuse: Refuse): RetryPolicy | undefined {
+  try {
+    return normaliseRetryPolicy(value);
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function readSecret(value: unknown, refuse: Refuse): string | undefined {
+  const problem = secretProblem(value);
+  return problem === null ? (value as string) : refuse(problem);
+}
+
+// ── collecting ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+class Check {
+  readonly #input: Readonly<Record<string, unknown>>;
+  readonly #problems: InputProblem[] = [];
+
+  constructor(input: unknown, known: readonly string[]) {
+    this.#input = isObject(input) ? input : {};
+    if (!isObject(input)) this.refuse("", "Give an object with the endpoint's settings.");
+    for (const name of Object.keys(this.#input)) {
+      if (known.includes(name)) continue;
+      this.refuse(
+        `/${escapePointer(name)}`,
+        `An endpoint has no setting "${name.slice(0, 60)}".${didYouMean(name, known)}`,
+      );
+    }
+  }
+
+  get isClean(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  /** A field that is not given, or undefined, stays as it is. */
+  read<T>(field: string, current: T, reader: Reader<T>): T {
+    const value = this.#input[field];
+    if (value === undefined) return current;
+    const read = reader(value, (message, below = "") => this.refuse(`/${field}${below}`, message));
+    return read === undefined ? current : read;
+  }
+
+  require(field: string, message: string): void {
+    if (this.#input[field] === undefined) this.refuse(`/${field}`, message);
+  }
+
+  refuse(pointer: string, message: string): undefined {
+    this.#problems.push({ pointer, message });
+    return undefined;
+  }
+
+  finish(what: string): void {
+    if (this.#problems.length === 0) return;
+    const said = this.#problems.map(({ pointer, message }) =>
+      pointer === "" ? message : `${pointer}: ${message}`,
+    );
+    throw new PosthornError("invalid_endpoint", `${what}. ${said.join(" ")}`, { problems: this.#problems });
+  }
+}
+
+function escapePointer(name: string): string {
+  return name.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,333 @@
+// Endpoints: where a tenant's events go. Every change raises the endpoint's version and the tenant's routing version
+// in one transaction, so that no publisher and no lane goes on with old settings unnoticed.
+import { formatId, generateSecret, generateSigningKey, parseId, schemeNamed, uuidv7 } from "@posthorn/wire";
+import type { AddressPolicy } from "../attempt/guard-address.ts";
+import { PosthornError } from "../errors.ts";
+import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../model.ts";
+import type { Database, Queryable } from "../storage/database.ts";
+import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
+import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
+import {
+  countEndpoints,
+  findEndpoint,
+  listEndpoints,
+  lockEndpoint,
+  tenantOfEndpoint,
+} from "../storage/queries/endpoints/read.ts";
+import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
+import { targetsByIds } from "../storage/queries/endpoints/targets.ts";
+import {
+  disableEndpoint,
+  insertEndpoint,
+  markDeleted,
+  raiseEndpointVersion,
+  updateEndpoint,
+} from "../storage/queries/endpoints/write.ts";
+import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { deleteSecrets, insertSecret, retireSecrets } from "../storage/queries/secrets/rotate.ts";
+import { lockTenant, raiseRoutingVersion } from "../storage/queries/tenants/lock.ts";
+import { findTenant } from "../storage/queries/tenants/read.ts";
+import {
+  type EndpointDefaults,
+  type EndpointInput,
+  type EndpointPatch,
+  effectiveSettings,
+  fitsAny,
+  parseEndpointInput,
+  parseEndpointPatch,
+  type StoredSettings,
+  schemesOf,
+  secretProblem,
+} from "./endpoint-settings.ts";
+import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+import { toTarget } from "./targets.ts";
+import { isTenantId, tenantNotFound } from "./tenants.ts";
+
+/** With the deployment's settings filled in where the endpoint has none of its own. */
+export interface Endpoint {
+  readonly id: string;
+  readonly tenant: string;
+  readonly url: string;
+  readonly description: string | null;
+  readonly events: readonly string[];
+  readonly filter: null;
+  readonly isActive: boolean;
+  /** `manual`, `gone`, … while it is not active. */
+  readonly disabledReason: string | null;
+  readonly disabledAt: Date | null;
+  readonly format: PayloadFormat;
+  readonly signature: SignatureSettings;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly maxInFlight: number;
+  readonly rateLimit: null;
+  readonly ordering: "none";
+  readonly retryPolicy: RetryPolicy;
+  readonly retryOn: RetryOn;
+  readonly circuit: "closed";
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface RotateOptions {
+  /** How long the secrets so far stay valid: 7 days unless told, at most 14; 0 revokes them at once. */
+  readonly overlapSeconds?: number | undefined;
+  /** Your own instead of one that is made. */
+  readonly secret?: string | undefined;
+}
+
+export interface EndpointChange {
+  readonly endpointId: Uuid;
+  /** The worker that owns the lane now. */
+  readonly owner: number | null;
+}
+
+export interface Endpoints {
+  /** The secret is shown here and never again. */
+  create(
+    tenant: string,
+    input: EndpointInput,
+  ): Promise<{ readonly endpoint: Endpoint; readonly secret: string }>;
+  list(tenant: string, query?: PageQuery): Promise<Page<Endpoint>>;
+  get(tenant: string, id: string): Promise<Endpoint>;
+  update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint>;
+  /** What is owed and not being sent ends as dead (`endpoint_deleted`). */
+  delete(tenant: string, id: string): Promise<void>;
+  rotateSecret(
+    tenant: string,
+    id: string,
+    options?: RotateOptions,
+  ): Promise<{ readonly secret: string; readonly previousExpiresAt: Date | null }>;
+  /** The engine's own doing, such as after a 410. False when it was not active any more. */
+  disable(endpointId: Uuid, reason: string): Promise<boolean>;
+}
+
+export interface EndpointsOptions {
+  readonly db: Database;
+  readonly keyRing: KeyRing;
+  readonly addressPolicy: AddressPolicy;
+  readonly defaults: EndpointDefaults;
+  /** 10 unless told. */
+  readonly maxPerTenant?: number;
+  /** After the commit, so that the lane's owner can be told. */
+  readonly onChanged?: (change: EndpointChange) => void;
+}
+
+const DAY_SECONDS = 24 * 60 * 60;
+const DEFAULT_OVERLAP_SECONDS = 7 * DAY_SECONDS;
+const MAX_OVERLAP_SECONDS = 14 * DAY_SECONDS;
+/** Every request carries a signature by each of them. */
+const MAX_VALID_SECRETS = 5;
+
+export function createEndpoints(options: EndpointsOptions): Endpoints {
+  const { db, keyRing, defaults, maxPerTenant = 10, onChanged } = options;
+  const view = (row: EndpointRow) => toEndpoint(row, defaults);
+  return { create, list, get, update, delete: remove, rotateSecret, disable };
+
+  async function create(tenant: string, input: EndpointInput) {
+    const { settings, secret: ownSecret } = parseEndpointInput(input, options);
+    const secret = ownSecret ?? (await makeSecret(schemesOf(settings, defaults)));
+    const id = uuidv7();
+    const row = await change(tenant, async (tx) => {
+      // exact, because the tenant's row is locked and this statement came after
+      if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
+      const inserted = await insertEndpoint(tx, id, tenant, settings);
+      await addSecret(tx, id, secret);
+      return { result: inserted, endpointId: id };
+    });
+    return { endpoint: view(row), secret };
+  }
+
+  async function list(tenant: string, query: PageQuery = {}): Promise<Page<Endpoint>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const { before } = reader.idRange("endpoints", query);
+    reader.finish(["limit", "cursor"], query);
+    if (!isTenantId(tenant)) throw tenantNotFound(tenant);
+    const rows = await listEndpoints(db, tenant, before, limit + 1);
+    if (rows.length === 0 && (await findTenant(db, tenant)) === null) throw tenantNotFound(tenant);
+    return toPage("endpoints", rows, limit, view, (row) => row.id);
+  }
+
+  async function get(tenant: string, id: string): Promise<Endpoint> {
+    const uuid = parseId("ep", String(id));
+    const row = uuid === null || !isTenantId(tenant) ? null : await findEndpoint(db, tenant, uuid);
+    if (row === null) throw endpointNotFound(id);
+    return view(row);
+  }
+
+  async function update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint> {
+    const row = await changeOne(tenant, id, async (tx, current) => {
+      const settings = parseEndpointPatch(patch, current, options);
+      await checkStillSigned(tx, current, settings);
+      return await updateEndpoint(tx, current.id, settings);
+    });
+    return view(row);
+  }
+
+  async function remove(tenant: string, id: string): Promise<void> {
+    const endpointId = await changeOne(tenant, id, async (tx, current) => {
+      await markDeleted(tx, current.id);
+      await deleteSecrets(tx, current.id);
+      return current.id;
+    });
+    // After the commit: a backlog of a million must not keep the lane locked, which others' publishes wait for.
+    await cancelOwed(db, [endpointId]);
+  }
+
+  async function rotateSecret(tenant: string, id: string, rotation: RotateOptions = {}) {
+    const { overlapSeconds = DEFAULT_OVERLAP_SECONDS, secret: ownSecret } = rotation;
+    checkRotation(overlapSeconds, ownSecret);
+    return await changeOne(tenant, id, async (tx, current) => {
+      const schemes = schemesOf(current, defaults);
+      const secret = ownSecret ?? (await makeSecret(schemes));
+      if (!fitsAny(secret, schemes)) {
+        throw invalidRotation(
+          "/secret",
+          "This kind of secret fits none of the endpoint's signature schemes.",
+        );
+      }
+      const retired = await retireSecrets(tx, current.id, overlapSeconds);
+      if (retired.count >= MAX_VALID_SECRETS) throw tooManySecrets();
+      await addSecret(tx, current.id, secret);
+      await raiseEndpointVersion(tx, current.id);
+      const { lastExpiresMs } = retired;
+      return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };
+    });
+  }
+
+  async function disable(endpointId: Uuid, reason: string): Promise<boolean> {
+    const tenant = await tenantOfEndpoint(db, endpointId);
+    if (tenant === null) return false;
+    return await change(tenant, async (tx) => {
+      const result = await disableEndpoint(tx, endpointId, reason);
+      return { result, endpointId: result ? endpointId : null };
+    });
+  }
+
+  /** Tenant, then whatever `work` locks, then the lane. An endpointId of null says that nothing was changed. */
+  async function change<Result>(
+    tenant: string,
+    work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointId: Uuid | null }>,
+  ): Promise<Result> {
+    const done = await db.transaction(async (tx) => {
+      if (!isTenantId(tenant) || (await lockTenant(tx, tenant)) === null) throw tenantNotFound(tenant);
+      const { result, endpointId } = await work(tx);
+      if (endpointId === null) return { result, endpointId, owner: null };
+      await raiseRoutingVersion(tx, tenant);
+      const owners = await syncLanes(tx, [endpointId]);
+      return { result, endpointId, owner: owners.get(endpointId) ?? null };
+    });
+    if (done.endpointId !== null) onChanged?.({ endpointId: done.endpointId, owner: done.owner });
+    return done.result;
+  }
+
+  async function changeOne<Result>(
+    tenant: string,
+    id: string,
+    work: (tx: Queryable, current: EndpointRow) => Promise<Result>,
+  ): Promise<Result> {
+    const uuid = parseId("ep", String(id));
+    if (uuid === null || !isTenantId(tenant)) throw endpointNotFound(id);
+    return await change(tenant, async (tx) => {
+      const current = await lockEndpoint(tx, tenant, uuid);
+      if (current === null) throw endpointNotFound(id);
+      return { result: await work(tx, current), endpointId: uuid };
+    }).catch((error) => {
+      // a tenant that does not exist has no endpoints either
+      throw error instanceof PosthornError && error.code === "tenant_not_found"
+        ? endpointNotFound(id)
+        : error;
+    });
+  }
+
+  async function addSecret(tx: Queryable, endpointId: Uuid, secret: string): Promise<void> {
+    const id = uuidv7();
+    await insertSecret(tx, endpointId, { id, ...keyRing.encrypt(secret, secretBinding(endpointId, id)) });
+  }
+
+  /** Nothing is sent unsigned: new schemes need a secret of their kind among those that are valid. */
+  async function checkStillSigned(
+    tx: Queryable,
+    current: StoredSettings & { id: Uuid },
+    next: StoredSettings,
+  ): Promise<void> {
+    const schemes = schemesOf(next, defaults);
+    if (String(schemes) === String(schemesOf(current, defaults))) return;
+    const [row] = await targetsByIds(tx, [current.id]);
+    const secrets = row === undefined ? [] : toTarget(row, defaults, keyRing).secrets;
+    if (secrets.some(({ value }) => fitsAny(value, schemes))) return;
+    throw invalidRotation(
+      "/signature/schemes",
+      `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme beside those in use, rotate to a ` +
+        "secret of its kind, and then take the others away.",
+    );
+  }
+}
+
+function toEndpoint(row: EndpointRow, defaults: EndpointDefaults): Endpoint {
+  return {
+    id: formatId("ep", row.id),
+    tenant: row.tenant,
+    url: row.url,
+    description: row.description,
+    events: row.events,
+    filter: null,
+    isActive: row.isActive,
+    disabledReason: row.disabledReason,
+    disabledAt: row.disabledMs === null ? null : new Date(row.disabledMs),
+    ...effectiveSettings(row, defaults),
+    rateLimit: null,
+    ordering: "none",
+    circuit: "closed",
+    createdAt: new Date(row.createdMs),
+    updatedAt: new Date(row.updatedMs),
+  };
+}
+
+/** `whsk_` where every scheme wants an ed25519 key, `whsec_` otherwise. */
+async function makeSecret(schemes: readonly string[]): Promise<string> {
+  const isAsymmetric = schemes.every((name) => schemeNamed(name).key === "ed25519");
+  return isAsymmetric ? (await generateSigningKey()).signingKey : generateSecret();
+}
+
+function checkRotation(overlapSeconds: unknown, secret: unknown): void {
+  const isInRange =
+    typeof overlapSeconds === "number" && overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS;
+  if (!isInRange || !Number.isInteger(overlapSeconds)) {
+    throw invalidRotation(
+      "/overlapSeconds",
+      `overlapSeconds is a whole number from 0 (revoke at once) to ${MAX_OVERLAP_SECONDS} (14 days).`,
+    );
+  }
+  const problem = secret === undefined ? null : secretProblem(secret);
+  if (problem !== null) throw invalidRotation("/secret", problem);
+}
+
+function invalidRotation(pointer: string, message: string): PosthornError {
+  return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
+}
+
+function tooManySecrets(): PosthornError {
+  return new PosthornError(
+    "too_many_secrets",
+    `${MAX_VALID_SECRETS} secrets of this endpoint are valid already. Wait until one has expired, or rotate with ` +
+      "overlapSeconds 0 to revoke them all.",
+  );
+}
+
+function limitReached(tenant: string, max: number): PosthornError {
+  return new PosthornError(
+    "endpoint_limit_reached",
+    `Tenant "${tenant}" has ${max} endpoints, as many as it may have. Delete one, or raise the limit per tenant.`,
+  );
+}
+
+/** The same words whether it never was, is another tenant's, or was deleted. */
+function endpointNotFound(id: unknown): PosthornError {
+  const shown = parseId("ep", String(id)) === null ? "with that id" : String(id);
+  return new PosthornError(
+    "endpoint_not_found",
+    `There is no endpoint ${shown} in this tenant. List them to see their ids.`,
+  );
+}

@@ -1,0 +1,85 @@
+// Events as people see them, and what became of each.
+import { formatId, parseId } from "@posthorn/wire";
+import { PosthornError } from "../errors.ts";
+import { deliveryIdOf } from "../fan-out/delivery-id.ts";
+import type { Event, Uuid } from "../model.ts";
+import type { Queryable } from "../storage/database.ts";
+import { findDeliveries } from "../storage/queries/deliveries/find.ts";
+import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
+import { findEvent, listEvents } from "../storage/queries/events/list.ts";
+import { type DeliveryView, toDeliveryView } from "./deliveries.ts";
+import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+
+export interface EventView {
+  readonly id: string;
+  readonly tenant: string;
+  readonly type: string;
+  readonly apiVersion: string;
+  readonly subject: string | null;
+  readonly sequence: number | null;
+  /** The JSON of `data`, byte for byte as it was given. */
+  readonly payload: Buffer;
+  readonly createdAt: Date;
+}
+
+export interface EventQuery extends PageQuery {
+  readonly tenant?: string | undefined;
+  readonly type?: string | undefined;
+  readonly subject?: string | undefined;
+  /** From this time on. */
+  readonly createdAfter?: Date | undefined;
+  /** Up to, not including, this time. */
+  readonly createdBefore?: Date | undefined;
+}
+
+export interface Events {
+  /** Newest first. */
+  list(query?: EventQuery): Promise<Page<EventView>>;
+  /** With a tenant given, another tenant's event is not found. */
+  get(
+    id: string,
+    scope?: { readonly tenant?: string | undefined },
+  ): Promise<EventView & { readonly deliveries: readonly DeliveryView[] }>;
+}
+
+export function createEvents(db: Queryable): Events {
+  return { list, get };
+
+  async function list(query: EventQuery = {}): Promise<Page<EventView>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const range = reader.idRange("events", query);
+    const tenant = reader.text("tenant", query.tenant);
+    const type = reader.text("type", query.type);
+    const subject = reader.text("subject", query.subject);
+    reader.finish(["tenant", "type", "subject", "createdAfter", "createdBefore", "limit", "cursor"], query);
+    const events = await listEvents(db, { ...range, limit: limit + 1, tenant, type, subject });
+    return toPage("events", events, limit, toEventView, (event) => event.id);
+  }
+
+  async function get(id: string, { tenant }: { readonly tenant?: string | undefined } = {}) {
+    const uuid = parseId("evt", String(id));
+    const event = uuid === null ? null : await findEvent(db, uuid, tenant ?? null);
+    if (event === null) throw notFound(uuid);
+    return { ...toEventView(event), deliveries: await deliveriesOf(event) };
+  }
+
+  /** By primary key, for every endpoint the tenant has or had: nothing indexes deliveries by event. */
+  async function deliveriesOf(event: Event): Promise<DeliveryView[]> {
+    const endpointIds = await endpointIdsOf(db, event.tenant);
+    const rows = await findDeliveries(
+      db,
+      endpointIds.map((endpointId) => deliveryIdOf(event.id, endpointId)),
+    );
+    return rows.map(toDeliveryView);
+  }
+}
+
+function toEventView(event: Event): EventView {
+  return { ...event, id: formatId("evt", event.id), payload: Buffer.from(event.payload) };
+}
+
+function notFound(uuid: Uuid | null): PosthornError {
+  const shown = uuid === null ? "with that id; ids look like evt_0198c2f0-…" : formatId("evt", uuid);
+  return new PosthornError("event_not_found", `There is no event ${shown}. It may have been pruned.`);
+}

@@ -1,0 +1,93 @@
+// Endpoints as the delivering side sees them: settings filled in, secrets readable.
+import type { Target, TargetSecret, Uuid } from "../model.ts";
+import type { Queryable } from "../storage/database.ts";
+import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
+import {
+  newestSecretPerKey,
+  type SecretRow,
+  type TargetRow,
+  targetsByIds,
+  targetsOfTenants,
+} from "../storage/queries/endpoints/targets.ts";
+import { type EndpointDefaults, effectiveSettings } from "./endpoint-settings.ts";
+
+export interface TenantTargets {
+  /** 0 for a tenant that is not registered. */
+  readonly version: number;
+  readonly isActive: boolean;
+  /** Inactive ones too: what they are owed waits for them. */
+  readonly targets: readonly Target[];
+}
+
+export interface Targets {
+  ofTenants(tenants: readonly string[]): Promise<Map<string, TenantTargets>>;
+  /** Null for one that was deleted. */
+  byIds(endpointIds: readonly Uuid[]): Promise<Map<Uuid, Target | null>>;
+  /**
+   * Decrypts one secret of each key in use, and throws if one cannot be: asked before a worker starts, because a wrong
+   * key ring would fail every delivery.
+   */
+  checkKeys(): Promise<void>;
+}
+
+export interface TargetsOptions {
+  readonly db: Queryable;
+  readonly keyRing: KeyRing;
+  readonly defaults: EndpointDefaults;
+}
+
+export function createTargets({ db, keyRing, defaults }: TargetsOptions): Targets {
+  return { ofTenants, byIds, checkKeys };
+
+  async function ofTenants(tenants: readonly string[]): Promise<Map<string, TenantTargets>> {
+    const found = new Map<string, TenantTargets & { readonly targets: Target[] }>();
+    for (const row of await targetsOfTenants(db, [...new Set(tenants)])) {
+      let entry = found.get(row.asked);
+      if (entry === undefined) {
+        entry = { version: row.routingVersion ?? 0, isActive: row.tenantIsActive ?? true, targets: [] };
+        found.set(row.asked, entry);
+      }
+      if (row.id !== null) entry.targets.push(toTarget(row, defaults, keyRing));
+    }
+    return found;
+  }
+
+  async function byIds(endpointIds: readonly Uuid[]): Promise<Map<Uuid, Target | null>> {
+    const found = new Map<Uuid, Target | null>(endpointIds.map((id) => [id, null]));
+    for (const row of await targetsByIds(db, endpointIds))
+      found.set(row.id, toTarget(row, defaults, keyRing));
+    return found;
+  }
+
+  async function checkKeys(): Promise<void> {
+    for (const { endpointId, ...row } of await newestSecretPerKey(db))
+      decryptSecret(endpointId, row, keyRing);
+  }
+}
+
+export function toTarget(row: TargetRow, defaults: EndpointDefaults, keyRing: KeyRing): Target {
+  let secrets: readonly TargetSecret[] | undefined;
+  return {
+    endpointId: row.id,
+    tenant: row.tenant,
+    version: row.version,
+    url: row.url,
+    isActive: row.isActive && row.tenantIsActive,
+    events: row.events,
+    ...effectiveSettings(row, defaults),
+    // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to
+    // its own endpoint, not the reading of everybody's routes.
+    get secrets() {
+      secrets ??= (row.secrets ?? []).map((secret) => decryptSecret(row.id, secret, keyRing));
+      return secrets;
+    },
+  };
+}
+
+function decryptSecret(endpointId: Uuid, row: SecretRow, keyRing: KeyRing): TargetSecret {
+  const encrypted = { keyId: row.keyId, ciphertext: Buffer.from(row.ciphertextHex, "hex") };
+  return {
+    value: keyRing.decrypt(encrypted, secretBinding(endpointId, row.id)),
+    expiresAt: row.expiresMs === null ? null : new Date(row.expiresMs),
+  };
+}

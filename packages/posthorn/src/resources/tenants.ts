@@ -1,0 +1,133 @@
+// Tenants: under your own ids, made before their first endpoint.
+import { type InputProblem, PosthornError } from "../errors.ts";
+import type { Database } from "../storage/database.ts";
+import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
+import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { deleteTenant, isOwedAnything, restOfTenant } from "../storage/queries/tenants/delete.ts";
+import { lockTenant, raiseRoutingVersion } from "../storage/queries/tenants/lock.ts";
+import { findTenant, listTenants } from "../storage/queries/tenants/read.ts";
+import { insertTenant, touchEndpoints, updateTenant } from "../storage/queries/tenants/save.ts";
+import type { TenantRow } from "../storage/queries/tenants/tenant-row.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+
+export interface Tenant {
+  readonly id: string;
+  readonly name: string | null;
+  /** False: its events are kept and reach nobody, and what it is owed waits. */
+  readonly isActive: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** What is left out stays as it is. */
+export interface TenantInput {
+  readonly name?: string | null | undefined;
+  readonly isActive?: boolean | undefined;
+}
+
+export interface Tenants {
+  upsert(id: string, input?: TenantInput): Promise<Tenant>;
+  get(id: string): Promise<Tenant>;
+  list(query?: PageQuery): Promise<Page<Tenant>>;
+  /** Refused while it has endpoints. Its events and deliveries stay until they are pruned. */
+  delete(id: string): Promise<void>;
+}
+
+export function createTenants(db: Database): Tenants {
+  return { upsert, get, list, delete: remove };
+
+  async function upsert(id: string, input: TenantInput = {}): Promise<Tenant> {
+    checkInput(id, input);
+    return await db.transaction(async (tx) => {
+      await insertTenant(tx, id);
+      const before = await lockTenant(tx, id);
+      const row = await updateTenant(tx, id, input);
+      if (before?.isActive !== row.isActive) {
+        await raiseRoutingVersion(tx, id);
+        await syncLanes(tx, await touchEndpoints(tx, id));
+      }
+      return toTenant(row);
+    });
+  }
+
+  async function get(id: string): Promise<Tenant> {
+    const row = isTenantId(id) ? await findTenant(db, id) : null;
+    if (row === null) throw tenantNotFound(id);
+    return toTenant(row);
+  }
+
+  async function list(query: PageQuery = {}): Promise<Page<Tenant>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const after = reader.cursor("tenants", query);
+    reader.finish(["limit", "cursor"], query);
+    const rows = await listTenants(db, after, limit + 1);
+    return toPage("tenants", rows, limit, toTenant, (row) => row.id);
+  }
+
+  async function remove(id: string): Promise<void> {
+    if (!isTenantId(id)) throw tenantNotFound(id);
+    await db.transaction(async (tx) => {
+      if ((await lockTenant(tx, id)) === null) throw tenantNotFound(id);
+      const { endpoints, deletedIds } = await restOfTenant(tx, id);
+      if (endpoints > 0) {
+        throw new PosthornError(
+          "tenant_not_empty",
+          `Tenant "${id}" has ${endpoints} endpoints. Delete them first.`,
+        );
+      }
+      await cancelOwed(tx, deletedIds);
+      if (await isOwedAnything(tx, deletedIds)) {
+        throw new PosthornError(
+          "tenant_not_empty",
+          `A last delivery to a deleted endpoint of tenant "${id}" is being sent. Try again in a minute.`,
+        );
+      }
+      await deleteTenant(tx, id);
+    });
+  }
+}
+
+// As posthorn.publish has it.
+const TENANT_ID = /^[A-Za-z0-9_.:@-]{1,128}$/;
+
+export function isTenantId(id: unknown): id is string {
+  return typeof id === "string" && TENANT_ID.test(id);
+}
+
+export function tenantNotFound(id: unknown): PosthornError {
+  const shown = isTenantId(id) ? `"${id}"` : "of that name";
+  return new PosthornError("tenant_not_found", `There is no tenant ${shown}. Make it first.`);
+}
+
+const MAX_NAME_LENGTH = 200;
+
+function checkInput(id: unknown, input: TenantInput): void {
+  const problems: InputProblem[] = [];
+  const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
+  if (!isTenantId(id)) refuse("/id", "A tenant's id has 1 to 128 characters of A-Z a-z 0-9 _ . : @ -");
+  for (const field of Object.keys(input)) {
+    if (field === "name" || field === "isActive") continue;
+    refuse(`/${field}`, `A tenant has no "${field.slice(0, 60)}".${didYouMean(field, ["name", "isActive"])}`);
+  }
+  const { name, isActive } = input;
+  const nameFits = typeof name !== "string" || (name.length <= MAX_NAME_LENGTH && !name.includes("\0"));
+  if (!nameFits || (name !== undefined && name !== null && typeof name !== "string")) {
+    refuse("/name", `name is text of at most ${MAX_NAME_LENGTH} characters, or null.`);
+  }
+  if (isActive !== undefined && typeof isActive !== "boolean")
+    refuse("/isActive", "isActive is true or false.");
+  const [first] = problems;
+  if (first !== undefined) throw new PosthornError("invalid_tenant", first.message, { problems });
+}
+
+function toTenant(row: TenantRow): Tenant {
+  return {
+    id: row.id,
+    name: row.name,
+    isActive: row.isActive,
+    createdAt: new Date(row.createdMs),
+    updatedAt: new Date(row.updatedMs),
+  };
+}

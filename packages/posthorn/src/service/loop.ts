@@ -1,0 +1,105 @@
+// A step that runs again and again: at once when woken, otherwise after its interval. An error is logged and the loop
+// goes on; a loop that ends quietly is noticed hours later.
+import { performance } from "node:perf_hooks";
+import type { Logger } from "../observe/log.ts";
+import type { Service } from "./service.ts";
+
+export interface LoopOptions {
+  readonly name: string;
+  readonly intervalMs: number;
+  readonly logger: Logger;
+  /** True asks for another turn at once. */
+  readonly step: () => Promise<boolean>;
+}
+
+export class Loop implements Service {
+  readonly #options: LoopOptions;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  #woken = false;
+  #failures = 0;
+  #wakeSleeper: (() => void) | undefined;
+  #turns = 0;
+  #watchers: { turn: number; resolve: () => void }[] = [];
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    if (this.#running !== undefined || this.#stopped) return;
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wakeSleeper?.();
+    await this.#running;
+    this.#releaseWatchers();
+  }
+
+  wake(): void {
+    this.#woken = true;
+    this.#wakeSleeper?.();
+  }
+
+  /** Resolves after a turn that began later than this call. */
+  async turn(): Promise<void> {
+    if (this.#stopped || this.#running === undefined) return;
+    const done = new Promise<void>((resolve) => this.#watchers.push({ turn: this.#turns + 1, resolve }));
+    this.wake();
+    await done;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      this.#woken = false;
+      this.#turns += 1;
+      const turn = this.#turns;
+      const again = await this.#step();
+      this.#releaseWatchers(turn);
+      if (!again && !this.#woken && !this.#stopped) await this.#sleep();
+    }
+  }
+
+  async #step(): Promise<boolean> {
+    const started = performance.now();
+    try {
+      const again = await this.#options.step();
+      this.#failures = 0;
+      return again;
+    } catch (error) {
+      this.#failures += 1;
+      const { logger, name } = this.#options;
+      logger.warn(`${name} failed, it will be tried again`, {
+        error: (error as Error).message,
+        failures: this.#failures,
+        afterMs: Math.round(performance.now() - started),
+      });
+      // wake-ups do not hurry a failing loop
+      await this.#sleep(
+        Math.min(2_000, 50 * 2 ** Math.min(this.#failures, 6)) * (0.5 + Math.random() / 2),
+        false,
+      );
+      return true;
+    }
+  }
+
+  async #sleep(ms = this.#options.intervalMs, wakeable = true): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wakeSleeper = () => {
+        if (!wakeable && !this.#stopped) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wakeSleeper = undefined;
+  }
+
+  #releaseWatchers(turn = Number.POSITIVE_INFINITY): void {
+    const due = this.#watchers.filter((watcher) => watcher.turn <= turn);
+    this.#watchers = this.#watchers.filter((watcher) => watcher.turn > turn);
+    for (const watcher of due) watcher.resolve();
+  }
+}

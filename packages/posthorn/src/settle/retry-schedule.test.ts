@@ -1,0 +1,163 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { RetryPolicy } from "../model.ts";
+import {
+  DEFAULT_RETRY_POLICY,
+  InvalidRetryPolicyError,
+  MAX_RETRY_AFTER_MS,
+  maxAttempts,
+  nextDelayMs,
+  parseRetryPolicy,
+  RETRY_PRESETS,
+  type RetryPresetName,
+} from "./retry-schedule.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** All delays of a policy when chance always falls on `chance`. */
+function delays(policy: RetryPolicy, chance = 0.5): number[] {
+  const list: number[] = [];
+  for (let failures = 1; ; failures += 1) {
+    const delayMs = nextDelayMs(policy, failures, { random: () => chance, ageMs: 0 });
+    if (delayMs === null) return list;
+    list.push(delayMs);
+  }
+}
+
+function sum(list: readonly number[]): number {
+  return list.reduce((total, delayMs) => total + delayMs, 0);
+}
+
+const gaps: fc.Arbitrary<RetryPolicy> = fc
+  .array(fc.integer({ min: 1, max: 30 * 24 * HOUR }), { minLength: 1, maxLength: 30 })
+  .map((gapsMs) => ({ kind: "gaps", gapsMs }));
+const exponential: fc.Arbitrary<RetryPolicy> = fc.record({
+  kind: fc.constant("exponential" as const),
+  baseMs: fc.integer({ min: 1, max: HOUR }),
+  capMs: fc.integer({ min: 1, max: 48 * HOUR }),
+  maxAttempts: fc.integer({ min: 1, max: 2_000 }),
+});
+const anyPolicy = fc.oneof(gaps, exponential);
+const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+describe("the presets", () => {
+  it("makes courier the default: six attempts, dead at about T+7h21m", () => {
+    expect(DEFAULT_RETRY_POLICY).toBe(RETRY_PRESETS.courier);
+    expect(delays(RETRY_PRESETS.courier)).toEqual([MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]);
+    expect(sum(delays(RETRY_PRESETS.courier))).toBe(7 * HOUR + 21 * MINUTE);
+  });
+
+  it.each<[RetryPresetName, number, number]>([
+    ["courier", 6, 7 * HOUR + 21 * MINUTE],
+    ["short", 6, 5 * HOUR + 17.5 * MINUTE],
+    ["quick", 10, 511_000],
+  ])("gives %s %i attempts over %i ms", (name, attempts, totalMs) => {
+    expect(maxAttempts(RETRY_PRESETS[name])).toBe(attempts);
+    expect(delays(RETRY_PRESETS[name])).toHaveLength(attempts - 1);
+    expect(sum(delays(RETRY_PRESETS[name]))).toBe(totalMs);
+  });
+
+  it("doubles exponential from a minute up to a day, twelve attempts, jitter over the whole width", () => {
+    const widest = delays(RETRY_PRESETS.exponential, 1);
+    expect(widest).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024].map((minutes) => minutes * MINUTE));
+    expect(delays(RETRY_PRESETS.exponential, 0)).toEqual(new Array(11).fill(0));
+  });
+
+  it("doubles quick from a second", () => {
+    expect(delays(RETRY_PRESETS.quick).slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
+  });
+});
+
+describe("nextDelayMs", () => {
+  it("stays within a tenth of a listed gap", () => {
+    fc.assert(
+      fc.property(gaps, chance, (policy, random) => {
+        const listed = policy.kind === "gaps" ? policy.gapsMs : [];
+        delays(policy, random).forEach((delayMs, nth) => {
+          const gapMs = listed[nth] ?? Number.NaN;
+          expect(delayMs).toBeGreaterThanOrEqual(Math.floor(gapMs * 0.9));
+          expect(delayMs).toBeLessThanOrEqual(Math.ceil(gapMs * 1.1));
+        });
+      }),
+    );
+  });
+
+  it("stays between nothing and min(cap, base·2^n) when exponential", () => {
+    fc.assert(
+      fc.property(exponential, chance, fc.integer({ min: 1, max: 2_000 }), (policy, random, failures) => {
+        const delayMs = nextDelayMs(policy, failures, { random: () => random, ageMs: 0 });
+        if (policy.kind !== "exponential" || delayMs === null) return;
+        expect(delayMs).toBeGreaterThanOrEqual(0);
+        expect(delayMs).toBeLessThanOrEqual(Math.min(policy.capMs, policy.baseMs * 2 ** (failures - 1)));
+      }),
+    );
+  });
+
+  it("is exhausted after exactly the policy's attempts, and stays so", () => {
+    fc.assert(
+      fc.property(anyPolicy, fc.integer({ min: 1, max: 3_000 }), chance, (policy, failures, random) => {
+        const delayMs = nextDelayMs(policy, failures, { random: () => random, ageMs: 0 });
+        expect(delayMs === null).toBe(failures >= maxAttempts(policy));
+      }),
+    );
+  });
+
+  it("never comes earlier than its schedule, nor later than asked, and stays away a day at most", () => {
+    fc.assert(
+      fc.property(anyPolicy, chance, fc.double({ min: 0, noNaN: true }), (policy, random, retryAfterMs) => {
+        const input = { random: () => random, ageMs: 0 };
+        const scheduledMs = nextDelayMs(policy, 1, input);
+        const delayMs = nextDelayMs(policy, 1, { ...input, retryAfterMs });
+        const askedMs = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+        expect(delayMs).toBe(scheduledMs === null ? null : Math.max(scheduledMs, askedMs));
+      }),
+    );
+  });
+
+  it("ends when the next attempt would fall behind the maximum age", () => {
+    const policy: RetryPolicy = { kind: "gaps", gapsMs: [1_000, 1_000, 1_000], maxAgeMs: 10_000 };
+    const at = (ageMs: number) => nextDelayMs(policy, 1, { random: () => 0.5, ageMs });
+    expect(at(9_000)).toBe(1_000);
+    expect(at(9_001)).toBeNull();
+  });
+});
+
+describe("parseRetryPolicy", () => {
+  it.each<RetryPresetName>(["courier", "short", "exponential", "quick"])("knows %s", (name) => {
+    expect(parseRetryPolicy(` ${name} `)).toBe(RETRY_PRESETS[name]);
+  });
+
+  it.each<[string, number[]]>([
+    ["200ms,1s,5s", [200, 1_000, 5_000]],
+    ["1m 5m  15m 1h 6h", [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]],
+    ["1s, 2s ,3s", [1_000, 2_000, 3_000]],
+    ["1.5h", [1.5 * HOUR]],
+    ["2d", [48 * HOUR]],
+  ])("reads %j", (text, gapsMs) => {
+    expect(parseRetryPolicy(text)).toEqual({ kind: "gaps", gapsMs });
+  });
+
+  it.each<[string, string]>([
+    ["", "is empty"],
+    ["  ", "is empty"],
+    ["couriers", "Use one of courier, short, exponential, quick"],
+    ["toString", "neither a preset nor a gap"],
+    ["5", "needs a unit"],
+    ["1s,,2s", "neither"],
+    ["1s,", "neither"],
+    ["-1s", "neither"],
+    ["1e3s", "neither"],
+    ["1 s", "needs a unit"],
+    ["1s courier", '"courier" is neither'],
+    ["0s", "from 1ms to 30d"],
+    ["31d", "from 1ms to 30d"],
+  ])("refuses %j: %s", (text, message) => {
+    expect(() => parseRetryPolicy(text)).toThrow(InvalidRetryPolicyError);
+    expect(() => parseRetryPolicy(text)).toThrow(message);
+  });
+
+  it("refuses more than a hundred gaps", () => {
+    expect(() => parseRetryPolicy(new Array(101).fill("1s").join(","))).toThrow("At most 100");
+  });
+});

@@ -1,0 +1,105 @@
+// When the next attempt is due. Pure: the count of failures comes from the row, chance from the caller.
+import type { RetryPolicy } from "../model.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export const RETRY_PRESETS = {
+  /** Six attempts, dead at about T+7h21m. The default. */
+  courier: { kind: "gaps", gapsMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR] },
+  /** Six attempts, dead at about T+5h17m. */
+  short: { kind: "gaps", gapsMs: [30 * SECOND, 2 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR] },
+  /** Twelve attempts with full jitter, dead at about T+1d10h at the latest. */
+  exponential: { kind: "exponential", baseMs: MINUTE, capMs: DAY, maxAttempts: 12 },
+  /** Ten attempts, dead at about T+8m31s: for receivers that must answer now or not at all. */
+  quick: { kind: "gaps", gapsMs: [1, 2, 4, 8, 16, 32, 64, 128, 256].map((seconds) => seconds * SECOND) },
+} as const satisfies Record<string, RetryPolicy>;
+
+export type RetryPresetName = keyof typeof RETRY_PRESETS;
+
+export const DEFAULT_RETRY_POLICY: RetryPolicy = RETRY_PRESETS.courier;
+
+/** However long a receiver asks us to stay away, we come back within a day. */
+export const MAX_RETRY_AFTER_MS = DAY;
+
+export interface DelayInput {
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** What the receiver asked for, if it did. Never brings an attempt forward. */
+  readonly retryAfterMs?: number | undefined;
+  /** Age of the delivery now, for a policy that limits it. */
+  readonly ageMs: number;
+}
+
+/** `failures` counts the one just seen. Null: no attempt is owed any more. */
+export function nextDelayMs(policy: RetryPolicy, failures: number, input: DelayInput): number | null {
+  if (failures >= maxAttempts(policy)) return null;
+  const askedMs = Math.min(input.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+  const delayMs = Math.max(scheduledDelayMs(policy, failures, input.random()), askedMs);
+  return input.ageMs + delayMs > (policy.maxAgeMs ?? Number.POSITIVE_INFINITY) ? null : delayMs;
+}
+
+export function maxAttempts(policy: RetryPolicy): number {
+  return policy.kind === "gaps" ? policy.gapsMs.length + 1 : policy.maxAttempts;
+}
+
+function scheduledDelayMs(policy: RetryPolicy, failures: number, chance: number): number {
+  const nth = Math.max(failures, 1) - 1;
+  if (policy.kind === "exponential") {
+    return Math.round(chance * Math.min(policy.capMs, policy.baseMs * 2 ** nth));
+  }
+  return Math.round((policy.gapsMs[nth] ?? 0) * (0.9 + 0.2 * chance));
+}
+
+export class InvalidRetryPolicyError extends Error {
+  override readonly name = "InvalidRetryPolicyError";
+}
+
+const MAX_GAPS = 100;
+const MAX_GAP_MS = 30 * DAY;
+
+/** A preset's name, or gaps such as `200ms,1s,5s` or `1m 5m 1h`. */
+export function parseRetryPolicy(text: string): RetryPolicy {
+  const words = text.trim().split(/\s*,\s*|\s+/);
+  const [first = ""] = words;
+  if (words.length === 1 && isPresetName(first)) return RETRY_PRESETS[first];
+  if (first === "") throw new InvalidRetryPolicyError(`The retry policy is empty. ${EXPECTED}`);
+  if (words.length > MAX_GAPS) {
+    throw new InvalidRetryPolicyError(
+      `The retry policy has ${words.length} gaps. At most ${MAX_GAPS} are allowed.`,
+    );
+  }
+  return { kind: "gaps", gapsMs: words.map(parseGap) };
+}
+
+const EXPECTED = `Use one of ${Object.keys(RETRY_PRESETS).join(", ")}, or a list of gaps such as 30s,5m,1h.`;
+
+function isPresetName(text: string): text is RetryPresetName {
+  return Object.hasOwn(RETRY_PRESETS, text);
+}
+
+function parseGap(text: string): number {
+  const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  const unitMs = unit === undefined ? undefined : UNITS_MS[unit];
+  if (amount === undefined || unitMs === undefined) {
+    const hint = /^[\d.]+$/.test(text) ? " It needs a unit: ms, s, m, h or d." : "";
+    throw new InvalidRetryPolicyError(
+      `"${text.slice(0, 40)}" is neither a preset nor a gap.${hint} ${EXPECTED}`,
+    );
+  }
+  const gapMs = Math.round(Number(amount) * unitMs);
+  if (gapMs < 1 || gapMs > MAX_GAP_MS) {
+    throw new InvalidRetryPolicyError(`The gap ${text} is out of bounds. Use something from 1ms to 30d.`);
+  }
+  return gapMs;
+}
+
+const UNITS_MS: Readonly<Record<string, number | undefined>> = {
+  ms: 1,
+  s: SECOND,
+  m: MINUTE,
+  h: HOUR,
+  d: DAY,
+};

@@ -1,0 +1,188 @@
+// The port to PostgreSQL: sends statements in the configured schema, knows which failures pass by themselves, and
+// keeps no session state on pooled connections, so that it works behind pgbouncer in transaction mode.
+import pg from "pg";
+import { PosthornError } from "../errors.ts";
+import { rowTypes } from "./row-types.ts";
+import { inSchema, isSchemaName, type Statement } from "./sql.ts";
+
+/** Whatever can run a statement: the pool, or a transaction on one of its connections. */
+export interface Queryable {
+  query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface DatabaseOptions {
+  /** A `pg` pool of yours, or a connection string for a pool of Posthorn's own. */
+  readonly database: pg.Pool | string;
+  readonly schema: string;
+  /** Connections of an own pool. */
+  readonly maxConnections?: number;
+}
+
+export class Database implements Queryable {
+  readonly schema: string;
+  readonly #pool: pg.Pool;
+  readonly #ownsPool: boolean;
+  readonly #texts = new Map<string, string>();
+  /** Named prepared statements break behind a transaction pooler; known after the first direct connection. */
+  #preparesStatements = false;
+  #statementsSent = 0;
+  readonly #swallowPoolError = (): void => {};
+
+  constructor(options: DatabaseOptions) {
+    if (!isSchemaName(options.schema)) {
+      throw new PosthornError(
+        "invalid_config",
+        `schema "${options.schema}" is not usable: take letters, digits, _ and -, not starting with a digit, at most 63 characters.`,
+      );
+    }
+    this.schema = options.schema;
+    this.#ownsPool = typeof options.database === "string";
+    this.#pool =
+      typeof options.database === "string"
+        ? new pg.Pool({
+            connectionString: options.database,
+            max: options.maxConnections ?? 10,
+            connectionTimeoutMillis: 5_000,
+            keepAlive: true,
+            application_name: "posthorn",
+          })
+        : options.database;
+    // Without a listener a connection that dies while idle ends the process.
+    this.#pool.on("error", this.#swallowPoolError);
+  }
+
+  /** Statements sent so far; the benchmark divides by it. */
+  get statementsSent(): number {
+    return this.#statementsSent;
+  }
+
+  async query<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    const result = await this.#pool.query<Row & pg.QueryResultRow>(this.#queryConfig(statement, values));
+    return result.rows;
+  }
+
+  async transaction<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result> {
+    return await this.inOwnTransaction((client) =>
+      work({
+        query: async <Row>(statement: Statement, values: readonly unknown[] = []) =>
+          (await client.query<Row & pg.QueryResultRow>(this.#queryConfig(statement, values))).rows,
+      }),
+    );
+  }
+
+  /** For code that expects a caller's own open transaction. */
+  async inOwnTransaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+    const client = await this.#pool.connect();
+    let failure: Error | undefined;
+    try {
+      await client.query("begin");
+      const result = await work(client);
+      await client.query("commit");
+      return result;
+    } catch (error) {
+      failure = error as Error;
+      await client.query("rollback").catch(() => {});
+      throw error;
+    } finally {
+      // a connection that failed for reasons of its own is not given back to the pool
+      client.release(failure !== undefined && isUnavailable(failure) ? failure : undefined);
+    }
+  }
+
+  /**
+   * A connection outside the pool, for what must not queue behind other work: the lease, the life lock, LISTEN.
+   * `isDirect` is false when a pooler stands in between: then there is no session to hold a lock or to listen on.
+   */
+  async connect(): Promise<DirectConnection> {
+    const options = (this.#pool as unknown as { options: pg.ClientConfig }).options;
+    const client = new pg.Client({
+      ...options,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 10_000,
+      keepAlive: true,
+    });
+    const lost = new Promise<Error>((resolve) => {
+      client.on("error", resolve);
+      client.on("end", () => resolve(new Error("the connection ended")));
+    });
+    await client.connect();
+    // A pooler makes up the process id it tells its clients.
+    const told = (client as unknown as { processID: number | null }).processID;
+    const [row] = (await client.query<{ pid: number }>("select pg_backend_pid() as pid")).rows;
+    const isDirect = told === row?.pid;
+    this.#preparesStatements = isDirect;
+    return {
+      isDirect,
+      lost,
+      query: async <Row>(statement: Statement, values: readonly unknown[] = []) => {
+        this.#statementsSent += 1;
+        const text = this.text(statement);
+        return (
+          await client.query<Row & pg.QueryResultRow>({
+            text,
+            values: [...values],
+            types: rowTypes,
+          } as pg.QueryConfig)
+        ).rows;
+      },
+      onNotification: (listener) =>
+        client.on("notification", ({ channel, payload }) => listener(channel, payload ?? "")),
+      close: async () => {
+        await client.end().catch(() => {});
+      },
+    };
+  }
+
+  text(statement: Statement): string {
+    let text = this.#texts.get(statement.text);
+    if (text === undefined) {
+      text = inSchema(statement.text, this.schema);
+      this.#texts.set(statement.text, text);
+    }
+    return text;
+  }
+
+  async close(): Promise<void> {
+    this.#pool.off("error", this.#swallowPoolError);
+    if (this.#ownsPool) {
+      this.#pool.on("error", this.#swallowPoolError);
+      await this.#pool.end();
+    }
+  }
+
+  #queryConfig(statement: Statement, values: readonly unknown[]): pg.QueryConfig {
+    this.#statementsSent += 1;
+    const config = { text: this.text(statement), values: values as unknown[], types: rowTypes };
+    return (this.#preparesStatements
+      ? { ...config, name: `posthorn ${this.schema} ${statement.name}` }
+      : config) as unknown as pg.QueryConfig;
+  }
+}
+
+export interface DirectConnection extends Queryable {
+  readonly isDirect: boolean;
+  /** Resolves when the connection has gone. */
+  readonly lost: Promise<Error>;
+  onNotification(listener: (channel: string, payload: string) => void): void;
+  close(): Promise<void>;
+}
+
+/** The statement did not fail for what it says, but because the database was away, read-only, full or busy. */
+export function isUnavailable(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code !== undefined && unavailableCodes.test(code)) return true;
+  return message !== undefined && unavailableMessages.test(message);
+}
+
+/** Two transactions were in each other's way; the same statement may be sent again. */
+export function isConflict(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === "40001" || code === "40P01" || code === "55P03";
+}
+
+// 08 connection, 25006 read-only, 53 resources (disk full, too many connections), 57P0x shutdown and restart,
+// 58 system, XX000 "cannot … during recovery"; then what the operating system and the driver say.
+const unavailableCodes =
+  /^(08...|25006|53...|57014|57P0[1-5]|58...|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+const unavailableMessages =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|connection is closed|server closed the connection|the database system is (starting up|shutting down|in recovery)/i;

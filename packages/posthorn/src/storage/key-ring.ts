@@ -1,0 +1,125 @@
+// Endpoint secrets must be read back to sign, so they are encrypted, not hashed: AES-256-GCM under a key of the
+// operator's. The first key encrypts, all decrypt, so a key is replaced by putting a new one in front.
+// Nothing here ever puts a configured key or a plaintext into an error.
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import { PosthornError } from "../errors.ts";
+
+export interface Encrypted {
+  readonly keyId: string;
+  /** The IV (12 bytes), the tag (16), then as many bytes as the plaintext has. */
+  readonly ciphertext: Buffer;
+}
+
+export interface KeyRing {
+  readonly keyIds: readonly string[];
+  /** `binding` names the row: the same bytes in another row do not decrypt. */
+  encrypt(plaintext: string, binding: string): Encrypted;
+  decrypt(encrypted: Encrypted, binding: string): string;
+}
+
+/** `id:base64,id2:base64`, or those items as a list. None at all gives a ring that fails when it is first needed. */
+export function parseKeyRing(input: string | readonly string[] | undefined): KeyRing {
+  const items = (typeof input === "string" ? input.split(",") : (input ?? [])).map((item) => item.trim());
+  const keys = new Map<string, KeyObject>();
+  for (const [index, item] of items.filter((text) => text !== "").entries()) {
+    const { id, key } = parseKey(item, index);
+    if (keys.has(id)) throw invalid(`two encryption keys have the id "${id}". Give each its own.`);
+    keys.set(id, key);
+  }
+  return new Ring(keys);
+}
+
+/** What the ciphertext of a secret is bound to. */
+export function secretBinding(endpointId: string, secretId: string): string {
+  return `endpoint_secrets|${endpointId}|${secretId}`;
+}
+
+/** A key as it goes into POSTHORN_ENCRYPTION_KEYS. */
+export function generateEncryptionKey(id = "k1"): string {
+  return `${id}:${randomBytes(KEY_BYTES).toString("base64")}`;
+}
+
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const ALGORITHM = "aes-256-gcm";
+
+function parseKey(item: string, index: number): { id: string; key: KeyObject } {
+  const nth = `encryption key number ${index + 1}`;
+  // whatever stands before the colon might be the key itself, so only a short word is ever repeated
+  const [, id, base64] = /^([A-Za-z0-9_.-]{1,32}):(.*)$/.exec(item) ?? [];
+  if (id === undefined || base64 === undefined) {
+    throw invalid(`${nth} is not written as id:base64, where the id has up to 32 letters, digits, _ . or -.`);
+  }
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64))
+    throw invalid(`${nth} ("${id}") is not base64 after the colon.`);
+  const bytes = Buffer.from(base64, "base64");
+  if (bytes.length !== KEY_BYTES) {
+    throw invalid(
+      `${nth} ("${id}") has ${bytes.length} bytes. It needs ${KEY_BYTES}: make one with openssl rand -base64 32.`,
+    );
+  }
+  return { id, key: createSecretKey(bytes) };
+}
+
+function invalid(message: string): PosthornError {
+  return new PosthornError("invalid_config", `The key ring cannot be used: ${message}`);
+}
+
+class Ring implements KeyRing {
+  readonly #keys: ReadonlyMap<string, KeyObject>;
+
+  constructor(keys: ReadonlyMap<string, KeyObject>) {
+    this.#keys = keys;
+  }
+
+  get keyIds(): readonly string[] {
+    return [...this.#keys.keys()];
+  }
+
+  encrypt(plaintext: string, binding: string): Encrypted {
+    const [first] = this.#keys;
+    if (first === undefined) throw noKeys();
+    const [keyId, key] = first;
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(binding));
+    const encrypted = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
+    return { keyId, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), encrypted]) };
+  }
+
+  decrypt({ keyId, ciphertext }: Encrypted, binding: string): string {
+    const key = this.#keys.get(keyId);
+    if (key === undefined) throw this.#keys.size === 0 ? noKeys() : unknownKey(keyId, this.keyIds);
+    try {
+      const decipher = createDecipheriv(ALGORITHM, key, ciphertext.subarray(0, IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+        .setAAD(Buffer.from(binding))
+        .setAuthTag(ciphertext.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+      const rest = ciphertext.subarray(IV_BYTES + TAG_BYTES);
+      return decipher.update(rest, undefined, "utf8") + decipher.final("utf8");
+    } catch {
+      throw new PosthornError(
+        "secret_unreadable",
+        `${binding} does not decrypt with the key "${keyId}": the row was changed or copied from another one, or the ` +
+          "key with this id is not the one it was encrypted with. Put the right key back, or rotate the endpoint's secret.",
+      );
+    }
+  }
+}
+
+function noKeys(): PosthornError {
+  return new PosthornError(
+    "encryption_key_missing",
+    "Endpoint secrets are encrypted at rest and no encryption key is configured. Set POSTHORN_ENCRYPTION_KEYS " +
+      `(or the option encryptionKeys), and keep it safe; a key made for you: ${generateEncryptionKey()}`,
+  );
+}
+
+function unknownKey(keyId: string, known: readonly string[]): PosthornError {
+  return new PosthornError(
+    "encryption_key_missing",
+    `A secret was encrypted with the key "${keyId}", which is not configured (there is: ${known.join(", ")}). ` +
+      `Add ${keyId}:<base64> to POSTHORN_ENCRYPTION_KEYS, behind the key that encrypts.`,
+  );
+}

@@ -1,0 +1,207 @@
+import { createHash, randomBytes } from "node:crypto";
+import type pg from "pg";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { Database } from "./database.ts";
+import { type Migration, migrations } from "./generated/migrations.ts";
+import { migrate, migrationStatus } from "./migrate.ts";
+import { getMeta, setMetaOnce } from "./queries/meta/meta.ts";
+import { ensurePartitions } from "./queries/partitions/ensure.ts";
+
+const database = await createDatabase();
+const pool = createPool(database.connectionString, { max: 10 });
+afterAll(() => database.drop());
+
+let schemas = 0;
+/** Each test has a schema of its own. */
+function open(schema = `s${(schemas += 1)}`, connection: pg.Pool | string = pool): Database {
+  const db = new Database({ database: connection, schema });
+  onTestFinished(() => db.close());
+  return db;
+}
+
+async function tablesOf(schema: string): Promise<string[]> {
+  const { rows } = await pool.query("select tablename from pg_tables where schemaname = $1 order by 1", [
+    schema,
+  ]);
+  return rows.map((row) => row.tablename);
+}
+
+function migration(version: number, name: string, sql: string): Migration {
+  return { version, name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+}
+
+test("an empty database is brought to the newest version, with partitions for today and three days", async () => {
+  const db = open();
+  const result = await migrate(db);
+
+  expect(result.applied.map(({ name }) => name)).toEqual(migrations.map(({ name }) => name));
+  expect(result.version).toBe(migrations.length);
+  const partitions = (await tablesOf(db.schema)).filter((name) => /^events_\d/.test(name));
+  const days = [0, 1, 2, 3].map((ahead) =>
+    new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10),
+  );
+  expect(partitions).toEqual(days.map((day) => `events_${day.replaceAll("-", "")}`));
+  expect(await migrationStatus(db)).toMatchObject({ version: migrations.length, pending: [] });
+});
+
+test("a second run finds nothing to do", async () => {
+  const db = open();
+  await migrate(db);
+  expect(await migrate(db)).toEqual({ applied: [], pending: [], version: migrations.length, script: "" });
+});
+
+test("of two migrators at once one does it and the other finds it done", async () => {
+  const schema = open().schema;
+  const results = await Promise.all([migrate(open(schema)), migrate(open(schema)), migrate(open(schema))]);
+  expect(results.flatMap(({ applied }) => applied).map(({ version }) => version)).toEqual(
+    migrations.map(({ version }) => version),
+  );
+});
+
+test("two processes that make the same partitions do not meet", async () => {
+  const db = open();
+  await migrate(db);
+  const made = await Promise.all([ensurePartitions(db, 9), ensurePartitions(db, 9)]);
+  expect(made.toSorted()).toEqual([0, 18]);
+});
+
+test("a schema name may have capitals and a dash", async () => {
+  const db = open("My-Hooks");
+  await migrate(db);
+  expect(await tablesOf("My-Hooks")).toContain("endpoints");
+  const { rows } = await pool.query(
+    `select "My-Hooks".publish(tenant => 't1', type => 'order.paid', data => '{"id":1}'::text) as id`,
+  );
+  expect(rows[0].id).toMatch(/^evt_/);
+});
+
+test("a migration works on a connection that prepares its statements", async () => {
+  const db = open();
+  const direct = await db.connect();
+  await direct.close();
+  await migrate(db);
+  expect(await migrationStatus(db)).toMatchObject({ pending: [] });
+});
+
+test("a role that may not create schemas migrates one that was made for it", async () => {
+  const role = await makeRole();
+  await pool.query(`create schema prepared authorization ${role.name}`);
+  const db = open("prepared", role.connectionString);
+  await migrate(db);
+  const { rows } = await pool.query(
+    "select tableowner from pg_tables where schemaname = 'prepared' and tablename = 'queue'",
+  );
+  expect(rows).toEqual([{ tableowner: role.name }]);
+});
+
+test("a role that may not create the schema is told who must run what", async () => {
+  const role = await makeRole();
+  const db = open("not-there", role.connectionString);
+  await expect(migrate(db)).rejects.toMatchObject({
+    code: "schema_missing",
+    message: expect.stringContaining('create schema "not-there" authorization'),
+  });
+});
+
+test("a schema that is newer than the code is refused, and the message says what to do", async () => {
+  const db = open();
+  await migrate(db, { migrations: [...migrations, migration(migrations.length + 1, "later", "select 1")] });
+  const refusal = { code: "schema_too_new", message: expect.stringContaining("Run the newer Posthorn") };
+  await expect(migrate(db)).rejects.toMatchObject(refusal);
+  await expect(migrationStatus(db)).rejects.toMatchObject(refusal);
+});
+
+test("an applied migration that was changed since is an error", async () => {
+  const db = open();
+  await migrate(db);
+  const [first, ...rest] = migrations as [Migration, ...Migration[]];
+  await expect(migrate(db, { migrations: [{ ...first, checksum: "other" }, ...rest] })).rejects.toMatchObject(
+    {
+      code: "schema_changed",
+    },
+  );
+});
+
+test("a dry run changes nothing, and its script does the same as a migration", async () => {
+  const db = open("dry-Run");
+  const result = await migrate(db, { dryRun: true });
+  expect(result).toMatchObject({
+    applied: [],
+    version: 0,
+    pending: migrations.map(({ version, name }) => ({ version, name })),
+  });
+  const { rows } = await pool.query("select from pg_namespace where nspname = 'dry-Run'");
+  expect(rows).toHaveLength(0);
+
+  await pool.query(result.script);
+  expect(await migrate(db)).toMatchObject({ applied: [], version: migrations.length });
+});
+
+test("a migration that fails leaves nothing of itself and everything before it", async () => {
+  const db = open();
+  const broken = migration(
+    migrations.length + 1,
+    "broken",
+    "create table posthorn.half (id int); select 1 / 0;",
+  );
+  await expect(migrate(db, { migrations: [...migrations, broken] })).rejects.toMatchObject({ code: "22012" });
+  expect(await tablesOf(db.schema)).not.toContain("half");
+  expect(await migrationStatus(db)).toMatchObject({ version: migrations.length, pending: [] });
+});
+
+test("a migrator whose session is ended half-way leaves nothing half-applied", async () => {
+  const db = open();
+  const ownPool = createPool(database.connectionString, { max: 1 });
+  ownPool.on("connect", (client) => client.on("error", () => {})); // its death is the point
+  const own = open(db.schema, ownPool);
+  const endsItself = migration(
+    migrations.length + 1,
+    "ends-itself",
+    "create table posthorn.half (id int); select pg_terminate_backend(pg_backend_pid());",
+  );
+  await expect(migrate(own, { migrations: [...migrations, endsItself] })).rejects.toThrow();
+  expect(await tablesOf(db.schema)).not.toContain("half");
+  expect(await migrate(db)).toMatchObject({ applied: [], version: migrations.length });
+});
+
+test("a migration gives way to a transaction that holds its table, and gets through when that ends", async () => {
+  const db = open();
+  await migrate(db);
+  const holder = await pool.connect();
+  await holder.query("begin");
+  await holder.query(`lock table "${db.schema}".queue in access share mode`);
+  const next = migration(migrations.length + 1, "widen", "alter table posthorn.queue add column extra int;");
+  const all = [...migrations, next];
+
+  const refused = migrate(db, { migrations: all, lockTimeoutMs: 20, lockTries: 2 });
+  await expect(refused).rejects.toMatchObject({ code: "database_unavailable" });
+
+  const patient = migrate(db, { migrations: all, lockTimeoutMs: 20 });
+  await holder.query("commit");
+  holder.release();
+  expect((await patient).applied).toEqual([{ version: next.version, name: "widen" }]);
+});
+
+test("a fact about the installation is decided by whoever comes first", async () => {
+  const db = open();
+  await migrate(db);
+  expect(await getMeta(db, "installation")).toBeNull();
+  const told = await Promise.all(["a", "b", "c"].map((value) => setMetaOnce(db, "installation", value)));
+  expect(new Set(told).size).toBe(1);
+  expect(await getMeta(db, "installation")).toBe(told[0]);
+});
+
+/** May connect, and nothing else. */
+async function makeRole(): Promise<{ name: string; connectionString: string }> {
+  const name = `role_${randomBytes(6).toString("hex")}`;
+  await pool.query(`create role ${name} login password 'test'`);
+  onTestFinished(async () => {
+    await pool.query(`drop owned by ${name} cascade`);
+    await pool.query(`drop role ${name}`);
+  });
+  const url = new URL(database.connectionString);
+  url.searchParams.set("user", name);
+  url.searchParams.set("password", "test");
+  return { name, connectionString: url.href };
+}

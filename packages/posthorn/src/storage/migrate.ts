@@ -1,0 +1,209 @@
+// Brings a database to the schema of this code. Each migration is one transaction that also writes itself down, under
+// a lock that ends with it: a killed migrator leaves nothing half-applied, and of two at once one finds it done.
+import { setTimeout as sleep } from "node:timers/promises";
+import { PosthornError } from "../errors.ts";
+import { type Database, isConflict, type Queryable } from "./database.ts";
+import { migrations as allMigrations, type Migration } from "./generated/migrations.ts";
+import {
+  type AppliedMigration,
+  createSchema,
+  createTable,
+  limitLockWaits,
+  readApplied,
+  readGround,
+  recordApplied,
+  runScript,
+  takeMigrationLock,
+} from "./queries/migrations/bookkeeping.ts";
+import { ensurePartitions, ensureStatement } from "./queries/partitions/ensure.ts";
+import { inSchema } from "./sql.ts";
+
+export interface MigrateOptions {
+  /** Changes nothing; `script` says what would run. */
+  readonly dryRun?: boolean;
+  /** How long one try waits for a table that is in use, before it lets others pass and tries again. */
+  readonly lockTimeoutMs?: number;
+  readonly lockTries?: number;
+  readonly migrations?: readonly Migration[];
+}
+
+export interface MigrationName {
+  readonly version: number;
+  readonly name: string;
+}
+
+export interface MigrateResult {
+  /** By this call. */
+  readonly applied: readonly MigrationName[];
+  readonly pending: readonly MigrationName[];
+  /** Of the database now; 0 when it has never been migrated. */
+  readonly version: number;
+  /** The SQL of what is pending, complete enough for psql. Empty when nothing is. */
+  readonly script: string;
+}
+
+export async function migrate(db: Database, options: MigrateOptions = {}): Promise<MigrateResult> {
+  const { migrations = allMigrations, lockTimeoutMs = 2_000, lockTries = 15 } = options;
+  if (options.dryRun === true) return { ...(await survey(db, migrations)), applied: [] };
+  const applied: MigrationName[] = [];
+  const patiently = <Result>(work: () => Promise<Result>) => retryLocked(work, lockTries);
+  await patiently(() => layGround(db, lockTimeoutMs));
+  for (;;) {
+    const done = await patiently(() => applyNext(db, migrations, lockTimeoutMs));
+    if (done === null) break;
+    applied.push(done);
+  }
+  await patiently(() => ensurePartitions(db, 3, lockTimeoutMs));
+  return { applied, pending: [], version: migrations.length, script: "" };
+}
+
+export interface MigrationStatus {
+  readonly version: number;
+  /** What this code expects. */
+  readonly codeVersion: number;
+  readonly applied: readonly (MigrationName & { readonly appliedAt: Date })[];
+  readonly pending: readonly MigrationName[];
+}
+
+/** Throws schema_too_new or schema_changed just as migrate() would. */
+export async function migrationStatus(
+  db: Database,
+  migrations: readonly Migration[] = allMigrations,
+): Promise<MigrationStatus> {
+  const { applied, pending } = await read(db, migrations);
+  return {
+    version: applied.length,
+    codeVersion: migrations.length,
+    applied: applied.map(({ version, name, appliedMs }) => ({
+      version,
+      name,
+      appliedAt: new Date(appliedMs),
+    })),
+    pending: pending.map(nameOf),
+  };
+}
+
+async function survey(
+  db: Database,
+  migrations: readonly Migration[],
+): Promise<Omit<MigrateResult, "applied">> {
+  const { hasSchema, hasTable, applied, pending } = await read(db, migrations);
+  const ground = [
+    ...(hasSchema ? [] : [createSchema(db.schema)]),
+    ...(hasTable ? [] : [db.text(createTable)]),
+  ];
+  const steps = pending.map(
+    (migration) =>
+      `-- ${migration.version} ${migration.name}\nbegin;\n${scriptOf(migration, db.schema)}\ncommit;\n`,
+  );
+  const partitions =
+    pending.length === 0 ? [] : [`${db.text(ensureStatement).replace("$1::integer", "3")};\n`];
+  const script = [...ground.map((sql) => `${sql};\n`), ...steps, ...partitions].join("\n");
+  return { pending: pending.map(nameOf), version: applied.length, script };
+}
+
+function scriptOf(migration: Migration, schema: string): string {
+  const { version, name, checksum, sql } = migration;
+  const record = `insert into posthorn.migrations (version, name, checksum) values (${version}, '${name}', '${checksum}');`;
+  return inSchema(`${sql.trimEnd()}\n\n${record}`, schema);
+}
+
+/** "create schema if not exists" would ask for the right to create one even where it exists. */
+async function layGround(db: Database, lockTimeoutMs: number): Promise<void> {
+  await db.transaction(async (tx) => {
+    await takeMigrationLock(tx, db.schema);
+    await limitLockWaits(tx, lockTimeoutMs);
+    const { hasSchema, hasTable } = await readGround(tx, db.schema);
+    if (!hasSchema) {
+      const sql = createSchema(db.schema);
+      await runScript(tx, sql).catch((error) => {
+        throw withoutRight(error, `Let someone who may run: ${sql} authorization <this role>`);
+      });
+    }
+    if (!hasTable) {
+      await tx.query(createTable).catch((error) => {
+        throw withoutRight(error, `Grant it: grant usage, create on schema "${db.schema}" to <this role>`);
+      });
+    }
+  });
+}
+
+function withoutRight(error: unknown, remedy: string): unknown {
+  if ((error as { code?: string }).code !== "42501") return error;
+  const said = (error as Error).message;
+  return new PosthornError("schema_missing", `The database cannot be migrated: ${said}. ${remedy}.`, {
+    cause: error,
+  });
+}
+
+async function applyNext(
+  db: Database,
+  migrations: readonly Migration[],
+  lockTimeoutMs: number,
+): Promise<MigrationName | null> {
+  return await db.transaction(async (tx) => {
+    await takeMigrationLock(tx, db.schema);
+    // after the lock, in a statement of its own: what another migrator committed meanwhile is seen
+    const [next] = compare(await readApplied(tx), migrations, db.schema);
+    if (next === undefined) return null;
+    await limitLockWaits(tx, lockTimeoutMs);
+    await runScript(tx, inSchema(next.sql, db.schema));
+    await recordApplied(tx, next);
+    return nameOf(next);
+  });
+}
+
+async function read(db: Queryable & { schema: string }, migrations: readonly Migration[]) {
+  const ground = await readGround(db, db.schema);
+  const applied = ground.hasTable ? await readApplied(db) : [];
+  return { ...ground, applied, pending: compare(applied, migrations, db.schema) };
+}
+
+/** Returns what is still to do. */
+function compare(
+  applied: readonly AppliedMigration[],
+  migrations: readonly Migration[],
+  schema: string,
+): readonly Migration[] {
+  const newest = applied.at(-1);
+  if (newest !== undefined && newest.version > migrations.length) {
+    throw new PosthornError(
+      "schema_too_new",
+      `Schema "${schema}" is at version ${newest.version} (${newest.name}); this Posthorn knows versions up to ` +
+        `${migrations.length}. Run the newer Posthorn that migrated it, or restore a backup from before.`,
+    );
+  }
+  for (const { version, checksum } of applied) {
+    const known = migrations[version - 1];
+    if (known?.checksum === checksum) continue;
+    throw new PosthornError(
+      "schema_changed",
+      `Migration ${version} was applied to schema "${schema}" with other content than this Posthorn has. ` +
+        "Run a released version of Posthorn; a migration is never changed after its release.",
+    );
+  }
+  return migrations.slice(applied.length);
+}
+
+async function retryLocked<Result>(work: () => Promise<Result>, tries: number): Promise<Result> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      if (tried >= tries) {
+        throw new PosthornError(
+          "database_unavailable",
+          `The migration gave way ${tries} times to transactions that hold its tables. End long ones and try again.`,
+          { cause: error },
+        );
+      }
+      // a pause in which those who queued behind us get their turn
+      await sleep(Math.min(1_000, 50 * 2 ** tried) * (0.5 + Math.random() / 2));
+    }
+  }
+}
+
+function nameOf({ version, name }: MigrationName): MigrationName {
+  return { version, name };
+}

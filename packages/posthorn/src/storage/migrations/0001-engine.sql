@@ -1,0 +1,381 @@
+-- The ground of everything: facts, what is still owed, history, and who works on what.
+-- Written for a schema named posthorn; the migrator puts the configured name in its place.
+-- Ids are UUIDv7, so "partitioned by time" means "partitioned by range of id": the primary key is the partition key,
+-- a look-up by id touches one partition, and a day is dropped, not deleted.
+
+-- The one clock. In production it is inlined to now(); posthorn/testing replaces it by one that can be moved.
+create function posthorn.now() returns timestamptz
+language sql stable parallel safe
+as $$ select now() $$;
+
+create function posthorn.uuidv7(at timestamptz) returns uuid
+language sql volatile parallel safe
+as $$
+  -- a random v4 uuid with the time laid over its first 48 bits and the version turned from 4 to 7
+  select encode(
+    set_bit(set_bit(
+      overlay(
+        uuid_send(gen_random_uuid())
+        placing substring(int8send(floor(extract(epoch from at) * 1000)::bigint) from 3)
+        from 1 for 6),
+      52, 1), 53, 1),
+    'hex')::uuid
+$$;
+
+-- The smallest uuid of a millisecond: the lower bound of a partition.
+create function posthorn.lowest_uuid_at(at timestamptz) returns uuid
+language sql immutable parallel safe
+as $$
+  select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$$;
+
+-- Times cross to the application as milliseconds, so that no session setting can change how they read.
+create function posthorn.epoch_ms(at timestamptz) returns double precision
+language sql immutable parallel safe
+as $$ select extract(epoch from at)::double precision * 1000 $$;
+
+create table posthorn.meta (
+  name text primary key,
+  value text not null
+);
+
+-- ── who is served ────────────────────────────────────────────────────────────────────────────────────────────────
+
+create table posthorn.tenants (
+  id text primary key,
+  name text,
+  is_active boolean not null default true,
+  -- raised with every change to the tenant's endpoints: a publisher's cached routes are checked against it
+  routing_version bigint not null default 1,
+  created_at timestamptz not null default posthorn.now(),
+  updated_at timestamptz not null default posthorn.now()
+);
+
+create table posthorn.endpoints (
+  id uuid primary key,
+  tenant text not null references posthorn.tenants (id),
+  url text not null,
+  description text,
+  events text[] not null,
+  is_active boolean not null default true,
+  disabled_reason text,
+  disabled_at timestamptz,
+  -- null means: as the deployment is set
+  format text,
+  signature jsonb,
+  headers jsonb,
+  timeout_ms integer,
+  max_in_flight integer,
+  retry_policy jsonb,
+  retry_on text,
+  version bigint not null default 1,
+  created_at timestamptz not null default posthorn.now(),
+  updated_at timestamptz not null default posthorn.now(),
+  -- a deleted endpoint stays as a name for its history
+  deleted_at timestamptz
+);
+create index endpoints_of_tenant on posthorn.endpoints (tenant, id) where deleted_at is null;
+
+create table posthorn.endpoint_secrets (
+  id uuid primary key,
+  endpoint_id uuid not null references posthorn.endpoints (id) on delete cascade,
+  key_id text not null,
+  ciphertext bytea not null,
+  created_at timestamptz not null default posthorn.now(),
+  expires_at timestamptz
+);
+create index endpoint_secrets_of_endpoint on posthorn.endpoint_secrets (endpoint_id);
+
+-- ── facts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+create table posthorn.events (
+  id uuid not null,
+  tenant text not null,
+  type text not null,
+  api_version text not null,
+  subject text,
+  sequence bigint,
+  -- bytes, because jsonb reorders keys, rejects \u0000 and loses 1.0 and big integers; what is stored is what is signed
+  payload bytea not null,
+  primary key (id)
+) partition by range (id);
+create index events_of_tenant on posthorn.events (tenant, id);
+
+-- Committed events that no one has fanned out yet: written in the caller's transaction, emptied by a worker.
+create table posthorn.outbox (
+  event_id uuid primary key
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+
+-- Unpartitioned, because a unique index over time partitions could not promise one event per key.
+create table posthorn.idempotency_keys (
+  tenant text not null,
+  key text not null,
+  event_id uuid not null,
+  digest bytea not null,
+  primary key (tenant, key)
+);
+
+-- ── what is owed ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- The lease is on the worker; its id is never used again, so the id is the epoch and `claimed_by = me` the whole fence.
+create table posthorn.workers (
+  id integer generated always as identity primary key,
+  until timestamptz not null,
+  -- holds an advisory lock on its own connection for as long as it lives, so that its death shows before the lease ends
+  holds_life_lock boolean not null,
+  name text not null,
+  started_at timestamptz not null default posthorn.now()
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, fillfactor = 50);
+
+-- One lane per endpoint. Invariant: every queue row is in a lane that is owned by a registered worker, or paused,
+-- or has ready_at <= the row's next_at.
+create table posthorn.lanes (
+  endpoint_id uuid primary key references posthorn.endpoints (id) on delete cascade,
+  owner integer,
+  ready_at timestamptz,
+  paused boolean not null default false
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, fillfactor = 70);
+create index lanes_ready on posthorn.lanes (ready_at) where owner is null and not paused and ready_at is not null;
+create index lanes_owned on posthorn.lanes (owner) where owner is not null;
+
+-- Small and hot: exactly the deliveries still owed. The row goes when the delivery ends.
+create table posthorn.queue (
+  id uuid primary key,
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  next_at timestamptz not null,
+  claimed_by integer,
+  attempts integer not null default 0,
+  failures integer not null default 0,
+  replay_count integer not null default 0,
+  -- why the next attempt is made: event, retry, manual or test
+  trigger text not null default 'event',
+  -- when the retry policy's time began: at the event, or at the last manual retry
+  owed_since timestamptz not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 80);
+-- rows that are born claimed never enter it
+create index queue_owed on posthorn.queue (endpoint_id, next_at, id) where claimed_by is null;
+
+-- ── history ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+create table posthorn.deliveries (
+  id uuid not null,
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  state text not null,
+  dead_reason text,
+  attempts integer not null,
+  replay_count integer not null,
+  finished_at timestamptz not null,
+  primary key (id)
+) partition by range (id);
+create index deliveries_of_endpoint on posthorn.deliveries (endpoint_id, id);
+create index deliveries_dead on posthorn.deliveries (endpoint_id, id) where state = 'dead';
+
+create table posthorn.attempts (
+  delivery_id uuid not null,
+  number integer not null,
+  started_at timestamptz,
+  duration_ms integer,
+  status_code smallint,
+  error text,
+  response_body bytea,
+  next_retry_at timestamptz,
+  trigger text not null,
+  worker integer not null,
+  primary key (delivery_id, number)
+) partition by range (delivery_id);
+
+-- A row that finds no partition of its day still finds a place: nothing is refused because maintenance was late.
+create table posthorn.events_default partition of posthorn.events default;
+create table posthorn.deliveries_default partition of posthorn.deliveries default;
+create table posthorn.attempts_default partition of posthorn.attempts default;
+
+-- Makes the partitions of the days first_day … last_day that do not exist yet. Created apart and then attached:
+-- "create table … partition of" would lock the parent against every reader.
+create function posthorn.ensure_partitions(first_day date, last_day date) returns integer
+language plpgsql
+as $$
+declare
+  parent text;
+  day date;
+  partition text;
+  made integer := 0;
+begin
+  foreach parent in array array['events', 'deliveries', 'attempts'] loop
+    for day in select generate_series(first_day, last_day, interval '1 day')::date loop
+      partition := parent || '_' || to_char(day, 'YYYYMMDD');
+      if to_regclass(format('posthorn.%I', partition)) is null then
+        begin
+          execute format('create table posthorn.%I (like posthorn.%I including all)', partition, parent);
+          execute format(
+            'alter table posthorn.%I attach partition posthorn.%I for values from (%L) to (%L)',
+            parent, partition,
+            posthorn.lowest_uuid_at(day::timestamp at time zone 'UTC'),
+            posthorn.lowest_uuid_at((day + 1)::timestamp at time zone 'UTC'));
+          made := made + 1;
+        exception when check_violation then
+          -- the default partition holds rows of this day already: they stay there, and the days after get their own
+          null;
+        end;
+      end if;
+    end loop;
+  end loop;
+  return made;
+end
+$$;
+
+-- The five states of a delivery, from the queue and from history.
+create view posthorn.delivery_states as
+select
+  q.id,
+  q.event_id,
+  q.endpoint_id,
+  case
+    when q.claimed_by is not null then 'in_flight'
+    when q.failures > 0 then 'failed'
+    else 'pending'
+  end as state,
+  q.attempts,
+  case when q.claimed_by is null and q.failures > 0 then q.next_at end as next_retry_at,
+  null::text as dead_reason,
+  q.replay_count,
+  null::timestamptz as finished_at
+from posthorn.queue q
+union all
+select
+  d.id,
+  d.event_id,
+  d.endpoint_id,
+  d.state,
+  d.attempts,
+  null::timestamptz,
+  d.dead_reason,
+  d.replay_count,
+  d.finished_at
+from posthorn.deliveries d;
+
+-- ── publishing from SQL ──────────────────────────────────────────────────────────────────────────────────────────
+
+-- How deep arrays and objects are nested in valid JSON text. Strings are taken out first; what is left is brackets.
+create function posthorn.json_depth(data text) returns integer
+language sql immutable parallel safe
+as $$
+  select coalesce(max(depth), 0)::integer
+  from (
+    select sum(case when bracket in ('{', '[') then 1 else -1 end) over (order by place) as depth
+    from regexp_split_to_table(
+      regexp_replace(regexp_replace(data, '"(\\.|[^"\\])*"', '', 'g'), '[^][{}]', '', 'g'), ''
+    ) with ordinality as t (bracket, place)
+    where bracket <> ''
+  ) depths
+$$;
+
+-- Writes an event in the caller's own transaction: it exists if and only if that transaction commits.
+-- Returns the event's id as text, because some clients cannot read void or a row. Raises with SQLSTATE PH422 for
+-- what is wrong with the call; the message says what to do. It never notifies: NOTIFY takes a database-wide lock at
+-- the caller's commit.
+create function posthorn.publish(
+  tenant text,
+  type text,
+  data text,
+  subject text default null,
+  api_version text default '1',
+  idempotency_key text default null,
+  id text default null
+) returns text
+language plpgsql
+as $$
+declare
+  event_id uuid;
+  payload bytea := convert_to(publish.data, 'UTF8');
+  body_digest bytea;
+  known record;
+begin
+  if publish.tenant is null or publish.tenant !~ '^[A-Za-z0-9_.:@-]{1,128}$' then
+    raise exception 'posthorn.publish: tenant must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ -'
+      using errcode = 'PH422', hint = 'invalid_tenant';
+  end if;
+  if publish.type is null or length(publish.type) > 128
+     or publish.type !~ '^[a-z0-9_]+(\.[a-z0-9_]+)*$' then
+    raise exception 'posthorn.publish: type must be lower-case words joined by dots, such as order.paid, at most 128 characters'
+      using errcode = 'PH422', hint = 'invalid_type';
+  end if;
+  if publish.data is null then
+    raise exception 'posthorn.publish: data is missing; pass JSON text, null itself as ''null'''
+      using errcode = 'PH422', hint = 'invalid_data';
+  end if;
+  if octet_length(payload) > 262144 then
+    raise exception 'posthorn.publish: data has % bytes; the limit is 262144. Send a reference instead of the content', octet_length(payload)
+      using errcode = 'PH422', hint = 'payload_too_large';
+  end if;
+  begin
+    perform publish.data::json;
+  exception when invalid_text_representation then
+    raise exception 'posthorn.publish: data is not valid JSON: %', sqlerrm
+      using errcode = 'PH422', hint = 'invalid_data';
+  end;
+  -- counting brackets is cheap; only data with many of them is measured
+  if length(publish.data) - length(translate(publish.data, '{[', '')) > 64
+     and posthorn.json_depth(publish.data) > 64 then
+    raise exception 'posthorn.publish: data is nested deeper than 64 levels; flatten it'
+      using errcode = 'PH422', hint = 'payload_too_deep';
+  end if;
+  if length(publish.subject) not between 1 and 256 then
+    raise exception 'posthorn.publish: subject must be 1 to 256 characters'
+      using errcode = 'PH422', hint = 'invalid_subject';
+  end if;
+  if publish.api_version is null or publish.api_version !~ '^[A-Za-z0-9_.-]{1,32}$' then
+    raise exception 'posthorn.publish: api_version must be 1 to 32 characters of A-Z a-z 0-9 _ . -'
+      using errcode = 'PH422', hint = 'invalid_api_version';
+  end if;
+  if length(publish.idempotency_key) not between 1 and 256 then
+    raise exception 'posthorn.publish: idempotency_key must be 1 to 256 characters'
+      using errcode = 'PH422', hint = 'invalid_idempotency_key';
+  end if;
+  if publish.id is not null
+     and publish.id !~ '^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' then
+    raise exception 'posthorn.publish: id must be evt_ and a UUIDv7; leave it out and one is made'
+      using errcode = 'PH422', hint = 'invalid_id';
+  end if;
+  event_id := coalesce(substring(publish.id from 5)::uuid, posthorn.uuidv7(posthorn.now()));
+
+  if publish.idempotency_key is not null then
+    body_digest := sha256(
+      convert_to(publish.type || E'\n' || publish.api_version || E'\n' || coalesce(publish.subject, '') || E'\n', 'UTF8')
+      || payload);
+    insert into posthorn.idempotency_keys (tenant, key, event_id, digest)
+    values (publish.tenant, publish.idempotency_key, event_id, body_digest)
+    on conflict do nothing;
+    if not found then
+      select k.event_id, k.digest into strict known
+      from posthorn.idempotency_keys k
+      where k.tenant = publish.tenant and k.key = publish.idempotency_key;
+      if known.digest <> body_digest then
+        raise exception 'posthorn.publish: idempotency key "%" was used for another event (evt_%); use a new key for new content',
+          publish.idempotency_key, known.event_id
+          using errcode = 'PH422', hint = 'idempotency_conflict';
+      end if;
+      return 'evt_' || known.event_id;
+    end if;
+  end if;
+
+  insert into posthorn.events (id, tenant, type, api_version, subject, payload)
+  values (event_id, publish.tenant, publish.type, publish.api_version, publish.subject, payload);
+  insert into posthorn.outbox (event_id) values (event_id);
+  return 'evt_' || event_id;
+end
+$$;
+
+-- For callers that hold jsonb; its text has PostgreSQL's key order.
+create function posthorn.publish(
+  tenant text,
+  type text,
+  data jsonb,
+  subject text default null,
+  api_version text default '1',
+  idempotency_key text default null,
+  id text default null
+) returns text
+language sql
+as $$ select posthorn.publish(tenant, type, data::text, subject, api_version, idempotency_key, id) $$;

@@ -1,0 +1,31 @@
+// How an endpoint is read; null in a setting means: as the deployment is set.
+import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../../../model.ts";
+
+export interface EndpointRow {
+  readonly id: Uuid;
+  readonly tenant: string;
+  readonly url: string;
+  readonly description: string | null;
+  readonly events: readonly string[];
+  readonly isActive: boolean;
+  readonly disabledReason: string | null;
+  readonly disabledMs: number | null;
+  readonly format: PayloadFormat | null;
+  readonly signature: Partial<SignatureSettings> | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly timeoutMs: number | null;
+  readonly maxInFlight: number | null;
+  readonly retryPolicy: RetryPolicy | null;
+  readonly retryOn: RetryOn | null;
+  readonly version: number;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+}
+
+/** For `posthorn.endpoints ep`. */
+export const endpointColumns = `ep.id, ep.tenant, ep.url, ep.description, to_json(ep.events) as events,
+  ep.is_active as "isActive", ep.disabled_reason as "disabledReason",
+  posthorn.epoch_ms(ep.disabled_at) as "disabledMs", ep.format, ep.signature, ep.headers,
+  ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.retry_policy as "retryPolicy",
+  ep.retry_on as "retryOn", ep.version, posthorn.epoch_ms(ep.created_at) as "createdMs",
+  posthorn.epoch_ms(ep.updated_at) as "updatedMs"`;

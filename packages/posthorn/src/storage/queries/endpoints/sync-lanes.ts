@@ -1,0 +1,50 @@
+// Opens or pauses lanes as their endpoints and tenants now are. The last step of a change: tenant, endpoint, lane.
+import type { Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+/** Returns the owners, who are to be told. */
+export async function syncLanes(
+  tx: Queryable,
+  endpointIds: readonly Uuid[],
+): Promise<Map<Uuid, number | null>> {
+  const ids = uuidArray(endpointIds);
+  await tx.query(lockStatement, [ids]);
+  // A second statement, so that it sees rows that were queued while the first one waited for its locks.
+  const rows = await tx.query<{ endpoint_id: Uuid; owner: number | null }>(syncStatement, [ids]);
+  return new Map(rows.map((row) => [row.endpoint_id, row.owner]));
+}
+
+const lockStatement = statement(
+  "lock lanes to sync",
+  `
+select l.endpoint_id
+from posthorn.lanes l
+where l.endpoint_id = any ($1::uuid[])
+order by l.endpoint_id
+for no key update
+`,
+);
+
+// The owner of a lane knows when its rows are due; a lane without one is ready when its first row is.
+const syncStatement = statement(
+  "sync lanes",
+  `
+update posthorn.lanes l
+set paused = not (ep.is_active and t.is_active and ep.deleted_at is null),
+  ready_at = case
+    when l.owner is null then (
+      select min(q.next_at)
+      from posthorn.queue q
+      where q.endpoint_id = l.endpoint_id
+        and q.claimed_by is null
+    )
+  end
+from posthorn.endpoints ep
+join posthorn.tenants t on t.id = ep.tenant
+where l.endpoint_id = any ($1::uuid[])
+  and ep.id = l.endpoint_id
+returning l.endpoint_id, l.owner
+`,
+);

@@ -1,0 +1,104 @@
+// What the delivering side knows of endpoints, read in one statement: a tenant's version and its endpoints are of one
+// snapshot, or a change between the two reads would be cached for good.
+import type { Uuid } from "../../../model.ts";
+import { textArray, uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { type EndpointRow, endpointColumns } from "./endpoint-row.ts";
+
+export interface SecretRow {
+  readonly id: Uuid;
+  readonly keyId: string;
+  readonly ciphertextHex: string;
+  readonly expiresMs: number | null;
+}
+
+export interface TargetRow extends EndpointRow {
+  readonly tenantIsActive: boolean;
+  readonly secrets: readonly SecretRow[] | null;
+}
+
+/** Those valid now, newest first. For `posthorn.endpoints ep`. */
+const secretsColumn = `(
+    select json_agg(
+      json_build_object(
+        'id', s.id,
+        'keyId', s.key_id,
+        'ciphertextHex', encode(s.ciphertext, 'hex'),
+        'expiresMs', posthorn.epoch_ms(s.expires_at)
+      )
+      order by (s.expires_at is null) desc, s.created_at desc, s.id desc
+    )
+    from posthorn.endpoint_secrets s
+    where s.endpoint_id = ep.id
+      and (s.expires_at is null or s.expires_at > posthorn.now())
+  ) as secrets`;
+
+export type TenantTargetRow = { readonly asked: string; readonly routingVersion: number | null } & (
+  | { readonly [column in keyof TargetRow]: TargetRow[column] }
+  | { readonly id: null; readonly tenantIsActive: boolean | null }
+);
+
+export async function targetsOfTenants(
+  db: Queryable,
+  tenants: readonly string[],
+): Promise<TenantTargetRow[]> {
+  return await db.query<TenantTargetRow>(ofTenantsStatement, [textArray(tenants)]);
+}
+
+const ofTenantsStatement = statement(
+  "targets of tenants",
+  `
+select
+  asked.tenant as asked,
+  t.routing_version as "routingVersion",
+  t.is_active as "tenantIsActive",
+  ${endpointColumns},
+  ${secretsColumn}
+from unnest($1::text[]) as asked (tenant)
+left join posthorn.tenants t on t.id = asked.tenant
+left join posthorn.endpoints ep on ep.tenant = t.id and ep.deleted_at is null
+order by asked.tenant, ep.id
+`,
+);
+
+export async function targetsByIds(db: Queryable, endpointIds: readonly Uuid[]): Promise<TargetRow[]> {
+  return await db.query<TargetRow>(byIdsStatement, [uuidArray(endpointIds)]);
+}
+
+const byIdsStatement = statement(
+  "targets by ids",
+  `
+select
+  t.is_active as "tenantIsActive",
+  ${endpointColumns},
+  ${secretsColumn}
+from posthorn.endpoints ep
+join posthorn.tenants t on t.id = ep.tenant
+where ep.id = any ($1::uuid[])
+  and ep.deleted_at is null
+`,
+);
+
+/** One secret for each encryption key that is in use. */
+export async function newestSecretPerKey(
+  db: Queryable,
+): Promise<(SecretRow & { readonly endpointId: Uuid })[]> {
+  return await db.query<SecretRow & { endpointId: Uuid }>(perKeyStatement);
+}
+
+const perKeyStatement = statement(
+  "newest secret per key",
+  `
+select distinct on (s.key_id)
+  s.id,
+  s.endpoint_id as "endpointId",
+  s.key_id as "keyId",
+  encode(s.ciphertext, 'hex') as "ciphertextHex",
+  posthorn.epoch_ms(s.expires_at) as "expiresMs"
+from posthorn.endpoint_secrets s
+where s.expires_at is null
+  or s.expires_at > posthorn.now()
+order by s.key_id, s.id desc
+`,
+);

@@ -1,0 +1,166 @@
+// Writes an endpoint's settings. The caller holds the tenant's row, then the endpoint's.
+import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../../../model.ts";
+import { textArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { type EndpointRow, endpointColumns } from "./endpoint-row.ts";
+
+export interface EndpointSettings {
+  readonly url: string;
+  readonly description: string | null;
+  readonly events: readonly string[];
+  readonly isActive: boolean;
+  readonly format: PayloadFormat | null;
+  readonly signature: Partial<SignatureSettings> | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly timeoutMs: number | null;
+  readonly maxInFlight: number | null;
+  readonly retryPolicy: RetryPolicy | null;
+  readonly retryOn: RetryOn | null;
+}
+
+function settingsValues(settings: EndpointSettings): unknown[] {
+  return [
+    settings.url,
+    settings.description,
+    textArray(settings.events),
+    settings.isActive,
+    settings.format,
+    json(settings.signature),
+    json(settings.headers),
+    settings.timeoutMs,
+    settings.maxInFlight,
+    json(settings.retryPolicy),
+    settings.retryOn,
+  ];
+}
+
+function json(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+/** With its lane. */
+export async function insertEndpoint(
+  tx: Queryable,
+  id: Uuid,
+  tenant: string,
+  settings: EndpointSettings,
+): Promise<EndpointRow> {
+  const [row] = await tx.query<EndpointRow>(insertStatement, [id, tenant, ...settingsValues(settings)]);
+  await tx.query(insertLaneStatement, [id]);
+  return row as EndpointRow;
+}
+
+const insertStatement = statement(
+  "insert endpoint",
+  `
+insert into posthorn.endpoints as ep (
+  id, tenant, url, description, events, is_active, format, signature, headers, timeout_ms, max_in_flight,
+  retry_policy, retry_on, disabled_reason, disabled_at
+)
+values (
+  $1::uuid, $2::text, $3::text, $4::text, $5::text[], $6::boolean, $7::text, $8::jsonb, $9::jsonb, $10::integer,
+  $11::integer, $12::jsonb, $13::text,
+  case when not $6::boolean then 'manual' end,
+  case when not $6::boolean then posthorn.now() end
+)
+returning ${endpointColumns}
+`,
+);
+
+const insertLaneStatement = statement(
+  "insert lane",
+  `
+insert into posthorn.lanes (endpoint_id)
+values ($1::uuid)
+`,
+);
+
+export async function updateEndpoint(
+  tx: Queryable,
+  id: Uuid,
+  settings: EndpointSettings,
+): Promise<EndpointRow> {
+  const [row] = await tx.query<EndpointRow>(updateStatement, [id, ...settingsValues(settings)]);
+  return row as EndpointRow;
+}
+
+// Why it is disabled stays as it was said first.
+const updateStatement = statement(
+  "update endpoint",
+  `
+update posthorn.endpoints ep
+set url = $2::text,
+  description = $3::text,
+  events = $4::text[],
+  is_active = $5::boolean,
+  format = $6::text,
+  signature = $7::jsonb,
+  headers = $8::jsonb,
+  timeout_ms = $9::integer,
+  max_in_flight = $10::integer,
+  retry_policy = $11::jsonb,
+  retry_on = $12::text,
+  disabled_reason = case when not $5::boolean then coalesce(ep.disabled_reason, 'manual') end,
+  disabled_at = case when not $5::boolean then coalesce(ep.disabled_at, posthorn.now()) end,
+  version = ep.version + 1,
+  updated_at = posthorn.now()
+where ep.id = $1::uuid
+returning ${endpointColumns}
+`,
+);
+
+/** False when it was not active any more. */
+export async function disableEndpoint(tx: Queryable, id: Uuid, reason: string): Promise<boolean> {
+  const rows = await tx.query(disableStatement, [id, reason]);
+  return rows.length > 0;
+}
+
+const disableStatement = statement(
+  "disable endpoint",
+  `
+update posthorn.endpoints
+set is_active = false,
+  disabled_reason = $2::text,
+  disabled_at = posthorn.now(),
+  version = version + 1,
+  updated_at = posthorn.now()
+where id = $1::uuid
+  and is_active
+  and deleted_at is null
+returning id
+`,
+);
+
+/** The row stays as a name for its history; its secrets and headers do not. */
+export async function markDeleted(tx: Queryable, id: Uuid): Promise<void> {
+  await tx.query(markDeletedStatement, [id]);
+}
+
+const markDeletedStatement = statement(
+  "mark endpoint deleted",
+  `
+update posthorn.endpoints
+set is_active = false,
+  headers = null,
+  deleted_at = posthorn.now(),
+  version = version + 1,
+  updated_at = posthorn.now()
+where id = $1::uuid
+`,
+);
+
+/** The secrets changed: whoever holds the old ones reads them again. */
+export async function raiseEndpointVersion(tx: Queryable, id: Uuid): Promise<void> {
+  await tx.query(raiseStatement, [id]);
+}
+
+const raiseStatement = statement(
+  "raise endpoint version",
+  `
+update posthorn.endpoints
+set version = version + 1,
+  updated_at = posthorn.now()
+where id = $1::uuid
+`,
+);

@@ -1,0 +1,37 @@
+// Takes lanes that have work and no owner, oldest first.
+import type { Uuid } from "../../../model.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export async function acquireLanes(db: Queryable, workerId: number, limit: number): Promise<Uuid[]> {
+  const rows = await db.query<{ endpoint_id: Uuid }>(acquireStatement, [workerId, limit]);
+  return rows.map((row) => row.endpoint_id);
+}
+
+const acquireStatement = statement(
+  "acquire lanes",
+  `
+with gate as materialized (
+  select w.id
+  from posthorn.workers w
+  where w.id = $1::integer
+  for key share
+),
+ready as materialized (
+  select l.endpoint_id
+  from posthorn.lanes l
+  where l.owner is null
+    and not l.paused
+    and l.ready_at <= posthorn.now()
+  order by l.ready_at
+  limit $2::integer
+  for no key update skip locked
+)
+update posthorn.lanes l
+set owner = gate.id,
+  ready_at = null
+from ready, gate
+where l.endpoint_id = ready.endpoint_id
+returning l.endpoint_id
+`,
+);

@@ -1,0 +1,48 @@
+// Lets go of lanes. What is still owed in them makes them ready at its time; a lane that another transaction is
+// writing into right now is kept and tried again.
+import type { Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
+import type { Database } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export async function releaseLanes(
+  db: Database,
+  workerId: number,
+  endpointIds: readonly Uuid[],
+): Promise<Set<Uuid>> {
+  return await db.transaction(async (tx) => {
+    const locked = await tx.query<{ endpoint_id: Uuid }>(lockStatement, [workerId, uuidArray(endpointIds)]);
+    const ids = locked.map((row) => row.endpoint_id);
+    // A second statement, so that it sees what was committed while the first one waited for its locks.
+    if (ids.length > 0) await tx.query(releaseStatement, [workerId, uuidArray(ids)]);
+    return new Set(ids);
+  });
+}
+
+const lockStatement = statement(
+  "lock lanes to release",
+  `
+select l.endpoint_id
+from posthorn.lanes l
+where l.endpoint_id = any ($2::uuid[])
+  and l.owner = $1::integer
+order by l.endpoint_id
+for no key update skip locked
+`,
+);
+
+const releaseStatement = statement(
+  "release lanes",
+  `
+update posthorn.lanes l
+set owner = null,
+  ready_at = (
+    select min(q.next_at)
+    from posthorn.queue q
+    where q.endpoint_id = l.endpoint_id
+      and q.claimed_by is null
+  )
+where l.endpoint_id = any ($2::uuid[])
+  and l.owner = $1::integer
+`,
+);

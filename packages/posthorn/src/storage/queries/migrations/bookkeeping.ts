@@ -1,0 +1,114 @@
+// What the migrator knows about a database and writes down in it. Every statement works behind a transaction pooler:
+// the only lock is one that ends with its transaction.
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface AppliedMigration {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+  readonly appliedMs: number;
+}
+
+/** Waits for another migrator of this schema; given back when the transaction ends. */
+export async function takeMigrationLock(tx: Queryable, schema: string): Promise<void> {
+  await tx.query(lockStatement, [schema]);
+}
+
+const lockStatement = statement(
+  "take migration lock",
+  "select pg_advisory_xact_lock(hashtext('posthorn migrate'), hashtext($1::text))::text",
+);
+
+/** A migration may run long but must not queue for locks: whoever comes after a waiting `alter table` waits with it. */
+export async function limitLockWaits(tx: Queryable, lockTimeoutMs: number): Promise<void> {
+  await tx.query(limitStatement, [String(lockTimeoutMs)]);
+}
+
+const limitStatement = statement(
+  "limit lock waits",
+  "select set_config('lock_timeout', $1::text, true), set_config('statement_timeout', '0', true)",
+);
+
+export interface Ground {
+  readonly hasSchema: boolean;
+  readonly hasTable: boolean;
+}
+
+export async function readGround(db: Queryable, schema: string): Promise<Ground> {
+  const [row] = await db.query<Ground>(groundStatement, [schema]);
+  return row as Ground;
+}
+
+// From the catalogue, because to_regclass is refused where the role may not use the schema.
+const groundStatement = statement(
+  "read ground",
+  `
+select
+  exists (select from pg_catalog.pg_namespace n where n.nspname = $1::text) as "hasSchema",
+  exists (
+    select
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = $1::text
+      and c.relname = 'migrations'
+  ) as "hasTable"
+`,
+);
+
+/** The schema's name is in the text, because DDL takes no parameters; it was checked by isSchemaName. */
+export const createSchema = (schema: string): string => `create schema "${schema}"`;
+
+export const createTable = statement(
+  "create migrations table",
+  `
+create table posthorn.migrations (
+  version integer primary key,
+  name text not null,
+  checksum text not null,
+  applied_at timestamptz not null default now()
+)
+`,
+);
+
+export async function readApplied(db: Queryable): Promise<AppliedMigration[]> {
+  return await db.query<AppliedMigration>(appliedStatement);
+}
+
+// Not by posthorn.epoch_ms: the table is older than the function.
+const appliedStatement = statement(
+  "read applied migrations",
+  `
+select m.version, m.name, m.checksum, extract(epoch from m.applied_at)::double precision * 1000 as "appliedMs"
+from posthorn.migrations m
+order by m.version
+`,
+);
+
+/** One migration of many statements, whichever protocol the driver would choose for them. */
+export async function runScript(tx: Queryable, sql: string): Promise<void> {
+  await tx.query(carryStatement, [sql]);
+  await tx.query(runStatement);
+}
+
+const carryStatement = statement(
+  "carry migration",
+  "select length(set_config('posthorn_migration.sql', $1::text, true)) as length",
+);
+
+const runStatement = statement(
+  "run migration",
+  "do $migration$ begin execute current_setting('posthorn_migration.sql'); end $migration$",
+);
+
+export async function recordApplied(
+  tx: Queryable,
+  migration: { readonly version: number; readonly name: string; readonly checksum: string },
+): Promise<void> {
+  await tx.query(recordStatement, [migration.version, migration.name, migration.checksum]);
+}
+
+const recordStatement = statement(
+  "record migration",
+  "insert into posthorn.migrations (version, name, checksum) values ($1::integer, $2::text, $3::text)",
+);

@@ -1,0 +1,24 @@
+// Makes the partitions of today and the next days. Under the migrators' lock: two processes that make the same table
+// at once would both fail.
+import type { Database } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { limitLockWaits, takeMigrationLock } from "../migrations/bookkeeping.ts";
+
+/** Returns how many were made. Throws 55P03 when a table stayed locked; calling again later is safe. */
+export async function ensurePartitions(db: Database, daysAhead = 3, lockTimeoutMs = 2_000): Promise<number> {
+  return await db.transaction(async (tx) => {
+    await takeMigrationLock(tx, db.schema);
+    await limitLockWaits(tx, lockTimeoutMs);
+    const [row] = await tx.query<{ made: number }>(ensureStatement, [daysAhead]);
+    return row?.made ?? 0;
+  });
+}
+
+// Days of UTC, whatever the session's time zone.
+export const ensureStatement = statement(
+  "ensure partitions",
+  `
+select posthorn.ensure_partitions(today.day, today.day + $1::integer) as made
+from (select (posthorn.now() at time zone 'UTC')::date as day) today
+`,
+);

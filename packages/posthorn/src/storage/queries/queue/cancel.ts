@@ -1,0 +1,99 @@
+// Ends what is owed to endpoints that are gone, or whose backlog somebody threw away: out of the queue, into history
+// as dead. What is in flight is left to whoever sends it.
+import type { Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
+import type { Database, Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export type CancelReason = "endpoint_deleted" | "discarded";
+
+/** Returns how many ended. In steps, each its own transaction: a backlog of a million must not become one. */
+export async function cancelOwed(
+  db: Queryable,
+  endpointIds: readonly Uuid[],
+  reason: CancelReason = "endpoint_deleted",
+): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const [row] = await db.query<{ count: number }>(cancelStatement, [uuidArray(endpointIds), reason, STEP]);
+    const count = row?.count ?? 0;
+    total += count;
+    if (count < STEP) return total;
+  }
+}
+
+const STEP = 5_000;
+
+const cancelStatement = statement(
+  "cancel owed",
+  `
+with cancelled as (
+  delete from posthorn.queue q
+  where q.id = any (array(
+      select owed.id
+      from posthorn.queue owed
+      where owed.endpoint_id = any ($1::uuid[])
+        and owed.claimed_by is null
+      limit $3::integer
+      for update skip locked
+    ))
+    and q.claimed_by is null
+  returning q.id, q.event_id, q.endpoint_id, q.attempts, q.replay_count
+),
+history as (
+  insert into posthorn.deliveries (id, event_id, endpoint_id, state, dead_reason, attempts, replay_count, finished_at)
+  select c.id, c.event_id, c.endpoint_id, 'dead', $2::text, c.attempts, c.replay_count, posthorn.now()
+  from cancelled c
+)
+select count(*)::integer as count
+from cancelled
+`,
+);
+
+/**
+ * What was queued in the moment in which its endpoint was deleted, or came back from a last attempt: nobody else would
+ * ever look at it. For maintenance; walks one index entry per lane, whatever the backlog.
+ */
+export async function cancelOwedToDeleted(db: Database): Promise<number> {
+  const orphaned = await db.query<{ endpoint_id: Uuid }>(orphanedStatement);
+  if (orphaned.length === 0) return 0;
+  return await cancelOwed(
+    db,
+    orphaned.map((row) => row.endpoint_id),
+  );
+}
+
+const orphanedStatement = statement(
+  "orphaned endpoints",
+  `
+with recursive lane as (
+  (
+    select q.endpoint_id
+    from posthorn.queue q
+    where q.claimed_by is null
+    order by q.endpoint_id
+    limit 1
+  )
+  union all
+  select (
+    select q.endpoint_id
+    from posthorn.queue q
+    where q.claimed_by is null
+      and q.endpoint_id > lane.endpoint_id
+    order by q.endpoint_id
+    limit 1
+  )
+  from lane
+  where lane.endpoint_id is not null
+)
+select lane.endpoint_id
+from lane
+where lane.endpoint_id is not null
+  and not exists (
+    select
+    from posthorn.endpoints ep
+    where ep.id = lane.endpoint_id
+      and ep.deleted_at is null
+  )
+`,
+);

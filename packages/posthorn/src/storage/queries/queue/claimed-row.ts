@@ -1,0 +1,30 @@
+// How a claimed queue row, joined with its event, is read.
+import type { AttemptTrigger, ClaimedDelivery, Uuid } from "../../../model.ts";
+import { type EventRow, eventColumns, toEvent } from "../events/event-row.ts";
+
+export interface ClaimedRow extends EventRow {
+  id: Uuid;
+  endpoint_id: Uuid;
+  attempts: number;
+  failures: number;
+  trigger: AttemptTrigger;
+  age_ms: number;
+}
+
+/** For a queue row under the given name and `posthorn.events e`. */
+export function claimedColumns(queue: string): string {
+  return `${queue}.id, ${queue}.endpoint_id, ${queue}.attempts, ${queue}.failures, ${queue}.trigger,
+  posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(${queue}.owed_since) as age_ms, ${eventColumns}`;
+}
+
+export function toClaimed(row: ClaimedRow): ClaimedDelivery {
+  return {
+    id: row.id,
+    event: toEvent(row),
+    endpointId: row.endpoint_id,
+    attempts: row.attempts,
+    failures: row.failures,
+    ageMs: row.age_ms,
+    trigger: row.trigger,
+  };
+}

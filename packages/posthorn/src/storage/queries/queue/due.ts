@@ -1,0 +1,22 @@
+// Whether anything is due, claimed or waiting for its fan-out right now: what a test waits to end.
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export async function isAnythingDue(db: Queryable): Promise<boolean> {
+  const [row] = await db.query<{ due: boolean }>(dueStatement);
+  return row?.due ?? false;
+}
+
+const dueStatement = statement(
+  "anything due",
+  `
+select exists (
+    select
+    from posthorn.queue q
+    join posthorn.lanes l on l.endpoint_id = q.endpoint_id
+    where not l.paused
+      and (q.claimed_by is not null or q.next_at <= posthorn.now())
+  )
+  or exists (select from posthorn.outbox) as due
+`,
+);

@@ -1,0 +1,28 @@
+// Rows that the database says this worker holds and that its memory does not: the reply to a claim was lost. One scan
+// of the queue, only after the database was away.
+import type { ClaimedDelivery, Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { type ClaimedRow, claimedColumns, toClaimed } from "./claimed-row.ts";
+
+export async function recoverClaimed(
+  db: Queryable,
+  workerId: number,
+  knownIds: readonly Uuid[],
+): Promise<ClaimedDelivery[]> {
+  const rows = await db.query<ClaimedRow>(recoverStatement, [workerId, uuidArray(knownIds)]);
+  return rows.map(toClaimed);
+}
+
+const recoverStatement = statement(
+  "recover claimed",
+  `
+select ${claimedColumns("q")}
+from posthorn.queue q
+join posthorn.events e on e.id = q.event_id
+where q.claimed_by = $1::integer
+  and q.id <> all ($2::uuid[])
+order by q.next_at, q.id
+`,
+);

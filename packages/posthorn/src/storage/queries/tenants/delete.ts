@@ -1,0 +1,55 @@
+// Takes a tenant away, with the names of endpoints it once had. Its events and deliveries stay until they are pruned.
+import type { Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface TenantRest {
+  readonly endpoints: number;
+  /** Endpoints that were deleted, kept as names for their history. */
+  readonly deletedIds: readonly Uuid[];
+}
+
+export async function restOfTenant(tx: Queryable, tenant: string): Promise<TenantRest> {
+  const [row] = await tx.query<{ endpoints: number; deletedIds: Uuid[] | null }>(restStatement, [tenant]);
+  return { endpoints: row?.endpoints ?? 0, deletedIds: row?.deletedIds ?? [] };
+}
+
+const restStatement = statement(
+  "rest of tenant",
+  `
+select
+  count(*) filter (where ep.deleted_at is null)::integer as endpoints,
+  json_agg(ep.id) filter (where ep.deleted_at is not null) as "deletedIds"
+from posthorn.endpoints ep
+where ep.tenant = $1::text
+`,
+);
+
+/** A delivery in flight may come back to the queue, and needs its lane then. */
+export async function isOwedAnything(tx: Queryable, endpointIds: readonly Uuid[]): Promise<boolean> {
+  const rows = await tx.query(owedStatement, [uuidArray(endpointIds)]);
+  return rows.length > 0;
+}
+
+const owedStatement = statement(
+  "owed to endpoints",
+  `
+select 1
+from posthorn.queue q
+where q.endpoint_id = any ($1::uuid[])
+limit 1
+`,
+);
+
+export async function deleteTenant(tx: Queryable, tenant: string): Promise<void> {
+  await tx.query(deleteEndpointsStatement, [tenant]);
+  await tx.query(deleteStatement, [tenant]);
+}
+
+const deleteEndpointsStatement = statement(
+  "delete endpoints of tenant",
+  "delete from posthorn.endpoints where tenant = $1::text",
+);
+
+const deleteStatement = statement("delete tenant", "delete from posthorn.tenants where id = $1::text");

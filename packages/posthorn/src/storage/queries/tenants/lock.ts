@@ -1,0 +1,36 @@
+// Every change to a tenant or its endpoints begins here: tenant, then endpoint, then lane, always in this order.
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+/** Null when there is no such tenant. */
+export async function lockTenant(
+  tx: Queryable,
+  tenant: string,
+): Promise<{ readonly isActive: boolean } | null> {
+  const [row] = await tx.query<{ isActive: boolean }>(lockStatement, [tenant]);
+  return row ?? null;
+}
+
+const lockStatement = statement(
+  "lock tenant",
+  `
+select t.is_active as "isActive"
+from posthorn.tenants t
+where t.id = $1::text
+for no key update
+`,
+);
+
+/** Publishers that have cached the tenant's routes read them again. */
+export async function raiseRoutingVersion(tx: Queryable, tenant: string): Promise<void> {
+  await tx.query(raiseStatement, [tenant]);
+}
+
+const raiseStatement = statement(
+  "raise routing version",
+  `
+update posthorn.tenants
+set routing_version = routing_version + 1
+where id = $1::text
+`,
+);

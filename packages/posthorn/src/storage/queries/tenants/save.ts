@@ -1,0 +1,63 @@
+// Makes a tenant, or changes one that is locked.
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { type TenantRow, tenantColumns } from "./tenant-row.ts";
+
+/** Does nothing when it exists. */
+export async function insertTenant(tx: Queryable, id: string): Promise<void> {
+  await tx.query(insertStatement, [id]);
+}
+
+// A tenant that was deleted and comes back must not meet a version it had before: somebody may have cached its
+// routes of then. Milliseconds rise faster than changes do.
+const insertStatement = statement(
+  "insert tenant",
+  `
+insert into posthorn.tenants (id, routing_version)
+values ($1::text, posthorn.epoch_ms(posthorn.now())::bigint)
+on conflict (id) do nothing
+`,
+);
+
+export async function updateTenant(
+  tx: Queryable,
+  id: string,
+  change: { readonly name?: string | null | undefined; readonly isActive?: boolean | undefined },
+): Promise<TenantRow> {
+  const [row] = await tx.query<TenantRow>(updateStatement, [
+    id,
+    change.name !== undefined,
+    change.name ?? null,
+    change.isActive ?? null,
+  ]);
+  return row as TenantRow;
+}
+
+const updateStatement = statement(
+  "update tenant",
+  `
+update posthorn.tenants t
+set name = case when $2::boolean then $3::text else t.name end,
+  is_active = coalesce($4::boolean, t.is_active),
+  updated_at = posthorn.now()
+where t.id = $1::text
+returning ${tenantColumns}
+`,
+);
+
+/** Its endpoints' owners read their settings again; returns the lanes to pause or to open. */
+export async function touchEndpoints(tx: Queryable, tenant: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(touchStatement, [tenant]);
+  return rows.map((row) => row.id);
+}
+
+const touchStatement = statement(
+  "touch endpoints of tenant",
+  `
+update posthorn.endpoints
+set version = version + 1
+where tenant = $1::text
+  and deleted_at is null
+returning id
+`,
+);

@@ -1,0 +1,119 @@
+// Buries workers that died: what they held is owed again, with an attempt recorded as unknown, because it may have
+// been sent. It does not count against the retry budget.
+import type { Database, Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface Suspect {
+  readonly id: number;
+  /** Changes with every renewal; an observer may insist on seeing it stand still. */
+  readonly until: number;
+  readonly leaseEnded: boolean;
+  /** Its renewal is late and its session has gone: certain, whatever the clocks say. */
+  readonly sessionGone: boolean;
+}
+
+export async function suspects(
+  db: Queryable,
+  me: number,
+  schema: string,
+  lateMs: number,
+): Promise<Suspect[]> {
+  return await db.query<Suspect>(suspectsStatement, [me, schema, lateMs]);
+}
+
+// A lock taken here is given back at the end of the statement's own transaction.
+const suspectsStatement = statement(
+  "suspect workers",
+  `
+select
+  w.id,
+  posthorn.epoch_ms(w.until) as until,
+  w.until < posthorn.now() as "leaseEnded",
+  w.holds_life_lock
+    and w.until < posthorn.now() + $3::double precision * interval '1 millisecond'
+    and pg_try_advisory_xact_lock(hashtext('posthorn worker ' || $2::text), w.id) as "sessionGone"
+from posthorn.workers w
+where w.id <> $1::integer
+`,
+);
+
+export interface Burial {
+  readonly workerId: number;
+  readonly deliveries: number;
+  readonly lanes: number;
+}
+
+/**
+ * Null when it renewed its lease in the meantime, or when another worker is burying it. A worker that stops buries
+ * itself: `until` is null then, and what it gave back before leaves nothing to be recorded as unknown.
+ */
+export async function bury(
+  db: Database,
+  suspect: { readonly id: number; readonly until: number | null },
+): Promise<Burial | null> {
+  return await db.transaction(async (tx) => {
+    const [dead] = await tx.query(lockDeadStatement, [suspect.id, suspect.until]);
+    if (dead === undefined) return null;
+    // Separate statements: each sees everything the dead worker had committed before its row was locked.
+    const [queue] = await tx.query<{ count: number }>(returnDeliveriesStatement, [suspect.id]);
+    const [lanes] = await tx.query<{ count: number }>(returnLanesStatement, [suspect.id]);
+    await tx.query(removeStatement, [suspect.id]);
+    return { workerId: suspect.id, deliveries: queue?.count ?? 0, lanes: lanes?.count ?? 0 };
+  });
+}
+
+const lockDeadStatement = statement(
+  "lock dead worker",
+  `
+select w.id
+from posthorn.workers w
+where w.id = $1::integer
+  and ($2::double precision is null or posthorn.epoch_ms(w.until) = $2::double precision)
+for update skip locked
+`,
+);
+
+const returnDeliveriesStatement = statement(
+  "return deliveries of the dead",
+  `
+with returned as (
+  update posthorn.queue q
+  set claimed_by = null,
+    attempts = q.attempts + 1
+  where q.claimed_by = $1::integer
+  returning q.id, q.attempts, q.trigger
+),
+recorded as (
+  insert into posthorn.attempts (delivery_id, number, error, trigger, worker)
+  select id, attempts, 'unknown', trigger, $1::integer
+  from returned
+)
+select count(*)::integer as count
+from returned
+`,
+);
+
+const returnLanesStatement = statement(
+  "return lanes of the dead",
+  `
+with returned as (
+  update posthorn.lanes l
+  set owner = null,
+    ready_at = (
+      select min(q.next_at)
+      from posthorn.queue q
+      where q.endpoint_id = l.endpoint_id
+        and q.claimed_by is null
+    )
+  where l.owner = $1::integer
+  returning l.endpoint_id
+)
+select count(*)::integer as count
+from returned
+`,
+);
+
+const removeStatement = statement(
+  "remove dead worker",
+  "delete from posthorn.workers where id = $1::integer",
+);

@@ -1,0 +1,32 @@
+// Hints between workers by LISTEN and NOTIFY: they save a poll interval and may be lost without harm. Sent from our
+// own short transactions only; NOTIFY takes a database-wide lock at commit.
+import { hash } from "node:crypto";
+import { textArray } from "../../binary-array.ts";
+import type { DirectConnection, Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+/** Everybody's channel: lanes are ready, or events wait in the outbox. */
+export function commonChannel(schema: string): string {
+  return `posthorn_${hash("sha1", schema, "hex").slice(0, 8)}_any`;
+}
+
+export function workerChannel(schema: string, workerId: number): string {
+  return `posthorn_${hash("sha1", schema, "hex").slice(0, 8)}_${workerId}`;
+}
+
+export async function listen(connection: DirectConnection, channels: readonly string[]): Promise<void> {
+  for (const channel of channels) await connection.query(statement("listen", `listen "${channel}"`));
+}
+
+export async function notify(db: Queryable, hints: ReadonlyMap<string, string>): Promise<void> {
+  await db.query(notifyStatement, [textArray([...hints.keys()]), textArray([...hints.values()])]);
+}
+
+// nothing is lost with a hint, so its commit need not wait for the disk
+const notifyStatement = statement(
+  "notify",
+  `
+select set_config('synchronous_commit', 'off', true), pg_notify(h.channel, h.payload)::text
+from unnest($1::text[], $2::text[]) as h (channel, payload)
+`,
+);

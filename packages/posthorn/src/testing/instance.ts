@@ -1,0 +1,54 @@
+// A Posthorn for tests: real PostgreSQL, a clock that is moved instead of waited for, and a signal for "all done".
+import { randomBytes } from "node:crypto";
+import { type PosthornOptions, resolveConfig } from "../config.ts";
+import { Instance } from "../posthorn.ts";
+import { ensurePartitions } from "../storage/queries/partitions/ensure.ts";
+import { isAnythingDue } from "../storage/queries/queue/due.ts";
+import { advanceTestClock, installTestClock } from "../storage/queries/test-clock.ts";
+
+export interface TestInstance {
+  readonly hooks: Instance;
+  /** Moves time for the database and everything that asks it. Nothing is sent before `settle`. */
+  advance(ms: number): Promise<void>;
+  /** Does all that is due, and resolves when nothing is. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type TestInstanceOptions = Omit<PosthornOptions, "database"> & {
+  readonly database: PosthornOptions["database"];
+  /** False: publish without delivering. Default true. */
+  readonly started?: boolean;
+};
+
+/** Migrates an empty database and starts on it; loopback receivers are allowed. */
+export async function createTestInstance({
+  started = true,
+  ...options
+}: TestInstanceOptions): Promise<TestInstance> {
+  const hooks = new Instance(
+    resolveConfig({
+      encryptionKeys: `test:${randomBytes(32).toString("base64")}`,
+      allowHttp: true,
+      allowCidrs: ["127.0.0.0/8"],
+      ...options,
+    }),
+  );
+  await hooks.migrate();
+  await installTestClock(hooks.db);
+  if (started) await hooks.start();
+  return {
+    hooks,
+    advance: async (ms) => {
+      await advanceTestClock(hooks.db, ms);
+      await ensurePartitions(hooks.db);
+      await hooks.engine?.followClock();
+    },
+    settle: async () => {
+      do {
+        await hooks.engine?.settleDown();
+      } while (await isAnythingDue(hooks.db));
+    },
+    close: () => hooks.stop(),
+  };
+}

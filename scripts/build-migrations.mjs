@@ -1,0 +1,48 @@
+// Turns storage/migrations/*.sql into a module, so that they survive bundlers. Its output is checked in, and a unit
+// test proves it fresh.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const storage = fileURLToPath(new URL("../packages/posthorn/src/storage", import.meta.url));
+const source = join(storage, "migrations");
+const target = join(storage, "generated/migrations.ts");
+
+const text = render(readMigrations());
+if (!existsSync(target) || readFileSync(target, "utf8") !== text) {
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}
+
+function readMigrations() {
+  const files = readdirSync(source)
+    .filter((file) => file.endsWith(".sql"))
+    .sort();
+  return files.map((file, index) => {
+    const [, version, name] = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file) ?? [];
+    if (Number(version) !== index + 1) {
+      throw new Error(`${file}: migrations are named 0001-what-it-does.sql and numbered without a gap.`);
+    }
+    // a checkout may have changed the line ends
+    const sql = readFileSync(join(source, file), "utf8").replaceAll("\r\n", "\n");
+    const checksum = createHash("sha256").update(sql).digest("hex");
+    return { version: index + 1, name, checksum, sql };
+  });
+}
+
+function render(migrations) {
+  const items = migrations.map(
+    ({ version, name, checksum, sql }) =>
+      `  {\n    version: ${version},\n    name: ${JSON.stringify(name)},\n    checksum: ${JSON.stringify(checksum)},\n` +
+      `    sql: \`${sql.replace(/[`\\]|\$\{/g, "\\$&")}\`,\n  },\n`,
+  );
+  return (
+    "// Made from storage/migrations/*.sql by scripts/build-migrations.mjs. Change those, then run it again.\n\n" +
+    "export interface Migration {\n" +
+    "  readonly version: number;\n  readonly name: string;\n" +
+    "  /** SHA-256 of the file, in hex. */\n  readonly checksum: string;\n" +
+    "  /** Written for a schema named posthorn. */\n  readonly sql: string;\n}\n\n" +
+    `export const migrations: readonly Migration[] = [\n${items.join("")}];\n`
+  );
+}
