@@ -45,6 +45,8 @@ export class LaneKeeper {
   #dueTimerAt = Number.POSITIVE_INFINITY;
   /** Of recent payloads; keeps a fetch of large events small. */
   #averageBytes = 1_024;
+  /** Lanes the database says are ours and memory does not know, at the last survey. */
+  #unknownLanes: ReadonlySet<Uuid> = new Set();
 
   constructor(options: LaneKeeperOptions) {
     this.#options = options;
@@ -114,6 +116,13 @@ export class LaneKeeper {
       await this.#openLanes(unknown.map(({ endpointId }) => endpointId));
       const claimed = await recoverClaimed(db, workerId(), [...lanes.heldIds]);
       for (const delivery of claimed) this.#admit(delivery);
+      const homeless = claimed.filter(({ endpointId }) => lanes.get(endpointId) === undefined);
+      if (homeless.length > 0)
+        await giveBack(
+          db,
+          workerId(),
+          homeless.map(({ id }) => id),
+        );
     });
     lanes.pump();
   }
@@ -145,20 +154,25 @@ export class LaneKeeper {
       room: Math.min(lane.room, Math.max(5, Math.floor(rows / hungry.length))),
       signs: lane.owedSigns,
     }));
-    await this.#claiming(() =>
-      claims.pass(async () => {
-        const fetched = await fetch(db, workerId(), turns);
-        await this.#refreshTargets(fetched);
-        const perLane = new Map<Uuid, number>();
-        for (const { delivery } of fetched) {
-          this.#admit(delivery);
-          perLane.set(delivery.endpointId, (perLane.get(delivery.endpointId) ?? 0) + 1);
-        }
-        for (const { lane, endpointId, room, signs } of turns) {
-          if ((perLane.get(endpointId) ?? 0) < room) lanes.markFetched(lane, signs);
-        }
-      }),
-    );
+    for (const lane of hungry) lane.isFetching = true;
+    try {
+      await this.#claiming(() =>
+        claims.pass(async () => {
+          const fetched = await fetch(db, workerId(), turns);
+          await this.#refreshTargets(fetched);
+          const perLane = new Map<Uuid, number>();
+          for (const { delivery } of fetched) {
+            this.#admit(delivery);
+            perLane.set(delivery.endpointId, (perLane.get(delivery.endpointId) ?? 0) + 1);
+          }
+          for (const { lane, endpointId, room, signs } of turns) {
+            if ((perLane.get(endpointId) ?? 0) < room) lanes.markFetched(lane, signs);
+          }
+        }),
+      );
+    } finally {
+      for (const lane of hungry) lane.isFetching = false;
+    }
     lanes.pump();
     return lanes.nextHungry(1).length > 0;
   }
@@ -167,15 +181,28 @@ export class LaneKeeper {
     const { db, lanes, workerId } = this.#options;
     const surveyed = await surveyLanes(db, workerId());
     const stale: Uuid[] = [];
+    const unknown = new Set<Uuid>();
     for (const row of surveyed) {
       const lane = lanes.get(row.endpointId);
-      if (lane === undefined) continue;
+      if (lane === undefined) {
+        unknown.add(row.endpointId);
+        continue;
+      }
       if (row.targetVersion !== lane.target.version) stale.push(row.endpointId);
       this.#noteDue(lane, row);
     }
+    this.#noteUnknown(unknown);
     if (stale.length > 0) await this.#reload(stale);
+    await this.#standDown();
     await this.#releaseIdle();
+    lanes.pump();
     return false;
+  }
+
+  /** Seen once, the reply that brings it may be on its way; seen twice, it was lost. */
+  #noteUnknown(unknown: ReadonlySet<Uuid>): void {
+    for (const id of unknown) if (this.#unknownLanes.has(id)) this.#options.onTrouble();
+    this.#unknownLanes = unknown;
   }
 
   #noteDue(lane: Lane, { dueInMs }: SurveyedLane): void {
@@ -186,19 +213,26 @@ export class LaneKeeper {
 
   /** Settings changed: the next attempt uses the new ones; a paused or deleted endpoint gets no next attempt. */
   async #reload(endpointIds: readonly Uuid[]): Promise<void> {
-    const { db, lanes, loadTargets, workerId } = this.#options;
+    const { db, lanes, loadTargets } = this.#options;
     const targets = await loadTargets(endpointIds);
     for (const id of endpointIds) {
       const lane = lanes.get(id);
       const target = targets.get(id);
       if (lane === undefined) continue;
       if (target !== null && target !== undefined) lane.target = target;
-      if (target?.isActive) continue;
-      lane.isClosing = true;
-      const unsent = lanes.withdrawWaiting(lane);
-      if (unsent.length > 0) await giveBack(db, workerId(), unsent);
-      if (target === null) await cancelOwed(db, [id]);
+      if (target?.isActive !== true) lane.isClosing = true;
     }
+    await this.#standDown();
+    const deleted = endpointIds.filter((id) => targets.get(id) === null);
+    if (deleted.length > 0) await cancelOwed(db, deleted);
+  }
+
+  /** Gives back what waits in lanes that are closing. */
+  async #standDown(): Promise<void> {
+    const { db, lanes, workerId } = this.#options;
+    const unsent: Uuid[] = [];
+    for (const lane of lanes.all()) if (lane.isClosing) unsent.push(...lanes.withdrawWaiting(lane));
+    if (unsent.length > 0) await this.#claiming(() => giveBack(db, workerId(), unsent));
   }
 
   async #releaseIdle(): Promise<void> {
@@ -207,7 +241,7 @@ export class LaneKeeper {
     const linger = others() === 0 ? lingerAloneMs : lingerMs;
     const idle: Lane[] = [];
     for (const lane of lanes.all()) {
-      if (lane.held > 0) continue;
+      if (lane.isHolding) continue;
       const isQuiet = !lane.hasOwed && now - lane.usedAt > linger && lane.dueAt - now > linger;
       if (lane.isClosing || isQuiet) idle.push(lane);
       if (idle.length === 1_000) break;
@@ -225,7 +259,7 @@ export class LaneKeeper {
     for (const lane of idle) {
       if (released.has(lane.endpointId)) lanes.close(lane);
       // somebody was writing into it: it has work now
-      else if (!wasClosing.has(lane)) {
+      else if (!wasClosing.has(lane) && !lane.isForgotten) {
         lane.isClosing = false;
         lanes.markOwed(lane);
       }
@@ -240,7 +274,9 @@ export class LaneKeeper {
       const target = targets.get(id);
       // a deleted endpoint's lane is never ready; should one come all the same, the survey lets go of it
       if (target === null || target === undefined) continue;
-      lanes.markOwed(lanes.open(target));
+      const lane = lanes.open(target);
+      lane.isBacklogged = true;
+      lanes.markOwed(lane);
     }
   }
 

@@ -12,8 +12,12 @@ export class Lane {
   reserved = 0;
   /** Answered, not yet written down. */
   unsettled = 0;
-  /** Rows may be owed in the database that are not in memory: newcomers queue behind them. */
+  /** A fetch for it is in the air. */
+  isFetching = false;
+  /** Rows may be owed in the database that are not in memory. */
   hasOwed = false;
+  /** There are so many of them that newcomers queue behind them, or they would wait for ever. */
+  isBacklogged = false;
   /** Grows with every sign of owed rows; a fetch that began before the last sign proves nothing. */
   owedSigns = 0;
   /** Monotonic time at which the next owed row is due. */
@@ -33,9 +37,9 @@ export class Lane {
     this.usedAt = now;
   }
 
-  /** Rows this worker holds or is about to hold for the lane. */
-  get held(): number {
-    return this.waiting.length + this.inFlight + this.reserved + this.unsettled;
+  /** There are rows this worker holds, or is about to hold, for the lane. */
+  get isHolding(): boolean {
+    return this.isFetching || this.waiting.length + this.inFlight + this.reserved + this.unsettled > 0;
   }
 
   /** Rows that may still come into memory. Enough to keep the endpoint busy, few enough to be lost without harm. */

@@ -75,10 +75,11 @@ export class Lanes {
     if (
       !target.isActive ||
       !this.#isOpen ||
-      lane.hasOwed ||
+      lane.isBacklogged ||
       lane.room <= 0 ||
       this.#heldBytes >= maxHeldBytes
     ) {
+      lane.isBacklogged = true;
       this.#signOwed(lane);
       return { claim: claim.none, isForeign: false };
     }
@@ -107,6 +108,7 @@ export class Lanes {
   markFetched(lane: Lane, signsBefore: number): void {
     if (lane.owedSigns !== signsBefore) return;
     lane.hasOwed = false;
+    lane.isBacklogged = false;
     this.#hungry.delete(lane);
   }
 
@@ -161,7 +163,10 @@ export class Lanes {
   withdrawWaiting(lane: Lane): Uuid[] {
     const withdrawn = lane.waiting.splice(0);
     for (const delivery of withdrawn) this.#letGo(delivery, lane);
-    if (withdrawn.length > 0) this.#signOwed(lane);
+    if (withdrawn.length > 0) {
+      lane.isBacklogged = true;
+      this.#signOwed(lane);
+    }
     return withdrawn.map((delivery) => delivery.id);
   }
 

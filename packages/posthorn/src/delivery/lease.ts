@@ -24,8 +24,8 @@ export interface LeaseOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly leaseMs: number;
-  /** This worker was buried while it lived: it holds nothing any more. */
-  readonly onBuried: () => void;
+  /** This worker was buried while it lived: it holds nothing any more. `rebirth` gives it a new id. */
+  readonly onBuried: (rebirth: () => Promise<void>) => Promise<void>;
   /** The database was away and is back: claims whose replies were lost must be found again. */
   readonly onRecovered: () => Promise<void>;
   readonly onBurial: (burial: Burial) => void;
@@ -151,17 +151,18 @@ export class Lease {
   }
 
   async #begin(): Promise<void> {
-    const { db, leaseMs } = this.#options;
+    const { db, clock, leaseMs } = this.#options;
     const connection = this.#connection as DirectConnection;
     const asked = performance.now();
-    this.#id = await registerWorker(db, {
+    const { id, nowMs } = await registerWorker(db, {
       name: `${hostname()}:${process.pid}`,
       leaseMs,
       holdsLifeLock: connection.isDirect,
     });
+    clock.follow(nowMs, asked, performance.now());
+    this.#id = id;
     this.#renewedAt = asked;
     await this.#claimSession();
-    await this.#renew();
   }
 
   async #claimSession(): Promise<void> {
@@ -192,10 +193,11 @@ export class Lease {
     logger.warn("this worker was taken for dead and buried; it goes on under a new id", {
       workerId: this.#id,
     });
-    onBuried();
     this.#renewedAt = Number.NEGATIVE_INFINITY;
-    if (connection.isDirect) await dropLifeLocks(connection);
-    await this.#begin();
+    await onBuried(async () => {
+      if (connection.isDirect) await dropLifeLocks(connection);
+      await this.#begin();
+    });
   }
 
   async #watchOthers(): Promise<void> {

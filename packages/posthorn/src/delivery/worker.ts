@@ -57,7 +57,12 @@ export class Worker implements LaneHolder {
       clock,
       logger,
       leaseMs,
-      onBuried: () => this.#lanes.forgetAll(),
+      // alone, so that no claim made under the old id is taken for one of the new
+      onBuried: (rebirth) =>
+        this.#claims.alone(async () => {
+          this.#lanes.forgetAll();
+          await rebirth();
+        }),
       onRecovered: () => this.#keeper.takeStock(),
       onBurial: () => this.#keeper.lanesReady(),
       onHint: (hint) => this.#hear(hint),

@@ -3,7 +3,7 @@
 import type { Settlement, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
-import type { Database } from "../storage/database.ts";
+import { type Database, isConflict, isUnavailable } from "../storage/database.ts";
 import { settle } from "../storage/queries/queue/settle.ts";
 
 export interface SettlerOptions {
@@ -17,12 +17,13 @@ interface Waiting {
   readonly done: (accepted: boolean) => void;
 }
 
-const maxBatch = 500;
+const largestBatch = 500;
 
 export class Settler {
   readonly #options: SettlerOptions;
   readonly #waiting: Waiting[] = [];
   readonly #loop: Loop;
+  #batchLimit = largestBatch;
 
   constructor(options: SettlerOptions) {
     this.#options = options;
@@ -54,15 +55,47 @@ export class Settler {
   }
 
   async #write(): Promise<boolean> {
-    const first = this.#waiting[0];
-    if (first === undefined) return false;
-    // one worker id per statement: a settlement from before a burial is refused under its own name
-    let size = 1;
-    while (size < maxBatch && this.#waiting[size]?.workerId === first.workerId) size += 1;
-    const batch = this.#waiting.slice(0, size).map((entry) => entry.settlement);
-    const accepted: ReadonlySet<Uuid> = await settle(this.#options.db, first.workerId, batch);
-    for (const { settlement, done } of this.#waiting.splice(0, size))
-      done(accepted.has(settlement.delivery.id));
+    const batch = this.#nextBatch();
+    if (batch.length === 0) return false;
+    const { workerId } = batch[0] as Waiting;
+    const accepted = await this.#settle(
+      workerId,
+      batch.map((entry) => entry.settlement),
+    );
+    if (accepted !== null) {
+      for (const { settlement, done } of this.#waiting.splice(0, batch.length))
+        done(accepted.has(settlement.delivery.id));
+    }
     return this.#waiting.length > 0;
+  }
+
+  /** One worker id per statement: a settlement from before a burial is refused under its own name. */
+  #nextBatch(): readonly Waiting[] {
+    const workerId = this.#waiting[0]?.workerId;
+    let size = 0;
+    while (
+      size < this.#batchLimit &&
+      size < this.#waiting.length &&
+      this.#waiting[size]?.workerId === workerId
+    )
+      size += 1;
+    return this.#waiting.slice(0, size);
+  }
+
+  /** Null: the batch was refused for what it says; its settlements are written one by one from here on. */
+  async #settle(workerId: number, settlements: readonly Settlement[]): Promise<ReadonlySet<Uuid> | null> {
+    try {
+      const accepted = await settle(this.#options.db, workerId, settlements);
+      this.#batchLimit = Math.min(largestBatch, this.#batchLimit * 2);
+      return accepted;
+    } catch (error) {
+      if (isUnavailable(error) || isConflict(error)) throw error;
+      this.#options.logger.error("a settlement was refused", {
+        error: (error as Error).message,
+        deliveries: settlements.length,
+      });
+      this.#batchLimit = 1;
+      return settlements.length > 1 ? null : new Set();
+    }
   }
 }

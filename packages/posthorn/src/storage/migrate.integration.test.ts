@@ -12,9 +12,8 @@ const database = await createDatabase();
 const pool = createPool(database.connectionString, { max: 10 });
 afterAll(() => database.drop());
 
-let schemas = 0;
 /** Each test has a schema of its own. */
-function open(schema = `s${(schemas += 1)}`, connection: pg.Pool | string = pool): Database {
+function open(schema = `s_${randomBytes(4).toString("hex")}`, connection: pg.Pool | string = pool): Database {
   const db = new Database({ database: connection, schema });
   onTestFinished(() => db.close());
   return db;

@@ -38,7 +38,9 @@ with gate as materialized (
 ),
 turn as materialized (
   select t.endpoint_id, t.room
-  from gate, unnest($2::uuid[], $3::integer[]) as t (endpoint_id, room)
+  from gate
+  cross join unnest($2::uuid[], $3::integer[]) as t (endpoint_id, room)
+  join posthorn.lanes l on l.endpoint_id = t.endpoint_id and l.owner = gate.id
 ),
 due as materialized (
   select owed.id

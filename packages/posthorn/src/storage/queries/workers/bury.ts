@@ -54,12 +54,27 @@ export async function bury(
   return await db.transaction(async (tx) => {
     const [dead] = await tx.query(lockDeadStatement, [suspect.id, suspect.until]);
     if (dead === undefined) return null;
-    // Separate statements: each sees everything the dead worker had committed before its row was locked.
-    const [queue] = await tx.query<{ count: number }>(returnDeliveriesStatement, [suspect.id]);
-    const [lanes] = await tx.query<{ count: number }>(returnLanesStatement, [suspect.id]);
+    const burial = await returnAll(tx, suspect.id);
     await tx.query(removeStatement, [suspect.id]);
-    return { workerId: suspect.id, deliveries: queue?.count ?? 0, lanes: lanes?.count ?? 0 };
+    return burial;
   });
+}
+
+/** Ids that hold lanes or deliveries and are no workers: nothing of ours leaves such a thing behind. */
+export async function missingWorkers(db: Queryable): Promise<number[]> {
+  const rows = await db.query<{ id: number }>(missingStatement);
+  return rows.map((row) => row.id);
+}
+
+export async function buryMissing(db: Database, workerId: number): Promise<Burial> {
+  return await db.transaction((tx) => returnAll(tx, workerId));
+}
+
+// Separate statements: each sees everything the dead worker had committed before its row was locked.
+async function returnAll(tx: Queryable, workerId: number): Promise<Burial> {
+  const [queue] = await tx.query<{ count: number }>(returnDeliveriesStatement, [workerId]);
+  const [lanes] = await tx.query<{ count: number }>(returnLanesStatement, [workerId]);
+  return { workerId, deliveries: queue?.count ?? 0, lanes: lanes?.count ?? 0 };
 }
 
 const lockDeadStatement = statement(
@@ -116,4 +131,21 @@ from returned
 const removeStatement = statement(
   "remove dead worker",
   "delete from posthorn.workers where id = $1::integer",
+);
+
+const missingStatement = statement(
+  "missing workers",
+  `
+select held.id
+from (
+  select l.owner as id
+  from posthorn.lanes l
+  where l.owner is not null
+  union
+  select q.claimed_by
+  from posthorn.queue q
+  where q.claimed_by is not null
+) held
+where not exists (select from posthorn.workers w where w.id = held.id)
+`,
 );

@@ -5,13 +5,13 @@ import { statement } from "../../sql.ts";
 export async function registerWorker(
   db: Queryable,
   worker: { readonly name: string; readonly leaseMs: number; readonly holdsLifeLock: boolean },
-): Promise<number> {
-  const [row] = await db.query<{ id: number }>(registerStatement, [
+): Promise<{ readonly id: number; readonly nowMs: number }> {
+  const [row] = await db.query<{ id: number; nowMs: number }>(registerStatement, [
     worker.name,
     worker.leaseMs,
     worker.holdsLifeLock,
   ]);
-  return (row as { id: number }).id;
+  return row as { id: number; nowMs: number };
 }
 
 const registerStatement = statement(
@@ -19,7 +19,7 @@ const registerStatement = statement(
   `
 insert into posthorn.workers (name, until, holds_life_lock)
 values ($1::text, posthorn.now() + $2::double precision * interval '1 millisecond', $3::boolean)
-returning id
+returning id, posthorn.epoch_ms(posthorn.now()) as "nowMs"
 `,
 );
 

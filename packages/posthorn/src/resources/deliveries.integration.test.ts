@@ -1,0 +1,186 @@
+import { expect, test } from "vitest";
+import { openResources } from "../../../../tests/support/resources.ts";
+import type { DeliveryQuery } from "./deliveries.ts";
+
+const world = await openResources();
+const { tenants, endpoints, deliveries } = world;
+const hook = { url: "https://example.com/hooks", events: ["*"] };
+
+async function newEndpoint(tenant = `tenant-${crypto.randomUUID()}`) {
+  await tenants.upsert(tenant);
+  const { endpoint } = await endpoints.create(tenant, hook);
+  return { tenant, endpoint: endpoint.id };
+}
+
+async function idsOf(query: DeliveryQuery): Promise<string[]> {
+  return (await deliveries.list(query)).data.map(({ id }) => id);
+}
+
+test("a delivery is shown with its attempts", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const event = await world.addEvent(tenant, { type: "invoice.paid", atMs: 1_750_000_000_123 });
+  const id = await world.addEnded(event, endpoint, "success");
+  expect(await deliveries.get(id)).toEqual({
+    id,
+    eventId: `evt_${event}`,
+    endpointId: endpoint,
+    tenant,
+    eventType: "invoice.paid",
+    state: "success",
+    attemptCount: 1,
+    nextRetryAt: null,
+    deadReason: null,
+    replayCount: 0,
+    createdAt: new Date(1_750_000_000_123),
+    deliveredAt: expect.any(Date),
+    attempts: [
+      {
+        number: 1,
+        startedAt: expect.any(Date),
+        durationMs: 12,
+        statusCode: 200,
+        error: null,
+        responseBody: Buffer.from("hello"),
+        nextRetryAt: null,
+        trigger: "event",
+        worker: 7,
+      },
+    ],
+  });
+});
+
+test("an unknown id, a malformed one and another tenant's are all not found", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const id = await world.addOwed(await world.addEvent(tenant), endpoint);
+  const unknown = "dlv_0198c2f0-0000-7000-8000-000000000000";
+  for (const asked of [unknown, "dlv_x", "evt_0198c2f0-0000-7000-8000-000000000000", ""]) {
+    await expect(deliveries.get(asked)).rejects.toMatchObject({ code: "delivery_not_found" });
+  }
+  const foreign = await deliveries.get(id, { tenant: "other" }).catch((error) => error);
+  const none = await deliveries.get(unknown, { tenant: "other" }).catch((error) => error);
+  expect(foreign.message.replace(id, "…")).toBe(none.message.replace(unknown, "…"));
+  expect(await deliveries.get(id, { tenant })).toMatchObject({ id });
+});
+
+test("each state, type and reason finds its own, newest first", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  let atMs = Date.now();
+  const event = (type = "order.paid") => world.addEvent(tenant, { type, atMs: (atMs += 1) });
+  const pending = await world.addOwed(await event(), endpoint);
+  const failed = await world.addOwed(await event(), endpoint, { failures: 1 });
+  const inFlight = await world.addOwed(await event("order.sent"), endpoint, { claimedBy: 1 });
+  const success = await world.addEnded(await event(), endpoint, "success");
+  const rejected = await world.addEnded(await event("order.sent"), endpoint, "dead", "rejected");
+  const tooOld = await world.addEnded(await event(), endpoint, "dead", "too_old");
+
+  expect(await idsOf({ tenant })).toEqual([tooOld, rejected, success, inFlight, failed, pending]);
+  expect(await idsOf({ endpoint })).toEqual([tooOld, rejected, success, inFlight, failed, pending]);
+  expect(await idsOf({ tenant, state: "pending" })).toEqual([pending]);
+  expect(await idsOf({ tenant, state: "failed" })).toEqual([failed]);
+  expect(await idsOf({ tenant, state: "in_flight" })).toEqual([inFlight]);
+  expect(await idsOf({ tenant, state: "success" })).toEqual([success]);
+  expect(await idsOf({ tenant, state: "dead" })).toEqual([tooOld, rejected]);
+  expect(await idsOf({ tenant, reason: "rejected" })).toEqual([rejected]);
+  expect(await idsOf({ tenant, endpoint, type: "order.sent" })).toEqual([rejected, inFlight]);
+  expect(await idsOf({ endpoint, state: "dead", type: "order.sent", reason: "rejected" })).toEqual([
+    rejected,
+  ]);
+  expect(await idsOf({ state: "failed", type: "order.paid", limit: 1 })).toHaveLength(1);
+  const failedView = (await deliveries.list({ tenant, state: "failed" })).data[0];
+  expect(failedView).toMatchObject({ nextRetryAt: expect.any(Date), deliveredAt: null, attemptCount: 1 });
+});
+
+test("a time range is from its first moment on and up to its last one", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const ids: string[] = [];
+  for (const atMs of [1_000, 2_000, 3_000]) {
+    ids.push(await world.addEnded(await world.addEvent(tenant, { atMs }), endpoint, "success"));
+  }
+  expect(await idsOf({ tenant, createdAfter: new Date(2_000) })).toEqual([ids[2], ids[1]]);
+  expect(await idsOf({ tenant, createdBefore: new Date(2_000) })).toEqual([ids[0]]);
+  expect(await idsOf({ tenant, createdAfter: new Date(2_000), createdBefore: new Date(3_000) })).toEqual([
+    ids[1],
+  ]);
+});
+
+test("another tenant's endpoint lists nothing, like an unknown one", async () => {
+  const [mine, theirs] = [await newEndpoint(), await newEndpoint()];
+  await world.addOwed(await world.addEvent(theirs.tenant), theirs.endpoint);
+  expect(await idsOf({ tenant: mine.tenant, endpoint: theirs.endpoint })).toEqual([]);
+  expect(await idsOf({ tenant: "nobody" })).toEqual([]);
+});
+
+test("the history of a deleted endpoint stays", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const id = await world.addEnded(await world.addEvent(tenant), endpoint, "success");
+  await endpoints.delete(tenant, endpoint);
+  expect(await idsOf({ tenant })).toEqual([id]);
+});
+
+test("what is wrong with a query is told at once", async () => {
+  const query = {
+    state: "done",
+    endpoint: "ep_x",
+    limit: 0,
+    cursor: "?",
+    createdAfter: new Date("x"),
+    tenant: "",
+    colour: "red",
+  };
+  const error = await deliveries.list(query as never).catch((caught) => caught);
+  expect(error.code).toBe("invalid_query");
+  expect(error.problems.map(({ pointer }: { pointer: string }) => pointer).toSorted()).toEqual(
+    ["/colour", "/createdAfter", "/cursor", "/endpoint", "/limit", "/state", "/tenant"].toSorted(),
+  );
+});
+
+test.each(["tenant", "everything"])(
+  "pages of %s have no gap and no repeat while rows are added and move into history",
+  async (scope) => {
+    const { tenant, endpoint } = await newEndpoint();
+    const { endpoint: second } = await newEndpoint(tenant);
+    const startMs = Date.now() - 60_000;
+    const there = new Set<string>();
+    for (let n = 0; n < 300; n += 1) {
+      const event = await world.addEvent(tenant, { atMs: startMs + Math.floor(n / 3) });
+      const to = n % 2 === 0 ? endpoint : second;
+      there.add(n % 5 === 0 ? await world.addOwed(event, to) : await world.addEnded(event, to, "success"));
+    }
+    const query = { ...(scope === "tenant" ? { tenant } : {}), createdAfter: new Date(startMs), limit: 70 };
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await deliveries.list({ ...query, cursor });
+      seen.push(...page.data.map(({ id }) => id));
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+      await world.addOwed(await world.addEvent(tenant), endpoint);
+      await world.pool.query(
+        `with moved as (delete from posthorn.queue where endpoint_id = $1 returning *)
+         insert into posthorn.deliveries (id, event_id, endpoint_id, state, attempts, replay_count, finished_at)
+         select id, event_id, endpoint_id, 'success', 1, 0, now() from moved`,
+        [second.slice(3)],
+      );
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen).toEqual(seen.toSorted().reverse());
+    const mine = seen.filter((id) => there.has(id));
+    expect(mine).toHaveLength(there.size);
+  },
+);
+
+test("a page holds up to 250 and says that there is more", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  await world.pool.query(
+    `with made as (
+       insert into posthorn.events (id, tenant, type, api_version, payload)
+       select posthorn.uuidv7(now()), $1, 'a.b', '1', '1' from generate_series(1, 251) returning id
+     )
+     insert into posthorn.deliveries (id, event_id, endpoint_id, state, attempts, replay_count, finished_at)
+     select posthorn.uuidv7(now()), id, $2, 'success', 1, 0, now() from made`,
+    [tenant, endpoint.slice(3)],
+  );
+  const first = await deliveries.list({ tenant, limit: 250 });
+  expect(first.data).toHaveLength(250);
+  const second = await deliveries.list({ tenant, limit: 250, cursor: first.nextCursor ?? "" });
+  expect(second).toEqual({ data: [expect.anything()], nextCursor: null });
+});

@@ -1,0 +1,216 @@
+import { generateSecret, generateSigningKey } from "@posthorn/wire";
+import { expect, test } from "vitest";
+import { PUBLIC_ONLY } from "../attempt/guard-address.ts";
+import { PosthornError } from "../errors.ts";
+import { DEFAULT_RETRY_POLICY, RETRY_PRESETS } from "../settle/retry-schedule.ts";
+import { parseEndpointInput, parseEndpointPatch, type SettingsContext } from "./endpoint-settings.ts";
+
+const context: SettingsContext = {
+  addressPolicy: PUBLIC_ONLY,
+  defaults: {
+    format: "envelope",
+    signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
+    timeoutMs: 10_000,
+    maxInFlight: 5,
+    retryPolicy: DEFAULT_RETRY_POLICY,
+    retryOn: "transient",
+  },
+};
+const minimal = { url: "https://example.com/hooks", events: ["*"] };
+
+test("url and events are enough, everything else is as the deployment is set", () => {
+  expect(parseEndpointInput(minimal, context)).toEqual({
+    settings: {
+      url: "https://example.com/hooks",
+      events: ["*"],
+      description: null,
+      isActive: true,
+      format: null,
+      signature: null,
+      headers: null,
+      timeoutMs: null,
+      maxInFlight: null,
+      retryPolicy: null,
+      retryOn: null,
+    },
+    secret: null,
+  });
+});
+
+test("everything wrong is told at once, each with its place", () => {
+  const input = {
+    url: "http://10.0.0.1/",
+    events: ["order.paid", "Order.Paid", "order.*.x", 7],
+    description: "x".repeat(501),
+    isActive: "yes",
+    format: "xml",
+    signature: { schemes: ["nope"], headerPrefix: "X-Webhook-", scheme: [] },
+    headers: { Host: "a", "X-Fine": "b" },
+    timeoutMs: 99,
+    maxInFlight: 101,
+    retryPolicy: "soon",
+    retryOn: "never",
+    secret: "hunter2",
+    max_in_flight: 4,
+  };
+  const pointers = problemsOf(() => parseEndpointInput(input, context)).map(({ pointer }) => pointer);
+  expect(pointers.toSorted()).toEqual(
+    [
+      "/description",
+      "/events/1",
+      "/events/2",
+      "/events/3",
+      "/format",
+      "/headers/Host",
+      "/isActive",
+      "/maxInFlight",
+      "/max_in_flight",
+      "/retryOn",
+      "/retryPolicy",
+      "/secret",
+      "/signature/headerPrefix",
+      "/signature/scheme",
+      "/signature/schemes",
+      "/timeoutMs",
+      "/url",
+    ].toSorted(),
+  );
+});
+
+test("a missing url and missing events are named", () => {
+  expect(problemsOf(() => parseEndpointInput({}, context)).map(({ pointer }) => pointer)).toEqual([
+    "/url",
+    "/events",
+  ]);
+});
+
+test("what is not an object is refused", () => {
+  for (const input of [null, "x", [], 4]) {
+    expect(problemsOf(() => parseEndpointInput(input, context))[0]?.pointer).toBe("");
+  }
+});
+
+test("an unknown setting gets a suggestion", () => {
+  const [problem] = problemsOf(() => parseEndpointInput({ ...minimal, is_active: true }, context));
+  expect(problem?.message).toContain('Did you mean "isActive"?');
+});
+
+test.each([[["order.paid"]], [["order.*"]], [["*"]], [["a.b_2.c", "x.*"]]])(
+  "%j are event patterns",
+  (events) => {
+    expect(parseEndpointInput({ ...minimal, events }, context).settings.events).toEqual(events);
+  },
+);
+
+test.each([
+  [[]],
+  [["order.**"]],
+  [["*.paid"]],
+  [[""]],
+  [["order."]],
+  [["order.paid "]],
+  ["*"],
+  [Array(101).fill("a")],
+])("%j are not event patterns", (events) => {
+  expect(problemsOf(() => parseEndpointInput({ ...minimal, events }, context))).toHaveLength(1);
+});
+
+test("an event pattern that is repeated is kept once", () => {
+  const { settings } = parseEndpointInput({ ...minimal, events: ["a.b", "a.b"] }, context);
+  expect(settings.events).toEqual(["a.b"]);
+});
+
+test.each([
+  ["a preset", "short", RETRY_PRESETS.short],
+  ["gaps as text", "200ms,1s", { kind: "gaps", gapsMs: [200, 1_000] }],
+  [
+    "gaps as a list",
+    { gaps: ["200ms", "1s"], maxAge: "1d" },
+    { kind: "gaps", gapsMs: [200, 1_000], maxAgeMs: 86_400_000 },
+  ],
+  ["no gaps", { gaps: [] }, { kind: "gaps", gapsMs: [] }],
+  [
+    "exponential",
+    { exponential: { base: "1s", cap: "1m", maxAttempts: 4 } },
+    { kind: "exponential", baseMs: 1_000, capMs: 60_000, maxAttempts: 4 },
+  ],
+  ["what an endpoint shows", RETRY_PRESETS.exponential, RETRY_PRESETS.exponential],
+  ["shown gaps", { kind: "gaps", gapsMs: [5], maxAgeMs: 9 }, { kind: "gaps", gapsMs: [5], maxAgeMs: 9 }],
+])("a retry policy may be %s", (_, retryPolicy, stored) => {
+  expect(parseEndpointInput({ ...minimal, retryPolicy }, context).settings.retryPolicy).toEqual(stored);
+});
+
+test.each([
+  [5],
+  [{}],
+  [{ gaps: ["1s"], exponential: {} }],
+  [{ gaps: "1s" }],
+  [{ gaps: ["courier"] }],
+  [{ gaps: Array(101).fill("1s") }],
+  [{ gaps: ["1s"], maxage: "1d" }],
+  [{ exponential: { base: "2m", cap: "1m", maxAttempts: 4 } }],
+  [{ exponential: { base: "1m", cap: "2m", maxAttempts: 0 } }],
+  [{ kind: "gaps", gapsMs: [-1] }],
+  [{ kind: "other" }],
+])("%j is not a retry policy", (retryPolicy) => {
+  expect(problemsOf(() => parseEndpointInput({ ...minimal, retryPolicy }, context))).toMatchObject([
+    { pointer: "/retryPolicy" },
+  ]);
+});
+
+test("a custom header of the endpoint's own prefix is refused", () => {
+  const input = { ...minimal, signature: { headerPrefix: "X-Acme" }, headers: { "X-Acme-Id": "1" } };
+  expect(problemsOf(() => parseEndpointInput(input, context))).toMatchObject([
+    { pointer: "/headers/X-Acme-Id" },
+  ]);
+});
+
+test("the value of a refused header is not repeated", () => {
+  const error = errorOf(() => parseEndpointInput({ ...minimal, headers: { Cookie: "s3cret" } }, context));
+  expect(JSON.stringify([error.message, error.problems])).not.toContain("s3cret");
+});
+
+test("an own secret must be of a kind that the schemes can sign with", async () => {
+  const secret = generateSecret();
+  const { signingKey } = await generateSigningKey();
+  expect(parseEndpointInput({ ...minimal, secret }, context).secret).toBe(secret);
+  expect(problemsOf(() => parseEndpointInput({ ...minimal, secret: signingKey }, context))).toMatchObject([
+    { pointer: "/secret" },
+  ]);
+  const v1a = { ...minimal, signature: { schemes: ["standard-webhooks-v1a"] } };
+  expect(parseEndpointInput({ ...v1a, secret: signingKey }, context).secret).toBe(signingKey);
+});
+
+test("a patch changes what it names, null takes a setting back to the deployment's", () => {
+  const { settings } = parseEndpointInput({ ...minimal, timeoutMs: 500, retryOn: "every" }, context);
+  const patched = parseEndpointPatch(
+    { timeoutMs: null, description: "new", url: undefined },
+    settings,
+    context,
+  );
+  expect(patched).toEqual({ ...settings, timeoutMs: null, description: "new" });
+});
+
+test("a patch cannot set a secret, nor take the url away", () => {
+  const { settings } = parseEndpointInput(minimal, context);
+  const problems = problemsOf(() =>
+    parseEndpointPatch({ secret: generateSecret(), url: null }, settings, context),
+  );
+  expect(problems.map(({ pointer }) => pointer)).toEqual(["/secret", "/url"]);
+});
+
+function errorOf(work: () => unknown): PosthornError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof PosthornError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+function problemsOf(work: () => unknown) {
+  const error = errorOf(work);
+  expect(error.code).toBe("invalid_endpoint");
+  return error.problems;
+}

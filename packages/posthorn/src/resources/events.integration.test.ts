@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { openResources } from "../../../../tests/support/resources.ts";
+import type { EventQuery } from "./events.ts";
+
+const world = await openResources();
+const { tenants, endpoints, events } = world;
+const hook = { url: "https://example.com/hooks", events: ["*"] };
+
+async function newTenant(): Promise<string> {
+  return (await tenants.upsert(`tenant-${crypto.randomUUID()}`)).id;
+}
+
+async function idsOf(query: EventQuery): Promise<string[]> {
+  return (await events.list(query)).data.map(({ id }) => id.slice(4));
+}
+
+test("an event is shown as it was recorded, with its deliveries to endpoints that are and that were", async () => {
+  const tenant = await newTenant();
+  const [a, b, none] = [
+    await endpoints.create(tenant, hook),
+    await endpoints.create(tenant, hook),
+    await endpoints.create(tenant, hook),
+  ];
+  const event = await world.addEvent(tenant, {
+    type: "order.paid",
+    subject: "order-1",
+    atMs: 1_750_000_000_123,
+  });
+  const delivered = await world.addEnded(event, a.endpoint.id, "success");
+  const owed = await world.addOwed(event, b.endpoint.id);
+  await endpoints.delete(tenant, a.endpoint.id);
+
+  const shown = await events.get(`evt_${event}`);
+  expect(shown).toEqual({
+    id: `evt_${event}`,
+    tenant,
+    type: "order.paid",
+    apiVersion: "1",
+    subject: "order-1",
+    sequence: null,
+    payload: Buffer.from('{"b": 1.0, "a":2}'),
+    createdAt: new Date(1_750_000_000_123),
+    deliveries: expect.any(Array),
+  });
+  expect(new Map(shown.deliveries.map(({ id, state }) => [id, state]))).toEqual(
+    new Map([
+      [delivered, "success"],
+      [owed, "pending"],
+    ]),
+  );
+  expect(shown.deliveries.map(({ endpointId }) => endpointId)).not.toContain(none.endpoint.id);
+});
+
+test("an unknown id, a malformed one and another tenant's are all not found", async () => {
+  const tenant = await newTenant();
+  const event = await world.addEvent(tenant);
+  for (const id of ["evt_0198c2f0-0000-7000-8000-000000000000", "evt_", `dlv_${event}`, event]) {
+    await expect(events.get(id)).rejects.toMatchObject({ code: "event_not_found", status: 404 });
+  }
+  await expect(events.get(`evt_${event}`, { tenant: "other" })).rejects.toMatchObject({
+    code: "event_not_found",
+  });
+  expect(await events.get(`evt_${event}`, { tenant })).toMatchObject({ id: `evt_${event}`, deliveries: [] });
+});
+
+test("events are found by tenant, type, subject and time, newest first", async () => {
+  const tenant = await newTenant();
+  const one = await world.addEvent(tenant, { atMs: 1_000, type: "a.b", subject: "x" });
+  const two = await world.addEvent(tenant, { atMs: 2_000, type: "a.c", subject: "x" });
+  const three = await world.addEvent(tenant, { atMs: 3_000, type: "a.b" });
+  expect(await idsOf({ tenant })).toEqual([three, two, one]);
+  expect(await idsOf({ tenant, type: "a.b" })).toEqual([three, one]);
+  expect(await idsOf({ tenant, subject: "x" })).toEqual([two, one]);
+  expect(await idsOf({ tenant, type: "a.b", subject: "x" })).toEqual([one]);
+  expect(await idsOf({ tenant, createdAfter: new Date(2_000), createdBefore: new Date(3_000) })).toEqual([
+    two,
+  ]);
+  expect(await idsOf({ createdBefore: new Date(1_001), type: "a.b", subject: "x" })).toEqual([one]);
+});
+
+test("pages have no gap and no repeat while events are added, also within one millisecond", async () => {
+  const tenant = await newTenant();
+  const there: string[] = [];
+  for (let n = 0; n < 260; n += 1)
+    there.unshift(await world.addEvent(tenant, { atMs: 5_000 + Math.floor(n / 100) }));
+  const seen: string[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await events.list({ tenant, cursor, limit: 50 });
+    seen.push(...page.data.map(({ id }) => id.slice(4)));
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+    await world.addEvent(tenant);
+  }
+  expect(seen).toEqual(there);
+});
+
+test("a wrong query is refused with what to do", async () => {
+  await expect(events.list({ limit: 1_000 })).rejects.toMatchObject({ code: "invalid_query" });
+  await expect(events.list({ cursor: "x" })).rejects.toMatchObject({
+    code: "invalid_query",
+    message: expect.stringContaining("nextCursor"),
+  });
+  await expect(events.list({ createdAfter: "now" as never })).rejects.toMatchObject({
+    code: "invalid_query",
+  });
+});
