@@ -1,0 +1,27 @@
+// What can stop the embedded PostgreSQL from opening. Each message says what happened and what to do next.
+
+export type EmbeddedPostgresErrorCode =
+  | "platform_unsupported"
+  | "data_directory_unusable"
+  | "data_directory_version"
+  | "data_directory_in_use"
+  | "account_unusable"
+  | "start_failed"
+  | "lock_timeout";
+
+export class EmbeddedPostgresError extends Error {
+  override readonly name = "EmbeddedPostgresError";
+  readonly code: EmbeddedPostgresErrorCode;
+
+  constructor(code: EmbeddedPostgresErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The sentence that ends most messages: the way out that always works. */
+export const useOwnDatabase = "Or set DATABASE_URL to a PostgreSQL 14 or newer of your own.";
+
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}

@@ -1,0 +1,124 @@
+// Starts the server process of a cluster and waits until it takes connections (25 ms; longer when it recovers).
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Binaries } from "./binaries.ts";
+import { explain, serverEnvironment } from "./cluster.ts";
+import { EmbeddedPostgresError, useOwnDatabase } from "./embedded-postgres-error.ts";
+import type { Home } from "./home.ts";
+import { isReady, type Postmaster } from "./postmaster.ts";
+import { makeSocketFolder, port } from "./socket-folder.ts";
+
+export type Settings = Readonly<Record<string, string>>;
+
+const pollMs = 5;
+/** How long backends may outlive a killed postmaster before that is an error: they notice at their next wait. */
+const orphanPatienceMs = 30_000;
+
+export async function launch(binaries: Binaries, home: Home, extra: Settings): Promise<Postmaster> {
+  const deadline = performance.now() + orphanPatienceMs;
+  const args = serverArguments(home, makeSocketFolder(home), extra);
+  for (;;) {
+    const startedAt = Date.now();
+    const started = await start(binaries, home, args);
+    if (started) return started;
+    const log = logSince(home, startedAt);
+    const backendsLinger = log.includes("pre-existing shared memory block");
+    if (!backendsLinger || performance.now() > deadline) throw startFailed(home, log);
+    await delay(100);
+  }
+}
+
+/** Null when the process ended instead of becoming ready; the log says why. */
+async function start(binaries: Binaries, home: Home, args: string[]): Promise<Postmaster | null> {
+  const child = await spawnServer(binaries, home, args);
+  while (child.exitCode === null && child.signalCode === null) {
+    const ready = isReady(home, Number(child.pid));
+    if (ready) return ready;
+    await delay(pollMs);
+  }
+  return null;
+}
+
+async function spawnServer(binaries: Binaries, home: Home, args: string[]): Promise<ChildProcess> {
+  const output = openSync(join(home.log, startupLog), "w");
+  try {
+    const child = spawn(binaries.postgres, args, {
+      cwd: home.dir,
+      env: serverEnvironment(),
+      // Its own session: Ctrl-C in the terminal and the end of this process are not the end of the server, because
+      // another process may use it and because this one still wants to settle what it has in hand.
+      detached: true,
+      stdio: ["ignore", output, output],
+      ...home.account,
+    });
+    child.unref();
+    await once(child, "spawn");
+    return child;
+  } catch (error) {
+    throw explain(error, home);
+  } finally {
+    closeSync(output);
+  }
+}
+
+function serverArguments(home: Home, socketDir: string, extra: Settings): string[] {
+  const settings: Settings = {
+    listen_addresses: "",
+    unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
+    unix_socket_permissions: "0700",
+    port: String(port),
+    max_connections: "100",
+    shared_buffers: "128MB",
+    // A busy outbox writes 20 to 40 MB of log a second: checkpoints by volume, not also by a short clock.
+    max_wal_size: "1GB",
+    checkpoint_timeout: "15min",
+    max_logical_replication_workers: "0", // one idle process less
+    timezone: "UTC",
+    ...logging(home),
+    ...extra,
+  };
+  return [
+    "-D",
+    home.cluster,
+    ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+  ];
+}
+
+/**
+ * Seven files at most, each begun anew when its weekday comes round. Level `log` leaves out failed statements: the
+ * client gets those errors, and payloads do not belong in a file.
+ */
+function logging(home: Home): Settings {
+  return {
+    logging_collector: "on",
+    log_directory: home.log,
+    log_filename: "postgres-%a.log",
+    log_truncate_on_rotation: "on",
+    log_rotation_age: "1d",
+    log_rotation_size: "0",
+    log_min_messages: "log",
+    log_checkpoints: "off",
+    log_timezone: "UTC",
+  };
+}
+
+/** What PostgreSQL says before its log collector runs; rewritten by every start. */
+const startupLog = "startup.log";
+
+function logSince(home: Home, startedAt: number): string {
+  return readdirSync(home.log)
+    .map((name) => join(home.log, name))
+    .filter((path) => statSync(path).mtimeMs >= startedAt - 1000)
+    .map((path) => readFileSync(path, "utf8").trim().split("\n").slice(-20).join("\n"))
+    .join("\n");
+}
+
+function startFailed(home: Home, log: string): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    "start_failed",
+    `The embedded PostgreSQL in ${home.dir} did not start. Its log:\n${log}\n${useOwnDatabase}`,
+  );
+}

@@ -1,0 +1,20 @@
+// npm run bench: measures what users run, so the packages from dist (no posthorn-source condition) in a fresh process.
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { build } from "./build.mjs";
+
+try {
+  build();
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}
+
+const child = spawn(process.execPath, ["--import", "tsx", "benchmarks/main.ts", ...process.argv.slice(2)], {
+  cwd: fileURLToPath(new URL("..", import.meta.url)),
+  stdio: "inherit",
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("exit", (code) => {
+  process.exitCode = code ?? 1;
+});
