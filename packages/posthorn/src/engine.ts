@@ -32,11 +32,13 @@ export class Engine {
   readonly #relay: Relay;
   readonly #upkeep: Upkeep;
   readonly #delivers: boolean;
+  readonly #targets: Targets;
   readonly #abort = new AbortController();
 
   constructor({ config, db, clock, targets, endpoints, delivers }: EngineOptions) {
     const { logger, userAgent } = config;
     this.#delivers = delivers;
+    this.#targets = targets;
     // Endpoints may share a host: none may wait for a connection because its neighbour is slow.
     this.#dispatcher = createDispatcher({
       policy: config.addressPolicy,
@@ -75,6 +77,7 @@ export class Engine {
   }
 
   async start(): Promise<void> {
+    if (this.#delivers) await this.#targets.checkKeys();
     await this.#worker.start();
     await this.#upkeep.start();
     if (this.#delivers) await this.#relay.start();

@@ -98,6 +98,7 @@ export type AttemptError =
   | "bad_response"
   | "blocked_address"
   | "invalid_request"
+  | "not_signed"
   | "unknown";
 
 /** What one HTTP try came to. A customer's 500 is a value here, never an exception. */

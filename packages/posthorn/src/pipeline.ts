@@ -4,7 +4,15 @@
 //
 // How it came to be claimed is told in event/, fan-out/ and delivery/; how it is written down in settle/.
 import { buildRequest } from "./attempt/build-request.ts";
-import type { AttemptOutcome, ClaimedDelivery, PreparedRequest, Settlement, Target } from "./model.ts";
+import { PosthornError } from "./errors.ts";
+import type {
+  AttemptError,
+  AttemptOutcome,
+  ClaimedDelivery,
+  PreparedRequest,
+  Settlement,
+  Target,
+} from "./model.ts";
 import { decide } from "./settle/decide.ts";
 
 export interface Stages {
@@ -36,8 +44,14 @@ async function prepareAndSend(
   try {
     request = buildRequest(delivery, target, startedAt, stages.userAgent);
   } catch (error) {
-    // A secret or header that cannot be used fails this delivery alone, never the loop.
-    return { kind: "failed", error: "invalid_request", detail: (error as Error).message, durationMs: 0 };
+    // What cannot be made into a request fails this delivery alone, never the loop.
+    return { kind: "failed", error: reasonNotMade(error), detail: (error as Error).message, durationMs: 0 };
   }
   return await stages.send(request);
+}
+
+function reasonNotMade(error: unknown): AttemptError {
+  const isKeyMissing =
+    error instanceof PosthornError && ["encryption_key_missing", "secret_unreadable"].includes(error.code);
+  return isKeyMissing ? "not_signed" : "invalid_request";
 }

@@ -5,7 +5,7 @@ import { Engine } from "./engine.ts";
 import { PosthornError } from "./errors.ts";
 import { publishInTransaction, type Transaction } from "./event/publish-in-transaction.ts";
 import type { PublishResult } from "./event/publisher.ts";
-import { type PublishInput, type ValidEvent, validate } from "./event/validate.ts";
+import { type PublishInput, type ValidEvent, validate, validateAll } from "./event/validate.ts";
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import type { Event, Uuid } from "./model.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
@@ -28,6 +28,7 @@ export interface Posthorn {
   migrationStatus(): Promise<MigrationStatus>;
   /** With `tx` the event exists if and only if your transaction commits; without, it is durable when this resolves. */
   publish(input: PublishInput, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
+  /** All are checked first: one that cannot be published throws, with a pointer to it, and none is. */
   publishMany(inputs: readonly PublishInput[]): Promise<PublishOutcome[]>;
   /** `all` and `worker` deliver; `api` takes events in and leaves the sending to others. Default `all`. */
   start(options?: { readonly role?: Role }): Promise<void>;
@@ -124,10 +125,11 @@ export class Instance implements Posthorn {
   }
 
   async publishMany(inputs: readonly PublishInput[]): Promise<PublishOutcome[]> {
+    const events = validateAll(inputs, this.clock.nowMs());
     return await Promise.all(
-      inputs.map(async (input): Promise<PublishOutcome> => {
+      events.map(async (event): Promise<PublishOutcome> => {
         try {
-          return { ok: true, result: await this.publish(input) };
+          return { ok: true, result: await this.#publishAlone(event) };
         } catch (error) {
           if (error instanceof PosthornError) return { ok: false, error };
           throw error;

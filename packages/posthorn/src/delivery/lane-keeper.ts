@@ -168,6 +168,8 @@ export class LaneKeeper {
           for (const { lane, endpointId, room, signs } of turns) {
             if ((perLane.get(endpointId) ?? 0) < room) lanes.markFetched(lane, signs);
           }
+          // paused or deleted, as the rows themselves told
+          if (hungry.some((lane) => lane.isClosing)) await this.#standDown();
         }),
       );
     } finally {

@@ -72,13 +72,12 @@ export class Lanes {
     }
     if (target.version > lane.target.version) lane.target = target;
     lane.usedAt = performance.now();
-    if (
-      !target.isActive ||
-      !this.#isOpen ||
-      lane.isBacklogged ||
-      lane.room <= 0 ||
-      this.#heldBytes >= maxHeldBytes
-    ) {
+    if (!lane.target.isActive) {
+      // paused since: what waits in memory is not started any more, and the next survey gives it back
+      lane.isClosing = true;
+      return { claim: claim.none, isForeign: true };
+    }
+    if (!this.#isOpen || lane.isBacklogged || lane.room <= 0 || this.#heldBytes >= maxHeldBytes) {
       lane.isBacklogged = true;
       this.#signOwed(lane);
       return { claim: claim.none, isForeign: false };

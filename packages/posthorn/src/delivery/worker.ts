@@ -146,9 +146,13 @@ export class Worker implements LaneHolder {
     this.#lanes.unreserve(endpointId);
   }
 
-  admit(delivery: ClaimedDelivery, target: Target, gained: boolean): void {
-    let lane = this.#lanes.get(delivery.endpointId);
-    if (lane === undefined || (gained && lane.isClosing)) lane = this.#lanes.open(target);
+  gain(target: Target): void {
+    this.#lanes.open(target);
+  }
+
+  admit(delivery: ClaimedDelivery): void {
+    const lane = this.#lanes.get(delivery.endpointId);
+    if (lane === undefined) return;
     this.#lanes.admit(delivery, lane);
     this.#lanes.pump();
   }

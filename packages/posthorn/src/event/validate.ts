@@ -66,6 +66,31 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
   return { event, idempotency: key === undefined ? null : { key, digest: digestOf(event) } };
 }
 
+/** One wrong event, and none may be published; the problems point at each (`/3/type`). */
+export function validateAll(inputs: readonly PublishInput[], nowMs: number): ValidEvent[] {
+  const errors: PosthornError[] = [];
+  const problems: InputProblem[] = [];
+  const valid = inputs.flatMap((input, index) => {
+    try {
+      return [validate(input, nowMs)];
+    } catch (error) {
+      if (!(error instanceof PosthornError)) throw error;
+      errors.push(error);
+      const places = error.problems.length > 0 ? error.problems : [{ pointer: "", message: error.message }];
+      problems.push(...places.map((place) => ({ ...place, pointer: `/${index}${place.pointer}` })));
+      return [];
+    }
+  });
+  const [first] = errors;
+  if (first === undefined) return valid;
+  const isOfOneKind = errors.every((error) => error.code === first.code);
+  throw new PosthornError(
+    isOfOneKind ? first.code : "invalid_event",
+    `${errors.length} of ${inputs.length} events cannot be published, so none was.`,
+    { problems },
+  );
+}
+
 function checkNames(input: PublishInput, problems: InputProblem[]): void {
   const wrong = (field: string, message: string): void => {
     problems.push({ pointer: `/${field}`, message });

@@ -21,8 +21,9 @@ export interface LaneHolder {
   claiming<Result>(work: () => Promise<Result>): Promise<Result>;
   reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean };
   unreserve(endpointId: Uuid): void;
-  /** `gained`: the statement made this worker the lane's owner. */
-  admit(delivery: ClaimedDelivery, target: Target, gained: boolean): void;
+  /** The statement made this worker the lane's owner, whether or not it brought deliveries. */
+  gain(target: Target): void;
+  admit(delivery: ClaimedDelivery): void;
   /** Rows were left owed in these lanes. */
   owe(lanes: {
     readonly mine: readonly Uuid[];
@@ -102,12 +103,14 @@ export function createFanOut({ db, routes, lanes }: { db: Queryable; routes: Rou
   function handOver(plan: readonly Planned[], result: IngestResult): void {
     const refused = new Set(result.refusedEventIds);
     const gained = new Set(result.gainedLanes);
+    const targets = new Map(plan.map((row) => [row.endpointId, row.target]));
+    for (const endpointId of gained) lanes.gain(targets.get(endpointId) as Target);
     const oweMine = new Set<Uuid>();
     for (const row of plan) {
       if (row.claim === claim.mine) lanes.unreserve(row.endpointId);
       if (refused.has(row.eventId)) continue;
       if (row.claim === claim.mine || (row.claim === claim.ifGained && gained.has(row.endpointId))) {
-        lanes.admit(bornClaimed(row), row.target, row.claim === claim.ifGained);
+        lanes.admit(bornClaimed(row));
       } else if (!row.isForeign) {
         oweMine.add(row.endpointId);
       }

@@ -64,8 +64,7 @@ test("an unknown id, a malformed one and another tenant's are all not found", as
 
 test("each state, type and reason finds its own, newest first", async () => {
   const { tenant, endpoint } = await newEndpoint();
-  let atMs = Date.now();
-  const event = (type = "order.paid") => world.addEvent(tenant, { type, atMs: (atMs += 1) });
+  const event = (type = "order.paid") => world.addEvent(tenant, { type });
   const pending = await world.addOwed(await event(), endpoint);
   const failed = await world.addOwed(await event(), endpoint, { failures: 1 });
   const inFlight = await world.addOwed(await event("order.sent"), endpoint, { claimedBy: 1 });

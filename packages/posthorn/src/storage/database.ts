@@ -74,6 +74,8 @@ export class Database implements Queryable {
   async inOwnTransaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     const client = await this.#pool.connect();
     let failure: Error | undefined;
+    // Out of the pool it has no listener of the pool's: its death would end the process.
+    client.on("error", this.#swallowPoolError);
     try {
       await client.query("begin");
       const result = await work(client);
@@ -84,6 +86,7 @@ export class Database implements Queryable {
       await client.query("rollback").catch(() => {});
       throw error;
     } finally {
+      client.off("error", this.#swallowPoolError);
       // a connection that failed for reasons of its own is not given back to the pool
       client.release(failure !== undefined && isUnavailable(failure) ? failure : undefined);
     }

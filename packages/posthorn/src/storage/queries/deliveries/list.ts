@@ -40,41 +40,75 @@ interface Parts {
 function listStatement(parts: Parts): Statement {
   const asked = Object.entries(parts).filter(([, part]) => part !== null);
   const name = ["list deliveries", ...asked.map(([key, part]) => (key === "state" ? part : key))].join(" ");
-  const newest = `
+  const pieces = parts.endpoints === null ? piecesOfAll(parts) : piecesOfEndpoints(parts, parts.endpoints);
+  // events are joined to the page alone, never to all that it was chosen from
+  return statement(
+    name,
+    `
 select ${deliveryColumns}
-from ${sources(parts).join(" union all ")} d
+from (
+  select piece.*
+  from ((${pieces.join(") union all (")})) piece
+  order by piece.id desc
+  limit $3::integer
+) d
 join posthorn.events e on e.id = d.event_id
-where d.id >= $1::uuid
-  and d.id < $2::uuid
-  ${conditions(parts).join("\n  ")}
 order by d.id desc
-limit $3::integer
-`;
-  return statement(name, parts.endpoints === null ? newest : perEndpoint(newest, parts.endpoints));
+`,
+  );
 }
 
-// Each endpoint's newest along its own index, then the newest of those. One "endpoint_id = any (…)" would either sort
-// all of a tenant's history or walk everybody's.
-function perEndpoint(newest: string, endpoints: string): string {
-  return `
+function piecesOfAll(parts: Parts): string[] {
+  const sources = [...(mayBeOwed(parts) ? [owed] : []), ...(mayHaveEnded(parts) ? [ended] : [])];
+  return sources.map((source) => newest(source, parts));
+}
+
+// Each endpoint's newest, from each place by itself. In one piece the planner would sort all of a tenant's history or
+// walk everybody's. The index of owed rows leaves out those in flight: they are found by a scan of the queue, once for
+// all endpoints. Measured with 300,000 rows owed to others: 45 ms; with 200,000 of them its own: 110 ms.
+function piecesOfEndpoints(parts: Parts, endpoints: string): string[] {
+  const readsWaiting = mayBeOwed(parts) && parts.state !== "in_flight";
+  const readsFlying = mayBeOwed(parts) && parts.state !== "pending" && parts.state !== "failed";
+  // "offset 0": first the endpoint's own rows, then their order
+  const waiting = `${owed} where q.claimed_by is null and q.endpoint_id = asked.endpoint_id offset 0`;
+  const flying = `${owed} where q.claimed_by is not null and q.endpoint_id = any (${endpoints}::uuid[])`;
+  const perEndpoint = (piece: string) => `
 select found.*
 from unnest(${endpoints}::uuid[]) as asked (endpoint_id)
-cross join lateral (${newest}) found
-order by found.id desc
-limit $3::integer
+cross join lateral (${piece}) found
 `;
-}
-
-function conditions(parts: Parts): string[] {
   return [
-    ...(parts.endpoints === null ? [] : ["and d.endpoint_id = asked.endpoint_id"]),
-    ...(parts.state === null ? [] : [`and d.state = '${parts.state}'`]),
-    ...(parts.type === null ? [] : [`and e.type = ${parts.type}::text`]),
-    ...(parts.deadReason === null ? [] : [`and d.dead_reason = ${parts.deadReason}::text`]),
+    ...(readsWaiting ? [perEndpoint(newest(waiting, parts))] : []),
+    ...(readsFlying ? [newest(flying, parts)] : []),
+    ...(mayHaveEnded(parts)
+      ? [perEndpoint(newest(endedOfEndpoint, parts, "d.endpoint_id desc, d.id desc"))]
+      : []),
   ];
 }
 
-// As the view posthorn.delivery_states has them, each by itself.
+function newest(source: string, { state, type, deadReason }: Parts, order = "d.id desc"): string {
+  return `
+select d.*
+from (${source}) d
+where d.id >= $1::uuid
+  and d.id < $2::uuid
+  ${state === null ? "" : `and d.state = '${state}'`}
+  ${deadReason === null ? "" : `and d.dead_reason = ${deadReason}::text`}
+  ${type === null ? "" : `and exists (select from posthorn.events e where e.id = d.event_id and e.type = ${type}::text)`}
+order by ${order}
+limit $3::integer
+`;
+}
+
+function mayBeOwed({ state, deadReason }: Parts): boolean {
+  return deadReason === null && state !== "dead" && state !== "success";
+}
+
+function mayHaveEnded({ state }: Parts): boolean {
+  return state === null || state === "dead" || state === "success";
+}
+
+// The two halves of the view posthorn.delivery_states.
 const owed = `
   select q.id, q.event_id, q.endpoint_id,
     case when q.claimed_by is not null then 'in_flight' when q.failures > 0 then 'failed' else 'pending' end as state,
@@ -90,10 +124,9 @@ const ended = `
     h.replay_count, h.finished_at
   from posthorn.deliveries h
 `;
-
-function sources({ state, deadReason }: Parts): string[] {
-  const isEnded = deadReason !== null || state === "dead" || state === "success";
-  const isOwed = state === "pending" || state === "failed" || state === "in_flight";
-  if (isEnded) return [`(${ended})`];
-  return isOwed ? [`(${owed})`] : [`((${owed}) union all (${ended}))`];
-}
+// A range of the pair instead of "endpoint_id =", and in the pair's order: only the endpoint's own index serves that.
+// Given the choice, the planner walks the primary key and passes over everybody else's rows (300 ms at 300,000).
+const endedOfEndpoint = `${ended}
+  where (h.endpoint_id, h.id) >= (asked.endpoint_id, $1::uuid)
+    and (h.endpoint_id, h.id) < (asked.endpoint_id, $2::uuid)
+`;

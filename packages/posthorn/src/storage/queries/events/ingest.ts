@@ -80,9 +80,15 @@ export async function ingest(db: Queryable, batch: IngestBatch): Promise<IngestR
     uuidArray(deliveries.map((delivery) => delivery.eventId)),
     uuidArray(deliveries.map((delivery) => delivery.endpointId)),
     int2Array(deliveries.map((delivery) => delivery.claim)),
-    batch.delivers,
+    uuidArray(wantedLanes(batch)),
   ]);
   return toResult(row as IngestRow, batch.workerId);
+}
+
+/** A lane is gained only to be sent from: a worker without a free place leaves it to others. */
+function wantedLanes({ delivers, deliveries }: IngestBatch): Uuid[] {
+  if (!delivers) return [];
+  return [...new Set(deliveries.filter((row) => row.claim === claim.ifGained).map((row) => row.endpointId))];
 }
 
 interface IngestRow {
@@ -175,7 +181,7 @@ gained as (
     and f.owner is null
     and f.ready_at is null
     and not f.paused
-    and $20::boolean
+    and f.endpoint_id = any ($20::uuid[])
   returning l.endpoint_id
 ),
 made_ready as (
@@ -184,7 +190,7 @@ made_ready as (
   from foreign_lanes f
   where l.endpoint_id = f.endpoint_id
     and f.owner is null
-    and (f.ready_at > posthorn.now() or (f.ready_at is null and (f.paused or not $20::boolean)))
+    and (f.ready_at > posthorn.now() or (f.ready_at is null and (f.paused or f.endpoint_id <> all ($20::uuid[]))))
 ),
 queued as (
   insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, claimed_by)

@@ -1,0 +1,10 @@
+#!/usr/bin/env sh
+# The server by curl: a tenant, an endpoint, an event, and what became of it. KEY is the admin key, URL the server.
+set -eu
+URL=${URL:-http://127.0.0.1:8400}
+api() { curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' "$@"; }
+
+api -X PUT "$URL/api/v1/tenants/acme" -d '{"name":"Acme Inc."}'
+api "$URL/api/v1/tenants/acme/endpoints" -d "{\"url\":\"$URL/sink/acme\",\"events\":[\"order.*\"]}"
+api "$URL/api/v1/events" -d '{"tenant":"acme","type":"order.paid","data":{"order":1},"idempotency_key":"order-1-paid"}'
+api "$URL/api/v1/tenants/acme/deliveries"
