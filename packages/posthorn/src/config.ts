@@ -2,10 +2,10 @@
 import { DEFAULT_HEADER_PREFIX, DEFAULT_SCHEMES, headerPrefixProblem, schemeProblems } from "@posthorn/wire";
 import type pg from "pg";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { PosthornError } from "./errors.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
-import { didYouMean } from "./resources/did-you-mean.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
 import { parseRetryPolicy, RETRY_PRESETS } from "./settle/retry-schedule.ts";
 
@@ -86,7 +86,7 @@ const optionNames = [
 export function resolveConfig(options: PosthornOptions): Config {
   for (const name of Object.keys(options)) {
     if (!(optionNames as readonly string[]).includes(name)) {
-      throw invalid(`There is no option "${name}".${didYouMean(name, optionNames)}`);
+      throw invalid(`There is no option "${name}". ${didYouMean(name, optionNames)}`);
     }
   }
   if (options.database === undefined || options.database === "") {

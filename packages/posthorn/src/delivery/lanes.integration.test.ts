@@ -464,8 +464,8 @@ test("deleting an endpoint cancels what it is owed; what is in flight is finishe
   release();
   await Promise.all([a.settle(), b.settle()]);
   expect(await countStates()).toEqual({ success: 5, dead: 95 });
-  const { items } = await a.hooks.deliveries.list({ tenant: "acme", reason: "endpoint_deleted", limit: 100 });
-  expect(items).toHaveLength(95);
+  const { data } = await a.hooks.deliveries.list({ tenant: "acme", reason: "endpoint_deleted", limit: 100 });
+  expect(data).toHaveLength(95);
   expect(receiver.requestsTo(path)).toHaveLength(5);
 });
 

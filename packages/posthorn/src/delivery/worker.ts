@@ -63,7 +63,9 @@ export class Worker implements LaneHolder {
           this.#lanes.forgetAll();
           await rebirth();
         }),
-      onRecovered: () => this.#keeper.takeStock(),
+      onStockDue: async () => {
+        if (this.delivers) await this.#keeper.takeStock();
+      },
       onBurial: () => this.#keeper.lanesReady(),
       onHint: (hint) => this.#hear(hint),
     });

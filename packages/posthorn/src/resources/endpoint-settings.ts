@@ -10,9 +10,9 @@ import {
 } from "@posthorn/wire";
 import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
+import { didYouMean } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings } from "../model.ts";
-import { didYouMean } from "./did-you-mean.ts";
 import { normaliseRetryPolicy, type RetryPolicyInput } from "./retry-policy-input.ts";
 
 export interface EndpointInput {
@@ -235,7 +235,7 @@ function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSetting
   const { schemes, headerPrefix, ...unknown } = value;
   for (const name of Object.keys(unknown)) {
     refuse(
-      `A signature has no "${name}".${didYouMean(name, ["schemes", "headerPrefix"])}`,
+      `A signature has no "${name}". ${didYouMean(name, ["schemes", "headerPrefix"])}`,
       `/${escapePointer(name)}`,
     );
   }
@@ -296,7 +296,7 @@ class Check {
       if (known.includes(name)) continue;
       this.refuse(
         `/${escapePointer(name)}`,
-        `An endpoint has no setting "${name.slice(0, 60)}".${didYouMean(name, known)}`,
+        `An endpoint has no setting "${name.slice(0, 60)}". ${didYouMean(name, known)}`,
       );
     }
   }

@@ -38,7 +38,7 @@ test("wrong settings are refused, with a suggestion for unknown ones", async () 
   await expect(tenants.upsert("bad", input)).rejects.toMatchObject({
     code: "invalid_tenant",
     problems: [
-      { pointer: "/is_active", message: expect.stringContaining('"isActive"') },
+      { pointer: "/is_active", message: expect.stringContaining("Did you mean isActive?") },
       { pointer: "/name" },
       { pointer: "/isActive" },
     ],

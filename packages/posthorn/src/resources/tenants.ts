@@ -1,4 +1,6 @@
 // Tenants: under your own ids, made before their first endpoint.
+
+import { didYouMean } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { Database } from "../storage/database.ts";
 import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
@@ -8,7 +10,6 @@ import { lockTenant, raiseRoutingVersion } from "../storage/queries/tenants/lock
 import { findTenant, listTenants } from "../storage/queries/tenants/read.ts";
 import { insertTenant, touchEndpoints, updateTenant } from "../storage/queries/tenants/save.ts";
 import type { TenantRow } from "../storage/queries/tenants/tenant-row.ts";
-import { didYouMean } from "./did-you-mean.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
 export interface Tenant {
@@ -109,7 +110,10 @@ function checkInput(id: unknown, input: TenantInput): void {
   if (!isTenantId(id)) refuse("/id", "A tenant's id has 1 to 128 characters of A-Z a-z 0-9 _ . : @ -");
   for (const field of Object.keys(input)) {
     if (field === "name" || field === "isActive") continue;
-    refuse(`/${field}`, `A tenant has no "${field.slice(0, 60)}".${didYouMean(field, ["name", "isActive"])}`);
+    refuse(
+      `/${field}`,
+      `A tenant has no "${field.slice(0, 60)}". ${didYouMean(field, ["name", "isActive"])}`,
+    );
   }
   const { name, isActive } = input;
   const nameFits = typeof name !== "string" || (name.length <= MAX_NAME_LENGTH && !name.includes("\0"));

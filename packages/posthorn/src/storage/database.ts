@@ -77,13 +77,14 @@ export class Database implements Queryable {
     // Out of the pool it has no listener of the pool's: its death would end the process.
     client.on("error", this.#swallowPoolError);
     try {
-      await client.query("begin");
+      await client.query(hurried("begin"));
       const result = await work(client);
-      await client.query("commit");
+      await client.query(hurried("commit"));
       return result;
     } catch (error) {
       failure = error as Error;
-      await client.query("rollback").catch(() => {});
+      // one that does not answer is closed below, which rolls back as well
+      if (!isUnavailable(error)) await client.query(hurried("rollback")).catch(() => {});
       throw error;
     } finally {
       client.off("error", this.#swallowPoolError);
@@ -101,18 +102,18 @@ export class Database implements Queryable {
     const client = new pg.Client({
       ...options,
       connectionTimeoutMillis: 5_000,
-      query_timeout: 10_000,
+      query_timeout: statementTimeoutMs,
       keepAlive: true,
     });
+    const close = () => endWithoutWaiting(client);
     const lost = new Promise<Error>((resolve) => {
       client.on("error", resolve);
       client.on("end", () => resolve(new Error("the connection ended")));
     });
-    await client.connect();
-    // A pooler makes up the process id it tells its clients.
-    const told = (client as unknown as { processID: number | null }).processID;
-    const [row] = (await client.query<{ pid: number }>("select pg_backend_pid() as pid")).rows;
-    const isDirect = told === row?.pid;
+    const isDirect = await connectAndIdentify(client).catch((error) => {
+      void close();
+      throw error;
+    });
     this.#preparesStatements = isDirect;
     return {
       isDirect,
@@ -130,9 +131,7 @@ export class Database implements Queryable {
       },
       onNotification: (listener) =>
         client.on("notification", ({ channel, payload }) => listener(channel, payload ?? "")),
-      close: async () => {
-        await client.end().catch(() => {});
-      },
+      close,
     };
   }
 
@@ -155,11 +154,41 @@ export class Database implements Queryable {
 
   #queryConfig(statement: Statement, values: readonly unknown[]): pg.QueryConfig {
     this.#statementsSent += 1;
-    const config = { text: this.text(statement), values: values as unknown[], types: rowTypes };
+    const config = {
+      text: this.text(statement),
+      values: values as unknown[],
+      types: rowTypes,
+      query_timeout: statement.unhurried ? undefined : statementTimeoutMs,
+    };
     return (this.#preparesStatements
       ? { ...config, name: `posthorn ${this.schema} ${statement.name}` }
       : config) as unknown as pg.QueryConfig;
   }
+}
+
+/**
+ * A network that swallows packets never reports a lost connection, so silence is taken for one. The server may carry
+ * the statement out all the same: whoever sent it must cope with that, as with any lost reply.
+ */
+const statementTimeoutMs = 5_000;
+
+const hurried = (text: string): pg.QueryConfig =>
+  ({ text, query_timeout: statementTimeoutMs }) as pg.QueryConfig;
+
+/** Resolves to whether the session is the server's own: a pooler makes up the process id it tells its clients. */
+async function connectAndIdentify(client: pg.Client): Promise<boolean> {
+  await client.connect();
+  const told = (client as unknown as { processID: number | null }).processID;
+  const [row] = (await client.query<{ pid: number }>("select pg_backend_pid() as pid")).rows;
+  return told === row?.pid;
+}
+
+/** Says goodbye, but does not wait long for a server that does not hear it. */
+async function endWithoutWaiting(client: pg.Client): Promise<void> {
+  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
+  const impatience = setTimeout(() => stream.destroy(), 1_000);
+  await client.end().catch(() => {});
+  clearTimeout(impatience);
 }
 
 export interface DirectConnection extends Queryable {
@@ -172,7 +201,7 @@ export interface DirectConnection extends Queryable {
 
 /** The statement did not fail for what it says, but because the database was away, read-only, full or busy. */
 export function isUnavailable(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string };
+  const { code, message } = (error ?? {}) as { code?: string; message?: string };
   if (code !== undefined && unavailableCodes.test(code)) return true;
   return message !== undefined && unavailableMessages.test(message);
 }
@@ -188,4 +217,4 @@ export function isConflict(error: unknown): boolean {
 const unavailableCodes =
   /^(08...|25006|53...|57014|57P0[1-5]|58...|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 const unavailableMessages =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|connection is closed|server closed the connection|the database system is (starting up|shutting down|in recovery)/i;
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|after calling end on the pool|connection is closed|server closed the connection|the database system is (starting up|shutting down|in recovery)/i;

@@ -5,10 +5,12 @@
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** It may wait and work for as long as it takes: a migration does. All others are given up after seconds. */
+  readonly unhurried: boolean;
 }
 
-export function statement(name: string, text: string): Statement {
-  return { name, text: text.trim() };
+export function statement(name: string, text: string, { unhurried = false } = {}): Statement {
+  return { name, text: text.trim(), unhurried };
 }
 
 const schemaSyntax = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;

@@ -223,7 +223,7 @@ test("closing after the data directory was deleted ends the server", async () =>
   const user = startUser();
   await user.open(dataDir);
   const pid = Number(postmasterPid(dataDir));
-  rmSync(dataDir, { recursive: true, maxRetries: 10 });
+  rmSync(dataDir, { recursive: true, maxRetries: 50 });
   await user.close();
   expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });

@@ -1,0 +1,50 @@
+// Turns a misspelt name into a suggestion, so that a typo costs one reading of the message and not a search.
+
+/** `Did you mean X?`, or all the names there are when none is close. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const nearest = closest(name.slice(0, 100), known);
+  return nearest === null ? `Known are ${known.join(", ")}.` : `Did you mean ${nearest}?`;
+}
+
+export function closest(name: string, known: readonly string[]): string | null {
+  // A third of the letters may differ: further away a suggestion misleads more than it helps.
+  let best = Math.max(1, Math.floor(name.length / 3)) + 1;
+  let nearest: string | null = null;
+  for (const candidate of known) {
+    const distance = editDistance(plain(name), plain(candidate));
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+/** `is_active`, `IsActive` and `isActive` are the same slip. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, "");
+}
+
+/** Letters inserted, left out, replaced or swapped with their neighbour (optimal string alignment). */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let distance = Math.min(at(last, j) + 1, at(current, j - 1) + 1, at(last, j - 1) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        distance = Math.min(distance, at(beforeLast, j - 2) + 1);
+      }
+      current.push(distance);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, b.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,4 @@
+// `posthorn/internal`: what our own server shares with the library. Not for applications; it changes without notice.
+export { closest, didYouMean } from "./did-you-mean.ts";
+export { CheckedJson } from "./event/validate.ts";
+export { isUnavailable } from "./storage/database.ts";

@@ -1,0 +1,135 @@
+// The whole HTTP surface as one function of a request: mounted by our own server, or by an application of yours.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger, Posthorn } from "posthorn";
+import { HttpError } from "./http-error.ts";
+import { type AdminKeyDigest, adminKeyDigest, createAuthenticate } from "./middleware/authenticate.ts";
+import { requestIdOf } from "./middleware/request-id.ts";
+import { problemOf, problemReply } from "./problem.ts";
+import { type Reply, sendReply } from "./reply.ts";
+import { createRouter, type Permission, type Route } from "./router.ts";
+import { deliveryRoutes } from "./routes/deliveries.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { homeRoute } from "./routes/home.ts";
+import { tenantRoutes } from "./routes/tenants.ts";
+import { type Sink, sinkRoutes } from "./sink.ts";
+
+export interface HandlerOptions {
+  /** Key with every scope. Unset: the one that `posthorn serve` made in this database. */
+  readonly adminKey?: string | undefined;
+  /** Turns on `/sink/{id}`, and says who may read what it recorded. */
+  readonly sink?: { readonly sink: Sink; readonly readers: Permission } | undefined;
+  /** `health` leaves only what a supervisor asks, for a process that has no API. Default: `all`. */
+  readonly routes?: "all" | "health" | undefined;
+  /** True while the process is shutting down: then it is not ready, and connections are not kept. */
+  readonly isDraining?: (() => boolean) | undefined;
+  readonly logger?: (Logger & { readonly isDebug?: boolean }) | undefined;
+}
+
+/** Fits node:http, and `app.use(path, handler)` of Express and its kin; what is no route of ours goes to `next`. */
+export type Handler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+
+/** The name under which the digest of a generated admin key is kept in the database. */
+export const ADMIN_KEY_META = "admin_key_sha256";
+
+/**
+ * Mount it before any body parser: events are kept byte for byte. Timeouts against slow clients are those of the
+ * server it is mounted in.
+ */
+export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Handler {
+  const router = createRouter(routesOf(hooks, options));
+  const authenticate = createAuthenticate(digestOf(hooks, options.adminKey));
+  const { logger, isDraining = () => false } = options;
+
+  async function answer(
+    request: IncomingMessage,
+    requestId: string,
+    response: ServerResponse,
+  ): Promise<Reply | null> {
+    const url = request.url ?? "/";
+    const mark = url.indexOf("?");
+    const match = router.match(request.method ?? "GET", mark === -1 ? url : url.slice(0, mark));
+    if (match.kind === "not_found") return null;
+    if (match.kind === "wrong_method") throw wrongMethod(match.allow);
+    if (match.route.permission === "admin") {
+      const pending = authenticate(request);
+      if (pending !== undefined) await pending;
+    }
+    const query = mark === -1 ? "" : url.slice(mark + 1);
+    return match.route.handle({ request, response, params: match.params, requestId, query });
+  }
+
+  return (request, response, next) => {
+    const requestId = requestIdOf(request);
+    const startedAt = logger?.isDebug ? performance.now() : 0;
+    const send = (reply: Reply): void => {
+      if (response.destroyed) return;
+      if (isDraining()) response.shouldKeepAlive = false;
+      sendReply(response, reply, requestId);
+      if (startedAt !== 0) logRequest(request, reply.status, requestId, startedAt, logger);
+    };
+    answer(request, requestId, response)
+      .then((reply) => {
+        if (reply !== null) return send(reply);
+        if (next) return next();
+        throw new HttpError("not_found", "There is nothing at this address. The API is under /api/v1.");
+      })
+      .catch((error: unknown) => {
+        const problem = problemOf(error);
+        if (problem.status === 500) logger?.error("request failed", { requestId, error });
+        send(problemReply(problem, instanceOf(request), requestId));
+      });
+  };
+}
+
+function routesOf(
+  hooks: Posthorn,
+  { routes = "all", sink, isDraining = () => false }: HandlerOptions,
+): Route[] {
+  const health = healthRoutes(hooks, isDraining);
+  if (routes === "health") return health;
+  return [
+    ...health,
+    homeRoute,
+    ...eventRoutes(hooks),
+    ...tenantRoutes(hooks),
+    ...endpointRoutes(hooks),
+    ...deliveryRoutes(hooks),
+    ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
+  ];
+}
+
+function digestOf(hooks: Posthorn, adminKey: string | undefined): AdminKeyDigest {
+  if (adminKey === undefined) return () => hooks.meta.get(ADMIN_KEY_META);
+  const digest = adminKeyDigest(adminKey);
+  return () => digest;
+}
+
+function wrongMethod(allow: string): HttpError {
+  return new HttpError("method_not_allowed", `Use one of ${allow} here.`, { headers: { Allow: allow } });
+}
+
+/** The path the caller asked for, also when an application mounted us further down; without the query. */
+function instanceOf(request: IncomingMessage): string {
+  const { originalUrl, url = "/" } = request as IncomingMessage & { originalUrl?: string };
+  const [path = "/"] = (originalUrl ?? url).split("?");
+  return path;
+}
+
+function logRequest(
+  request: IncomingMessage,
+  status: number,
+  requestId: string,
+  startedAt: number,
+  logger: Logger | undefined,
+): void {
+  const durationMs = Math.round((performance.now() - startedAt) * 10) / 10;
+  logger?.debug("request", {
+    method: request.method,
+    path: instanceOf(request),
+    status,
+    durationMs,
+    requestId,
+  });
+}

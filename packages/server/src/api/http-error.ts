@@ -1,0 +1,43 @@
+// What the HTTP layer itself can refuse, in one table like the library's: a stable code, the status, what it means.
+// The detail of an instance says what happened and what to do next.
+
+export const httpErrorRegistry = {
+  malformed_url: { status: 400, meaning: "The URL cannot be decoded." },
+  malformed_json: { status: 400, meaning: "The body is not valid JSON." },
+  invalid_utf8: { status: 400, meaning: "The body is not valid UTF-8." },
+  body_incomplete: { status: 400, meaning: "The connection ended before the whole body arrived." },
+  unauthorized: { status: 401, meaning: "A valid key is needed." },
+  not_found: { status: 404, meaning: "There is nothing at this address." },
+  method_not_allowed: { status: 405, meaning: "This address does not know the method." },
+  body_too_large: { status: 413, meaning: "The body is larger than the limit." },
+  unsupported_media_type: { status: 415, meaning: "The body has a type or encoding that is not accepted." },
+  invalid_body: { status: 422, meaning: "The body has fields that are missing, unknown or wrong." },
+  invalid_parameter: { status: 422, meaning: "A parameter in the URL is unknown or wrong." },
+  internal_error: { status: 500, meaning: "Something went wrong on our side." },
+  body_already_read: { status: 500, meaning: "Another handler consumed the body first." },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type HttpErrorCode = keyof typeof httpErrorRegistry;
+
+/** One place that is wrong: a JSON Pointer into the body, or a parameter of the URL. */
+export type ProblemPlace =
+  | { readonly pointer: string; readonly message: string }
+  | { readonly parameter: string; readonly message: string };
+
+export class HttpError extends Error {
+  override readonly name = "HttpError";
+  readonly code: HttpErrorCode;
+  readonly places: readonly ProblemPlace[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: HttpErrorCode,
+    detail: string,
+    options: { places?: readonly ProblemPlace[]; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(detail);
+    this.code = code;
+    this.places = options.places ?? [];
+    this.headers = options.headers ?? {};
+  }
+}

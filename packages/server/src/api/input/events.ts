@@ -1,0 +1,122 @@
+// From the bytes of a request to what is published. `data` is cut out of the bytes as it was sent; everything else is
+// checked for its type, so that every mistake of a batch is found before anything of it is published.
+import type { PublishInput } from "posthorn";
+import { CheckedJson } from "posthorn/internal";
+import { HttpError, type ProblemPlace } from "../http-error.ts";
+import { parseJson } from "../middleware/read-body.ts";
+import { type RawDocument, type RawMembers, rawMembers, TooDeepError } from "../raw-members.ts";
+import { escapePointer, invalidBody, unknownField } from "./fields.ts";
+
+export const MAX_EVENTS = 500;
+
+export type EventsInput =
+  | { readonly kind: "one"; readonly input: PublishInput }
+  | { readonly kind: "many"; readonly inputs: readonly PublishInput[] };
+
+export function readEvents(body: Buffer): EventsInput {
+  // The depth is known before the parser spends memory on it.
+  const raw = scan(body);
+  const parsed = parseJson(body);
+  const problems: ProblemPlace[] = [];
+  const input =
+    raw.kind === "array"
+      ? readMany(body, parsed as readonly unknown[], raw.items, problems)
+      : readOne(body, parsed, raw.members, problems);
+  if (problems.length > 0) throw invalidBody(problems);
+  return input;
+}
+
+function scan(body: Buffer): RawDocument {
+  try {
+    return rawMembers(body);
+  } catch (error) {
+    if (!(error instanceof TooDeepError)) throw error;
+    throw new HttpError("invalid_body", "The JSON is nested deeper than 64 levels. Flatten it.");
+  }
+}
+
+function readMany(
+  body: Buffer,
+  parsed: readonly unknown[],
+  items: readonly RawMembers[],
+  problems: ProblemPlace[],
+): EventsInput {
+  if (parsed.length === 0)
+    problems.push({ pointer: "", message: "The array is empty. Send at least one event." });
+  if (parsed.length > MAX_EVENTS) {
+    const message = `The array has ${parsed.length} events. Send at most ${MAX_EVENTS} at once.`;
+    throw invalidBody([{ pointer: "", message }]);
+  }
+  const inputs = parsed.map((item, index) =>
+    readEvent(body, item, items[index] ?? [], `/${index}`, problems),
+  );
+  return { kind: "many", inputs };
+}
+
+function readOne(body: Buffer, parsed: unknown, members: RawMembers, problems: ProblemPlace[]): EventsInput {
+  return { kind: "one", input: readEvent(body, parsed, members, "", problems) };
+}
+
+const FIELDS = ["tenant", "type", "data", "subject", "api_version", "idempotency_key"];
+const NOTHING: PublishInput = { tenant: "", type: "" };
+
+function readEvent(
+  body: Buffer,
+  parsed: unknown,
+  members: RawMembers,
+  pointer: string,
+  problems: ProblemPlace[],
+): PublishInput {
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    problems.push({ pointer, message: "An event must be a JSON object." });
+    return NOTHING;
+  }
+  const names = Object.keys(parsed);
+  // Equal counts mean no name is repeated. Then the n-th name is that of the n-th member, for JavaScript keeps the
+  // order of all names but those of digits, which are not ours.
+  if (names.length !== members.length) {
+    problems.push({ pointer, message: "A field is given twice. Give each field once." });
+    return NOTHING;
+  }
+  const event = parsed as Readonly<Record<string, unknown>>;
+  const before = problems.length;
+  for (const name of names) {
+    if (FIELDS.includes(name)) continue;
+    problems.push({ pointer: `${pointer}/${escapePointer(name)}`, message: unknownField(name, FIELDS) });
+  }
+  const tenant = required(event, "tenant", pointer, problems);
+  const type = required(event, "type", pointer, problems);
+  const subject = optional(event, "subject", pointer, problems);
+  const apiVersion = optional(event, "api_version", pointer, problems);
+  const idempotencyKey = optional(event, "idempotency_key", pointer, problems);
+  const data = members[names.indexOf("data")];
+  if (data === undefined) problems.push({ pointer: `${pointer}/data`, message: "This field is required." });
+  if (problems.length > before || data === undefined) return NOTHING;
+  return {
+    tenant,
+    type,
+    rawData: new CheckedJson(body.subarray(data.start, data.end)),
+    ...(subject !== undefined && { subject }),
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
+}
+
+type Event = Readonly<Record<string, unknown>>;
+
+function required(event: Event, name: string, pointer: string, problems: ProblemPlace[]): string {
+  const value = event[name];
+  if (typeof value === "string") return value;
+  const message = value === undefined ? "This field is required." : "This must be a string.";
+  problems.push({ pointer: `${pointer}/${name}`, message });
+  return "";
+}
+
+/** Null means the same as left out. */
+function optional(event: Event, name: string, pointer: string, problems: ProblemPlace[]): string | undefined {
+  const value = event[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  problems.push({ pointer: `${pointer}/${name}`, message: "This must be a string." });
+  return undefined;
+}

@@ -1,0 +1,15 @@
+// Every request has an id: the caller's own if it is harmless, otherwise a new one. It is in the answer and the log.
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+
+const process = randomBytes(6).toString("base64url");
+let count = 0;
+
+export function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers["x-request-id"];
+  if (typeof given === "string" && HARMLESS.test(given)) return given;
+  count += 1;
+  return `req_${process}${count.toString(36)}`;
+}
+
+const HARMLESS = /^[A-Za-z0-9_.:/+=@-]{1,128}$/;

@@ -1,0 +1,42 @@
+import type { Posthorn } from "posthorn";
+
+type DeliveryDetail = Awaited<ReturnType<Posthorn["deliveries"]["get"]>>;
+type DeliveryView = Omit<DeliveryDetail, "attempts">;
+type AttemptView = DeliveryDetail["attempts"][number];
+
+/** A delivery as the API shows it. */
+export function presentDelivery(delivery: DeliveryView): object {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    endpoint_id: delivery.endpointId,
+    tenant: delivery.tenant,
+    event_type: delivery.eventType,
+    state: delivery.state,
+    attempt_count: delivery.attemptCount,
+    next_retry_at: delivery.nextRetryAt,
+    dead_reason: delivery.deadReason,
+    replay_count: delivery.replayCount,
+    created_at: delivery.createdAt,
+    delivered_at: delivery.deliveredAt,
+  };
+}
+
+export function presentDeliveryDetail(delivery: DeliveryDetail): object {
+  return { ...presentDelivery(delivery), attempts: delivery.attempts.map(presentAttempt) };
+}
+
+function presentAttempt(attempt: AttemptView): object {
+  return {
+    number: attempt.number,
+    started_at: attempt.startedAt,
+    duration_ms: attempt.durationMs,
+    status_code: attempt.statusCode,
+    error: attempt.error,
+    // Whatever the receiver sent; what is not UTF-8 becomes U+FFFD.
+    response_body: attempt.responseBody?.toString("utf8") ?? null,
+    next_retry_at: attempt.nextRetryAt,
+    trigger: attempt.trigger,
+    worker: attempt.worker,
+  };
+}

@@ -1,0 +1,38 @@
+import type { Posthorn, RetryPolicy } from "posthorn";
+
+type Endpoint = Awaited<ReturnType<Posthorn["endpoints"]["get"]>>;
+
+/** An endpoint as the API shows it: field by field, so that a new column never shows by accident. */
+export function presentEndpoint(endpoint: Endpoint): object {
+  return {
+    id: endpoint.id,
+    tenant: endpoint.tenant,
+    url: endpoint.url,
+    description: endpoint.description,
+    events: endpoint.events,
+    filter: endpoint.filter,
+    is_active: endpoint.isActive,
+    disabled_reason: endpoint.disabledReason,
+    disabled_at: endpoint.disabledAt,
+    format: endpoint.format,
+    signature: { schemes: endpoint.signature.schemes, header_prefix: endpoint.signature.headerPrefix },
+    headers: endpoint.headers,
+    timeout_ms: endpoint.timeoutMs,
+    max_in_flight: endpoint.maxInFlight,
+    rate_limit: endpoint.rateLimit,
+    ordering: endpoint.ordering,
+    retry_policy: presentRetryPolicy(endpoint.retryPolicy),
+    retry_on: endpoint.retryOn,
+    circuit: endpoint.circuit,
+    created_at: endpoint.createdAt,
+    updated_at: endpoint.updatedAt,
+  };
+}
+
+/** Can be sent back as it is. */
+function presentRetryPolicy(policy: RetryPolicy): object {
+  const limit = policy.maxAgeMs === undefined ? {} : { max_age_ms: policy.maxAgeMs };
+  if (policy.kind === "gaps") return { kind: policy.kind, gaps_ms: policy.gapsMs, ...limit };
+  const { kind, baseMs, capMs, maxAttempts } = policy;
+  return { kind, base_ms: baseMs, cap_ms: capMs, max_attempts: maxAttempts, ...limit };
+}

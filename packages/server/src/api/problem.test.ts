@@ -1,0 +1,57 @@
+import { PosthornError } from "posthorn";
+import { expect, test } from "vitest";
+import { HttpError } from "./http-error.ts";
+import { apiPointer, problemOf, problemReply } from "./problem.ts";
+
+function bodyOf(error: unknown): Record<string, unknown> {
+  return JSON.parse(String(problemReply(problemOf(error), "/api/v1/x", "req_1").body));
+}
+
+test("a refusal is a problem document with code, places and request id", () => {
+  const places = [{ pointer: "/type", message: "This must be a string." }];
+  expect(bodyOf(new HttpError("invalid_body", "It is wrong.", { places }))).toEqual({
+    type: "urn:posthorn:error:invalid_body",
+    title: "The body has fields that are missing, unknown or wrong.",
+    status: 422,
+    detail: "It is wrong.",
+    instance: "/api/v1/x",
+    code: "invalid_body",
+    errors: places,
+    request_id: "req_1",
+  });
+});
+
+test("an error of the library keeps its code, and its places in the API's spelling", () => {
+  const problems = [{ pointer: "/timeoutMs", message: "Too long." }];
+  expect(bodyOf(new PosthornError("invalid_endpoint", "No.", { problems }))).toMatchObject({
+    code: "invalid_endpoint",
+    status: 422,
+    errors: [{ pointer: "/timeout_ms", message: "Too long." }],
+  });
+});
+
+test("names below headers are the caller's own", () => {
+  expect(apiPointer("/headers/X-MyTeam")).toBe("/headers/X-MyTeam");
+  expect(apiPointer("/signature/headerPrefix")).toBe("/signature/header_prefix");
+});
+
+test("a database that is away is a 503 with a time to come back", () => {
+  for (const error of [
+    new PosthornError("database_unavailable", "Away."),
+    Object.assign(new Error("connect"), { code: "ECONNREFUSED" }),
+    Object.assign(new Error("read-only"), { code: "25006" }),
+    new Error("Connection terminated unexpectedly"),
+  ]) {
+    expect(problemOf(error)).toMatchObject({
+      status: 503,
+      code: "database_unavailable",
+      headers: { "Retry-After": "2" },
+    });
+  }
+});
+
+test("a bug says nothing of its inside", () => {
+  const problem = bodyOf(new TypeError("secret detail"));
+  expect(problem).toMatchObject({ status: 500, code: "internal_error" });
+  expect(JSON.stringify(problem)).not.toContain("secret detail");
+});

@@ -1,0 +1,98 @@
+// Errors as RFC 9457 problem details: one shape for everything that is refused.
+import { type ErrorCode, errorRegistry, type PosthornError } from "posthorn";
+import { isUnavailable } from "posthorn/internal";
+import { HttpError, httpErrorRegistry, type ProblemPlace } from "./http-error.ts";
+import type { Reply } from "./reply.ts";
+
+export interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly places: readonly ProblemPlace[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** Members beyond the standard ones. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** For a refusal that has more to say than an error can carry. */
+export class ProblemError extends Error {
+  override readonly name = "ProblemError";
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  if (error instanceof HttpError) {
+    const { status, meaning: title } = httpErrorRegistry[error.code];
+    const { code, message: detail, places, headers } = error;
+    return { status, code, title, detail, places, headers };
+  }
+  if (isPosthornError(error)) {
+    return {
+      status: error.status,
+      code: error.code,
+      title: errorRegistry[error.code as ErrorCode]?.meaning ?? error.code,
+      // A fault of ours is for the log; the caller gets its code.
+      detail:
+        error.status === 500 ? "The server is not set up to do this. Its log says more." : error.message,
+      places: error.problems.map(({ pointer, message }) => ({ pointer: apiPointer(pointer), message })),
+      headers: error.status === 503 ? { "Retry-After": "2" } : {},
+    };
+  }
+  if (isUnavailable(error)) return databaseAway();
+  return problemOf(
+    new HttpError(
+      "internal_error",
+      "The request could not be handled. Try again; the log has the request id.",
+    ),
+  );
+}
+
+function databaseAway(): Problem {
+  const { status, meaning } = errorRegistry.database_unavailable;
+  const detail = "The database cannot be reached or takes no writes right now. Try again in a moment.";
+  const headers = { "Retry-After": "2" };
+  return { status, code: "database_unavailable", title: meaning, detail, places: [], headers };
+}
+
+export function problemReply(problem: Problem, instance: string, requestId: string): Reply {
+  const body = {
+    type: `urn:posthorn:error:${problem.code}`,
+    title: problem.title,
+    status: problem.status,
+    detail: problem.detail,
+    instance,
+    code: problem.code,
+    ...(problem.places.length > 0 && { errors: problem.places }),
+    ...problem.extensions,
+    request_id: requestId,
+  };
+  return {
+    status: problem.status,
+    contentType: "application/problem+json",
+    body: JSON.stringify(body),
+    headers: Object.entries(problem.headers).flat(),
+  };
+}
+
+/** By shape, since an application may hold another copy of the library than we do. */
+export function isPosthornError(error: unknown): error is PosthornError {
+  return error instanceof Error && error.name === "PosthornError" && "status" in error && "problems" in error;
+}
+
+/** The library speaks camelCase, the API snake_case; below `headers` and `data` the names are the caller's own. */
+export function apiPointer(pointer: string): string {
+  const [start = "", first = "", ...rest] = pointer.split("/");
+  if (first === "headers" || first === "data") return pointer;
+  return [start, first, ...rest].map(snakeCase).join("/");
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { MAX_DEPTH, type RawMembers, rawMembers, TooDeepError } from "./raw-members.ts";
+
+function texts(json: string, members: RawMembers): string[] {
+  return members.map(({ start, end }) => Buffer.from(json).subarray(start, end).toString());
+}
+
+function valuesOf(json: string): string[] {
+  const document = rawMembers(Buffer.from(json));
+  return document.kind === "object" ? texts(json, document.members) : [];
+}
+
+test("values keep every byte: numbers, order, repeated inner names, escapes", () => {
+  const data = '{"b":1.0, "a":12345678901234567890,"a":2,"z":"\\u0000\\"}","e":1e400}';
+  expect(valuesOf(`{"x":1,"data" : ${data} ,"y":null}`)).toEqual(["1", data, "null"]);
+});
+
+test.each([
+  ["{}", []],
+  [' {\n"a"\t:\r"b" } ', ['"b"']],
+  ['{"a":"\\\\","b":"\\"","c":"}]"}', ['"\\\\"', '"\\""', '"}]"']],
+  ['{"ключ":"значение","😀":["😀"]}', ['"значение"', '["😀"]']],
+  ['{"a":[],"b":{},"c":[{}],"d":-0.5e+3,"e":true}', ["[]", "{}", "[{}]", "-0.5e+3", "true"]],
+])("%s", (json, expected) => {
+  expect(valuesOf(json)).toEqual(expected);
+});
+
+test("an array gives the members of each item, none for what is no object", () => {
+  const json = '[ {"a":1} , 5, "x", [{"b":2}], {"c":[3,4],"d":null} ]';
+  const document = rawMembers(Buffer.from(json));
+  expect(document.kind === "array" && document.items.map((item) => texts(json, item))).toEqual([
+    ["1"],
+    [],
+    [],
+    [],
+    ["[3,4]", "null"],
+  ]);
+});
+
+test("spans agree with JSON.parse for any object and any spacing", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue()),
+      fc.constantFrom(0, 1, "\t"),
+      (object, space) => {
+        const json = JSON.stringify(object, null, space);
+        expect(valuesOf(json).map((value) => JSON.parse(value))).toEqual(Object.values(JSON.parse(json)));
+      },
+    ),
+  );
+});
+
+test("spans agree with JSON.parse for any array of objects", () => {
+  fc.assert(
+    fc.property(fc.array(fc.dictionary(fc.string(), fc.jsonValue())), (objects) => {
+      const json = JSON.stringify(objects);
+      const document = rawMembers(Buffer.from(json));
+      const found = document.kind === "array" ? document.items.map((item) => texts(json, item)) : [];
+      expect(found.map((item) => item.map((value) => JSON.parse(value)))).toEqual(
+        JSON.parse(json).map((item: object) => Object.values(item)),
+      );
+    }),
+  );
+});
+
+test("text that is not JSON ends too, with spans inside it", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.uint8Array(),
+        fc.array(fc.constantFrom(...'{}[]",:\\ 1a')).map((a) => Buffer.from(a.join(""))),
+      ),
+      (bytes) => {
+        const document = rawMembers(bytes);
+        for (const { start, end } of document.kind === "object" ? document.members : document.items.flat()) {
+          expect(start <= end).toBe(true);
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+test("a value may be nested 64 deep and no deeper", () => {
+  const nested = (depth: number): string => `{"data":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+  expect(valuesOf(nested(MAX_DEPTH))).toHaveLength(1);
+  expect(() => valuesOf(nested(MAX_DEPTH + 1))).toThrow(TooDeepError);
+  expect(() => rawMembers(Buffer.from(`[${nested(MAX_DEPTH + 1)}]`))).toThrow(TooDeepError);
+});

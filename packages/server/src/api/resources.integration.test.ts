@@ -1,0 +1,190 @@
+import { startScriptedReceiver } from "posthorn/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+
+async function withReceiver(server: TestServer, input: object = {}) {
+  const receiver = await startScriptedReceiver();
+  onTestFinished(() => receiver.close());
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const created = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: `${receiver.url}/in`,
+    events: ["*"],
+    ...input,
+  });
+  return { receiver, created, path: `/api/v1/tenants/acme/endpoints/${created.json.id}` };
+}
+
+/** Waits for a state by asking until it is there. */
+async function deliveryInState(
+  server: TestServer,
+  id: string,
+  state: string,
+): Promise<Record<string, unknown>> {
+  return await expect
+    .poll(async () => (await server.call("GET", `/api/v1/deliveries/${id}`)).json, { timeout: 10_000 })
+    .toMatchObject({ state })
+    .then(async () => (await server.call("GET", `/api/v1/deliveries/${id}`)).json);
+}
+
+test("a tenant is made, changed, listed and deleted under the caller's own id", async () => {
+  const server = await startServer({ started: false });
+  expect((await server.call("PUT", "/api/v1/tenants/acme", { name: "Acme" })).json).toEqual({
+    id: "acme",
+    name: "Acme",
+    is_active: true,
+    created_at: expect.any(String),
+    updated_at: expect.any(String),
+  });
+  expect((await server.call("PUT", "/api/v1/tenants/acme", { is_active: false })).json).toMatchObject({
+    name: "Acme",
+    is_active: false,
+  });
+  expect((await server.call("GET", "/api/v1/tenants")).json).toMatchObject({
+    data: [{ id: "acme" }],
+    next_cursor: null,
+  });
+  const gone = await server.call("DELETE", "/api/v1/tenants/acme");
+  expect([gone.status, gone.text]).toEqual([204, ""]);
+  expect((await server.call("GET", "/api/v1/tenants/acme")).json).toMatchObject({
+    status: 404,
+    code: "tenant_not_found",
+  });
+});
+
+test("the secret of an endpoint is shown when it is made and never again", async () => {
+  const server = await startServer({ started: false });
+  const { created, path } = await withReceiver(server);
+  expect(created.status).toBe(201);
+  expect(created.json.secret).toMatch(/^whsec_/);
+  for (const answer of [
+    await server.call("GET", path),
+    await server.call("GET", "/api/v1/tenants/acme/endpoints"),
+    await server.call("PATCH", path, { description: "x" }),
+  ]) {
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toMatch(/secret|whsec/);
+  }
+});
+
+test("an endpoint shows the fields of the contract, and what it shows can be sent back", async () => {
+  const server = await startServer({ started: false });
+  const { path } = await withReceiver(server, {
+    headers: { "X-MyTeam": "a_B" },
+    retry_policy: "exponential",
+  });
+  const { json: endpoint } = await server.call("GET", path);
+  expect(Object.keys(endpoint)).toEqual(
+    (
+      "id tenant url description events filter is_active disabled_reason disabled_at format signature headers " +
+      "timeout_ms max_in_flight rate_limit ordering retry_policy retry_on circuit created_at updated_at"
+    ).split(" "),
+  );
+  expect(endpoint.headers).toEqual({ "X-MyTeam": "a_B" });
+  const { url, events, signature, headers, timeout_ms, retry_policy, retry_on, format } = endpoint;
+  const back = await server.call("PATCH", path, {
+    url,
+    events,
+    signature,
+    headers,
+    timeout_ms,
+    retry_policy,
+    retry_on,
+    format,
+  });
+  expect(back.json).toEqual({ ...endpoint, updated_at: expect.any(String) });
+});
+
+test.each([
+  [{ is_actve: true }, "/is_actve"],
+  [{ timeout_ms: "10" }, "/timeout_ms"],
+  [{ timeout_ms: 1 }, "/timeout_ms"],
+  [{ tenant: "other" }, "/tenant"],
+  [{ secret: "whsec_x" }, "/secret"],
+  [{ signature: { header_prefx: "X" } }, "/signature/header_prefx"],
+  [{ headers: { Host: "x" } }, "/headers/Host"],
+  [{ url: "ftp://example.com" }, "/url"],
+])("PATCH with %j points at %s", async (patch, pointer) => {
+  const server = await startServer({ started: false });
+  const { path } = await withReceiver(server);
+  const answer = await server.call("PATCH", path, patch);
+  expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, pointer]);
+});
+
+test("a deleted endpoint, another tenant's and one that never was look the same", async () => {
+  const server = await startServer({ started: false });
+  const { path, created } = await withReceiver(server);
+  await server.call("PUT", "/api/v1/tenants/other");
+  expect((await server.call("DELETE", path)).status).toBe(204);
+  for (const missing of [
+    path,
+    path.replace("acme", "other"),
+    path.replace(created.json.id, "ep_x"),
+    path.replace("acme", "none"),
+  ]) {
+    expect((await server.call("GET", missing)).json).toMatchObject({
+      status: 404,
+      code: "endpoint_not_found",
+    });
+  }
+});
+
+test("a test event goes the way of every delivery and shows in the log with its attempt", async () => {
+  const server = await startServer();
+  const { receiver, path } = await withReceiver(server, { events: ["order.paid"] });
+  receiver.answer("/in", { status: 200, body: Buffer.from([0x6f, 0x6b, 0xff]) });
+  const answer = await server.call("POST", `${path}/test`);
+  expect(answer.status).toBe(202);
+  expect(answer.json).toEqual({
+    event_id: expect.stringMatching(/^evt_/),
+    delivery_id: expect.stringMatching(/^dlv_/),
+  });
+  await receiver.received(1);
+  const delivery = await deliveryInState(server, answer.json.delivery_id, "success");
+  expect(delivery).toMatchObject({
+    event_type: "webhook.test",
+    tenant: "acme",
+    attempt_count: 1,
+    replay_count: 0,
+  });
+  expect(delivery.attempts).toEqual([
+    expect.objectContaining({
+      number: 1,
+      status_code: 200,
+      trigger: "test",
+      response_body: "ok\ufffd",
+      error: null,
+    }),
+  ]);
+  const log = await server.call("GET", `${path}/deliveries?state=success`);
+  expect(log.json.data).toEqual([expect.objectContaining({ id: answer.json.delivery_id })]);
+});
+
+test("a dead delivery is retried by hand and succeeds", async () => {
+  const server = await startServer();
+  const { receiver } = await withReceiver(server);
+  receiver.answer("/in", [{ status: 400 }, { status: 200 }]);
+  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: 1 });
+  await expect
+    .poll(async () => (await server.call("GET", "/api/v1/deliveries?state=dead&reason=rejected")).json.data, {
+      timeout: 10_000,
+    })
+    .toHaveLength(1);
+  const [dead] = (await server.call("GET", "/api/v1/tenants/acme/deliveries")).json.data;
+  const retried = await server.call("POST", `/api/v1/deliveries/${dead.id}/retry`);
+  expect([retried.status, retried.json.id]).toEqual([202, dead.id]);
+  expect(await deliveryInState(server, dead.id, "success")).toMatchObject({ attempt_count: 2 });
+});
+
+test("rotation gives a new secret and says when the old one ends", async () => {
+  const server = await startServer({ started: false });
+  const { created, path } = await withReceiver(server);
+  const rotated = await server.call("POST", `${path}/rotate-secret`, { overlap_seconds: 60 });
+  expect(rotated.json).toEqual({
+    secret: expect.stringMatching(/^whsec_/),
+    previous_expires_at: expect.any(String),
+  });
+  expect(rotated.json.secret).not.toBe(created.json.secret);
+  expect((await server.call("POST", `${path}/rotate-secret`)).status).toBe(200);
+  const wrong = await server.call("POST", `${path}/rotate-secret`, { overlap_seconds: -1 });
+  expect([wrong.status, wrong.json.errors[0].pointer]).toEqual([422, "/overlap_seconds"]);
+});

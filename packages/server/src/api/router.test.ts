@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { noContent } from "./reply.ts";
+import { createRouter, type Method, type Permission, type Route } from "./router.ts";
+
+function route(method: Method, path: string, permission: Permission = "public"): Route {
+  return { method, path, permission, handle: () => noContent };
+}
+
+const router = createRouter([
+  route("GET", "/"),
+  route("GET", "/things"),
+  route("POST", "/things"),
+  route("GET", "/things/{thing}"),
+  route("DELETE", "/things/{thing}"),
+  route("POST", "/things/{thing}/parts/{part}/test"),
+  route("*", "/sink/{id}"),
+  route("GET", "/sink/{id}/requests"),
+]);
+
+function found(method: string, path: string): unknown {
+  const match = router.match(method, path);
+  return match.kind === "found" ? [match.route.method, match.route.path, match.params] : match;
+}
+
+test("paths without parameters are found", () => {
+  expect(found("GET", "/")).toEqual(["GET", "/", {}]);
+  expect(found("POST", "/things")).toEqual(["POST", "/things", {}]);
+});
+
+test("parameters are cut out and decoded", () => {
+  expect(found("GET", "/things/a%2Fb%20c")).toEqual(["GET", "/things/{thing}", { thing: "a/b c" }]);
+  expect(found("POST", "/things/1/parts/2/test")).toEqual([
+    "POST",
+    "/things/{thing}/parts/{part}/test",
+    { thing: "1", part: "2" },
+  ]);
+});
+
+test("HEAD is answered where GET is", () => {
+  expect(found("HEAD", "/things/1")).toEqual(["GET", "/things/{thing}", { thing: "1" }]);
+  expect(found("HEAD", "/things")).toEqual(["GET", "/things", {}]);
+});
+
+test("any method reaches a route for all", () => {
+  expect(found("PROPFIND", "/sink/x")).toEqual(["*", "/sink/{id}", { id: "x" }]);
+});
+
+test("a known path with another method says what is allowed", () => {
+  expect(found("PUT", "/things/1")).toEqual({ kind: "wrong_method", allow: "GET, HEAD, DELETE" });
+});
+
+test.each(["/nothing", "/things/", "/things//parts", "/things/1/parts", "//", "/things/1/", "*"])(
+  "%s is not found",
+  (path) => {
+    expect(found("GET", path)).toEqual({ kind: "not_found" });
+  },
+);
+
+test("a parameter that is not valid UTF-8 is refused", () => {
+  expect(() => router.match("GET", "/things/%ff")).toThrow(
+    expect.objectContaining({ code: "malformed_url" }),
+  );
+});
+
+test("a route that declares no permission does not start", () => {
+  const careless = { ...route("GET", "/open"), permission: undefined } as unknown as Route;
+  expect(() => createRouter([careless])).toThrow("The route GET /open declares no permission");
+});
+
+test("the same route twice does not start", () => {
+  expect(() => createRouter([route("GET", "/a/{x}"), route("GET", "/a/{x}")])).toThrow("is there twice");
+});

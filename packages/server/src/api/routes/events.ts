@@ -1,0 +1,131 @@
+// POST /api/v1/events is the busiest route there is: nothing here is done twice, and nothing is awaited but the body
+// and the database.
+import type { Posthorn, PosthornError, PublishInput, PublishOutcome, PublishResult } from "posthorn";
+import { type Exchange, param } from "../exchange.ts";
+import type { ProblemPlace } from "../http-error.ts";
+import { readEvents } from "../input/events.ts";
+import { invalidBody } from "../input/fields.ts";
+import { readListQuery, text, time } from "../input/query.ts";
+import { readJsonBytes } from "../middleware/read-body.ts";
+import { eventDetailJson, eventJson } from "../present/event.ts";
+import { pageOfJson } from "../present/page.ts";
+import { apiPointer, ProblemError, problemOf } from "../problem.ts";
+import type { Reply } from "../reply.ts";
+import type { Route } from "../router.ts";
+
+export function eventRoutes(hooks: Posthorn): Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/api/v1/events",
+      permission: "admin",
+      handle: (exchange) => publish(hooks, exchange),
+    },
+    {
+      method: "GET",
+      path: "/api/v1/events",
+      permission: "admin",
+      handle: async (exchange) =>
+        pageOfJson(await hooks.events.list(readListQuery(exchange, FILTERS)), eventJson),
+    },
+    {
+      method: "GET",
+      path: "/api/v1/events/{event}",
+      permission: "admin",
+      handle: async (exchange) => ({
+        status: 200,
+        body: eventDetailJson(await hooks.events.get(param(exchange, "event"))),
+      }),
+    },
+  ];
+}
+
+const FILTERS = {
+  tenant: text("tenant"),
+  type: text("type"),
+  subject: text("subject"),
+  created_after: time("createdAfter"),
+  created_before: time("createdBefore"),
+};
+
+async function publish(hooks: Posthorn, { request }: Exchange): Promise<Reply> {
+  const events = readEvents(await readJsonBytes(request));
+  const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
+  if (events.kind === "one") {
+    const result = await hooks.publish(withKey(events.input, headerKey));
+    return accepted(resultJson(result), result.duplicate);
+  }
+  if (headerKey !== undefined) {
+    const message =
+      "An Idempotency-Key header is for a single event. Give each event of the array its idempotency_key.";
+    throw invalidBody([{ pointer: "", message }]);
+  }
+  return accepted(await publishAll(hooks, events.inputs), false);
+}
+
+function accepted(body: string, isReplay: boolean): Reply {
+  return isReplay ? { status: 202, body, headers: ["Idempotency-Replayed", "true"] } : { status: 202, body };
+}
+
+function resultJson({ id, duplicate, deliveries }: PublishResult): string {
+  return `{"id":"${id}","duplicate":${duplicate},"deliveries":${deliveries}}`;
+}
+
+/** The draft's quoted form and the bare form of everyone else are the same key. */
+function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
+  if (typeof header !== "string" || header === "") return undefined;
+  return /^"[^"\\]+"$/.test(header) ? header.slice(1, -1) : header;
+}
+
+function withKey(input: PublishInput, headerKey: string | undefined): PublishInput {
+  if (headerKey === undefined || headerKey === input.idempotencyKey) return input;
+  if (input.idempotencyKey === undefined) return { ...input, idempotencyKey: headerKey };
+  const message = "This differs from the Idempotency-Key header. Give one of them, or the same in both.";
+  throw invalidBody([{ pointer: "/idempotency_key", message }]);
+}
+
+/** All or nothing as far as anyone can tell beforehand: one wrong event, and none of the array is published. */
+async function publishAll(hooks: Posthorn, inputs: readonly PublishInput[]): Promise<string> {
+  const outcomes = await hooks.publishMany(inputs);
+  if (outcomes.every(isPublished)) return `[${outcomes.map(({ result }) => resultJson(result)).join(",")}]`;
+  throw refusal(outcomes);
+}
+
+function isPublished(outcome: PublishOutcome): outcome is Extract<PublishOutcome, { ok: true }> {
+  return outcome.ok;
+}
+
+/** Points at every item that was refused. Items that were published all the same are listed, so none is sent twice. */
+function refusal(outcomes: readonly PublishOutcome[]): ProblemError {
+  const places: ProblemPlace[] = [];
+  const errors: PosthornError[] = [];
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome.ok) continue;
+    errors.push(outcome.error);
+    const { problems, message } = outcome.error;
+    if (problems.length === 0) places.push({ pointer: `/${index}`, message });
+    for (const problem of problems) {
+      places.push({ pointer: `/${index}${apiPointer(problem.pointer)}`, message: problem.message });
+    }
+  }
+  const results = outcomes.map((outcome) => (outcome.ok ? outcome.result : null));
+  const published = results.filter((result) => result !== null).length;
+  const detail =
+    published === 0
+      ? `${errors.length} of ${outcomes.length} events cannot be published, so none was. See errors.`
+      : `${published} of ${outcomes.length} events were published, ${errors.length} were not. See results and errors.`;
+  return new ProblemError({
+    ...problemOf(gravest(errors)),
+    detail,
+    places,
+    ...(published > 0 && { extensions: { results } }),
+  });
+}
+
+/** Trouble of ours before mistakes of theirs; of mistakes, one that names many kinds. */
+function gravest(errors: readonly PosthornError[]): unknown {
+  const trouble = errors.find(({ status }) => status >= 500);
+  const [first] = errors;
+  if (trouble || errors.every(({ code }) => code === first?.code)) return trouble ?? first;
+  return errors.find(({ code }) => code === "invalid_event") ?? first;
+}

@@ -1,0 +1,33 @@
+// The page at the root: what this is and where to go on.
+import type { Route } from "../router.ts";
+
+export const homeRoute: Route = {
+  method: "GET",
+  path: "/",
+  permission: "public",
+  handle: () => ({
+    status: 200,
+    contentType: "text/html; charset=utf-8",
+    body: PAGE,
+    headers: [
+      "Content-Security-Policy",
+      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    ],
+  }),
+};
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Posthorn</title>
+<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }</style>
+<h1>Posthorn</h1>
+<p>This server delivers webhooks. It is running.</p>
+<ul>
+  <li>The API is under <code>/api/v1</code>. Send your key as <code>Authorization: Bearer …</code>.</li>
+  <li>Publish with <code>POST /api/v1/events</code> and <code>{"tenant": "…", "type": "order.paid", "data": {…}}</code>.</li>
+  <li><code>/healthz</code> says whether the process lives, <code>/readyz</code> whether it can work.</li>
+</ul>
+</html>
+`;

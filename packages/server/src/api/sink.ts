@@ -1,0 +1,203 @@
+// A receiver to try things with: records what it is sent, answers what the URL asks for. Everything it holds is
+// bounded, because whoever can reach it can write to it. It verifies no signature: it shows them.
+import type { IncomingMessage } from "node:http";
+import { type Exchange, param } from "./exchange.ts";
+import { HttpError } from "./http-error.ts";
+import { json, type Reply } from "./reply.ts";
+import type { Permission, Route } from "./router.ts";
+
+export const SINK_LIMITS = {
+  ids: 1_000,
+  requestsPerId: 100,
+  bodyBytes: 256 * 1024,
+  totalBytes: 64 * 1024 * 1024,
+  delayMs: 60_000,
+} as const;
+
+export interface SinkRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The body was longer than what is kept. */
+  readonly truncated: boolean;
+  readonly receivedAt: Date;
+}
+
+export class Sink {
+  /** Least recently used first. */
+  readonly #rings = new Map<string, SinkRequest[]>();
+  readonly #waiters = new Set<(id: string, request: SinkRequest) => void>();
+  readonly #delays = new Set<() => void>();
+  #bytes = 0;
+
+  /** Newest first. */
+  requests(id: string): readonly SinkRequest[] {
+    return [...(this.#rings.get(id) ?? [])].reverse();
+  }
+
+  record(id: string, request: SinkRequest): void {
+    const ring = this.#rings.get(id) ?? [];
+    this.#rings.delete(id);
+    this.#rings.set(id, ring);
+    ring.push(request);
+    this.#bytes += sizeOf(request);
+    if (ring.length > SINK_LIMITS.requestsPerId) this.#forgetOldest(id, ring);
+    while (this.#rings.size > SINK_LIMITS.ids || this.#bytes > SINK_LIMITS.totalBytes) this.#makeRoom();
+    for (const waiter of this.#waiters) waiter(id, request);
+  }
+
+  /** The next request that fits, or null when it does not come in time. */
+  next(id: string, fits: (request: SinkRequest) => boolean, timeoutMs: number): Promise<SinkRequest | null> {
+    return new Promise((resolve) => {
+      const settle = (request: SinkRequest | null): void => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+        resolve(request);
+      };
+      const waiter = (at: string, request: SinkRequest): void => {
+        if (at === id && fits(request)) settle(request);
+      };
+      const timer = setTimeout(() => settle(null), timeoutMs);
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** Ends early when the sink is closed or the caller has gone. */
+  delay(ms: number, request: IncomingMessage): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#delays.delete(end);
+        request.off("close", onClose);
+        resolve();
+      };
+      // An IncomingMessage also closes when its body was read; only a lost connection counts.
+      const onClose = (): void => {
+        if (request.socket.destroyed) end();
+      };
+      const timer = setTimeout(end, ms);
+      this.#delays.add(end);
+      request.on("close", onClose);
+    });
+  }
+
+  /** Answers all that are waiting, for the server is about to stop. */
+  close(): void {
+    for (const end of this.#delays) end();
+  }
+
+  #makeRoom(): void {
+    const [oldest] = this.#rings;
+    if (oldest) this.#forgetOldest(...oldest);
+    if (this.#rings.size > SINK_LIMITS.ids && oldest) this.#forgetAll(...oldest);
+  }
+
+  #forgetOldest(id: string, ring: SinkRequest[]): void {
+    const request = ring.shift();
+    if (request) this.#bytes -= sizeOf(request);
+    if (ring.length === 0) this.#rings.delete(id);
+  }
+
+  #forgetAll(id: string, ring: SinkRequest[]): void {
+    while (ring.length > 0) this.#forgetOldest(id, ring);
+    this.#rings.delete(id);
+  }
+}
+
+/** What a record costs in memory, roughly. */
+function sizeOf({ path, headers, body }: SinkRequest): number {
+  let bytes = 500 + path.length + body.length;
+  for (const [name, value] of Object.entries(headers)) bytes += name.length + value.length;
+  return bytes;
+}
+
+/** `readers`: who may see what was recorded. Payloads of real customers are not for everyone. */
+export function sinkRoutes(sink: Sink, readers: Permission): Route[] {
+  return [
+    { method: "*", path: "/sink/{id}", permission: "public", handle: (exchange) => receive(sink, exchange) },
+    {
+      method: "GET",
+      path: "/sink/{id}/requests",
+      permission: readers,
+      handle: (exchange) =>
+        json(200, { data: sink.requests(param(exchange, "id")).map(presentRequest), next_cursor: null }),
+    },
+  ];
+}
+
+function presentRequest(request: SinkRequest): object {
+  const { method, path, headers, body, truncated, receivedAt } = request;
+  return { method, path, headers, body, truncated, received_at: receivedAt };
+}
+
+async function receive(sink: Sink, { request, params, query }: Exchange): Promise<Reply> {
+  const answer = readAnswer(query);
+  const { text, truncated } = await readStart(request);
+  sink.record((params.id ?? "").slice(0, 200), {
+    method: request.method ?? "",
+    path: request.url ?? "",
+    headers: Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.join(", ") : (value ?? ""),
+      ]),
+    ),
+    body: text,
+    truncated,
+    receivedAt: new Date(),
+  });
+  if (answer.delayMs > 0) await sink.delay(answer.delayMs, request);
+  const hasBody = answer.status !== 204 && answer.status !== 304;
+  return {
+    status: answer.status,
+    contentType: "text/plain; charset=utf-8",
+    ...(hasBody && { body: answer.body }),
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly delayMs: number;
+  readonly body: string;
+}
+
+function readAnswer(query: string): Answer {
+  if (query === "") return { status: 200, delayMs: 0, body: "ok" };
+  const parameters = new URLSearchParams(query);
+  return {
+    status: wholeParameter(parameters, "status", 200, 200, 599),
+    delayMs: wholeParameter(parameters, "delay_ms", 0, 0, SINK_LIMITS.delayMs),
+    body: parameters.get("body") ?? "ok",
+  };
+}
+
+function wholeParameter(
+  parameters: URLSearchParams,
+  name: string,
+  unset: number,
+  min: number,
+  max: number,
+): number {
+  const text = parameters.get(name);
+  if (text === null) return unset;
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const message = `"${name}" must be a whole number from ${min} to ${max}.`;
+  throw new HttpError("invalid_parameter", message, { places: [{ parameter: name, message }] });
+}
+
+/** The first 256 KB; the rest is read and dropped, so that the sender gets its answer. */
+async function readStart(request: IncomingMessage): Promise<{ text: string; truncated: boolean }> {
+  const chunks: Buffer[] = [];
+  let kept = 0;
+  let truncated = false;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    const part = chunk.subarray(0, SINK_LIMITS.bodyBytes - kept);
+    truncated ||= part.length < chunk.length;
+    if (part.length === 0) continue;
+    kept += part.length;
+    chunks.push(part);
+  }
+  return { text: Buffer.concat(chunks).toString("utf8"), truncated };
+}

@@ -1,0 +1,61 @@
+// `posthorn dev`: everything on one machine, with a first delivery to look at. Starting again changes nothing that is
+// there already; each start sends one event, so that what the screen shows has just happened.
+import { Sink } from "../../api/sink.ts";
+import { loadConfig, withoutEffect } from "../../config.ts";
+import { withProgress } from "../../embedded-postgres/progress.ts";
+import { createLogger } from "../../logger.ts";
+import { createServer } from "../../server.ts";
+import { resolveAdminKey } from "../admin-key.ts";
+import { banner } from "../dev-banner.ts";
+import { deliverFirstEvent, SINK_ID } from "../dev-demo.ts";
+import { openInstallation } from "../installation.ts";
+import { Lifetime } from "../lifetime.ts";
+import { complain, print } from "../output.ts";
+
+export interface DevFlags {
+  readonly port?: string;
+  readonly host?: string;
+  readonly dataDir?: string;
+}
+
+const PATIENCE_MS = 10_000;
+const LOOPBACK = ["127.0.0.0/8", "::1/128"];
+
+export async function dev(flags: DevFlags): Promise<void> {
+  const given = loadConfig({ env: process.env, flags, defaults: { allowHttp: true, sink: true } });
+  const config = { ...given, allowCidrs: [...given.allowCidrs, ...LOOPBACK] };
+  const logger = createLogger({ level: config.logLevel, format: process.stderr.isTTY ? "pretty" : "json" });
+  const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
+  lifetime.listenForSignals();
+  try {
+    for (const setting of withoutEffect(config)) logger.warn("this setting has no effect yet", { setting });
+    const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress: complain });
+    const { key } = await resolveAdminKey({
+      hooks,
+      configured: config.adminKey,
+      keepIn: isEmbedded ? config.dataDir : null,
+    });
+    await hooks.start({ role: "all" });
+    const sink = config.sink ? new Sink() : null;
+    const server = createServer({
+      hooks,
+      logger,
+      host: config.host,
+      port: config.port,
+      adminKey: config.adminKey,
+      sink: sink ? { sink, readers: "public" } : undefined,
+    });
+    lifetime.onEnd((graceMs) => server.stop({ graceMs }));
+    const { url } = await server.start();
+    const delivered =
+      sink &&
+      (await withProgress("Waiting for the first delivery", complain, () =>
+        deliverFirstEvent(hooks, sink, `${url}/sink/${SINK_ID}`, config.enabled ? PATIENCE_MS : 0),
+      ));
+    print(banner({ url: config.publicUrl ?? url, key, config, isEmbedded, delivered }));
+  } catch (error) {
+    if (lifetime.isEnding) return;
+    await lifetime.end();
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+// `posthorn serve`: the server for production. One process does all, or several share the roles.
+
+import type { Posthorn } from "posthorn";
+import { Sink } from "../../api/sink.ts";
+import { type Config, loadConfig, withoutEffect } from "../../config.ts";
+import { createLogger, type LevelledLogger } from "../../logger.ts";
+import { createServer } from "../../server.ts";
+import { resolveAdminKey } from "../admin-key.ts";
+import { openInstallation } from "../installation.ts";
+import { Lifetime } from "../lifetime.ts";
+import { print } from "../output.ts";
+
+export type Role = "all" | "api" | "worker";
+
+export interface ServeFlags {
+  readonly role: Role;
+  readonly port?: string;
+  readonly host?: string;
+  readonly dataDir?: string;
+}
+
+export async function serve({ role, ...flags }: ServeFlags): Promise<void> {
+  // Workers have only health to show; several on one machine must not fight over a port nobody chose.
+  const config = loadConfig({ env: process.env, flags, defaults: role === "worker" ? { port: 0 } : {} });
+  const logger = createLogger({ level: config.logLevel, format: "json" });
+  const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
+  lifetime.listenForSignals();
+  try {
+    for (const setting of withoutEffect(config)) logger.warn("this setting has no effect yet", { setting });
+    const onProgress = (message: string): void => logger.info(message);
+    const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress });
+    if (role !== "worker") await announceAdminKey(hooks, config, isEmbedded);
+    await hooks.start({ role });
+    const { url } = await listen(hooks, config, role, logger, lifetime);
+    logger.info("ready", { url, role, isEmbedded });
+  } catch (error) {
+    if (lifetime.isEnding) return;
+    await lifetime.end();
+    throw error;
+  }
+}
+
+async function announceAdminKey(hooks: Posthorn, config: Config, isEmbedded: boolean): Promise<void> {
+  const { key, isNew } = await resolveAdminKey({
+    hooks,
+    configured: config.adminKey,
+    keepIn: isEmbedded ? config.dataDir : null,
+  });
+  if (isNew) print(`The admin key, shown this once: ${key}`);
+}
+
+async function listen(
+  hooks: Posthorn,
+  config: Config,
+  role: Role,
+  logger: LevelledLogger,
+  lifetime: Lifetime,
+): Promise<{ url: string }> {
+  const server = createServer({
+    hooks,
+    logger,
+    host: config.host,
+    port: config.port,
+    adminKey: config.adminKey,
+    routes: role === "worker" ? "health" : "all",
+    // Whoever can reach the server may write to the sink; reading what customers were sent takes the key.
+    sink: config.sink ? { sink: new Sink(), readers: "admin" } : undefined,
+  });
+  lifetime.onEnd((graceMs) => server.stop({ graceMs }));
+  return server.start();
+}

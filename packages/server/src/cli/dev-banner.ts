@@ -1,0 +1,58 @@
+// The first screen: where things are, what just happened, and a line to paste.
+import type { Config } from "../config.ts";
+import { DEMO_TENANT, type FirstDelivery, SINK_ID } from "./dev-demo.ts";
+
+export interface BannerInput {
+  readonly url: string;
+  readonly key: string | null;
+  readonly config: Pick<Config, "dataDir" | "enabled">;
+  readonly isEmbedded: boolean;
+  /** Null when the sink is turned off. */
+  readonly delivered: FirstDelivery | null;
+}
+
+export function banner(input: BannerInput): string {
+  const { url, key, config, isEmbedded } = input;
+  return [
+    "",
+    "Posthorn is running.",
+    "",
+    `  Dashboard   ${url}/`,
+    `  API         ${url}/api/v1`,
+    `  Admin key   ${key ?? "made and printed by an earlier start; set POSTHORN_ADMIN_KEY if it is lost"}`,
+    `  Database    ${isEmbedded ? `embedded PostgreSQL in ${config.dataDir}` : "the one of DATABASE_URL"}`,
+    "",
+    ...deliveryLines(input),
+    "Publish another event:",
+    "",
+    `  curl ${url}/api/v1/events \\`,
+    `    -H 'Authorization: Bearer ${key ?? "<admin key>"}' \\`,
+    "    -H 'Content-Type: application/json' \\",
+    `    -d '{"tenant":"${DEMO_TENANT}","type":"order.paid","data":{"order":1,"total":19.90}}'`,
+    "",
+    ...(input.delivered
+      ? ["See what arrived (in dev without a key):", "", `  curl ${url}/sink/${SINK_ID}/requests`, ""]
+      : []),
+    "Ctrl+C stops.",
+  ].join("\n");
+}
+
+function deliveryLines({ delivered, config }: BannerInput): string[] {
+  if (delivered === null) return [];
+  if (!config.enabled) return ["Delivery is turned off by POSTHORN_ENABLED; events are kept.", ""];
+  if (delivered.kind === "failed") return [`The demo could not be set up: ${delivered.message}`, ""];
+  if (delivered.kind === "waiting")
+    return [`${delivered.eventId} was published and has not arrived yet.`, ""];
+  const { eventId, type, tookMs, request } = delivered;
+  return [
+    `Delivered ${eventId} (${type}) to the built-in sink in ${Math.round(tookMs)} ms. It arrived with`,
+    "",
+    ...Object.entries(request.headers)
+      .filter(([name]) => TOLD.test(name))
+      .map(([name, value]) => `  ${name}: ${value}`),
+    "",
+  ];
+}
+
+/** Ids and signatures, under any header prefix. */
+const TOLD = /-(id|timestamp|signature|event|attempt)$/;

@@ -1,0 +1,148 @@
+// What every command works on: the database, the keys and the library on top of them, opened in order.
+
+import type { Posthorn } from "posthorn";
+import { createPosthorn } from "posthorn";
+import { isUnavailable } from "posthorn/internal";
+import { settings } from "../config/settings.ts";
+import { type Config, ConfigError } from "../config.ts";
+import { openEmbeddedPostgres } from "../embedded-postgres/open-embedded-postgres.ts";
+import { withProgress } from "../embedded-postgres/progress.ts";
+import type { LevelledLogger } from "../logger.ts";
+import { checkEncryptionKeys, resolveEncryptionKeys } from "./encryption-keys.ts";
+import type { Lifetime } from "./lifetime.ts";
+
+export interface Installation {
+  readonly hooks: Posthorn;
+  readonly isEmbedded: boolean;
+}
+
+export interface InstallationOptions {
+  readonly config: Config;
+  readonly logger: LevelledLogger;
+  readonly lifetime: Lifetime;
+  readonly onProgress: (message: string) => void;
+}
+
+/** Thrown for what a person has to set right; its message is all they need. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}
+
+/** Opened and migrated as the settings say, keys checked; nothing is running yet. */
+export async function openInstallation(options: InstallationOptions): Promise<Installation> {
+  const { config, onProgress } = options;
+  const keys = resolveEncryptionKeys(config.encryptionKeys, config.dataDir);
+  const installation = await openDatabase(options, keys.keys);
+  await withProgress("Preparing the database", onProgress, () => prepareSchema(installation.hooks, config));
+  await checkEncryptionKeys(installation.hooks, keys);
+  if (keys.isNew) options.logger.info("made an encryption key; keep a copy of it", { file: keys.path });
+  return installation;
+}
+
+/** Without keys endpoint secrets cannot be read; enough for migrations. */
+export async function openDatabase(
+  { config, logger, lifetime, onProgress }: InstallationOptions,
+  encryptionKeys?: readonly string[],
+): Promise<Installation> {
+  const database = config.databaseUrl ?? (await openEmbedded(config, lifetime, onProgress));
+  const hooks = createHooks(database, config, logger, encryptionKeys);
+  lifetime.onEnd((graceMs) => hooks.stop({ graceMs }));
+  await withProgress("Waiting for the database", onProgress, () => untilReachable(hooks));
+  return { hooks, isEmbedded: config.databaseUrl === undefined };
+}
+
+function createHooks(
+  database: string,
+  config: Config,
+  logger: LevelledLogger,
+  encryptionKeys: readonly string[] | undefined,
+): Posthorn {
+  try {
+    return createPosthorn({
+      database,
+      schema: config.schema,
+      encryptionKeys,
+      allowHttp: config.allowHttp,
+      allowCidrs: config.allowCidrs,
+      retryPolicy: config.retryPolicy,
+      retryOn: config.retryOn,
+      timeoutMs: config.timeoutMs,
+      concurrency: config.concurrency,
+      endpointConcurrency: config.endpointConcurrency,
+      leaseMs: config.leaseMs,
+      maxEndpointsPerTenant: config.maxEndpointsPerTenant,
+      headerPrefix: config.headerPrefix,
+      signatureSchemes: config.signatureSchemes,
+      userAgent: config.userAgent,
+      enabled: config.enabled,
+      logger,
+    });
+  } catch (error) {
+    throw new ConfigError([inNamesOfEnvironment((error as Error).message)]);
+  }
+}
+
+/** The library says what is wrong with an option; people know it as a variable. */
+function inNamesOfEnvironment(message: string): string {
+  const [option] = /^\w+/.exec(message) ?? [];
+  const setting = Object.entries(settings).find(([name]) => name === option)?.[1];
+  return setting ? message.replace(/^\w+/, setting.env) : message;
+}
+
+async function openEmbedded(
+  config: Config,
+  lifetime: Lifetime,
+  onProgress: (message: string) => void,
+): Promise<string> {
+  const postgres = await openEmbeddedPostgres({ dataDir: config.dataDir, onProgress });
+  lifetime.onEnd(() => postgres.close());
+  return postgres.connectionString;
+}
+
+// Started together with its database, a process is often the quicker one.
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 500;
+
+async function untilReachable(hooks: Posthorn): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await hooks.migrationStatus();
+      return;
+    } catch (error) {
+      if (!isUnavailable(error)) throw explain(error);
+      if (performance.now() > deadline) throw unreachable(error);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+}
+
+function unreachable(error: unknown): StartError {
+  return new StartError(
+    `The database cannot be reached: ${(error as Error).message || (error as { code?: string }).code}. ` +
+      "Check DATABASE_URL and that PostgreSQL runs there.",
+    { cause: error },
+  );
+}
+
+/** 28… wrong user or password, 3D000 no such database. */
+function explain(error: unknown): unknown {
+  const { code = "", message } = error as { code?: string; message?: string };
+  if (!/^(28...|3D000)$/.test(code)) return error;
+  return new StartError(
+    `The database refuses us: ${message}. Check user, password and database in DATABASE_URL.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+async function prepareSchema(hooks: Posthorn, { migrate, schema }: Config): Promise<void> {
+  if (migrate === "auto") await hooks.migrate();
+  if (migrate !== "check") return;
+  const { pending } = await hooks.migrationStatus();
+  if (pending.length === 0) return;
+  throw new StartError(
+    `The schema "${schema}" lacks ${pending.length} migration(s). Run \`posthorn migrate\`, or set POSTHORN_MIGRATE=auto.`,
+  );
+}

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { settings } from "./config/settings.ts";
+import { ConfigError, type ConfigSources, loadConfig, withoutEffect } from "./config.ts";
+
+function problemsOf(sources: ConfigSources): readonly string[] {
+  try {
+    loadConfig(sources);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+function fileWith(content: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "posthorn-config-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "value");
+  writeFileSync(path, content);
+  return path;
+}
+
+test("an empty environment gives the documented defaults", () => {
+  const config = loadConfig({ env: {} });
+  expect(config).toMatchObject({
+    port: 8400,
+    host: "127.0.0.1",
+    databaseUrl: undefined,
+    logLevel: "info",
+    dataDir: ".posthorn",
+    migrate: "auto",
+    allowHttp: false,
+    allowCidrs: [],
+    sink: false,
+    enabled: true,
+    shutdownTimeoutMs: 25_000,
+  });
+});
+
+test("an empty variable is as good as none", () => {
+  expect(loadConfig({ env: { PORT: "", POSTHORN_ADMIN_KEY: "" } })).toMatchObject({
+    port: 8400,
+    adminKey: undefined,
+  });
+});
+
+test("every setting has a name of its own and a line that describes it", () => {
+  const all = Object.values(settings);
+  expect(new Set(all.map(({ env }) => env)).size).toBe(all.length);
+  for (const { env, description } of all) {
+    expect(env).toMatch(/^(POSTHORN_[A-Z_]+|PORT|HOST|DATABASE_URL|LOG_LEVEL|SMTP_URL)$/);
+    expect(description).toMatch(/^[A-Z].{10,}\.$/);
+  }
+});
+
+test("values are read into their types", () => {
+  const env = {
+    PORT: "0",
+    POSTHORN_ALLOW_HTTP: "yes",
+    POSTHORN_ALLOW_CIDRS: "10.0.0.0/8, fd00::/8",
+    POSTHORN_SIGNATURE_SCHEMES: "t-v1,sha256",
+    POSTHORN_PUBLIC_URL: "https://hooks.example.com/",
+    LOG_LEVEL: "WARN",
+  };
+  expect(loadConfig({ env })).toMatchObject({
+    port: 0,
+    allowHttp: true,
+    allowCidrs: ["10.0.0.0/8", "fd00::/8"],
+    signatureSchemes: ["t-v1", "sha256"],
+    publicUrl: "https://hooks.example.com",
+    logLevel: "warn",
+  });
+});
+
+test("a flag wins over the environment, the environment over a command's default", () => {
+  const env = { PORT: "9000", HOST: "0.0.0.0" };
+  const config = loadConfig({ env, flags: { port: "9001" }, defaults: { port: 1, host: "x", sink: true } });
+  expect(config).toMatchObject({ port: 9001, host: "0.0.0.0", sink: true });
+});
+
+test.each([
+  ["PORT", "eighty"],
+  ["PORT", "65536"],
+  ["PORT", "-1"],
+  ["LOG_LEVEL", "loud"],
+  ["DATABASE_URL", "mysql://localhost"],
+  ["POSTHORN_ALLOW_HTTP", "maybe"],
+  ["POSTHORN_ALLOW_CIDRS", "10.0.0.0"],
+  ["POSTHORN_ALLOW_CIDRS", "10.0.0.0/33"],
+  ["POSTHORN_PUBLIC_URL", "hooks.example.com"],
+  ["POSTHORN_MIGRATE", "never"],
+  ["POSTHORN_ADMIN_KEY", "too short"],
+  ["POSTHORN_ENCRYPTION_KEYS", "k1:c2hvcnQ="],
+])("%s=%s is refused by name", (name, value) => {
+  expect(problemsOf({ env: { [name]: value } })).toEqual([
+    expect.stringMatching(new RegExp(`^${name} (must|has)`)),
+  ]);
+});
+
+test("everything wrong is said at once", () => {
+  expect(problemsOf({ env: { PORT: "x", HOST: "h", LOG_LEVEL: "x", POSTHORN_PROT: "1" } })).toHaveLength(3);
+});
+
+test("the value of a secret is never part of a message", () => {
+  const secret = "hunter2-hunter2";
+  const env = { POSTHORN_ADMIN_KEY: secret, POSTHORN_ENCRYPTION_KEYS: secret, DATABASE_URL: secret };
+  expect(problemsOf({ env })).toHaveLength(3);
+  expect(problemsOf({ env }).join()).not.toContain(secret);
+});
+
+test.each([
+  ["POSTHORN_ALOW_HTTP", "POSTHORN_ALLOW_HTTP"],
+  ["POSTHORN_CONCURENCY", "POSTHORN_CONCURRENCY"],
+  ["POSTHORN_ADMIN_KEY_FIL", "POSTHORN_ADMIN_KEY_FILE"],
+  ["POSTHORN_DATABASE_URL", "DATABASE_URL"],
+  ["POSTHORN_PORT", "PORT"],
+])("%s stops the start and suggests %s", (name, suggestion) => {
+  expect(problemsOf({ env: { [name]: "1" } })).toEqual([
+    `${name} is not a setting. Did you mean ${suggestion}?`,
+  ]);
+});
+
+test("what Kubernetes injects for a service called posthorn is not taken for a setting", () => {
+  const env = {
+    POSTHORN_PORT: "tcp://10.0.0.1:8400",
+    POSTHORN_PORT_8400_TCP: "tcp://10.0.0.1:8400",
+    POSTHORN_PORT_8400_TCP_ADDR: "10.0.0.1",
+    POSTHORN_SERVICE_HOST: "10.0.0.1",
+    POSTHORN_API_SERVICE_PORT_HTTP: "8400",
+  };
+  expect(problemsOf({ env })).toEqual([]);
+});
+
+test("a setting can come from a file, without the newline at its end", () => {
+  const POSTHORN_ADMIN_KEY_FILE = fileWith(`${"k".repeat(40)}\n`);
+  expect(loadConfig({ env: { POSTHORN_ADMIN_KEY_FILE } }).adminKey).toBe("k".repeat(40));
+});
+
+test("an empty file is as good as none", () => {
+  expect(loadConfig({ env: { DATABASE_URL_FILE: fileWith("\n") } }).databaseUrl).toBeUndefined();
+});
+
+test("a variable and its file at once are refused", () => {
+  const env = { PORT: "1", PORT_FILE: fileWith("2") };
+  expect(problemsOf({ env })).toEqual(["PORT and PORT_FILE are both set. Keep one of them."]);
+});
+
+test("a file that cannot be read is refused with its path", () => {
+  expect(problemsOf({ env: { PORT_FILE: "/nowhere/port" } })).toEqual([
+    expect.stringContaining("/nowhere/port, which cannot be read (ENOENT)"),
+  ]);
+});
+
+test("two encryption keys of the same id are refused", () => {
+  const key = Buffer.alloc(32).toString("base64");
+  expect(problemsOf({ env: { POSTHORN_ENCRYPTION_KEYS: `a:${key},a:${key}` } })).toHaveLength(1);
+  expect(loadConfig({ env: { POSTHORN_ENCRYPTION_KEYS: `a:${key}, b:${key}` } }).encryptionKeys).toHaveLength(
+    2,
+  );
+});
+
+test("settings that nothing acts on yet are named", () => {
+  expect(withoutEffect(loadConfig({ env: { POSTHORN_RETENTION_DAYS: "30", PORT: "1" } }))).toEqual([
+    "POSTHORN_RETENTION_DAYS",
+  ]);
+});

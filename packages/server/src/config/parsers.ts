@@ -1,0 +1,97 @@
+// From the text of a setting to its value. A parser throws a sentence that says what is expected.
+import { isIP } from "node:net";
+
+export type Parser<T> = (text: string) => T;
+
+export class InvalidValueError extends Error {}
+
+export const anyText: Parser<string> = (text) => text;
+
+export function wholeNumber({ min, max }: { min: number; max: number }): Parser<number> {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidValueError(`must be a whole number from ${min} to ${max}`);
+  };
+}
+
+export const yesOrNo: Parser<boolean> = (text) => {
+  const value = BOOLEANS[text.toLowerCase()];
+  if (value === undefined) throw new InvalidValueError("must be true or false");
+  return value;
+};
+
+const BOOLEANS: Readonly<Record<string, boolean | undefined>> = {
+  true: true,
+  "1": true,
+  yes: true,
+  on: true,
+  false: false,
+  "0": false,
+  no: false,
+  off: false,
+};
+
+export function oneOf<const T extends string>(...allowed: readonly T[]): Parser<T> {
+  return (text) => {
+    const value = allowed.find((candidate) => candidate === text.toLowerCase());
+    if (value === undefined) throw new InvalidValueError(`must be one of ${allowed.join(", ")}`);
+    return value;
+  };
+}
+
+export function list<T>(item: Parser<T>): Parser<readonly T[]> {
+  return (text) =>
+    text
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== "")
+      .map(item);
+}
+
+export function textOfAtLeast(length: number): Parser<string> {
+  return (text) => {
+    if (text.length < length) throw new InvalidValueError(`must have at least ${length} characters`);
+    if (!/^[\x21-\x7e]+$/.test(text)) {
+      throw new InvalidValueError("must have visible ASCII characters only, without spaces");
+    }
+    return text;
+  };
+}
+
+export const cidr: Parser<string> = (text) => {
+  const [, address = "", bits = ""] = /^([0-9a-fA-F.:]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const family = isIP(address);
+  if (family !== 0 && Number(bits) <= (family === 4 ? 32 : 128)) return text;
+  throw new InvalidValueError(`has "${text}", which is not an address range such as 10.0.0.0/8 or fd00::/8`);
+};
+
+export const httpUrl: Parser<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
+    throw new InvalidValueError("must be a URL such as https://hooks.example.com, without ? and #");
+  }
+  return url.href.replace(/\/$/, "");
+};
+
+export const postgresUrl: Parser<string> = (text) => {
+  if (/^postgres(ql)?:\/\//.test(text)) return text;
+  throw new InvalidValueError("must be a URL such as postgres://user:password@host:5432/database");
+};
+
+/** One `id:base64` pair of a key ring. The value is never quoted in a message. */
+export const encryptionKey: Parser<string> = (text) => {
+  const [, base64 = ""] = /^[A-Za-z0-9_.-]{1,64}:([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  if (Buffer.from(base64, "base64").length === 32) return text;
+  throw new InvalidValueError(
+    "must be id:base64 pairs with commas between them, each key 32 bytes; make one with: " +
+      `echo "k1:$(openssl rand -base64 32)"`,
+  );
+};
+
+export const encryptionKeys: Parser<readonly string[]> = (text) => {
+  const keys = list(encryptionKey)(text);
+  const ids = keys.map((key) => key.slice(0, key.indexOf(":")));
+  if (new Set(ids).size !== ids.length) throw new InvalidValueError("has two keys of the same id");
+  return keys;
+};

@@ -1,0 +1,210 @@
+// Every setting there is: its name in the environment, how it is read, what it is when unset, and one line on it.
+// The reference page is compared with this table.
+import { LOG_LEVELS } from "../logger.ts";
+import {
+  anyText,
+  cidr,
+  encryptionKeys,
+  httpUrl,
+  list,
+  oneOf,
+  type Parser,
+  postgresUrl,
+  textOfAtLeast,
+  wholeNumber,
+  yesOrNo,
+} from "./parsers.ts";
+
+export interface Setting<T, Default extends T | undefined> {
+  readonly env: string;
+  readonly parse: Parser<T>;
+  readonly default: Default;
+  readonly description: string;
+  /** The value is never shown, not even in a message about it. */
+  readonly secret?: boolean;
+  /** Known and checked, but nothing acts on it yet; the start says so. */
+  readonly planned?: boolean;
+}
+
+const DAY_MS = 86_400_000;
+
+export const settings = {
+  port: setting(
+    "PORT",
+    wholeNumber({ min: 0, max: 65_535 }),
+    8400,
+    "Port of the HTTP server; 0 takes any free one. The worker role takes any free one when unset.",
+  ),
+  host: setting(
+    "HOST",
+    anyText,
+    "127.0.0.1",
+    "Address the HTTP server listens on; 0.0.0.0 for every IPv4 interface.",
+  ),
+  databaseUrl: secret(
+    "DATABASE_URL",
+    postgresUrl,
+    undefined,
+    "PostgreSQL 14 or newer. Unset: an embedded PostgreSQL in the data directory.",
+  ),
+  logLevel: setting(
+    "LOG_LEVEL",
+    oneOf(...LOG_LEVELS),
+    "info",
+    "Least important log line that is written: debug, info, warn, error or silent.",
+  ),
+  dataDir: setting(
+    "POSTHORN_DATA_DIR",
+    anyText,
+    ".posthorn",
+    "Where the embedded database and generated keys are kept.",
+  ),
+  schema: setting("POSTHORN_SCHEMA", anyText, "posthorn", "Database schema of Posthorn's tables."),
+  migrate: setting(
+    "POSTHORN_MIGRATE",
+    oneOf("auto", "check", "off"),
+    "auto",
+    "What `serve` does about migrations at start: auto applies them under a lock, check stops when some are pending, off does not look.",
+  ),
+  adminKey: secret(
+    "POSTHORN_ADMIN_KEY",
+    textOfAtLeast(32),
+    undefined,
+    "Key with every scope, 32 characters or more. Unset: one is made on first start and printed once.",
+  ),
+  encryptionKeys: secret(
+    "POSTHORN_ENCRYPTION_KEYS",
+    encryptionKeys,
+    undefined,
+    "Keys for endpoint secrets at rest, id:base64 of 32 bytes, comma between; the first encrypts, all decrypt. Unset: made once and kept in the data directory.",
+  ),
+  publicUrl: setting(
+    "POSTHORN_PUBLIC_URL",
+    httpUrl,
+    undefined,
+    "URL under which people and receivers reach this server.",
+  ),
+  sink: setting(
+    "POSTHORN_SINK",
+    yesOrNo,
+    false,
+    "Turns on /sink/{id}, which records what it receives. On in `posthorn dev`.",
+  ),
+  enabled: setting(
+    "POSTHORN_ENABLED",
+    yesOrNo,
+    true,
+    "Turns delivery off for the whole deployment; events are still accepted.",
+  ),
+  allowHttp: setting(
+    "POSTHORN_ALLOW_HTTP",
+    yesOrNo,
+    false,
+    "Allows endpoint URLs with http. On in `posthorn dev`.",
+  ),
+  allowCidrs: setting(
+    "POSTHORN_ALLOW_CIDRS",
+    list(cidr),
+    [],
+    "Address ranges that endpoints may have although they are private, comma between. `posthorn dev` adds loopback.",
+  ),
+  retryPolicy: setting(
+    "POSTHORN_RETRY_POLICY",
+    anyText,
+    undefined,
+    "Preset (courier, short, exponential, quick) or gaps such as 200ms,1s,5s. Default: courier.",
+  ),
+  retryOn: setting(
+    "POSTHORN_RETRY_ON",
+    oneOf("transient", "every"),
+    undefined,
+    "Which answers are retried: transient (408, 429, 5xx and no answer; the default) or every one but 2xx and 410.",
+  ),
+  timeoutMs: setting(
+    "POSTHORN_TIMEOUT_MS",
+    wholeNumber({ min: 100, max: 60_000 }),
+    undefined,
+    "Longest time of one attempt. Default: 10000.",
+  ),
+  concurrency: setting(
+    "POSTHORN_CONCURRENCY",
+    wholeNumber({ min: 1, max: 10_000 }),
+    undefined,
+    "Attempts in flight per worker process. Default: 500.",
+  ),
+  endpointConcurrency: setting(
+    "POSTHORN_ENDPOINT_CONCURRENCY",
+    wholeNumber({ min: 1, max: 100 }),
+    undefined,
+    "Attempts in flight per endpoint, unless the endpoint says otherwise. Default: 5.",
+  ),
+  leaseMs: setting(
+    "POSTHORN_LEASE_MS",
+    wholeNumber({ min: 500, max: 600_000 }),
+    undefined,
+    "How long a silent worker keeps what it claimed. Default: 15000.",
+  ),
+  maxEndpointsPerTenant: setting(
+    "POSTHORN_MAX_ENDPOINTS_PER_TENANT",
+    wholeNumber({ min: 1, max: 100_000 }),
+    undefined,
+    "Endpoints a tenant may have. Default: 10.",
+  ),
+  headerPrefix: setting(
+    "POSTHORN_HEADER_PREFIX",
+    anyText,
+    undefined,
+    "Prefix of the webhook headers. Default: X-Webhook.",
+  ),
+  signatureSchemes: setting(
+    "POSTHORN_SIGNATURE_SCHEMES",
+    list(anyText),
+    undefined,
+    "How deliveries are signed, comma between: t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a. Default: t-v1,standard-webhooks.",
+  ),
+  userAgent: setting("POSTHORN_USER_AGENT", anyText, undefined, "User-Agent header of deliveries."),
+  shutdownTimeoutMs: setting(
+    "POSTHORN_SHUTDOWN_TIMEOUT_MS",
+    wholeNumber({ min: 0, max: 3_600_000 }),
+    25_000,
+    "How long a stop waits for what is in flight.",
+  ),
+  disableAfterFailures: planned(
+    "POSTHORN_DISABLE_AFTER_FAILURES",
+    wholeNumber({ min: 0, max: 1_000_000 }),
+    "Consecutive failures after which an endpoint is disabled.",
+  ),
+  retentionDays: planned(
+    "POSTHORN_RETENTION_DAYS",
+    wholeNumber({ min: 1, max: Math.floor(Number.MAX_SAFE_INTEGER / DAY_MS) }),
+    "Days that finished deliveries and their events are kept.",
+  ),
+  smtpUrl: {
+    ...planned("SMTP_URL", anyText, "Mail server for messages to a tenant's admins."),
+    secret: true,
+  },
+};
+
+export type Settings = typeof settings;
+
+function setting<T, D extends T | undefined>(
+  env: string,
+  parse: Parser<T>,
+  fallback: D,
+  description: string,
+): Setting<T, D> {
+  return { env, parse, default: fallback, description };
+}
+
+function secret<T>(
+  env: string,
+  parse: Parser<T>,
+  fallback: undefined,
+  description: string,
+): Setting<T, undefined> {
+  return { env, parse, default: fallback, description, secret: true };
+}
+
+function planned<T>(env: string, parse: Parser<T>, description: string): Setting<T, undefined> {
+  return { env, parse, default: undefined, description, planned: true };
+}

@@ -1,0 +1,7 @@
+// Posthorn as a server, or as a part of yours.
+export { createHandler, type Handler, type HandlerOptions } from "./api/handler.ts";
+export { Sink, type SinkRequest } from "./api/sink.ts";
+export { type Setting, settings } from "./config/settings.ts";
+export { type Config, ConfigError, loadConfig } from "./config.ts";
+export { createLogger, type LogLevel } from "./logger.ts";
+export { createServer, ListenError, type ServerOptions, type Service } from "./server.ts";

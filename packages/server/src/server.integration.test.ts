@@ -1,0 +1,288 @@
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import pg from "pg";
+import { createPosthorn } from "posthorn";
+import { expect, onTestFinished, test } from "vitest";
+import { adminKey, startServer } from "../../../tests/support/start-server.ts";
+import { createHandler } from "./api/handler.ts";
+import { Sink } from "./api/sink.ts";
+import { createServer } from "./server.ts";
+
+test("without the right key every answer is the same 401", async () => {
+  const server = await startServer({ started: false });
+  const bodies = new Set<string>();
+  for (const authorization of [
+    "",
+    "Bearer",
+    "Bearer x",
+    `Bearer ${adminKey}x`,
+    `Basic ${adminKey}`,
+    `Bearer ${adminKey} x`,
+  ]) {
+    const answer = await server.call("GET", "/api/v1/events", undefined, {
+      authorization,
+      "x-request-id": "same",
+    });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="posthorn"');
+    bodies.add(answer.text);
+  }
+  expect(bodies.size).toBe(1);
+});
+
+test("the key is asked for before the body is looked at", async () => {
+  const server = await startServer({ started: false });
+  const answer = await server.call("POST", "/api/v1/events", "{", { authorization: "Bearer wrong" });
+  expect(answer.status).toBe(401);
+});
+
+test("every route of the API wants the key", async () => {
+  const server = await startServer({ started: false });
+  const routes = [
+    "POST events",
+    "GET events",
+    "GET events/x",
+    "GET tenants",
+    "PUT tenants/x",
+    "GET tenants/x",
+    "DELETE tenants/x",
+    "POST tenants/x/endpoints",
+    "GET tenants/x/endpoints",
+    "GET tenants/x/endpoints/y",
+    "PATCH tenants/x/endpoints/y",
+    "DELETE tenants/x/endpoints/y",
+    "POST tenants/x/endpoints/y/test",
+    "POST tenants/x/endpoints/y/rotate-secret",
+    "GET tenants/x/endpoints/y/deliveries",
+    "GET tenants/x/deliveries",
+    "GET deliveries",
+    "GET deliveries/x",
+    "POST deliveries/x/retry",
+  ];
+  for (const route of routes) {
+    const [method = "", path = ""] = route.split(" ");
+    const response = await fetch(`${server.url}/api/v1/${path}`, { method });
+    expect([route, response.status]).toEqual([route, 401]);
+  }
+});
+
+test("answers carry a length, an id, and no permission to be cached", async () => {
+  const server = await startServer({ started: false });
+  const { headers, text } = await server.call("GET", "/healthz", undefined, { "x-request-id": "abc-123" });
+  expect(headers.get("content-length")).toBe(String(text.length));
+  expect(headers.get("x-request-id")).toBe("abc-123");
+  expect(headers.get("cache-control")).toBe("no-store");
+  const harmful = await server.call("GET", "/healthz", undefined, { "x-request-id": "a b\tc" });
+  expect(harmful.headers.get("x-request-id")).toMatch(/^req_/);
+});
+
+test("HEAD answers as GET does, without the body", async () => {
+  const server = await startServer({ started: false });
+  const [get, head] = [await server.call("GET", "/"), await server.call("HEAD", "/")];
+  expect([head.status, head.text]).toEqual([200, ""]);
+  expect(head.headers.get("content-length")).toBe(get.headers.get("content-length"));
+});
+
+test("an unknown address is a 404 problem, an unknown method a 405 with Allow", async () => {
+  const server = await startServer({ started: false });
+  const missing = await server.call("GET", "/api/v1/evnts?x=1");
+  expect(missing.json).toMatchObject({ status: 404, code: "not_found", instance: "/api/v1/evnts" });
+  const wrong = await server.call("DELETE", "/api/v1/events");
+  expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST, GET, HEAD"]);
+});
+
+test("a database that was not migrated is not ready, and says why", async () => {
+  const server = await startServer({ started: false });
+  expect((await server.call("GET", "/readyz")).json).toEqual({ status: "ready" });
+  const client = new pg.Client({ connectionString: server.connectionString });
+  await client.connect();
+  await client.query("drop schema posthorn cascade");
+  await client.end();
+  const answer = await server.call("GET", "/readyz");
+  expect(answer.status).toBe(503);
+  expect(answer.json.reason).toMatch(/migrated/);
+});
+
+test("without a database the process lives, is not ready, and answers 503 with a time to come back", async () => {
+  const hooks = createPosthorn({ database: "postgres://127.0.0.1:1/none" });
+  const server = createServer({ hooks, port: 0, adminKey });
+  const { url } = await server.start();
+  onTestFinished(async () => {
+    await server.stop();
+    await hooks.stop();
+  });
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  const response = await fetch(`${url}/api/v1/events`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+    body: '{"tenant":"a","type":"b","data":1}',
+  });
+  expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+  expect(await response.json()).toMatchObject({ code: "database_unavailable" });
+});
+
+test("without a key of its own the handler takes the one whose digest is in the database", async () => {
+  const server = await startServer({ started: false, adminKey: undefined });
+  expect((await server.call("GET", "/api/v1/events")).status).toBe(401);
+  const { adminKeyDigest } = await import("./api/middleware/authenticate.ts");
+  await server.hooks.meta.setOnce("admin_key_sha256", adminKeyDigest(adminKey));
+  expect((await server.call("GET", "/api/v1/events")).status).toBe(200);
+});
+
+test("a request that is being answered is finished before the server stops", async () => {
+  const sink = new Sink();
+  const server = await startServer({ sink: { sink, readers: "admin" } });
+  const arrived = sink.next("slow", () => true, 5_000);
+  const answer = server.call("POST", "/sink/slow?delay_ms=60000&status=503", "x");
+  await arrived;
+  await server.stop();
+  expect((await answer).status).toBe(503);
+  await expect(server.call("GET", "/healthz")).rejects.toThrow();
+});
+
+test("a taken port is said in words", async () => {
+  const server = await startServer({ started: false });
+  const port = Number(new URL(server.url).port);
+  await expect(createServer({ hooks: server.hooks, port, adminKey }).start()).rejects.toThrow(
+    `Port ${port} on 127.0.0.1 is taken by another process.`,
+  );
+});
+
+test("stopping before starting, and twice, is fine", async () => {
+  const { hooks } = await startServer({ started: false });
+  const server = createServer({ hooks, port: 0 });
+  await server.stop();
+  await server.stop();
+});
+
+test("a client that goes away in the middle of its body harms nobody", async () => {
+  const server = await startServer({ started: false });
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  socket.write(
+    `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKey}\r\n` +
+      "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+  );
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.destroy();
+  expect((await server.call("GET", "/healthz")).status).toBe(200);
+});
+
+test("mounted in an application at a path, it answers its own routes and leaves the others", async () => {
+  const { hooks } = await startServer({ started: false });
+  const handler = createHandler(hooks, { adminKey });
+  // What app.use("/webhooks", handler) does in Express and its kin.
+  const app = createHttpServer((request, response) => {
+    const originalUrl = request.url ?? "";
+    if (!originalUrl.startsWith("/webhooks/")) return void response.end("the application");
+    Object.assign(request, { originalUrl, baseUrl: "/webhooks", url: originalUrl.slice("/webhooks".length) });
+    handler(request, response, () => response.end("next"));
+  });
+  await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void app.close());
+  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+  const headers = { authorization: `Bearer ${adminKey}` };
+  expect((await fetch(`${url}/webhooks/api/v1/events`, { headers })).status).toBe(200);
+  expect(await (await fetch(`${url}/webhooks/api/v1/events`)).json()).toMatchObject({
+    instance: "/webhooks/api/v1/events",
+  });
+  expect(await (await fetch(`${url}/webhooks/elsewhere`)).text()).toBe("next");
+  expect(await (await fetch(`${url}/other`)).text()).toBe("the application");
+});
+
+test("behind a body parser it says what is wrong, or takes the bytes the parser kept", async () => {
+  const { hooks } = await startServer({ started: true });
+  const handler = createHandler(hooks, { adminKey });
+  let keep = false;
+  const app = createHttpServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request
+      .on("data", (chunk) => chunks.push(chunk))
+      .on("end", () => {
+        const body = Buffer.concat(chunks);
+        setImmediate(() => {
+          Object.assign(request, keep ? { rawBody: body } : { body: JSON.parse(body.toString()) });
+          handler(request, response);
+        });
+      });
+  });
+  await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void app.close());
+  const publish = () =>
+    fetch(`http://127.0.0.1:${(app.address() as AddressInfo).port}/api/v1/events`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+      body: '{"tenant":"a","type":"b","data":1.0}',
+    });
+  expect(await (await publish()).json()).toMatchObject({ status: 500, code: "body_already_read" });
+  keep = true;
+  expect((await publish()).status).toBe(202);
+});
+
+test("the sink answers what its URL asks for and shows what it got", async () => {
+  const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "public" } });
+  const answer = await server.call("PUT", "/sink/a?status=418&body=teapot&delay_ms=1", '{"x":1}', {
+    "x-test": "1",
+  });
+  expect([answer.status, answer.text]).toEqual([418, "teapot"]);
+  expect((await server.call("POST", "/sink/a?status=204")).status).toBe(204);
+  const listed = await (await fetch(`${server.url}/sink/a/requests`)).json();
+  expect(listed).toMatchObject({
+    data: [
+      { method: "POST" },
+      { method: "PUT", body: '{"x":1}', headers: { "x-test": "1" }, received_at: expect.any(String) },
+    ],
+  });
+  for (const query of ["status=99", "status=600", "delay_ms=60001", "delay_ms=x"]) {
+    expect((await server.call("POST", `/sink/a?${query}`)).status).toBe(422);
+  }
+});
+
+test("the sink keeps 256 KB of a body and still answers", async () => {
+  const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "admin" } });
+  expect((await server.call("POST", "/sink/big", "x".repeat(1_000_000))).status).toBe(200);
+  const [request] = (await server.call("GET", "/sink/big/requests")).json.data;
+  expect([request.body.length, request.truncated]).toEqual([256 * 1024, true]);
+  expect((await fetch(`${server.url}/sink/big/requests`)).status).toBe(401);
+});
+
+test("where the sink is turned off there is none", async () => {
+  const server = await startServer({ started: false });
+  expect((await server.call("POST", "/sink/x", "{}")).status).toBe(404);
+});
+
+test("a process without an API shows its health and nothing else", async () => {
+  const server = await startServer({ started: false, routes: "health" });
+  expect((await server.call("GET", "/readyz")).status).toBe(200);
+  expect((await server.call("GET", "/api/v1/events")).status).toBe(404);
+});
+
+test("a client that sends its headers drop by drop is cut off", async () => {
+  const server = await startServer({ started: false, headersTimeoutMs: 100, requestTimeoutMs: 200 });
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  socket.write("GET /healthz HTTP/1.1\r\nX-Slow: ");
+  const drip = setInterval(() => socket.write("x"), 20);
+  onTestFinished(() => {
+    clearInterval(drip);
+    socket.destroy();
+  });
+  const answer = await new Promise<string>((resolve) => socket.once("data", (data) => resolve(String(data))));
+  expect(answer).toMatch(/^HTTP\/1.1 408/);
+});
+
+test("a client that sends its body drop by drop is cut off", async () => {
+  const server = await startServer({ started: false, headersTimeoutMs: 100, requestTimeoutMs: 200 });
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  socket.write(
+    `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKey}\r\n` +
+      "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n",
+  );
+  const drip = setInterval(() => socket.write(" "), 20);
+  onTestFinished(() => clearInterval(drip));
+  await new Promise((resolve) =>
+    socket
+      .on("error", () => {})
+      .once("close", resolve)
+      .resume(),
+  );
+});

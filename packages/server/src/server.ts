@@ -1,0 +1,111 @@
+// The HTTP server around the handler: listens, limits slow clients, and stops without cutting anybody off.
+import { createServer as createHttpServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Posthorn } from "posthorn";
+import { createHandler, type HandlerOptions } from "./api/handler.ts";
+
+export interface ServerOptions extends Omit<HandlerOptions, "isDraining"> {
+  readonly hooks: Posthorn;
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Default 8400; 0 takes any free port. */
+  readonly port?: number | undefined;
+  /** How long a client may take for its headers. Default 10 s. */
+  readonly headersTimeoutMs?: number | undefined;
+  /** How long a client may take for its whole request. Default 30 s. */
+  readonly requestTimeoutMs?: number | undefined;
+}
+
+export interface Service {
+  start(): Promise<{ readonly url: string }>;
+  /** Not ready from now on, no new connections, what is being answered has the grace to end. May be called twice. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+// Longer than the 60 s of common load balancers: they, not we, close an idle connection.
+const KEEP_ALIVE_MS = 65_000;
+const DEFAULT_GRACE_MS = 25_000;
+
+export function createServer({
+  hooks,
+  host = "127.0.0.1",
+  port = 8400,
+  headersTimeoutMs = HEADERS_TIMEOUT_MS,
+  requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  ...options
+}: ServerOptions): Service {
+  let isDraining = false;
+  let stopping: Promise<void> | undefined;
+  const handler = createHandler(hooks, { ...options, isDraining: () => isDraining });
+  const server = createHttpServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      // Node looks only now and then; its default of 30 s would triple the time.
+      connectionsCheckingInterval: headersTimeoutMs / 5,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+    },
+    handler,
+  );
+  return {
+    async start() {
+      await listen(server, host, port);
+      return { url: urlOf(server) };
+    },
+    stop({ graceMs = DEFAULT_GRACE_MS } = {}) {
+      isDraining = true;
+      options.sink?.sink.close();
+      stopping ??= close(server, graceMs);
+      return stopping;
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(explain(error, host, port)));
+    server.listen(port, host, () => {
+      server.removeAllListeners("error");
+      resolve();
+    });
+  });
+}
+
+function explain(error: Error, host: string, port: number): Error {
+  const { code } = error as { code?: string };
+  const messages: Readonly<Record<string, string | undefined>> = {
+    EADDRINUSE: `Port ${port} on ${host} is taken by another process. Stop it, or choose another port: PORT=${port + 1}.`,
+    EACCES: `This account may not listen on port ${port}. Choose a port from 1024 up, such as PORT=8400.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine. Set HOST to 127.0.0.1, or to 0.0.0.0 for all.`,
+    ENOTFOUND: `The host name ${host} is not known. Set HOST to 127.0.0.1, or to 0.0.0.0 for all.`,
+  };
+  const message = messages[code ?? ""];
+  return message === undefined ? error : new ListenError(message, { cause: error });
+}
+
+async function close(server: Server, graceMs: number): Promise<void> {
+  if (!server.listening) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** Where a browser or a delivery on this machine reaches it. */
+function urlOf(server: Server): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  if (address === "0.0.0.0") return `http://127.0.0.1:${port}`;
+  if (address === "::") return `http://[::1]:${port}`;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

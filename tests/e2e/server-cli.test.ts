@@ -1,0 +1,244 @@
+// The posthorn command as people run it: built, in a process of its own, with the embedded database.
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+
+const bin = fileURLToPath(new URL("../../packages/server/bin/posthorn.js", import.meta.url));
+
+interface Running {
+  /** All that was written so far, to both outputs. */
+  output(): string;
+  /** The first match, as soon as it is there. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+  readonly exited: Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+  stop(): Promise<number | null>;
+}
+
+function posthorn(dataDir: string, args: readonly string[], env: Record<string, string> = {}): Running {
+  const child: ChildProcess = spawn(process.execPath, [bin, ...args], {
+    cwd: dataDir,
+    env: { PATH: process.env.PATH ?? "", PORT: "0", POSTHORN_DATA_DIR: join(dataDir, "data"), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  const listeners = new Set<() => void>();
+  const hear = (chunk: Buffer): void => {
+    text += chunk;
+    for (const listener of listeners) listener();
+  };
+  child.stdout?.on("data", hear);
+  child.stderr?.on("data", hear);
+  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const running: Running = {
+    output: () => text,
+    exited,
+    signal: (name) => void child.kill(name),
+    said: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const match = pattern.exec(text);
+          if (!match) return;
+          listeners.delete(look);
+          resolve(match);
+        };
+        listeners.add(look);
+        look();
+        void exited.then(() => reject(new Error(`It ended without saying ${pattern}:\n${text}`)));
+      }),
+    stop: () => {
+      child.kill("SIGTERM");
+      return exited;
+    },
+  };
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) await running.stop();
+  });
+  return running;
+}
+
+function makeDataDir(): string {
+  const folder = mkdtempSync(join(tmpdir(), "posthorn-cli-"));
+  // Run by root, PostgreSQL runs under another account, which has to get in here.
+  chmodSync(folder, 0o755);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function get(url: string, key: string): Promise<{ data: Record<string, unknown>[] }> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  expect(response.status).toBe(200);
+  return (await response.json()) as { data: Record<string, unknown>[] };
+}
+
+test("dev delivers a first event, and what it prints to paste works; a restart changes nothing", async () => {
+  const folder = makeDataDir();
+  const first = posthorn(folder, ["dev"]);
+  await first.said(/Ctrl\+C stops/);
+  const [, key = ""] = await first.said(/Admin key {3}(phk_[A-Za-z0-9_-]{43})\n/);
+  const [, api = ""] = await first.said(/API {9}(\S+)/);
+  expect(first.output()).toMatch(/Delivered evt_\S+ \(demo.started\) to the built-in sink/);
+  expect(first.output()).toMatch(/x-webhook-signature: t=\d+,v1=[0-9a-f]{64}/);
+  expect(first.output()).toMatch(/webhook-signature: v1,/);
+  const [, body = ""] = await first.said(/-d '(.*)'/);
+  const published = await fetch(`${api}/events`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body,
+  });
+  expect([published.status, await published.json()]).toEqual([
+    202,
+    expect.objectContaining({ deliveries: 1 }),
+  ]);
+  expect(statSync(join(folder, "data", "admin-key")).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, "data", "encryption-keys")).mode & 0o777).toBe(0o600);
+  expect(await first.stop()).toBe(0);
+
+  const second = posthorn(folder, ["dev"]);
+  await second.said(/Delivered evt_/);
+  expect((await second.said(/Admin key {3}(\S+)/))[1]).toBe(key);
+  const [, again = ""] = await second.said(/API {9}(\S+)/);
+  expect((await get(`${again}/tenants`, key)).data).toHaveLength(1);
+  expect((await get(`${again}/tenants/demo/endpoints`, key)).data).toHaveLength(1);
+  expect(await second.stop()).toBe(0);
+});
+
+test("serve prints a made admin key once, and never again", async () => {
+  const folder = makeDataDir();
+  const first = posthorn(folder, ["serve"]);
+  const [, key = ""] = await first.said(/The admin key, shown this once: (phk_\S{43})\n/);
+  const [, url = ""] = await first.said(/"message":"ready","url":"([^"]+)"/);
+  await get(`${url}/api/v1/events`, key);
+  expect((await fetch(`${url}/sink/x`, { method: "POST" })).status).toBe(404);
+  expect(await first.stop()).toBe(0);
+  const second = posthorn(folder, ["serve"]);
+  const [, next = ""] = await second.said(/"message":"ready","url":"([^"]+)"/);
+  await get(`${next}/api/v1/events`, key);
+  expect(second.output()).not.toMatch(/phk_/);
+  expect(await second.stop()).toBe(0);
+});
+
+test("an API process and a worker share one database; the worker shows only its health", async () => {
+  const folder = makeDataDir();
+  const env = {
+    POSTHORN_ADMIN_KEY: "k".repeat(40),
+    POSTHORN_SINK: "true",
+    POSTHORN_ALLOW_HTTP: "true",
+    POSTHORN_ALLOW_CIDRS: "127.0.0.0/8",
+  };
+  const api = posthorn(folder, ["serve", "--role", "api"], env);
+  const [, url = ""] = await api.said(/"message":"ready","url":"([^"]+)"/);
+  const worker = posthorn(folder, ["serve", "--role", "worker"], env);
+  const [, health = ""] = await worker.said(/"message":"ready","url":"([^"]+)"/);
+  expect((await fetch(`${health}/readyz`)).status).toBe(200);
+  expect((await fetch(`${health}/api/v1/events`)).status).toBe(404);
+  const call = (method: string, path: string, body: object) =>
+    fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${env.POSTHORN_ADMIN_KEY}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  await call("PUT", "/api/v1/tenants/acme", {});
+  await call("POST", "/api/v1/tenants/acme/endpoints", { url: `${url}/sink/acme`, events: ["*"] });
+  await call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: 1 });
+  await expect
+    .poll(async () => (await get(`${url}/sink/acme/requests`, env.POSTHORN_ADMIN_KEY)).data.length, {
+      timeout: 20_000,
+    })
+    .toBe(1);
+  expect([await worker.stop(), await api.stop()]).toEqual([0, 0]);
+});
+
+test("another encryption key stops the start, says to copy the right one, and leaves none behind", async () => {
+  const folder = makeDataDir();
+  const first = posthorn(folder, ["serve"]);
+  await first.said(/"message":"ready"/);
+  await first.stop();
+  const keyFile = join(folder, "data", "encryption-keys");
+  const original = readFileSync(keyFile, "utf8");
+  rmSync(keyFile);
+  const second = posthorn(folder, ["serve"]);
+  expect(await second.exited).toBe(1);
+  expect(second.output()).toMatch(/encrypted with a key "k1" that this machine does not have. Copy it/);
+  expect(existsSync(keyFile)).toBe(false);
+  const third = posthorn(folder, ["serve"], { POSTHORN_ENCRYPTION_KEYS: original.trim() });
+  await third.said(/"message":"ready"/);
+  expect(await third.stop()).toBe(0);
+});
+
+test("migrate shows what is pending, applies it, and has nothing to do after", async () => {
+  const folder = makeDataDir();
+  const run = async (...args: string[]): Promise<string> => {
+    const running = posthorn(folder, ["migrate", ...args], { LOG_LEVEL: "error" });
+    expect([await running.exited, running.output()]).toEqual([0, expect.any(String)]);
+    return running.output();
+  };
+  expect(await run("--status")).toMatch(/at version 0\. Run `posthorn migrate`/);
+  expect(await run("--dry-run")).toMatch(/create schema/);
+  expect(JSON.parse(await run("--status", "--json"))).toMatchObject({ version: 0 });
+  expect(await run()).toMatch(/applied {2}0001/);
+  expect(await run()).toMatch(/Nothing to do/);
+  const unmigrated = posthorn(makeDataDir(), ["serve"], { POSTHORN_MIGRATE: "check" });
+  expect(await unmigrated.exited).toBe(1);
+  expect(unmigrated.output()).toMatch(/Run `posthorn migrate`, or set POSTHORN_MIGRATE=auto/);
+});
+
+test("a setting that cannot be used stops the start with a sentence, not a stack", async () => {
+  const folder = makeDataDir();
+  for (const [env, message] of [
+    [{ POSTHORN_CONCURENCY: "5" }, "Did you mean POSTHORN_CONCURRENCY?"],
+    [{ PORT: "x" }, "PORT must be a whole number"],
+    [{ POSTHORN_RETRY_POLICY: "often" }, "POSTHORN_RETRY_POLICY"],
+    [{ POSTHORN_SIGNATURE_SCHEMES: "md5" }, "md5"],
+    [{ POSTHORN_HEADER_PREFIX: "X-" }, "POSTHORN_HEADER_PREFIX"],
+  ] as const) {
+    const running = posthorn(folder, ["serve"], env as unknown as Record<string, string>);
+    expect(await running.exited).toBe(1);
+    expect(running.output()).toContain(message);
+    expect(running.output()).not.toMatch(/\n {4}at /);
+  }
+});
+
+test("a taken port is said in words, and what was started is stopped", async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as { port: number };
+  const running = posthorn(makeDataDir(), ["dev", "--port", String(port)]);
+  expect(await running.exited).toBe(1);
+  expect(running.output()).toContain(`Port ${port} on 127.0.0.1 is taken by another process.`);
+});
+
+test("a second signal ends it at once, and the next start finds its way", async () => {
+  const folder = makeDataDir();
+  const running = posthorn(folder, ["dev"]);
+  const [, api = ""] = await running.said(/API {9}(\S+)/);
+  const [, key = ""] = await running.said(/Admin key {3}(\S+)/);
+  // A delivery that is held up keeps the first signal waiting.
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void holder.close());
+  const arrived = new Promise<void>((resolve) => {
+    holder.once("connection", (socket) => {
+      socket.on("error", () => {});
+      resolve();
+    });
+  });
+  const { port } = holder.address() as { port: number };
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const post = (path: string, body: object) =>
+    fetch(api + path, { method: "POST", headers, body: JSON.stringify(body) });
+  await post("/tenants/demo/endpoints", { url: `http://127.0.0.1:${port}/`, events: ["held.up"] });
+  await post("/events", { tenant: "demo", type: "held.up", data: 1 });
+  await arrived;
+  running.signal("SIGTERM");
+  await running.said(/once more to stop at once/);
+  running.signal("SIGINT");
+  expect(await running.exited).toBe(1);
+  // The database it left running is found by the next one, and stopped with it.
+  expect(await posthorn(folder, ["migrate", "--status"]).exited).toBe(0);
+});

@@ -1,0 +1,135 @@
+// Stands between a pg client and its server and misbehaves on command: connections cut, bytes that vanish, and
+// statements whose reply never comes although the server carried them out.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+
+export interface ChaosProxy {
+  /** A URL of the database, by way of the proxy. */
+  connectionString: string;
+  /** Connections open through it. */
+  readonly connections: number;
+  /** Resets every connection, now; whatever the server had received by then it still carries out. */
+  cut(): void;
+  /** From now on nothing arrives in either direction, and nobody is told. New connections get no answer either. */
+  blackhole(): void;
+  /** New connections pass again; those that were black-holed stay dead, as behind a firewall that forgot them. */
+  heal(): void;
+  /** Resolves when the next statement that contains the text was carried out and its reply thrown away. */
+  loseNextReply(text: string): Promise<void>;
+  /** As above, but the client's connection is reset as soon as the statement is on its way: it may still be waiting. */
+  cutAtNext(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Trap {
+  readonly text: string;
+  readonly waitsForReply: boolean;
+  readonly sprung: () => void;
+}
+
+interface Link {
+  readonly client: Socket;
+  readonly server: Socket;
+  isDead: boolean;
+  trap: Trap | undefined;
+}
+
+export async function startChaosProxy(connectionString: string): Promise<ChaosProxy> {
+  const target = new URL(connectionString);
+  const { searchParams } = target;
+  const serverPath = join(searchParams.get("host") as string, `.s.PGSQL.${searchParams.get("port")}`);
+  const links = new Set<Link>();
+  const traps: Trap[] = [];
+  let isBlackHole = false;
+
+  const listener = createServer((client) => {
+    const server = connect(serverPath);
+    const link: Link = { client, server, isDead: isBlackHole, trap: undefined };
+    links.add(link);
+    client.on("data", (bytes) => pass(link, bytes));
+    server.on("data", (bytes) => answer(link, bytes));
+    for (const socket of [client, server]) {
+      socket.on("error", () => {}); // "close" follows
+      socket.on("close", () => end(link, socket));
+    }
+  });
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+
+  function pass(link: Link, bytes: Buffer): void {
+    if (link.isDead) return;
+    link.server.write(bytes);
+    const index = traps.findIndex((trap) => bytes.includes(trap.text));
+    if (index !== -1) [link.trap] = traps.splice(index, 1);
+    if (link.trap?.waitsForReply === false && bytes.subarray(-5).equals(sync)) spring(link, link.trap);
+  }
+
+  function answer(link: Link, bytes: Buffer): void {
+    const { trap } = link;
+    if (trap === undefined) {
+      if (!link.isDead) link.client.write(bytes);
+    } else if (isReadyForQuery(bytes)) {
+      if (trap.waitsForReply) spring(link, trap);
+      link.server.destroy();
+    }
+  }
+
+  function spring(link: Link, trap: Trap): void {
+    link.client.resetAndDestroy();
+    trap.sprung();
+  }
+
+  function end(link: Link, socket: Socket): void {
+    links.delete(link);
+    if (link.isDead) return;
+    // a statement on its way is left to end by itself
+    if (socket === link.server || link.trap === undefined) {
+      link.client.destroy();
+      link.server.destroy();
+    }
+  }
+
+  const setTrap = (text: string, waitsForReply: boolean) =>
+    new Promise<void>((sprung) => traps.push({ text, waitsForReply, sprung }));
+
+  const { port } = listener.address() as AddressInfo;
+  const user = searchParams.get("user");
+  return {
+    connectionString: `postgresql://${user}@127.0.0.1:${port}${target.pathname}`,
+    get connections() {
+      return links.size;
+    },
+    cut() {
+      for (const link of links) {
+        link.client.resetAndDestroy();
+        link.server.end();
+      }
+    },
+    blackhole() {
+      isBlackHole = true;
+      for (const link of links) link.isDead = true;
+    },
+    heal() {
+      isBlackHole = false;
+    },
+    loseNextReply: (text) => setTrap(text, true),
+    cutAtNext: (text) => setTrap(text, false),
+    async close() {
+      listener.close();
+      for (const { client, server } of links) {
+        client.destroy();
+        server.destroy();
+      }
+      await once(listener, "close");
+    },
+  };
+}
+
+/** The last message of every request. */
+const sync = Buffer.from([0x53, 0, 0, 0, 4]);
+
+/** The last message of every reply, and the first moment at which the statement is known to be committed. */
+function isReadyForQuery(bytes: Buffer): boolean {
+  return bytes.length >= 6 && bytes.readUInt32BE(bytes.length - 5) === 5 && bytes.at(-6) === 0x5a;
+}

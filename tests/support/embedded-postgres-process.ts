@@ -1,0 +1,107 @@
+// Starts and drives embedded-postgres-user.ts, and makes the folders such processes work in.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { type Account, canExecute, canRead } from "../../packages/server/src/embedded-postgres/account.ts";
+import { commandLine } from "../../packages/server/src/embedded-postgres/process-identity.ts";
+
+export interface UserProcess {
+  /** Opens the data directory; tells how to connect and how long it took. */
+  open(dataDir: string): Promise<{ connection: { host: string }; tookMs: number }>;
+  query(sql: string): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+  run(action: string, argument: string): Promise<unknown>;
+  /** kill -9, and waits until it is gone. */
+  kill(): Promise<void>;
+}
+
+const script = fileURLToPath(new URL("./embedded-postgres-user.ts", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export const isRoot = process.getuid?.() === 0;
+export const nobody: Account = { uid: 65534, gid: 65534 };
+/** Root can start processes of another account, if that account can reach Node and this repository. */
+export const canStartOthers =
+  isRoot && canExecute(nobody, realpathSync(process.execPath)) && canRead(nobody, script);
+
+export function startUser(account?: Account): UserProcess {
+  const child = spawn(process.execPath, ["--conditions=posthorn-source", "--import", "tsx", script], {
+    cwd: root,
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
+    stdio: ["pipe", "pipe", "inherit"],
+    ...account,
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = once(child, "exit");
+
+  async function run(action: string, argument = ""): Promise<never> {
+    child.stdin.write(`${JSON.stringify([action, argument])}\n`);
+    const line = await lines.next();
+    if (line.done) throw new Error(`the process ended during ${action}`);
+    const { result, error } = JSON.parse(line.value);
+    if (error) throw Object.assign(new Error(error.message), { code: error.code });
+    return result as never;
+  }
+
+  async function kill(): Promise<void> {
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  onTestFinished(kill);
+  return {
+    open: (dataDir) => run("open", dataDir),
+    query: (sql) => run("query", sql),
+    close: () => run("close"),
+    run,
+    kill,
+  };
+}
+
+/** A folder any account may enter, removed when the test ends. */
+export function makeTemporaryFolder(mode = 0o755): string {
+  const folder = mkdtempSync(join(tmpdir(), "posthorn-embedded-"));
+  chmodSync(folder, mode);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+  return folder;
+}
+
+/** The path of a data directory not yet made, whose server does not outlive the test. */
+export function chooseDataDir(options: { parent?: string; name?: string } = {}): string {
+  const dataDir = join(options.parent ?? makeTemporaryFolder(), options.name ?? "data");
+  onTestFinished(() => {
+    const [pid, elsewhere] = [postmasterPid(dataDir), linkTarget(join(dataDir, "postgres"))];
+    if (pid !== null) process.kill(pid, "SIGKILL");
+    if (elsewhere !== null) rmSync(elsewhere, { recursive: true, force: true, maxRetries: 10 });
+  });
+  return dataDir;
+}
+
+export function clusterOf(dataDir: string): string {
+  const home = join(dataDir, "postgres");
+  return join(linkTarget(home) ?? home, "data");
+}
+
+/** The pid in postmaster.pid if the server of this data directory runs under it, else null. */
+export function postmasterPid(dataDir: string): number | null {
+  const cluster = clusterOf(dataDir);
+  try {
+    const pid = Number.parseInt(readFileSync(join(cluster, "postmaster.pid"), "utf8"), 10);
+    return commandLine(pid)?.includes(cluster) ? pid : null;
+  } catch {
+    return null;
+  }
+}
+
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}

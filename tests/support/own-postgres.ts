@@ -1,0 +1,52 @@
+// An embedded PostgreSQL that belongs to one test, which may therefore stop it, restart it and change its settings.
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { openEmbeddedPostgres } from "../../packages/server/src/embedded-postgres/open-embedded-postgres.ts";
+import { eventually } from "./audit.ts";
+import { postmasterPid } from "./embedded-postgres-process.ts";
+
+export interface OwnPostgres {
+  readonly connectionString: string;
+  /** What `pg_ctl stop -m immediate` does: no checkpoint, no goodbye; the next start recovers. */
+  stopImmediately(): Promise<void>;
+  start(): Promise<void>;
+  /** On a connection of its own, as superuser. */
+  query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+export async function openOwnPostgres(): Promise<OwnPostgres> {
+  const dataDir = mkdtempSync(join(tmpdir(), "posthorn-outage-"));
+  chmodSync(dataDir, 0o755); // run by root, PostgreSQL runs under another account
+  let { connectionString, close } = await openEmbeddedPostgres({ dataDir });
+  const earlier: (typeof close)[] = [];
+  return {
+    get connectionString() {
+      return connectionString;
+    },
+    async stopImmediately() {
+      process.kill(postmasterPid(dataDir) as number, "SIGQUIT");
+      await eventually("the server is gone", () => postmasterPid(dataDir) === null);
+    },
+    async start() {
+      earlier.push(close);
+      ({ connectionString, close } = await openEmbeddedPostgres({ dataDir }));
+    },
+    async query<Row extends pg.QueryResultRow>(sql: string) {
+      const client = new pg.Client({ connectionString });
+      client.on("error", () => {}); // the query rejects too
+      await client.connect();
+      try {
+        return (await client.query<Row>(sql)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+    async close() {
+      for (const leave of [...earlier, close]) await leave();
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
