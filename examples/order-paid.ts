@@ -1,6 +1,7 @@
 // The library in an application: the order and its event are one transaction.
-import { createPosthorn } from "posthorn";
+
 import pg from "pg";
+import { createPosthorn } from "posthorn";
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 const hooks = createPosthorn({

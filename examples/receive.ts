@@ -8,7 +8,12 @@ const server = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const body = Buffer.concat(chunks);
-  const result = await verify({ scheme: "standard-webhooks", headers: request.headers, body, secrets: [secret] });
+  const result = await verify({
+    scheme: "standard-webhooks",
+    headers: request.headers,
+    body,
+    secrets: [secret],
+  });
   if (!result.ok) {
     response.writeHead(401).end();
     return;

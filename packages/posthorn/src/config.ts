@@ -62,7 +62,7 @@ export interface Config {
   readonly logger: Logger;
 }
 
-const optionNames = [
+export const optionNames = [
   "database",
   "schema",
   "encryptionKeys",

@@ -22,14 +22,15 @@ export interface Stages {
   readonly send: (request: PreparedRequest) => Promise<AttemptOutcome>;
 }
 
-/** One attempt, from claim to settlement. */
+/** One attempt, from claim to settlement. Null when this process stops and broke it off: its burial records that. */
 export async function deliver(
   delivery: ClaimedDelivery,
   target: Target,
   stages: Stages,
-): Promise<Settlement> {
+): Promise<Settlement | null> {
   const startedAt = stages.now();
   const outcome = await prepareAndSend(delivery, target, startedAt, stages);
+  if (outcome.kind === "failed" && outcome.error === "unknown") return null;
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
   return { delivery, startedAt, outcome, decision };
 }

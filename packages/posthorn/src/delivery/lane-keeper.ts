@@ -237,8 +237,13 @@ export class LaneKeeper {
     if (unsent.length > 0) await this.#claiming(() => giveBack(db, workerId(), unsent));
   }
 
+  /** This worker stops: lanes in which nothing is left go to others before the last attempt has ended. */
+  async releaseDrained(): Promise<void> {
+    await this.#release([...this.#options.lanes.all()].filter((lane) => !lane.isHolding));
+  }
+
   async #releaseIdle(): Promise<void> {
-    const { db, lanes, others, workerId } = this.#options;
+    const { lanes, others } = this.#options;
     const now = performance.now();
     const linger = others() === 0 ? lingerAloneMs : lingerMs;
     const idle: Lane[] = [];
@@ -248,6 +253,11 @@ export class LaneKeeper {
       if (lane.isClosing || isQuiet) idle.push(lane);
       if (idle.length === 1_000) break;
     }
+    await this.#release(idle);
+  }
+
+  async #release(idle: readonly Lane[]): Promise<void> {
+    const { db, lanes, workerId } = this.#options;
     if (idle.length === 0) return;
     const wasClosing = new Set(idle.filter((lane) => lane.isClosing));
     for (const lane of idle) lane.isClosing = true;

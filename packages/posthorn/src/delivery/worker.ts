@@ -1,6 +1,6 @@
 // One process's part in delivering: its lease, its lanes, and the attempts it makes. A process that only ingests has
 // a worker without lanes: it needs the name to write under.
-
+import { performance } from "node:perf_hooks";
 import type { LaneHolder } from "../fan-out/fan-out.ts";
 import type { ClaimedDelivery, Settlement, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
@@ -35,6 +35,8 @@ export interface WorkerOptions {
 
 /** Answered and not yet written down: past it nothing new is started, so a database that is away costs no memory. */
 const maxUnsettled = 5_000;
+/** How often a stopping worker looks for lanes that have become empty. */
+const drainStepMs = 200;
 
 export class Worker implements LaneHolder {
   readonly delivers: boolean;
@@ -110,7 +112,7 @@ export class Worker implements LaneHolder {
     this.#lanes.shut();
     await this.#keeper.stop();
     await this.#giveBackWaiting();
-    await withinTime(graceMs, this.#lanes.quiet());
+    await this.#drain(performance.now() + graceMs);
     await this.#settler.stop();
     this.#hints.stop();
     await this.#lease.stop();
@@ -216,6 +218,23 @@ export class Worker implements LaneHolder {
     }
     this.#keeper.lanesReady();
     this.#options.onOutboxHint();
+  }
+
+  /** Lane by lane, so that others need not wait for the slowest receiver of all. */
+  async #drain(deadline: number): Promise<void> {
+    while (this.#lanes.size > 0) {
+      try {
+        await this.#keeper.releaseDrained();
+        this.#hints.tellAll();
+      } catch (error) {
+        this.#options.logger.warn("could not release lanes; they are free when this worker is gone", {
+          error: (error as Error).message,
+        });
+      }
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0 || this.#lanes.heldIds.size === 0) return;
+      await withinTime(Math.min(leftMs, drainStepMs), this.#lanes.quiet());
+    }
   }
 
   async #giveBackWaiting(): Promise<void> {

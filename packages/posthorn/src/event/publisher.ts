@@ -5,7 +5,7 @@ import { PosthornError } from "../errors.ts";
 import type { FanOutBatch, FanOutResult } from "../fan-out/fan-out.ts";
 import type { Event, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
-import { type Database, isConflict, isUnavailable } from "../storage/database.ts";
+import { type Database, isConflict, isDuplicate, isUnavailable } from "../storage/database.ts";
 import { existingEvents } from "../storage/queries/events/exist.ts";
 import type { IdempotencyKey } from "../storage/queries/events/ingest.ts";
 import { knownKeys } from "../storage/queries/events/known-keys.ts";
@@ -110,7 +110,8 @@ export class Publisher {
         await this.#answer(batch, result.refused, (id) => result.deliveries.get(id) ?? 0);
         return;
       } catch (error) {
-        if (isUnavailable(error)) {
+        // a statement given up for lost was only late: its events are there now
+        if (isUnavailable(error) || (mayBeCommitted && isDuplicate(error))) {
           mayBeCommitted = true;
           this.#options.onTrouble();
         } else if (!isConflict(error)) {
@@ -158,7 +159,7 @@ export class Publisher {
       duplicates.flatMap((entry) => entry.key ?? []),
     );
     const byKey = new Map(known.map((row) => [`${row.tenant} ${row.key}`, row]));
-    for (const { key, resolve, reject } of duplicates) {
+    for (const { event, key, resolve, reject } of duplicates) {
       const first = byKey.get(`${key?.tenant} ${key?.key}`);
       if (first === undefined)
         reject(
@@ -169,6 +170,9 @@ export class Publisher {
         );
       else if (!first.digest.equals(key?.digest as Uint8Array))
         reject(conflictError(key?.key ?? "", first.eventId));
+      // stored by this very call, whose first reply was lost
+      else if (first.eventId === event.id)
+        resolve({ id: formatId("evt", event.id), duplicate: false, deliveries: null });
       else resolve({ id: formatId("evt", first.eventId), duplicate: true, deliveries: 0 });
     }
   }

@@ -212,9 +212,14 @@ export function isConflict(error: unknown): boolean {
   return code === "40001" || code === "40P01" || code === "55P03";
 }
 
+/** The statement would have stored something a second time. */
+export function isDuplicate(error: unknown): boolean {
+  return (error as { code?: string }).code === "23505";
+}
+
 // 08 connection, 25006 read-only, 53 resources (disk full, too many connections), 57P0x shutdown and restart,
 // 58 system, XX000 "cannot … during recovery"; then what the operating system and the driver say.
 const unavailableCodes =
   /^(08...|25006|53...|57014|57P0[1-5]|58...|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 const unavailableMessages =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|after calling end on the pool|connection is closed|server closed the connection|the database system is (starting up|shutting down|in recovery)/i;
+  /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|after calling end on the pool|connection is closed|server closed the connection|the database system is (starting up|shutting down|in recovery)/i;

@@ -5,10 +5,10 @@ import { hash, randomUUID } from "node:crypto";
 import { uuidv7 } from "@posthorn/wire";
 import fc from "fast-check";
 import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import type { ClaimedDelivery, Event, Settlement, Uuid } from "../model.ts";
-import { Database } from "./database.ts";
+import { Database, type Queryable } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { lockEndpoint } from "./queries/endpoints/read.ts";
 import { syncLanes } from "./queries/endpoints/sync-lanes.ts";
@@ -22,6 +22,7 @@ import { cancelOwed } from "./queries/queue/cancel.ts";
 import { fetch } from "./queries/queue/fetch.ts";
 import { giveBack } from "./queries/queue/give-back.ts";
 import { oweAgain } from "./queries/queue/owe.ts";
+import { recoverClaimed } from "./queries/queue/recover.ts";
 import { settle } from "./queries/queue/settle.ts";
 import { lockTenant, raiseRoutingVersion } from "./queries/tenants/lock.ts";
 import { insertTenant } from "./queries/tenants/save.ts";
@@ -42,7 +43,7 @@ let db: Database;
 beforeAll(async () => {
   database = await createDatabase();
   // what is proven here is not that commits reach the disk
-  pool = createPool(database.connectionString, { options: "-c synchronous_commit=off" });
+  pool = createPool(database.connectionString, { max: 8, options: "-c synchronous_commit=off" });
   db = new Database({ database: pool, schema: "posthorn" });
   await migrate(db);
   await installTestClock(db);
@@ -61,12 +62,100 @@ test("whatever happens in whatever order, deliveries live by the rules and none 
       await bringToAnEnd(world.model, world.real);
     }),
     {
-      numRuns: Number(process.env.POSTHORN_RUNS ?? 100),
+      numRuns: Number(process.env.POSTHORN_RUNS ?? 60),
       endOnFailure: process.env.POSTHORN_SHRINK === undefined,
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     },
   );
 }, 50_000);
+
+test("a lane that gets its first row during its owner's burial is made ready all the same", async () => {
+  const { model, real } = await createWorld();
+  const [dead, other] = model.processes as [Worker, Worker];
+  const id = await ingestOne(db, real, dead, claim.ifGained);
+  await settle(db, dead.id, [toSettlement(await claimedById(dead, id), "delivered")]);
+  const burial = await db.transaction(async (tx) => {
+    await ingestOne(tx, real, other, claim.none);
+    const burying = bury(db, { id: dead.id, until: null });
+    await untilSomebodyWaits();
+    return { burying };
+  });
+  expect(await burial.burying).toMatchObject({ deliveries: 0, lanes: 1 });
+  expect(await acquireLanes(db, other.id, 10)).toEqual([real.endpoints[0]]);
+});
+
+test("what a worker writes while it is being buried counts for nothing", async () => {
+  const { model, real } = await createWorld();
+  const [dead] = model.processes as [Worker];
+  const id = await ingestOne(db, real, dead, claim.ifGained);
+  const delivery = await claimedById(dead, id);
+  // a lock on its lane keeps the burial open after the deliveries went back
+  const late = await db.transaction(async (tx) => {
+    await syncLanes(tx, real.endpoints);
+    const burying = bury(db, { id: dead.id, until: null });
+    await untilSomebodyWaits(1);
+    const settling = settle(db, dead.id, [toSettlement(delivery, "delivered")]);
+    await untilSomebodyWaits(2);
+    const ingesting = ingestOne(db, real, dead, claim.mine);
+    await untilSomebodyWaits(3);
+    return { burying, settling, ingesting };
+  });
+  expect(await late.burying).toMatchObject({ deliveries: 1 });
+  expect(await late.settling).toEqual(new Set());
+  expect(await late.ingesting).toBe("not written");
+  const { rows } = await pool.query("select id, claimed_by, attempts, failures from posthorn.queue");
+  expect(rows).toEqual([{ id, claimed_by: null, attempts: 1, failures: 0 }]);
+});
+
+test("a worker in the middle of a write is not buried", async () => {
+  const { model, real } = await createWorld();
+  const [busy] = model.processes as [Worker];
+  await db.transaction(async (tx) => {
+    await ingestOne(tx, real, busy, claim.ifGained);
+    expect(await bury(db, { id: busy.id, until: null })).toBeNull();
+  });
+  expect(await fetch(db, busy.id, [{ endpointId: real.endpoints[0] as Uuid, room: 5 }])).toEqual([]);
+  expect(await recoverClaimed(db, busy.id, [])).toHaveLength(1);
+});
+
+/** One event for the first endpoint. */
+async function ingestOne(
+  on: Queryable,
+  real: World,
+  worker: Worker,
+  how: QueuedDelivery["claim"],
+): Promise<Uuid> {
+  const event = newEvent();
+  const endpointId = real.endpoints[0] as Uuid;
+  const id = uuidv7();
+  const { written } = await ingest(on, {
+    workerId: worker.id,
+    delivers: true,
+    routes: new Map(),
+    events: [event],
+    keys: [],
+    outboxIds: [],
+    deliveries: [{ id, eventId: event.id, endpointId, claim: how }],
+    foreignLanes: how === claim.mine ? [] : [endpointId],
+  });
+  return written ? id : "not written";
+}
+
+async function claimedById(worker: Worker, id: Uuid): Promise<ClaimedDelivery> {
+  const claimed = await recoverClaimed(db, worker.id, []);
+  return claimed.find((delivery) => delivery.id === id) as ClaimedDelivery;
+}
+
+async function untilSomebodyWaits(count = 1): Promise<void> {
+  await vi.waitUntil(async () => {
+    const { rows } = await pool.query(
+      `select count(*)::integer as waiting
+       from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0].waiting >= count;
+  });
+}
 
 // ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -304,14 +393,21 @@ const acquire: fc.Arbitrary<Step> = fc
   );
 
 const fetchOwed: fc.Arbitrary<Step> = fc
-  .record({ slot: slots, lane: fc.nat(2), room: fc.integer({ min: 1, max: 4 }) })
-  .map(({ slot, lane, room }) =>
-    stepOf(slot, `fetch ${room} of lane ${lane}`, async (worker, model, real) => {
-      const endpointId = real.endpoints[lane] as Uuid;
-      const owns = laneOf(model, endpointId).owner === worker.id;
-      const due = owedIn(model, endpointId).filter((delivery) => isReached(model, delivery.dueMs));
-      const fetched = await fetch(db, worker.id, [{ endpointId, room }]);
-      expect(fetched).toHaveLength(owns ? Math.min(room, due.length) : 0);
+  .record({ slot: slots, room: fc.integer({ min: 1, max: 4 }) })
+  .map(({ slot, room }) =>
+    stepOf(slot, `fetch ${room} of each lane`, async (worker, model, real) => {
+      const fetched = await fetch(
+        db,
+        worker.id,
+        real.endpoints.map((endpointId) => ({ endpointId, room })),
+      );
+      for (const endpoint of real.endpoints) {
+        const owns = laneOf(model, endpoint).owner === worker.id;
+        const due = owedIn(model, endpoint).filter((delivery) => isReached(model, delivery.dueMs));
+        const brought = fetched.filter(({ delivery }) => delivery.endpointId === endpoint);
+        expect(brought).toHaveLength(owns ? Math.min(room, due.length) : 0);
+        for (const { delivery } of brought) expect(due.map(({ id }) => id)).toContain(delivery.id);
+      }
       for (const { delivery } of fetched) takeClaimed(model, worker, delivery);
     }),
   );
@@ -321,7 +417,7 @@ const settleHeld: fc.Arbitrary<Step> = fc
     slot: slots,
     ends: fc.array(fc.constantFrom<End>("delivered", "retry", "long retry", "dead"), {
       minLength: 1,
-      maxLength: 4,
+      maxLength: 6,
     }),
   })
   .map(({ slot, ends }) =>
@@ -332,14 +428,22 @@ const settleHeld: fc.Arbitrary<Step> = fc
 
 const settleLate: fc.Arbitrary<Step> = choice.map((n) =>
   step(
-    `late settle ${n}`,
-    (model) => model.ghosts.some((ghost) => ghost.held.size > 0),
+    `late word ${n}`,
+    (model) => ghostsOf(model).length > 0,
     async (model) => {
-      const ghosts = model.ghosts.filter((ghost) => ghost.held.size > 0);
-      await settleAs(ghosts[n % ghosts.length] as Worker, model, ["delivered", "retry", "dead"]);
+      const ghosts = ghostsOf(model);
+      const ghost = ghosts[n % ghosts.length] as Worker;
+      if (n % 3 > 0) await settleAs(ghost, model, ["delivered", "retry", "dead"]);
+      else await giveBackAs(ghost, model, 3);
     },
   ),
 );
+
+/** Buried, and with something left to say. */
+function ghostsOf(model: Model): Worker[] {
+  const workers = [...model.ghosts, ...model.processes.filter((worker) => worker !== undefined)];
+  return workers.filter((worker) => !isAlive(model, worker) && worker.held.size > 0);
+}
 
 const crash: fc.Arbitrary<Step> = slots.map((slot) =>
   step(
@@ -394,15 +498,17 @@ const stall: fc.Arbitrary<Step> = slots.map((slot) =>
 const giveHeldBack: fc.Arbitrary<Step> = fc
   .record({ slot: slots, count: fc.integer({ min: 1, max: 3 }) })
   .map(({ slot, count }) =>
-    stepOf(slot, `give back ${count}`, async (worker, model) => {
-      const ids = [...worker.held.keys()].slice(0, count);
-      await giveBack(db, worker.id, ids);
-      for (const id of ids) {
-        worker.held.delete(id);
-        if (isAlive(model, worker)) unclaim(model.deliveries.get(id) as Delivery);
-      }
-    }),
+    stepOf(slot, `give back ${count}`, (worker, model) => giveBackAs(worker, model, count)),
   );
+
+async function giveBackAs(worker: Worker, model: Model, count: number): Promise<void> {
+  const ids = [...worker.held.keys()].slice(0, count);
+  await giveBack(db, worker.id, ids);
+  for (const id of ids) {
+    worker.held.delete(id);
+    if (isAlive(model, worker)) unclaim(model.deliveries.get(id) as Delivery);
+  }
+}
 
 const release: fc.Arbitrary<Step> = slots.map((slot) =>
   stepOf(slot, "release", async (worker, model) => {
@@ -470,9 +576,9 @@ const discard: fc.Arbitrary<Step> = fc.nat(9).map((n) =>
 const steps = [
   ...[publish, publish, publish, publish, publish, publish, publishInTransaction, publishInTransaction],
   ...[relay, relay, acquire, acquire, acquire, release, giveHeldBack],
-  ...[fetchOwed, fetchOwed, fetchOwed, fetchOwed, fetchOwed, fetchOwed],
+  ...[fetchOwed, fetchOwed, fetchOwed, fetchOwed, fetchOwed],
   ...[settleHeld, settleHeld, settleHeld, settleHeld, settleHeld, settleHeld, settleLate],
-  ...[crash, start, renew, stall],
+  ...[crash, start, start, start, start, renew, renew, stall, stall],
   ...[advanceClock, advanceClock, retryByHand, retryByHand, pauseOrUnpause, discard],
 ];
 

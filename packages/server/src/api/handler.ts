@@ -83,7 +83,7 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
   };
 }
 
-function routesOf(
+export function routesOf(
   hooks: Posthorn,
   { routes = "all", sink, isDraining = () => false }: HandlerOptions,
 ): Route[] {

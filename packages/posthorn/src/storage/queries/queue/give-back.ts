@@ -11,9 +11,23 @@ export async function giveBack(db: Queryable, workerId: number, ids: readonly Uu
 const giveBackStatement = statement(
   "give back",
   `
-update posthorn.queue
-set claimed_by = null
-where id = any ($2::uuid[])
-  and claimed_by = $1::integer
+with returned as (
+  update posthorn.queue
+  set claimed_by = null
+  where id = any ($2::uuid[])
+    and claimed_by = $1::integer
+  returning endpoint_id, next_at
+),
+earliest as (
+  select endpoint_id, min(next_at) as next_at
+  from returned
+  group by endpoint_id
+)
+-- the lane's owner sees what is owed in it; without one, the lane has to be ready
+update posthorn.lanes l
+set ready_at = least(l.ready_at, earliest.next_at)
+from earliest
+where l.endpoint_id = earliest.endpoint_id
+  and l.owner is null
 `,
 );

@@ -73,6 +73,8 @@ export async function buryMissing(db: Database, workerId: number): Promise<Buria
 // Separate statements: each sees everything the dead worker had committed before its row was locked.
 async function returnAll(tx: Queryable, workerId: number): Promise<Burial> {
   const [queue] = await tx.query<{ count: number }>(returnDeliveriesStatement, [workerId]);
+  // Locked first: a row that somebody is putting into such a lane must be there when the lane is made ready.
+  await tx.query(lockLanesStatement, [workerId]);
   const [lanes] = await tx.query<{ count: number }>(returnLanesStatement, [workerId]);
   return { workerId, deliveries: queue?.count ?? 0, lanes: lanes?.count ?? 0 };
 }
@@ -105,6 +107,17 @@ recorded as (
 )
 select count(*)::integer as count
 from returned
+`,
+);
+
+const lockLanesStatement = statement(
+  "lock lanes of the dead",
+  `
+select l.endpoint_id
+from posthorn.lanes l
+where l.owner = $1::integer
+order by l.endpoint_id
+for no key update
 `,
 );
 
