@@ -34,19 +34,24 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
       earlier.push(close);
       ({ connectionString, close } = await openEmbeddedPostgres({ dataDir }));
     },
-    async query<Row extends pg.QueryResultRow>(sql: string) {
-      const client = new pg.Client({ connectionString });
-      client.on("error", () => {}); // the query rejects too
-      await client.connect();
-      try {
-        return (await client.query<Row>(sql)).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    query: (sql) => queryOnce(connectionString, sql),
     async close() {
       for (const leave of [...earlier, close]) await leave();
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+}
+
+export async function queryOnce<Row extends pg.QueryResultRow>(
+  connectionString: string,
+  sql: string,
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString });
+  client.on("error", () => {}); // the query rejects too
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
 }

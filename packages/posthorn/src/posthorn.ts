@@ -78,6 +78,7 @@ export class Instance implements Posthorn {
   readonly #config: Config;
   readonly #newEngine: (delivers: boolean) => Engine;
   #engine: Engine | undefined;
+  #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(config: Config) {
@@ -138,8 +139,21 @@ export class Instance implements Posthorn {
     );
   }
 
-  async start({ role = "all" }: { readonly role?: Role } = {}): Promise<void> {
-    if (this.#engine !== undefined) return;
+  start({ role = "all" }: { readonly role?: Role } = {}): Promise<void> {
+    this.#starting ??= this.#start(role).catch((error) => {
+      this.#starting = undefined;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  async #start(role: Role): Promise<void> {
+    if (this.#stopping !== undefined) {
+      throw new PosthornError(
+        "invalid_config",
+        "This Posthorn was stopped; create a new one to start again.",
+      );
+    }
     const { pending } = await this.migrationStatus();
     if (pending.length > 0) {
       throw new PosthornError(
@@ -148,7 +162,12 @@ export class Instance implements Posthorn {
       );
     }
     const engine = this.#newEngine(role !== "api" && this.#config.enabled);
-    await engine.start();
+    try {
+      await engine.start();
+    } catch (error) {
+      await engine.stop(0);
+      throw error;
+    }
     this.#engine = engine;
   }
 
@@ -175,6 +194,7 @@ export class Instance implements Posthorn {
   }
 
   async #stop(graceMs: number): Promise<void> {
+    await this.#starting?.catch(() => {}); // whoever started it is told
     await this.#engine?.stop(graceMs);
     await this.db.close();
   }

@@ -34,6 +34,7 @@ const ERRORS: Readonly<Record<AttemptError, OutcomeClass>> = {
   tls_error: "transient",
   bad_response: "transient",
   unknown: "transient",
+  not_signed: "transient",
   blocked_address: "permanent",
   invalid_request: "permanent",
 };

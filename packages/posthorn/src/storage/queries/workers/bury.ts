@@ -1,5 +1,7 @@
 // Buries workers that died: what they held is owed again, with an attempt recorded as unknown, because it may have
 // been sent. It does not count against the retry budget.
+import type { Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
@@ -72,10 +74,13 @@ export async function buryMissing(db: Database, workerId: number): Promise<Buria
 
 // Separate statements: each sees everything the dead worker had committed before its row was locked.
 async function returnAll(tx: Queryable, workerId: number): Promise<Burial> {
-  const [queue] = await tx.query<{ count: number }>(returnDeliveriesStatement, [workerId]);
+  const [queue] = await tx.query<{ count: number; endpoints: Uuid[] | null }>(returnDeliveriesStatement, [
+    workerId,
+  ]);
+  const endpoints = uuidArray(queue?.endpoints ?? []);
   // Locked first: a row that somebody is putting into such a lane must be there when the lane is made ready.
-  await tx.query(lockLanesStatement, [workerId]);
-  const [lanes] = await tx.query<{ count: number }>(returnLanesStatement, [workerId]);
+  await tx.query(lockLanesStatement, [workerId, endpoints]);
+  const [lanes] = await tx.query<{ count: number }>(returnLanesStatement, [workerId, endpoints]);
   return { workerId, deliveries: queue?.count ?? 0, lanes: lanes?.count ?? 0 };
 }
 
@@ -98,24 +103,26 @@ with returned as (
   set claimed_by = null,
     attempts = q.attempts + 1
   where q.claimed_by = $1::integer
-  returning q.id, q.attempts, q.trigger
+  returning q.id, q.attempts, q.trigger, q.endpoint_id
 ),
 recorded as (
   insert into posthorn.attempts (delivery_id, number, error, trigger, worker)
   select id, attempts, 'unknown', trigger, $1::integer
   from returned
 )
-select count(*)::integer as count
+select count(*)::integer as count, json_agg(distinct endpoint_id) as endpoints
 from returned
 `,
 );
 
+// Its own lanes, and lanes it had let go of while the reply that brought their rows was on its way.
 const lockLanesStatement = statement(
   "lock lanes of the dead",
   `
 select l.endpoint_id
 from posthorn.lanes l
 where l.owner = $1::integer
+  or (l.owner is null and l.endpoint_id = any ($2::uuid[]))
 order by l.endpoint_id
 for no key update
 `,
@@ -134,6 +141,7 @@ with returned as (
         and q.claimed_by is null
     )
   where l.owner = $1::integer
+    or (l.owner is null and l.endpoint_id = any ($2::uuid[]))
   returning l.endpoint_id
 )
 select count(*)::integer as count
