@@ -25,9 +25,9 @@ export interface LedgerReceiver {
   readonly maxOpen: ReadonlyMap<string, number>;
   /** How long the next answers take. */
   answerAfterMs: () => number;
-  /** Requests for which this holds are kept open until `letGo`. */
+  /** Requests for which this holds are kept open until they are let go of. `letGo()` ends holding altogether. */
   hold: (entry: LedgerEntry) => boolean;
-  letGo(): void;
+  letGo(which?: (entry: LedgerEntry) => boolean): void;
   /** Resolves as soon as the condition holds; looked at whenever a request comes or ends. Rejects when too late. */
   until(what: string, condition: () => boolean, timeoutMs?: number): Promise<void>;
   answered(deliveryId: string): readonly LedgerEntry[];
@@ -42,7 +42,7 @@ export async function startLedgerReceiver(): Promise<LedgerReceiver> {
   const eventsByPath = new Map<string, Set<string>>();
   const maxOpen = new Map<string, number>();
   const open = new Map<string, number>();
-  const held: (() => void)[] = [];
+  const held = new Map<LedgerEntry, () => void>();
   const watchers = new Set<() => void>();
 
   const server = createServer((request, response) => {
@@ -60,9 +60,13 @@ export async function startLedgerReceiver(): Promise<LedgerReceiver> {
     maxOpen,
     answerAfterMs: () => 0,
     hold: () => false,
-    letGo() {
-      receiver.hold = () => false;
-      for (const answer of held.splice(0)) answer();
+    letGo(which) {
+      if (which === undefined) receiver.hold = () => false;
+      for (const [entry, answer] of held) {
+        if (which?.(entry) === false) continue;
+        held.delete(entry);
+        answer();
+      }
     },
     until,
     answered: (deliveryId) => (byDelivery.get(deliveryId) ?? []).filter((entry) => entry.answeredAt !== null),
@@ -94,7 +98,7 @@ export async function startLedgerReceiver(): Promise<LedgerReceiver> {
         eventsByPath.set(entry.path, (eventsByPath.get(entry.path) ?? new Set()).add(entry.eventId));
       });
     };
-    if (receiver.hold(entry)) held.push(answer);
+    if (receiver.hold(entry)) held.set(entry, answer);
     else setTimeout(answer, receiver.answerAfterMs());
     look();
   }

@@ -36,7 +36,7 @@ export function startWorker(
   const child = spawn(
     process.execPath,
     ["--conditions=posthorn-source", "--import", "tsx", script, JSON.stringify(options)],
-    { cwd: root, env: { PATH: process.env.PATH }, stdio: ["ignore", "pipe", "inherit"] },
+    { cwd: root, env: { PATH: process.env.PATH, TZ: process.env.TZ }, stdio: ["ignore", "pipe", "inherit"] },
   );
   const ended = once(child, "exit") as Promise<[number | null]>;
   let hasStarted = false;

@@ -140,6 +140,7 @@ export class Instance implements Posthorn {
   }
 
   start({ role = "all" }: { readonly role?: Role } = {}): Promise<void> {
+    if (this.#stopping !== undefined) return Promise.reject(stoppedForGood());
     this.#starting ??= this.#start(role).catch((error) => {
       this.#starting = undefined;
       throw error;
@@ -148,12 +149,6 @@ export class Instance implements Posthorn {
   }
 
   async #start(role: Role): Promise<void> {
-    if (this.#stopping !== undefined) {
-      throw new PosthornError(
-        "invalid_config",
-        "This Posthorn was stopped; create a new one to start again.",
-      );
-    }
     const { pending } = await this.migrationStatus();
     if (pending.length > 0) {
       throw new PosthornError(
@@ -194,7 +189,8 @@ export class Instance implements Posthorn {
   }
 
   async #stop(graceMs: number): Promise<void> {
-    await this.#starting?.catch(() => {}); // whoever started it is told
+    // whoever started it is told of errors
+    if (this.#engine === undefined) await this.#starting?.catch(() => {});
     await this.#engine?.stop(graceMs);
     await this.db.close();
   }
@@ -245,4 +241,8 @@ export class Instance implements Posthorn {
     }
     this.#engine?.tell(result.endpointId, result.owner);
   }
+}
+
+function stoppedForGood(): PosthornError {
+  return new PosthornError("invalid_config", "This Posthorn was stopped; create a new one to start again.");
 }

@@ -18,6 +18,7 @@ import {
 } from "../testing/index.ts";
 
 const minute = 60_000;
+const patience = { timeout: 10_000, interval: 10 };
 const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
 
 let database: TestDatabase;
@@ -103,7 +104,7 @@ async function countStates(): Promise<Record<string, number>> {
 
 /** The lane's owner has learnt that it is to stop: it holds no more than the five that are in the air. */
 async function untilOnlyFiveInFlight(): Promise<void> {
-  await vi.waitUntil(async () => (await countStates()).in_flight === 5, { timeout: 5_000, interval: 10 });
+  await vi.waitUntil(async () => (await countStates()).in_flight === 5, patience);
 }
 
 interface Attempt {
@@ -491,7 +492,7 @@ test("an endpoint that answers 410 is disabled; later events wait until it is en
   await publish(a, 1);
   await receiver.received(1, { path });
   await a.settle();
-  await vi.waitUntil(async () => !(await a.hooks.endpoints.get("acme", id)).isActive);
+  await vi.waitUntil(async () => !(await a.hooks.endpoints.get("acme", id)).isActive, patience);
   expect(await a.hooks.endpoints.get("acme", id)).toMatchObject({ disabledReason: "gone" });
 
   const ids = await publish(a, 4);

@@ -161,7 +161,8 @@ function reasonNotJson(error: Error): string {
   return error.message;
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+// A byte order mark is kept, so that it is refused as what it is: no JSON.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function checkRaw(raw: Uint8Array): Buffer {
   // bytes past the limit are refused for their number before anyone parses them
@@ -178,8 +179,15 @@ function ownCopy(raw: Uint8Array): Buffer {
 
 function isText(value: unknown, maxLength: number): boolean {
   return (
-    typeof value === "string" && value.length >= 1 && value.length <= maxLength && !unstorable.test(value)
+    typeof value === "string" && value.length >= 1 && lengthOf(value) <= maxLength && !unstorable.test(value)
   );
+}
+
+/** In characters, as PostgreSQL counts them: a pair of surrogates is one. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _character of text) length += 1;
+  return length;
 }
 
 /** PostgreSQL stores no NUL and UTF-8 no lone surrogate; other control characters in a name are a mistake. */

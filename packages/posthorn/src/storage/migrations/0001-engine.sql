@@ -311,9 +311,14 @@ begin
   end if;
   begin
     perform publish.data::json;
-  exception when invalid_text_representation then
-    raise exception 'posthorn.publish: data is not valid JSON: %', sqlerrm
-      using errcode = 'PH422', hint = 'invalid_data';
+  exception
+    when invalid_text_representation then
+      raise exception 'posthorn.publish: data is not valid JSON: %', sqlerrm
+        using errcode = 'PH422', hint = 'invalid_data';
+    when statement_too_complex then
+      -- thousands of levels, more than the parser's stack holds
+      raise exception 'posthorn.publish: data is nested deeper than 64 levels; flatten it'
+        using errcode = 'PH422', hint = 'payload_too_deep';
   end;
   -- counting brackets is cheap; only data with many of them is measured
   if length(publish.data) - length(translate(publish.data, '{[', '')) > 64
@@ -321,16 +326,17 @@ begin
     raise exception 'posthorn.publish: data is nested deeper than 64 levels; flatten it'
       using errcode = 'PH422', hint = 'payload_too_deep';
   end if;
-  if length(publish.subject) not between 1 and 256 then
-    raise exception 'posthorn.publish: subject must be 1 to 256 characters'
+  if length(publish.subject) not between 1 and 256 or publish.subject ~ '[\u0001-\u001f\u007f-\u009f]' then
+    raise exception 'posthorn.publish: subject must be 1 to 256 characters without control characters'
       using errcode = 'PH422', hint = 'invalid_subject';
   end if;
   if publish.api_version is null or publish.api_version !~ '^[A-Za-z0-9_.-]{1,32}$' then
     raise exception 'posthorn.publish: api_version must be 1 to 32 characters of A-Z a-z 0-9 _ . -'
       using errcode = 'PH422', hint = 'invalid_api_version';
   end if;
-  if length(publish.idempotency_key) not between 1 and 256 then
-    raise exception 'posthorn.publish: idempotency_key must be 1 to 256 characters'
+  if length(publish.idempotency_key) not between 1 and 256
+     or publish.idempotency_key ~ '[\u0001-\u001f\u007f-\u009f]' then
+    raise exception 'posthorn.publish: idempotency_key must be 1 to 256 characters without control characters'
       using errcode = 'PH422', hint = 'invalid_idempotency_key';
   end if;
   if publish.id is not null

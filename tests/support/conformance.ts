@@ -1,0 +1,241 @@
+// What Posthorn needs of a PostgreSQL, as one suite: run over every kind of server and every way to reach it.
+import { randomBytes } from "node:crypto";
+import { verify } from "@posthorn/wire";
+import type pg from "pg";
+import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
+import { type ScriptedReceiver, startScriptedReceiver } from "posthorn/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { Database } from "../../packages/posthorn/src/storage/database.ts";
+import { eventually } from "./audit.ts";
+import { createPool } from "./postgres.ts";
+import { startWorker } from "./worker-process.ts";
+
+export interface Place {
+  readonly connectionString: string;
+  /** False when a pooler stands in between: no session of one's own. */
+  readonly isDirect: boolean;
+  readonly schema?: string;
+  close(): Promise<void>;
+}
+
+const leaseMs = 1_500;
+
+export function testConformance(openPlace: () => Promise<Place>): void {
+  let place: Place;
+  let pool: pg.Pool;
+  let receiver: ScriptedReceiver;
+  let hooks: Posthorn;
+  let options: PosthornOptions & { schema: string };
+
+  beforeAll(async () => {
+    place = await openPlace();
+    pool = createPool(place.connectionString);
+    receiver = await startScriptedReceiver();
+    options = {
+      database: place.connectionString,
+      schema: place.schema ?? "posthorn",
+      encryptionKeys: `test:${randomBytes(32).toString("base64")}`,
+      allowHttp: true,
+      allowCidrs: ["127.0.0.0/8"],
+      retryPolicy: "50ms,50ms",
+      maxEndpointsPerTenant: 100,
+      leaseMs,
+    };
+    hooks = createPosthorn(options);
+    await hooks.migrate();
+    await hooks.start();
+  });
+  afterAll(async () => {
+    await hooks?.stop();
+    await receiver?.close();
+    await pool?.end();
+    await place?.close();
+  });
+
+  let places = 0;
+  /** A tenant with one endpoint, all of its own. */
+  async function newEndpoint() {
+    places += 1;
+    const [tenant, path] = [`tenant-${places}`, `/hook-${places}`];
+    await hooks.tenants.upsert(tenant, {});
+    const created = await hooks.endpoints.create(tenant, { url: receiver.url + path, events: ["*"] });
+    return { tenant, path, id: created.endpoint.id, secret: created.secret };
+  }
+
+  const inSchema = (sql: string) => sql.replaceAll("posthorn.", `"${options.schema}".`);
+
+  async function deliveryOf(eventId: string) {
+    const { deliveries } = await hooks.events.get(eventId);
+    return await hooks.deliveries.get(deliveries[0]?.id as string);
+  }
+
+  async function becomes(eventId: string, state: string): Promise<void> {
+    await eventually(`the delivery is ${state}`, async () => (await deliveryOf(eventId)).state === state);
+  }
+
+  test("a session is known to be its own, or not to be", async () => {
+    const db = new Database({ database: place.connectionString, schema: options.schema });
+    onTestFinished(() => db.close());
+    const connection = await db.connect();
+    expect(connection.isDirect).toBe(place.isDirect);
+    await connection.close();
+  });
+
+  test("migrating again changes nothing", async () => {
+    expect(await hooks.migrate()).toMatchObject({ applied: [], pending: [] });
+    expect(await hooks.migrationStatus()).toMatchObject({ pending: [] });
+    expect(await hooks.health()).toEqual({ ready: true });
+  });
+
+  test("a published event is delivered byte for byte, signed, at the time it is", async () => {
+    const { tenant, path, secret } = await newEndpoint();
+    const before = Date.now() - 1_000;
+    const rawData = Buffer.from('{"z":1.0,"a":12345678901234567890,"text":"\\u0000 ü"}');
+    const { id } = await hooks.publish({ tenant, type: "order.paid", rawData });
+    const [request] = await receiver.received(1, { path });
+    expect(String(request?.body)).toContain(`"data":${String(rawData)}`);
+    const headers = request?.headers as Record<string, string>;
+    const body = request?.body as Buffer;
+    expect(await verify({ scheme: "t-v1", headers, body, secrets: [secret] })).toEqual({ ok: true });
+    await becomes(id, "success");
+    const { createdAt, deliveredAt, attempts } = await deliveryOf(id);
+    for (const time of [createdAt, deliveredAt, attempts[0]?.startedAt]) {
+      expect(time?.getTime()).toBeGreaterThan(before);
+      expect(time?.getTime()).toBeLessThan(Date.now() + 1_000);
+    }
+  });
+
+  test("an event in the caller's transaction exists if and only if it commits", async () => {
+    const { tenant, path } = await newEndpoint();
+    const client = await pool.connect();
+    const ids: string[] = [];
+    for (const end of ["rollback", "commit"]) {
+      await client.query("begin");
+      ids.push((await hooks.publish({ tenant, type: "order.paid", data: end }, { tx: client })).id);
+      await client.query(end);
+    }
+    client.release();
+    const [request] = await receiver.received(1, { path });
+    expect(JSON.parse(String(request?.body))).toMatchObject({ id: ids[1], data: "commit" });
+    await becomes(ids[1] as string, "success");
+    await expect(hooks.events.get(ids[0] as string)).rejects.toMatchObject({ code: "event_not_found" });
+    expect(receiver.requestsTo(path)).toHaveLength(1);
+  });
+
+  test("the SQL function publishes from any client", async () => {
+    const { tenant, path } = await newEndpoint();
+    const { rows } = await pool.query(
+      inSchema("select posthorn.publish(tenant => $1, type => 'order.paid', data => $2::text) as id"),
+      [tenant, '{"b":1,"a":2}'],
+    );
+    const [request] = await receiver.received(1, { path });
+    expect(String(request?.body)).toContain('"data":{"b":1,"a":2}');
+    await becomes(rows[0].id, "success");
+  });
+
+  test("an idempotency key makes one event, also of racing publishers and of different ways in", async () => {
+    const { tenant, path } = await newEndpoint();
+    const input = { tenant, type: "order.paid", data: { id: 1 }, idempotencyKey: "order-1" };
+    const results = await Promise.all(Array.from({ length: 20 }, () => hooks.publish(input)));
+    const [id] = new Set(results.map((result) => result.id));
+    expect(results.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
+    expect(new Set(results.map((result) => result.id)).size).toBe(1);
+    const { rows } = await pool.query(
+      inSchema(
+        "select posthorn.publish(tenant => $1, type => 'order.paid', data => $2::text, idempotency_key => 'order-1') as id",
+      ),
+      [tenant, '{"id":1}'],
+    );
+    expect(rows[0].id).toBe(id);
+    await expect(hooks.publish({ ...input, data: { id: 2 } })).rejects.toMatchObject({
+      code: "idempotency_conflict",
+    });
+    await becomes(id as string, "success");
+    expect(receiver.requestsTo(path)).toHaveLength(1);
+  });
+
+  test("a failing endpoint is tried again by the schedule, then dead, then delivered by hand", async () => {
+    const { tenant, path } = await newEndpoint();
+    receiver.answer(path, [{ status: 500 }, { status: 503 }, { status: 500 }, { status: 200 }]);
+    const { id } = await hooks.publish({ tenant, type: "order.paid", data: 1 });
+    await becomes(id, "dead");
+    const { id: deliveryId, deadReason } = await deliveryOf(id);
+    expect(deadReason).toBe("attempts_exhausted");
+    await hooks.deliveries.retry(deliveryId);
+    await becomes(id, "success");
+    const { attempts } = await deliveryOf(id);
+    expect(attempts.map(({ number, statusCode, trigger }) => [number, statusCode, trigger])).toEqual([
+      [1, 500, "event"],
+      [2, 503, "retry"],
+      [3, 500, "retry"],
+      [4, 200, "manual"],
+    ]);
+  });
+
+  test("a paused endpoint gets nothing until it is active again", async () => {
+    const { tenant, path, id: endpointId } = await newEndpoint();
+    await hooks.endpoints.update(tenant, endpointId, { isActive: false });
+    const paused = await hooks.publish({ tenant, type: "order.paid", data: 1 });
+    const { tenant: another, path: elsewhere } = await newEndpoint();
+    await hooks.publish({ tenant: another, type: "order.paid", data: 1 });
+    await receiver.received(1, { path: elsewhere });
+    expect(receiver.requestsTo(path)).toHaveLength(0);
+    await hooks.endpoints.update(tenant, endpointId, { isActive: true });
+    await becomes(paused.id, "success");
+    expect(receiver.requestsTo(path)).toHaveLength(1);
+  });
+
+  test("after a rotation the old secret and the new one both verify", async () => {
+    const { tenant, path, id: endpointId, secret } = await newEndpoint();
+    const { secret: next } = await hooks.endpoints.rotateSecret(tenant, endpointId);
+    await hooks.publish({ tenant, type: "order.paid", data: 1 });
+    const [request] = await receiver.received(1, { path });
+    const headers = request?.headers as Record<string, string>;
+    for (const one of [secret, next]) {
+      const body = request?.body as Buffer;
+      expect(await verify({ scheme: "t-v1", headers, body, secrets: [one] })).toEqual({ ok: true });
+    }
+  });
+
+  test("what a killed worker held is recorded as unknown and delivered by another within the lease", async () => {
+    const { tenant, path } = await newEndpoint();
+    receiver.answer(path, ["hang", { status: 200 }]);
+    const worker = startWorker({ ...options, userAgent: "doomed" });
+    onTestFinished(() => worker.kill());
+    await worker.started;
+    // the worker is the only one that delivers until it has begun
+    const api = createPosthorn(options);
+    onTestFinished(() => api.stop());
+    await api.start({ role: "api" });
+    await hooks.stop();
+    const { id } = await api.publish({ tenant, type: "order.paid", data: 1 });
+    await receiver.received(1, { path });
+    hooks = createPosthorn(options);
+    await hooks.start();
+
+    await worker.kill();
+    const killedAt = performance.now();
+    await receiver.received(2, { path, timeoutMs: leaseMs + 5_000 });
+    expect(performance.now() - killedAt).toBeLessThan(leaseMs + 2_500);
+    await becomes(id, "success");
+    const { attempts } = await deliveryOf(id);
+    expect(attempts.map(({ number, error, statusCode }) => [number, error, statusCode])).toEqual([
+      [1, "unknown", null],
+      [2, null, 200],
+    ]);
+  });
+
+  test("a shared session is left without locks and prepared statements", async ({ skip }) => {
+    if (place.isDirect) skip("the session is not shared");
+    const { rows } = await pool.query(`select
+      (select count(*)::integer from pg_prepared_statements) as statements,
+      (select count(*)::integer from pg_locks l join pg_database d on d.oid = l.database
+       where l.locktype = 'advisory' and d.datname = current_database()) as locks`);
+    expect(rows).toEqual([{ statements: 0, locks: 0 }]);
+  });
+
+  test("nothing is owed at the end", async () => {
+    const { rows } = await pool.query(inSchema("select count(*)::integer as owed from posthorn.queue"));
+    expect(rows[0].owed).toBe(0);
+  });
+}
