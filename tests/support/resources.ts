@@ -48,7 +48,7 @@ export async function openResources() {
     pool,
     keyRing,
     changes,
-    tenants: createTenants(db),
+    tenants: createTenants({ db }),
     endpoints: createEndpoints({ db, keyRing, addressPolicy, defaults, maxPerTenant: 10, onChanged }),
     targets: createTargets({ db, keyRing, defaults }),
     events: createEvents(db),

@@ -99,7 +99,12 @@ export class Engine {
     return this.#publisher.publish(event);
   }
 
-  /** A delivery of this endpoint became owed, or its settings changed. */
+  /** Settings of an endpoint changed; `owner` is the worker that holds its lane. */
+  tellOfChange(owner: number | null): void {
+    this.#worker.tellOfChange(owner);
+  }
+
+  /** A delivery of this endpoint became owed. */
   tell(endpointId: Uuid, owner: number | null): void {
     this.#worker.tell(endpointId, owner);
   }

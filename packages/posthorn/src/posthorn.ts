@@ -94,10 +94,10 @@ export class Instance implements Posthorn {
       defaults,
       addressPolicy: config.addressPolicy,
       maxPerTenant: config.maxEndpointsPerTenant,
-      onChanged: ({ endpointId, owner }) => this.#engine?.tell(endpointId, owner),
+      onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),
     });
     const deliveries = createDeliveries({ db });
-    this.tenants = createTenants(db);
+    this.tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
     this.endpoints = Object.assign(endpoints, {
       test: (tenant: string, id: string) => this.#test(tenant, id),
     });

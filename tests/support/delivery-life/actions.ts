@@ -289,7 +289,7 @@ export async function bringToAnEnd(model: Model, real: World): Promise<void> {
   await buryTheDead(model);
   await startProcess(model, 0);
   const worker = model.processes[0] as Worker;
-  const waiting = await waitingEvents(model.db, 1_000);
+  const waiting = await waitingEvents(model.db, { events: 1_000, bytes: 1_000_000 });
   const events = waiting.map((event) => ({ event, endpoints: model.outbox.get(event.id) as Uuid[] }));
   const options = {
     hasRoom: true,

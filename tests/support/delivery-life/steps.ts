@@ -122,7 +122,7 @@ const publishInTransaction: fc.Arbitrary<Step> = fc
 
 const relay: fc.Arbitrary<Step> = fc.record({ slot: slots, hasRoom: mostly, rival: slots }).map((input) =>
   stepOf(input.slot, `relay ${JSON.stringify(input)}`, async (worker, model) => {
-    const waiting = await waitingEvents(model.db, 100);
+    const waiting = await waitingEvents(model.db, { events: 100, bytes: 1_000_000 });
     expect(new Set(waiting.map((event) => event.id))).toEqual(new Set(model.outbox.keys()));
     const events = waiting.map((event) => ({ event, endpoints: model.outbox.get(event.id) as Uuid[] }));
     const options = { hasRoom: input.hasRoom, delivers: true, isFresh: true, key: null, fromOutbox: true };

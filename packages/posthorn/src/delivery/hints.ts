@@ -11,7 +11,8 @@ const maxEndpoints = 200;
 export class Hints {
   readonly #db: Database;
   readonly #logger: Logger;
-  readonly #byChannel = new Map<string, Set<Uuid>>();
+  /** The endpoints to look at, or null for all of the owner's. */
+  readonly #byChannel = new Map<string, Set<Uuid> | null>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(db: Database, logger: Logger) {
@@ -23,9 +24,14 @@ export class Hints {
     this.#add(workerChannel(this.#db.schema, workerId), endpointId);
   }
 
+  /** Settings changed: the owner reads those of its lanes again. */
+  tellOwnerOfChange(workerId: number): void {
+    this.#add(workerChannel(this.#db.schema, workerId), null);
+  }
+
   /** Lanes are ready, or events wait in the outbox. */
   tellAll(): void {
-    this.#add(commonChannel(this.#db.schema));
+    this.#add(commonChannel(this.#db.schema), null);
   }
 
   stop(): void {
@@ -33,20 +39,19 @@ export class Hints {
     this.#byChannel.clear();
   }
 
-  #add(channel: string, endpointId?: Uuid): void {
-    let endpoints = this.#byChannel.get(channel);
-    if (endpoints === undefined) {
-      endpoints = new Set();
-      this.#byChannel.set(channel, endpoints);
-    }
-    if (endpointId !== undefined) endpoints.add(endpointId);
+  #add(channel: string, endpointId: Uuid | null): void {
+    const endpoints = this.#byChannel.get(channel);
+    if (endpointId === null) this.#byChannel.set(channel, null);
+    else if (endpoints === undefined) this.#byChannel.set(channel, new Set([endpointId]));
+    else endpoints?.add(endpointId);
     this.#timer ??= setTimeout(() => void this.#send(), pauseMs);
   }
 
   async #send(): Promise<void> {
     const hints = new Map<string, string>();
     for (const [channel, endpoints] of this.#byChannel) {
-      hints.set(channel, endpoints.size > maxEndpoints ? "" : [...endpoints].join(","));
+      const isForAll = endpoints === null || endpoints.size > maxEndpoints;
+      hints.set(channel, isForAll ? "" : [...endpoints].join(","));
     }
     this.#byChannel.clear();
     try {

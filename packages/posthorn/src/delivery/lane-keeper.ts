@@ -83,6 +83,10 @@ export class LaneKeeper {
     this.#acquiring.wake();
   }
 
+  surveyNow(): void {
+    this.#surveying.wake();
+  }
+
   /** Rows came into lanes of this worker, as far as somebody else could tell. */
   hint(endpointIds: readonly Uuid[]): void {
     if (endpointIds.length === 0) this.#surveying.wake();

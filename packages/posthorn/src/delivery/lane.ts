@@ -1,5 +1,6 @@
 // One endpoint's lane while this worker owns it. The cap on attempts in flight is exact because it is counted here and
 // nowhere else: nobody but the owner sends to the endpoint.
+import { laneRoom } from "../fan-out/lane-room.ts";
 import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
 
 export class Lane {
@@ -42,9 +43,9 @@ export class Lane {
     return this.isFetching || this.waiting.length + this.inFlight + this.reserved + this.unsettled > 0;
   }
 
-  /** Rows that may still come into memory. Enough to keep the endpoint busy, few enough to be lost without harm. */
+  /** Rows that may still come into memory. */
   get room(): number {
-    return Math.max(50, this.target.maxInFlight * 2) - this.waiting.length - this.reserved;
+    return laneRoom(this.target.maxInFlight) - this.waiting.length - this.reserved;
   }
 
   get mayStart(): boolean {

@@ -173,13 +173,23 @@ export class Worker implements LaneHolder {
     if (this.workerId === workerId) await this.#lease.check();
   }
 
-  /** A delivery of this endpoint became owed, or its settings changed. */
+  /** Settings of an endpoint changed: whoever owns its lane reads them now, not at the next survey. */
+  tellOfChange(owner: number | null): void {
+    if (owner === null) this.tellOfReadyLanes();
+    else if (owner === this.workerId) this.#keeper.surveyNow();
+    else this.#hints.tellOwnerOfChange(owner);
+  }
+
+  /** A delivery of this endpoint became owed. */
   tell(endpointId: Uuid, owner: number | null): void {
-    if (owner === null) {
-      this.#hints.tellAll();
-      this.#keeper.lanesReady();
-    } else if (owner === this.workerId) this.#keeper.hint([endpointId]);
+    if (owner === null) this.tellOfReadyLanes();
+    else if (owner === this.workerId) this.#keeper.hint([endpointId]);
     else this.#hints.tellOwner(owner, endpointId);
+  }
+
+  tellOfReadyLanes(): void {
+    this.#hints.tellAll();
+    this.#keeper.lanesReady();
   }
 
   async #attempt(delivery: ClaimedDelivery, lane: Lane): Promise<void> {

@@ -11,6 +11,7 @@ import {
   type QueuedDelivery,
 } from "../storage/queries/events/ingest.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
+import { laneRoom } from "./lane-room.ts";
 import type { Routes } from "./routes.ts";
 
 /** Where deliveries go; implemented by the worker. */
@@ -103,19 +104,23 @@ export function createFanOut({ db, routes, lanes }: { db: Queryable; routes: Rou
   function handOver(plan: readonly Planned[], result: IngestResult): void {
     const refused = new Set(result.refusedEventIds);
     const gained = new Set(result.gainedLanes);
-    const targets = new Map(plan.map((row) => [row.endpointId, row.target]));
-    for (const endpointId of gained) lanes.gain(targets.get(endpointId) as Target);
+    if (gained.size > 0) openGained(plan, gained);
     const oweMine = new Set<Uuid>();
     for (const row of plan) {
       if (row.claim === claim.mine) lanes.unreserve(row.endpointId);
       if (refused.has(row.eventId)) continue;
       if (row.claim === claim.mine || (row.claim === claim.ifGained && gained.has(row.endpointId))) {
         lanes.admit(bornClaimed(row));
-      } else if (!row.isForeign) {
+      } else if (!row.isForeign || gained.has(row.endpointId)) {
         oweMine.add(row.endpointId);
       }
     }
     lanes.owe({ mine: [...oweMine], others: result.otherOwners, ready: result.readyLanes });
+  }
+
+  function openGained(plan: readonly Planned[], gained: ReadonlySet<Uuid>): void {
+    const targets = new Map(plan.map((row) => [row.endpointId, row.target]));
+    for (const endpointId of gained) lanes.gain(targets.get(endpointId) as Target);
   }
 
   function returnPromises(plan: readonly Planned[]): void {
@@ -125,11 +130,26 @@ export function createFanOut({ db, routes, lanes }: { db: Queryable; routes: Rou
 
 function planDeliveries(events: readonly Event[], routes: Routes, lanes: LaneHolder): Planned[] {
   const plan: Planned[] = [];
+  const hoped = new Map<Uuid, number>();
   for (const event of events) {
     for (const target of routes.matching(event.tenant, event.type)) {
       const { endpointId } = target;
       const id = deliveryIdOf(event.id, endpointId);
-      plan.push({ id, eventId: event.id, endpointId, event, target, ...lanes.reserve(target) });
+      const reservation = lanes.reserve(target);
+      const isHoped = reservation.claim === claim.ifGained;
+      if (isHoped) hoped.set(endpointId, (hoped.get(endpointId) ?? 0) + 1);
+      // a lane that is gained takes no more into memory than one that is owned
+      const isTooMany = isHoped && (hoped.get(endpointId) ?? 0) > laneRoom(target.maxInFlight);
+      const claimed = isTooMany ? claim.none : reservation.claim;
+      plan.push({
+        id,
+        eventId: event.id,
+        endpointId,
+        event,
+        target,
+        isForeign: reservation.isForeign,
+        claim: claimed,
+      });
     }
   }
   return plan;

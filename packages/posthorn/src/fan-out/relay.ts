@@ -13,14 +13,11 @@ export interface RelayOptions {
   readonly onTrouble: () => void;
 }
 
-const maxBatch = 500;
-const batchBytes = 8 * 1024 * 1024;
+const batch = { events: 500, bytes: 8 * 1024 * 1024 };
 
 export class Relay {
   readonly #options: RelayOptions;
   readonly #loop: Loop;
-  /** Of the last batch; keeps a batch of large events small. */
-  #averageBytes = 1_024;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -49,11 +46,8 @@ export class Relay {
   }
 
   async #relay(): Promise<boolean> {
-    const limit = Math.max(10, Math.min(maxBatch, Math.floor(batchBytes / this.#averageBytes)));
-    const events = await waitingEvents(this.#options.db, limit);
+    const events = await waitingEvents(this.#options.db, batch);
     if (events.length === 0) return false;
-    const bytes = events.reduce((sum, event) => sum + event.payload.byteLength, 0);
-    this.#averageBytes = Math.max(1_024, bytes / events.length);
     try {
       const { refused } = await this.#options.fanOut({ events, keys: [], fromOutbox: true });
       // all of them refused: another worker is at it, so do not race it

@@ -35,21 +35,28 @@ export interface Tenants {
   delete(id: string): Promise<void>;
 }
 
-export function createTenants(db: Database): Tenants {
+export interface TenantsOptions {
+  readonly db: Database;
+  /** After the commit, so that each worker that owns lanes of the tenant can be told. */
+  readonly onChanged?: (owner: number | null) => void;
+}
+
+export function createTenants({ db, onChanged }: TenantsOptions): Tenants {
   return { upsert, get, list, delete: remove };
 
   async function upsert(id: string, input: TenantInput = {}): Promise<Tenant> {
     checkInput(id, input);
-    return await db.transaction(async (tx) => {
+    const { row, owners } = await db.transaction(async (tx) => {
       await insertTenant(tx, id);
       const before = await lockTenant(tx, id);
       const row = await updateTenant(tx, id, input);
-      if (before?.isActive !== row.isActive) {
-        await raiseRoutingVersion(tx, id);
-        await syncLanes(tx, await touchEndpoints(tx, id));
-      }
-      return toTenant(row);
+      if (before?.isActive === row.isActive) return { row, owners: [] };
+      await raiseRoutingVersion(tx, id);
+      const lanes = await syncLanes(tx, await touchEndpoints(tx, id));
+      return { row, owners: [...new Set(lanes.values())] };
     });
+    for (const owner of owners) onChanged?.(owner);
+    return toTenant(row);
   }
 
   async function get(id: string): Promise<Tenant> {
