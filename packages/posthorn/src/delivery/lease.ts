@@ -43,8 +43,9 @@ export class Lease {
   #connection: DirectConnection | undefined;
   #id = 0;
   #renewedAt = Number.NEGATIVE_INFINITY;
-  #stockDueAt = performance.now() + rarelyMs;
+  readonly #stocktaking: Loop;
   #stockPauseMs = rarelyMs;
+  #stockTimer: NodeJS.Timeout | undefined;
   /** After a reconnect the old session may still hold it for a while: then it is asked for again. */
   #holdsLifeLock = false;
   #others = 0;
@@ -57,6 +58,13 @@ export class Lease {
       intervalMs: Math.max(50, Math.min(1_000, options.leaseMs / 10)),
       logger: options.logger,
       step: () => this.#tend(),
+    });
+    // Not in the loop above: it waits for claims in the air, and a renewal must wait for nothing.
+    this.#stocktaking = new Loop({
+      name: "taking stock",
+      intervalMs: rarelyMs,
+      logger: options.logger,
+      step: () => this.#takeStock(),
     });
   }
 
@@ -84,11 +92,14 @@ export class Lease {
     await this.#connect();
     await this.#begin();
     await this.#loop.start();
+    await this.#stocktaking.start();
   }
 
   /** Buries itself: lanes become free, and what could not be given back is recorded as unknown. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearTimeout(this.#stockTimer);
+    await this.#stocktaking.stop();
     await this.#loop.stop();
     if (this.#id !== 0) {
       await bury(this.#options.db, { id: this.#id, until: null }).catch((error: Error) => {
@@ -103,12 +114,12 @@ export class Lease {
   }
 
   /**
-   * A claim or its reply was lost; take stock as soon as the database answers. And again later: a statement whose
-   * connection was cut may still be waiting for a lock, and claims when it gets it.
+   * A claim or its reply was lost: stock is taken as soon as the database answers, and again later, because a
+   * statement whose connection was cut may be on its way yet, or wait for a lock, and claims when it gets there.
    */
   noteTrouble(): void {
-    this.#stockDueAt = Number.NEGATIVE_INFINITY;
     this.#stockPauseMs = 1_000;
+    this.#stocktaking.wake();
     this.#loop.wake();
   }
 
@@ -122,7 +133,6 @@ export class Lease {
       if (this.#connection === undefined) await this.#connect();
       await this.#renew();
       if (!this.#holdsLifeLock) await this.#takeLifeLock();
-      if (performance.now() >= this.#stockDueAt) await this.#takeStock();
       await this.#watchOthers();
       return false;
     } catch (error) {
@@ -132,15 +142,14 @@ export class Lease {
     }
   }
 
-  async #takeStock(): Promise<void> {
-    this.#stockDueAt = performance.now() + this.#stockPauseMs;
-    this.#stockPauseMs = Math.min(rarelyMs, this.#stockPauseMs * 2);
-    try {
-      await this.#options.onStockDue();
-    } catch (error) {
-      this.noteTrouble();
-      throw error;
+  async #takeStock(): Promise<boolean> {
+    await this.#options.onStockDue();
+    clearTimeout(this.#stockTimer);
+    if (this.#stockPauseMs < rarelyMs && !this.#stopped) {
+      this.#stockTimer = setTimeout(() => this.#stocktaking.wake(), this.#stockPauseMs);
+      this.#stockPauseMs *= 2;
     }
+    return false;
   }
 
   #dropConnection(): void {

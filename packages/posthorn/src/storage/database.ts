@@ -27,6 +27,9 @@ export class Database implements Queryable {
   #preparesStatements = false;
   #statementsSent = 0;
   readonly #swallowPoolError = (): void => {};
+  readonly #listenToErrors = (client: pg.PoolClient): void => {
+    client.on("error", this.#swallowPoolError);
+  };
 
   constructor(options: DatabaseOptions) {
     if (!isSchemaName(options.schema)) {
@@ -47,8 +50,10 @@ export class Database implements Queryable {
             application_name: "posthorn",
           })
         : options.database;
-    // Without a listener a connection that dies while idle ends the process.
+    // Without a listener a connection that dies ends the process: while it is idle, and also in the moment in which
+    // the pool hands it out, before whoever takes it can listen.
     this.#pool.on("error", this.#swallowPoolError);
+    this.#pool.on("connect", this.#listenToErrors);
   }
 
   /** Statements sent so far; the benchmark divides by it. */
@@ -146,6 +151,7 @@ export class Database implements Queryable {
 
   async close(): Promise<void> {
     this.#pool.off("error", this.#swallowPoolError);
+    this.#pool.off("connect", this.#listenToErrors);
     if (this.#ownsPool) {
       this.#pool.on("error", this.#swallowPoolError);
       await this.#pool.end();

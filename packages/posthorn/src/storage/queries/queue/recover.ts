@@ -22,7 +22,7 @@ select ${claimedColumns("q")}
 from posthorn.queue q
 join posthorn.events e on e.id = q.event_id
 where q.claimed_by = $1::integer
-  and q.id <> all ($2::uuid[])
+  and (q.id in (select unnest($2::uuid[]))) is not true
 order by q.next_at, q.id
 `,
 );

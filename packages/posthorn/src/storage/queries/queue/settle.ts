@@ -1,6 +1,6 @@
 // Writes down what came of attempts, many in one statement. The whole fence is `claimed_by = me`: a worker that was
 // buried settles nothing, and what it would have said stays recorded as unknown.
-import type { Settlement, Uuid } from "../../../model.ts";
+import type { Decision, Settlement, Uuid } from "../../../model.ts";
 import { byteaArray, float8Array, int2Array, int4Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -11,25 +11,43 @@ export async function settle(
   workerId: number,
   settlements: readonly Settlement[],
 ): Promise<Set<Uuid>> {
-  const rows = await db.query<{ id: Uuid }>(settleStatement, [
+  const delivered = settlements.filter(({ decision }) => decision.kind === "delivered");
+  const dead = sortedById(settlements, "dead");
+  const retries = sortedById(settlements, "retry");
+  const [row] = await db.query<{ refused: Uuid[] | null }>(settleStatement, [
     workerId,
+    uuidArray(delivered.map(({ delivery }) => delivery.id)),
+    uuidArray(dead.map(({ delivery }) => delivery.id)),
+    textArray(dead.map(({ decision }) => decision.reason)),
+    uuidArray(retries.map(({ delivery }) => delivery.id)),
+    float8Array(retries.map(({ decision }) => decision.delayMs)),
     uuidArray(settlements.map(({ delivery }) => delivery.id)),
-    textArray(settlements.map(({ decision }) => finalState(decision.kind))),
-    textArray(settlements.map(({ decision }) => (decision.kind === "dead" ? decision.reason : null))),
-    float8Array(settlements.map(({ decision }) => (decision.kind === "retry" ? decision.delayMs : null))),
+    int4Array(settlements.map(({ delivery }) => delivery.attempts + 1)),
     float8Array(settlements.map(({ startedAt }) => startedAt.getTime())),
     int4Array(settlements.map(({ outcome }) => Math.round(outcome.durationMs))),
     int2Array(settlements.map(({ outcome }) => (outcome.kind === "answered" ? outcome.statusCode : null))),
     textArray(settlements.map(({ outcome }) => (outcome.kind === "failed" ? outcome.error : null))),
     byteaArray(settlements.map(({ outcome }) => responseBody(outcome))),
+    float8Array(settlements.map(({ decision }) => (decision.kind === "retry" ? decision.delayMs : null))),
     textArray(settlements.map(({ delivery }) => delivery.trigger)),
   ]);
-  return new Set(rows.map((row) => row.id));
+  const settled = new Set(settlements.map(({ delivery }) => delivery.id));
+  for (const id of row?.refused ?? []) settled.delete(id);
+  return settled;
 }
 
-function finalState(kind: Settlement["decision"]["kind"]): "success" | "dead" | null {
-  if (kind === "delivered") return "success";
-  return kind === "dead" ? "dead" : null;
+type Decided<Kind extends Decision["kind"]> = Settlement & {
+  readonly decision: Extract<Decision, { kind: Kind }>;
+};
+
+/** In the order of their ids, in which the statement looks their values up. */
+function sortedById<Kind extends Decision["kind"]>(
+  settlements: readonly Settlement[],
+  kind: Kind,
+): Decided<Kind>[] {
+  return settlements
+    .filter((settlement): settlement is Decided<Kind> => settlement.decision.kind === kind)
+    .sort((a, b) => (a.delivery.id < b.delivery.id ? -1 : 1));
 }
 
 /** What the receiver said, or what went wrong in words when it said nothing. */
@@ -38,23 +56,22 @@ function responseBody(outcome: Settlement["outcome"]): Uint8Array | null {
   return outcome.responseBody.byteLength === 0 ? null : outcome.responseBody;
 }
 
+// No joins: a generic plan expects `claimed_by = me` to match one row, takes a nested loop, and 500 rows cost 120 ms
+// instead of 10. Rows are found by "= any", per-row values by width_bucket (a binary search in the sorted ids), and
+// "(… in (select …)) is true" is a hashed look-up that the planner does not turn into a join.
 const settleStatement = statement(
   "settle",
   `
-with said as materialized (
-  select *
-  from unnest(
-    $2::uuid[], $3::text[], $4::text[], $5::double precision[], $6::double precision[],
-    $7::integer[], $8::smallint[], $9::text[], $10::bytea[], $11::text[]
-  ) as s (id, state, dead_reason, delay_ms, started_ms, duration_ms, status_code, error, response_body, trigger)
-),
-finished as (
+with delivered as (
   delete from posthorn.queue q
-  using said s
   where q.id = any ($2::uuid[])
-    and q.id = s.id
     and q.claimed_by = $1::integer
-    and s.state is not null
+  returning q.id, q.event_id, q.endpoint_id, q.attempts + 1 as attempts, q.replay_count
+),
+died as (
+  delete from posthorn.queue q
+  where q.id = any ($3::uuid[])
+    and q.claimed_by = $1::integer
   returning q.id, q.event_id, q.endpoint_id, q.attempts + 1 as attempts, q.replay_count
 ),
 postponed as (
@@ -62,35 +79,43 @@ postponed as (
   set claimed_by = null,
     attempts = q.attempts + 1,
     failures = q.failures + 1,
-    next_at = posthorn.now() + s.delay_ms * interval '1 millisecond',
+    next_at = posthorn.now()
+      + ($6::double precision[])[width_bucket(q.id, $5::uuid[])] * interval '1 millisecond',
     trigger = 'retry'
-  from said s
-  where q.id = any ($2::uuid[])
-    and q.id = s.id
+  where q.id = any ($5::uuid[])
     and q.claimed_by = $1::integer
-    and s.state is null
-  returning q.id, q.attempts, q.next_at
+  returning q.id
 ),
 history as (
   insert into posthorn.deliveries (id, event_id, endpoint_id, state, dead_reason, attempts, replay_count, finished_at)
-  select f.id, f.event_id, f.endpoint_id, s.state, s.dead_reason, f.attempts, f.replay_count, posthorn.now()
-  from finished f
-  join said s on s.id = f.id
+  select id, event_id, endpoint_id, 'success', null, attempts, replay_count, posthorn.now()
+  from delivered
+  union all
+  select id, event_id, endpoint_id, 'dead', ($4::text[])[width_bucket(id, $3::uuid[])], attempts, replay_count,
+    posthorn.now()
+  from died
 ),
 settled as materialized (
-  select id, attempts, null::timestamptz as next_at from finished
+  select id from delivered
   union all
-  select id, attempts, next_at from postponed
+  select id from died
+  union all
+  select id from postponed
 ),
 recorded as (
   insert into posthorn.attempts (
     delivery_id, number, started_at, duration_ms, status_code, error, response_body, next_retry_at, trigger, worker
   )
-  select settled.id, settled.attempts, to_timestamp(s.started_ms / 1000), s.duration_ms, s.status_code, s.error,
-    s.response_body, settled.next_at, s.trigger, $1::integer
-  from settled
-  join said s on s.id = settled.id
+  select said.id, said.number, to_timestamp(said.started_ms / 1000), said.duration_ms, said.status_code, said.error,
+    said.response_body, posthorn.now() + said.delay_ms * interval '1 millisecond', said.trigger, $1::integer
+  from unnest(
+    $7::uuid[], $8::integer[], $9::double precision[], $10::integer[], $11::smallint[], $12::text[], $13::bytea[],
+    $14::double precision[], $15::text[]
+  ) as said (id, number, started_ms, duration_ms, status_code, error, response_body, delay_ms, trigger)
+  where (said.id in (select id from settled)) is true
 )
-select id from settled
+select json_agg(said.id) as refused
+from unnest($7::uuid[]) as said (id)
+where (said.id in (select id from settled)) is not true
 `,
 );

@@ -1,0 +1,178 @@
+// npm run bench: ingest → durable → signed POST → durable result, with database, load generator and receiver on the
+// same machine; and, in the same run, the ceiling: the same machine doing only what cannot be left out.
+import { type Drain, drainBacklog } from "./backlog.ts";
+import { type Measurement, measure, medianOf, type Workload } from "./measure.ts";
+import { type Plan, readPlan } from "./options.ts";
+import { fetchMs, type MemoryFigures, owe, prepareOwed, workOnOwed } from "./owed.ts";
+import { type Subject, startCeiling, startPosthorn } from "./subject.ts";
+import { machineLine, milliseconds, orDash, renderTable, whole } from "./table.ts";
+import { batchSize } from "./workload.ts";
+import { World } from "./world.ts";
+
+type Mode = "single" | "batch";
+
+const events: Record<Mode, { readonly title: string; readonly batch: Workload["batch"] }> = {
+  single: { title: "single events", batch: 1 },
+  batch: { title: `batches of ${batchSize}`, batch: batchSize },
+};
+const steadyRate = 2_000;
+const fewOwed = 1_000;
+const rewarmMs = 1_000;
+
+const legend = `Deliveries count when they are written down as delivered. Statements, WAL bytes and µs of processor time are per
+delivery. The ceiling does only: receive, one batched insert, signed POST, one batched write. Others' load is the share
+of the machine that processes outside the benchmark took in a row's worst run; above a few per cent, neither the speeds nor
+their ratio to the ceiling can be relied on: run it again on a quiet machine.
+Aims on 2 cores: 8,000/s single, 15,000/s in batches, p50 ≤ 3 ms, 0.70 of the ceiling, less than 300 MB with 1,000,000 owed.`;
+
+const plan = readPlan(process.argv.slice(2));
+if (plan !== null) await run(plan);
+
+async function run(plan: Plan): Promise<void> {
+  const opening = World.create();
+  let isEnding = false;
+  const endEarly = (exitCode: number): void => {
+    if (isEnding) return;
+    isEnding = true;
+    void opening.then((world) => world.close()).finally(() => process.exit(exitCode));
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => endEarly(130));
+  // the reader of our output went away, as in `npm run bench | head`
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => endEarly(1));
+  const world = await opening;
+  try {
+    const tables = [await throughputTable(world, plan), await backlogTable(world, plan)];
+    for (const table of tables) if (table !== null) console.log(`\n${table}`);
+    console.log(`\n${legend}\n${machineLine(world.postgresVersion)}`);
+  } catch (error) {
+    if (!world.isClosed) console.error(error);
+    process.exitCode = 1;
+  } finally {
+    await world.close();
+  }
+}
+
+// ── what goes through ────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function throughputTable(world: World, plan: Plan): Promise<string | null> {
+  const rows: string[][] = [];
+  for (const mode of ["single", "batch"] as const) rows.push(...(await throughputRows(world, plan, mode)));
+  if (rows.length === 0) return null;
+  const head = [
+    "",
+    "deliveries/s",
+    "accepted→arrival p50",
+    "p99 ms",
+    "sent→arrival p50",
+    "p99 ms",
+    "statements",
+    "WAL bytes",
+    "Node µs",
+    "PG µs",
+    "peak MB",
+    "of ceiling",
+    "others' load",
+  ];
+  return renderTable(head, rows);
+}
+
+async function throughputRows(world: World, plan: Plan, mode: Mode): Promise<string[][]> {
+  const { title, batch } = events[mode];
+  const withPosthorn = plan.parts.has(mode);
+  const withCeiling =
+    plan.parts.has("ceiling") && (withPosthorn || !(plan.parts.has("single") || plan.parts.has("batch")));
+  const posthorn = withPosthorn ? await startPosthorn(world, mode, plan.profileDir) : null;
+  const ceiling = withCeiling ? await startCeiling(world, `ceiling_${mode}`) : null;
+  const warmUp = (subject: Subject, durationMs: number): Promise<Measurement> =>
+    measure(world, subject, { batch, durationMs, rate: null });
+  const subjects = [posthorn, ceiling].filter((subject) => subject !== null);
+  const runs = new Map<Subject, Measurement[]>(subjects.map((subject) => [subject, []]));
+  for (const subject of subjects) await warmUp(subject, plan.warmUpMs);
+  // In turns, so that both see the same minutes of a machine that has better and worse ones.
+  for (let index = 1; index <= plan.runs; index += 1) {
+    for (const subject of subjects) {
+      const name = subject === posthorn ? title : `ceiling, ${title}`;
+      // while the other one ran, the receiver's connections were idle and closed
+      await warmUp(subject, rewarmMs);
+      const measured = await measure(world, subject, { batch, durationMs: plan.runMs, rate: null });
+      progress(`${name}, run ${index} of ${plan.runs}: ${whole(measured.perSecond)}/s`);
+      runs.get(subject)?.push(measured);
+    }
+  }
+  const rows: string[][] = [];
+  const ours = posthorn === null ? null : medianOf(runs.get(posthorn) ?? []);
+  const most = ceiling === null ? null : medianOf(runs.get(ceiling) ?? []);
+  if (ours !== null) rows.push(throughputRow(`${title}, 64 connections`, ours, most));
+  if (most !== null) rows.push(throughputRow(`${title}, the ceiling`, most, null));
+  if (posthorn !== null) {
+    const steady = await measure(world, posthorn, { batch, durationMs: plan.runMs, rate: steadyRate });
+    progress(`${title}, ${whole(steadyRate)}/s: p50 ${milliseconds(steady.acceptedToArrival.p50)} ms`);
+    rows.push(throughputRow(`${title}, ${whole(steadyRate)}/s`, steady, null));
+  }
+  for (const subject of subjects) await subject.stop();
+  return rows;
+}
+
+function throughputRow(title: string, figures: Measurement, ceiling: Measurement | null): string[] {
+  return [
+    title,
+    whole(figures.perSecond),
+    milliseconds(figures.acceptedToArrival.p50),
+    milliseconds(figures.acceptedToArrival.p99),
+    milliseconds(figures.sentToArrival.p50),
+    milliseconds(figures.sentToArrival.p99),
+    figures.statements.toFixed(3),
+    whole(figures.walBytes),
+    orDash(figures.nodeMicros, whole),
+    orDash(figures.postgresMicros, whole),
+    orDash(figures.peakMb, whole),
+    ceiling === null ? "" : (figures.perSecond / ceiling.perSecond).toFixed(2),
+    orDash(figures.foreignShare, (share) => `${Math.round(share * 100)} %`),
+  ];
+}
+
+// ── what waits ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function backlogTable(world: World, plan: Plan): Promise<string | null> {
+  const rows: string[][] = [];
+  if (plan.parts.has("backlog"))
+    rows.push(drainRow(await drainBacklog(world, plan.backlog, plan.profileDir)));
+  if (plan.parts.has("fetch") || plan.parts.has("memory")) rows.push(...(await owedRows(world, plan)));
+  return rows.length === 0 ? null : renderTable(["a backlog", ""], rows);
+}
+
+function drainRow({ deliveries, perSecond }: Drain): string[] {
+  progress(`backlog of ${whole(deliveries)}: ${whole(perSecond)}/s`);
+  return [`drain of ${whole(deliveries)} owed`, `${whole(perSecond)}/s`];
+}
+
+async function owedRows(world: World, { parts, owed: count, memoryMs }: Plan): Promise<string[][]> {
+  const rows: string[][] = [];
+  const owed = await prepareOwed(world);
+  if (parts.has("fetch")) {
+    await owe(owed, fewOwed);
+    rows.push([`one fetch of 300 at ${whole(fewOwed)} owed, p50`, `${milliseconds(await fetchMs(owed))} ms`]);
+  }
+  progress(`putting ${whole(count)} owed deliveries into the database`);
+  await owe(owed, count);
+  if (parts.has("fetch")) {
+    rows.push([`one fetch of 300 at ${whole(count)} owed, p50`, `${milliseconds(await fetchMs(owed))} ms`]);
+  }
+  if (parts.has("memory")) {
+    progress("a server works on them, receivers answer after 200 ms");
+    rows.push(...memoryRows(count, await workOnOwed(owed, count, memoryMs)));
+  }
+  return rows;
+}
+
+function memoryRows(count: number, { peakMb, perSecond }: MemoryFigures): string[][] {
+  const title = `server memory with ${whole(count)} owed, at most`;
+  return [
+    [title, `${orDash(peakMb, whole)} MB`],
+    [`  while it delivered to receivers that take 200 ms`, `${whole(perSecond)}/s`],
+  ];
+}
+
+function progress(text: string): void {
+  console.error(text);
+}

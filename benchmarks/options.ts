@@ -1,0 +1,63 @@
+// What to measure, and how long.
+import { parseArgs } from "node:util";
+
+export const parts = ["single", "batch", "ceiling", "backlog", "fetch", "memory"] as const;
+export type Part = (typeof parts)[number];
+
+export interface Plan {
+  readonly parts: ReadonlySet<Part>;
+  readonly runs: number;
+  readonly runMs: number;
+  readonly warmUpMs: number;
+  readonly backlog: number;
+  readonly owed: number;
+  readonly memoryMs: number;
+  readonly profileDir: string | undefined;
+}
+
+const usage = `npm run bench -- [--only ${parts.join(",")}] [--quick] [--profile folder]
+  --only     these parts, a comma between; all unless given
+  --quick    one short run each, and a tenth of the backlog
+  --profile  writes a processor profile of every server under test into the folder (it costs speed)`;
+
+/** Null when there is nothing to run: usage was asked for, or an option is not known. */
+export function readPlan(args: readonly string[]): Plan | null {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        only: { type: "string" },
+        quick: { type: "boolean", default: false },
+        profile: { type: "string" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (!values.help) return toPlan(readParts(values.only), values.quick, values.profile);
+    console.log(usage);
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${usage}`);
+    process.exitCode = 1;
+  }
+  return null;
+}
+
+function toPlan(chosen: ReadonlySet<Part>, quick: boolean, profileDir: string | undefined): Plan {
+  const full = {
+    runs: 3,
+    runMs: 5_000,
+    warmUpMs: 3_000,
+    backlog: 100_000,
+    owed: 1_000_000,
+    memoryMs: 15_000,
+  };
+  const short = { runs: 1, runMs: 2_000, warmUpMs: 2_000, backlog: 20_000, owed: 100_000, memoryMs: 5_000 };
+  return { parts: chosen, profileDir, ...(quick ? short : full) };
+}
+
+function readParts(only: string | undefined): ReadonlySet<Part> {
+  if (only === undefined) return new Set(parts);
+  const names = only.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !(parts as readonly string[]).includes(name));
+  if (unknown !== undefined) throw new Error(`There is no part "${unknown}".`);
+  return new Set(names as Part[]);
+}

@@ -1,0 +1,98 @@
+// The lean receiver: 200 ports on loopback, each an origin of its own as in life, just enough HTTP to answer "ok".
+// It notes when it saw each event's number, and counts what came twice.
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { answerParent } from "./helper.ts";
+import { monotonicMs } from "./monotonic.ts";
+import { endpointCount, numberMark, readDigits } from "./workload.ts";
+
+export interface Arrivals {
+  readonly count: number;
+  readonly duplicates: number;
+  /** By number; 0 for one that did not come. */
+  readonly at: Float64Array;
+}
+
+let at = new Float64Array(0);
+let count = 0;
+let duplicates = 0;
+let firstAt = 0;
+let delayMs = 0;
+
+answerParent({
+  listen,
+  expect: (numbers: number) => {
+    at = new Float64Array(numbers);
+    count = 0;
+    duplicates = 0;
+    firstAt = 0;
+  },
+  progress: () => ({ count, firstAt }),
+  arrivals: (): Arrivals => ({ count, duplicates, at }),
+  /** From now on every answer comes this much later. */
+  delay: (ms: number) => {
+    delayMs = ms;
+  },
+});
+
+async function listen(): Promise<number[]> {
+  const ports: number[] = [];
+  for (let index = 0; index < endpointCount; index += 1) {
+    const server = createServer({ noDelay: true }, receive);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    ports.push((server.address() as AddressInfo).port);
+  }
+  return ports;
+}
+
+const ok = Buffer.from("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok");
+const endOfHead = Buffer.from("\r\n\r\n");
+const lengthName = Buffer.from("content-length: ");
+const mark = Buffer.from(numberMark);
+
+function receive(socket: Socket): void {
+  let kept: Buffer | null = null;
+  socket.on("error", () => {});
+  socket.on("data", (chunk) => {
+    kept = take(socket, kept === null ? chunk : Buffer.concat([kept, chunk]));
+  });
+}
+
+/** Answers each whole request, and returns what is left of the next one. */
+function take(socket: Socket, bytes: Buffer): Buffer | null {
+  let rest = bytes;
+  while (rest.length > 0) {
+    const body = rest.indexOf(endOfHead) + endOfHead.length;
+    if (body < endOfHead.length) return rest;
+    const end = body + lengthOf(rest);
+    if (rest.length < end) return rest;
+    note(rest, body);
+    if (delayMs === 0) socket.write(ok);
+    else setTimeout(reply, delayMs, socket);
+    rest = rest.subarray(end);
+  }
+  return null;
+}
+
+function reply(socket: Socket): void {
+  socket.write(ok);
+}
+
+function lengthOf(request: Buffer): number {
+  let value = 0;
+  for (let place = request.indexOf(lengthName) + lengthName.length; ; place += 1) {
+    const digit = (request[place] as number) - 0x30;
+    if (digit < 0 || digit > 9) return value;
+    value = value * 10 + digit;
+  }
+}
+
+function note(request: Buffer, body: number): void {
+  const number = readDigits(request, request.indexOf(mark, body) + mark.length);
+  const now = monotonicMs();
+  if (count === 0) firstAt = now;
+  count += 1;
+  if (at[number] !== 0) duplicates += 1;
+  else at[number] = now;
+}
