@@ -1,6 +1,7 @@
 // A process of the benchmark's own: started from one file, asked by messages, and gone when its parent is.
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { nodeFlags } from "./node-flags.ts";
 
 interface Question {
   readonly id: number;
@@ -21,7 +22,10 @@ export class Helper {
   #asked = 0;
 
   constructor(file: string) {
-    this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), { serialization: "advanced" });
+    this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+      serialization: "advanced",
+      execArgv: [...process.execArgv, ...nodeFlags],
+    });
     this.#child.on("message", (answer: Answer) => this.#hear(answer));
     this.#child.on("exit", (code) => {
       for (const { reject } of this.#waiting.values()) reject(new Error(`${file} ended with ${code}.`));

@@ -8,6 +8,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { nodeFlags } from "./node-flags.ts";
 import { endpointCount, endpointsPerTenant, tenantOf, typeOf } from "./workload.ts";
 
 export const adminKey = randomBytes(24).toString("hex");
@@ -34,7 +35,7 @@ export class PosthornServer {
     const profile = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
     const dataDir = join(scratchDir, "posthorn");
     mkdirSync(dataDir, { recursive: true });
-    this.#child = spawn(process.execPath, [...profile, command, "serve", "--role", role], {
+    this.#child = spawn(process.execPath, [...nodeFlags, ...profile, command, "serve", "--role", role], {
       cwd: scratchDir,
       env: {
         PATH: process.env.PATH,

@@ -1,4 +1,5 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=32
+// A larger young generation: at saturation V8 copied every event in flight twice over (12 % of the processor time).
 import { existsSync } from "node:fs";
 
 const main = new URL("../dist/cli/main.js", import.meta.url);

@@ -18,12 +18,16 @@ interface Waiting {
 }
 
 const largestBatch = 500;
+/** A settlement may wait this long for others, unless there are enough: half the statements, for a few milliseconds. */
+const lingerMs = 3;
+const enough = 100;
 
 export class Settler {
   readonly #options: SettlerOptions;
   readonly #waiting: Waiting[] = [];
   readonly #loop: Loop;
   #batchLimit = largestBatch;
+  #linger: NodeJS.Timeout | undefined;
 
   constructor(options: SettlerOptions) {
     this.#options = options;
@@ -41,6 +45,7 @@ export class Settler {
 
   /** What is still waiting is given up: the worker's burial records it as unknown. */
   stop(): Promise<void> {
+    clearTimeout(this.#linger);
     return this.#loop.stop();
   }
 
@@ -51,7 +56,15 @@ export class Settler {
   /** `done` is told once it is durable, or refused because the delivery is somebody else's by now. */
   add(settlement: Settlement, workerId: number, done: (accepted: boolean) => void): void {
     this.#waiting.push({ settlement, workerId, done });
-    this.#loop.wake();
+    if (this.#waiting.length >= enough) this.#loop.wake();
+    else this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    this.#linger ??= setTimeout(() => {
+      this.#linger = undefined;
+      this.#loop.wake();
+    }, lingerMs);
   }
 
   async #write(): Promise<boolean> {
@@ -66,7 +79,9 @@ export class Settler {
       for (const { settlement, done } of this.#waiting.splice(0, batch.length))
         done(accepted.has(settlement.delivery.id));
     }
-    return this.#waiting.length > 0;
+    if (this.#waiting.length >= enough) return true;
+    if (this.#waiting.length > 0) this.#writeSoon();
+    return false;
   }
 
   /** One worker id per statement: a settlement from before a burial is refused under its own name. */
