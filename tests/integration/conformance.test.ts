@@ -16,28 +16,14 @@ describe("on the embedded PostgreSQL", () => {
 
 const programs = findSystemPostgres();
 describe.skipIf(programs === null)("on the system's PostgreSQL (skipped where none can be had)", () => {
-  testConformance(async () => {
-    const server = await startSystemPostgres(programs as string);
-    return { ...server, isDirect: true };
-  });
+  testConformance(() => startSystemPostgres(programs as string));
 });
 
 const pgbouncer = findPgbouncer();
 describe.skipIf(pgbouncer === null)(
   "behind pgbouncer in transaction mode (skipped where it cannot be had)",
   () => {
-    testConformance(async () => {
-      const embedded = await openEmbedded();
-      const server = await startPgbouncer(pgbouncer as string, embedded.connectionString);
-      return {
-        connectionString: server.connectionString,
-        isDirect: false,
-        async close() {
-          await server.close();
-          await embedded.close();
-        },
-      };
-    });
+    testConformance(() => openPooled(pgbouncer as string), { isDirect: false });
   },
 );
 
@@ -65,7 +51,19 @@ describe("in a schema named My-hooks, in Newfoundland's time on a database in Ne
   });
 });
 
+async function openPooled(program: string): Promise<Place> {
+  const embedded = await openEmbedded();
+  const { connectionString, close } = await startPgbouncer(program, embedded.connectionString);
+  return {
+    connectionString,
+    async close() {
+      await close();
+      await embedded.close();
+    },
+  };
+}
+
 async function openEmbedded(): Promise<Place> {
   const database = await createDatabase();
-  return { connectionString: database.connectionString, isDirect: true, close: database.drop };
+  return { connectionString: database.connectionString, close: database.drop };
 }

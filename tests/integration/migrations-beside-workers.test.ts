@@ -31,6 +31,7 @@ test("migrating again, by three processes at once under load, changes nothing an
   await worker.started;
   const before = await schemaOf(pool);
   const publisher = publishSteadily(hooks, "acme");
+  onTestFinished(() => publisher.abandon());
   await publisher.more(20);
   const migrators = [1, 2, 3].map(() => migrateInProcess(connectionString, 5));
   for (let time = 1; time <= 10; time += 1) expect(await hooks.migrate()).toMatchObject({ applied: [] });
@@ -47,6 +48,7 @@ test("workers and publishers go on when a later Posthorn migrates the schema und
   onTestFinished(() => worker.kill());
   await worker.started;
   const publisher = publishSteadily(hooks, "acme");
+  onTestFinished(() => publisher.abandon());
   await publisher.more(50);
 
   const later = new Database({ database: connectionString, schema: "posthorn" });
@@ -84,6 +86,7 @@ test("a role that may create nothing in the database but what is in its own sche
   );
   expect(rows).toEqual([{ name: role, may_create: false }]);
   const publisher = publishSteadily(hooks, "acme");
+  onTestFinished(() => publisher.abandon());
   await publisher.more(30);
   await expectAllDelivered(pool, receiver, publisher);
 });

@@ -65,7 +65,7 @@ describe.concurrent("an outage under load", () => {
     });
     const waited = performance.now() - asked;
     expect(waited).toBeGreaterThan(4_500);
-    expect(waited).toBeLessThan(12_000);
+    expect(waited).toBeLessThan(8_000);
     expect(await hooks.health()).toMatchObject({ ready: false });
 
     await setReadOnly(postgres, "off");
@@ -93,7 +93,7 @@ describe.concurrent("an outage under load", () => {
     await expect(hooks.publish({ tenant: "acme", type: "order.paid", data: 0 })).rejects.toMatchObject({
       code: "database_unavailable",
     });
-    expect(performance.now() - asked).toBeLessThan(15_000);
+    expect(performance.now() - asked).toBeLessThan(8_000);
     await becomes(hooks, { ready: false });
 
     proxy.heal();
@@ -152,13 +152,13 @@ describe.concurrent("a reply that is lost after the statement was carried out", 
       try {
         await client.query("begin");
         const published = await hooks.publish(input, { tx: client });
-        await client.query("commit");
+        await client.query("commit -- of the caller");
         return published;
       } finally {
         client.release(true);
       }
     };
-    const lost = proxy.loseNextReply("commit");
+    const lost = proxy.loseNextReply("commit -- of the caller");
     await expect(publishAndCommit()).rejects.toThrow();
     await lost;
     const again = await publishAndCommit();
@@ -168,6 +168,31 @@ describe.concurrent("a reply that is lost after the statement was carried out", 
       { events: 1 },
     ]);
     await expectAllDelivered(database, receiver);
+  });
+
+  test("a fetch that reaches the server long after its connection was cut: what it claims is found and sent", async (context) => {
+    const { database, hooks, receiver, publisher, proxy } = await openWorld(context, { idle: true });
+    const cut = proxy.delayNext("posthorn fetch");
+    await publisher.burst(120); // more than lanes take into memory: the rest has to be fetched
+    const deliver = await cut;
+    const ids = [...publisher.acknowledged.values()];
+    await receiver.until("the burst", () => ids.every((id) => receiver.eventsAt("/1").has(id)));
+    await becomes(hooks, { ready: true });
+    // owed behind the worker's back, so that the late fetch is the first to see it
+    const [row] = await database.query<{ id: string }>(`
+      with late as (
+        insert into posthorn.events (id, tenant, type, api_version, payload)
+        values (posthorn.uuidv7(now()), 'acme', 'order.paid', '1', '"late"')
+        returning id
+      )
+      insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+      select posthorn.uuidv7(now()), late.id, e.id, now(), now()
+      from late, posthorn.endpoints e
+      where e.url like '%/1'
+      returning 'evt_' || event_id as id`);
+    deliver();
+    await receiver.until("it", () => receiver.eventsAt("/1").has(row?.id as string), 15_000);
+    await expectAllDelivered(database, receiver, publisher);
   });
 
   for (const [what, lock, input] of [
@@ -234,6 +259,7 @@ async function openWorld(
   await hooks.start();
   onTestFinished(() => hooks.stop({ graceMs: 1_000 }));
   const publisher = publishSteadily(hooks, "acme", { idle });
+  onTestFinished(() => publisher.abandon());
   return { database, proxy, receiver, hooks, publisher };
 }
 

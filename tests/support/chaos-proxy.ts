@@ -19,13 +19,16 @@ export interface ChaosProxy {
   loseNextReply(text: string): Promise<void>;
   /** As above, but the client's connection is reset as soon as the statement is on its way: it may still be waiting. */
   cutAtNext(text: string): Promise<void>;
+  /** As above, and the statement is late: it reaches the server only when the returned function is called. */
+  delayNext(text: string): Promise<() => void>;
   close(): Promise<void>;
 }
 
 interface Trap {
   readonly text: string;
-  readonly waitsForReply: boolean;
-  readonly sprung: () => void;
+  readonly kind: "lose reply" | "cut" | "delay";
+  /** Called with what sends a delayed statement on its way. */
+  readonly sprung: (deliver: () => void) => void;
 }
 
 interface Link {
@@ -33,6 +36,8 @@ interface Link {
   readonly server: Socket;
   isDead: boolean;
   trap: Trap | undefined;
+  /** What a delayed statement consists of. */
+  readonly late: Buffer[];
 }
 
 export async function startChaosProxy(connectionString: string): Promise<ChaosProxy> {
@@ -45,7 +50,7 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
 
   const listener = createServer((client) => {
     const server = connect(serverPath);
-    const link: Link = { client, server, isDead: isBlackHole, trap: undefined };
+    const link: Link = { client, server, isDead: isBlackHole, trap: undefined, late: [] };
     links.add(link);
     client.on("data", (bytes) => pass(link, bytes));
     server.on("data", (bytes) => answer(link, bytes));
@@ -59,10 +64,13 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
 
   function pass(link: Link, bytes: Buffer): void {
     if (link.isDead) return;
-    link.server.write(bytes);
-    const index = traps.findIndex((trap) => bytes.includes(trap.text));
+    const index = link.trap === undefined ? traps.findIndex((trap) => bytes.includes(trap.text)) : -1;
     if (index !== -1) [link.trap] = traps.splice(index, 1);
-    if (link.trap?.waitsForReply === false && bytes.subarray(-5).equals(sync)) spring(link, link.trap);
+    const { trap } = link;
+    if (trap?.kind === "delay") link.late.push(bytes);
+    else link.server.write(bytes);
+    if (trap !== undefined && trap.kind !== "lose reply" && bytes.subarray(-5).equals(sync))
+      spring(link, trap);
   }
 
   function answer(link: Link, bytes: Buffer): void {
@@ -70,14 +78,14 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
     if (trap === undefined) {
       if (!link.isDead) link.client.write(bytes);
     } else if (isReadyForQuery(bytes)) {
-      if (trap.waitsForReply) spring(link, trap);
+      if (trap.kind === "lose reply") spring(link, trap);
       link.server.destroy();
     }
   }
 
   function spring(link: Link, trap: Trap): void {
     link.client.resetAndDestroy();
-    trap.sprung();
+    trap.sprung(() => link.server.write(Buffer.concat(link.late)));
   }
 
   function end(link: Link, socket: Socket): void {
@@ -90,8 +98,8 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
     }
   }
 
-  const setTrap = (text: string, waitsForReply: boolean) =>
-    new Promise<void>((sprung) => traps.push({ text, waitsForReply, sprung }));
+  const setTrap = (text: string, kind: Trap["kind"]) =>
+    new Promise<() => void>((sprung) => traps.push({ text, kind, sprung }));
 
   const { port } = listener.address() as AddressInfo;
   const user = searchParams.get("user");
@@ -113,8 +121,9 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
     heal() {
       isBlackHole = false;
     },
-    loseNextReply: (text) => setTrap(text, true),
-    cutAtNext: (text) => setTrap(text, false),
+    loseNextReply: async (text) => void (await setTrap(text, "lose reply")),
+    cutAtNext: async (text) => void (await setTrap(text, "cut")),
+    delayNext: (text) => setTrap(text, "delay"),
     async close() {
       listener.close();
       for (const { client, server } of links) {

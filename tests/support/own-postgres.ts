@@ -18,7 +18,8 @@ export interface OwnPostgres {
 }
 
 export async function openOwnPostgres(): Promise<OwnPostgres> {
-  const dataDir = mkdtempSync(join(tmpdir(), "posthorn-outage-"));
+  // a name by which the next run finds and removes what a killed one left behind: see postgres-setup.ts
+  const dataDir = mkdtempSync(join(tmpdir(), `posthorn-tests-${process.pid}-`));
   chmodSync(dataDir, 0o755); // run by root, PostgreSQL runs under another account
   let { connectionString, close } = await openEmbeddedPostgres({ dataDir });
   const earlier: (typeof close)[] = [];

@@ -13,6 +13,8 @@ export interface SteadyPublisher {
   burst(count: number): Promise<void>;
   /** Ends when all that was begun is acknowledged. */
   stop(): Promise<void>;
+  /** Ends at once: whatever the test wanted to know, it is over. */
+  abandon(): void;
 }
 
 const publishersAtOnce = 4;
@@ -24,6 +26,7 @@ export function publishSteadily(hooks: Posthorn, tenant: string, { idle = false 
   const errors = new Map<string, number>();
   const watchers = new Set<() => void>();
   let isStopped = false;
+  let isAbandoned = false;
   let count = 0;
 
   const next = (): number => {
@@ -45,7 +48,8 @@ export function publishSteadily(hooks: Posthorn, tenant: string, { idle = false 
       } catch (error) {
         const code = error instanceof PosthornError ? error.code : String(error);
         errors.set(code, (errors.get(code) ?? 0) + 1);
-        if (code !== "database_unavailable") throw error;
+        if (code !== "database_unavailable" || isAbandoned) throw error;
+        await pause();
       }
     }
   }
@@ -53,7 +57,7 @@ export function publishSteadily(hooks: Posthorn, tenant: string, { idle = false 
   async function publishOn(): Promise<void> {
     while (!isStopped) {
       await publish();
-      await new Promise((resolve) => setTimeout(resolve, gapMs));
+      await pause();
     }
   }
 
@@ -83,5 +87,11 @@ export function publishSteadily(hooks: Posthorn, tenant: string, { idle = false 
       isStopped = true;
       await running;
     },
+    abandon() {
+      isStopped = true;
+      isAbandoned = true;
+    },
   };
 }
+
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, gapMs));

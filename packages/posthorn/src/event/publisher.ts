@@ -46,6 +46,7 @@ export class Publisher {
   readonly #options: PublisherOptions;
   #waiting: Pending[] = [];
   #waitingBytes = 0;
+  #writing: readonly Pending[] = [];
   #flushing: Promise<void> | undefined;
   #stopped = false;
 
@@ -80,8 +81,23 @@ export class Publisher {
   async #flush(): Promise<void> {
     // what arrives in the same turn of the event loop shares the first batch
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) await this.#write(this.#nextBatch());
+    const watch = setInterval(() => this.#answerOverdue(), 250);
+    while (this.#waiting.length > 0) {
+      this.#writing = this.#nextBatch();
+      await this.#write(this.#writing);
+    }
+    clearInterval(watch);
+    this.#writing = [];
     this.#flushing = undefined;
+  }
+
+  /** A statement may hang until its connection is given up for lost; callers are told in time all the same. */
+  #answerOverdue(): void {
+    const isOverdue = ({ since }: Pending) => performance.now() - since > patienceMs;
+    const firstInTime = this.#waiting.findIndex((entry) => !isOverdue(entry));
+    const overdue = this.#waiting.splice(0, firstInTime === -1 ? this.#waiting.length : firstInTime);
+    for (const { event } of overdue) this.#waitingBytes -= event.payload.byteLength;
+    rejectAll([...this.#writing.filter(isOverdue), ...overdue], unavailableError());
   }
 
   #nextBatch(): Pending[] {
@@ -202,7 +218,7 @@ export function conflictError(key: string, firstEventId: Uuid): PosthornError {
   );
 }
 
-function unavailableError(cause: unknown): PosthornError {
+function unavailableError(cause?: unknown): PosthornError {
   return new PosthornError(
     "database_unavailable",
     "The database did not take the event in time. It may be stored or not: publish again with the same idempotency key.",
