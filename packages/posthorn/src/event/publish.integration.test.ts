@@ -652,3 +652,19 @@ describe("fan-out", () => {
     expect(JSON.parse(String(request.body)).data).toBe("now");
   });
 });
+
+test("a key that an open transaction holds holds up nobody else", async () => {
+  const tenant = await newTenant();
+  const keyed = { tenant, type: "order.paid", data: { order: 1 }, idempotencyKey: "held" };
+  const client = await pool.connect();
+  await client.query("begin");
+  const first = await a.hooks.publish(keyed, { tx: client });
+  const second = a.hooks.publish(keyed);
+  const others = await Promise.all(
+    [1, 2, 3].map((order) => a.hooks.publish({ tenant, type: "order.paid", data: { order } })),
+  );
+  expect(others.map(({ duplicate }) => duplicate)).toEqual([false, false, false]);
+  await client.query("commit");
+  client.release();
+  expect(await second).toMatchObject({ id: first.id, duplicate: true });
+});

@@ -5,7 +5,7 @@ import { PosthornError } from "../errors.ts";
 import type { FanOutBatch, FanOutResult } from "../fan-out/fan-out.ts";
 import type { Event, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
-import { type Database, isConflict, isDuplicate, isUnavailable } from "../storage/database.ts";
+import { type Database, isConflict, isDuplicate, isLockTimeout, isUnavailable } from "../storage/database.ts";
 import { existingEvents } from "../storage/queries/events/exist.ts";
 import type { IdempotencyKey } from "../storage/queries/events/ingest.ts";
 import { knownKeys } from "../storage/queries/events/known-keys.ts";
@@ -49,6 +49,8 @@ export class Publisher {
   #writing: readonly Pending[] = [];
   #flushing: Promise<void> | undefined;
   #stopped = false;
+  /** Events whose keys are held by others, each written by itself. */
+  readonly #aside = new Set<Promise<void>>();
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -76,6 +78,7 @@ export class Publisher {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#flushing;
+    await Promise.all(this.#aside);
   }
 
   async #flush(): Promise<void> {
@@ -130,6 +133,9 @@ export class Publisher {
         if (isUnavailable(error) || (mayBeCommitted && isDuplicate(error))) {
           mayBeCommitted = true;
           this.#options.onTrouble();
+        } else if (isLockTimeout(error) && batch.length > 1 && batch.some((entry) => entry.key !== null)) {
+          await this.#takeApart(batch);
+          return;
         } else if (!isConflict(error)) {
           await this.#isolate(batch, error as Error);
           return;
@@ -191,6 +197,17 @@ export class Publisher {
         resolve({ id: formatId("evt", event.id), duplicate: false, deliveries: null });
       else resolve({ id: formatId("evt", first.eventId), duplicate: true, deliveries: 0 });
     }
+  }
+
+  /** A key that a caller's open transaction holds is waited for alone; the others do not wait with it. */
+  async #takeApart(batch: readonly Pending[]): Promise<void> {
+    for (const entry of batch) {
+      if (entry.key === null) continue;
+      const alone = this.#write([entry]).finally(() => this.#aside.delete(alone));
+      this.#aside.add(alone);
+    }
+    const rest = batch.filter((entry) => entry.key === null);
+    if (rest.length > 0) await this.#write(rest);
   }
 
   /** One event the database refuses must not take others along: each is tried alone. */

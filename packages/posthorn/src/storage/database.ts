@@ -215,7 +215,12 @@ export function isUnavailable(error: unknown): boolean {
 /** Two transactions were in each other's way; the same statement may be sent again. */
 export function isConflict(error: unknown): boolean {
   const { code } = error as { code?: string };
-  return code === "40001" || code === "40P01" || code === "55P03";
+  return code === "40001" || code === "40P01" || isLockTimeout(error);
+}
+
+/** Somebody holds a lock for longer than the statement was told to wait. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: string }).code === "55P03";
 }
 
 /** The statement would have stored something a second time. */

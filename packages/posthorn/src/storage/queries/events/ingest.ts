@@ -119,7 +119,11 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const ingestStatement = statement(
   "ingest",
   `
-with stale as materialized (
+with patience as materialized (
+  -- a caller's open transaction may hold one of the keys: wait a second at most, then the batch is taken apart
+  select set_config('lock_timeout', '1000', true)
+),
+stale as materialized (
   select known.tenant
   from unnest($2::text[], $3::bigint[]) as known (tenant, version)
   left join posthorn.tenants t on t.id = known.tenant
@@ -128,10 +132,10 @@ with stale as materialized (
 -- a buried worker writes nothing: burial takes this row for update
 gate as materialized (
   select w.id
-  from posthorn.workers w
+  from patience, posthorn.workers w
   where w.id = $1::integer
     and not exists (select from stale)
-  for key share
+  for key share of w
 ),
 reserved as (
   insert into posthorn.idempotency_keys (tenant, key, event_id, digest)
