@@ -1,12 +1,14 @@
 // The posthorn command as people run it: built, in a process of its own, with the embedded database.
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { createServer } from "node:net";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { postmasterPid } from "../support/embedded-postgres-process.ts";
 
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = fileURLToPath(new URL("../../packages/server/bin/posthorn.js", import.meta.url));
 
 interface Running {
@@ -16,12 +18,24 @@ interface Running {
   said(pattern: RegExp): Promise<RegExpExecArray>;
   readonly exited: Promise<number | null>;
   signal(name: NodeJS.Signals): void;
+  /** As a terminal does it: to the process and all it started. */
+  signalGroup(name: NodeJS.Signals): void;
   stop(): Promise<number | null>;
 }
 
 function posthorn(dataDir: string, args: readonly string[], env: Record<string, string> = {}): Running {
-  const child: ChildProcess = spawn(process.execPath, [bin, ...args], {
-    cwd: dataDir,
+  return run([process.execPath, bin, ...args], dataDir, dataDir, env);
+}
+
+function run(
+  [file = "", ...args]: readonly string[],
+  cwd: string,
+  dataDir: string,
+  env: Record<string, string> = {},
+): Running {
+  const child: ChildProcess = spawn(file, args, {
+    cwd,
+    detached: true,
     env: { PATH: process.env.PATH ?? "", PORT: "0", POSTHORN_DATA_DIR: join(dataDir, "data"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -38,6 +52,7 @@ function posthorn(dataDir: string, args: readonly string[], env: Record<string, 
     output: () => text,
     exited,
     signal: (name) => void child.kill(name),
+    signalGroup: (name) => void process.kill(-Number(child.pid), name),
     said: (pattern) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
@@ -67,6 +82,36 @@ function makeDataDir(): string {
   chmodSync(folder, 0o755);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** A receiver that takes connections and answers when it is told to. */
+async function startHolder(): Promise<{ url: string; arrived: Promise<Socket> }> {
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void holder.close());
+  const arrived = new Promise<Socket>((resolve) => {
+    holder.once("connection", (socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => resolve(socket));
+    });
+  });
+  return { url: `http://127.0.0.1:${(holder.address() as { port: number }).port}/`, arrived };
+}
+
+/** A dev server in the middle of a delivery. */
+async function startHeldUp(folder: string) {
+  const running = posthorn(folder, ["dev"]);
+  await running.said(/Ctrl\+C stops/);
+  const [, api = ""] = await running.said(/API {9}(\S+)/);
+  const [, key = ""] = await running.said(/Admin key {3}(\S+)/);
+  const holder = await startHolder();
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const post = (path: string, body: object) =>
+    fetch(api + path, { method: "POST", headers, body: JSON.stringify(body) });
+  await post("/tenants/demo/endpoints", { url: holder.url, events: ["held.up"] });
+  await post("/events", { tenant: "demo", type: "held.up", data: 1 });
+  const receiver = await holder.arrived;
+  return { running, url: api.replace("/api/v1", ""), post, receiver };
 }
 
 async function get(url: string, key: string): Promise<{ data: Record<string, unknown>[] }> {
@@ -213,32 +258,101 @@ test("a taken port is said in words, and what was started is stopped", async () 
   expect(running.output()).toContain(`Port ${port} on 127.0.0.1 is taken by another process.`);
 });
 
-test("a second signal ends it at once, and the next start finds its way", async () => {
+test("while it stops it says that it is not ready, takes no events, and finishes what is in flight", async () => {
   const folder = makeDataDir();
-  const running = posthorn(folder, ["dev"]);
-  const [, api = ""] = await running.said(/API {9}(\S+)/);
-  const [, key = ""] = await running.said(/Admin key {3}(\S+)/);
-  // A delivery that is held up keeps the first signal waiting.
-  const holder = createServer();
-  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void holder.close());
-  const arrived = new Promise<void>((resolve) => {
-    holder.once("connection", (socket) => {
-      socket.on("error", () => {});
-      resolve();
-    });
-  });
-  const { port } = holder.address() as { port: number };
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const post = (path: string, body: object) =>
-    fetch(api + path, { method: "POST", headers, body: JSON.stringify(body) });
-  await post("/tenants/demo/endpoints", { url: `http://127.0.0.1:${port}/`, events: ["held.up"] });
-  await post("/events", { tenant: "demo", type: "held.up", data: 1 });
-  await arrived;
+  const { running, url, post, receiver } = await startHeldUp(folder);
   running.signal("SIGTERM");
   await running.said(/once more to stop at once/);
-  running.signal("SIGINT");
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const refused = await post("/events", { tenant: "demo", type: "order.paid", data: 1 });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+  expect(await refused.json()).toMatchObject({ code: "shutting_down" });
+  receiver.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  expect(await running.exited).toBe(0);
+  expect(running.output().trimEnd().split("\n").at(-1)).toContain('"message":"stopped"');
+  expect(postmasterPid(join(folder, "data"))).toBeNull();
+});
+
+test("a later signal ends it at once, but not without its database", async () => {
+  const folder = makeDataDir();
+  const { running } = await startHeldUp(folder);
+  running.signal("SIGTERM");
+  await running.said(/once more to stop at once/);
+  // Again and again, as an impatient person does: what comes within the first second is taken for an echo.
+  const again = setInterval(() => running.signal("SIGINT"), 50);
+  onTestFinished(() => clearInterval(again));
   expect(await running.exited).toBe(1);
-  // The database it left running is found by the next one, and stopped with it.
+  expect(running.output()).toMatch(/stopped at once/);
+  expect(postmasterPid(join(folder, "data"))).toBeNull();
   expect(await posthorn(folder, ["migrate", "--status"]).exited).toBe(0);
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s to all of npm start, as Ctrl+C and timeout send it, stops in order and leaves no database behind",
+  async (signal) => {
+    const folder = makeDataDir();
+    const running = run(["npm", "start"], root, folder, { HOME: process.env.HOME ?? folder });
+    await running.said(/Ctrl\+C stops/);
+    expect(postmasterPid(join(folder, "data"))).not.toBeNull();
+    running.signalGroup(signal);
+    await running.exited;
+    expect(running.output()).toContain('"message":"stopped"');
+    expect(running.output()).not.toContain("stopped at once");
+    expect(postmasterPid(join(folder, "data"))).toBeNull();
+  },
+);
+
+test("a signal in the middle of the start leaves no database behind", async () => {
+  const folder = makeDataDir();
+  const running = posthorn(folder, ["dev"]);
+  const made = join(folder, "data/postgres/data");
+  await vi.waitUntil(() => existsSync(made), { interval: 2, timeout: 30_000 });
+  running.signal("SIGTERM");
+  expect(await running.exited).toBe(0);
+  expect(postmasterPid(join(folder, "data"))).toBeNull();
+});
+
+test("an embedded database that is killed is started again, and deliveries go on", async () => {
+  const folder = makeDataDir();
+  const running = posthorn(folder, ["dev"]);
+  await running.said(/Ctrl\+C stops/);
+  const [, api = ""] = await running.said(/API {9}(\S+)/);
+  const [, key = ""] = await running.said(/Admin key {3}(\S+)/);
+  process.kill(Number(postmasterPid(join(folder, "data"))), "SIGKILL");
+  await running.said(/the embedded PostgreSQL runs again/);
+  const publish = async (): Promise<unknown> => {
+    const response = await fetch(`${api}/events`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: '{"tenant":"demo","type":"after.kill","data":1,"idempotency_key":"one"}',
+    });
+    return response.status;
+  };
+  await expect.poll(publish, { timeout: 20_000 }).toBe(202);
+  await expect
+    .poll(async () => (await get(`${api}/deliveries?type=after.kill&state=success`, key)).data.length, {
+      timeout: 30_000,
+    })
+    .toBe(1);
+  await expect
+    .poll(async () => (await fetch(api.replace("/api/v1", "/readyz"))).status, { timeout: 20_000 })
+    .toBe(200);
+  expect(running.output().match(/has gone away/g)).toHaveLength(1);
+  expect(await running.stop()).toBe(0);
+  expect(postmasterPid(join(folder, "data"))).toBeNull();
+});
+
+test("a schema that is missing, and a data directory that cannot be used, are said in words", async () => {
+  const folder = makeDataDir();
+  const unmigrated = posthorn(folder, ["serve", "--role", "worker"], { POSTHORN_MIGRATE: "off" });
+  expect(await unmigrated.exited).toBe(1);
+  expect(unmigrated.output()).toMatch(
+    /The schema "posthorn" is not in this database. Run `posthorn migrate`/,
+  );
+  writeFileSync(join(folder, "file"), "");
+  const unusable = posthorn(folder, ["dev"], { POSTHORN_DATA_DIR: join(folder, "file") });
+  expect(await unusable.exited).toBe(1);
+  expect(unusable.output()).toMatch(/The key file \S+ cannot be read or written .* or set POSTHORN_DATA_DIR/);
+  for (const { output } of [unmigrated, unusable]) expect(output()).not.toMatch(/\n {4}at |unexpectedly/);
 });

@@ -2,11 +2,12 @@
 import { readFileSync } from "node:fs";
 import { errorRegistry } from "posthorn";
 import { describe, expect, test } from "vitest";
-import { optionNames } from "../../packages/posthorn/src/config.ts";
+import { optionNames, resolveConfig } from "../../packages/posthorn/src/config.ts";
+import { RETRY_PRESETS } from "../../packages/posthorn/src/settle/retry-schedule.ts";
 import { routesOf } from "../../packages/server/src/api/handler.ts";
 import { httpErrorRegistry } from "../../packages/server/src/api/http-error.ts";
 import { Sink } from "../../packages/server/src/api/sink.ts";
-import { settings } from "../../packages/server/src/config/settings.ts";
+import { defaultText, settings } from "../../packages/server/src/config/settings.ts";
 
 const page = (name: string): string =>
   readFileSync(new URL(`../../docs/reference/${name}.md`, import.meta.url), "utf8");
@@ -23,8 +24,33 @@ describe("the reference", () => {
         .map(({ env }) => env)
         .toSorted(),
     );
-    for (const { env, description } of Object.values(settings))
-      expect(text).toContain(`| \`${env}\` | ${description}`);
+    for (const setting of Object.values(settings)) {
+      const { env, description } = setting;
+      expect(text).toContain(`| \`${env}\` | ${defaultText(setting)} | ${description}`);
+    }
+  });
+
+  test("shows the defaults that the library has", () => {
+    const { endpointDefaults, ...config } = resolveConfig({ database: "postgres://x" });
+    const { signature, timeoutMs, maxInFlight, retryPolicy, retryOn } = endpointDefaults;
+    expect(retryPolicy).toBe(RETRY_PRESETS.courier);
+    const expected = {
+      retryPolicy: "courier",
+      retryOn,
+      timeoutMs,
+      concurrency: config.concurrency,
+      endpointConcurrency: maxInFlight,
+      leaseMs: config.leaseMs,
+      maxEndpointsPerTenant: config.maxEndpointsPerTenant,
+      headerPrefix: signature.headerPrefix,
+      signatureSchemes: signature.schemes,
+      userAgent: config.userAgent,
+      schema: config.schema,
+      enabled: config.enabled,
+    };
+    for (const [name, value] of Object.entries(expected)) {
+      expect([name, defaultText(settings[name as keyof typeof expected])]).toEqual([name, String(value)]);
+    }
   });
 
   test("lists every error with its status and meaning", () => {
@@ -42,12 +68,26 @@ describe("the reference", () => {
     expect(listed(table).toSorted()).toEqual([...optionNames].toSorted());
   });
 
+  test("lists every reason for which a delivery is dead", () => {
+    const model = readFileSync(new URL("../../packages/posthorn/src/model.ts", import.meta.url), "utf8");
+    const [, union = ""] = /export type DeadReason =([^;]+);/.exec(model) ?? [];
+    const reasons = [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] as string);
+    expect(reasons.length).toBeGreaterThan(5);
+    expect(listed(page("http-api"))).toEqual(expect.arrayContaining([...reasons, "endpoint_deleted"]));
+  });
+
   test("lists every route", () => {
     const text = page("http-api");
     const routes = routesOf({} as never, { sink: { sink: new Sink(), readers: "public" } });
     expect(routes.length).toBeGreaterThan(15);
     for (const { path } of routes) expect(text).toContain(path);
   });
+});
+
+test.each(["wire", "posthorn", "server"])("the package %s carries a README and the license", (folder) => {
+  const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+  expect(read(`packages/${folder}/LICENSE`)).toBe(read("LICENSE"));
+  expect(read(`packages/${folder}/README.md`)).toContain("docs/reference/");
 });
 
 describe("the README", () => {

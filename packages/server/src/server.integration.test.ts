@@ -86,7 +86,12 @@ test("HEAD answers as GET does, without the body", async () => {
 test("an unknown address is a 404 problem, an unknown method a 405 with Allow", async () => {
   const server = await startServer({ started: false });
   const missing = await server.call("GET", "/api/v1/evnts?x=1");
-  expect(missing.json).toMatchObject({ status: 404, code: "not_found", instance: "/api/v1/evnts" });
+  expect(missing.json).toMatchObject({
+    status: 404,
+    code: "not_found",
+    instance: "/api/v1/evnts",
+    detail: "There is nothing at this address. Did you mean /api/v1/events?",
+  });
   const wrong = await server.call("DELETE", "/api/v1/events");
   expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST, GET, HEAD"]);
 });
@@ -139,6 +144,52 @@ test("a request that is being answered is finished before the server stops", asy
   await server.stop();
   expect((await answer).status).toBe(503);
   await expect(server.call("GET", "/healthz")).rejects.toThrow();
+});
+
+test("while it drains it answers, is not ready, and takes no events", async () => {
+  const { hooks } = await startServer();
+  const server = createServer({ hooks, port: 0, adminKey, sink: { sink: new Sink(), readers: "admin" } });
+  onTestFinished(() => server.stop());
+  const { url } = await server.start();
+  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
+  await server.drain();
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const ready = await fetch(`${url}/readyz`);
+  expect([ready.status, ready.headers.get("connection")]).toEqual([503, "close"]);
+  const body = '{"tenant":"a","type":"b","data":1}';
+  const refused = await fetch(`${url}/api/v1/events`, { method: "POST", headers, body });
+  expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("connection")]).toEqual([
+    503,
+    "2",
+    "close",
+  ]);
+  expect(await refused.json()).toMatchObject({ code: "shutting_down", status: 503 });
+  expect((await fetch(`${url}/api/v1/events`, { headers })).status).toBe(200);
+  expect((await fetch(`${url}/sink/x?delay_ms=60000`, { method: "POST" })).status).toBe(200);
+  await hooks.stop();
+  expect(await (await fetch(`${url}/api/v1/events`, { headers })).json()).toMatchObject({
+    code: "shutting_down",
+  });
+  await server.stop();
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test("draining waits for what is being answered, but not for a client that takes its time", async () => {
+  const { hooks } = await startServer({ started: false });
+  const server = createServer({ hooks, port: 0, adminKey });
+  onTestFinished(() => server.stop({ graceMs: 0 }));
+  const { url } = await server.start();
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKey}\r\n`;
+  const told = new Promise((resolve) => socket.once("data", resolve));
+  socket.write(
+    `${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n`,
+  );
+  await told;
+  const startedAt = performance.now();
+  await server.drain({ graceMs: 200 });
+  expect(performance.now() - startedAt).toBeGreaterThan(90);
 });
 
 test("a taken port is said in words", async () => {
@@ -238,6 +289,28 @@ test("the sink answers what its URL asks for and shows what it got", async () =>
   }
 });
 
+test("the sink refuses parameters it does not know, with a suggestion", async () => {
+  const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "public" } });
+  const wrong = await server.call("POST", "/sink/a?statu=500", "{}");
+  expect(wrong.json).toMatchObject({
+    code: "invalid_parameter",
+    errors: [{ parameter: "statu", message: '"statu" is not a parameter here. Did you mean status?' }],
+  });
+  const listed = await server.call("GET", "/sink/a/requests?limit=1");
+  expect([listed.status, listed.json.detail]).toEqual([
+    422,
+    '"limit" is not a parameter here. This address takes none.',
+  ]);
+});
+
+test("the sink does not keep credentials", async () => {
+  const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "public" } });
+  await server.call("POST", "/sink/a", "{}", { authorization: "Bearer s3cret", cookie: "session=s3cret" });
+  const { text, json } = await server.call("GET", "/sink/a/requests");
+  expect(json.data[0].headers).toMatchObject({ authorization: "Bearer …", cookie: "…" });
+  expect(text).not.toContain("s3cret");
+});
+
 test("the sink keeps 256 KB of a body and still answers", async () => {
   const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "admin" } });
   expect((await server.call("POST", "/sink/big", "x".repeat(1_000_000))).status).toBe(200);
@@ -254,7 +327,8 @@ test("where the sink is turned off there is none", async () => {
 test("a process without an API shows its health and nothing else", async () => {
   const server = await startServer({ started: false, routes: "health" });
   expect((await server.call("GET", "/readyz")).status).toBe(200);
-  expect((await server.call("GET", "/api/v1/events")).status).toBe(404);
+  const missing = await server.call("GET", "/api/v1/events");
+  expect([missing.status, missing.json.detail]).toEqual([404, expect.stringContaining("runs as a worker")]);
 });
 
 test("a client that sends its headers drop by drop is cut off", async () => {

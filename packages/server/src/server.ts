@@ -1,5 +1,6 @@
-// The HTTP server around the handler: listens, limits slow clients, and stops without cutting anybody off.
-import { createServer as createHttpServer, type Server } from "node:http";
+// The HTTP server around the handler: listens, limits slow clients, and stops without cutting anybody off: it says that
+// it is not ready, goes on answering while the engine drains, and closes last.
+import { createServer as createHttpServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Posthorn } from "posthorn";
 import { createHandler, type HandlerOptions } from "./api/handler.ts";
@@ -18,7 +19,12 @@ export interface ServerOptions extends Omit<HandlerOptions, "isDraining"> {
 
 export interface Service {
   start(): Promise<{ readonly url: string }>;
-  /** Not ready from now on, no new connections, what is being answered has the grace to end. May be called twice. */
+  /**
+   * Not ready from now on, and no events are taken, but it still answers. Resolves when what was being answered is, at
+   * the latest after the grace. May be called twice.
+   */
+  drain(options?: { readonly graceMs?: number }): Promise<void>;
+  /** Drains if it was not told to, and takes no new connections; what is being answered has the grace to end. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
@@ -31,6 +37,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 // Longer than the 60 s of common load balancers: they, not we, close an idle connection.
 const KEEP_ALIVE_MS = 65_000;
 const DEFAULT_GRACE_MS = 25_000;
+/** The engine takes what is left of the grace: a client that sends its body drop by drop must not use it up. */
+const DRAIN_MS = 5_000;
 
 export function createServer({
   hooks,
@@ -43,6 +51,7 @@ export function createServer({
   let isDraining = false;
   let stopping: Promise<void> | undefined;
   const handler = createHandler(hooks, { ...options, isDraining: () => isDraining });
+  const exchanges = new Exchanges();
   const server = createHttpServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -52,20 +61,53 @@ export function createServer({
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
     },
-    handler,
+    (request, response) => {
+      exchanges.add(response);
+      handler(request, response);
+    },
   );
+  const drain = (): void => {
+    isDraining = true;
+    options.sink?.sink.close();
+  };
   return {
     async start() {
       await listen(server, host, port);
       return { url: urlOf(server) };
     },
+    drain({ graceMs = DEFAULT_GRACE_MS } = {}) {
+      drain();
+      return exchanges.ended(Math.min(graceMs / 2, DRAIN_MS));
+    },
     stop({ graceMs = DEFAULT_GRACE_MS } = {}) {
-      isDraining = true;
-      options.sink?.sink.close();
+      drain();
       stopping ??= close(server, graceMs);
       return stopping;
     },
   };
+}
+
+/** What is being answered right now. */
+class Exchanges {
+  readonly #open = new Set<ServerResponse>();
+
+  add(response: ServerResponse): void {
+    this.#open.add(response);
+    response.once("close", () => this.#open.delete(response));
+  }
+
+  /** Resolves when those that are open now have ended, or when the time is up. */
+  async ended(withinMs: number): Promise<void> {
+    const closed = [...this.#open].map(
+      (response) => new Promise((resolve) => response.once("close", resolve)),
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise((resolve) => {
+      timer = setTimeout(resolve, withinMs);
+    });
+    await Promise.race([Promise.all(closed), tooLong]);
+    clearTimeout(timer);
+  }
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

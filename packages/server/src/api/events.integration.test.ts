@@ -119,6 +119,9 @@ test("data of 256 KB fits, a byte more does not", async () => {
   expect((await server.call("POST", "/api/v1/events", ofSize(256 * 1024))).status).toBe(202);
   const refused = await server.call("POST", "/api/v1/events", ofSize(256 * 1024 + 1));
   expect([refused.status, refused.json.code]).toEqual([413, "payload_too_large"]);
+  expect(refused.json.errors).toEqual([expect.objectContaining({ pointer: "/data" })]);
+  const many = await server.call("POST", "/api/v1/events", [event, ofSize(256 * 1024 + 1)]);
+  expect([many.status, many.json.errors[0].pointer]).toEqual([413, "/1/data"]);
 });
 
 test("a body past 16 MB is refused without being read, with and without a length", async () => {
@@ -189,5 +192,10 @@ test.each([
   "cursor=x",
 ])("a list asked with ?%s is refused", async (query) => {
   const server = await startServer({ started: false });
-  expect((await server.call("GET", `/api/v1/events?${query}`)).status).toBe(422);
+  const answer = await server.call("GET", `/api/v1/events?${query}`);
+  expect([answer.status, answer.json.errors]).toEqual([
+    422,
+    [{ parameter: expect.any(String), message: expect.any(String) }],
+  ]);
+  expect(answer.json.detail).not.toMatch(/[a-z][A-Z]/);
 });

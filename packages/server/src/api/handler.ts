@@ -4,7 +4,8 @@ import type { Logger, Posthorn } from "posthorn";
 import { HttpError } from "./http-error.ts";
 import { type AdminKeyDigest, adminKeyDigest, createAuthenticate } from "./middleware/authenticate.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
-import { problemOf, problemReply } from "./problem.ts";
+import { nothingHere } from "./nothing-here.ts";
+import { type Problem, problemOf, problemReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
 import { createRouter, type Permission, type Route } from "./router.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
@@ -38,7 +39,8 @@ export const ADMIN_KEY_META = "admin_key_sha256";
  * server it is mounted in.
  */
 export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Handler {
-  const router = createRouter(routesOf(hooks, options));
+  const routes = routesOf(hooks, options);
+  const router = createRouter(routes);
   const authenticate = createAuthenticate(digestOf(hooks, options.adminKey));
   const { logger, isDraining = () => false } = options;
 
@@ -56,6 +58,7 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
       const pending = authenticate(request);
       if (pending !== undefined) await pending;
     }
+    if (match.route.takesWork && isDraining()) throw shuttingDown();
     const query = mark === -1 ? "" : url.slice(mark + 1);
     return match.route.handle({ request, response, params: match.params, requestId, query });
   }
@@ -73,10 +76,10 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
       .then((reply) => {
         if (reply !== null) return send(reply);
         if (next) return next();
-        throw new HttpError("not_found", "There is nothing at this address. The API is under /api/v1.");
+        throw nothingHere(request.url ?? "/", routes);
       })
       .catch((error: unknown) => {
-        const problem = problemOf(error);
+        const problem = problemWhile(isDraining(), error);
         if (problem.status === 500) logger?.error("request failed", { requestId, error });
         send(problemReply(problem, instanceOf(request), requestId));
       });
@@ -104,6 +107,20 @@ function digestOf(hooks: Posthorn, adminKey: string | undefined): AdminKeyDigest
   if (adminKey === undefined) return () => hooks.meta.get(ADMIN_KEY_META);
   const digest = adminKeyDigest(adminKey);
   return () => digest;
+}
+
+/** The database is closed while the last requests come in: to their senders that is the same as stopping. */
+function problemWhile(isDraining: boolean, error: unknown): Problem {
+  const problem = problemOf(error);
+  return isDraining && problem.status === 503 ? problemOf(shuttingDown()) : problem;
+}
+
+function shuttingDown(): HttpError {
+  return new HttpError(
+    "shutting_down",
+    "This server is stopping. Send the request to another one, or again in a moment.",
+    { headers: { "Retry-After": "2" } },
+  );
 }
 
 function wrongMethod(allow: string): HttpError {

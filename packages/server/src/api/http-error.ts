@@ -15,6 +15,7 @@ export const httpErrorRegistry = {
   invalid_parameter: { status: 422, meaning: "A parameter in the URL is unknown or wrong." },
   internal_error: { status: 500, meaning: "Something went wrong on our side." },
   body_already_read: { status: 500, meaning: "Another handler consumed the body first." },
+  shutting_down: { status: 503, meaning: "This server is stopping." },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 export type HttpErrorCode = keyof typeof httpErrorRegistry;

@@ -1,7 +1,7 @@
 import { PosthornError } from "posthorn";
 import { expect, test } from "vitest";
 import { HttpError } from "./http-error.ts";
-import { apiPointer, problemOf, problemReply } from "./problem.ts";
+import { apiPointer, apiText, problemOf, problemReply } from "./problem.ts";
 
 function bodyOf(error: unknown): Record<string, unknown> {
   return JSON.parse(String(problemReply(problemOf(error), "/api/v1/x", "req_1").body));
@@ -33,6 +33,40 @@ test("an error of the library keeps its code, and its places in the API's spelli
 test("names below headers are the caller's own", () => {
   expect(apiPointer("/headers/X-MyTeam")).toBe("/headers/X-MyTeam");
   expect(apiPointer("/signature/headerPrefix")).toBe("/signature/header_prefix");
+});
+
+test.each([
+  ["/retryPolicy: This. /maxInFlight: That.", "/retry_policy: This. /max_in_flight: That."],
+  ["Pass nextCursor of the page before.", "Pass next_cursor of the page before."],
+  ["{ exponential: { cap: '1d', maxAttempts: 12 } }", "{ exponential: { cap: '1d', max_attempts: 12 } }"],
+  ['There is no tenant "maxInFlight".', 'There is no tenant "maxInFlight".'],
+  ["X-MyTeam and X-OrientedOS stay, as do HTTP and PostgreSQL.", null],
+])("%s is told in the names of the API", (message, expected) => {
+  expect(apiText(message)).toBe(expected ?? message);
+});
+
+test("a parameter of a list is called one", () => {
+  const problems = [{ pointer: "/createdAfter", message: "createdAfter is a valid date." }];
+  expect(
+    bodyOf(new PosthornError("invalid_query", "createdAfter is a valid date.", { problems })),
+  ).toMatchObject({
+    detail: "created_after is a valid date.",
+    errors: [{ parameter: "created_after", message: "created_after is a valid date." }],
+  });
+});
+
+test("data that is too large is pointed at, alone and in an array", () => {
+  expect(problemOf(new PosthornError("payload_too_large", "Too large.")).places).toEqual([
+    { pointer: "/data", message: "Too large." },
+  ]);
+  const problems = [
+    { pointer: "/3", message: "Too large." },
+    { pointer: "/4/type", message: "Wrong." },
+  ];
+  expect(problemOf(new PosthornError("invalid_event", "No.", { problems })).places).toEqual([
+    { pointer: "/3/data", message: "Too large." },
+    { pointer: "/4/type", message: "Wrong." },
+  ]);
 });
 
 test("a database that is away is a 503 with a time to come back", () => {

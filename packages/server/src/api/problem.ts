@@ -40,8 +40,8 @@ export function problemOf(error: unknown): Problem {
       title: errorRegistry[error.code as ErrorCode]?.meaning ?? error.code,
       // A fault of ours is for the log; the caller gets its code.
       detail:
-        error.status === 500 ? "The server is not set up to do this. Its log says more." : error.message,
-      places: error.problems.map(({ pointer, message }) => ({ pointer: apiPointer(pointer), message })),
+        error.status === 500 ? "The server is not set up to do this. Its log says more." : detailOf(error),
+      places: placesOf(error),
       headers: error.status === 503 ? { "Retry-After": "2" } : {},
     };
   }
@@ -52,6 +52,24 @@ export function problemOf(error: unknown): Problem {
       "The request could not be handled. Try again; the log has the request id.",
     ),
   );
+}
+
+/** What the library tells a programmer to do is done otherwise over HTTP. */
+function detailOf({ code, message }: PosthornError): string {
+  if (code === "tenant_not_found")
+    return `${message.replace(/ Make it first\.$/, "")} Make it with PUT /api/v1/tenants/{tenant}.`;
+  return apiText(message.replace("; the error's cause says what is wrong", ""));
+}
+
+function placesOf({ code, message, problems }: PosthornError): ProblemPlace[] {
+  if (code === "payload_too_large" && problems.length === 0) return [{ pointer: "/data", message }];
+  return problems.map((problem) => {
+    const pointer = apiPointer(problem.pointer);
+    const said = apiText(problem.message);
+    if (code === "invalid_query") return { parameter: pointer.slice(1), message: said };
+    // An event of an array that is refused as a whole is refused for the size of its data.
+    return { pointer: pointer.replace(/^\/\d+$/, "$&/data"), message: said };
+  });
 }
 
 function databaseAway(): Problem {
@@ -91,6 +109,16 @@ export function apiPointer(pointer: string): string {
   const [start = "", first = "", ...rest] = pointer.split("/");
   if (first === "headers" || first === "data") return pointer;
   return [start, first, ...rest].map(snakeCase).join("/");
+}
+
+/**
+ * A sentence of the library in the names of the API: outside quotation marks, where a caller's own words are, a word
+ * in camelCase is a field.
+ */
+export function apiText(message: string): string {
+  return message.replace(/"[^"]*"|\b[a-z]+(?:[A-Z][a-z0-9]*)+\b/g, (part) =>
+    part.startsWith('"') ? part : snakeCase(part),
+  );
 }
 
 function snakeCase(name: string): string {

@@ -110,6 +110,31 @@ test.each([
   expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, pointer]);
 });
 
+test.each([
+  [{ timeout_ms: 1, max_in_flight: 0 }, /\/timeout_ms: .*\/max_in_flight: /],
+  [{ retry_policy: { gaps: [], exponential: {} } }, /\/retry_policy: .*max_attempts: 12.*max_age/],
+  [{ signature: { schemes: ["t-v1"], header_prefix: "X-" } }, /\/signature\/header_prefix: /],
+])("what is wrong with %j is told in the names of the API", async (patch, detail) => {
+  const server = await startServer({ started: false });
+  const { path } = await withReceiver(server);
+  const { json } = await server.call("PATCH", path, patch);
+  expect(json.detail).toMatch(detail);
+  expect(JSON.stringify([json.detail, json.errors])).not.toMatch(/[a-z][A-Z]/);
+});
+
+test("a route without fields says so, and an unknown tenant how to make it", async () => {
+  const server = await startServer({ started: false });
+  const { path } = await withReceiver(server);
+  const { json } = await server.call("POST", `${path}/test`, { type: "x" });
+  expect(json.detail).toBe('/type: "type" is not a field: this takes no fields.');
+  for (const method of ["GET", "DELETE"]) {
+    expect((await server.call(method, "/api/v1/tenants/none")).json).toMatchObject({
+      code: "tenant_not_found",
+      detail: 'There is no tenant "none". Make it with PUT /api/v1/tenants/{tenant}.',
+    });
+  }
+});
+
 test("a deleted endpoint, another tenant's and one that never was look the same", async () => {
   const server = await startServer({ started: false });
   const { path, created } = await withReceiver(server);
@@ -187,4 +212,5 @@ test("rotation gives a new secret and says when the old one ends", async () => {
   expect((await server.call("POST", `${path}/rotate-secret`)).status).toBe(200);
   const wrong = await server.call("POST", `${path}/rotate-secret`, { overlap_seconds: -1 });
   expect([wrong.status, wrong.json.errors[0].pointer]).toEqual([422, "/overlap_seconds"]);
+  expect(wrong.json.detail).toMatch(/^overlap_seconds is a whole number/);
 });

@@ -14,6 +14,8 @@ export interface Route {
   /** Segments in braces are parameters: `/tenants/{tenant}`. */
   readonly path: string;
   readonly permission: Permission;
+  /** Takes in what has to be delivered: refused while the server stops, so that it is sent elsewhere. */
+  readonly takesWork?: boolean;
   readonly handle: (exchange: Exchange) => Reply | Promise<Reply>;
 }
 

@@ -2,7 +2,7 @@
 // bounded, because whoever can reach it can write to it. It verifies no signature: it shows them.
 import type { IncomingMessage } from "node:http";
 import { type Exchange, param } from "./exchange.ts";
-import { HttpError } from "./http-error.ts";
+import { type Parameter, readQuery, wholeNumber } from "./input/query.ts";
 import { json, type Reply } from "./reply.ts";
 import type { Permission, Route } from "./router.ts";
 
@@ -30,6 +30,7 @@ export class Sink {
   readonly #waiters = new Set<(id: string, request: SinkRequest) => void>();
   readonly #delays = new Set<() => void>();
   #bytes = 0;
+  #isClosed = false;
 
   /** Newest first. */
   requests(id: string): readonly SinkRequest[] {
@@ -65,6 +66,7 @@ export class Sink {
 
   /** Ends early when the sink is closed or the caller has gone. */
   delay(ms: number, request: IncomingMessage): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -82,8 +84,9 @@ export class Sink {
     });
   }
 
-  /** Answers all that are waiting, for the server is about to stop. */
+  /** Answers all that are waiting, and from now on without delay, for the server is about to stop. */
   close(): void {
+    this.#isClosed = true;
     for (const end of this.#delays) end();
   }
 
@@ -120,8 +123,11 @@ export function sinkRoutes(sink: Sink, readers: Permission): Route[] {
       method: "GET",
       path: "/sink/{id}/requests",
       permission: readers,
-      handle: (exchange) =>
-        json(200, { data: sink.requests(param(exchange, "id")).map(presentRequest), next_cursor: null }),
+      handle: (exchange) => {
+        readQuery(exchange, {});
+        const data = sink.requests(param(exchange, "id")).map(presentRequest);
+        return json(200, { data, next_cursor: null });
+      },
     },
   ];
 }
@@ -131,18 +137,14 @@ function presentRequest(request: SinkRequest): object {
   return { method, path, headers, body, truncated, received_at: receivedAt };
 }
 
-async function receive(sink: Sink, { request, params, query }: Exchange): Promise<Reply> {
-  const answer = readAnswer(query);
+async function receive(sink: Sink, exchange: Exchange): Promise<Reply> {
+  const { request, params } = exchange;
+  const answer = readAnswer(exchange);
   const { text, truncated } = await readStart(request);
   sink.record((params.id ?? "").slice(0, 200), {
     method: request.method ?? "",
     path: request.url ?? "",
-    headers: Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [
-        name,
-        Array.isArray(value) ? value.join(", ") : (value ?? ""),
-      ]),
-    ),
+    headers: headersOf(request),
     body: text,
     truncated,
     receivedAt: new Date(),
@@ -156,35 +158,37 @@ async function receive(sink: Sink, { request, params, query }: Exchange): Promis
   };
 }
 
+/** Credentials an endpoint was given to send along are not for whoever may read the sink: nor for its memory. */
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  const shown = Object.entries(headers).map(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(", ") : (value ?? "");
+    return [name, CREDENTIALS.has(name) ? masked(text) : text] as const;
+  });
+  return Object.fromEntries(shown);
+}
+
+const CREDENTIALS = new Set(["authorization", "proxy-authorization", "cookie"]);
+
+/** `Bearer …`: the kind of credential may be of interest, the credential is not. */
+function masked(value: string): string {
+  const [, scheme = ""] = /^([A-Za-z][A-Za-z0-9-]{0,31} )./.exec(value) ?? [];
+  return `${scheme}…`;
+}
+
 interface Answer {
   readonly status: number;
   readonly delayMs: number;
   readonly body: string;
 }
 
-function readAnswer(query: string): Answer {
-  if (query === "") return { status: 200, delayMs: 0, body: "ok" };
-  const parameters = new URLSearchParams(query);
-  return {
-    status: wholeParameter(parameters, "status", 200, 200, 599),
-    delayMs: wholeParameter(parameters, "delay_ms", 0, 0, SINK_LIMITS.delayMs),
-    body: parameters.get("body") ?? "ok",
-  };
-}
+const ANSWER: Readonly<Record<string, Parameter>> = {
+  status: wholeNumber("status", 200, 599),
+  delay_ms: wholeNumber("delayMs", 0, SINK_LIMITS.delayMs),
+  body: { to: "body", read: (value) => value, expected: "text" },
+};
 
-function wholeParameter(
-  parameters: URLSearchParams,
-  name: string,
-  unset: number,
-  min: number,
-  max: number,
-): number {
-  const text = parameters.get(name);
-  if (text === null) return unset;
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  const message = `"${name}" must be a whole number from ${min} to ${max}.`;
-  throw new HttpError("invalid_parameter", message, { places: [{ parameter: name, message }] });
+function readAnswer(exchange: Exchange): Answer {
+  return { status: 200, delayMs: 0, body: "ok", ...readQuery(exchange, ANSWER) };
 }
 
 /** The first 256 KB; the rest is read and dropped, so that the sender gets its answer. */

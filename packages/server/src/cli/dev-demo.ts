@@ -1,5 +1,5 @@
 // What `posthorn dev` sets up to show: a tenant, an endpoint that points at our own sink, and an event on its way.
-
+import { connect } from "node:net";
 import type { Posthorn } from "posthorn";
 import type { Sink, SinkRequest } from "../api/sink.ts";
 
@@ -34,16 +34,42 @@ export async function deliverFirstEvent(
   }
 }
 
-/** The port may be another one than last time; the endpoint is known by its description. */
+/**
+ * The port may be another one than last time, so the endpoint of a server that is gone is taken over. One whose server
+ * still runs, on the same database and another port, is that server's: it is left alone, and we have our own.
+ */
 async function pointEndpointAt(hooks: Posthorn, url: string): Promise<void> {
   const { data } = await hooks.endpoints.list(DEMO_TENANT, { limit: 250 });
-  const existing = data.find((endpoint) => endpoint.description === DESCRIPTION);
-  if (!existing) {
-    await hooks.endpoints.create(DEMO_TENANT, { url, events: ["*"], description: DESCRIPTION });
-  } else if (existing.url !== url || !existing.isActive) {
-    await hooks.endpoints.update(DEMO_TENANT, existing.id, { url, isActive: true });
-  }
+  const ofDemos = data.filter((endpoint) => endpoint.description === DESCRIPTION);
+  const others = ofDemos.filter((endpoint) => endpoint.url !== url && isSinkUrl(endpoint.url));
+  const areAlive = await Promise.all(others.map((endpoint) => isListening(endpoint.url)));
+  const leftOver = others.filter((_endpoint, index) => !areAlive[index]);
+  const ours = ofDemos.find((endpoint) => endpoint.url === url) ?? leftOver.shift();
+  if (!ours) await hooks.endpoints.create(DEMO_TENANT, { url, events: ["*"], description: DESCRIPTION });
+  else if (ours.url !== url || !ours.isActive)
+    await hooks.endpoints.update(DEMO_TENANT, ours.id, { url, isActive: true });
+  for (const { id } of leftOver) await hooks.endpoints.delete(DEMO_TENANT, id);
 }
+
+/** Not when somebody pointed the demo elsewhere. */
+function isSinkUrl(url: string): boolean {
+  return new URL(url).pathname === `/sink/${SINK_ID}`;
+}
+
+function isListening(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port || 80), hostname.replace(/^\[|\]$/g, ""), () => settle(true));
+    const settle = (answer: boolean): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(PROBE_MS, () => settle(false));
+    socket.once("error", () => settle(false));
+  });
+}
+
+const PROBE_MS = 1_000;
 
 async function publishAndWait(hooks: Posthorn, sink: Sink, patienceMs: number): Promise<FirstDelivery> {
   const startedAt = performance.now();

@@ -5,7 +5,7 @@ import { createPosthorn } from "posthorn";
 import { isUnavailable } from "posthorn/internal";
 import { settings } from "../config/settings.ts";
 import { type Config, ConfigError } from "../config.ts";
-import { openEmbeddedPostgres } from "../embedded-postgres/open-embedded-postgres.ts";
+import { keepEmbeddedPostgres } from "../embedded-postgres/keep-embedded-postgres.ts";
 import { withProgress } from "../embedded-postgres/progress.ts";
 import type { LevelledLogger } from "../logger.ts";
 import { checkEncryptionKeys, resolveEncryptionKeys } from "./encryption-keys.ts";
@@ -33,8 +33,9 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const { config, onProgress } = options;
   const keys = resolveEncryptionKeys(config.encryptionKeys, config.dataDir);
   const installation = await openDatabase(options, keys.keys);
-  await withProgress("Preparing the database", onProgress, () => prepareSchema(installation.hooks, config));
-  await checkEncryptionKeys(installation.hooks, keys);
+  const { hooks } = installation;
+  await withProgress("Preparing the database", onProgress, () => prepareSchema(hooks, config));
+  await checkEncryptionKeys(hooks, keys).catch((error) => Promise.reject(explainMissing(error, config)));
   if (keys.isNew) options.logger.info("made an encryption key; keep a copy of it", { file: keys.path });
   return installation;
 }
@@ -44,7 +45,7 @@ export async function openDatabase(
   { config, logger, lifetime, onProgress }: InstallationOptions,
   encryptionKeys?: readonly string[],
 ): Promise<Installation> {
-  const database = config.databaseUrl ?? (await openEmbedded(config, lifetime, onProgress));
+  const database = config.databaseUrl ?? (await openEmbedded(config, logger, lifetime, onProgress));
   const hooks = createHooks(database, config, logger, encryptionKeys);
   lifetime.onEnd((graceMs) => hooks.stop({ graceMs }));
   await withProgress("Waiting for the database", onProgress, () => untilReachable(hooks));
@@ -91,12 +92,15 @@ function inNamesOfEnvironment(message: string): string {
 
 async function openEmbedded(
   config: Config,
+  logger: LevelledLogger,
   lifetime: Lifetime,
   onProgress: (message: string) => void,
 ): Promise<string> {
-  const postgres = await openEmbeddedPostgres({ dataDir: config.dataDir, onProgress });
-  lifetime.onEnd(() => postgres.close());
-  return postgres.connectionString;
+  const opening = keepEmbeddedPostgres({ dataDir: config.dataDir, onProgress, logger });
+  // Before it is open: a signal that comes meanwhile must not leave a server behind that nobody uses.
+  const close = async (): Promise<void> => (await opening.catch(() => null))?.close();
+  lifetime.onEnd(close, { evenAtOnce: true });
+  return (await opening).connectionString;
 }
 
 // Started together with its database, a process is often the quicker one.
@@ -118,8 +122,10 @@ async function untilReachable(hooks: Posthorn): Promise<void> {
 }
 
 function unreachable(error: unknown): StartError {
+  // The library says what to do about it in a program; its cause says what happened.
+  const { message, code } = ((error as Error).cause ?? error) as { message?: string; code?: string };
   return new StartError(
-    `The database cannot be reached: ${(error as Error).message || (error as { code?: string }).code}. ` +
+    `The database cannot be reached: ${message || code}. ` +
       "Check DATABASE_URL and that PostgreSQL runs there.",
     { cause: error },
   );
@@ -142,7 +148,17 @@ async function prepareSchema(hooks: Posthorn, { migrate, schema }: Config): Prom
   if (migrate !== "check") return;
   const { pending } = await hooks.migrationStatus();
   if (pending.length === 0) return;
-  throw new StartError(
-    `The schema "${schema}" lacks ${pending.length} migration(s). Run \`posthorn migrate\`, or set POSTHORN_MIGRATE=auto.`,
-  );
+  throw new StartError(`The schema "${schema}" lacks ${pending.length} migration(s). ${MIGRATE}`);
 }
+
+const MIGRATE = "Run `posthorn migrate`, or set POSTHORN_MIGRATE=auto.";
+
+/** With POSTHORN_MIGRATE=off the first to miss the schema is whoever asks it something. */
+function explainMissing(error: unknown, { schema }: Config): unknown {
+  const { code } = error as { code?: string };
+  if (code !== UNDEFINED_TABLE && code !== UNDEFINED_SCHEMA) return error;
+  return new StartError(`The schema "${schema}" is not in this database. ${MIGRATE}`, { cause: error });
+}
+
+const UNDEFINED_TABLE = "42P01";
+const UNDEFINED_SCHEMA = "3F000";

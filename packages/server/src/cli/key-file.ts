@@ -1,6 +1,6 @@
 // A generated key in a file only its owner may read. Two processes that start at once agree on one key.
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 
 export interface KeyFile {
   readonly content: string;
@@ -8,12 +8,17 @@ export interface KeyFile {
   readonly isNew: boolean;
 }
 
-export function readOrCreateKeyFile(path: string, make: () => string): KeyFile {
-  return readIfThere(path) ?? create(path, make());
+/** The file cannot be read or made; the message says what to do about it. */
+export class KeyFileError extends Error {
+  override readonly name = "KeyFileError";
 }
 
-export function readKeyFile(path: string): string | null {
-  return readIfThere(path)?.content ?? null;
+export function readOrCreateKeyFile(path: string, make: () => string): KeyFile {
+  try {
+    return readIfThere(path) ?? create(path, make());
+  } catch (error) {
+    throw explain(error, path);
+  }
 }
 
 function readIfThere(path: string): KeyFile | null {
@@ -41,4 +46,14 @@ function create(path: string, content: string): KeyFile {
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+function explain(error: unknown, path: string): unknown {
+  const { code = "", message } = error as { code?: string; message?: string };
+  if (!/^(EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EISDIR|EEXIST)$/.test(code)) return error;
+  return new KeyFileError(
+    `The key file ${resolve(path)} cannot be read or written by this user (${message}). Give this user the data ` +
+      "directory and what is in it, or set POSTHORN_DATA_DIR to a folder it may write to.",
+    { cause: error },
+  );
 }

@@ -1,28 +1,67 @@
 // The life of a command that runs until it is told to stop: what was opened last is closed first, within a grace.
-// The first signal stops in order, the second at once.
+// The first signal stops in order, one that comes later stops at once. Both leave nothing behind that outlives the
+// process: what is registered as `evenAtOnce` is closed in either case.
 import type { Logger } from "posthorn";
 
 export type Closer = (graceMs: number) => Promise<unknown>;
 
+export interface LifetimeOptions {
+  readonly graceMs: number;
+  readonly logger: Logger;
+  readonly exit?: (code: number) => void;
+  readonly nowMs?: () => number;
+}
+
+/**
+ * One Ctrl+C reaches a process under npm twice within milliseconds: the terminal signals the whole group, and npm
+ * passes on what it got. So do `timeout` and supervisors that signal a group.
+ */
+const SAME_SIGNAL_MS = 1_000;
+/** Of the grace, kept for what comes after the deliveries in flight: the listener and the embedded database. */
+const RESERVE_MS = 2_000;
+/** What has not closed this long after the grace hangs, and is left. */
+const OVERDUE_MS = 2_000;
+const AT_ONCE_MS = 3_000;
+
 export class Lifetime {
   readonly #closers: Closer[] = [];
+  readonly #vital: Closer[] = [];
   readonly #graceMs: number;
   readonly #logger: Logger;
+  readonly #exit: (code: number) => void;
+  readonly #nowMs: () => number;
   #ending: Promise<void> | undefined;
+  #endingAtOnce: Promise<void> | undefined;
+  #signalledAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: { readonly graceMs: number; readonly logger: Logger }) {
-    this.#graceMs = options.graceMs;
-    this.#logger = options.logger;
+  constructor({ graceMs, logger, exit, nowMs }: LifetimeOptions) {
+    this.#graceMs = graceMs;
+    this.#logger = logger;
+    this.#exit = exit ?? ((code) => process.exit(code));
+    this.#nowMs = nowMs ?? (() => performance.now());
   }
 
-  /** Called when the life ends, in reverse order, with what is left of the grace. */
-  onEnd(close: Closer): void {
+  /** Called when the life ends, in reverse order, with what is left of the grace. May be called more than once. */
+  onEnd(close: Closer, { evenAtOnce = false }: { readonly evenAtOnce?: boolean } = {}): void {
     this.#closers.push(close);
+    if (evenAtOnce) this.#vital.push(close);
   }
 
   /** From now on SIGTERM and SIGINT end the process. */
   listenForSignals(): void {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => this.#onSignal(signal));
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => this.signal(signal));
+  }
+
+  signal(signal: string): void {
+    if (!this.isEnding) {
+      this.#signalledAt = this.#nowMs();
+      this.#logger.info("stopping; once more to stop at once", { signal, graceMs: this.#graceMs });
+      void this.#endInOrder();
+    } else if (this.#nowMs() - this.#signalledAt >= SAME_SIGNAL_MS) {
+      void this.#endAtOnce("stopped at once: what was in flight is delivered again by the next start", {
+        signal,
+      });
+    }
   }
 
   end(): Promise<void> {
@@ -34,30 +73,49 @@ export class Lifetime {
     return this.#ending !== undefined;
   }
 
-  #onSignal(signal: string): void {
-    if (this.isEnding) {
-      this.#logger.warn("stopped at once: what was in flight is delivered again by the next start", {
-        signal,
-      });
-      process.exit(1);
+  async #endInOrder(): Promise<void> {
+    const overdue = setTimeout(() => {
+      void this.#endAtOnce("stopped without waiting longer: not everything closed within the grace", {});
+    }, this.#graceMs + OVERDUE_MS);
+    try {
+      await this.end();
+      if (this.#endingAtOnce !== undefined) return;
+      this.#logger.info("stopped");
+      this.#exit(0);
+    } catch (error) {
+      if (this.#endingAtOnce !== undefined) return;
+      this.#logger.error("stopped, but not in order", { error });
+      this.#exit(1);
+    } finally {
+      clearTimeout(overdue);
     }
-    this.#logger.info("stopping; once more to stop at once", { signal, graceMs: this.#graceMs });
-    this.end().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        this.#logger.error("could not stop in order", { error });
-        process.exit(1);
-      },
-    );
+  }
+
+  #endAtOnce(message: string, fields: Record<string, unknown>): Promise<void> {
+    this.#endingAtOnce ??= (async () => {
+      await withinMs(AT_ONCE_MS, Promise.allSettled(this.#vital.toReversed().map((close) => close(0))));
+      this.#logger.warn(message, fields);
+      this.#exit(1);
+    })();
+    return this.#endingAtOnce;
   }
 
   async #end(): Promise<void> {
-    const deadline = performance.now() + this.#graceMs;
+    const deadline = this.#nowMs() + this.#graceMs - Math.min(RESERVE_MS, this.#graceMs / 5);
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
       // What cannot be closed must not keep the rest open.
-      await close(Math.max(0, deadline - performance.now())).catch((error: unknown) => failures.push(error));
+      await close(Math.max(0, deadline - this.#nowMs())).catch((error: unknown) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];
   }
+}
+
+async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, tooLong]);
+  clearTimeout(timer);
 }

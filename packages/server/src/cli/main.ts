@@ -10,6 +10,7 @@ import { type MigrateFlags, migrate } from "./commands/migrate.ts";
 import { type ServeFlags, serve } from "./commands/serve.ts";
 import { EncryptionKeyError } from "./encryption-keys.ts";
 import { StartError } from "./installation.ts";
+import { KeyFileError } from "./key-file.ts";
 import { complain } from "./output.ts";
 
 export function createProgram(): Command {
@@ -54,7 +55,7 @@ export function createProgram(): Command {
 /** What a person can set right is a sentence; anything else is a bug and shows its stack. */
 export function describeFailure(error: unknown): string {
   const isExpected =
-    [ConfigError, EmbeddedPostgresError, EncryptionKeyError, ListenError, StartError].some(
+    [ConfigError, EmbeddedPostgresError, EncryptionKeyError, KeyFileError, ListenError, StartError].some(
       (kind) => error instanceof kind,
     ) || isPosthornError(error);
   return isExpected

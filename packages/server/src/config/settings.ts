@@ -19,6 +19,8 @@ export interface Setting<T, Default extends T | undefined> {
   readonly env: string;
   readonly parse: Parser<T>;
   readonly default: Default;
+  /** What applies when it is unset and has no default of its own here: the library's default, or what is done then. */
+  readonly whenUnset?: string;
   readonly description: string;
   /** The value is never shown, not even in a message about it. */
   readonly secret?: boolean;
@@ -33,7 +35,7 @@ export const settings = {
     "PORT",
     wholeNumber({ min: 0, max: 65_535 }),
     8400,
-    "Port of the HTTP server; 0 takes any free one. The worker role takes any free one when unset.",
+    "Port of the HTTP server; 0 takes any free one. The default of the worker role is 0.",
   ),
   host: setting(
     "HOST",
@@ -44,7 +46,7 @@ export const settings = {
   databaseUrl: secret(
     "DATABASE_URL",
     postgresUrl,
-    undefined,
+    unset("the embedded one"),
     "PostgreSQL 14 or newer. Unset: an embedded PostgreSQL in the data directory.",
   ),
   logLevel: setting(
@@ -69,19 +71,19 @@ export const settings = {
   adminKey: secret(
     "POSTHORN_ADMIN_KEY",
     textOfAtLeast(32),
-    undefined,
+    unset("made"),
     "Key with every scope, 32 characters or more. Unset: one is made on first start and printed once.",
   ),
   encryptionKeys: secret(
     "POSTHORN_ENCRYPTION_KEYS",
     encryptionKeys,
-    undefined,
+    unset("made"),
     "Keys for endpoint secrets at rest, id:base64 of 32 bytes, comma between; the first encrypts, all decrypt. Unset: made once and kept in the data directory.",
   ),
   publicUrl: setting(
     "POSTHORN_PUBLIC_URL",
     httpUrl,
-    undefined,
+    unset("the address it listens on"),
     "URL under which people and receivers reach this server.",
   ),
   sink: setting(
@@ -111,58 +113,58 @@ export const settings = {
   retryPolicy: setting(
     "POSTHORN_RETRY_POLICY",
     anyText,
-    undefined,
-    "Preset (courier, short, exponential, quick) or gaps such as 200ms,1s,5s. Default: courier.",
+    unset("courier"),
+    "Preset (courier, short, exponential, quick) or gaps such as 200ms,1s,5s.",
   ),
   retryOn: setting(
     "POSTHORN_RETRY_ON",
     oneOf("transient", "every"),
-    undefined,
-    "Which answers are retried: transient (408, 429, 5xx and no answer; the default) or every one but 2xx and 410.",
+    unset("transient"),
+    "Which answers are retried: transient (408, 429, 5xx and no answer) or every one but 2xx and 410.",
   ),
   timeoutMs: setting(
     "POSTHORN_TIMEOUT_MS",
     wholeNumber({ min: 100, max: 60_000 }),
-    undefined,
-    "Longest time of one attempt. Default: 10000.",
+    unset("10000"),
+    "Longest time of one attempt.",
   ),
   concurrency: setting(
     "POSTHORN_CONCURRENCY",
     wholeNumber({ min: 1, max: 10_000 }),
-    undefined,
-    "Attempts in flight per worker process. Default: 500.",
+    unset("500"),
+    "Attempts in flight per worker process.",
   ),
   endpointConcurrency: setting(
     "POSTHORN_ENDPOINT_CONCURRENCY",
     wholeNumber({ min: 1, max: 100 }),
-    undefined,
-    "Attempts in flight per endpoint, unless the endpoint says otherwise. Default: 5.",
+    unset("5"),
+    "Attempts in flight per endpoint, unless the endpoint says otherwise.",
   ),
   leaseMs: setting(
     "POSTHORN_LEASE_MS",
     wholeNumber({ min: 500, max: 600_000 }),
-    undefined,
-    "How long a silent worker keeps what it claimed. Default: 15000.",
+    unset("15000"),
+    "How long a silent worker keeps what it claimed.",
   ),
   maxEndpointsPerTenant: setting(
     "POSTHORN_MAX_ENDPOINTS_PER_TENANT",
     wholeNumber({ min: 1, max: 100_000 }),
-    undefined,
-    "Endpoints a tenant may have. Default: 10.",
+    unset("10"),
+    "Endpoints a tenant may have.",
   ),
   headerPrefix: setting(
     "POSTHORN_HEADER_PREFIX",
     anyText,
-    undefined,
-    "Prefix of the webhook headers. Default: X-Webhook.",
+    unset("X-Webhook"),
+    "Prefix of the webhook headers.",
   ),
   signatureSchemes: setting(
     "POSTHORN_SIGNATURE_SCHEMES",
     list(anyText),
-    undefined,
-    "How deliveries are signed, comma between: t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a. Default: t-v1,standard-webhooks.",
+    unset("t-v1,standard-webhooks"),
+    "How deliveries are signed, comma between: t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a.",
   ),
-  userAgent: setting("POSTHORN_USER_AGENT", anyText, undefined, "User-Agent header of deliveries."),
+  userAgent: setting("POSTHORN_USER_AGENT", anyText, unset("Posthorn/1"), "User-Agent header of deliveries."),
   shutdownTimeoutMs: setting(
     "POSTHORN_SHUTDOWN_TIMEOUT_MS",
     wholeNumber({ min: 0, max: 3_600_000 }),
@@ -187,22 +189,55 @@ export const settings = {
 
 export type Settings = typeof settings;
 
-function setting<T, D extends T | undefined>(
+/** As the reference page shows it. */
+export function defaultText({ default: value, whenUnset }: Setting<unknown, unknown>): string {
+  if (value === undefined) return whenUnset ?? "none";
+  return Array.isArray(value) && value.length === 0 ? "none" : String(value);
+}
+
+/** No default here, so that the library's applies. */
+interface Unset {
+  readonly whenUnset: string;
+}
+
+function unset(text: string): Unset {
+  return { whenUnset: text };
+}
+
+function isUnset(fallback: unknown): fallback is Unset {
+  return typeof fallback === "object" && fallback !== null && "whenUnset" in fallback;
+}
+
+function setting<T>(
+  env: string,
+  parse: Parser<T>,
+  fallback: Unset,
+  description: string,
+): Setting<T, undefined>;
+function setting<T, D extends T>(
   env: string,
   parse: Parser<T>,
   fallback: D,
   description: string,
-): Setting<T, D> {
-  return { env, parse, default: fallback, description };
+): Setting<T, D>;
+function setting<T>(
+  env: string,
+  parse: Parser<T>,
+  fallback: T | Unset,
+  description: string,
+): Setting<T, T | undefined> {
+  return isUnset(fallback)
+    ? { env, parse, default: undefined, ...fallback, description }
+    : { env, parse, default: fallback, description };
 }
 
 function secret<T>(
   env: string,
   parse: Parser<T>,
-  fallback: undefined,
+  fallback: Unset,
   description: string,
 ): Setting<T, undefined> {
-  return { env, parse, default: fallback, description, secret: true };
+  return { ...setting(env, parse, fallback, description), secret: true };
 }
 
 function planned<T>(env: string, parse: Parser<T>, description: string): Setting<T, undefined> {

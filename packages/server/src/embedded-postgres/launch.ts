@@ -8,7 +8,7 @@ import type { Binaries } from "./binaries.ts";
 import { explain, serverEnvironment } from "./cluster.ts";
 import { EmbeddedPostgresError, useOwnDatabase } from "./embedded-postgres-error.ts";
 import type { Home } from "./home.ts";
-import { isReady, type Postmaster } from "./postmaster.ts";
+import { isReady, type Postmaster, socketFolderBefore } from "./postmaster.ts";
 import { makeSocketFolder, port } from "./socket-folder.ts";
 
 export type Settings = Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ const orphanPatienceMs = 30_000;
 
 export async function launch(binaries: Binaries, home: Home, extra: Settings): Promise<Postmaster> {
   const deadline = performance.now() + orphanPatienceMs;
-  const args = serverArguments(home, makeSocketFolder(home), extra);
+  const args = serverArguments(home, makeSocketFolder(home, socketFolderBefore(home)), extra);
   for (;;) {
     const startedAt = Date.now();
     const started = await start(binaries, home, args);

@@ -59,6 +59,11 @@ export function isReady(home: Home, pid: number): Postmaster | null {
   return found?.pid === pid && found.status === "ready" ? found : null;
 }
 
+/** Of the server that was killed; null when the last one ended in order. */
+export function socketFolderBefore(home: Home): string | null {
+  return readPidFile(home)?.socketDir || null;
+}
+
 /** Fast shutdown: ends connections, writes a checkpoint, so that the next start needs no recovery. */
 export async function stopPostmaster(postmaster: Postmaster, home: Home): Promise<void> {
   if (isPostmaster(postmaster.pid, home)) process.kill(postmaster.pid, "SIGINT");
@@ -120,8 +125,9 @@ async function refuseIfInUseElsewhere(found: PidFile, home: Home): Promise<void>
  * one no process can have.
  */
 function clearTraces(dead: PidFile, home: Home): void {
-  if (isTemporarySocketFolder(dead.socketDir)) rmSync(dead.socketDir, { recursive: true, force: true });
-  else if (dirname(dead.socketDir) === home.dir) rmSync(dead.socketDir, { recursive: true, force: true });
+  if (isTemporarySocketFolder(dead.socketDir) || dirname(dead.socketDir) === home.dir) {
+    for (const file of [socketPath(dead), `${socketPath(dead)}.lock`]) rmSync(file, { force: true });
+  }
   const lines = readFileSync(pidFilePath(home), "utf8").split("\n");
   writeFileSync(pidFilePath(home), [impossiblePid, ...lines.slice(1)].join("\n"));
 }

@@ -43,7 +43,8 @@ export function invalidBody(places: readonly ProblemPlace[]): HttpError {
 }
 
 export function unknownField(name: string, known: readonly string[]): string {
-  return `"${name.slice(0, 100)}" is not a field. ${didYouMean(name, known)}`;
+  const what = `"${name.slice(0, 100)}" is not a field`;
+  return known.length === 0 ? `${what}: this takes no fields.` : `${what}. ${didYouMean(name, known)}`;
 }
 
 export function object(fields: Fields): FieldType {

@@ -1,4 +1,4 @@
-// Reads the parameters of a list by a table, as bodies are read: unknown ones are refused with a suggestion.
+// Reads the parameters of a URL by a table, as bodies are read: unknown ones are refused with a suggestion.
 import { didYouMean } from "posthorn/internal";
 import type { Exchange } from "../exchange.ts";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
@@ -31,22 +31,30 @@ export const time = (to: string): Parameter => ({
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-const limit: Parameter = {
-  to: "limit",
-  read: (value) =>
-    /^\d{1,3}$/.test(value) && Number(value) >= 1 && Number(value) <= MAX_LIMIT ? Number(value) : undefined,
-  expected: `a whole number from 1 to ${MAX_LIMIT}`,
-};
+export const wholeNumber = (to: string, min: number, max: number): Parameter => ({
+  to,
+  read: (value) => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  },
+  expected: `a whole number from ${min} to ${max}`,
+});
 
 /** Every list has these. */
-const PAGE = { limit, cursor: text("cursor") };
+const PAGE = { limit: wholeNumber("limit", 1, MAX_LIMIT), cursor: text("cursor") };
 
-export function readListQuery(
-  { query }: Exchange,
-  filters: Readonly<Record<string, Parameter>> = {},
+export type Parameters = Readonly<Record<string, Parameter>>;
+
+export function readListQuery(exchange: Exchange, filters: Parameters = {}): Record<string, unknown> {
+  return { limit: DEFAULT_LIMIT, ...readQuery(exchange, { ...filters, ...PAGE }) };
+}
+
+/** What is given, under the library's names. */
+export function readQuery(
+  { query }: Pick<Exchange, "query">,
+  parameters: Parameters,
 ): Record<string, unknown> {
-  const parameters: Readonly<Record<string, Parameter>> = { ...filters, ...PAGE };
-  const values: Record<string, unknown> = { limit: DEFAULT_LIMIT };
+  const values: Record<string, unknown> = {};
   const problems: ProblemPlace[] = [];
   const seen = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
@@ -61,19 +69,21 @@ export function readListQuery(
 function readParameter(
   name: string,
   value: string,
-  parameters: Readonly<Record<string, Parameter>>,
+  parameters: Parameters,
   values: Record<string, unknown>,
   seen: Set<string>,
 ): string | null {
   const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-  if (!parameter) {
-    const hint = didYouMean(name, Object.keys(parameters));
-    return `"${name.slice(0, 100)}" is not a parameter here. ${hint}`;
-  }
+  if (!parameter) return unknownParameter(name.slice(0, 100), Object.keys(parameters));
   if (seen.has(name)) return `"${name}" is given twice. Give it once.`;
   seen.add(name);
   const read = parameter.read(value);
   if (read === undefined) return `"${name}" must be ${parameter.expected}.`;
   values[parameter.to] = read;
   return null;
+}
+
+function unknownParameter(name: string, known: readonly string[]): string {
+  const hint = known.length === 0 ? "This address takes none." : didYouMean(name, known);
+  return `"${name}" is not a parameter here. ${hint}`;
 }

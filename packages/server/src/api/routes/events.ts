@@ -9,7 +9,7 @@ import { readListQuery, text, time } from "../input/query.ts";
 import { readJsonBytes } from "../middleware/read-body.ts";
 import { eventDetailJson, eventJson } from "../present/event.ts";
 import { pageOfJson } from "../present/page.ts";
-import { apiPointer, ProblemError, problemOf } from "../problem.ts";
+import { apiPointer, apiText, ProblemError, problemOf } from "../problem.ts";
 import type { Reply } from "../reply.ts";
 import type { Route } from "../router.ts";
 
@@ -19,6 +19,7 @@ export function eventRoutes(hooks: Posthorn): Route[] {
       method: "POST",
       path: "/api/v1/events",
       permission: "admin",
+      takesWork: true,
       handle: (exchange) => publish(hooks, exchange),
     },
     {
@@ -103,9 +104,10 @@ function refusal(outcomes: readonly PublishOutcome[]): ProblemError {
     if (outcome.ok) continue;
     errors.push(outcome.error);
     const { problems, message } = outcome.error;
-    if (problems.length === 0) places.push({ pointer: `/${index}`, message });
+    if (problems.length === 0) places.push({ pointer: `/${index}`, message: apiText(message) });
     for (const problem of problems) {
-      places.push({ pointer: `/${index}${apiPointer(problem.pointer)}`, message: problem.message });
+      const pointer = `/${index}${apiPointer(problem.pointer)}`;
+      places.push({ pointer, message: apiText(problem.message) });
     }
   }
   const results = outcomes.map((outcome) => (outcome.ok ? outcome.result : null));

@@ -11,6 +11,7 @@ import { deliverFirstEvent, SINK_ID } from "../dev-demo.ts";
 import { openInstallation } from "../installation.ts";
 import { Lifetime } from "../lifetime.ts";
 import { complain, print } from "../output.ts";
+import { stopServing } from "../stop-serving.ts";
 
 export interface DevFlags {
   readonly port?: string;
@@ -45,7 +46,7 @@ export async function dev(flags: DevFlags): Promise<void> {
       adminKey: config.adminKey,
       sink: sink ? { sink, readers: "public" } : undefined,
     });
-    lifetime.onEnd((graceMs) => server.stop({ graceMs }));
+    lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));
     const { url } = await server.start();
     const delivered =
       sink &&

@@ -9,6 +9,7 @@ import { resolveAdminKey } from "../admin-key.ts";
 import { openInstallation } from "../installation.ts";
 import { Lifetime } from "../lifetime.ts";
 import { print } from "../output.ts";
+import { stopServing } from "../stop-serving.ts";
 
 export type Role = "all" | "api" | "worker";
 
@@ -66,6 +67,6 @@ async function listen(
     // Whoever can reach the server may write to the sink; reading what customers were sent takes the key.
     sink: config.sink ? { sink: new Sink(), readers: "admin" } : undefined,
   });
-  lifetime.onEnd((graceMs) => server.stop({ graceMs }));
+  lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));
   return server.start();
 }

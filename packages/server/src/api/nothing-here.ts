@@ -1,0 +1,49 @@
+// The answer to an address that does not exist: what is near it, so that a typo costs one reading of the message.
+import { closest } from "posthorn/internal";
+import { HttpError } from "./http-error.ts";
+import type { Route } from "./router.ts";
+
+const API = "/api/v1";
+
+export function nothingHere(url: string, routes: readonly Route[]): HttpError {
+  const [path = "/"] = url.split("?");
+  return new HttpError("not_found", `There is nothing at this address. ${hint(path, routes)}`);
+}
+
+function hint(path: string, routes: readonly Route[]): string {
+  const paths = [...new Set(routes.map((route) => route.path))];
+  if (!paths.some((known) => known.startsWith(`${API}/`))) {
+    return `This process has no API, only ${paths.join(" and ")}: it runs as a worker.`;
+  }
+  const near = nearest(path, paths);
+  if (near !== null) return `Did you mean ${near}?`;
+  if (!path.startsWith(`${API}/`)) return `The API is under ${API}.`;
+  const roots = new Set(
+    paths.filter((known) => known.startsWith(`${API}/`)).map((known) => known.split("/")[3]),
+  );
+  return `Under ${API} there are ${[...roots].join(", ")}.`;
+}
+
+/** The route that differs in the fewest segments, each of which could be a slip of the pen. */
+function nearest(path: string, known: readonly string[]): string | null {
+  const asked = path.replace(/\/+$/, "").slice(0, 1_000).split("/");
+  let [best, fewest] = [null as string | null, asked.length];
+  for (const candidate of known) {
+    const slips = slipsBetween(asked, candidate.split("/"));
+    if (slips !== null && slips < fewest) [best, fewest] = [candidate, slips];
+  }
+  return best;
+}
+
+/** Null when it is another address altogether. */
+function slipsBetween(asked: readonly string[], known: readonly string[]): number | null {
+  if (asked.length !== known.length) return null;
+  let slips = 0;
+  for (const [index, segment] of known.entries()) {
+    const given = asked[index] ?? "";
+    if (segment === given || (segment.startsWith("{") && given !== "")) continue;
+    if (segment.startsWith("{") || closest(given.slice(0, 100), [segment]) === null) return null;
+    slips += 1;
+  }
+  return slips;
+}

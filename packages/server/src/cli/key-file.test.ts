@@ -1,0 +1,32 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { KeyFileError, readOrCreateKeyFile } from "./key-file.ts";
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "posthorn-key-file-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test("a key is made once, for its owner's eyes, and nothing is left beside it", () => {
+  const folder = join(makeFolder(), "data");
+  const path = join(folder, "key");
+  expect(readOrCreateKeyFile(path, () => "one")).toEqual({ content: "one", isNew: true });
+  expect(readOrCreateKeyFile(path, () => "two")).toEqual({ content: "one", isNew: false });
+  expect([readFileSync(path, "utf8"), statSync(path).mode & 0o777]).toEqual(["one\n", 0o600]);
+  expect(readdirSync(folder)).toEqual(["key"]);
+});
+
+test("a file that cannot be read, or a folder that cannot be made, says which and what to do", () => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, "key"));
+  writeFileSync(join(folder, "file"), "");
+  for (const path of [join(folder, "key"), join(folder, "file", "key")]) {
+    const reading = (): unknown => readOrCreateKeyFile(path, () => "one");
+    expect(reading).toThrow(KeyFileError);
+    expect(reading).toThrow(path);
+    expect(reading).toThrow("POSTHORN_DATA_DIR");
+  }
+});

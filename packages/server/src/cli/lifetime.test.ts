@@ -1,0 +1,104 @@
+import { expect, test, vi } from "vitest";
+import { type Closer, Lifetime } from "./lifetime.ts";
+
+function lifetime(graceMs = 25_000) {
+  const lines: string[] = [];
+  const log = (message: string): void => void lines.push(message);
+  let nowMs = 0;
+  let tell: (code: number) => void = () => {};
+  const exited = new Promise<number>((resolve) => {
+    tell = resolve;
+  });
+  const life = new Lifetime({
+    graceMs,
+    logger: { debug: log, info: log, warn: log, error: log },
+    exit: (code) => tell(code),
+    nowMs: () => nowMs,
+  });
+  const advance = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { life, lines, exited, advance };
+}
+
+/** Closes when told to. */
+function held(): { close: Closer; release: () => void } {
+  let release = (): void => {};
+  const closed = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { close: () => closed, release };
+}
+
+test("what was opened last is closed first, and the last line says stopped", async () => {
+  const { life, lines, exited } = lifetime();
+  const closed: string[] = [];
+  for (const name of ["database", "server"]) life.onEnd(async () => void closed.push(name));
+  life.signal("SIGTERM");
+  expect(await exited).toBe(0);
+  expect(closed).toEqual(["server", "database"]);
+  expect(lines.at(-1)).toBe("stopped");
+});
+
+test("the same signal arriving twice, from the terminal and through npm, stops in order", async () => {
+  const { life, exited, advance } = lifetime();
+  const { close, release } = held();
+  life.onEnd(close);
+  life.signal("SIGINT");
+  advance(4);
+  life.signal("SIGINT");
+  advance(900);
+  life.signal("SIGTERM");
+  release();
+  expect(await exited).toBe(0);
+});
+
+test("a later signal stops at once, but not before what outlives the process is closed", async () => {
+  const { life, lines, exited, advance } = lifetime();
+  const closed: string[] = [];
+  life.onEnd(async () => void closed.push("database"), { evenAtOnce: true });
+  life.onEnd(held().close);
+  life.signal("SIGINT");
+  advance(1_500);
+  life.signal("SIGINT");
+  expect(await exited).toBe(1);
+  expect(closed).toEqual(["database"]);
+  expect(lines.at(-1)).toMatch(/^stopped at once/);
+});
+
+test("even that has its limit, and so has a stop in order", async () => {
+  vi.useFakeTimers();
+  try {
+    const { life, exited } = lifetime(10_000);
+    life.onEnd(held().close, { evenAtOnce: true });
+    life.signal("SIGTERM");
+    await vi.advanceTimersByTimeAsync(10_000 + 2_000 + 3_000);
+    expect(await exited).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("of the grace something is kept for what closes last", async () => {
+  const { life, exited, advance } = lifetime(25_000);
+  const graces: number[] = [];
+  const note = async (graceMs: number): Promise<void> => {
+    graces.push(graceMs);
+    advance(20_000);
+  };
+  life.onEnd(note);
+  life.onEnd(note);
+  life.signal("SIGTERM");
+  await exited;
+  expect(graces).toEqual([23_000, 3_000]);
+});
+
+test("what cannot be closed does not keep the rest open", async () => {
+  const { life, lines, exited } = lifetime();
+  const closed: string[] = [];
+  life.onEnd(async () => void closed.push("database"));
+  life.onEnd(() => Promise.reject(new Error("no")));
+  life.signal("SIGTERM");
+  expect(await exited).toBe(1);
+  expect([closed, lines.at(-1)]).toEqual([["database"], "stopped, but not in order"]);
+});

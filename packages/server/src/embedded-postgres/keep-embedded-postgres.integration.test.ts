@@ -1,0 +1,70 @@
+import { rmSync } from "node:fs";
+import pg from "pg";
+import { expect, onTestFinished, test, vi } from "vitest";
+import {
+  chooseDataDir,
+  clusterOf,
+  postmasterPid,
+} from "../../../../tests/support/embedded-postgres-process.ts";
+import { keepEmbeddedPostgres } from "./keep-embedded-postgres.ts";
+
+function recordingLogger() {
+  const lines: string[] = [];
+  const at = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
+  return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+async function select1(connectionString: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query("select 1 as one")).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test.each([
+  ["", "data"],
+  [" at the same address, also where its socket lies elsewhere", "deep/".repeat(30)],
+])("a server that is killed is started again%s, and is said to be once", async (_, name) => {
+  const dataDir = chooseDataDir({ name });
+  const logger = recordingLogger();
+  const postgres = await keepEmbeddedPostgres({ dataDir, logger });
+  onTestFinished(() => postgres.close());
+  for (const round of [1, 2]) {
+    const killed = Number(postmasterPid(dataDir));
+    process.kill(killed, "SIGKILL");
+    await vi.waitUntil(() => logger.lines.length === 2 * round, { timeout: 30_000 });
+    expect(await select1(postgres.connectionString)).toEqual([{ one: 1 }]);
+    expect(postmasterPid(dataDir)).not.toBe(killed);
+  }
+  expect(logger.lines.slice(0, 2)).toEqual([
+    "warn the embedded PostgreSQL has gone away, starting it again",
+    "info the embedded PostgreSQL runs again",
+  ]);
+  await postgres.close();
+  expect(postmasterPid(dataDir)).toBeNull();
+});
+
+test("closing is not taken for a loss", async () => {
+  const dataDir = chooseDataDir();
+  const logger = recordingLogger();
+  const postgres = await keepEmbeddedPostgres({ dataDir, logger });
+  await Promise.all([postgres.close(), postgres.close()]);
+  expect([postmasterPid(dataDir), logger.lines]).toEqual([null, []]);
+});
+
+test("a database that was deleted is not replaced by an empty one", async () => {
+  const dataDir = chooseDataDir();
+  const logger = recordingLogger();
+  const postgres = await keepEmbeddedPostgres({ dataDir, logger });
+  const pid = Number(postmasterPid(dataDir));
+  process.kill(pid, "SIGSTOP");
+  rmSync(clusterOf(dataDir), { recursive: true, force: true, maxRetries: 10 });
+  process.kill(pid, "SIGKILL");
+  await vi.waitUntil(() => logger.lines.some((line) => line.startsWith("error")), { timeout: 30_000 });
+  expect(postmasterPid(dataDir)).toBeNull();
+  await postgres.close();
+});
