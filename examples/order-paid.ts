@@ -1,5 +1,6 @@
 // The library in an application: the order and its event are one transaction.
-
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import pg from "pg";
 import { createPosthorn } from "posthorn";
 
@@ -14,25 +15,29 @@ await hooks.migrate();
 await hooks.start(); // workers in this process
 
 await hooks.tenants.upsert("acme", { name: "Acme Inc." });
-const { secret } = await hooks.endpoints.create("acme", {
-  url: process.env.RECEIVER_URL ?? "http://127.0.0.1:3000/webhooks",
-  events: ["order.*"],
-});
-console.log(`the receiver verifies with ${secret}`);
+const { data: endpoints } = await hooks.endpoints.list("acme");
+if (endpoints.length === 0) {
+  const { secret } = await hooks.endpoints.create("acme", {
+    url: process.env.RECEIVER_URL ?? "http://127.0.0.1:3000/webhooks",
+    events: ["order.*"],
+    secret: process.env.WEBHOOK_SECRET, // without one, a secret is made
+  });
+  console.log(`the receiver verifies with ${secret}`); // shown here and never again
+}
 
+const order = `order-${randomUUID()}`;
 const client = await pool.connect();
 await client.query("begin");
 await client.query("create table if not exists orders (id text primary key, total numeric)");
-await client.query("insert into orders values ('order-1', 19.90)");
+await client.query("insert into orders values ($1, 19.90)", [order]);
 const { id } = await hooks.publish(
-  { tenant: "acme", type: "order.paid", data: { order: "order-1", total: 19.9 } },
+  { tenant: "acme", type: "order.paid", data: { order, total: 19.9 } },
   { tx: client },
 );
 await client.query("commit"); // now the event exists; a rollback would have undone it with the order
 client.release();
 console.log(`committed ${id}`);
 
-process.once("SIGTERM", async () => {
-  await hooks.stop(); // finishes what is in flight, gives back the rest
-  await pool.end();
-});
+await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+await hooks.stop(); // finishes what is in flight, gives back the rest
+await pool.end();

@@ -29,7 +29,7 @@ test("stop() waits for what is in flight, gives back the rest, and another insta
 
   const stopped = leaving.stop();
   expect(await leaving.health()).toEqual({ ready: false, reason: "stopping" });
-  await expect(leaving.publish(event)).rejects.toMatchObject({ code: "database_unavailable" });
+  await expect(leaving.publish(event)).rejects.toMatchObject({ code: "stopped" });
   await eventually("the rest is given back", async () => (await claimed(pool)) === cap);
   expect(receiver.entries).toHaveLength(cap); // the endpoint's cap holds: nobody else sends while they last
 

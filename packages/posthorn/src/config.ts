@@ -2,7 +2,7 @@
 import { DEFAULT_HEADER_PREFIX, DEFAULT_SCHEMES, headerPrefixProblem, schemeProblems } from "@posthorn/wire";
 import type pg from "pg";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.ts";
-import { didYouMean } from "./did-you-mean.ts";
+import { refuseUnknown } from "./did-you-mean.ts";
 import { PosthornError } from "./errors.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
@@ -84,11 +84,7 @@ export const optionNames = [
 ] as const satisfies (keyof PosthornOptions)[];
 
 export function resolveConfig(options: PosthornOptions): Config {
-  for (const name of Object.keys(options)) {
-    if (!(optionNames as readonly string[]).includes(name)) {
-      throw invalid(`There is no option "${name}". ${didYouMean(name, optionNames)}`);
-    }
-  }
+  refuseUnknown("There is no option", options, optionNames);
   if (options.database === undefined || options.database === "") {
     throw invalid("database is missing: pass a pg Pool or a connection string.");
   }
@@ -112,14 +108,15 @@ export function resolveConfig(options: PosthornOptions): Config {
     leaseMs: within("leaseMs", options.leaseMs ?? 15_000, 500, 600_000),
     maxEndpointsPerTenant: within("maxEndpointsPerTenant", options.maxEndpointsPerTenant ?? 10, 1, 100_000),
     userAgent: readUserAgent(options.userAgent ?? "Posthorn/1"),
-    enabled: options.enabled ?? true,
+    enabled: yesOrNo("enabled", options.enabled ?? true),
     logger: options.logger ?? silentLogger,
   };
 }
 
 function readAddressPolicy({ allowHttp, allowCidrs }: PosthornOptions): AddressPolicy {
+  const isHttpAllowed = yesOrNo("allowHttp", allowHttp ?? false);
   try {
-    return parseAddressPolicy({ allowHttp: allowHttp ?? false, allowedCidrs: [...(allowCidrs ?? [])] });
+    return parseAddressPolicy({ allowHttp: isHttpAllowed, allowedCidrs: [...(allowCidrs ?? [])] });
   } catch (error) {
     throw invalid(`allowCidrs: ${(error as Error).message}`);
   }
@@ -154,17 +151,29 @@ function readUserAgent(text: string): string {
 
 function within(name: string, value: number, least: number, most: number): number {
   if (!Number.isInteger(value) || value < least || value > most) {
-    throw invalid(`${name} must be a whole number from ${least} to ${most}; it is ${String(value)}.`);
+    throw invalid(`${name} must be a whole number from ${least} to ${most}; it is ${shown(value)}.`);
   }
   return value;
 }
 
-function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
-  if (!allowed.includes(value))
-    throw invalid(`${name} must be one of ${allowed.join(", ")}; it is "${value}".`);
+/** "false" is true in JavaScript: what comes from the environment must be read, not passed on. */
+export function yesOrNo(name: string, value: boolean): boolean {
+  if (typeof value !== "boolean") throw invalid(`${name} must be true or false; it is ${shown(value)}.`);
   return value;
 }
 
-function invalid(message: string): PosthornError {
+export function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
+  if (!allowed.includes(value)) {
+    throw invalid(`${name} must be one of ${allowed.join(", ")}; it is ${shown(value)}.`);
+  }
+  return value;
+}
+
+/** `"10"` and 10 look the same without their type. */
+export function shown(value: unknown): string {
+  return typeof value === "string" ? `the string "${value.slice(0, 60)}"` : String(value);
+}
+
+export function invalid(message: string): PosthornError {
   return new PosthornError("invalid_config", message);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { didYouMean, editDistance } from "./did-you-mean.ts";
+import { didYouMean, editDistance, refuseUnknown } from "./did-you-mean.ts";
 
 test("one letter swapped, left out or added gets a suggestion", () => {
   for (const typo of ["tennat", "tenan", "tenantt", "Tenant", "ten_ant"]) {
@@ -15,4 +15,27 @@ test("the distance counts insertions, deletions, replacements and swaps", () => 
   expect([editDistance("", "abc"), editDistance("abcd", "acbd"), editDistance("kitten", "sitting")]).toEqual([
     3, 1, 3,
   ]);
+});
+
+test("an unknown name is refused with its place and a suggestion, a known one is not", () => {
+  refuseUnknown("A rotation has no option", { overlapSeconds: 0 }, ["overlapSeconds", "secret"]);
+  refuseUnknown("A rotation has no option", {}, ["overlapSeconds", "secret"]);
+  const message = 'A rotation has no option "overlap_seconds". Did you mean overlapSeconds?';
+  expect(() =>
+    refuseUnknown("A rotation has no option", { overlap_seconds: 0 }, ["overlapSeconds"], "invalid_endpoint"),
+  ).toThrow(
+    expect.objectContaining({
+      code: "invalid_endpoint",
+      message,
+      problems: [{ pointer: "/overlap_seconds", message }],
+    }),
+  );
+});
+
+test("what is no object is refused in place of options", () => {
+  for (const given of [null, "api", 5]) {
+    expect(() => refuseUnknown("start has no option", given as never, ["role"])).toThrow(
+      `start has no option "${given}": pass an object. Known are role.`,
+    );
+  }
 });

@@ -1,4 +1,42 @@
 // Turns a misspelt name into a suggestion, so that a typo costs one reading of the message and not a search.
+import { type ErrorCode, type InputProblem, PosthornError } from "./errors.ts";
+
+/**
+ * For options: a name that nobody knows is an intention that nobody would carry out. `what` begins the sentence:
+ * `publish has no option`.
+ */
+export function refuseUnknown(
+  what: string,
+  given: object,
+  known: readonly string[],
+  code: ErrorCode = "invalid_config",
+): void {
+  if (typeof given !== "object" || given === null) {
+    const message = `${what} "${String(given).slice(0, 60)}": pass an object. Known are ${known.join(", ")}.`;
+    throw new PosthornError(code, message, { problems: [{ pointer: "", message }] });
+  }
+  const problems: InputProblem[] = [];
+  findUnknown(what, given, known, problems);
+  const [first] = problems;
+  if (first !== undefined) throw new PosthornError(code, first.message, { problems });
+}
+
+/** The same for input whose mistakes are collected. Allocates nothing when all is well: every publish passes here. */
+export function findUnknown(
+  what: string,
+  given: object,
+  known: readonly string[],
+  problems: InputProblem[],
+): void {
+  for (const name in given) {
+    if (known.includes(name)) continue;
+    const shown = name.slice(0, 60);
+    problems.push({
+      pointer: `/${shown.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+      message: `${what} "${shown}". ${didYouMean(name, known)}`,
+    });
+  }
+}
 
 /** `Did you mean X?`, or all the names there are when none is close. */
 export function didYouMean(name: string, known: readonly string[]): string {

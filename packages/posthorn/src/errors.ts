@@ -9,9 +9,11 @@ export const errorRegistry = {
   endpoint_limit_reached: { status: 409, meaning: "The tenant has as many endpoints as it may have." },
   too_many_secrets: { status: 409, meaning: "The endpoint has as many valid secrets as it may have." },
   endpoint_disabled: { status: 409, meaning: "The endpoint is disabled, so nothing is sent to it." },
+  endpoint_deleted: { status: 409, meaning: "The endpoint was deleted, so nothing is sent to it any more." },
   invalid_tenant: { status: 422, meaning: "The tenant's settings cannot be saved as they are." },
   invalid_query: { status: 422, meaning: "A filter, limit or cursor of a list is not valid." },
   tenant_not_found: { status: 404, meaning: "There is no such tenant." },
+  tenant_inactive: { status: 409, meaning: "The tenant is inactive, so nothing is sent to its endpoints." },
   tenant_not_empty: { status: 409, meaning: "The tenant still has endpoints." },
   endpoint_not_found: { status: 404, meaning: "There is no such endpoint in this tenant." },
   event_not_found: { status: 404, meaning: "There is no such event." },
@@ -32,6 +34,7 @@ export const errorRegistry = {
   schema_changed: { status: 503, meaning: "A migration that was applied is not the one this Posthorn has." },
   database_unavailable: { status: 503, meaning: "The database cannot be reached or written to right now." },
   overloaded: { status: 503, meaning: "More publishes are waiting for the database than may wait." },
+  stopped: { status: 503, meaning: "This Posthorn was stopped and takes nothing more." },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 export type ErrorCode = keyof typeof errorRegistry;

@@ -1,10 +1,19 @@
 // The composition root: options in, one object out that publishes, delivers and answers questions about both.
 import { formatId, parseId, uuidv7 } from "@posthorn/wire";
-import { type Config, type PosthornOptions, resolveConfig } from "./config.ts";
+import {
+  type Config,
+  invalid,
+  oneOf,
+  type PosthornOptions,
+  resolveConfig,
+  shown,
+  yesOrNo,
+} from "./config.ts";
+import { refuseUnknown } from "./did-you-mean.ts";
 import { Engine } from "./engine.ts";
 import { PosthornError } from "./errors.ts";
 import { publishInTransaction, type Transaction } from "./event/publish-in-transaction.ts";
-import type { PublishResult } from "./event/publisher.ts";
+import { type PublishResult, stoppedError } from "./event/publisher.ts";
 import { type PublishInput, type ValidEvent, validate, validateAll } from "./event/validate.ts";
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import type { Event, Uuid } from "./model.ts";
@@ -18,7 +27,8 @@ import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
 import { getMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
-import { oweAgain, oweEvent } from "./storage/queries/queue/owe.ts";
+import { type ClosedLane, oweAgain, oweEvent } from "./storage/queries/queue/owe.ts";
+import { translate, translated } from "./translate-errors.ts";
 
 export type Role = "all" | "api" | "worker";
 
@@ -42,7 +52,10 @@ export interface Posthorn {
   };
   readonly events: Events;
   readonly deliveries: Deliveries & {
-    /** Pending at once with a fresh budget of attempts: the same path as an automatic retry. */
+    /**
+     * Pending at once with a fresh budget of attempts: the same path as an automatic retry. Refused, and nothing changed,
+     * while it is in flight and where nothing may be sent: the endpoint deleted or disabled, the tenant inactive.
+     */
     retry(id: string): Promise<void>;
   };
   /** Small facts about this installation, written once. */
@@ -96,14 +109,20 @@ export class Instance implements Posthorn {
       maxPerTenant: config.maxEndpointsPerTenant,
       onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),
     });
-    const deliveries = createDeliveries({ db });
-    this.tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
-    this.endpoints = Object.assign(endpoints, {
-      test: (tenant: string, id: string) => this.#test(tenant, id),
-    });
-    this.events = createEvents(db);
-    this.deliveries = Object.assign(deliveries, { retry: (id: string) => this.#retry(id) });
-    this.meta = { get: (name) => getMeta(db, name), setOnce: (name, value) => setMetaOnce(db, name, value) };
+    const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
+    const test = (tenant: string, id: string) => this.#test(tenant, id);
+    const retry = (id: string) => this.#retry(id);
+    this.tenants = translated(tenants, this.#translate);
+    this.endpoints = translated({ ...endpoints, test }, this.#translate);
+    this.events = translated(createEvents(db), this.#translate);
+    this.deliveries = translated({ ...createDeliveries({ db }), retry }, this.#translate);
+    this.meta = translated(
+      {
+        get: (name: string) => getMeta(db, name),
+        setOnce: (name: string, value: string) => setMetaOnce(db, name, value),
+      },
+      this.#translate,
+    );
     this.#newEngine = (delivers) => new Engine({ config, db, clock, targets, endpoints, delivers });
   }
 
@@ -111,21 +130,30 @@ export class Instance implements Posthorn {
     return this.#engine;
   }
 
-  migrate(options: { readonly dryRun?: boolean } = {}): Promise<MigrateResult> {
-    return migrate(this.db, options);
+  async migrate(options: { readonly dryRun?: boolean } = {}): Promise<MigrateResult> {
+    refuseUnknown("migrate has no option", options, ["dryRun"]);
+    const dryRun = yesOrNo("dryRun", options.dryRun ?? false);
+    return await migrate(this.db, { dryRun }).catch(this.#rethrow);
   }
 
-  migrationStatus(): Promise<MigrationStatus> {
-    return migrationStatus(this.db);
+  async migrationStatus(): Promise<MigrationStatus> {
+    return await migrationStatus(this.db).catch(this.#rethrow);
   }
 
-  async publish(input: PublishInput, options: { readonly tx?: Transaction } = {}): Promise<PublishResult> {
+  async publish(input: PublishInput, options?: { readonly tx?: Transaction }): Promise<PublishResult> {
+    if (options !== undefined) checkPublishOptions(options);
     const event = validate(input, this.clock.nowMs());
-    if (options.tx !== undefined) return await publishInTransaction(options.tx, this.db.schema, event);
-    return await this.#publishAlone(event);
+    // a tx that is there and undefined was meant to be one, and is refused
+    if (options === undefined || !("tx" in options)) return await this.#publishAlone(event);
+    return await publishInTransaction(options.tx as Transaction, this.db.schema, event);
   }
 
-  async publishMany(inputs: readonly PublishInput[]): Promise<PublishOutcome[]> {
+  async publishMany(inputs: readonly PublishInput[], ...more: unknown[]): Promise<PublishOutcome[]> {
+    if (more[0] !== undefined) {
+      throw invalid(
+        "publishMany takes no options. In a transaction, call publish(event, { tx }) for each event.",
+      );
+    }
     const events = validateAll(inputs, this.clock.nowMs());
     return await Promise.all(
       events.map(async (event): Promise<PublishOutcome> => {
@@ -139,13 +167,15 @@ export class Instance implements Posthorn {
     );
   }
 
-  start({ role = "all" }: { readonly role?: Role } = {}): Promise<void> {
-    if (this.#stopping !== undefined) return Promise.reject(stoppedForGood());
+  async start(options: { readonly role?: Role } = {}): Promise<void> {
+    refuseUnknown("start has no option", options, ["role"]);
+    const role = oneOf("role", options.role ?? "all", ["all", "api", "worker"]);
+    if (this.#stopping !== undefined) throw stoppedForGood();
     this.#starting ??= this.#start(role).catch((error) => {
       this.#starting = undefined;
-      throw error;
+      throw this.#translate(error);
     });
-    return this.#starting;
+    await this.#starting;
   }
 
   async #start(role: Role): Promise<void> {
@@ -166,9 +196,10 @@ export class Instance implements Posthorn {
     this.#engine = engine;
   }
 
-  stop({ graceMs = defaultGraceMs }: { readonly graceMs?: number } = {}): Promise<void> {
-    this.#stopping ??= this.#stop(graceMs);
-    return this.#stopping;
+  async stop(options: { readonly graceMs?: number } = {}): Promise<void> {
+    refuseUnknown("stop has no option", options, ["graceMs"]);
+    this.#stopping ??= this.#stop(readGrace(options.graceMs ?? defaultGraceMs));
+    await this.#stopping;
   }
 
   async health(): Promise<Health> {
@@ -196,19 +227,16 @@ export class Instance implements Posthorn {
   }
 
   async #publishAlone(event: ValidEvent): Promise<PublishResult> {
+    if (this.#stopping !== undefined) throw stoppedError();
     if (this.#engine !== undefined) return await this.#engine.publish(event);
     // Not started here: the event waits in the outbox for a process that is.
-    return await this.db.inOwnTransaction((tx) => publishInTransaction(tx, this.db.schema, event));
+    return await this.db
+      .inOwnTransaction((tx) => publishInTransaction(tx, this.db.schema, event))
+      .catch(this.#rethrow);
   }
 
   async #test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }> {
-    const endpoint = await this.endpoints.get(tenant, id);
-    if (!endpoint.isActive) {
-      throw new PosthornError(
-        "endpoint_disabled",
-        "The endpoint is disabled; enable it first, then send the test event.",
-      );
-    }
+    await this.endpoints.get(tenant, id);
     const endpointId = parseId("ep", id) as Uuid;
     const nowMs = this.clock.nowMs();
     const event: Event = {
@@ -222,17 +250,19 @@ export class Instance implements Posthorn {
       createdAt: new Date(nowMs),
     };
     const delivery = { id: deliveryIdOf(event.id, endpointId), endpointId, trigger: "test" } as const;
-    const { owner } = await oweEvent(this.db, event, delivery);
-    this.#engine?.tell(endpointId, owner);
+    const result = await oweEvent(this.db, event, delivery);
+    if (result.kind === "closed") throw closedError(result.because, "send the test event");
+    this.#engine?.tell(endpointId, result.owner);
     return { eventId: formatId("evt", event.id), deliveryId: formatId("dlv", delivery.id) };
   }
 
   async #retry(id: string): Promise<void> {
-    const deliveryId = parseId("dlv", id);
+    const deliveryId = parseId("dlv", String(id));
     const result =
       deliveryId === null ? ({ kind: "not_found" } as const) : await oweAgain(this.db, deliveryId);
     if (result.kind === "not_found")
       throw new PosthornError("delivery_not_found", `There is no delivery ${id}.`);
+    if (result.kind === "closed") throw closedError(result.because, "retry the delivery");
     if (result.kind === "in_flight") {
       throw new PosthornError(
         "delivery_in_flight",
@@ -241,8 +271,50 @@ export class Instance implements Posthorn {
     }
     this.#engine?.tell(result.endpointId, result.owner);
   }
+
+  /** After stop() an own pool has ended: that is no outage, and waiting does not help. */
+  #translate = (error: unknown): unknown => {
+    const told = translate(error);
+    return told === error || this.#stopping === undefined ? told : stoppedForGood(error);
+  };
+
+  #rethrow = (error: unknown): never => {
+    throw this.#translate(error);
+  };
 }
 
-function stoppedForGood(): PosthornError {
-  return new PosthornError("invalid_config", "This Posthorn was stopped; create a new one to start again.");
+function checkPublishOptions(options: object): void {
+  if (typeof (options as { query?: unknown } | null)?.query === "function") {
+    throw invalid(
+      "publish was given a client in place of its options, and the event would be outside your transaction: write publish(event, { tx: client }).",
+    );
+  }
+  refuseUnknown("publish has no option", options, publishOptionNames);
+}
+
+const publishOptionNames = ["tx"];
+
+/** A timer of more milliseconds than this ends at once. */
+const longestGraceMs = 2 ** 31 - 1;
+
+function readGrace(graceMs: number): number {
+  if (typeof graceMs === "number" && graceMs >= 0 && graceMs <= longestGraceMs) return graceMs;
+  throw invalid(`graceMs must be a number from 0 to ${longestGraceMs}; it is ${shown(graceMs)}.`);
+}
+
+function closedError(because: ClosedLane["because"], wish: string): PosthornError {
+  return new PosthornError(
+    because,
+    {
+      endpoint_deleted: "The endpoint was deleted, so nothing is sent to it any more; nothing was changed.",
+      endpoint_disabled: `The endpoint is disabled; enable it first, then ${wish}.`,
+      tenant_inactive: `The endpoint's tenant is inactive; make it active first, then ${wish}.`,
+    }[because],
+  );
+}
+
+function stoppedForGood(cause?: unknown): PosthornError {
+  return new PosthornError("stopped", "This Posthorn was stopped; create a new one to start again.", {
+    cause,
+  });
 }

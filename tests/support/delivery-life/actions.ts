@@ -148,6 +148,7 @@ export async function ingestAs(
       state: "pending",
       claimedBy: null,
       attempts: [],
+      trigger: "event",
       failures: 0,
       dueMs: model.nowMs,
     });
@@ -189,7 +190,11 @@ function foretellLanes(
 export function takeClaimed(model: Model, worker: Worker, claimed: ClaimedDelivery): void {
   const delivery = model.deliveries.get(claimed.id) as Delivery;
   expect(delivery.claimedBy, "one owner of a delivery at a time").toBeNull();
-  expect(claimed).toMatchObject({ attempts: delivery.attempts.length, failures: delivery.failures });
+  expect(claimed).toMatchObject({
+    attempts: delivery.attempts.length,
+    failures: delivery.failures,
+    trigger: delivery.trigger,
+  });
   Object.assign(delivery, { state: "in_flight", claimedBy: worker.id });
   worker.held.set(claimed.id, claimed);
 }
@@ -205,13 +210,14 @@ export async function settleAs(worker: Worker, model: Model, ends: readonly End[
     worker.held.delete(id);
     if (!settled.has(id)) continue;
     const delivery = model.deliveries.get(id) as Delivery;
-    delivery.attempts.push(`answered ${worker.id}`);
+    delivery.attempts.push(`answered ${worker.id} ${delivery.trigger}`);
     delivery.claimedBy = null;
     const end = ends[i] as End;
     if (end === "delivered") delivery.state = "success";
     else if (end === "dead") delivery.state = "dead";
     else {
       delivery.failures += 1;
+      delivery.trigger = "retry";
       delivery.state = "failed";
       delivery.dueMs = model.nowMs + delays[end];
     }
@@ -259,7 +265,8 @@ export async function buryTheDead(model: Model): Promise<void> {
     });
     for (const delivery of claimed) {
       // it may have been sent: recorded, and not counted as a failure
-      delivery.attempts.push(`unknown ${suspect.id}`);
+      delivery.attempts.push(`unknown ${suspect.id} ${delivery.trigger}`);
+      delivery.trigger = "retry";
       unclaim(delivery);
     }
     for (const [endpoint] of lanes) freeLane(model, endpoint);

@@ -147,7 +147,7 @@ select json_build_object(
     select json_agg(list)
     from (
       select a.delivery_id as id, json_agg(a.number order by a.number) as numbers,
-        json_agg(coalesce(a.error, 'answered') || ' ' || a.worker order by a.number) as ends
+        json_agg(coalesce(a.error, 'answered') || ' ' || a.worker || ' ' || a.trigger order by a.number) as ends
       from posthorn.attempts a
       group by a.delivery_id
     ) list), '[]'),

@@ -1,7 +1,7 @@
 // What the model of delivery-life.integration.test.ts remembers, and the world it begins in.
 import { uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
-import type { ClaimedDelivery, Uuid } from "../../../packages/posthorn/src/model.ts";
+import type { AttemptTrigger, ClaimedDelivery, Uuid } from "../../../packages/posthorn/src/model.ts";
 import type { Database } from "../../../packages/posthorn/src/storage/database.ts";
 import { insertEndpoint } from "../../../packages/posthorn/src/storage/queries/endpoints/write.ts";
 import { insertTenant } from "../../../packages/posthorn/src/storage/queries/tenants/save.ts";
@@ -18,8 +18,10 @@ export interface Delivery {
   readonly endpoint: Uuid;
   state: State;
   claimedBy: number | null;
-  /** What each attempt came to, and by whom. */
+  /** What each attempt came to, by whom, and why it was made. */
   readonly attempts: string[];
+  /** Why the next attempt is made. */
+  trigger: AttemptTrigger;
   failures: number;
   dueMs: number;
 }

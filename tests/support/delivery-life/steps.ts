@@ -290,12 +290,14 @@ const retryByHand: fc.Arbitrary<Step> = choice.map((n) =>
       const delivery = all[n % (all.length + 1)];
       const result = await oweAgain(model.db, delivery?.id ?? randomUUID());
       if (delivery === undefined) expect(result).toEqual({ kind: "not_found" });
+      else if (laneOf(model, delivery.endpoint).isPaused)
+        expect(result).toEqual({ kind: "closed", because: "endpoint_disabled" });
       else if (delivery.state === "in_flight") expect(result).toEqual({ kind: "in_flight" });
       else {
         const lane = laneOf(model, delivery.endpoint);
         expect(result).toEqual({ kind: "owed", endpointId: delivery.endpoint, owner: lane.owner });
         if (lane.owner === null) lane.readyMs = Math.min(lane.readyMs ?? model.nowMs, model.nowMs);
-        Object.assign(delivery, { state: "pending", failures: 0, dueMs: model.nowMs });
+        Object.assign(delivery, { state: "pending", trigger: "manual", failures: 0, dueMs: model.nowMs });
       }
     },
   ),

@@ -261,6 +261,12 @@ test("what a dead instance held is recorded as unknown and delivered by the othe
       { number: 2, error: null, status: 200, worker: workerOfB },
     ]);
   }
+  const [delivery] = (await b.hooks.events.get(ids[0] as string)).deliveries;
+  const shown = await b.hooks.deliveries.get(delivery?.id as string);
+  expect(shown.attempts).toMatchObject([
+    { error: "unknown", trigger: "event", startedAt: null, durationMs: null },
+    { error: null, trigger: "retry", startedAt: expect.any(Date) },
+  ]);
   // the five that hung were sent by both, and nothing else twice
   expect(new Set(eventIds(receiver.requestsTo(path)))).toEqual(new Set(ids));
   expect(receiver.requestsTo(path)).toHaveLength(13);

@@ -48,6 +48,12 @@ function refuseNoTransaction(tx: Transaction): void {
     query: unknown;
     getTransactionStatus: () => string | null;
   }>;
+  if (candidate === undefined) {
+    throw new PosthornError(
+      "not_a_transaction",
+      "tx is undefined: the event would be published outside your transaction. Pass the client it runs on, or leave tx out.",
+    );
+  }
   if (typeof candidate?.query !== "function") {
     throw new PosthornError(
       "not_a_transaction",

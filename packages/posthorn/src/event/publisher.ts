@@ -243,10 +243,10 @@ function unavailableError(cause?: unknown): PosthornError {
   );
 }
 
-function stoppedError(): PosthornError {
+export function stoppedError(): PosthornError {
   return new PosthornError(
-    "database_unavailable",
-    "Posthorn is stopping; publish again elsewhere or after the restart.",
+    "stopped",
+    "This Posthorn was stopped and takes no more events; publish elsewhere, or after the restart.",
   );
 }
 

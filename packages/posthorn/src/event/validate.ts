@@ -1,6 +1,8 @@
 // From what a caller passes to an event that may be stored, or to an error that names every place that is wrong.
 import { hash } from "node:crypto";
+import { types } from "node:util";
 import { uuidv7 } from "@posthorn/wire";
+import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { Event } from "../model.ts";
 import { jsonDepth } from "./json-depth.ts";
@@ -22,7 +24,7 @@ export interface PublishInput {
   readonly type: string;
   /** Anything JSON can hold. */
   readonly data?: unknown;
-  /** Instead of `data`: its JSON, kept byte for byte. */
+  /** Instead of `data`: the bytes of its JSON, kept as they are. A Buffer is one. */
   readonly rawData?: Uint8Array | CheckedJson;
   /** What the event is about, such as an order's id. */
   readonly subject?: string | undefined;
@@ -46,9 +48,15 @@ export interface ValidEvent {
   readonly idempotency: { readonly key: string; readonly digest: Buffer } | null;
 }
 
+const fields = ["tenant", "type", "data", "rawData", "subject", "apiVersion", "idempotencyKey"];
+
 export function validate(input: PublishInput, nowMs: number): ValidEvent {
   const problems: InputProblem[] = [];
+  if (typeof input !== "object" || input === null) {
+    throw new PosthornError("invalid_event", "An event is an object with tenant, type and data.");
+  }
   checkNames(input, problems);
+  findUnknown("An event has no field", input, fields, problems);
   const payload = readPayload(input, problems);
   if (payload !== null && payload.byteLength > maxPayloadBytes) {
     throw new PosthornError(
@@ -77,6 +85,7 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
 
 /** One wrong event, and none may be published; the problems point at each (`/3/type`). */
 export function validateAll(inputs: readonly PublishInput[], nowMs: number): ValidEvent[] {
+  if (!Array.isArray(inputs)) throw new PosthornError("invalid_event", "publishMany takes a list of events.");
   const errors: PosthornError[] = [];
   const problems: InputProblem[] = [];
   const valid = inputs.flatMap((input, index) => {
@@ -128,9 +137,13 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
   }
 }
 
-function readPayload(input: PublishInput, problems: InputProblem[]): Buffer | null {
+function readPayload({ data, rawData }: PublishInput, problems: InputProblem[]): Buffer | null {
+  const problem = rawData === undefined ? null : rawDataProblem(data, rawData);
+  if (problem !== null) {
+    problems.push({ pointer: "/rawData", message: problem });
+    return null;
+  }
   try {
-    const { data, rawData } = input;
     if (rawData instanceof CheckedJson) return ownCopy(rawData.bytes);
     const payload = rawData === undefined ? serialise(data) : checkRaw(rawData);
     if (jsonDepth(payload) > maxDepth)
@@ -140,6 +153,14 @@ function readPayload(input: PublishInput, problems: InputProblem[]): Buffer | nu
     problems.push({ pointer: "/data", message: `data cannot be published: ${(error as Error).message}.` });
     return null;
   }
+}
+
+function rawDataProblem(data: unknown, rawData: unknown): string | null {
+  if (data !== undefined) return "data and rawData are both given; give one of them.";
+  // by its kind, not by its class: a test runner may give each file a Uint8Array of its own
+  if (rawData instanceof CheckedJson || types.isUint8Array(rawData)) return null;
+  const kind = rawData === null ? "null" : `a value of type ${typeof rawData}`;
+  return `rawData is ${kind}; pass bytes (Uint8Array or Buffer), such as Buffer.from(json).`;
 }
 
 function serialise(data: unknown): Buffer {

@@ -62,9 +62,21 @@ test("an unknown id, a malformed one and another tenant's are all not found", as
   expect(await deliveries.get(id, { tenant })).toMatchObject({ id });
 });
 
+test("a scope that is misspelt or no scope at all shows nobody's delivery", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const id = await world.addOwed(await world.addEvent(tenant), endpoint);
+  for (const scope of [{ tennant: "other" }, "other", null])
+    await expect(deliveries.get(id, scope as never)).rejects.toMatchObject({ code: "invalid_query" });
+});
+
 test("each state, type and reason finds its own, newest first", async () => {
   const { tenant, endpoint } = await newEndpoint();
-  const event = (type = "order.paid") => world.addEvent(tenant, { type });
+  // a millisecond each: ids made within the same one are in no order
+  let atMs = Date.now();
+  const event = (type = "order.paid") => {
+    atMs += 1;
+    return world.addEvent(tenant, { type, atMs });
+  };
   const pending = await world.addOwed(await event(), endpoint);
   const failed = await world.addOwed(await event(), endpoint, { failures: 1 });
   const inFlight = await world.addOwed(await event("order.sent"), endpoint, { claimedBy: 1 });

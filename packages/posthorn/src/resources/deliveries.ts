@@ -1,5 +1,6 @@
 // Deliveries as people see them: one per event and endpoint, with every attempt that was made.
 import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
+import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type { AttemptTrigger, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
@@ -101,7 +102,9 @@ export function createDeliveries({ db }: { readonly db: Queryable }): Deliveries
     return endpointId === null ? null : [endpointId];
   }
 
-  async function get(id: string, { tenant }: { readonly tenant?: string | undefined } = {}) {
+  async function get(id: string, scope: { readonly tenant?: string | undefined } = {}) {
+    refuseUnknown("There is no scope", scope, ["tenant"], "invalid_query");
+    const { tenant } = scope;
     const uuid = parseId("dlv", String(id));
     const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
     if (uuid === null || row === undefined || (tenant !== undefined && row.tenant !== tenant))
@@ -149,5 +152,8 @@ function toDate(ms: number | null): Date | null {
 
 function notFound(uuid: string | null): PosthornError {
   const shown = uuid === null ? "with that id; ids look like dlv_0198c2f0-…" : formatId("dlv", uuid);
-  return new PosthornError("delivery_not_found", `There is no delivery ${shown}. It may have been pruned.`);
+  return new PosthornError(
+    "delivery_not_found",
+    `There is no delivery ${shown}. List deliveries to see their ids.`,
+  );
 }

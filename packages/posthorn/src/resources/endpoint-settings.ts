@@ -10,7 +10,7 @@ import {
 } from "@posthorn/wire";
 import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
-import { didYouMean } from "../did-you-mean.ts";
+import { didYouMean, findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings } from "../model.ts";
 import { normaliseRetryPolicy, type RetryPolicyInput } from "./retry-policy-input.ts";
@@ -292,13 +292,7 @@ class Check {
   constructor(input: unknown, known: readonly string[]) {
     this.#input = isObject(input) ? input : {};
     if (!isObject(input)) this.refuse("", "Give an object with the endpoint's settings.");
-    for (const name of Object.keys(this.#input)) {
-      if (known.includes(name)) continue;
-      this.refuse(
-        `/${escapePointer(name)}`,
-        `An endpoint has no setting "${name.slice(0, 60)}". ${didYouMean(name, known)}`,
-      );
-    }
+    findUnknown("An endpoint has no setting", this.#input, known, this.#problems);
   }
 
   get isClean(): boolean {

@@ -351,6 +351,18 @@ test.each([-1, 1_209_601, 0.5, "60"])("an overlap of %s seconds is refused", asy
   });
 });
 
+test("a misspelt overlap is refused, and the secret stays as it is", async () => {
+  const tenant = await newTenant();
+  const { endpoint, secret } = await endpoints.create(tenant, hook);
+  const rotation = { overlap_seconds: 0 } as never;
+  await expect(endpoints.rotateSecret(tenant, endpoint.id, rotation)).rejects.toMatchObject({
+    code: "invalid_endpoint",
+    message: 'A rotation has no option "overlap_seconds". Did you mean overlapSeconds?',
+    problems: [{ pointer: "/overlap_seconds" }],
+  });
+  expect(await secretsOf(endpoint.id)).toEqual([secret]);
+});
+
 test("a secret of your own is used, and an endpoint moves to ed25519 without a gap", async () => {
   const tenant = await newTenant();
   const own = generateSecret();

@@ -2,6 +2,7 @@
 // in one transaction, so that no publisher and no lane goes on with old settings unnoticed.
 import { formatId, generateSecret, generateSigningKey, parseId, schemeNamed, uuidv7 } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
+import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../model.ts";
 import type { Database, Queryable } from "../storage/database.ts";
@@ -41,7 +42,7 @@ import {
 } from "./endpoint-settings.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 import { toTarget } from "./targets.ts";
-import { isTenantId, tenantNotFound } from "./tenants.ts";
+import { counted, isTenantId, tenantNotFound } from "./tenants.ts";
 
 /** With the deployment's settings filled in where the endpoint has none of its own. */
 export interface Endpoint {
@@ -176,6 +177,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   }
 
   async function rotateSecret(tenant: string, id: string, rotation: RotateOptions = {}) {
+    refuseUnknown("A rotation has no option", rotation, ["overlapSeconds", "secret"], "invalid_endpoint");
     const { overlapSeconds = DEFAULT_OVERLAP_SECONDS, secret: ownSecret } = rotation;
     checkRotation(overlapSeconds, ownSecret);
     return await changeOne(tenant, id, async (tx, current) => {
@@ -319,7 +321,7 @@ function tooManySecrets(): PosthornError {
 function limitReached(tenant: string, max: number): PosthornError {
   return new PosthornError(
     "endpoint_limit_reached",
-    `Tenant "${tenant}" has ${max} endpoints, as many as it may have. Delete one, or raise the limit per tenant.`,
+    `Tenant "${tenant}" has ${counted(max)}, as many as it may have. Delete one, or raise the limit per tenant.`,
   );
 }
 

@@ -1,5 +1,6 @@
 // Events as people see them, and what became of each.
 import { formatId, parseId } from "@posthorn/wire";
+import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
 import type { Event, Uuid } from "../model.ts";
@@ -57,9 +58,12 @@ export function createEvents(db: Queryable): Events {
     return toPage("events", events, limit, toEventView, (event) => event.id);
   }
 
-  async function get(id: string, { tenant }: { readonly tenant?: string | undefined } = {}) {
+  async function get(id: string, scope: { readonly tenant?: string | undefined } = {}) {
+    refuseUnknown("There is no scope", scope, ["tenant"], "invalid_query");
+    const { tenant } = scope;
     const uuid = parseId("evt", String(id));
-    const event = uuid === null ? null : await findEvent(db, uuid, tenant ?? null);
+    const event =
+      uuid === null ? null : await findEvent(db, uuid, tenant === undefined ? null : String(tenant));
     if (event === null) throw notFound(uuid);
     return { ...toEventView(event), deliveries: await deliveriesOf(event) };
   }
@@ -81,5 +85,5 @@ function toEventView(event: Event): EventView {
 
 function notFound(uuid: Uuid | null): PosthornError {
   const shown = uuid === null ? "with that id; ids look like evt_0198c2f0-…" : formatId("evt", uuid);
-  return new PosthornError("event_not_found", `There is no event ${shown}. It may have been pruned.`);
+  return new PosthornError("event_not_found", `There is no event ${shown}. List events to see their ids.`);
 }

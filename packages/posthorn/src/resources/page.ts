@@ -1,5 +1,6 @@
 // Lists are read a page at a time, by the key of the last row seen: no row is skipped or repeated when others come.
 import { lowestUuidAt, parseId } from "@posthorn/wire";
+import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { Uuid } from "../model.ts";
 
@@ -96,10 +97,7 @@ export class QueryReader {
 
   /** Throws when anything was refused. */
   finish(known: readonly string[], query: object): void {
-    for (const field of Object.keys(query)) {
-      if (!known.includes(field))
-        this.refuse(field, `There is no filter "${field}". There are: ${known.join(", ")}.`);
-    }
+    findUnknown("There is no filter", query, known, this.#problems);
     const [first] = this.#problems;
     if (first !== undefined)
       throw new PosthornError("invalid_query", first.message, { problems: this.#problems });

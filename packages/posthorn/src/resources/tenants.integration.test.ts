@@ -85,7 +85,11 @@ test("tenants are listed a page at a time, in the order of their ids", async () 
 test("a tenant with endpoints cannot be deleted, one without can", async () => {
   await tenants.upsert("full");
   const { endpoint } = await endpoints.create("full", hook);
-  await expect(tenants.delete("full")).rejects.toMatchObject({ code: "tenant_not_empty", status: 409 });
+  await expect(tenants.delete("full")).rejects.toMatchObject({
+    code: "tenant_not_empty",
+    status: 409,
+    message: 'Tenant "full" has 1 endpoint. Delete it first.',
+  });
   await endpoints.delete("full", endpoint.id);
   await tenants.delete("full");
   await expect(tenants.get("full")).rejects.toMatchObject({ code: "tenant_not_found" });

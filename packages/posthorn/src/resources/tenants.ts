@@ -1,6 +1,6 @@
 // Tenants: under your own ids, made before their first endpoint.
 
-import { didYouMean } from "../did-you-mean.ts";
+import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { Database } from "../storage/database.ts";
 import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
@@ -15,7 +15,7 @@ import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 export interface Tenant {
   readonly id: string;
   readonly name: string | null;
-  /** False: its events are kept and reach nobody, and what it is owed waits. */
+  /** False: nothing is sent. See `TenantInput`. */
   readonly isActive: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -24,6 +24,10 @@ export interface Tenant {
 /** What is left out stays as it is. */
 export interface TenantInput {
   readonly name?: string | null | undefined;
+  /**
+   * False: nothing is sent. Events published from now on are kept and reach nobody, also not later: an inactive tenant
+   * gets nothing. Deliveries that were owed before wait, and go out when it is active again. Default true.
+   */
   readonly isActive?: boolean | undefined;
 }
 
@@ -31,7 +35,7 @@ export interface Tenants {
   upsert(id: string, input?: TenantInput): Promise<Tenant>;
   get(id: string): Promise<Tenant>;
   list(query?: PageQuery): Promise<Page<Tenant>>;
-  /** Refused while it has endpoints. Its events and deliveries stay until they are pruned. */
+  /** Refused while it has endpoints. Its events and deliveries stay. */
   delete(id: string): Promise<void>;
 }
 
@@ -82,7 +86,7 @@ export function createTenants({ db, onChanged }: TenantsOptions): Tenants {
       if (endpoints > 0) {
         throw new PosthornError(
           "tenant_not_empty",
-          `Tenant "${id}" has ${endpoints} endpoints. Delete them first.`,
+          `Tenant "${id}" has ${counted(endpoints)}. Delete ${endpoints === 1 ? "it" : "them"} first.`,
         );
       }
       await cancelOwed(tx, deletedIds);
@@ -109,19 +113,18 @@ export function tenantNotFound(id: unknown): PosthornError {
   return new PosthornError("tenant_not_found", `There is no tenant ${shown}. Make it first.`);
 }
 
+/** `1 endpoint`, `2 endpoints`. */
+export function counted(endpoints: number): string {
+  return `${endpoints} endpoint${endpoints === 1 ? "" : "s"}`;
+}
+
 const MAX_NAME_LENGTH = 200;
 
 function checkInput(id: unknown, input: TenantInput): void {
   const problems: InputProblem[] = [];
   const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
   if (!isTenantId(id)) refuse("/id", "A tenant's id has 1 to 128 characters of A-Z a-z 0-9 _ . : @ -");
-  for (const field of Object.keys(input)) {
-    if (field === "name" || field === "isActive") continue;
-    refuse(
-      `/${field}`,
-      `A tenant has no "${field.slice(0, 60)}". ${didYouMean(field, ["name", "isActive"])}`,
-    );
-  }
+  findUnknown("A tenant has no", input, ["name", "isActive"], problems);
   const { name, isActive } = input;
   const nameFits = typeof name !== "string" || (name.length <= MAX_NAME_LENGTH && !name.includes("\0"));
   if (!nameFits || (name !== undefined && name !== null && typeof name !== "string")) {

@@ -1,5 +1,6 @@
 // A step that runs again and again: at once when woken, otherwise after its interval. An error is logged and the loop
-// goes on; a loop that ends quietly is noticed hours later.
+// goes on; a loop that ends quietly is noticed hours later. A database that is away for a minute would fail hundreds of
+// turns: the first is told at once, the others now and then, and the end of it once.
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../observe/log.ts";
 import type { Service } from "./service.ts";
@@ -12,12 +13,17 @@ export interface LoopOptions {
   readonly step: () => Promise<boolean>;
 }
 
+const tellEveryMs = 10_000;
+
 export class Loop implements Service {
   readonly #options: LoopOptions;
   #running: Promise<void> | undefined;
   #stopped = false;
   #woken = false;
   #failures = 0;
+  #failingSince = 0;
+  #isTold = false;
+  #toldAt = Number.NEGATIVE_INFINITY;
   #wakeSleeper: (() => void) | undefined;
   #turns = 0;
   #watchers: { turn: number; resolve: () => void }[] = [];
@@ -66,16 +72,11 @@ export class Loop implements Service {
     const started = performance.now();
     try {
       const again = await this.#options.step();
+      if (this.#isTold) this.#tellOfRecovery();
       this.#failures = 0;
       return again;
     } catch (error) {
-      this.#failures += 1;
-      const { logger, name } = this.#options;
-      logger.warn(`${name} failed, it will be tried again`, {
-        error: (error as Error).message,
-        failures: this.#failures,
-        afterMs: Math.round(performance.now() - started),
-      });
+      this.#tellOfFailure(error as Error, started);
       // wake-ups do not hurry a failing loop
       await this.#sleep(
         Math.min(2_000, 50 * 2 ** Math.min(this.#failures, 6)) * (0.5 + Math.random() / 2),
@@ -83,6 +84,31 @@ export class Loop implements Service {
       );
       return true;
     }
+  }
+
+  #tellOfFailure(error: Error, started: number): void {
+    const now = performance.now();
+    if (this.#failures === 0) this.#failingSince = started;
+    this.#failures += 1;
+    if (now - this.#toldAt < tellEveryMs) return;
+    this.#toldAt = now;
+    this.#isTold = true;
+    const { logger, name } = this.#options;
+    logger.warn(`${name} failed, it will be tried again`, {
+      // one refusal per address of a host name has no message of its own
+      error: error.message || String((error as { code?: string }).code ?? error.name),
+      failures: this.#failures,
+      afterMs: Math.round(now - started),
+    });
+  }
+
+  #tellOfRecovery(): void {
+    const { logger, name } = this.#options;
+    logger.info(`${name} works again`, {
+      failures: this.#failures,
+      afterMs: Math.round(performance.now() - this.#failingSince),
+    });
+    this.#isTold = false;
   }
 
   async #sleep(ms = this.#options.intervalMs, wakeable = true): Promise<void> {

@@ -229,8 +229,8 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 // 08 connection, 25006 read-only, 53 resources (disk full, too many connections), 57P0x shutdown and restart,
-// 58 system, XX000 "cannot … during recovery"; then what the operating system and the driver say.
+// 58 system, XX000 "cannot … during recovery"; then what the operating system, the driver and we ourselves say.
 const unavailableCodes =
-  /^(08...|25006|53...|57014|57P0[1-5]|58...|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+  /^(08...|25006|53...|57014|57P0[1-5]|58...|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|database_unavailable)$/;
 const unavailableMessages =
   /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|after calling end on the pool|connection is closed|server closed the connection|the database system is (starting up|shutting down|in recovery)/i;

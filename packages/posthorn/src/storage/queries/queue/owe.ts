@@ -1,25 +1,32 @@
 // Makes one delivery owed now: a retry by hand of anything not in flight, or a test event. From here on it takes the
-// same path as every other delivery.
+// same path as every other delivery. Nothing is owed to whom nothing may be sent: it would wait for ever, or end as dead
+// and take the success it was before out of history.
 import type { AttemptTrigger, Event, Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export type RetryResult =
+export type OweResult =
   | { readonly kind: "owed"; readonly endpointId: Uuid; readonly owner: number | null }
-  | { readonly kind: "in_flight" }
-  | { readonly kind: "not_found" };
+  | ClosedLane;
+
+/** Nothing is sent there, and nothing was changed. */
+export interface ClosedLane {
+  readonly kind: "closed";
+  readonly because: "endpoint_deleted" | "endpoint_disabled" | "tenant_inactive";
+}
+
+export type RetryResult = OweResult | { readonly kind: "in_flight" } | { readonly kind: "not_found" };
 
 /** Pending at once, no next retry, a fresh budget of attempts. */
 export async function oweAgain(db: Database, deliveryId: Uuid): Promise<RetryResult> {
   return await db.transaction(async (tx) => {
     const [place] = await tx.query<{ endpoint_id: Uuid }>(placeStatement, [deliveryId]);
     if (place === undefined) return { kind: "not_found" };
-    const owner = await lockLane(tx, place.endpoint_id);
+    const lane = await lockLane(tx, place.endpoint_id);
+    if (lane.kind === "closed") return lane;
     const [moved] = await tx.query(requeueStatement, [deliveryId]);
     const [owed] = moved === undefined ? await tx.query(hastenStatement, [deliveryId]) : [moved];
-    return owed === undefined
-      ? { kind: "in_flight" }
-      : { kind: "owed", endpointId: place.endpoint_id, owner };
+    return owed === undefined ? { kind: "in_flight" } : lane;
   });
 }
 
@@ -28,9 +35,10 @@ export async function oweEvent(
   db: Database,
   event: Event,
   delivery: { readonly id: Uuid; readonly endpointId: Uuid; readonly trigger: AttemptTrigger },
-): Promise<{ readonly owner: number | null }> {
+): Promise<OweResult> {
   return await db.transaction(async (tx) => {
-    const owner = await lockLane(tx, delivery.endpointId);
+    const lane = await lockLane(tx, delivery.endpointId);
+    if (lane.kind === "closed") return lane;
     await tx.query(storeOneStatement, [
       event.id,
       event.tenant,
@@ -41,14 +49,18 @@ export async function oweEvent(
       delivery.endpointId,
       delivery.trigger,
     ]);
-    return { owner };
+    return lane;
   });
 }
 
-// The lane first, then the row: a lane that is being released is computed from the rows committed before.
-async function lockLane(tx: Queryable, endpointId: Uuid): Promise<number | null> {
-  const [lane] = await tx.query<{ owner: number | null }>(lockLaneStatement, [endpointId]);
-  return lane?.owner ?? null;
+// The lane first, then the row: a lane that is being released is computed from the rows committed before. The lock also
+// makes `paused` final: whoever disables or deletes the endpoint sets it under the same lock.
+async function lockLane(tx: Queryable, endpointId: Uuid): Promise<OweResult> {
+  const [lane] = await tx.query<{ owner: number | null; paused: boolean }>(lockLaneStatement, [endpointId]);
+  if (lane?.paused === false) return { kind: "owed", endpointId, owner: lane.owner };
+  const [closed] = await tx.query<Pick<ClosedLane, "because">>(whyClosedStatement, [endpointId]);
+  // without a row even the endpoint's name is gone, together with its tenant
+  return { kind: "closed", because: closed?.because ?? "endpoint_deleted" };
 }
 
 const placeStatement = statement(
@@ -64,9 +76,26 @@ const lockLaneStatement = statement(
   "lock lane",
   `
 update posthorn.lanes
-set ready_at = case when owner is null then least(ready_at, posthorn.now()) end
+set ready_at = case
+    when paused then ready_at
+    when owner is null then least(ready_at, posthorn.now())
+  end
 where endpoint_id = $1::uuid
-returning owner
+returning owner, paused
+`,
+);
+
+const whyClosedStatement = statement(
+  "why lane is closed",
+  `
+select
+  case
+    when ep.deleted_at is not null then 'endpoint_deleted'
+    when not ep.is_active then 'endpoint_disabled'
+    else 'tenant_inactive'
+  end as because
+from posthorn.endpoints ep
+where ep.id = $1::uuid
 `,
 );
 

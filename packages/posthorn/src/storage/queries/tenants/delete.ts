@@ -1,4 +1,4 @@
-// Takes a tenant away, with the names of endpoints it once had. Its events and deliveries stay until they are pruned.
+// Takes a tenant away, with the names of endpoints it once had. Its events and deliveries stay.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";

@@ -95,15 +95,25 @@ for update skip locked
 `,
 );
 
+// The attempt that nobody knows the end of keeps the trigger it was made for; the one after it is a retry.
 const returnDeliveriesStatement = statement(
   "return deliveries of the dead",
   `
-with returned as (
+with held as (
+  select q.id, q.trigger
+  from posthorn.queue q
+  where q.claimed_by = $1::integer
+  for update
+),
+returned as (
   update posthorn.queue q
   set claimed_by = null,
-    attempts = q.attempts + 1
-  where q.claimed_by = $1::integer
-  returning q.id, q.attempts, q.trigger, q.endpoint_id
+    attempts = q.attempts + 1,
+    trigger = 'retry'
+  from held
+  where q.id = held.id
+    and q.claimed_by = $1::integer
+  returning q.id, q.attempts, held.trigger, q.endpoint_id
 ),
 recorded as (
   insert into posthorn.attempts (delivery_id, number, error, trigger, worker)

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { type PosthornOptions, resolveConfig } from "./config.ts";
+
+const resolve = (options: Record<string, unknown>) =>
+  resolveConfig({ database: "postgresql://127.0.0.1/x", ...options } as PosthornOptions);
+
+test("an unknown option is refused with a suggestion", () => {
+  expect(() => resolve({ retry_policy: "quick" })).toThrow(
+    'There is no option "retry_policy". Did you mean retryPolicy?',
+  );
+});
+
+test.each<[options: Record<string, unknown>, says: string]>([
+  [{ timeoutMs: "10" }, 'timeoutMs must be a whole number from 100 to 60000; it is the string "10".'],
+  [{ timeoutMs: 10 }, "timeoutMs must be a whole number from 100 to 60000; it is 10."],
+  [{ allowHttp: "false" }, 'allowHttp must be true or false; it is the string "false".'],
+  [{ enabled: 0 }, "enabled must be true or false; it is 0."],
+  [{ format: "xml" }, 'format must be one of envelope, data; it is the string "xml".'],
+])("%o is refused for what it is", (options, says) => {
+  expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "invalid_config", message: says }));
+});

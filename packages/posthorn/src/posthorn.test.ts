@@ -1,0 +1,122 @@
+// What is refused before a database is asked, and what is said when there is none to ask.
+import { expect, onTestFinished, test } from "vitest";
+import { createPosthorn, type Posthorn } from "./posthorn.ts";
+import { isUnavailable } from "./storage/database.ts";
+
+const event = { tenant: "acme", type: "order.paid", data: 1 };
+const client = { query: async () => ({ rows: [] }) };
+
+/** Nobody listens on port 1. */
+function withoutDatabase(): Posthorn {
+  const hooks = createPosthorn({ database: "postgresql://127.0.0.1:1/none", encryptionKeys: key });
+  onTestFinished(() => hooks.stop());
+  return hooks;
+}
+
+const key = `k1:${Buffer.alloc(32).toString("base64")}`;
+
+type Call = (hooks: Posthorn) => Promise<unknown>;
+
+test.each<[what: string, call: Call, says: string]>([
+  [
+    "publish: a transaction under another name",
+    (hooks) => hooks.publish(event, { transaction: client } as never),
+    'publish has no option "transaction". Known are tx.',
+  ],
+  [
+    "publish: a client in place of the options",
+    (hooks) => hooks.publish(event, client as never),
+    "write publish(event, { tx: client })",
+  ],
+  ["publish: nothing", (hooks) => hooks.publish(event, null as never), 'publish has no option "null"'],
+  [
+    "publishMany: a transaction",
+    (hooks) => (hooks.publishMany as (...input: unknown[]) => Promise<unknown>)([event], { tx: client }),
+    "call publish(event, { tx }) for each event",
+  ],
+  [
+    "start: a misspelt option",
+    (hooks) => hooks.start({ rol: "api" } as never),
+    'start has no option "rol". Did you mean role?',
+  ],
+  [
+    "start: a misspelt role",
+    (hooks) => hooks.start({ role: "wrker" as never }),
+    'role must be one of all, api, worker; it is the string "wrker".',
+  ],
+  [
+    "start: a role alone",
+    (hooks) => hooks.start("api" as never),
+    'start has no option "api": pass an object',
+  ],
+  [
+    "stop: a misspelt option",
+    (hooks) => hooks.stop({ grace: 1 } as never),
+    'stop has no option "grace". Known are graceMs.',
+  ],
+  [
+    "stop: for ever",
+    (hooks) => hooks.stop({ graceMs: Number.POSITIVE_INFINITY }),
+    "graceMs must be a number from 0 to 2147483647; it is Infinity.",
+  ],
+  [
+    "migrate: a misspelt option",
+    (hooks) => hooks.migrate({ dryrun: true } as never),
+    'migrate has no option "dryrun". Did you mean dryRun?',
+  ],
+  [
+    "migrate: a string for a switch",
+    (hooks) => hooks.migrate({ dryRun: "true" as never }),
+    'dryRun must be true or false; it is the string "true".',
+  ],
+])("%s is refused", async (_what, call, says) => {
+  await expect(call(withoutDatabase())).rejects.toMatchObject({
+    code: "invalid_config",
+    message: expect.stringContaining(says),
+  });
+});
+
+test("a tx that is undefined is no transaction, and the event is not published without one", async () => {
+  await expect(withoutDatabase().publish(event, { tx: undefined as never })).rejects.toMatchObject({
+    code: "not_a_transaction",
+    message: expect.stringContaining("Pass the client it runs on, or leave tx out."),
+  });
+});
+
+const calls: readonly [what: string, call: Call][] = [
+  ["migrate", (hooks) => hooks.migrate()],
+  ["migrationStatus", (hooks) => hooks.migrationStatus()],
+  ["start", (hooks) => hooks.start()],
+  ["publish", (hooks) => hooks.publish(event)],
+  ["tenants.upsert", (hooks) => hooks.tenants.upsert("acme")],
+  ["endpoints.list", (hooks) => hooks.endpoints.list("acme")],
+  ["events.list", (hooks) => hooks.events.list()],
+  ["deliveries.retry", (hooks) => hooks.deliveries.retry("dlv_0198c2f0-0000-7000-8000-000000000000")],
+  ["meta.get", (hooks) => hooks.meta.get("name")],
+];
+
+test.each(calls)("%s says that the database is away, and why", async (_what, call) => {
+  const error = (await call(withoutDatabase()).catch((reason) => reason)) as Error;
+  expect(error).toMatchObject({
+    name: "PosthornError",
+    code: "database_unavailable",
+    status: 503,
+    cause: { code: "ECONNREFUSED" },
+  });
+  expect(error.message).not.toContain("127.0.0.1");
+  expect(isUnavailable(error)).toBe(true);
+});
+
+test("publishMany answers for each event when the database is away", async () => {
+  const outcomes = await withoutDatabase().publishMany([event, event]);
+  expect(outcomes).toMatchObject([
+    { ok: false, error: { code: "database_unavailable" } },
+    { ok: false, error: { code: "database_unavailable" } },
+  ]);
+});
+
+test.each(calls)("%s after stop() is told so, not to wait for the database", async (_what, call) => {
+  const hooks = withoutDatabase();
+  await hooks.stop();
+  await expect(call(hooks)).rejects.toMatchObject({ code: "stopped", status: 503 });
+});
