@@ -23,6 +23,7 @@ import { createEvents, type Events } from "./resources/events.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
 import { Clock } from "./service/clock.ts";
+import { withinTime } from "./service/within-time.ts";
 import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
@@ -204,6 +205,7 @@ export class Instance implements Posthorn {
 
   async health(): Promise<Health> {
     if (this.#stopping !== undefined) return { ready: false, reason: "stopping" };
+    if (this.db.isEnded) return { ready: false, reason: "the pool was ended" };
     if (this.#engine !== undefined) {
       return this.#engine.isHealthy
         ? { ready: true }
@@ -222,8 +224,9 @@ export class Instance implements Posthorn {
   async #stop(graceMs: number): Promise<void> {
     // whoever started it is told of errors
     if (this.#engine === undefined) await this.#starting?.catch(() => {});
-    await this.#engine?.stop(graceMs);
-    await this.db.close();
+    // A pool that was ended under us answers no more: what waits for it would wait for ever.
+    await withinTime(graceMs + 10_000, this.#engine?.stop(graceMs));
+    await withinTime(5_000, this.db.close());
   }
 
   async #publishAlone(event: ValidEvent): Promise<PublishResult> {

@@ -103,7 +103,9 @@ const RESERVED = new Set(
 const RESERVED_FAMILIES = ["proxy-", "x-forwarded-", "webhook-", "posthorn-"];
 
 function headerProblem(header: string, value: unknown, prefix: string): string | null {
-  if (!TOKEN.test(header)) return "A header name has letters, digits and hyphens only.";
+  // "__proto__" would be lost in an object on the way
+  if (!TOKEN.test(header) || header === "__proto__")
+    return "A header name has letters, digits and hyphens only.";
   if (isReservedHeader(header, prefix)) return "This header is set by the sender and cannot be changed.";
   if (typeof value !== "string") return "A header value is a string.";
   if (!VISIBLE_VALUE.test(value)) {

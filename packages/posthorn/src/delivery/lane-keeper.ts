@@ -223,10 +223,7 @@ export class LaneKeeper {
     const targets = await loadTargets(endpointIds);
     for (const id of endpointIds) {
       const lane = lanes.get(id);
-      const target = targets.get(id);
-      if (lane === undefined) continue;
-      if (target !== null && target !== undefined) lane.target = target;
-      if (target?.isActive !== true) lane.isClosing = true;
+      if (lane !== undefined) lanes.retarget(lane, targets.get(id) ?? null);
     }
     await this.#standDown();
     const deleted = endpointIds.filter((id) => targets.get(id) === null);
@@ -263,8 +260,7 @@ export class LaneKeeper {
   async #release(idle: readonly Lane[]): Promise<void> {
     const { db, lanes, workerId } = this.#options;
     if (idle.length === 0) return;
-    const wasClosing = new Set(idle.filter((lane) => lane.isClosing));
-    for (const lane of idle) lane.isClosing = true;
+    for (const lane of idle) lane.isReleasing = true;
     const released = await this.#claiming(() =>
       releaseLanes(
         db,
@@ -275,8 +271,8 @@ export class LaneKeeper {
     for (const lane of idle) {
       if (released.has(lane.endpointId)) lanes.close(lane);
       // somebody was writing into it: it has work now
-      else if (!wasClosing.has(lane) && !lane.isForgotten) {
-        lane.isClosing = false;
+      else if (!lane.isForgotten) {
+        lane.isReleasing = false;
         lanes.markOwed(lane);
       }
     }

@@ -27,8 +27,10 @@ export class Lane {
   usedAt: number;
   /** Standing in the line of lanes that may start an attempt. */
   inLine = false;
+  /** Its endpoint is not active: nothing is started, and what waits is given back. */
+  isPaused = false;
   /** Being let go of: it takes nothing new. */
-  isClosing = false;
+  isReleasing = false;
   /** Of a life that has ended; what it still holds is somebody else's. */
   isForgotten = false;
 
@@ -36,6 +38,10 @@ export class Lane {
     this.endpointId = target.endpointId;
     this.target = target;
     this.usedAt = now;
+  }
+
+  get isClosing(): boolean {
+    return this.isPaused || this.isReleasing;
   }
 
   /** There are rows this worker holds, or is about to hold, for the lane. */

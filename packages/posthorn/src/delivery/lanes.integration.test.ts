@@ -384,6 +384,21 @@ test("pausing an endpoint stops the sending, keeps what is owed, and unpausing d
   expect(await countStates()).toEqual({ success: 86 });
 });
 
+test("an endpoint that is unpaused does not wait for the request that hung when it was paused", async () => {
+  const a = await open();
+  const { path, id } = await endpointOn(a);
+  const { opened, open: release } = gate();
+  receiver.answer(path, [{ until: opened }, {}]);
+  await publish(a, 1);
+  await receiver.received(1, { path });
+  await a.hooks.endpoints.update("acme", id, { isActive: false });
+  await a.hooks.endpoints.update("acme", id, { isActive: true });
+  await publish(a, 1);
+  await receiver.received(2, { path });
+  release();
+  await a.settle();
+});
+
 test("an event published right after the pause does not carry on what waits in memory", async () => {
   const a = await open();
   const { path, id } = await endpointOn(a);

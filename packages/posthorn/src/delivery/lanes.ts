@@ -67,16 +67,12 @@ export class Lanes {
   /** How a new delivery of this target is to be born. What is promised here is kept or returned by `admit`. */
   reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean } {
     const lane = this.#lanes.get(target.endpointId);
-    if (lane === undefined || lane.isClosing) {
+    if (lane === undefined || lane.isReleasing) {
       return { claim: target.isActive && this.hasCapacity ? claim.ifGained : claim.none, isForeign: true };
     }
-    if (target.version > lane.target.version) lane.target = target;
+    if (target.version > lane.target.version) this.retarget(lane, target);
     lane.usedAt = performance.now();
-    if (!lane.target.isActive) {
-      // paused since: what waits in memory is not started any more, and the next survey gives it back
-      lane.isClosing = true;
-      return { claim: claim.none, isForeign: true };
-    }
+    if (lane.isPaused) return { claim: claim.none, isForeign: true };
     if (!this.#isOpen || lane.isBacklogged || lane.room <= 0 || this.#heldBytes >= maxHeldBytes) {
       lane.isBacklogged = true;
       this.#signOwed(lane);
@@ -84,6 +80,14 @@ export class Lanes {
     }
     lane.reserved += 1;
     return { claim: claim.mine, isForeign: false };
+  }
+
+  /** The endpoint's settings changed. Null: it was deleted. What waits in a paused lane is given back by the keeper. */
+  retarget(lane: Lane, target: Target | null): void {
+    const wasPaused = lane.isPaused;
+    if (target !== null) lane.target = target;
+    lane.isPaused = target?.isActive !== true;
+    if (wasPaused && !lane.isPaused) this.markOwed(lane);
   }
 
   unreserve(endpointId: Uuid): void {
@@ -170,7 +174,7 @@ export class Lanes {
   }
 
   close(lane: Lane): void {
-    lane.isClosing = true;
+    lane.isReleasing = true;
     this.#hungry.delete(lane);
     if (this.#lanes.get(lane.endpointId) === lane) this.#lanes.delete(lane.endpointId);
   }

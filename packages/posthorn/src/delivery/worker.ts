@@ -8,6 +8,7 @@ import type { Endpoints } from "../resources/endpoints.ts";
 import type { Targets } from "../resources/targets.ts";
 import type { Clock } from "../service/clock.ts";
 import { Turnstile } from "../service/turnstile.ts";
+import { withinTime } from "../service/within-time.ts";
 import { Settler } from "../settle/settler.ts";
 import type { Database } from "../storage/database.ts";
 import { giveBack } from "../storage/queries/queue/give-back.ts";
@@ -259,13 +260,4 @@ export class Worker implements LaneHolder {
       });
     }
   }
-}
-
-async function withinTime(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, tooLong]);
-  clearTimeout(timer);
 }

@@ -2,7 +2,7 @@
 // Nobody is answered before the commit. One insert per request gave a third of the throughput.
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
-import type { FanOutBatch, FanOutResult } from "../fan-out/fan-out.ts";
+import type { FanOut } from "../fan-out/fan-out.ts";
 import type { Event, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { type Database, isConflict, isDuplicate, isLockTimeout, isUnavailable } from "../storage/database.ts";
@@ -22,7 +22,7 @@ export interface PublishResult {
 export interface PublisherOptions {
   readonly db: Database;
   readonly logger: Logger;
-  readonly fanOut: (batch: FanOutBatch) => Promise<FanOutResult>;
+  readonly fanOut: FanOut;
   /** The statement failed and may have been carried out all the same. */
   readonly onTrouble: () => void;
 }
@@ -40,6 +40,8 @@ const maxBatchBytes = 4 * 1024 * 1024;
 /** A database that is away for longer is the caller's to know; it may publish again with the same key. */
 const patienceMs = 5_000;
 const maxWaiting = 20_000;
+/** Each blocks a connection while it waits for its key. */
+const maxAsideWriters = 2;
 const maxWaitingBytes = 64 * 1024 * 1024;
 
 export class Publisher {
@@ -50,7 +52,9 @@ export class Publisher {
   #flushing: Promise<void> | undefined;
   #stopped = false;
   /** Events whose keys are held by others, each written by itself. */
-  readonly #aside = new Set<Promise<void>>();
+  readonly #aside: Pending[] = [];
+  readonly #asideWriters = new Set<Promise<void>>();
+  readonly #heldKeys = new Set<string>();
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -68,7 +72,12 @@ export class Publisher {
     }
     return new Promise((resolve, reject) => {
       const key = idempotency === null ? null : { tenant: event.tenant, eventId: event.id, ...idempotency };
-      this.#waiting.push({ event, key, since: performance.now(), resolve, reject });
+      const entry: Pending = { event, key, since: performance.now(), resolve, reject };
+      if (key !== null && this.#heldKeys.has(keyOf(key))) {
+        this.#setAside([entry]);
+        return;
+      }
+      this.#waiting.push(entry);
       this.#waitingBytes += event.payload.byteLength;
       this.#flushing ??= this.#flush();
     });
@@ -78,7 +87,7 @@ export class Publisher {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#flushing;
-    await Promise.all(this.#aside);
+    await Promise.all(this.#asideWriters);
   }
 
   async #flush(): Promise<void> {
@@ -86,7 +95,7 @@ export class Publisher {
     await new Promise((resolve) => setImmediate(resolve));
     const watch = setInterval(() => this.#answerOverdue(), 250);
     while (this.#waiting.length > 0) {
-      this.#writing = this.#nextBatch();
+      this.#writing = await this.#fitting(this.#nextBatch());
       await this.#write(this.#writing);
     }
     clearInterval(watch);
@@ -116,12 +125,22 @@ export class Publisher {
     return batch;
   }
 
+  /** What does not fit into one statement with all its deliveries goes back to the head of the line. */
+  async #fitting(batch: Pending[]): Promise<Pending[]> {
+    this.#writing = batch;
+    const size = await this.#options.fanOut.fit(batch.map((entry) => entry.event)).catch(() => batch.length);
+    const rest = batch.slice(size);
+    this.#waiting.unshift(...rest);
+    for (const { event } of rest) this.#waitingBytes += event.payload.byteLength;
+    return batch.slice(0, size);
+  }
+
   async #write(batch: readonly Pending[]): Promise<void> {
     let mayBeCommitted = false;
     for (let failures = 0; ; failures += 1) {
       try {
         if (mayBeCommitted && (await this.#answerIfCommitted(batch))) return;
-        const result = await this.#options.fanOut({
+        const result = await this.#options.fanOut.run({
           events: batch.map((entry) => entry.event),
           keys: batch.flatMap((entry) => entry.key ?? []),
           fromOutbox: false,
@@ -133,8 +152,8 @@ export class Publisher {
         if (isUnavailable(error) || (mayBeCommitted && isDuplicate(error))) {
           mayBeCommitted = true;
           this.#options.onTrouble();
-        } else if (isLockTimeout(error) && batch.length > 1 && batch.some((entry) => entry.key !== null)) {
-          await this.#takeApart(batch);
+        } else if (isLockTimeout(error) && batch.some((entry) => entry.key !== null)) {
+          this.#setAside(batch);
           return;
         } else if (!isConflict(error)) {
           await this.#isolate(batch, error as Error);
@@ -180,9 +199,9 @@ export class Publisher {
       this.#options.db,
       duplicates.flatMap((entry) => entry.key ?? []),
     );
-    const byKey = new Map(known.map((row) => [`${row.tenant} ${row.key}`, row]));
+    const byKey = new Map(known.map((row) => [keyOf(row), row]));
     for (const { event, key, resolve, reject } of duplicates) {
-      const first = byKey.get(`${key?.tenant} ${key?.key}`);
+      const first = key === null ? undefined : byKey.get(keyOf(key));
       if (first === undefined)
         reject(
           new PosthornError(
@@ -199,15 +218,27 @@ export class Publisher {
     }
   }
 
-  /** A key that a caller's open transaction holds is waited for alone; the others do not wait with it. */
-  async #takeApart(batch: readonly Pending[]): Promise<void> {
+  /** A key that a caller's open transaction holds is waited for alone, in turns; the others do not wait with it. */
+  #setAside(batch: readonly Pending[]): void {
     for (const entry of batch) {
-      if (entry.key === null) continue;
-      const alone = this.#write([entry]).finally(() => this.#aside.delete(alone));
-      this.#aside.add(alone);
+      if (!this.#hasPatience([entry])) {
+        entry.reject(unavailableError());
+        continue;
+      }
+      if (batch.length === 1 && entry.key !== null) this.#heldKeys.add(keyOf(entry.key));
+      this.#aside.push(entry);
     }
-    const rest = batch.filter((entry) => entry.key === null);
-    if (rest.length > 0) await this.#write(rest);
+    while (this.#asideWriters.size < Math.min(maxAsideWriters, this.#aside.length)) {
+      const writer = this.#writeAside().finally(() => this.#asideWriters.delete(writer));
+      this.#asideWriters.add(writer);
+    }
+  }
+
+  async #writeAside(): Promise<void> {
+    for (let entry = this.#aside.shift(); entry !== undefined; entry = this.#aside.shift()) {
+      await this.#write([entry]);
+      if (entry.key !== null && !this.#aside.includes(entry)) this.#heldKeys.delete(keyOf(entry.key));
+    }
   }
 
   /** One event the database refuses must not take others along: each is tried alone. */
@@ -248,6 +279,11 @@ export function stoppedError(): PosthornError {
     "stopped",
     "This Posthorn was stopped and takes no more events; publish elsewhere, or after the restart.",
   );
+}
+
+/** No tenant has a space in its id. */
+function keyOf({ tenant, key }: { readonly tenant: string; readonly key: string }): string {
+  return `${tenant} ${key}`;
 }
 
 function rejectAll(batch: readonly Pending[], error: Error): void {

@@ -4,12 +4,12 @@ import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Queryable } from "../storage/database.ts";
 import { waitingEvents } from "../storage/queries/outbox/waiting.ts";
-import type { FanOutBatch, FanOutResult } from "./fan-out.ts";
+import type { FanOut } from "./fan-out.ts";
 
 export interface RelayOptions {
   readonly db: Queryable;
   readonly logger: Logger;
-  readonly fanOut: (batch: FanOutBatch) => Promise<FanOutResult>;
+  readonly fanOut: FanOut;
   readonly onTrouble: () => void;
 }
 
@@ -46,10 +46,12 @@ export class Relay {
   }
 
   async #relay(): Promise<boolean> {
-    const events = await waitingEvents(this.#options.db, batch);
-    if (events.length === 0) return false;
+    const { db, fanOut } = this.#options;
+    const waiting = await waitingEvents(db, batch);
+    if (waiting.length === 0) return false;
+    const events = waiting.slice(0, await fanOut.fit(waiting));
     try {
-      const { refused } = await this.#options.fanOut({ events, keys: [], fromOutbox: true });
+      const { refused } = await fanOut.run({ events, keys: [], fromOutbox: true });
       // all of them refused: another worker is at it, so do not race it
       return refused.size < events.length;
     } catch (error) {

@@ -149,6 +149,11 @@ export class Database implements Queryable {
     return text;
   }
 
+  /** The application ended its pool; nothing can be asked any more. */
+  get isEnded(): boolean {
+    return this.#pool.ended;
+  }
+
   async close(): Promise<void> {
     this.#pool.off("error", this.#swallowPoolError);
     this.#pool.off("connect", this.#listenToErrors);

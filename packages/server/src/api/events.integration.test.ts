@@ -1,7 +1,9 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import pg from "pg";
 import { startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test } from "vitest";
-import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 
 async function countEvents({ connectionString }: TestServer): Promise<number> {
   const client = new pg.Client({ connectionString });
@@ -198,4 +200,32 @@ test.each([
     [{ parameter: expect.any(String), message: expect.any(String) }],
   ]);
   expect(answer.json.detail).not.toMatch(/[a-z][A-Z]/);
+});
+
+test("large bodies past what memory allows are refused before they are read, and small ones go on", async () => {
+  const server = await startServer();
+  const { hostname, port } = new URL(server.url);
+  const size = 15 * 1024 * 1024;
+  const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKey}\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`;
+  const unfinished = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const socket = connect(Number(port), hostname);
+      onTestFinished(() => void socket.destroy());
+      socket.write(`${head}[`);
+      await once(socket, "connect");
+      return socket;
+    }),
+  );
+  const refused = await vi.waitUntil(async () => {
+    const answer = await server.call("POST", "/api/v1/events", `[${" ".repeat(size)}]`).catch(() => null);
+    return answer?.status === 503 && answer;
+  });
+  expect(refused.json).toMatchObject({ code: "overloaded", status: 503 });
+  expect((await server.call("POST", "/api/v1/events", event)).status).toBe(202);
+
+  for (const socket of unfinished) socket.destroy();
+  await vi.waitUntil(async () => {
+    const answer = await server.call("POST", "/api/v1/events", `[${" ".repeat(size)}]`).catch(() => null);
+    return answer?.status === 422; // read, and empty
+  });
 });

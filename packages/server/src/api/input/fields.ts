@@ -21,7 +21,7 @@ const MAX_SETTINGS_BYTES = 256 * 1024;
 
 /** `T` is what the library takes; it checks the values again, and their meaning. */
 export async function readFields<T>(exchange: Exchange, fields: Fields): Promise<T> {
-  const body = parseJson(await readJsonBytes(exchange.request, MAX_SETTINGS_BYTES));
+  const body = parseJson(await readJsonBytes(exchange, MAX_SETTINGS_BYTES));
   const problems: ProblemPlace[] = [];
   const values = object(fields)(body, "", problems) as T;
   if (problems.length > 0) throw invalidBody(problems);

@@ -1,18 +1,46 @@
 // Reads a JSON body whole and within limits. What is too large, compressed or of another type is refused before it is
 // read; the time a slow client may take is limited by the server's request timeout.
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { PosthornError } from "posthorn";
+import type { Exchange } from "../exchange.ts";
 import { HttpError } from "../http-error.ts";
 
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** The exact bytes of a JSON body: valid UTF-8, not yet parsed. */
-export async function readJsonBytes(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
+export async function readJsonBytes(
+  { request, response }: Pick<Exchange, "request" | "response">,
+  maxBytes = MAX_BODY_BYTES,
+): Promise<Buffer> {
   checkHeaders(request, maxBytes);
-  const body = await readBytes(request, maxBytes);
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > LARGE_BYTES) reserve(announced, response);
+  // One of unknown length counts as the longest there may be, as soon as it is large.
+  const onLarge = announced > 0 ? ignore : () => reserve(maxBytes, response);
+  const body = await readBytes(request, maxBytes, onLarge);
   if (!isUtf8(body))
     throw new HttpError("invalid_utf8", "The body is not valid UTF-8. Send JSON encoded in UTF-8.");
   return body;
+}
+
+/** Large bodies that are being read, parsed or published: parsed they take several times their size. */
+const MAX_LARGE_BYTES = 48 * 1024 * 1024;
+const LARGE_BYTES = 256 * 1024;
+let largeBytes = 0;
+
+/** Held until the answer is out. */
+function reserve(bytes: number, response: ServerResponse): void {
+  if (largeBytes + bytes > MAX_LARGE_BYTES) {
+    throw new PosthornError(
+      "overloaded",
+      "Too many large requests are being read at once; try again in a second.",
+    );
+  }
+  largeBytes += bytes;
+  response.once("close", () => {
+    largeBytes -= bytes;
+  });
 }
 
 export function parseJson(body: Buffer): unknown {
@@ -43,15 +71,21 @@ function checkHeaders({ headers }: IncomingMessage, maxBytes: number): void {
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
-function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function readBytes(request: IncomingMessage, maxBytes: number, onLarge: () => void): Promise<Buffer> {
   if (request.readableEnded) return Promise.resolve(bytesKeptBySomeoneElse(request));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const onData = (chunk: Buffer): void => {
+      const wasLarge = bytes > LARGE_BYTES;
       bytes += chunk.length;
-      if (bytes > maxBytes) settle(() => reject(tooLarge(maxBytes)));
-      else chunks.push(chunk);
+      chunks.push(chunk);
+      try {
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
+        if (bytes > LARGE_BYTES && !wasLarge) onLarge();
+      } catch (error) {
+        settle(() => reject(error));
+      }
     };
     const onEnd = (): void => {
       const [only = Buffer.alloc(0)] = chunks;

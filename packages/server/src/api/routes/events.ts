@@ -49,8 +49,9 @@ const FILTERS = {
   created_before: time("createdBefore"),
 };
 
-async function publish(hooks: Posthorn, { request }: Exchange): Promise<Reply> {
-  const events = readEvents(await readJsonBytes(request));
+async function publish(hooks: Posthorn, exchange: Exchange): Promise<Reply> {
+  const { request } = exchange;
+  const events = readEvents(await readJsonBytes(exchange));
   const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
   if (events.kind === "one") {
     const result = await hooks.publish(withKey(events.input, headerKey));
@@ -112,8 +113,9 @@ function refusal(outcomes: readonly PublishOutcome[]): ProblemError {
   }
   const results = outcomes.map((outcome) => (outcome.ok ? outcome.result : null));
   const published = results.filter((result) => result !== null).length;
-  const detail =
-    published === 0
+  const detail = isUncertain(errors)
+    ? `The database did not answer in time: of ${errors.length} events nobody knows whether they are stored. Publish them again with the same idempotency_key.`
+    : published === 0
       ? `${errors.length} of ${outcomes.length} events cannot be published, so none was. See errors.`
       : `${published} of ${outcomes.length} events were published, ${errors.length} were not. See results and errors.`;
   return new ProblemError({
@@ -122,6 +124,11 @@ function refusal(outcomes: readonly PublishOutcome[]): ProblemError {
     places,
     ...(published > 0 && { extensions: { results } }),
   });
+}
+
+/** Unlike a refusal, this says nothing about what was stored. */
+function isUncertain(errors: readonly PosthornError[]): boolean {
+  return errors.some(({ code }) => code === "database_unavailable");
 }
 
 /** Trouble of ours before mistakes of theirs; of mistakes, one that names many kinds. */

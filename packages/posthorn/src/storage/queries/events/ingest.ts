@@ -120,8 +120,8 @@ const ingestStatement = statement(
   "ingest",
   `
 with patience as materialized (
-  -- a caller's open transaction may hold one of the keys: wait a second at most, then the batch is taken apart
-  select set_config('lock_timeout', '1000', true)
+  -- a caller's open transaction may hold one of the keys: wait a moment only, then the batch is taken apart
+  select set_config('lock_timeout', '200', true)
 ),
 stale as materialized (
   select known.tenant

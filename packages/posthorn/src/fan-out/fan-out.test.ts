@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { Event, Target } from "../model.ts";
+import { createFanOut } from "./fan-out.ts";
+import { Routes } from "./routes.ts";
+
+const event = (tenant: string): Event => ({ tenant, type: "order.paid" }) as Event;
+
+/** Every tenant is named after the number of its endpoints. */
+const { fit } = createFanOut({
+  db: {} as never,
+  lanes: {} as never,
+  routes: new Routes(async (tenants) => {
+    const target = { events: ["*"] } as unknown as Target;
+    return new Map(
+      tenants.map((tenant) => [
+        tenant,
+        { version: 1, isActive: true, targets: Array(Number(tenant)).fill(target) },
+      ]),
+    );
+  }),
+});
+
+test("events of few endpoints fit into one statement, all of them", async () => {
+  expect(await fit(Array(500).fill(event("20")))).toBe(500);
+});
+
+test("at ten thousand deliveries a statement is full, and not one event earlier", async () => {
+  expect(await fit(Array(10).fill(event("1000")))).toBe(10);
+  expect(await fit(Array(11).fill(event("1000")))).toBe(10);
+});
+
+test("one event fits, however many endpoints it has", async () => {
+  expect(await fit([event("20000"), event("1")])).toBe(1);
+});
