@@ -7,7 +7,7 @@ import { PosthornError } from "./errors.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
-import { parseRetryPolicy, RETRY_PRESETS } from "./settle/retry-schedule.ts";
+import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
 
 export interface PosthornOptions {
   /** A `pg` pool of yours, or a connection string. */
@@ -123,7 +123,7 @@ function readAddressPolicy({ allowHttp, allowCidrs }: PosthornOptions): AddressP
 }
 
 function readRetryPolicy(text: string | undefined): RetryPolicy {
-  if (text === undefined) return RETRY_PRESETS.courier;
+  if (text === undefined) return DEFAULT_RETRY_POLICY;
   try {
     return parseRetryPolicy(text);
   } catch (error) {

@@ -13,6 +13,7 @@ import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { didYouMean, findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings } from "../model.ts";
+import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
 import { normaliseRetryPolicy, type RetryPolicyInput } from "./retry-policy-input.ts";
 
 export interface EndpointInput {
@@ -36,21 +37,6 @@ export interface EndpointInput {
 /** A field that is given replaces the whole value; null takes it back to the deployment's setting. */
 export type EndpointPatch = Partial<Omit<EndpointInput, "secret">>;
 
-/** As stored: null means "as the deployment is set". */
-export interface StoredSettings {
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly description: string | null;
-  readonly isActive: boolean;
-  readonly format: PayloadFormat | null;
-  readonly signature: Partial<SignatureSettings> | null;
-  readonly headers: Readonly<Record<string, string>> | null;
-  readonly timeoutMs: number | null;
-  readonly maxInFlight: number | null;
-  readonly retryPolicy: RetryPolicy | null;
-  readonly retryOn: RetryOn | null;
-}
-
 /** The deployment's settings, in force where an endpoint has none of its own. */
 export interface EndpointDefaults {
   readonly format: PayloadFormat;
@@ -63,7 +49,7 @@ export interface EndpointDefaults {
 
 /** What is in force for an endpoint. */
 export function effectiveSettings(
-  stored: Omit<StoredSettings, "url" | "events" | "description" | "isActive">,
+  stored: Omit<EndpointSettings, "url" | "events" | "description" | "isActive">,
   defaults: EndpointDefaults,
 ): EndpointDefaults & { readonly headers: Readonly<Record<string, string>> } {
   return {
@@ -85,7 +71,7 @@ export interface SettingsContext {
 export function parseEndpointInput(
   input: unknown,
   context: SettingsContext,
-): { settings: StoredSettings; secret: string | null } {
+): { settings: EndpointSettings; secret: string | null } {
   const check = new Check(input, [...FIELDS, "secret"]);
   const settings = readSettings(check, NEW_ENDPOINT, context);
   check.require("url", "The URL that deliveries are sent to is missing.");
@@ -103,9 +89,9 @@ export function parseEndpointInput(
 
 export function parseEndpointPatch(
   patch: unknown,
-  current: StoredSettings,
+  current: EndpointSettings,
   context: SettingsContext,
-): StoredSettings {
+): EndpointSettings {
   const check = new Check(patch, FIELDS);
   const settings = readSettings(check, current, context);
   check.finish("The endpoint cannot be changed");
@@ -113,7 +99,7 @@ export function parseEndpointPatch(
 }
 
 export function schemesOf(
-  settings: Pick<StoredSettings, "signature">,
+  settings: Pick<EndpointSettings, "signature">,
   defaults: EndpointDefaults,
 ): readonly string[] {
   return settings.signature?.schemes ?? defaults.signature.schemes;
@@ -134,7 +120,7 @@ export function secretProblem(value: unknown): string | null {
   );
 }
 
-const NEW_ENDPOINT: StoredSettings = {
+const NEW_ENDPOINT: EndpointSettings = {
   url: "",
   events: [],
   description: null,
@@ -149,7 +135,7 @@ const NEW_ENDPOINT: StoredSettings = {
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
 
-function readSettings(check: Check, current: StoredSettings, context: SettingsContext): StoredSettings {
+function readSettings(check: Check, current: EndpointSettings, context: SettingsContext): EndpointSettings {
   const signature = check.read("signature", current.signature, orDefault(readSignature));
   const prefix = signature?.headerPrefix ?? context.defaults.signature.headerPrefix ?? DEFAULT_HEADER_PREFIX;
   return {

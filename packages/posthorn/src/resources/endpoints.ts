@@ -19,6 +19,7 @@ import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
 import { targetsByIds } from "../storage/queries/endpoints/targets.ts";
 import {
   disableEndpoint,
+  type EndpointSettings,
   insertEndpoint,
   markDeleted,
   raiseEndpointVersion,
@@ -36,7 +37,6 @@ import {
   fitsAny,
   parseEndpointInput,
   parseEndpointPatch,
-  type StoredSettings,
   schemesOf,
   secretProblem,
 } from "./endpoint-settings.ts";
@@ -251,8 +251,8 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   /** Nothing is sent unsigned: new schemes need a secret of their kind among those that are valid. */
   async function checkStillSigned(
     tx: Queryable,
-    current: StoredSettings & { id: Uuid },
-    next: StoredSettings,
+    current: EndpointSettings & { id: Uuid },
+    next: EndpointSettings,
   ): Promise<void> {
     const schemes = schemesOf(next, defaults);
     if (String(schemes) === String(schemesOf(current, defaults))) return;

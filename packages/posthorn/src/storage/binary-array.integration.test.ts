@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import {
-  boolArray,
   byteaArray,
   float8Array,
   int2Array,
@@ -35,7 +34,6 @@ test.each([
   ["integer", int4Array, [-2_147_483_648, null, 2_147_483_647]],
   ["bigint", int8Array, [null, Number.MAX_SAFE_INTEGER, -1]],
   ["double precision", float8Array, [0.1, -1e300, null]],
-  ["boolean", boolArray, [true, null, false]],
   ["text", textArray, ["", 'a,b"{}\\', null, "ünïcödé 🎺"]],
   ["bytea", byteaArray, [Buffer.alloc(0), null, Buffer.from([0, 255, 10])]],
 ] as const)("%s, with nulls and extremes", async (type, encode, values) => {

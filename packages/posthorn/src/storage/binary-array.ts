@@ -1,7 +1,7 @@
 // Array parameters in PostgreSQL's binary form. One statement text then serves every batch size, and encoding costs
 // half of what the driver's text arrays do (5.0 against 8.4 µs per event of 1 KB, batches of 100).
 
-const OID = { bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float8: 701, uuid: 2950 } as const;
+const OID = { bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float8: 701, uuid: 2950 } as const;
 
 export function uuidArray(values: readonly (string | null)[]): Buffer {
   return fixedWidth(OID.uuid, 16, values, writeUuid);
@@ -37,10 +37,6 @@ export function int8Array(values: readonly (number | null)[]): Buffer {
 
 export function float8Array(values: readonly (number | null)[]): Buffer {
   return fixedWidth(OID.float8, 8, values, (buffer, offset, value) => buffer.writeDoubleBE(value, offset));
-}
-
-export function boolArray(values: readonly (boolean | null)[]): Buffer {
-  return fixedWidth(OID.bool, 1, values, (buffer, offset, value) => buffer.writeInt8(value ? 1 : 0, offset));
 }
 
 export function textArray(values: readonly (string | null)[]): Buffer {

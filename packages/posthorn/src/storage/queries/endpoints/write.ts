@@ -5,6 +5,7 @@ import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type EndpointRow, endpointColumns } from "./endpoint-row.ts";
 
+/** Null means "as the deployment is set". */
 export interface EndpointSettings {
   readonly url: string;
   readonly description: string | null;
