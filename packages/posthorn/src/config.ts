@@ -7,6 +7,7 @@ import { PosthornError } from "./errors.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
+import type { HealthRules } from "./settle/endpoint-health.ts";
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
 
 export interface PosthornOptions {
@@ -30,6 +31,16 @@ export interface PosthornOptions {
   readonly concurrency?: number | undefined;
   /** Attempts in flight per endpoint, across all processes. Default 5. */
   readonly endpointConcurrency?: number | undefined;
+  /** Failures in a row that open an endpoint's circuit: nothing is sent to it for a while. 0 turns the breaker off. Default 10. */
+  readonly circuitFailures?: number | undefined;
+  /** Percent of an endpoint's attempts within a minute (of 20 or more) whose failing opens the circuit. 0: only failures in a row do. Default 50. */
+  readonly circuitFailurePercent?: number | undefined;
+  /** How long a circuit stays open before a probe; doubled by every failed one, up to 5 minutes. Default 30 000. */
+  readonly circuitPauseMs?: number | undefined;
+  /** Failures in a row after which an endpoint is disabled. 0: never. Default 50. */
+  readonly disableAfterFailures?: number | undefined;
+  /** Days without a success, and with failures, after which an endpoint is disabled. 0: never. Default 5. */
+  readonly disableAfterDays?: number | undefined;
   /** How long a silent worker keeps what it holds. Default 15 000. */
   readonly leaseMs?: number | undefined;
   /** Default 10. */
@@ -55,6 +66,7 @@ export interface Config {
   readonly addressPolicy: AddressPolicy;
   readonly endpointDefaults: EndpointDefaults;
   readonly concurrency: number;
+  readonly healthRules: HealthRules;
   readonly leaseMs: number;
   readonly maxEndpointsPerTenant: number;
   readonly userAgent: string;
@@ -73,6 +85,11 @@ export const optionNames = [
   "timeoutMs",
   "concurrency",
   "endpointConcurrency",
+  "circuitFailures",
+  "circuitFailurePercent",
+  "circuitPauseMs",
+  "disableAfterFailures",
+  "disableAfterDays",
   "leaseMs",
   "maxEndpointsPerTenant",
   "headerPrefix",
@@ -101,10 +118,18 @@ export function resolveConfig(options: PosthornOptions): Config {
       },
       timeoutMs: within("timeoutMs", options.timeoutMs ?? 10_000, 100, 60_000),
       maxInFlight: within("endpointConcurrency", options.endpointConcurrency ?? 5, 1, 100),
+      rateLimit: null,
       retryPolicy: readRetryPolicy(options.retryPolicy),
       retryOn: oneOf("retryOn", options.retryOn ?? "transient", ["transient", "every"]),
     },
     concurrency: within("concurrency", options.concurrency ?? 500, 1, 10_000),
+    healthRules: {
+      circuitFailures: within("circuitFailures", options.circuitFailures ?? 10, 0, 10_000),
+      circuitFailurePercent: within("circuitFailurePercent", options.circuitFailurePercent ?? 50, 0, 100),
+      circuitPauseMs: within("circuitPauseMs", options.circuitPauseMs ?? 30_000, 100, 3_600_000),
+      disableAfterFailures: within("disableAfterFailures", options.disableAfterFailures ?? 50, 0, 1_000_000),
+      disableAfterDays: within("disableAfterDays", options.disableAfterDays ?? 5, 0, 365),
+    },
     leaseMs: within("leaseMs", options.leaseMs ?? 15_000, 500, 600_000),
     maxEndpointsPerTenant: within("maxEndpointsPerTenant", options.maxEndpointsPerTenant ?? 10, 1, 100_000),
     userAgent: readUserAgent(options.userAgent ?? "Posthorn/1"),

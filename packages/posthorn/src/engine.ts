@@ -1,4 +1,5 @@
 // A started Posthorn: the stages tied together, brought up and let down in order.
+import { performance } from "node:perf_hooks";
 import { createDispatcher, type Dispatcher } from "./attempt/dispatcher.ts";
 import type { Config } from "./config.ts";
 import { Worker } from "./delivery/worker.ts";
@@ -23,6 +24,17 @@ export interface EngineOptions {
   readonly endpoints: Pick<Endpoints, "disable">;
   /** False in a process that takes events in and leaves the sending to others. */
   readonly delivers: boolean;
+}
+
+/** The share of the time, since the last call, in which the event loop was working. */
+function eventLoopUtilisation(): () => number {
+  let before = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    return utilization;
+  };
 }
 
 export class Engine {
@@ -55,6 +67,8 @@ export class Engine {
       delivers,
       concurrency: config.concurrency,
       leaseMs: config.leaseMs,
+      healthRules: config.healthRules,
+      utilisation: eventLoopUtilisation(),
       attempt: (delivery, target) =>
         deliver(delivery, target, {
           now: () => clock.now(),

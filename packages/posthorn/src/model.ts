@@ -55,8 +55,33 @@ export interface Target {
   readonly secrets: readonly TargetSecret[];
   readonly timeoutMs: number;
   readonly maxInFlight: number;
+  /** Attempts started per second; null: as many as the other limits allow. */
+  readonly rateLimit: number | null;
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
+  /** As it was when this was read, null when it was well; from there on the lane's owner knows better. */
+  readonly health: RecordedHealth | null;
+}
+
+export type CircuitState = "closed" | "open" | "half_open";
+
+/** How an endpoint has been doing since its last success, as it is written down. Times are the database's. */
+export interface RecordedHealth {
+  readonly consecutiveFailures: number;
+  readonly failingSinceMs: number | null;
+  /** A status such as `HTTP 500`, or an attempt's error. */
+  readonly lastError: string | null;
+  /** How often the circuit has opened since it was last closed. */
+  readonly trips: number;
+  /** When an open circuit lets a probe through; null while it is closed. */
+  readonly probeAtMs: number | null;
+  readonly throttles: number;
+  readonly throttledUntilMs: number | null;
+}
+
+export interface EndpointHealth extends RecordedHealth {
+  /** Attempts in flight that a half-open circuit allows. */
+  readonly allowance: number;
 }
 
 export interface TargetSecret {
@@ -130,7 +155,8 @@ export type DeadReason =
 /** What follows from an outcome. */
 export type Decision =
   | { readonly kind: "delivered" }
-  | { readonly kind: "retry"; readonly delayMs: number }
+  /** `isFailure` false: the receiver said "later", and the retry policy's budget is not touched. */
+  | { readonly kind: "retry"; readonly delayMs: number; readonly isFailure: boolean }
   | { readonly kind: "dead"; readonly reason: DeadReason; readonly disableEndpoint: boolean };
 
 /** An attempt and what was decided, ready to be written down. */

@@ -107,6 +107,7 @@ export class Instance implements Posthorn {
       keyRing,
       defaults,
       addressPolicy: config.addressPolicy,
+      nowMs: () => clock.nowMs(),
       maxPerTenant: config.maxEndpointsPerTenant,
       onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),
     });

@@ -140,8 +140,7 @@ export async function ingestAs(
   if (refuses) return true;
   for (const row of plan) {
     const isBornClaimed =
-      row.claim === claim.mine ||
-      (row.claim === claim.ifGained && result.gainedLanes.includes(row.endpointId));
+      row.claim === claim.mine || (row.claim === claim.ifGained && result.gainedLanes.has(row.endpointId));
     model.deliveries.set(row.id, {
       id: row.id,
       endpoint: row.endpointId,
@@ -181,7 +180,7 @@ function foretellLanes(
     }
   }
   expect({
-    gained: new Set(result.gainedLanes),
+    gained: new Set(result.gainedLanes.keys()),
     others: result.otherOwners,
     ready: new Set(result.readyLanes),
   }).toEqual(foretold);
@@ -242,7 +241,7 @@ export function toSettlement(delivery: ClaimedDelivery, end: End): Settlement {
         ? { kind: "delivered" }
         : end === "dead"
           ? { kind: "dead", reason: "rejected", disableEndpoint: false }
-          : { kind: "retry", delayMs: delays[end] },
+          : { kind: "retry", delayMs: delays[end], isFailure: true },
   };
 }
 

@@ -99,12 +99,18 @@ export const endpointSettings = {
   headers: null,
   timeoutMs: null,
   maxInFlight: null,
+  rateLimit: null,
   retryPolicy: null,
   retryOn: null,
 };
 
 export async function startProcess(model: Model, slot: number): Promise<void> {
-  const { id } = await registerWorker(model.db, { name: `process ${slot}`, leaseMs, holdsLifeLock: false });
+  const { id } = await registerWorker(model.db, {
+    name: `process ${slot}`,
+    leaseMs,
+    holdsLifeLock: false,
+    delivers: true,
+  });
   model.leases.set(id, model.nowMs + leaseMs);
   model.processes[slot] = { id, lanes: new Set(), held: new Map() };
 }

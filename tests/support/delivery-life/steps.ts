@@ -225,7 +225,7 @@ const start: fc.Arbitrary<Step> = slots.map((slot) =>
 const renew: fc.Arbitrary<Step> = slots.map((slot) =>
   stepOf(slot, "renewal", async (worker, model) => {
     const [before] = (await suspects(model.db, 0, "posthorn", 0)).filter(({ id }) => id === worker.id);
-    const renewed = await renewWorker(model.db, worker.id, leaseMs);
+    const renewed = await renewWorker(model.db, worker.id, leaseMs, 0);
     expect(renewed !== null).toBe(isAlive(model, worker));
     if (renewed === null) {
       model.ghosts.push(worker);
@@ -246,7 +246,7 @@ const stall: fc.Arbitrary<Step> = slots.map((slot) =>
       await advance(model, 20_000);
       for (const [other, worker] of model.processes.entries()) {
         if (worker === undefined || other === slot || !isAlive(model, worker)) continue;
-        await renewWorker(model.db, worker.id, leaseMs);
+        await renewWorker(model.db, worker.id, leaseMs, 0);
         model.leases.set(worker.id, model.nowMs + leaseMs);
       }
       await buryTheDead(model);

@@ -47,6 +47,8 @@ function target(changed: Partial<Target> = {}): Target {
     secrets: [{ value: SECRET, expiresAt: null }],
     timeoutMs: 15_000,
     maxInFlight: 5,
+    rateLimit: null,
+    health: null,
     retryPolicy: { kind: "gaps", gapsMs: [1_000] },
     retryOn: "transient",
     ...changed,

@@ -1,11 +1,16 @@
 // What an outcome means for its delivery, apart from how many tries are left.
 import type { AttemptError, AttemptOutcome, RetryOn } from "../model.ts";
 
-/** `gone` is a 410: dead at once, and the endpoint is disabled. */
-export type OutcomeClass = "delivered" | "transient" | "permanent" | "gone";
+/**
+ * `gone` is a 410: dead at once, and the endpoint is disabled. `later` is a 409 that says when to come back: the
+ * receiver is working on this very event, as the Idempotency-Key draft has it, and nothing failed.
+ */
+export type OutcomeClass = "delivered" | "transient" | "permanent" | "gone" | "later";
 
 export function classify(outcome: AttemptOutcome, retryOn: RetryOn): OutcomeClass {
-  return outcome.kind === "answered" ? classifyStatus(outcome.statusCode, retryOn) : BY_ERROR[outcome.error];
+  if (outcome.kind === "failed") return BY_ERROR[outcome.error];
+  if (outcome.statusCode === 409 && outcome.retryAfter !== null) return "later";
+  return classifyStatus(outcome.statusCode, retryOn);
 }
 
 function classifyStatus(status: number, retryOn: RetryOn): OutcomeClass {

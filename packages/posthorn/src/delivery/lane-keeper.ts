@@ -5,6 +5,7 @@ import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Turnstile } from "../service/turnstile.ts";
+import { recalled } from "../settle/endpoint-health.ts";
 import type { Database } from "../storage/database.ts";
 import { acquireLanes } from "../storage/queries/lanes/acquire.ts";
 import { releaseLanes } from "../storage/queries/lanes/release.ts";
@@ -25,6 +26,10 @@ export interface LaneKeeperOptions {
   /** Other workers there are; alone, a lane is kept much longer. */
   readonly others: () => number;
   readonly loadTargets: (endpointIds: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>;
+  /** This worker has too much to do, and another one has time. */
+  readonly isPressed: () => boolean;
+  /** Lanes with work were let go of. */
+  readonly onYielded: () => void;
   /** A statement failed and may have been carried out all the same. */
   readonly onTrouble: () => void;
 }
@@ -35,6 +40,8 @@ const rowsPerFetch = 300;
 const lanesPerAcquire = 200;
 const lingerAloneMs = 30_000;
 const lingerMs = 1_500;
+/** Of all lanes, each second: a lane that moves pauses for a moment, and what it does elsewhere must show first. */
+const yieldedShare = 0.05;
 
 export class LaneKeeper {
   readonly #options: LaneKeeperOptions;
@@ -199,6 +206,7 @@ export class LaneKeeper {
     }
     this.#noteUnknown(unknown);
     if (stale.length > 0) await this.#reload(stale);
+    this.#yieldSome();
     await this.#standDown();
     await this.#releaseIdle();
     lanes.pump();
@@ -230,12 +238,28 @@ export class LaneKeeper {
     if (deleted.length > 0) await cancelOwed(db, deleted);
   }
 
-  /** Gives back what waits in lanes that are closing. */
+  /** Gives back what waits in lanes that are closing or blocked. */
   async #standDown(): Promise<void> {
     const { db, lanes, workerId } = this.#options;
     const unsent: Uuid[] = [];
-    for (const lane of lanes.all()) if (lane.isClosing) unsent.push(...lanes.withdrawWaiting(lane));
+    for (const lane of lanes.all()) {
+      if (lane.waiting.length > 0 && (lane.isClosing || lane.isBlocked))
+        unsent.push(...lanes.withdrawWaiting(lane));
+    }
     if (unsent.length > 0) await this.#claiming(() => giveBack(db, workerId(), unsent));
+  }
+
+  /** This worker has no time for all its lanes, and another one has: a few go there, each when its last attempt ends. */
+  #yieldSome(): void {
+    const { lanes, isPressed } = this.#options;
+    if (!isPressed()) return;
+    let left = Math.ceil(lanes.size * yieldedShare);
+    for (const lane of lanes.all()) {
+      if (left === 0) return;
+      if (lane.isClosing) continue;
+      lane.isYielding = true;
+      left -= 1;
+    }
   }
 
   /** This worker stops: lanes in which nothing is left go to others before the last attempt has ended. */
@@ -268,6 +292,7 @@ export class LaneKeeper {
         idle.map((lane) => lane.endpointId),
       ),
     );
+    if (idle.some((lane) => lane.isYielding)) this.#options.onYielded();
     for (const lane of idle) {
       if (released.has(lane.endpointId)) lanes.close(lane);
       // somebody was writing into it: it has work now
@@ -286,7 +311,7 @@ export class LaneKeeper {
       const target = targets.get(id);
       // a deleted endpoint's lane is never ready; should one come all the same, the survey lets go of it
       if (target === null || target === undefined) continue;
-      const lane = lanes.open(target);
+      const lane = lanes.open(target, recalled(target.health));
       lane.isBacklogged = true;
       lanes.markOwed(lane);
     }

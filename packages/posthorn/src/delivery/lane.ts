@@ -1,13 +1,17 @@
-// One endpoint's lane while this worker owns it. The cap on attempts in flight is exact because it is counted here and
-// nowhere else: nobody but the owner sends to the endpoint.
+// One endpoint's lane while this worker owns it. The cap on attempts in flight, the rate and the circuit are exact
+// because they are counted here and nowhere else: nobody but the owner sends to the endpoint.
+import { performance } from "node:perf_hooks";
 import { laneRoom } from "../fan-out/lane-room.ts";
-import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
+import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
+import { blockedUntilMs, WELL } from "../settle/endpoint-health.ts";
+import { FailureWindow } from "../settle/failure-window.ts";
+import { RateBucket } from "./rate-bucket.ts";
 
 export class Lane {
   readonly endpointId: Uuid;
-  target: Target;
   /** Claimed and in memory, not yet started. */
   readonly waiting: ClaimedDelivery[] = [];
+  readonly window = new FailureWindow();
   inFlight = 0;
   /** Places promised to rows that an ingest statement in the air will bring. */
   reserved = 0;
@@ -25,36 +29,102 @@ export class Lane {
   dueAt = Number.POSITIVE_INFINITY;
   /** Monotonic time of the last sign of work. */
   usedAt: number;
-  /** Standing in the line of lanes that may start an attempt. */
-  inLine = false;
   /** Its endpoint is not active: nothing is started, and what waits is given back. */
   isPaused = false;
   /** Being let go of: it takes nothing new. */
   isReleasing = false;
+  /** Another worker has more time for it. */
+  isYielding = false;
   /** Of a life that has ended; what it still holds is somebody else's. */
   isForgotten = false;
+  /** Its health has changed since it was last written down. */
+  isHealthUnrecorded = false;
+  /** Looks again when a throttle, an open circuit or an empty bucket ends. */
+  resumeTimer: NodeJS.Timeout | undefined;
+  readonly #nowMs: () => number;
+  #target: Target;
+  #health: EndpointHealth = WELL;
+  #blockedUntilMs = 0;
+  #bucket: RateBucket | null = null;
 
-  constructor(target: Target, now: number) {
+  /** `nowMs` is the database's time. */
+  constructor(target: Target, health: EndpointHealth, nowMs: () => number) {
     this.endpointId = target.endpointId;
+    this.#nowMs = nowMs;
+    this.usedAt = performance.now();
+    this.#target = target;
     this.target = target;
-    this.usedAt = now;
+    this.health = health;
+  }
+
+  get target(): Target {
+    return this.#target;
+  }
+
+  set target(target: Target) {
+    this.#target = target;
+    if (this.#bucket?.perSecond === (target.rateLimit ?? undefined)) return;
+    this.#bucket = target.rateLimit === null ? null : new RateBucket(target.rateLimit, performance.now());
+  }
+
+  get health(): EndpointHealth {
+    return this.#health;
+  }
+
+  set health(health: EndpointHealth) {
+    this.#health = health;
+    this.#blockedUntilMs = blockedUntilMs(health);
   }
 
   get isClosing(): boolean {
-    return this.isPaused || this.isReleasing;
+    return this.isPaused || this.isReleasing || this.isYielding;
   }
 
-  /** There are rows this worker holds, or is about to hold, for the lane. */
+  /** There are rows this worker holds, or is about to hold, for the lane, or news of it that only this worker has. */
   get isHolding(): boolean {
-    return this.isFetching || this.waiting.length + this.inFlight + this.reserved + this.unsettled > 0;
+    const held = this.waiting.length + this.inFlight + this.reserved + this.unsettled;
+    return this.isFetching || this.isHealthUnrecorded || held > 0;
   }
 
-  /** Rows that may still come into memory. */
+  /** The receiver asked for a pause, or its circuit is open: nothing is started, and what waits is given back. */
+  get isBlocked(): boolean {
+    return this.#blockedUntilMs !== 0 && this.#nowMs() < this.#blockedUntilMs;
+  }
+
+  /** Attempts that may be in flight. */
+  get cap(): number {
+    return Math.min(this.#target.maxInFlight, this.#health.allowance);
+  }
+
+  /** Rows that may still come into memory. A lane on trial holds no more than it may send. */
   get room(): number {
-    return laneRoom(this.target.maxInFlight) - this.waiting.length - this.reserved;
+    const held = this.waiting.length + this.reserved;
+    if (this.#health.probeAtMs !== null) return this.cap - this.inFlight - held;
+    return laneRoom(this.#target) - held;
   }
 
-  get mayStart(): boolean {
-    return !this.isClosing && this.waiting.length > 0 && this.inFlight < this.target.maxInFlight;
+  /** It would send more than it has in memory. */
+  get hasAppetite(): boolean {
+    return !this.isClosing && this.waiting.length < this.cap && this.room > 0;
+  }
+
+  /** A new event may be born claimed: it will be sent from memory soon. */
+  get takesNewcomers(): boolean {
+    return !this.isBacklogged && !this.isBlocked && this.#health.probeAtMs === null && this.room > 0;
+  }
+
+  /** There is a place and work for one more attempt; `takeToken` has the last word. */
+  get hasTurn(): boolean {
+    return !this.isClosing && this.waiting.length > 0 && this.inFlight < this.cap && !this.isBlocked;
+  }
+
+  takeToken(): boolean {
+    return this.#bucket === null || this.#bucket.take(performance.now());
+  }
+
+  /** Milliseconds after which it is worth looking at the lane again; zero when nothing but others stands in the way. */
+  get pauseMs(): number {
+    if (this.isBlocked) return this.#blockedUntilMs - this.#nowMs();
+    return this.#bucket?.waitMs(performance.now()) ?? 0;
   }
 }

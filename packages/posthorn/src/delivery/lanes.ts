@@ -1,19 +1,29 @@
-// The lanes this worker owns, and whose turn it is. Lanes with something to send stand in one line and each takes one
-// turn at a time, so a flooded endpoint waits behind itself and nobody else.
+// The lanes this worker owns, and whose turn it is. Lanes with something to send stand in one line, tenants take turns
+// in it and so do the lanes of a tenant: a flooded endpoint waits behind itself and nobody else.
 import { performance } from "node:perf_hooks";
-import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
+import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
+import { recalled } from "../settle/endpoint-health.ts";
 import { claim } from "../storage/queries/events/ingest.ts";
+import { FairLine } from "./fair-line.ts";
 import { Lane } from "./lane.ts";
+import { TenantShares } from "./tenant-shares.ts";
 
 export interface LanesOptions {
   /** Attempts in flight in this process, all endpoints together. */
   readonly concurrency: number;
+  /** The database's time. */
+  readonly nowMs: () => number;
   /** Carries one delivery from the request to its settlement. Resolves to the moment the endpoint's place is free. */
   readonly attempt: (delivery: ClaimedDelivery, lane: Lane) => Promise<void>;
   /** False while the lease is too old to start anything. */
   readonly mayStart: () => boolean;
+  /** False while other workers have more time than this one. */
+  readonly mayTakeLanes: () => boolean;
   /** A lane has room and owed rows. */
   readonly onHungry: () => void;
+  /** What waits in a lane must not be started for a while, and is to be given back. */
+  readonly onBlocked: () => void;
+  readonly onHealthChanged: (lane: Lane) => void;
 }
 
 /** Payloads in memory, whatever the backlog; past it new events are owed instead of born claimed. */
@@ -24,15 +34,17 @@ export class Lanes {
   readonly #lanes = new Map<Uuid, Lane>();
   readonly #heldIds = new Set<Uuid>();
   /** Lanes with owed rows, in the order in which they are fetched for. */
-  readonly #hungry = new Set<Lane>();
-  #line: Lane[] = [];
-  #inFlight = 0;
-  #heldBytes = 0;
+  readonly #hungry = new FairLine();
+  /** Lanes that may start an attempt. */
+  readonly #line = new FairLine();
+  readonly #places: TenantShares;
+  readonly #heldBytes = new TenantShares(maxHeldBytes);
   #isOpen = true;
   #onQuiet: (() => void)[] = [];
 
   constructor(options: LanesOptions) {
     this.#options = options;
+    this.#places = new TenantShares(options.concurrency);
   }
 
   get(endpointId: Uuid): Lane | undefined {
@@ -48,20 +60,16 @@ export class Lanes {
   }
 
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#places.total;
   }
 
   get heldIds(): ReadonlySet<Uuid> {
     return this.#heldIds;
   }
 
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
   /** More lanes are taken only while there is a place to send from. */
   get hasCapacity(): boolean {
-    return this.#isOpen && this.#inFlight < this.#options.concurrency && this.#heldBytes < maxHeldBytes;
+    return this.#isOpen && !this.#places.isFull && !this.#heldBytes.isFull && this.#options.mayTakeLanes();
   }
 
   /** How a new delivery of this target is to be born. What is promised here is kept or returned by `admit`. */
@@ -72,8 +80,8 @@ export class Lanes {
     }
     if (target.version > lane.target.version) this.retarget(lane, target);
     lane.usedAt = performance.now();
-    if (lane.isPaused) return { claim: claim.none, isForeign: true };
-    if (!this.#isOpen || lane.isBacklogged || lane.room <= 0 || this.#heldBytes >= maxHeldBytes) {
+    if (lane.isPaused || lane.isYielding) return { claim: claim.none, isForeign: true };
+    if (!this.#isOpen || !lane.takesNewcomers || !this.#heldBytes.mayTake(target.tenant)) {
       lane.isBacklogged = true;
       this.#signOwed(lane);
       return { claim: claim.none, isForeign: false };
@@ -85,9 +93,20 @@ export class Lanes {
   /** The endpoint's settings changed. Null: it was deleted. What waits in a paused lane is given back by the keeper. */
   retarget(lane: Lane, target: Target | null): void {
     const wasPaused = lane.isPaused;
+    const isAnew = target !== null && (wasPaused || target.url !== lane.target.url);
     if (target !== null) lane.target = target;
     lane.isPaused = target?.isActive !== true;
-    if (wasPaused && !lane.isPaused) this.markOwed(lane);
+    // enabled again, or led elsewhere: what was known of it is what the change left in the database
+    if (isAnew && !lane.isPaused) {
+      this.changeHealth(lane, recalled(target.health));
+      this.markOwed(lane);
+    }
+  }
+
+  /** It was to be disabled, and that did not work out. */
+  resume(lane: Lane): void {
+    lane.isPaused = false;
+    this.markOwed(lane);
   }
 
   unreserve(endpointId: Uuid): void {
@@ -95,8 +114,8 @@ export class Lanes {
     if (lane !== undefined) lane.reserved -= 1;
   }
 
-  open(target: Target): Lane {
-    const lane = new Lane(target, performance.now());
+  open(target: Target, health: EndpointHealth): Lane {
+    const lane = new Lane(target, health, this.#options.nowMs);
     this.#lanes.set(lane.endpointId, lane);
     return lane;
   }
@@ -118,17 +137,14 @@ export class Lanes {
   /** The next lanes to fetch for, which then go to the back of the line. */
   nextHungry(limit: number): Lane[] {
     const turn: Lane[] = [];
-    if (this.#heldBytes >= maxHeldBytes) return turn;
-    for (const lane of this.#hungry) {
-      if (turn.length === limit) break;
-      if (lane.isClosing) this.#hungry.delete(lane);
-      else if (lane.target.isActive && lane.waiting.length < lane.target.maxInFlight && lane.room > 0)
-        turn.push(lane);
+    while (turn.length < limit) {
+      const lane = this.#hungry.shift((tenant) => this.#heldBytes.mayTake(tenant));
+      if (lane === undefined) break;
+      // one that is full is hungry again when an attempt of it ends
+      if (lane.isBlocked) this.#resumeLater(lane);
+      else if (lane.hasAppetite) turn.push(lane);
     }
-    for (const lane of turn) {
-      this.#hungry.delete(lane);
-      this.#hungry.add(lane);
-    }
+    for (const lane of turn) this.#hungry.add(lane);
     return turn;
   }
 
@@ -136,24 +152,39 @@ export class Lanes {
   admit(delivery: ClaimedDelivery, lane: Lane): void {
     if (this.#heldIds.has(delivery.id)) return;
     this.#heldIds.add(delivery.id);
-    this.#heldBytes += delivery.event.payload.byteLength;
+    this.#heldBytes.take(lane.target.tenant, delivery.event.payload.byteLength);
     lane.waiting.push(delivery);
     lane.usedAt = performance.now();
-    this.#lineUp(lane);
+    if (lane.isBlocked) this.#options.onBlocked();
+    else this.#lineUp(lane);
   }
 
   /** Starts what may be started. Called whenever something could have become possible. */
   pump(): void {
     if (!this.#options.mayStart()) return;
-    while (this.#inFlight < this.#options.concurrency) {
-      const lane = this.#line.shift();
+    while (!this.#places.isFull) {
+      const lane = this.#line.shift((tenant) => this.#places.mayTake(tenant));
       if (lane === undefined) return;
-      lane.inLine = false;
-      if (!lane.mayStart) continue;
+      if (!lane.hasTurn) continue;
+      if (!lane.takeToken()) {
+        this.#resumeLater(lane);
+        continue;
+      }
       const delivery = lane.waiting.shift() as ClaimedDelivery;
       this.#lineUp(lane);
       this.#start(delivery, lane);
     }
+  }
+
+  /** An attempt told something about the endpoint. Nothing is started in a blocked lane, and nothing waits in it. */
+  changeHealth(lane: Lane, health: EndpointHealth): void {
+    if (health === lane.health) return;
+    lane.health = health;
+    lane.isHealthUnrecorded = true;
+    this.#options.onHealthChanged(lane);
+    if (!lane.isBlocked) return;
+    if (lane.waiting.length > 0) this.#options.onBlocked();
+    this.#resumeLater(lane);
   }
 
   /** After it was written down, or given up because it is somebody else's by now. */
@@ -175,7 +206,9 @@ export class Lanes {
 
   close(lane: Lane): void {
     lane.isReleasing = true;
+    clearTimeout(lane.resumeTimer);
     this.#hungry.delete(lane);
+    this.#line.delete(lane);
     if (this.#lanes.get(lane.endpointId) === lane) this.#lanes.delete(lane.endpointId);
   }
 
@@ -186,15 +219,15 @@ export class Lanes {
       lane.waiting.length = 0;
       this.close(lane);
     }
-    this.#line = [];
     this.#heldIds.clear();
-    this.#heldBytes = 0;
+    this.#heldBytes.clear();
     this.#announceQuiet();
   }
 
   /** Nothing new is taken from here on. */
   shut(): void {
     this.#isOpen = false;
+    for (const lane of this.#lanes.values()) clearTimeout(lane.resumeTimer);
   }
 
   /** Resolves when no attempt is in flight and none is unsettled. */
@@ -204,23 +237,24 @@ export class Lanes {
   }
 
   #start(delivery: ClaimedDelivery, lane: Lane): void {
+    const { tenant } = lane.target;
     lane.inFlight += 1;
     lane.unsettled += 1;
-    this.#inFlight += 1;
+    this.#places.take(tenant, 1);
     void this.#options.attempt(delivery, lane).finally(() => {
       lane.inFlight -= 1;
-      this.#inFlight -= 1;
+      this.#places.giveBack(tenant, 1);
       lane.usedAt = performance.now();
       this.#lineUp(lane);
-      if (lane.hasOwed && lane.waiting.length < lane.target.maxInFlight) this.#options.onHungry();
       this.pump();
+      if (!lane.hasOwed || !lane.hasAppetite) return;
+      this.#hungry.add(lane);
+      this.#options.onHungry();
     });
   }
 
   #lineUp(lane: Lane): void {
-    if (lane.inLine || !lane.mayStart) return;
-    lane.inLine = true;
-    this.#line.push(lane);
+    if (lane.hasTurn) this.#line.add(lane);
   }
 
   #signOwed(lane: Lane): void {
@@ -229,9 +263,24 @@ export class Lanes {
     this.#hungry.add(lane);
   }
 
+  /** Timers, and not the survey, because a rate of ten a second wants to be looked at ten times a second. */
+  #resumeLater(lane: Lane): void {
+    clearTimeout(lane.resumeTimer);
+    if (!this.#isOpen || lane.isReleasing) return;
+    lane.resumeTimer = setTimeout(
+      () => {
+        if (lane.isBlocked) return this.#resumeLater(lane);
+        this.#lineUp(lane);
+        if (lane.hasOwed) this.markOwed(lane);
+        this.pump();
+      },
+      Math.min(60_000, Math.max(1, lane.pauseMs)),
+    );
+  }
+
   #letGo(delivery: ClaimedDelivery, lane: Lane): void {
     if (lane.isForgotten || !this.#heldIds.delete(delivery.id)) return;
-    this.#heldBytes -= delivery.event.payload.byteLength;
+    this.#heldBytes.giveBack(lane.target.tenant, delivery.event.payload.byteLength);
     this.#announceQuiet();
   }
 

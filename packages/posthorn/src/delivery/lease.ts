@@ -24,6 +24,10 @@ export interface LeaseOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly leaseMs: number;
+  /** False in a process that only ingests. */
+  readonly delivers: boolean;
+  /** How busy this process has been since it was last asked, from 0 to 1. */
+  readonly utilisation: () => number;
   /** This worker was buried while it lived: it holds nothing any more. `rebirth` gives it a new id. */
   readonly onBuried: (rebirth: () => Promise<void>) => Promise<void>;
   /** Replies may have been lost: what the database says this worker holds must be compared with what it knows. */
@@ -35,6 +39,9 @@ export interface LeaseOptions {
 
 /** Stock is taken this often without any sign of trouble: one look through the queue, 70 ms at a million rows. */
 const rarelyMs = 60_000;
+/** Shares of the time in which an event loop works: past the first it is under pressure, below the second it has time. */
+const busy = 0.8;
+const idle = 0.5;
 
 export class Lease {
   readonly #options: LeaseOptions;
@@ -49,6 +56,8 @@ export class Lease {
   /** After a reconnect the old session may still hold it for a while: then it is asked for again. */
   #holdsLifeLock = false;
   #others = 0;
+  #utilisation = 0;
+  #isAnotherIdle = false;
   #stopped = false;
 
   constructor(options: LeaseOptions) {
@@ -75,6 +84,11 @@ export class Lease {
   /** Other registered workers at the last look. */
   get others(): number {
     return this.#others;
+  }
+
+  /** This worker has too much to do, and another one that delivers has time. */
+  get isPressed(): boolean {
+    return this.#utilisation > busy && this.#isAnotherIdle;
   }
 
   /** Nothing is started on a lease that could end before others may act on its end. */
@@ -188,6 +202,7 @@ export class Lease {
       name: `${hostname()}:${process.pid}`,
       leaseMs,
       holdsLifeLock: connection.isDirect,
+      delivers: this.#options.delivers,
     });
     clock.follow(nowMs, asked, performance.now());
     this.#id = id;
@@ -214,7 +229,8 @@ export class Lease {
     const { clock, leaseMs, logger, onBuried } = this.#options;
     const connection = this.#connection as DirectConnection;
     const asked = performance.now();
-    const databaseMs = await renewWorker(connection, this.#id, leaseMs);
+    this.#utilisation = this.#options.utilisation();
+    const databaseMs = await renewWorker(connection, this.#id, leaseMs, this.#utilisation);
     if (databaseMs !== null) {
       this.#renewedAt = asked;
       clock.follow(databaseMs, asked, performance.now());
@@ -235,6 +251,9 @@ export class Lease {
     const lateMs = leaseMs - Math.min(2_000, leaseMs / 2);
     const seen = await suspects(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
     this.#others = seen.length;
+    this.#isAnotherIdle = seen.some(
+      (other) => other.delivers && !other.leaseEnded && other.utilisation < idle,
+    );
     const now = performance.now();
     for (const id of this.#observed.keys())
       if (!seen.some((other) => other.id === id)) this.#observed.delete(id);

@@ -2,16 +2,25 @@
 // a worker without lanes: it needs the name to write under.
 import { performance } from "node:perf_hooks";
 import type { LaneHolder } from "../fan-out/fan-out.ts";
-import type { ClaimedDelivery, Settlement, Target, Uuid } from "../model.ts";
+import type { ClaimedDelivery, RecordedHealth, Settlement, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Endpoints } from "../resources/endpoints.ts";
 import type { Targets } from "../resources/targets.ts";
 import type { Clock } from "../service/clock.ts";
 import { Turnstile } from "../service/turnstile.ts";
 import { withinTime } from "../service/within-time.ts";
+import {
+  afterAttempt,
+  type DisableReason,
+  disableReason,
+  type HealthRules,
+  healthSign,
+  recalled,
+} from "../settle/endpoint-health.ts";
 import { Settler } from "../settle/settler.ts";
 import type { Database } from "../storage/database.ts";
 import { giveBack } from "../storage/queries/queue/give-back.ts";
+import { HealthRecorder } from "./health-recorder.ts";
 import { Hints } from "./hints.ts";
 import type { Lane } from "./lane.ts";
 import { LaneKeeper } from "./lane-keeper.ts";
@@ -28,6 +37,9 @@ export interface WorkerOptions {
   readonly delivers: boolean;
   readonly concurrency: number;
   readonly leaseMs: number;
+  readonly healthRules: HealthRules;
+  /** How busy this process has been since it was last asked, from 0 to 1. */
+  readonly utilisation: () => number;
   /** One attempt, from request to decision; null when it was broken off because this process stops. */
   readonly attempt: (delivery: ClaimedDelivery, target: Target) => Promise<Settlement | null>;
   /** Events may be waiting in the outbox. */
@@ -48,18 +60,22 @@ export class Worker implements LaneHolder {
   readonly #lease: Lease;
   readonly #keeper: LaneKeeper;
   readonly #settler: Settler;
+  readonly #recorder: HealthRecorder;
 
   constructor(options: WorkerOptions) {
-    const { db, logger, clock, leaseMs } = options;
+    const { db, logger, clock, leaseMs, utilisation } = options;
     this.#options = options;
     this.delivers = options.delivers;
     this.#hints = new Hints(db, logger);
     this.#settler = new Settler({ db, logger });
+    this.#recorder = new HealthRecorder({ db, logger, workerId: () => this.workerId });
     this.#lease = new Lease({
       db,
       clock,
       logger,
       leaseMs,
+      delivers: options.delivers,
+      utilisation,
       // alone, so that no claim made under the old id is taken for one of the new
       onBuried: (rebirth) =>
         this.#claims.alone(async () => {
@@ -75,8 +91,12 @@ export class Worker implements LaneHolder {
     this.#lanes = new Lanes({
       concurrency: options.delivers ? options.concurrency : 0,
       attempt: (delivery, lane) => this.#attempt(delivery, lane),
+      nowMs: () => clock.nowMs(),
       mayStart: () => this.#lease.isFresh && this.#settler.backlog < maxUnsettled,
+      mayTakeLanes: () => !this.#lease.isPressed,
       onHungry: () => this.#keeper.hungry(),
+      onBlocked: () => this.#keeper.surveyNow(),
+      onHealthChanged: (lane) => this.#recorder.note(lane),
     });
     this.#keeper = new LaneKeeper({
       db,
@@ -86,6 +106,8 @@ export class Worker implements LaneHolder {
       workerId: () => this.#lease.workerId,
       others: () => this.#lease.others,
       loadTargets: (ids) => options.targets.byIds(ids),
+      isPressed: () => this.#lease.isPressed,
+      onYielded: () => this.#hints.tellAll(),
       onTrouble: () => this.noteTrouble(),
     });
   }
@@ -105,6 +127,7 @@ export class Worker implements LaneHolder {
   async start(): Promise<void> {
     await this.#lease.start();
     await this.#settler.start();
+    await this.#recorder.start();
     if (this.delivers) await this.#keeper.start();
   }
 
@@ -115,6 +138,7 @@ export class Worker implements LaneHolder {
     await this.#giveBackWaiting();
     await this.#drain(performance.now() + graceMs);
     await this.#settler.stop();
+    await this.#recorder.stop();
     this.#hints.stop();
     await this.#lease.stop();
   }
@@ -134,9 +158,10 @@ export class Worker implements LaneHolder {
     this.#lanes.pump();
   }
 
-  /** Resolves when nothing claimed is left in memory. */
+  /** Resolves when nothing claimed is left in memory, and nothing that only memory knows. */
   async quiet(): Promise<void> {
     await this.#lanes.quiet();
+    await this.#recorder.turn();
   }
 
   claiming<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -151,8 +176,8 @@ export class Worker implements LaneHolder {
     this.#lanes.unreserve(endpointId);
   }
 
-  gain(target: Target): void {
-    this.#lanes.open(target);
+  gain(target: Target, health: RecordedHealth | null): void {
+    this.#lanes.open(target, recalled(health));
   }
 
   admit(delivery: ClaimedDelivery): void {
@@ -197,7 +222,21 @@ export class Worker implements LaneHolder {
     const { workerId } = this;
     const settlement = await this.#options.attempt(delivery, lane.target);
     if (settlement === null) return;
+    this.#learn(settlement, lane);
     this.#settler.add(settlement, workerId, (accepted) => this.#settled(settlement, lane, accepted));
+  }
+
+  /** What the answer says about the endpoint counts from now on, not from when it is written down. */
+  #learn({ outcome }: Settlement, lane: Lane): void {
+    const { clock, healthRules: rules } = this.#options;
+    const nowMs = clock.nowMs();
+    const { target, window } = lane;
+    const sign = healthSign(outcome, target.retryOn, nowMs);
+    const { maxInFlight } = target;
+    this.#lanes.changeHealth(lane, afterAttempt(lane.health, sign, { rules, window, maxInFlight, nowMs }));
+    if (sign.kind !== "failure" && sign.kind !== "throttled") return;
+    const reason = disableReason(lane.health, nowMs, rules);
+    if (reason !== null) void this.#disable(lane, reason);
   }
 
   #settled(settlement: Settlement, lane: Lane, accepted: boolean): void {
@@ -206,16 +245,21 @@ export class Worker implements LaneHolder {
     this.#lanes.pump();
     if (!accepted) return;
     if (decision.kind === "retry") this.#keeper.dueIn(lane, decision.delayMs);
-    if (decision.kind === "dead" && decision.disableEndpoint) void this.#disable(lane);
+    if (decision.kind === "dead" && decision.disableEndpoint) void this.#disable(lane, "gone");
   }
 
-  async #disable(lane: Lane): Promise<void> {
+  async #disable(lane: Lane, reason: DisableReason | "gone"): Promise<void> {
+    // from this moment on, not from the next survey
+    lane.isPaused = true;
+    this.#keeper.surveyNow();
     try {
-      await this.#options.endpoints.disable(lane.endpointId, "gone");
+      await this.#options.endpoints.disable(lane.endpointId, reason);
     } catch (error) {
+      this.#lanes.resume(lane);
       // The next delivery gets the same answer and tries again.
-      this.#options.logger.error("could not disable an endpoint that answered 410", {
+      this.#options.logger.error("could not disable an endpoint", {
         endpointId: lane.endpointId,
+        reason,
         error: (error as Error).message,
       });
     }

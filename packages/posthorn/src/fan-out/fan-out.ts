@@ -1,7 +1,7 @@
 // Turns committed facts into what is owed: one queue row per endpoint that asked for the event, in one statement for
 // a whole batch. Rows whose lane this worker owns, or gains by the same statement, are born claimed and go straight
 // to sending.
-import type { ClaimedDelivery, Event, Target, Uuid } from "../model.ts";
+import type { ClaimedDelivery, Event, RecordedHealth, Target, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import {
   claim,
@@ -23,7 +23,7 @@ export interface LaneHolder {
   reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean };
   unreserve(endpointId: Uuid): void;
   /** The statement made this worker the lane's owner, whether or not it brought deliveries. */
-  gain(target: Target): void;
+  gain(target: Target, health: RecordedHealth | null): void;
   admit(delivery: ClaimedDelivery): void;
   /** Rows were left owed in these lanes. */
   owe(lanes: {
@@ -132,7 +132,7 @@ export function createFanOut({
 
   function handOver(plan: readonly Planned[], result: IngestResult): void {
     const refused = new Set(result.refusedEventIds);
-    const gained = new Set(result.gainedLanes);
+    const gained = result.gainedLanes;
     if (gained.size > 0) openGained(plan, gained);
     const oweMine = new Set<Uuid>();
     for (const row of plan) {
@@ -147,9 +147,9 @@ export function createFanOut({
     lanes.owe({ mine: [...oweMine], others: result.otherOwners, ready: result.readyLanes });
   }
 
-  function openGained(plan: readonly Planned[], gained: ReadonlySet<Uuid>): void {
+  function openGained(plan: readonly Planned[], gained: IngestResult["gainedLanes"]): void {
     const targets = new Map(plan.map((row) => [row.endpointId, row.target]));
-    for (const endpointId of gained) lanes.gain(targets.get(endpointId) as Target);
+    for (const [endpointId, health] of gained) lanes.gain(targets.get(endpointId) as Target, health);
   }
 
   function returnPromises(plan: readonly Planned[]): void {
@@ -168,7 +168,7 @@ function planDeliveries(events: readonly Event[], routes: Routes, lanes: LaneHol
       const isHoped = reservation.claim === claim.ifGained;
       if (isHoped) hoped.set(endpointId, (hoped.get(endpointId) ?? 0) + 1);
       // a lane that is gained takes no more into memory than one that is owned
-      const isTooMany = isHoped && (hoped.get(endpointId) ?? 0) > laneRoom(target.maxInFlight);
+      const isTooMany = isHoped && (hoped.get(endpointId) ?? 0) > laneRoom(target);
       const claimed = isTooMany ? claim.none : reservation.claim;
       plan.push({
         id,

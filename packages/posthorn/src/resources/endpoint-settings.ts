@@ -28,6 +28,8 @@ export interface EndpointInput {
   readonly headers?: Readonly<Record<string, string>> | null | undefined;
   readonly timeoutMs?: number | null | undefined;
   readonly maxInFlight?: number | null | undefined;
+  /** Attempts per second; null or nothing: no limit. */
+  readonly rateLimit?: number | null | undefined;
   readonly retryPolicy?: RetryPolicyInput | null | undefined;
   readonly retryOn?: RetryOn | null | undefined;
   /** Your own `whsec_…` or `whsk_…`; one is made when it is left out. */
@@ -43,6 +45,7 @@ export interface EndpointDefaults {
   readonly signature: SignatureSettings;
   readonly timeoutMs: number;
   readonly maxInFlight: number;
+  readonly rateLimit: number | null;
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
 }
@@ -58,6 +61,7 @@ export function effectiveSettings(
     headers: stored.headers ?? {},
     timeoutMs: stored.timeoutMs ?? defaults.timeoutMs,
     maxInFlight: stored.maxInFlight ?? defaults.maxInFlight,
+    rateLimit: stored.rateLimit ?? defaults.rateLimit,
     retryPolicy: stored.retryPolicy ?? defaults.retryPolicy,
     retryOn: stored.retryOn ?? defaults.retryOn,
   };
@@ -130,6 +134,7 @@ const NEW_ENDPOINT: EndpointSettings = {
   headers: null,
   timeoutMs: null,
   maxInFlight: null,
+  rateLimit: null,
   retryPolicy: null,
   retryOn: null,
 };
@@ -152,6 +157,7 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
     ),
     timeoutMs: check.read("timeoutMs", current.timeoutMs, orDefault(wholeNumber(100, 60_000))),
     maxInFlight: check.read("maxInFlight", current.maxInFlight, orDefault(wholeNumber(1, 100))),
+    rateLimit: check.read("rateLimit", current.rateLimit, orDefault(wholeNumber(1, 10_000))),
     retryPolicy: check.read("retryPolicy", current.retryPolicy, orDefault(readRetryPolicy)),
     retryOn: check.read("retryOn", current.retryOn, orDefault(oneOf(["transient", "every"]))),
   };

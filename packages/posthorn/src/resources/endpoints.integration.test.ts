@@ -37,6 +37,13 @@ test("an endpoint is made with the deployment's settings in force, and its secre
     rateLimit: null,
     ordering: "none",
     circuit: "closed",
+    health: {
+      consecutiveFailures: 0,
+      failingSince: null,
+      lastError: null,
+      probeAt: null,
+      throttledUntil: null,
+    },
     createdAt: expect.any(Date),
     updatedAt: expect.any(Date),
   });

@@ -4,7 +4,8 @@ import { formatId, generateSecret, generateSigningKey, parseId, schemeNamed, uui
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
-import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../model.ts";
+import type { CircuitState, PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../model.ts";
+import { circuitOf } from "../settle/endpoint-health.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
@@ -25,6 +26,7 @@ import {
   raiseEndpointVersion,
   updateEndpoint,
 } from "../storage/queries/endpoints/write.ts";
+import { forgetHealth } from "../storage/queries/health/record.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { deleteSecrets, insertSecret, retireSecrets } from "../storage/queries/secrets/rotate.ts";
 import { lockTenant, raiseRoutingVersion } from "../storage/queries/tenants/lock.ts";
@@ -61,13 +63,27 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxInFlight: number;
-  readonly rateLimit: null;
+  /** Attempts per second. */
+  readonly rateLimit: number | null;
   readonly ordering: "none";
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
-  readonly circuit: "closed";
+  /** `open`: nothing is sent until `health.probeAt`; `half_open`: few at a time, until enough have succeeded. */
+  readonly circuit: CircuitState;
+  readonly health: EndpointHealthView;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+/** How it has been doing since its last success. */
+export interface EndpointHealthView {
+  readonly consecutiveFailures: number;
+  readonly failingSince: Date | null;
+  /** Such as `HTTP 500`, or an attempt's error. */
+  readonly lastError: string | null;
+  readonly probeAt: Date | null;
+  /** The receiver asked to be left alone until then (429, 503). */
+  readonly throttledUntil: Date | null;
 }
 
 export interface RotateOptions {
@@ -108,6 +124,8 @@ export interface EndpointsOptions {
   readonly keyRing: KeyRing;
   readonly addressPolicy: AddressPolicy;
   readonly defaults: EndpointDefaults;
+  /** The database's time. */
+  readonly nowMs: () => number;
   /** 10 unless told. */
   readonly maxPerTenant?: number;
   /** After the commit, so that the lane's owner can be told. */
@@ -122,7 +140,7 @@ const MAX_VALID_SECRETS = 5;
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
   const { db, keyRing, defaults, maxPerTenant = 10, onChanged } = options;
-  const view = (row: EndpointRow) => toEndpoint(row, defaults);
+  const view = (row: EndpointRow) => toEndpoint(row, defaults, options.nowMs());
   return { create, list, get, update, delete: remove, rotateSecret, disable };
 
   async function create(tenant: string, input: EndpointInput) {
@@ -161,6 +179,8 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     const row = await changeOne(tenant, id, async (tx, current) => {
       const settings = parseEndpointPatch(patch, current, options);
       await checkStillSigned(tx, current, settings);
+      const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
+      if (isAnew) await forgetHealth(tx, current.id);
       return await updateEndpoint(tx, current.id, settings);
     });
     return view(row);
@@ -267,7 +287,11 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   }
 }
 
-function toEndpoint(row: EndpointRow, defaults: EndpointDefaults): Endpoint {
+function toDate(ms: number | null | undefined): Date | null {
+  return ms === null || ms === undefined ? null : new Date(ms);
+}
+
+function toEndpoint(row: EndpointRow, defaults: EndpointDefaults, nowMs: number): Endpoint {
   return {
     id: formatId("ep", row.id),
     tenant: row.tenant,
@@ -277,11 +301,17 @@ function toEndpoint(row: EndpointRow, defaults: EndpointDefaults): Endpoint {
     filter: null,
     isActive: row.isActive,
     disabledReason: row.disabledReason,
-    disabledAt: row.disabledMs === null ? null : new Date(row.disabledMs),
+    disabledAt: toDate(row.disabledMs),
     ...effectiveSettings(row, defaults),
-    rateLimit: null,
     ordering: "none",
-    circuit: "closed",
+    circuit: circuitOf({ probeAtMs: row.health?.probeAtMs ?? null }, nowMs),
+    health: {
+      consecutiveFailures: row.health?.consecutiveFailures ?? 0,
+      failingSince: toDate(row.health?.failingSinceMs),
+      lastError: row.health?.lastError ?? null,
+      probeAt: toDate(row.health?.probeAtMs),
+      throttledUntil: toDate(row.health?.throttledUntilMs),
+    },
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),
   };

@@ -74,6 +74,7 @@ export function toTarget(row: TargetRow, defaults: EndpointDefaults, keyRing: Ke
     url: row.url,
     isActive: row.isActive && row.tenantIsActive,
     events: row.events,
+    health: row.health,
     ...effectiveSettings(row, defaults),
     // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to
     // its own endpoint, not the reading of everybody's routes.

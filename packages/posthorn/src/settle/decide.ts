@@ -34,6 +34,8 @@ export function decide(
       return dead("gone");
     case "permanent":
       return dead(permanentReason(outcome));
+    case "later":
+      return decideLater(delivery, outcome, target, random, now);
     case "transient":
       return decideRetry(delivery, outcome, target, random, now);
   }
@@ -44,7 +46,12 @@ export function delivered(): Decision {
 }
 
 export function retryAfter(delayMs: number): Decision {
-  return { kind: "retry", delayMs };
+  return { kind: "retry", delayMs, isFailure: true };
+}
+
+/** The attempt is recorded and not counted against the retry policy. */
+export function later(delayMs: number): Decision {
+  return { kind: "retry", delayMs, isFailure: false };
 }
 
 /** Only a receiver that says 410 asks never to be called again. */
@@ -69,9 +76,27 @@ function decideRetry(
   return dead(failures >= maxAttempts(retryPolicy) ? "attempts_exhausted" : "too_old");
 }
 
+/** "Come back later" is believed for a day; after that it counts as a failure, or it would never end. */
+function decideLater(
+  delivery: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  target: Pick<Target, "retryPolicy">,
+  random: () => number,
+  now: number,
+): Decision {
+  const asked = outcome.kind === "answered" ? parseRetryAfter(outcome.retryAfter, now) : undefined;
+  const patienceMs = Math.min(target.retryPolicy.maxAgeMs ?? LATER_PATIENCE_MS, LATER_PATIENCE_MS);
+  if (asked === undefined || delivery.ageMs + asked > patienceMs)
+    return decideRetry(delivery, outcome, target, random, now);
+  return later(Math.max(asked, SHORTEST_LATER_MS));
+}
+
+const LATER_PATIENCE_MS = 86_400_000;
+const SHORTEST_LATER_MS = 1_000;
+
 function askedDelayMs(outcome: AttemptOutcome, now: number): number | undefined {
   if (outcome.kind !== "answered") return undefined;
-  if (outcome.statusCode !== 429 && outcome.statusCode !== 503) return undefined;
+  if (![409, 429, 503].includes(outcome.statusCode)) return undefined;
   return parseRetryAfter(outcome.retryAfter, now);
 }
 

@@ -171,10 +171,35 @@ export const settings = {
     25_000,
     "How long a stop waits for what is in flight.",
   ),
-  disableAfterFailures: planned(
+  circuitFailures: setting(
+    "POSTHORN_CIRCUIT_FAILURES",
+    wholeNumber({ min: 0, max: 10_000 }),
+    unset("10"),
+    "Failures in a row that open an endpoint's circuit: nothing is sent to it for a while. 0 turns the breaker off.",
+  ),
+  circuitFailurePercent: setting(
+    "POSTHORN_CIRCUIT_FAILURE_PERCENT",
+    wholeNumber({ min: 0, max: 100 }),
+    unset("50"),
+    "Percent of an endpoint's attempts within a minute (of 20 or more) whose failing opens the circuit; 0: only failures in a row do.",
+  ),
+  circuitPauseMs: setting(
+    "POSTHORN_CIRCUIT_PAUSE_MS",
+    wholeNumber({ min: 100, max: 3_600_000 }),
+    unset("30000"),
+    "How long a circuit stays open before a probe; doubled by every failed one, up to 5 minutes.",
+  ),
+  disableAfterFailures: setting(
     "POSTHORN_DISABLE_AFTER_FAILURES",
     wholeNumber({ min: 0, max: 1_000_000 }),
-    "Consecutive failures after which an endpoint is disabled.",
+    unset("50"),
+    "Failures in a row after which an endpoint is disabled; 0: never.",
+  ),
+  disableAfterDays: setting(
+    "POSTHORN_DISABLE_AFTER_DAYS",
+    wholeNumber({ min: 0, max: 365 }),
+    unset("5"),
+    "Days without a success, and with failures, after which an endpoint is disabled; 0: never.",
   ),
   retentionDays: planned(
     "POSTHORN_RETENTION_DAYS",

@@ -53,6 +53,7 @@ export const endpointPatchFields: Fields = {
   headers: { to: "headers", type: nullable(textMap) },
   timeout_ms: { to: "timeoutMs", type: nullable(wholeNumber) },
   max_in_flight: { to: "maxInFlight", type: nullable(wholeNumber) },
+  rate_limit: { to: "rateLimit", type: nullable(wholeNumber) },
   retry_policy: { to: "retryPolicy", type: nullable(retryPolicy) },
   retry_on: { to: "retryOn", type: nullable(text) },
 };

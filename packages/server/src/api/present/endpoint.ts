@@ -24,6 +24,13 @@ export function presentEndpoint(endpoint: Endpoint): object {
     retry_policy: presentRetryPolicy(endpoint.retryPolicy),
     retry_on: endpoint.retryOn,
     circuit: endpoint.circuit,
+    health: {
+      consecutive_failures: endpoint.health.consecutiveFailures,
+      failing_since: endpoint.health.failingSince,
+      last_error: endpoint.health.lastError,
+      probe_at: endpoint.health.probeAt,
+      throttled_until: endpoint.health.throttledUntil,
+    },
     created_at: endpoint.createdAt,
     updated_at: endpoint.updatedAt,
   };

@@ -1,5 +1,13 @@
 // How an endpoint is read; null in a setting means: as the deployment is set.
-import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../../../model.ts";
+import type {
+  PayloadFormat,
+  RecordedHealth,
+  RetryOn,
+  RetryPolicy,
+  SignatureSettings,
+  Uuid,
+} from "../../../model.ts";
+import { healthColumn } from "../health/health-column.ts";
 
 export interface EndpointRow {
   readonly id: Uuid;
@@ -15,9 +23,11 @@ export interface EndpointRow {
   readonly headers: Readonly<Record<string, string>> | null;
   readonly timeoutMs: number | null;
   readonly maxInFlight: number | null;
+  readonly rateLimit: number | null;
   readonly retryPolicy: RetryPolicy | null;
   readonly retryOn: RetryOn | null;
   readonly version: number;
+  readonly health: RecordedHealth | null;
   readonly createdMs: number;
   readonly updatedMs: number;
 }
@@ -26,6 +36,6 @@ export interface EndpointRow {
 export const endpointColumns = `ep.id, ep.tenant, ep.url, ep.description, to_json(ep.events) as events,
   ep.is_active as "isActive", ep.disabled_reason as "disabledReason",
   posthorn.epoch_ms(ep.disabled_at) as "disabledMs", ep.format, ep.signature, ep.headers,
-  ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.retry_policy as "retryPolicy",
+  ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.rate_limit as "rateLimit", ep.retry_policy as "retryPolicy",
   ep.retry_on as "retryOn", ep.version, posthorn.epoch_ms(ep.created_at) as "createdMs",
-  posthorn.epoch_ms(ep.updated_at) as "updatedMs"`;
+  posthorn.epoch_ms(ep.updated_at) as "updatedMs", ${healthColumn("ep.id")} as health`;

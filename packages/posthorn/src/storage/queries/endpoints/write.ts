@@ -16,6 +16,7 @@ export interface EndpointSettings {
   readonly headers: Readonly<Record<string, string>> | null;
   readonly timeoutMs: number | null;
   readonly maxInFlight: number | null;
+  readonly rateLimit: number | null;
   readonly retryPolicy: RetryPolicy | null;
   readonly retryOn: RetryOn | null;
 }
@@ -31,6 +32,7 @@ function settingsValues(settings: EndpointSettings): unknown[] {
     json(settings.headers),
     settings.timeoutMs,
     settings.maxInFlight,
+    settings.rateLimit,
     json(settings.retryPolicy),
     settings.retryOn,
   ];
@@ -57,11 +59,11 @@ const insertStatement = statement(
   `
 insert into posthorn.endpoints as ep (
   id, tenant, url, description, events, is_active, format, signature, headers, timeout_ms, max_in_flight,
-  retry_policy, retry_on, disabled_reason, disabled_at
+  rate_limit, retry_policy, retry_on, disabled_reason, disabled_at
 )
 values (
   $1::uuid, $2::text, $3::text, $4::text, $5::text[], $6::boolean, $7::text, $8::jsonb, $9::jsonb, $10::integer,
-  $11::integer, $12::jsonb, $13::text,
+  $11::integer, $12::integer, $13::jsonb, $14::text,
   case when not $6::boolean then 'manual' end,
   case when not $6::boolean then posthorn.now() end
 )
@@ -100,8 +102,9 @@ set url = $2::text,
   headers = $8::jsonb,
   timeout_ms = $9::integer,
   max_in_flight = $10::integer,
-  retry_policy = $11::jsonb,
-  retry_on = $12::text,
+  rate_limit = $11::integer,
+  retry_policy = $12::jsonb,
+  retry_on = $13::text,
   disabled_reason = case when not $5::boolean then coalesce(ep.disabled_reason, 'manual') end,
   disabled_at = case when not $5::boolean then coalesce(ep.disabled_at, posthorn.now()) end,
   version = ep.version + 1,

@@ -1,9 +1,10 @@
 // Stores events and what is owed for them in one statement: facts, idempotency keys, queue rows, lanes. Used for new
 // events and, by the relay, for events that a caller's own transaction left in the outbox.
-import type { Event, Uuid } from "../../../model.ts";
+import type { Event, RecordedHealth, Uuid } from "../../../model.ts";
 import { byteaArray, int2Array, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { healthColumn } from "../health/health-column.ts";
 
 export interface IngestBatch {
   readonly workerId: number;
@@ -49,7 +50,8 @@ export interface IngestResult {
   readonly staleTenants: readonly string[];
   /** Known idempotency keys, and outbox rows that another worker has taken. */
   readonly refusedEventIds: readonly Uuid[];
-  readonly gainedLanes: readonly Uuid[];
+  /** With what was last written down about their endpoints. */
+  readonly gainedLanes: ReadonlyMap<Uuid, RecordedHealth | null>;
   /** Owners to be told of work in their lanes. */
   readonly otherOwners: ReadonlyMap<Uuid, number>;
   /** Lanes with new work that nobody owns. */
@@ -95,7 +97,7 @@ interface IngestRow {
   written: boolean;
   stale: string[] | null;
   refused: Uuid[] | null;
-  lanes: [endpointId: Uuid, owner: number | null, gained: boolean][] | null;
+  lanes: [endpointId: Uuid, owner: number | null, gained: boolean, health: RecordedHealth | null][] | null;
 }
 
 function toResult(row: IngestRow, workerId: number): IngestResult {
@@ -104,7 +106,11 @@ function toResult(row: IngestRow, workerId: number): IngestResult {
     written: row.written,
     staleTenants: row.stale ?? [],
     refusedEventIds: row.refused ?? [],
-    gainedLanes: lanes.filter(([, , gained]) => gained).map(([id]) => id),
+    gainedLanes: new Map(
+      lanes.flatMap(([id, , gained, health]): [Uuid, RecordedHealth | null][] =>
+        gained ? [[id, health]] : [],
+      ),
+    ),
     otherOwners: new Map(
       lanes.flatMap(([id, owner]): [Uuid, number][] =>
         owner === null || owner === workerId ? [] : [[id, owner]],
@@ -210,7 +216,9 @@ select
   (select json_agg(tenant) from stale) as stale,
   (select json_agg(event_id) from refused) as refused,
   (
-    select json_agg(json_build_array(f.endpoint_id, f.owner, g.endpoint_id is not null))
+    select json_agg(json_build_array(
+      f.endpoint_id, f.owner, g.endpoint_id is not null, ${healthColumn("g.endpoint_id")}
+    ))
     from foreign_lanes f
     left join gained g on g.endpoint_id = f.endpoint_id
   ) as lanes

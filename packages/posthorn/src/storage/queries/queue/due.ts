@@ -14,8 +14,12 @@ select exists (
     select
     from posthorn.queue q
     join posthorn.lanes l on l.endpoint_id = q.endpoint_id
+    left join posthorn.endpoint_health h on h.endpoint_id = q.endpoint_id
     where not l.paused
-      and (q.claimed_by is not null or q.next_at <= posthorn.now())
+      and (
+        q.claimed_by is not null
+        or q.next_at <= posthorn.now() and coalesce(greatest(h.probe_at, h.throttled_until) <= posthorn.now(), true)
+      )
   )
   or exists (select from posthorn.outbox) as due
 `,

@@ -21,6 +21,7 @@ export async function settle(
     textArray(dead.map(({ decision }) => decision.reason)),
     uuidArray(retries.map(({ delivery }) => delivery.id)),
     float8Array(retries.map(({ decision }) => decision.delayMs)),
+    int4Array(retries.map(({ decision }) => (decision.isFailure ? 1 : 0))),
     uuidArray(settlements.map(({ delivery }) => delivery.id)),
     int4Array(settlements.map(({ delivery }) => delivery.attempts + 1)),
     float8Array(settlements.map(({ startedAt }) => startedAt.getTime())),
@@ -78,7 +79,7 @@ postponed as (
   update posthorn.queue q
   set claimed_by = null,
     attempts = q.attempts + 1,
-    failures = q.failures + 1,
+    failures = q.failures + ($7::integer[])[width_bucket(q.id, $5::uuid[])],
     next_at = posthorn.now()
       + ($6::double precision[])[width_bucket(q.id, $5::uuid[])] * interval '1 millisecond',
     trigger = 'retry'
@@ -109,13 +110,13 @@ recorded as (
   select said.id, said.number, to_timestamp(said.started_ms / 1000), said.duration_ms, said.status_code, said.error,
     said.response_body, posthorn.now() + said.delay_ms * interval '1 millisecond', said.trigger, $1::integer
   from unnest(
-    $7::uuid[], $8::integer[], $9::double precision[], $10::integer[], $11::smallint[], $12::text[], $13::bytea[],
-    $14::double precision[], $15::text[]
+    $8::uuid[], $9::integer[], $10::double precision[], $11::integer[], $12::smallint[], $13::text[], $14::bytea[],
+    $15::double precision[], $16::text[]
   ) as said (id, number, started_ms, duration_ms, status_code, error, response_body, delay_ms, trigger)
   where (said.id in (select id from settled)) is true
 )
 select json_agg(said.id) as refused
-from unnest($7::uuid[]) as said (id)
+from unnest($8::uuid[]) as said (id)
 where (said.id in (select id from settled)) is not true
 `,
 );

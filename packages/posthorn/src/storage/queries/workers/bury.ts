@@ -12,6 +12,9 @@ export interface Suspect {
   readonly leaseEnded: boolean;
   /** Its renewal is late and its session has gone: certain, whatever the clocks say. */
   readonly sessionGone: boolean;
+  readonly delivers: boolean;
+  /** How busy its event loop was at its last renewal, from 0 to 1. */
+  readonly utilisation: number;
 }
 
 export async function suspects(
@@ -33,7 +36,9 @@ select
   w.until < posthorn.now() as "leaseEnded",
   w.holds_life_lock
     and w.until < posthorn.now() + $3::double precision * interval '1 millisecond'
-    and pg_try_advisory_xact_lock(hashtext('posthorn worker ' || $2::text), w.id) as "sessionGone"
+    and pg_try_advisory_xact_lock(hashtext('posthorn worker ' || $2::text), w.id) as "sessionGone",
+  w.delivers,
+  w.utilisation
 from posthorn.workers w
 where w.id <> $1::integer
 `,

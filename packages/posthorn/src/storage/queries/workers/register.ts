@@ -4,12 +4,18 @@ import { statement } from "../../sql.ts";
 
 export async function registerWorker(
   db: Queryable,
-  worker: { readonly name: string; readonly leaseMs: number; readonly holdsLifeLock: boolean },
+  worker: {
+    readonly name: string;
+    readonly leaseMs: number;
+    readonly holdsLifeLock: boolean;
+    readonly delivers: boolean;
+  },
 ): Promise<{ readonly id: number; readonly nowMs: number }> {
   const [row] = await db.query<{ id: number; nowMs: number }>(registerStatement, [
     worker.name,
     worker.leaseMs,
     worker.holdsLifeLock,
+    worker.delivers,
   ]);
   return row as { id: number; nowMs: number };
 }
@@ -17,15 +23,20 @@ export async function registerWorker(
 const registerStatement = statement(
   "register worker",
   `
-insert into posthorn.workers (name, until, holds_life_lock)
-values ($1::text, posthorn.now() + $2::double precision * interval '1 millisecond', $3::boolean)
+insert into posthorn.workers (name, until, holds_life_lock, delivers)
+values ($1::text, posthorn.now() + $2::double precision * interval '1 millisecond', $3::boolean, $4::boolean)
 returning id, posthorn.epoch_ms(posthorn.now()) as "nowMs"
 `,
 );
 
 /** The database's time, or null when this worker has been buried. */
-export async function renewWorker(db: Queryable, workerId: number, leaseMs: number): Promise<number | null> {
-  const [row] = await db.query<{ now_ms: number }>(renewStatement, [workerId, leaseMs]);
+export async function renewWorker(
+  db: Queryable,
+  workerId: number,
+  leaseMs: number,
+  utilisation: number,
+): Promise<number | null> {
+  const [row] = await db.query<{ now_ms: number }>(renewStatement, [workerId, leaseMs, utilisation]);
   return row?.now_ms ?? null;
 }
 
@@ -33,7 +44,8 @@ const renewStatement = statement(
   "renew worker",
   `
 update posthorn.workers
-set until = posthorn.now() + $2::double precision * interval '1 millisecond'
+set until = posthorn.now() + $2::double precision * interval '1 millisecond',
+  utilisation = $3::real
 where id = $1::integer
 returning posthorn.epoch_ms(posthorn.now()) as now_ms
 `,

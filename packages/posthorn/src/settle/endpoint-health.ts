@@ -1,0 +1,209 @@
+// What attempts say about their endpoint: whether its circuit is open, until when it asked to be left alone, and
+// whether it is to be disabled. Pure; the lane's owner keeps the result in memory and writes it down when it changes.
+//
+//               N failures in a row, or most attempts of the last minute failed
+//   ┌────────┐ ─────────────────────────────────────────────────► ┌──────┐
+//   │ closed │                                                    │ open │  nothing is sent until probe_at
+//   └────────┘ ◄───────────────┐                 ┌─────────────── └──────┘
+//                              │                 │ probe_at, or a late     ▲
+//        as many as the cap    │                 │ success from before     │ any failure:
+//        allows have succeeded │                 ▼                         │ twice the pause
+//                              │   ┌─────────────────────────────┐         │
+//                              └── │ half_open: 1, 2, 4, … in    │ ────────┘
+//                                  │ flight, twice as many after │
+//                                  │ each success                │
+//                                  └─────────────────────────────┘
+//
+// A throttle (429, 503) stands beside the circuit: nothing is sent until it ends, and the circuit does not change.
+import { classify } from "../attempt/classify.ts";
+import type { AttemptOutcome, CircuitState, EndpointHealth, RecordedHealth, RetryOn } from "../model.ts";
+import type { FailureWindow } from "./failure-window.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+
+export interface HealthRules {
+  /** Failures in a row that open the circuit; 0 turns the breaker off. */
+  readonly circuitFailures: number;
+  /** The share of failed attempts in the window, in percent, that opens it; 0 leaves the share out of account. */
+  readonly circuitFailurePercent: number;
+  /** How long it stays open at first; doubled by every failed probe. */
+  readonly circuitPauseMs: number;
+  /** Failures in a row after which the endpoint is disabled; 0: never. */
+  readonly disableAfterFailures: number;
+  /** Days without success after which it is disabled; 0: never. */
+  readonly disableAfterDays: number;
+}
+
+/** No failure since the last success. One object, so that a healthy lane is recognised without looking into it. */
+export const WELL: EndpointHealth = {
+  consecutiveFailures: 0,
+  failingSinceMs: null,
+  lastError: null,
+  trips: 0,
+  probeAtMs: null,
+  allowance: Number.POSITIVE_INFINITY,
+  throttles: 0,
+  throttledUntilMs: null,
+};
+
+/** A circuit that was not closed is on trial for its new owner. */
+export function recalled(recorded: RecordedHealth | null): EndpointHealth {
+  return recorded === null
+    ? WELL
+    : { ...recorded, allowance: recorded.probeAtMs === null ? WELL.allowance : 1 };
+}
+
+export function circuitOf({ probeAtMs }: Pick<EndpointHealth, "probeAtMs">, nowMs: number): CircuitState {
+  if (probeAtMs === null) return "closed";
+  return nowMs < probeAtMs ? "open" : "half_open";
+}
+
+/** Nothing is sent before. Zero when nothing stands in the way. */
+export function blockedUntilMs({ probeAtMs, throttledUntilMs }: EndpointHealth): number {
+  return Math.max(probeAtMs ?? 0, throttledUntilMs ?? 0);
+}
+
+/** What one attempt says about the endpoint, apart from what it means for its delivery. */
+export type HealthSign =
+  | { readonly kind: "success" }
+  /** Our own refusal, or "later": says nothing about the endpoint. */
+  | { readonly kind: "neutral" }
+  /** It lives, and wants less. Null: it did not say for how long. */
+  | { readonly kind: "throttled"; readonly askedMs: number | null; readonly error: string }
+  | {
+      readonly kind: "failure";
+      readonly askedMs: number | null;
+      readonly error: string;
+      readonly isBusy: boolean;
+    };
+
+export function healthSign(outcome: AttemptOutcome, retryOn: RetryOn, nowMs: number): HealthSign {
+  const outcomeClass = classify(outcome, retryOn);
+  if (outcomeClass === "delivered") return { kind: "success" };
+  if (outcomeClass === "later") return { kind: "neutral" };
+  if (outcome.kind === "failed") {
+    // the missing key and the request that cannot be made are on this side
+    if (outcome.error === "not_signed" || outcome.error === "invalid_request") return { kind: "neutral" };
+    return { kind: "failure", askedMs: null, error: outcome.error, isBusy: false };
+  }
+  const askedMs = parseRetryAfter(outcome.retryAfter, nowMs) ?? null;
+  const error = `HTTP ${outcome.statusCode}`;
+  if (outcome.statusCode === 429) return { kind: "throttled", askedMs, error };
+  const isBusy = outcome.statusCode === 503;
+  return { kind: "failure", askedMs: isBusy ? askedMs : null, error, isBusy };
+}
+
+export interface HealthContext {
+  readonly rules: HealthRules;
+  readonly window: FailureWindow;
+  readonly maxInFlight: number;
+  readonly nowMs: number;
+  readonly random?: () => number;
+}
+
+/** Returns the same object when nothing changed. */
+export function afterAttempt(
+  health: EndpointHealth,
+  sign: HealthSign,
+  context: HealthContext,
+): EndpointHealth {
+  switch (sign.kind) {
+    case "neutral":
+      return health;
+    case "success":
+      return afterSuccess(health, context);
+    case "throttled":
+      return throttle(
+        { ...health, ...failing(health, sign.error, context.nowMs) },
+        sign.askedMs,
+        context.nowMs,
+      );
+    case "failure":
+      return afterFailure(health, sign, context);
+  }
+}
+
+function afterSuccess(health: EndpointHealth, { window, maxInFlight, nowMs }: HealthContext): EndpointHealth {
+  window.note(false, nowMs);
+  if (health === WELL) return WELL;
+  const circuit = circuitOf(health, nowMs);
+  if (circuit === "closed") return WELL;
+  // sent before the circuit opened, answered after: a sign of life, so the probe need not wait
+  if (circuit === "open") return { ...WELL, trips: health.trips, probeAtMs: nowMs, allowance: 1 };
+  const allowance = health.allowance * 2;
+  if (allowance > maxInFlight) return WELL;
+  return { ...WELL, trips: health.trips, probeAtMs: health.probeAtMs, allowance };
+}
+
+function afterFailure(
+  before: EndpointHealth,
+  sign: Extract<HealthSign, { kind: "failure" }>,
+  context: HealthContext,
+): EndpointHealth {
+  const { rules, window, nowMs } = context;
+  window.note(true, nowMs);
+  const counted: EndpointHealth = {
+    ...before,
+    ...failing(before, sign.error, nowMs),
+    consecutiveFailures: before.consecutiveFailures + 1,
+  };
+  const health = sign.isBusy ? throttle(counted, sign.askedMs, nowMs) : counted;
+  const circuit = circuitOf(health, nowMs);
+  const opens =
+    circuit === "half_open" ||
+    (circuit === "closed" && isFailing(health.consecutiveFailures, window, rules, nowMs));
+  return opens ? open(health, context) : health;
+}
+
+function failing(health: EndpointHealth, error: string, nowMs: number): Partial<EndpointHealth> {
+  return { failingSinceMs: health.failingSinceMs ?? nowMs, lastError: error };
+}
+
+function isFailing(failures: number, window: FailureWindow, rules: HealthRules, nowMs: number): boolean {
+  if (rules.circuitFailures === 0) return false;
+  if (failures >= rules.circuitFailures) return true;
+  return rules.circuitFailurePercent > 0 && window.failedPercent(nowMs) >= rules.circuitFailurePercent;
+}
+
+function open(health: EndpointHealth, { rules, nowMs, random = Math.random }: HealthContext): EndpointHealth {
+  const longestMs = Math.max(LONGEST_PAUSE_MS, rules.circuitPauseMs);
+  const pauseMs = Math.min(rules.circuitPauseMs * 2 ** Math.min(health.trips, 30), longestMs);
+  // a tenth of chance, so that the endpoints of one dead host are not all tried in the same moment
+  const probeAtMs = nowMs + Math.round(pauseMs * (0.9 + 0.2 * random()));
+  return { ...health, trips: health.trips + 1, probeAtMs, allowance: 1 };
+}
+
+const LONGEST_PAUSE_MS = 300_000;
+
+function throttle(health: EndpointHealth, askedMs: number | null, nowMs: number): EndpointHealth {
+  const ownMs = Math.min(SHORTEST_THROTTLE_MS * 2 ** Math.min(health.throttles, 30), LONGEST_OWN_THROTTLE_MS);
+  const until = nowMs + Math.min(askedMs ?? ownMs, MAX_THROTTLE_MS);
+  return {
+    ...health,
+    throttles: health.throttles + 1,
+    throttledUntilMs: Math.max(until, health.throttledUntilMs ?? 0),
+  };
+}
+
+const SHORTEST_THROTTLE_MS = 1_000;
+const LONGEST_OWN_THROTTLE_MS = 60_000;
+/** One delivery may be put off for a day; an endpoint as a whole is asked again within the hour. */
+export const MAX_THROTTLE_MS = 3_600_000;
+
+export type DisableReason = "failures" | "no_success";
+
+/** Asked after every attempt that was no success. */
+export function disableReason(
+  health: EndpointHealth,
+  nowMs: number,
+  rules: HealthRules,
+): DisableReason | null {
+  const { consecutiveFailures, throttles, failingSinceMs } = health;
+  if (rules.disableAfterFailures > 0 && consecutiveFailures >= rules.disableAfterFailures) return "failures";
+  if (rules.disableAfterDays === 0 || failingSinceMs === null) return null;
+  const isLong = nowMs - failingSinceMs >= rules.disableAfterDays * DAY_MS;
+  return isLong && consecutiveFailures + throttles >= LEAST_TRIES_OVER_DAYS ? "no_success" : null;
+}
+
+const DAY_MS = 86_400_000;
+/** Two events a week that both fail are no week of failing. */
+const LEAST_TRIES_OVER_DAYS = 10;

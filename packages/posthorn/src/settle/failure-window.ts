@@ -1,0 +1,34 @@
+// The share of failed attempts over the last minute, in two halves: when a half is over, the older one is forgotten.
+// In memory only: after a change of owner the endpoint starts with an empty window.
+
+const HALF_MS = 30_000;
+/** Fewer attempts say nothing about a share. */
+const LEAST_ATTEMPTS = 20;
+
+export class FailureWindow {
+  #startedAtMs = 0;
+  #current = { attempts: 0, failures: 0 };
+  #previous = { attempts: 0, failures: 0 };
+
+  note(isFailure: boolean, nowMs: number): void {
+    this.#turn(nowMs);
+    this.#current.attempts += 1;
+    if (isFailure) this.#current.failures += 1;
+  }
+
+  /** Zero while there are too few attempts to tell. */
+  failedPercent(nowMs: number): number {
+    this.#turn(nowMs);
+    const attempts = this.#current.attempts + this.#previous.attempts;
+    if (attempts < LEAST_ATTEMPTS) return 0;
+    return ((this.#current.failures + this.#previous.failures) / attempts) * 100;
+  }
+
+  #turn(nowMs: number): void {
+    const ageMs = nowMs - this.#startedAtMs;
+    if (ageMs >= 0 && ageMs < HALF_MS) return;
+    this.#previous = ageMs < 2 * HALF_MS && ageMs >= 0 ? this.#current : { attempts: 0, failures: 0 };
+    this.#current = { attempts: 0, failures: 0 };
+    this.#startedAtMs = nowMs;
+  }
+}

@@ -1,0 +1,18 @@
+// How an endpoint's health is read. No row: it is well.
+
+/** Of the endpoint whose id is in the given expression: a `RecordedHealth` as JSON, or null. */
+export function healthColumn(endpointId: string): string {
+  return `(
+    select json_build_object(
+      'consecutiveFailures', h.consecutive_failures,
+      'failingSinceMs', posthorn.epoch_ms(h.failing_since),
+      'lastError', h.last_error,
+      'trips', h.trips,
+      'probeAtMs', posthorn.epoch_ms(h.probe_at),
+      'throttles', h.throttles,
+      'throttledUntilMs', posthorn.epoch_ms(h.throttled_until)
+    )
+    from posthorn.endpoint_health h
+    where h.endpoint_id = ${endpointId}
+  )`;
+}
