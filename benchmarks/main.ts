@@ -6,6 +6,7 @@ import { type Plan, readPlan } from "./options.ts";
 import { fetchMs, type MemoryFigures, owe, prepareOwed, workOnOwed } from "./owed.ts";
 import { type Subject, startCeiling, startPosthorn } from "./subject.ts";
 import { machineLine, milliseconds, orDash, renderTable, whole } from "./table.ts";
+import { afterOutage, type BlackHoleFigures, besideBlackHole, withSlowReceivers } from "./trouble.ts";
 import { batchSize } from "./workload.ts";
 import { World } from "./world.ts";
 
@@ -41,7 +42,11 @@ async function run(plan: Plan): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => endEarly(1));
   const world = await opening;
   try {
-    const tables = [await throughputTable(world, plan), await backlogTable(world, plan)];
+    const tables = [
+      await throughputTable(world, plan),
+      await backlogTable(world, plan),
+      await troubleTable(world, plan),
+    ];
     for (const table of tables) if (table !== null) console.log(`\n${table}`);
     console.log(`\n${legend}\n${machineLine(world.postgresVersion)}`);
   } catch (error) {
@@ -149,14 +154,18 @@ function drainRow({ deliveries, perSecond }: Drain): string[] {
 async function owedRows(world: World, { parts, owed: count, memoryMs }: Plan): Promise<string[][]> {
   const rows: string[][] = [];
   const owed = await prepareOwed(world);
+  let fewMs = Number.NaN;
   if (parts.has("fetch")) {
     await owe(owed, fewOwed);
-    rows.push([`one fetch of 300 at ${whole(fewOwed)} owed, p50`, `${milliseconds(await fetchMs(owed))} ms`]);
+    fewMs = await fetchMs(owed);
+    rows.push([`one fetch of 300 at ${whole(fewOwed)} owed, p50`, `${milliseconds(fewMs)} ms`]);
   }
   progress(`putting ${whole(count)} owed deliveries into the database`);
   await owe(owed, count);
   if (parts.has("fetch")) {
-    rows.push([`one fetch of 300 at ${whole(count)} owed, p50`, `${milliseconds(await fetchMs(owed))} ms`]);
+    const manyMs = await fetchMs(owed);
+    rows.push([`one fetch of 300 at ${whole(count)} owed, p50`, `${milliseconds(manyMs)} ms`]);
+    rows.push(["  against the one before (aim: at most 2)", (manyMs / fewMs).toFixed(2)]);
   }
   if (parts.has("memory")) {
     progress("a server works on them, receivers answer after 200 ms");
@@ -170,6 +179,49 @@ function memoryRows(count: number, { peakMb, perSecond }: MemoryFigures): string
   return [
     [title, `${orDash(peakMb, whole)} MB`],
     [`  while it delivered to receivers that take 200 ms`, `${whole(perSecond)}/s`],
+  ];
+}
+
+// ── what is in trouble ───────────────────────────────────────────────────────────────────────────────────────────────
+
+async function troubleTable(
+  world: World,
+  { parts, hole, outage, runMs, memoryMs }: Plan,
+): Promise<string | null> {
+  const rows: string[][] = [];
+  if (parts.has("hole")) {
+    progress(`a black hole is owed ${whole(hole)} among healthy endpoints`);
+    rows.push(...holeRows(await besideBlackHole(world, hole, runMs * 2), hole));
+  }
+  if (parts.has("slow")) {
+    progress("2,000 receivers take 5 s each");
+    const { endpoints, mostOpen, mostOpenOfOne, peakMb } = await withSlowReceivers(world, memoryMs);
+    rows.push([
+      `server memory with ${whole(endpoints)} receivers that take 5 s`,
+      `${orDash(peakMb, whole)} MB`,
+    ]);
+    rows.push(["  requests open at a time, of one endpoint", `${whole(mostOpen)}, ${mostOpenOfOne}`]);
+  }
+  if (parts.has("outage")) {
+    progress(`all receivers are down while ${whole(outage)} events come, and then work again`);
+    const { owed, recoveredMs, mostOpenOfOne } = await afterOutage(world, outage);
+    rows.push([
+      `all receivers back: ${whole(owed)} owed are delivered after`,
+      `${milliseconds(recoveredMs / 1000)} s`,
+    ]);
+    rows.push(["  requests open at a time of one endpoint", String(mostOpenOfOne)]);
+  }
+  return rows.length === 0 ? null : renderTable(["trouble", ""], rows);
+}
+
+function holeRows({ quiet, beside }: BlackHoleFigures, hole: number): string[][] {
+  const shown = ({ sentToArrival: { p50, p99 } }: Measurement): string =>
+    `${milliseconds(p50)} / ${milliseconds(p99)} ms`;
+  const ratio = beside.sentToArrival.p99 / quiet.sentToArrival.p99;
+  return [
+    ["healthy endpoints at 1,000/s, sent→arrival p50 / p99", shown(quiet)],
+    [`  beside a black hole with ${whole(hole)} owed`, shown(beside)],
+    ["  p99 against the quiet run (aim: at most 2)", ratio.toFixed(2)],
   ];
 }
 

@@ -1,7 +1,17 @@
 // What to measure, and how long.
 import { parseArgs } from "node:util";
 
-export const parts = ["single", "batch", "ceiling", "backlog", "fetch", "memory"] as const;
+export const parts = [
+  "single",
+  "batch",
+  "ceiling",
+  "backlog",
+  "fetch",
+  "memory",
+  "hole",
+  "slow",
+  "outage",
+] as const;
 export type Part = (typeof parts)[number];
 
 export interface Plan {
@@ -12,6 +22,8 @@ export interface Plan {
   readonly backlog: number;
   readonly owed: number;
   readonly memoryMs: number;
+  readonly hole: number;
+  readonly outage: number;
   readonly profileDir: string | undefined;
 }
 
@@ -49,8 +61,19 @@ function toPlan(chosen: ReadonlySet<Part>, quick: boolean, profileDir: string | 
     backlog: 100_000,
     owed: 1_000_000,
     memoryMs: 15_000,
+    hole: 100_000,
+    outage: 20_000,
   };
-  const short = { runs: 1, runMs: 2_000, warmUpMs: 2_000, backlog: 20_000, owed: 100_000, memoryMs: 5_000 };
+  const short = {
+    runs: 1,
+    runMs: 2_000,
+    warmUpMs: 2_000,
+    backlog: 20_000,
+    owed: 100_000,
+    memoryMs: 5_000,
+    hole: 10_000,
+    outage: 5_000,
+  };
   return { parts: chosen, profileDir, ...(quick ? short : full) };
 }
 

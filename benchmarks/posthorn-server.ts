@@ -20,6 +20,8 @@ export interface ServerOptions {
   readonly database: string;
   readonly role: "all" | "api" | "worker";
   readonly scratchDir: string;
+  /** Settings besides those of every server here. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Where a processor profile is written when it stops. */
   readonly profileDir?: string | undefined;
 }
@@ -30,7 +32,7 @@ export class PosthornServer {
   #errors = "";
 
   private constructor(options: ServerOptions, port: number) {
-    const { database, role, scratchDir, profileDir } = options;
+    const { database, role, scratchDir, profileDir, env } = options;
     this.port = port;
     const profile = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
     const dataDir = join(scratchDir, "posthorn");
@@ -50,6 +52,7 @@ export class PosthornServer {
         POSTHORN_ALLOW_HTTP: "true",
         POSTHORN_ALLOW_CIDRS: "127.0.0.0/8",
         POSTHORN_MAX_ENDPOINTS_PER_TENANT: String(endpointCount),
+        ...env,
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -100,15 +103,15 @@ export class PosthornServer {
   /** Tenants and endpoints through the API, one endpoint per port of the receiver. */
   async createEndpoints(receiverPorts: readonly number[]): Promise<void> {
     for (let index = 0; index < endpointCount; index += endpointsPerTenant) {
-      await this.#call("PUT", `/api/v1/tenants/${tenantOf(index)}`, {});
+      await this.call("PUT", `/api/v1/tenants/${tenantOf(index)}`, {});
     }
     for (const [index, port] of receiverPorts.entries()) {
       const endpoint = { url: `http://127.0.0.1:${port}/hook`, events: [typeOf(index)] };
-      await this.#call("POST", `/api/v1/tenants/${tenantOf(index)}/endpoints`, endpoint);
+      await this.call("POST", `/api/v1/tenants/${tenantOf(index)}/endpoints`, endpoint);
     }
   }
 
-  async #call(method: string, path: string, body: unknown): Promise<void> {
+  async call(method: string, path: string, body: unknown): Promise<void> {
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       method,
       headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },

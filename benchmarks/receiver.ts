@@ -1,5 +1,5 @@
 // The lean receiver: 200 ports on loopback, each an origin of its own as in life, just enough HTTP to answer "ok".
-// It notes when it saw each event's number, and counts what came twice.
+// It notes when it saw each event's number, and counts what came twice and what is open at a time. Told so, it fails.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { answerParent } from "./helper.ts";
@@ -18,6 +18,17 @@ let count = 0;
 let duplicates = 0;
 let firstAt = 0;
 let delayMs = 0;
+let isDown = false;
+let open = 0;
+let mostOpen = 0;
+let mostOpenOfOne = 0;
+
+export interface OpenRequests {
+  /** At a time since the count was reset, all endpoints together. */
+  readonly most: number;
+  /** Of one endpoint. */
+  readonly mostOfOne: number;
+}
 
 answerParent({
   listen,
@@ -26,7 +37,16 @@ answerParent({
     count = 0;
     duplicates = 0;
     firstAt = 0;
+    mostOpen = 0;
+    mostOpenOfOne = 0;
   },
+  openRequests: (): OpenRequests => ({ most: mostOpen, mostOfOne: mostOpenOfOne }),
+  /** While it is down every answer is a 500, and nothing counts as arrived. */
+  down: (value: boolean) => {
+    isDown = value;
+  },
+  /** One more port, which takes requests and never answers. */
+  blackHole: () => listenOn((socket) => socket.on("error", () => {}).resume()),
   progress: () => ({ count, firstAt }),
   arrivals: (): Arrivals => ({ count, duplicates, at }),
   /** From now on every answer comes this much later. */
@@ -37,16 +57,19 @@ answerParent({
 
 async function listen(): Promise<number[]> {
   const ports: number[] = [];
-  for (let index = 0; index < endpointCount; index += 1) {
-    const server = createServer({ noDelay: true }, receive);
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    ports.push((server.address() as AddressInfo).port);
-  }
+  for (let index = 0; index < endpointCount; index += 1) ports.push(await listenOn(receive));
   return ports;
 }
 
+async function listenOn(take: (socket: Socket) => void): Promise<number> {
+  const server = createServer({ noDelay: true }, take);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
 const ok = Buffer.from("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok");
+const failed = Buffer.from("HTTP/1.1 500 Down\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\ndown");
 const endOfHead = Buffer.from("\r\n\r\n");
 const lengthName = Buffer.from("content-length: ");
 const mark = Buffer.from(numberMark);
@@ -67,16 +90,40 @@ function take(socket: Socket, bytes: Buffer): Buffer | null {
     if (body < endOfHead.length) return rest;
     const end = body + lengthOf(rest);
     if (rest.length < end) return rest;
-    note(rest, body);
-    if (delayMs === 0) socket.write(ok);
-    else setTimeout(reply, delayMs, socket);
+    if (isDown) socket.write(failed);
+    else answer(socket, rest, body);
     rest = rest.subarray(end);
   }
   return null;
 }
 
-function reply(socket: Socket): void {
-  socket.write(ok);
+function answer(socket: Socket, request: Buffer, body: number): void {
+  note(request, body);
+  if (delayMs === 0) {
+    socket.write(ok);
+    return;
+  }
+  const endpoint = request.toString("latin1", 0, request.indexOf("\r")) + socket.localPort;
+  begin(endpoint);
+  setTimeout(() => {
+    end(endpoint);
+    socket.write(ok);
+  }, delayMs);
+}
+
+const openOf = new Map<string, number>();
+
+function begin(endpoint: string): void {
+  const ofOne = (openOf.get(endpoint) ?? 0) + 1;
+  openOf.set(endpoint, ofOne);
+  open += 1;
+  mostOpen = Math.max(mostOpen, open);
+  mostOpenOfOne = Math.max(mostOpenOfOne, ofOne);
+}
+
+function end(endpoint: string): void {
+  openOf.set(endpoint, (openOf.get(endpoint) ?? 1) - 1);
+  open -= 1;
 }
 
 function lengthOf(request: Buffer): number {

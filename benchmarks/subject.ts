@@ -1,7 +1,7 @@
 // What is measured: Posthorn, or the ceiling. Both take the same requests and send to the same receiver.
 import type pg from "pg";
 import type { CeilingOptions } from "./ceiling.ts";
-import { adminKey } from "./posthorn-server.ts";
+import { adminKey, type PosthornServer } from "./posthorn-server.ts";
 import type { World } from "./world.ts";
 
 export interface Subject {
@@ -20,12 +20,13 @@ export async function startPosthorn(
   world: World,
   database: string,
   profileDir: string | undefined,
-): Promise<Subject> {
+): Promise<Subject & { readonly server: PosthornServer }> {
   const url = await world.createDatabase(database);
   const server = await world.startServer({ database: url, role: "all", profileDir });
   await server.createEndpoints(world.receiverPorts);
   const sql = await world.connect(url);
   return {
+    server,
     database,
     port: server.port,
     pid: server.pid,
