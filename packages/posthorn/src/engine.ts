@@ -9,6 +9,10 @@ import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
 import { Upkeep } from "./maintenance/upkeep.ts";
 import type { Uuid } from "./model.ts";
+import { createAlertChannel } from "./notify/alert-channel.ts";
+import type { Channel } from "./notify/channel.ts";
+import { createMailChannel } from "./notify/mail-channel.ts";
+import { Notifier } from "./notify/notifier.ts";
 import { deliver } from "./pipeline.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
 import type { Targets } from "./resources/targets.ts";
@@ -20,7 +24,7 @@ export interface EngineOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly targets: Targets;
-  readonly endpoints: Pick<Endpoints, "disable">;
+  readonly endpoints: Pick<Endpoints, "disableAfter">;
   /** False in a process that takes events in and leaves the sending to others. */
   readonly delivers: boolean;
 }
@@ -33,6 +37,7 @@ export class Engine {
   readonly #keyedPublisher: Publisher;
   readonly #relay: Relay;
   readonly #upkeep: Upkeep;
+  readonly #notifier: Notifier;
   readonly #delivers: boolean;
   readonly #targets: Targets;
   readonly #abort = new AbortController();
@@ -73,6 +78,22 @@ export class Engine {
     this.#keyedPublisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#relay = new Relay({ db, logger, fanOut, onTrouble });
     this.#upkeep = new Upkeep({ db, logger });
+    this.#notifier = new Notifier({ db, logger, channels: this.#channels(config, db) });
+  }
+
+  #channels({ logger, sendMail, alertWebhookUrl, publicUrl, userAgent }: Config, db: Database): Channel[] {
+    const channels: Channel[] = [];
+    if (sendMail !== null) channels.push(createMailChannel({ db, logger, sendMail, publicUrl }));
+    if (alertWebhookUrl !== null) {
+      channels.push(
+        createAlertChannel({
+          url: alertWebhookUrl,
+          userAgent,
+          send: (request, signal) => this.#dispatcher.send(request, signal),
+        }),
+      );
+    }
+    return channels;
   }
 
   get isHealthy(): boolean {
@@ -83,6 +104,7 @@ export class Engine {
     if (this.#delivers) await this.#targets.checkKeys();
     await this.#worker.start();
     await this.#upkeep.start();
+    await this.#notifier.start();
     if (this.#delivers) await this.#relay.start();
   }
 
@@ -92,7 +114,7 @@ export class Engine {
     await this.#relay.stop();
     await this.#upkeep.stop();
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
-    await this.#worker.stop(graceMs);
+    await Promise.all([this.#worker.stop(graceMs), this.#notifier.stop(graceMs)]);
     clearTimeout(abort);
     this.#abort.abort();
     await this.#dispatcher.close();
@@ -112,6 +134,11 @@ export class Engine {
     this.#worker.tell(endpointId, owner);
   }
 
+  /** An endpoint was disabled: people are to be told. */
+  tellOfNotices(): void {
+    this.#notifier.wake();
+  }
+
   /** Learns the database's time now instead of at the next renewal. */
   async followClock(): Promise<void> {
     await this.#worker.renew();
@@ -122,5 +149,6 @@ export class Engine {
     await this.#relay.turn();
     await this.#worker.lookNow();
     await this.#worker.quiet();
+    await this.#notifier.turn();
   }
 }

@@ -23,7 +23,7 @@ export interface WorkerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly targets: Targets;
-  readonly endpoints: Pick<Endpoints, "disable">;
+  readonly endpoints: Pick<Endpoints, "disableAfter">;
   /** False in a process that only ingests. */
   readonly delivers: boolean;
   readonly concurrency: number;
@@ -211,7 +211,7 @@ export class Worker implements LaneHolder {
 
   async #disable(lane: Lane): Promise<void> {
     try {
-      await this.#options.endpoints.disable(lane.endpointId, "gone");
+      await this.#options.endpoints.disableAfter(lane.endpointId, "gone");
     } catch (error) {
       // The next delivery gets the same answer and tries again.
       this.#options.logger.error("could not disable an endpoint that answered 410", {
