@@ -18,6 +18,7 @@ import type { Endpoints } from "./resources/endpoints.ts";
 import type { Targets } from "./resources/targets.ts";
 import type { Clock } from "./service/clock.ts";
 import type { Database } from "./storage/database.ts";
+import { findTenant } from "./storage/queries/tenants/read.ts";
 
 export interface EngineOptions {
   readonly config: Config;
@@ -38,14 +39,13 @@ export class Engine {
   readonly #relay: Relay;
   readonly #upkeep: Upkeep;
   readonly #notifier: Notifier;
-  readonly #delivers: boolean;
-  readonly #targets: Targets;
+  readonly #options: EngineOptions;
   readonly #abort = new AbortController();
 
-  constructor({ config, db, clock, targets, endpoints, delivers }: EngineOptions) {
+  constructor(options: EngineOptions) {
+    const { config, db, clock, targets, endpoints, delivers } = options;
     const { logger, userAgent } = config;
-    this.#delivers = delivers;
-    this.#targets = targets;
+    this.#options = options;
     // Endpoints may share a host: none may wait for a connection because its neighbour is slow.
     this.#dispatcher = createDispatcher({
       policy: config.addressPolicy,
@@ -78,10 +78,12 @@ export class Engine {
     this.#keyedPublisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#relay = new Relay({ db, logger, fanOut, onTrouble });
     this.#upkeep = new Upkeep({ db, logger });
-    this.#notifier = new Notifier({ db, logger, channels: this.#channels(config, db) });
+    this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
   }
 
-  #channels({ logger, sendMail, alertWebhookUrl, publicUrl, userAgent }: Config, db: Database): Channel[] {
+  #channels(): Channel[] {
+    const { db, config } = this.#options;
+    const { logger, sendMail, alertWebhookUrl, publicUrl, userAgent } = config;
     const channels: Channel[] = [];
     if (sendMail !== null) channels.push(createMailChannel({ db, logger, sendMail, publicUrl }));
     if (alertWebhookUrl !== null) {
@@ -101,11 +103,23 @@ export class Engine {
   }
 
   async start(): Promise<void> {
-    if (this.#delivers) await this.#targets.checkKeys();
+    const { delivers, targets } = this.#options;
+    if (delivers) await targets.checkKeys();
     await this.#worker.start();
     await this.#upkeep.start();
     await this.#notifier.start();
-    if (this.#delivers) await this.#relay.start();
+    await this.#lookForOperators();
+    if (delivers) await this.#relay.start();
+  }
+
+  /** Events of a tenant that does not exist are kept and reach nobody, which here nobody would notice. */
+  async #lookForOperators(): Promise<void> {
+    const { config, db } = this.#options;
+    const { operatorTenant, logger } = config;
+    if (operatorTenant === null || (await findTenant(db, operatorTenant)) !== null) return;
+    logger.warn("the operator tenant does not exist: system events reach nobody there until it is made", {
+      operatorTenant,
+    });
   }
 
   /** Nothing new is started; attempts in flight have the grace to end, the rest is given back. */

@@ -74,7 +74,7 @@ async function problemOf(
   signal.addEventListener("abort", onAbort, { once: true });
   const timer = setTimeout(() => cutOff(`no end within ${timeoutMs} ms`), timeoutMs);
   try {
-    return await Promise.race([work().then(() => null), tooLong]);
+    return await Promise.race([Promise.resolve(work()).then(() => null), tooLong]);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {

@@ -174,7 +174,7 @@ test("one that was enabled or deleted meanwhile is told of no more", async () =>
 test("a notice is tried eight times over two days, then given up with an error", async () => {
   const { start, first, uuid, pool } = await open();
   const lines: string[] = [];
-  const { mails, sendMail } = recorder(() => Promise.reject(new Error("mailbox full")));
+  const { mails, sendMail } = recorder(() => Promise.reject(new Error("mailbox\0 full\r\n")));
   const instance = await start({ sendMail, logger: logInto(lines) });
   await disableAfter(first, uuid);
   await instance.settle();
@@ -283,6 +283,30 @@ test("notices go after a month, a bounded number at a time, and no earlier", asy
   await advance(2 * minute);
   expect(await pruneNotices(hooks.db, 3)).toBe(3);
   expect(await pruneNotices(hooks.db, 3)).toBe(2);
+});
+
+test("a function that sends without a promise has sent", async () => {
+  const { start, first, uuid } = await open();
+  const mails: MailMessage[] = [];
+  const { settle, advance } = await start({
+    sendMail: ((mail: MailMessage) => void mails.push(mail)) as never,
+  });
+  await disableAfter(first, uuid);
+  await settle();
+  await advance(day);
+  await settle();
+  expect(mails).toHaveLength(1);
+});
+
+test("operators that do not exist are missed at the start", async () => {
+  const { start, first } = await open();
+  const lines: string[] = [];
+  const options = { operatorTenant: "operators", logger: logInto(lines) };
+  await start(options);
+  expect(lines).toEqual([expect.stringContaining("warn the operator tenant does not exist")]);
+  await first.hooks.tenants.upsert("operators");
+  await start(options);
+  expect(lines).toHaveLength(1);
 });
 
 test("without channels nothing is put down that nobody would ever send", async () => {

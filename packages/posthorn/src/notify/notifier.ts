@@ -9,7 +9,7 @@ import { type ClaimedNotice, claimNotices } from "../storage/queries/notices/cla
 import { describeNotice } from "../storage/queries/notices/describe.ts";
 import { pruneNotices, settleNotice } from "../storage/queries/notices/settle.ts";
 import type { Channel } from "./channel.ts";
-import { MAX_COUNTED } from "./wording.ts";
+import { MAX_COUNTED, oneLine } from "./wording.ts";
 
 export interface NotifierOptions {
   readonly db: Queryable;
@@ -85,37 +85,23 @@ export class Notifier {
   }
 
   async #send(channel: Channel, notice: ClaimedNotice): Promise<void> {
-    const { db } = this.#options;
+    const { db, logger } = this.#options;
     const endpoint = await describeNotice(db, notice.id, MAX_COUNTED + 1);
     const { told, problems } =
       endpoint === null
         ? { told: [], problems: [] }
         : await channel.send(endpoint, notice.told, this.#abort.signal);
-    const [error = null] = problems;
+    const [problem] = problems;
+    // in words from outside, which may hold what the database cannot
+    const error = problem === undefined ? null : oneLine(problem);
     const retryInMs =
       error === null ? null : nextDelayMs(schedule, notice.attempts, { random: Math.random, ageMs: 0 });
     await settleNotice(db, notice, { told, error, retryInMs });
-    if (error !== null) this.#tellOfTrouble(channel, notice, endpoint?.endpointId, problems, retryInMs);
-  }
-
-  #tellOfTrouble(
-    channel: Channel,
-    { id, attempts }: ClaimedNotice,
-    endpointId: string | undefined,
-    problems: readonly string[],
-    retryInMs: number | null,
-  ): void {
-    const { logger } = this.#options;
-    const facts = { channel: channel.name, notice: id, endpointId, attempts, failed: problems.length };
-    const error = problems[0];
-    if (retryInMs === null) {
-      logger.error("a notice of a disabled endpoint was given up", { ...facts, error });
-    } else {
-      logger.warn("a notice of a disabled endpoint could not be sent, it will be tried again", {
-        ...facts,
-        retryInMs,
-        error,
-      });
-    }
+    if (error === null) return;
+    const { id, attempts } = notice;
+    const endpointId = endpoint?.endpointId;
+    const facts = { channel: channel.name, notice: id, endpointId, attempts, failed: problems.length, error };
+    if (retryInMs === null) logger.error("a notice of a disabled endpoint was given up", facts);
+    else logger.warn("a notice of a disabled endpoint could not be sent, it will be tried again", facts);
   }
 }

@@ -26,6 +26,7 @@ export async function describeNotice(
   return row ?? null;
 }
 
+// While it is active disabled_at is null, and no time is equal to that.
 // The last failure is looked for among the deliveries that ended last and those that are tried again last: bounded,
 // whatever the backlog, and as good as always the very last.
 const describeStatement = statement(
@@ -84,7 +85,6 @@ join posthorn.endpoints ep on ep.id = n.endpoint_id
 join posthorn.tenants t on t.id = ep.tenant
 where n.id = $1::uuid
   and ep.disabled_at = n.disabled_at
-  and not ep.is_active
   and ep.deleted_at is null
 `,
 );
