@@ -5,10 +5,13 @@ import type pg from "pg";
 import { afterAll } from "vitest";
 import { parseAddressPolicy } from "../../packages/posthorn/src/attempt/guard-address.ts";
 import { deliveryIdOf } from "../../packages/posthorn/src/fan-out/delivery-id.ts";
+import { createAnnounce } from "../../packages/posthorn/src/notify/announce.ts";
 import { createDeliveries } from "../../packages/posthorn/src/resources/deliveries.ts";
+import type { EndpointChange } from "../../packages/posthorn/src/resources/endpoint-changes.ts";
 import type { EndpointDefaults } from "../../packages/posthorn/src/resources/endpoint-settings.ts";
-import { createEndpoints, type EndpointChange } from "../../packages/posthorn/src/resources/endpoints.ts";
+import { createEndpoints } from "../../packages/posthorn/src/resources/endpoints.ts";
 import { createEvents } from "../../packages/posthorn/src/resources/events.ts";
+import { createMembers } from "../../packages/posthorn/src/resources/members.ts";
 import { createTargets } from "../../packages/posthorn/src/resources/targets.ts";
 import { createTenants } from "../../packages/posthorn/src/resources/tenants.ts";
 import { DEFAULT_RETRY_POLICY } from "../../packages/posthorn/src/settle/retry-schedule.ts";
@@ -50,6 +53,7 @@ export async function openResources() {
     keyRing,
     changes,
     tenants: createTenants({ db }),
+    members: createMembers(db),
     endpoints: createEndpoints({
       db,
       keyRing,
@@ -58,6 +62,7 @@ export async function openResources() {
       nowMs: () => Date.now(),
       maxPerTenant: 10,
       onChanged,
+      announce: createAnnounce({ operatorTenant: null, sendMail: null, alertWebhookUrl: null }),
     }),
     targets: createTargets({ db, keyRing, defaults }),
     events: createEvents(db),

@@ -34,6 +34,7 @@ const stages: Record<string, string[]> = {
   settle: ["storage", "attempt"],
   delivery: ["storage", "fan-out", "settle", "resources"],
   maintenance: ["storage"],
+  notify: ["storage", "settle"],
   resources: ["storage", "event", "fan-out", "attempt", "settle"],
   testing: [
     "posthorn",
@@ -44,6 +45,7 @@ const stages: Record<string, string[]> = {
     "settle",
     "delivery",
     "maintenance",
+    "notify",
     "resources",
   ],
 };

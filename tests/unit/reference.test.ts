@@ -16,6 +16,13 @@ const page = (name: string): string =>
 const listed = (text: string): string[] =>
   [...text.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1] as string);
 
+/** The texts that a union type of the library allows. */
+const membersOf = (type: string, path: string): string[] => {
+  const source = readFileSync(new URL(`../../packages/posthorn/src/${path}`, import.meta.url), "utf8");
+  const [, union = ""] = new RegExp(`export type ${type} =([^;]+);`).exec(source) ?? [];
+  return [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] as string);
+};
+
 describe("the reference", () => {
   test("lists every setting of the server with its meaning", () => {
     const text = page("settings");
@@ -69,11 +76,18 @@ describe("the reference", () => {
   });
 
   test("lists every reason for which a delivery is dead", () => {
-    const model = readFileSync(new URL("../../packages/posthorn/src/model.ts", import.meta.url), "utf8");
-    const [, union = ""] = /export type DeadReason =([^;]+);/.exec(model) ?? [];
-    const reasons = [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] as string);
-    expect(reasons.length).toBeGreaterThan(5);
-    expect(listed(page("http-api"))).toEqual(expect.arrayContaining([...reasons, "endpoint_deleted"]));
+    const reasons = [
+      ...membersOf("DeadReason", "model.ts"),
+      ...membersOf("CancelReason", "storage/queries/queue/cancel.ts"),
+    ];
+    expect(reasons.length).toBeGreaterThan(7);
+    expect(listed(page("http-api"))).toEqual(expect.arrayContaining(reasons));
+  });
+
+  test("lists every reason for which an endpoint is disabled", () => {
+    const causes = membersOf("DisableCause", "model.ts");
+    expect(causes.length).toBeGreaterThan(2);
+    expect(listed(page("disabled-endpoints"))).toEqual(expect.arrayContaining(["manual", ...causes]));
   });
 
   test("lists every route", () => {

@@ -15,6 +15,16 @@ test.each<[options: Record<string, unknown>, says: string]>([
   [{ timeoutMs: 10 }, "timeoutMs must be a whole number from 100 to 60000; it is 10."],
   [{ allowHttp: "false" }, 'allowHttp must be true or false; it is the string "false".'],
   [{ enabled: 0 }, "enabled must be true or false; it is 0."],
+  [{ operatorTenant: "a b" }, 'operatorTenant must be a tenant\'s id; it is the string "a b".'],
+  [{ sendMail: {} }, "sendMail must be a function that sends { to, subject, text }; it is [object Object]."],
+  [
+    { publicUrl: "hooks" },
+    'publicUrl must be a URL such as https://hooks.example.com; it is the string "hooks".',
+  ],
+  [
+    { alertWebhookUrl: "hooks" },
+    "alertWebhookUrl: This is not a URL. Write it in full: https://example.com/webhooks.",
+  ],
   [{ format: "xml" }, 'format must be one of envelope, data; it is the string "xml".'],
 ])("%o is refused for what it is", (options, says) => {
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "invalid_config", message: says }));

@@ -1,10 +1,13 @@
 // The library's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
 import { DEFAULT_HEADER_PREFIX, DEFAULT_SCHEMES, headerPrefixProblem, schemeProblems } from "@posthorn/wire";
 import type pg from "pg";
+import { checkUrl } from "./attempt/check-url.ts";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
 import { PosthornError } from "./errors.ts";
+import { tenantSyntax } from "./event/limits.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
+import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
 import type { HealthRules } from "./settle/endpoint-health.ts";
@@ -53,6 +56,14 @@ export interface PosthornOptions {
   readonly userAgent?: string | undefined;
   /** What is sent: the `envelope` around the data, or the bare `data`. Default `envelope`. */
   readonly format?: PayloadFormat | undefined;
+  /** The tenant whose endpoints get the system events of all tenants, such as `webhook.endpoint.disabled`. Default none. */
+  readonly operatorTenant?: string | undefined;
+  /** Sends one mail: to a tenant's owners and admins when an endpoint is disabled. Default: no mail. */
+  readonly sendMail?: SendMail | undefined;
+  /** A Slack-style webhook that is told when an endpoint is disabled: `{"text": "…"}`. Default none. */
+  readonly alertWebhookUrl?: string | undefined;
+  /** Where people reach this installation; stands in mails. Default none. */
+  readonly publicUrl?: string | undefined;
   /** False: events are kept and nothing is sent. Default true. */
   readonly enabled?: boolean | undefined;
   /** Anything with debug, info, warn and error. Default: silence. */
@@ -70,6 +81,10 @@ export interface Config {
   readonly leaseMs: number;
   readonly maxEndpointsPerTenant: number;
   readonly userAgent: string;
+  readonly operatorTenant: string | null;
+  readonly sendMail: SendMail | null;
+  readonly alertWebhookUrl: string | null;
+  readonly publicUrl: string | null;
   readonly enabled: boolean;
   readonly logger: Logger;
 }
@@ -96,6 +111,10 @@ export const optionNames = [
   "signatureSchemes",
   "userAgent",
   "format",
+  "operatorTenant",
+  "sendMail",
+  "alertWebhookUrl",
+  "publicUrl",
   "enabled",
   "logger",
 ] as const satisfies (keyof PosthornOptions)[];
@@ -105,11 +124,12 @@ export function resolveConfig(options: PosthornOptions): Config {
   if (options.database === undefined || options.database === "") {
     throw invalid("database is missing: pass a pg Pool or a connection string.");
   }
+  const addressPolicy = readAddressPolicy(options);
   return {
     database: options.database,
     schema: options.schema ?? "posthorn",
     encryptionKeys: options.encryptionKeys ?? (process.env.POSTHORN_ENCRYPTION_KEYS || undefined),
-    addressPolicy: readAddressPolicy(options),
+    addressPolicy,
     endpointDefaults: {
       format: oneOf("format", options.format ?? "envelope", ["envelope", "data"]),
       signature: {
@@ -133,6 +153,10 @@ export function resolveConfig(options: PosthornOptions): Config {
     leaseMs: within("leaseMs", options.leaseMs ?? 15_000, 500, 600_000),
     maxEndpointsPerTenant: within("maxEndpointsPerTenant", options.maxEndpointsPerTenant ?? 10, 1, 100_000),
     userAgent: readUserAgent(options.userAgent ?? "Posthorn/1"),
+    operatorTenant: optional(options.operatorTenant, readOperatorTenant),
+    sendMail: optional(options.sendMail, readSendMail),
+    alertWebhookUrl: optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
+    publicUrl: optional(options.publicUrl, readPublicUrl),
     enabled: yesOrNo("enabled", options.enabled ?? true),
     logger: options.logger ?? silentLogger,
   };
@@ -172,6 +196,32 @@ function readUserAgent(text: string): string {
   if (!/^[\x20-\x7e]{1,256}$/.test(text))
     throw invalid("userAgent must be 1 to 256 printable ASCII characters.");
   return text;
+}
+
+function optional<Value>(value: Value | undefined, read: (value: Value) => Value): Value | null {
+  return value === undefined ? null : read(value);
+}
+
+function readOperatorTenant(id: string): string {
+  if (typeof id === "string" && tenantSyntax.test(id)) return id;
+  throw invalid(`operatorTenant must be a tenant's id; it is ${shown(id)}.`);
+}
+
+function readSendMail(send: SendMail): SendMail {
+  if (typeof send === "function") return send;
+  throw invalid(`sendMail must be a function that sends { to, subject, text }; it is ${shown(send)}.`);
+}
+
+/** Whoever knows the URL can write there, so it is not quoted. */
+function readAlertWebhookUrl(url: string, policy: AddressPolicy): string {
+  const check = checkUrl(String(url), policy);
+  if (check.ok) return check.href;
+  throw invalid(`alertWebhookUrl: ${check.problem.message}`);
+}
+
+function readPublicUrl(url: string): string {
+  if (typeof url === "string" && /^https?:\/\/[!-~]{1,2000}$/.test(url) && URL.canParse(url)) return url;
+  throw invalid(`publicUrl must be a URL such as https://hooks.example.com; it is ${shown(url)}.`);
 }
 
 function within(name: string, value: number, least: number, most: number): number {

@@ -10,18 +10,23 @@ import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
 import { Upkeep } from "./maintenance/upkeep.ts";
 import type { Uuid } from "./model.ts";
+import { createAlertChannel } from "./notify/alert-channel.ts";
+import type { Channel } from "./notify/channel.ts";
+import { createMailChannel } from "./notify/mail-channel.ts";
+import { Notifier } from "./notify/notifier.ts";
 import { deliver } from "./pipeline.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
 import type { Targets } from "./resources/targets.ts";
 import type { Clock } from "./service/clock.ts";
 import type { Database } from "./storage/database.ts";
+import { findTenant } from "./storage/queries/tenants/read.ts";
 
 export interface EngineOptions {
   readonly config: Config;
   readonly db: Database;
   readonly clock: Clock;
   readonly targets: Targets;
-  readonly endpoints: Pick<Endpoints, "disable">;
+  readonly endpoints: Pick<Endpoints, "disableAfter">;
   /** False in a process that takes events in and leaves the sending to others. */
   readonly delivers: boolean;
 }
@@ -45,14 +50,14 @@ export class Engine {
   readonly #keyedPublisher: Publisher;
   readonly #relay: Relay;
   readonly #upkeep: Upkeep;
-  readonly #delivers: boolean;
-  readonly #targets: Targets;
+  readonly #notifier: Notifier;
+  readonly #options: EngineOptions;
   readonly #abort = new AbortController();
 
-  constructor({ config, db, clock, targets, endpoints, delivers }: EngineOptions) {
+  constructor(options: EngineOptions) {
+    const { config, db, clock, targets, endpoints, delivers } = options;
     const { logger, userAgent } = config;
-    this.#delivers = delivers;
-    this.#targets = targets;
+    this.#options = options;
     // Endpoints may share a host: none may wait for a connection because its neighbour is slow.
     this.#dispatcher = createDispatcher({
       policy: config.addressPolicy,
@@ -87,6 +92,24 @@ export class Engine {
     this.#keyedPublisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#relay = new Relay({ db, logger, fanOut, onTrouble });
     this.#upkeep = new Upkeep({ db, logger });
+    this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
+  }
+
+  #channels(): Channel[] {
+    const { db, config } = this.#options;
+    const { logger, sendMail, alertWebhookUrl, publicUrl, userAgent } = config;
+    const channels: Channel[] = [];
+    if (sendMail !== null) channels.push(createMailChannel({ db, logger, sendMail, publicUrl }));
+    if (alertWebhookUrl !== null) {
+      channels.push(
+        createAlertChannel({
+          url: alertWebhookUrl,
+          userAgent,
+          send: (request, signal) => this.#dispatcher.send(request, signal),
+        }),
+      );
+    }
+    return channels;
   }
 
   get isHealthy(): boolean {
@@ -94,10 +117,23 @@ export class Engine {
   }
 
   async start(): Promise<void> {
-    if (this.#delivers) await this.#targets.checkKeys();
+    const { delivers, targets } = this.#options;
+    if (delivers) await targets.checkKeys();
     await this.#worker.start();
     await this.#upkeep.start();
-    if (this.#delivers) await this.#relay.start();
+    await this.#notifier.start();
+    await this.#lookForOperators();
+    if (delivers) await this.#relay.start();
+  }
+
+  /** Events of a tenant that does not exist are kept and reach nobody, which here nobody would notice. */
+  async #lookForOperators(): Promise<void> {
+    const { config, db } = this.#options;
+    const { operatorTenant, logger } = config;
+    if (operatorTenant === null || (await findTenant(db, operatorTenant)) !== null) return;
+    logger.warn("the operator tenant does not exist: system events reach nobody there until it is made", {
+      operatorTenant,
+    });
   }
 
   /** Nothing new is started; attempts in flight have the grace to end, the rest is given back. */
@@ -106,7 +142,7 @@ export class Engine {
     await this.#relay.stop();
     await this.#upkeep.stop();
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
-    await this.#worker.stop(graceMs);
+    await Promise.all([this.#worker.stop(graceMs), this.#notifier.stop(graceMs)]);
     clearTimeout(abort);
     this.#abort.abort();
     await this.#dispatcher.close();
@@ -126,6 +162,11 @@ export class Engine {
     this.#worker.tell(endpointId, owner);
   }
 
+  /** An endpoint was disabled: people are to be told. */
+  tellOfNotices(): void {
+    this.#notifier.wake();
+  }
+
   /** Learns the database's time now instead of at the next renewal. */
   async followClock(): Promise<void> {
     await this.#worker.renew();
@@ -136,5 +177,6 @@ export class Engine {
     await this.#relay.turn();
     await this.#worker.lookNow();
     await this.#worker.quiet();
+    await this.#notifier.turn();
   }
 }

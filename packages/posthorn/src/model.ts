@@ -63,6 +63,9 @@ export interface Target {
   readonly health: RecordedHealth | null;
 }
 
+/** Why the engine disables an endpoint: an answer of 410, too many failures in a row, or no success for days. */
+export type DisableCause = "gone" | "failures" | "no_success";
+
 export type CircuitState = "closed" | "open" | "half_open";
 
 /** How an endpoint has been doing since its last success, as it is written down. Times are the database's. */

@@ -17,9 +17,11 @@ import { type PublishResult, stoppedError } from "./event/publisher.ts";
 import { type PublishInput, type ValidEvent, validate, validateAll } from "./event/validate.ts";
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import type { Event, Uuid } from "./model.ts";
+import { createAnnounce } from "./notify/announce.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
 import { createEvents, type Events } from "./resources/events.ts";
+import { createMembers, type Members } from "./resources/members.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
 import { Clock } from "./service/clock.ts";
@@ -47,7 +49,8 @@ export interface Posthorn {
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   health(): Promise<Health>;
   readonly tenants: Tenants;
-  readonly endpoints: Omit<Endpoints, "disable"> & {
+  readonly members: Members;
+  readonly endpoints: Omit<Endpoints, "disableAfter"> & {
     /** Sends `webhook.test` to this endpoint, whatever it subscribes to, by the path of every delivery. */
     test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }>;
   };
@@ -83,6 +86,7 @@ const defaultGraceMs = 25_000;
 
 export class Instance implements Posthorn {
   readonly tenants: Posthorn["tenants"];
+  readonly members: Posthorn["members"];
   readonly endpoints: Posthorn["endpoints"];
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
@@ -109,12 +113,15 @@ export class Instance implements Posthorn {
       addressPolicy: config.addressPolicy,
       nowMs: () => clock.nowMs(),
       maxPerTenant: config.maxEndpointsPerTenant,
+      announce: createAnnounce(config),
       onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),
+      onDisabled: () => this.#engine?.tellOfNotices(),
     });
     const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
     const test = (tenant: string, id: string) => this.#test(tenant, id);
     const retry = (id: string) => this.#retry(id);
     this.tenants = translated(tenants, this.#translate);
+    this.members = translated(createMembers(db), this.#translate);
     this.endpoints = translated({ ...endpoints, test }, this.#translate);
     this.events = translated(createEvents(db), this.#translate);
     this.deliveries = translated({ ...createDeliveries({ db }), retry }, this.#translate);

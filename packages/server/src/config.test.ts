@@ -75,6 +75,21 @@ test("values are read into their types", () => {
   });
 });
 
+test.each([
+  ["smtp://mail.example.com", { port: 587, isSecure: false, user: null, password: null }],
+  ["smtps://mail.example.com/", { port: 465, isSecure: true }],
+  ["smtp://u%40x:p%3A%2F@mail.example.com:25", { port: 25, user: "u@x", password: "p:/" }],
+])("the mail server of %s is read", (SMTP_URL, expected) => {
+  expect(loadConfig({ env: { SMTP_URL } }).smtpUrl).toMatchObject({ host: "mail.example.com", ...expected });
+});
+
+test.each([
+  ["posthorn@example.com", "posthorn@example.com"],
+  ["Web Hooks <posthorn@example.com>", '"Web Hooks" <posthorn@example.com>'],
+])("mail from %s is read", (POSTHORN_MAIL_FROM, expected) => {
+  expect(loadConfig({ env: { POSTHORN_MAIL_FROM } }).mailFrom).toBe(expected);
+});
+
 test("a flag wins over the environment, the environment over a command's default", () => {
   const env = { PORT: "9000", HOST: "0.0.0.0" };
   const config = loadConfig({ env, flags: { port: "9001" }, defaults: { port: 1, host: "x", sink: true } });
@@ -94,6 +109,15 @@ test.each([
   ["POSTHORN_MIGRATE", "never"],
   ["POSTHORN_ADMIN_KEY", "too short"],
   ["POSTHORN_ENCRYPTION_KEYS", "k1:c2hvcnQ="],
+  ["SMTP_URL", "mail.example.com"],
+  ["SMTP_URL", "http://mail.example.com"],
+  ["SMTP_URL", "smtp://"],
+  ["SMTP_URL", "smtp://user:100%@mail.example.com"],
+  ["SMTP_URL", "smtps://mail.example.com?tls.rejectUnauthorized=false"],
+  ["POSTHORN_MAIL_FROM", "posthorn"],
+  ["POSTHORN_MAIL_FROM", "a@example.com, b@example.com"],
+  ["POSTHORN_MAIL_FROM", "Webhooks <posthorn@example.com"],
+  ["POSTHORN_MAIL_FROM", "A\r\nBcc: b@example.com <posthorn@example.com>"],
 ])("%s=%s is refused by name", (name, value) => {
   expect(problemsOf({ env: { [name]: value } })).toEqual([
     expect.stringMatching(new RegExp(`^${name} (must|has)`)),
@@ -106,8 +130,13 @@ test("everything wrong is said at once", () => {
 
 test("the value of a secret is never part of a message", () => {
   const secret = "hunter2-hunter2";
-  const env = { POSTHORN_ADMIN_KEY: secret, POSTHORN_ENCRYPTION_KEYS: secret, DATABASE_URL: secret };
-  expect(problemsOf({ env })).toHaveLength(3);
+  const env = {
+    POSTHORN_ADMIN_KEY: secret,
+    POSTHORN_ENCRYPTION_KEYS: secret,
+    DATABASE_URL: secret,
+    SMTP_URL: `smtp://user:${secret}@`,
+  };
+  expect(problemsOf({ env })).toHaveLength(4);
   expect(problemsOf({ env }).join()).not.toContain(secret);
 });
 

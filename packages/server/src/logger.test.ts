@@ -35,7 +35,9 @@ test("secrets, payloads and keys never reach the log, wherever they hide", () =>
     secret: "planted",
     data: { card: "planted" },
     nested: { payload: "planted", admin_key: "planted", headers: { authorization: "planted" } },
-    error: new Error("postgres://user:planted@host/db refused phk_planted"),
+    smtpUrl: "planted",
+    alert_webhook_url: "planted",
+    error: new Error("postgres://user:planted@host/db refused phk_planted, smtps://user:planted@host too"),
   });
   expect(lines.join()).not.toMatch(/planted|abc\+|aB-_9/);
 });

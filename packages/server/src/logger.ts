@@ -57,6 +57,7 @@ function prettyLine(time: Date, level: LogLevel, message: string, fields: object
 
 const NEVER_LOGGED = new Set([
   "adminkey",
+  "alertwebhookurl",
   "authorization",
   "body",
   "connectionstring",
@@ -72,6 +73,7 @@ const NEVER_LOGGED = new Set([
   "responsebody",
   "secret",
   "secrets",
+  "smtpurl",
 ]);
 
 function presentable(name: string, value: unknown): unknown {
@@ -87,7 +89,7 @@ function presentable(name: string, value: unknown): unknown {
 function maskSecrets(line: string): string {
   return line
     .replace(/\b(whsec_|whsk_|phk_)[A-Za-z0-9+/=_-]+/g, "$1…")
-    .replace(/\b(postgres(?:ql)?:\/\/[^:@/\s"]*):[^@/\s"]*@/g, "$1:…@");
+    .replace(/\b((?:postgres(?:ql)?|smtps?):\/\/[^:@/\s"]*):[^@/\s"]*@/g, "$1:…@");
 }
 
 /** A log line stays one line, and moves no cursor: text from outside may carry terminal escapes. */

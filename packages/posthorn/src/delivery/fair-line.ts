@@ -41,8 +41,8 @@ export class FairLine {
   shift(mayHaveTurn: (tenant: string) => boolean): Lane | undefined {
     for (const [tenant, lanes] of this.#tenants) {
       if (!mayHaveTurn(tenant)) continue;
-      const [lane] = lanes as Set<Lane> & Iterable<Lane>;
-      lanes.delete(lane as Lane);
+      const lane = lanes.values().next().value as Lane;
+      lanes.delete(lane);
       this.#size -= 1;
       this.#tenants.delete(tenant);
       if (lanes.size > 0) this.#tenants.set(tenant, lanes);

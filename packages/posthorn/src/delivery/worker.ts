@@ -2,7 +2,7 @@
 // a worker without lanes: it needs the name to write under.
 import { performance } from "node:perf_hooks";
 import type { LaneHolder } from "../fan-out/fan-out.ts";
-import type { ClaimedDelivery, RecordedHealth, Settlement, Target, Uuid } from "../model.ts";
+import type { ClaimedDelivery, DisableCause, RecordedHealth, Settlement, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Endpoints } from "../resources/endpoints.ts";
 import type { Targets } from "../resources/targets.ts";
@@ -11,8 +11,7 @@ import { Turnstile } from "../service/turnstile.ts";
 import { withinTime } from "../service/within-time.ts";
 import {
   afterAttempt,
-  type DisableReason,
-  disableReason,
+  disableCause,
   type HealthRules,
   healthSign,
   recalled,
@@ -32,7 +31,7 @@ export interface WorkerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly targets: Targets;
-  readonly endpoints: Pick<Endpoints, "disable">;
+  readonly endpoints: Pick<Endpoints, "disableAfter">;
   /** False in a process that only ingests. */
   readonly delivers: boolean;
   readonly concurrency: number;
@@ -235,8 +234,8 @@ export class Worker implements LaneHolder {
     const { maxInFlight } = target;
     this.#lanes.changeHealth(lane, afterAttempt(lane.health, sign, { rules, window, maxInFlight, nowMs }));
     if (sign.kind !== "failure" && sign.kind !== "throttled") return;
-    const reason = disableReason(lane.health, nowMs, rules);
-    if (reason !== null) void this.#disable(lane, reason);
+    const cause = disableCause(lane.health, nowMs, rules);
+    if (cause !== null) void this.#disable(lane, cause);
   }
 
   #settled(settlement: Settlement, lane: Lane, accepted: boolean): void {
@@ -248,18 +247,18 @@ export class Worker implements LaneHolder {
     if (decision.kind === "dead" && decision.disableEndpoint) void this.#disable(lane, "gone");
   }
 
-  async #disable(lane: Lane, reason: DisableReason | "gone"): Promise<void> {
+  async #disable(lane: Lane, cause: DisableCause): Promise<void> {
     // from this moment on, not from the next survey
     lane.isPaused = true;
     this.#keeper.surveyNow();
     try {
-      await this.#options.endpoints.disable(lane.endpointId, reason);
+      await this.#options.endpoints.disableAfter(lane.endpointId, cause);
     } catch (error) {
       this.#lanes.resume(lane);
       // The next delivery gets the same answer and tries again.
       this.#options.logger.error("could not disable an endpoint", {
         endpointId: lane.endpointId,
-        reason,
+        cause,
         error: (error as Error).message,
       });
     }

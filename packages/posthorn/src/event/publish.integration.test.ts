@@ -304,6 +304,13 @@ describe("limits", () => {
       /type must be lower-case words.* at most 128 characters/,
     ],
     ["dots in the type", { type: "a.b_1.c" }, { type: "a..b" }, "invalid_type", /type must be/],
+    [
+      "types of Posthorn's own",
+      { type: "webhooks.sent" },
+      { type: "webhook.sent" },
+      "invalid_type",
+      /[Tt]ypes that begin with webhook\. are Posthorn's own; give the event another type/,
+    ],
     ["capitals in the type", { type: "a" }, { type: "Order" }, "invalid_type", /type must be/],
     [
       "characters of the subject",

@@ -4,6 +4,7 @@ import { types } from "node:util";
 import { uuidv7 } from "@posthorn/wire";
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
+import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import type { Event } from "../model.ts";
 import { jsonDepth } from "./json-depth.ts";
 import {
@@ -121,6 +122,11 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
     wrong(
       "type",
       `type must be lower-case words joined by dots, such as order.paid, at most ${maxTypeLength} characters.`,
+    );
+  } else if (type.startsWith(SYSTEM_TYPE_PREFIX)) {
+    wrong(
+      "type",
+      `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own; give the event another type.`,
     );
   }
   if (subject !== undefined && !isText(subject, maxSubjectLength)) {

@@ -12,6 +12,7 @@ import {
 } from "../storage/queries/events/ingest.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import { laneRoom } from "./lane-room.ts";
+import { isAbout } from "./matches.ts";
 import type { Routes } from "./routes.ts";
 
 /** Where deliveries go; implemented by the worker. */
@@ -163,6 +164,7 @@ function planDeliveries(events: readonly Event[], routes: Routes, lanes: LaneHol
   for (const event of events) {
     for (const target of routes.matching(event.tenant, event.type)) {
       const { endpointId } = target;
+      if (isAbout(event, endpointId)) continue;
       const id = deliveryIdOf(event.id, endpointId);
       const reservation = lanes.reserve(target);
       const isHoped = reservation.claim === claim.ifGained;

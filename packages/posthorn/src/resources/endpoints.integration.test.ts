@@ -173,7 +173,7 @@ test("every change raises the endpoint's version and the tenant's, and is told t
   const steps = [
     () => endpoints.update(tenant, endpoint.id, { description: "x" }),
     () => endpoints.rotateSecret(tenant, endpoint.id),
-    () => endpoints.disable(id, "gone"),
+    () => endpoints.disableAfter(id, "gone"),
     () => endpoints.delete(tenant, endpoint.id),
   ];
   for (const step of steps) {
@@ -214,8 +214,8 @@ test("a disabled endpoint is paused and says why; enabling it makes what is owed
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   await world.addOwed(await world.addEvent(tenant), endpoint.id);
-  expect(await endpoints.disable(endpoint.id.slice(3), "gone")).toBe(true);
-  expect(await endpoints.disable(endpoint.id.slice(3), "again")).toBe(false);
+  expect(await endpoints.disableAfter(endpoint.id.slice(3), "gone")).toBe(true);
+  expect(await endpoints.disableAfter(endpoint.id.slice(3), "failures")).toBe(false);
 
   const disabled = await endpoints.update(tenant, endpoint.id, { isActive: false });
   expect(disabled).toMatchObject({ isActive: false, disabledReason: "gone", disabledAt: expect.any(Date) });

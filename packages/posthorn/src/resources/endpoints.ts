@@ -1,25 +1,25 @@
-// Endpoints: where a tenant's events go. Every change raises the endpoint's version and the tenant's routing version
-// in one transaction, so that no publisher and no lane goes on with old settings unnoticed.
+// Endpoints: where a tenant's events go. Every change raises the endpoint's version and takes the way of
+// endpoint-changes.ts.
 import { formatId, generateSecret, generateSigningKey, parseId, schemeNamed, uuidv7 } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
-import type { CircuitState, PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../model.ts";
+import type {
+  CircuitState,
+  DisableCause,
+  PayloadFormat,
+  RetryOn,
+  RetryPolicy,
+  SignatureSettings,
+  Uuid,
+} from "../model.ts";
 import { circuitOf } from "../settle/endpoint-health.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
-import {
-  countEndpoints,
-  findEndpoint,
-  listEndpoints,
-  lockEndpoint,
-  tenantOfEndpoint,
-} from "../storage/queries/endpoints/read.ts";
-import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
+import { countEndpoints, findEndpoint, listEndpoints } from "../storage/queries/endpoints/read.ts";
 import { targetsByIds } from "../storage/queries/endpoints/targets.ts";
 import {
-  disableEndpoint,
   type EndpointSettings,
   insertEndpoint,
   markDeleted,
@@ -29,8 +29,8 @@ import {
 import { forgetHealth } from "../storage/queries/health/record.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { deleteSecrets, insertSecret, retireSecrets } from "../storage/queries/secrets/rotate.ts";
-import { lockTenant, raiseRoutingVersion } from "../storage/queries/tenants/lock.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
+import { createEndpointChanges, type EndpointChange, endpointNotFound } from "./endpoint-changes.ts";
 import {
   type EndpointDefaults,
   type EndpointInput,
@@ -42,6 +42,7 @@ import {
   schemesOf,
   secretProblem,
 } from "./endpoint-settings.ts";
+import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 import { toTarget } from "./targets.ts";
 import { counted, isTenantId, tenantNotFound } from "./tenants.ts";
@@ -93,12 +94,6 @@ export interface RotateOptions {
   readonly secret?: string | undefined;
 }
 
-export interface EndpointChange {
-  readonly endpointId: Uuid;
-  /** The worker that owns the lane now. */
-  readonly owner: number | null;
-}
-
 export interface Endpoints {
   /** The secret is shown here and never again. */
   create(
@@ -115,8 +110,15 @@ export interface Endpoints {
     id: string,
     options?: RotateOptions,
   ): Promise<{ readonly secret: string; readonly previousExpiresAt: Date | null }>;
-  /** The engine's own doing, such as after a 410. False when it was not active any more. */
-  disable(endpointId: Uuid, reason: string): Promise<boolean>;
+  /** Nothing is sent to it from now on; what is for it is kept. The reason is `manual`, unless there is one already. */
+  disable(tenant: string, id: string): Promise<Endpoint>;
+  /** One that is active stays as it is, whatever is to become of the backlog. */
+  enable(tenant: string, id: string, options?: EnableOptions): Promise<Endpoint>;
+  /**
+   * The engine's own doing: people, the tenant's other endpoints and operators are told. False when it was not active any
+   * more.
+   */
+  disableAfter(endpointId: Uuid, cause: DisableCause): Promise<boolean>;
 }
 
 export interface EndpointsOptions {
@@ -130,6 +132,10 @@ export interface EndpointsOptions {
   readonly maxPerTenant?: number;
   /** After the commit, so that the lane's owner can be told. */
   readonly onChanged?: (change: EndpointChange) => void;
+  /** In the transaction in which the engine disables an endpoint. */
+  readonly announce: (tx: Queryable, disabled: EndpointRow) => Promise<void>;
+  /** After its commit. */
+  readonly onDisabled?: () => void;
 }
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -139,9 +145,12 @@ const MAX_OVERLAP_SECONDS = 14 * DAY_SECONDS;
 const MAX_VALID_SECRETS = 5;
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
-  const { db, keyRing, defaults, maxPerTenant = 10, onChanged } = options;
+  const { db, keyRing, defaults, maxPerTenant = 10, announce, onDisabled = () => {} } = options;
+  const changes = createEndpointChanges(db, options.onChanged);
+  const { change, changeOne } = changes;
   const view = (row: EndpointRow) => toEndpoint(row, defaults, options.nowMs());
-  return { create, list, get, update, delete: remove, rotateSecret, disable };
+  const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
+  return { create, list, get, update, delete: remove, rotateSecret, ...onAndOff };
 
   async function create(tenant: string, input: EndpointInput) {
     const { settings, secret: ownSecret } = parseEndpointInput(input, options);
@@ -215,51 +224,6 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       await raiseEndpointVersion(tx, current.id);
       const { lastExpiresMs } = retired;
       return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };
-    });
-  }
-
-  async function disable(endpointId: Uuid, reason: string): Promise<boolean> {
-    const tenant = await tenantOfEndpoint(db, endpointId);
-    if (tenant === null) return false;
-    return await change(tenant, async (tx) => {
-      const result = await disableEndpoint(tx, endpointId, reason);
-      return { result, endpointId: result ? endpointId : null };
-    });
-  }
-
-  /** Tenant, then whatever `work` locks, then the lane. An endpointId of null says that nothing was changed. */
-  async function change<Result>(
-    tenant: string,
-    work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointId: Uuid | null }>,
-  ): Promise<Result> {
-    const done = await db.transaction(async (tx) => {
-      if (!isTenantId(tenant) || (await lockTenant(tx, tenant)) === null) throw tenantNotFound(tenant);
-      const { result, endpointId } = await work(tx);
-      if (endpointId === null) return { result, endpointId, owner: null };
-      await raiseRoutingVersion(tx, tenant);
-      const owners = await syncLanes(tx, [endpointId]);
-      return { result, endpointId, owner: owners.get(endpointId) ?? null };
-    });
-    if (done.endpointId !== null) onChanged?.({ endpointId: done.endpointId, owner: done.owner });
-    return done.result;
-  }
-
-  async function changeOne<Result>(
-    tenant: string,
-    id: string,
-    work: (tx: Queryable, current: EndpointRow) => Promise<Result>,
-  ): Promise<Result> {
-    const uuid = parseId("ep", String(id));
-    if (uuid === null || !isTenantId(tenant)) throw endpointNotFound(id);
-    return await change(tenant, async (tx) => {
-      const current = await lockEndpoint(tx, tenant, uuid);
-      if (current === null) throw endpointNotFound(id);
-      return { result: await work(tx, current), endpointId: uuid };
-    }).catch((error) => {
-      // a tenant that does not exist has no endpoints either
-      throw error instanceof PosthornError && error.code === "tenant_not_found"
-        ? endpointNotFound(id)
-        : error;
     });
   }
 
@@ -352,14 +316,5 @@ function limitReached(tenant: string, max: number): PosthornError {
   return new PosthornError(
     "endpoint_limit_reached",
     `Tenant "${tenant}" has ${counted(max)}, as many as it may have. Delete one, or raise the limit per tenant.`,
-  );
-}
-
-/** The same words whether it never was, is another tenant's, or was deleted. */
-function endpointNotFound(id: unknown): PosthornError {
-  const shown = parseId("ep", String(id)) === null ? "with that id" : String(id);
-  return new PosthornError(
-    "endpoint_not_found",
-    `There is no endpoint ${shown} in this tenant. List them to see their ids.`,
   );
 }

@@ -4,7 +4,7 @@ import {
   afterAttempt,
   blockedUntilMs,
   circuitOf,
-  disableReason,
+  disableCause,
   type HealthRules,
   healthSign,
   MAX_THROTTLE_MS,
@@ -237,25 +237,25 @@ describe("disabling", () => {
   });
 
   it("comes with the fiftieth failure in a row, not with the one before", () => {
-    expect(disableReason(failing(49), NOW, rules)).toBeNull();
-    expect(disableReason(failing(50), NOW, rules)).toBe("failures");
+    expect(disableCause(failing(49), NOW, rules)).toBeNull();
+    expect(disableCause(failing(50), NOW, rules)).toBe("failures");
   });
 
   it("comes after five days without success, not a moment earlier", () => {
-    expect(disableReason(failing(10), NOW + 5 * DAY - 1, rules)).toBeNull();
-    expect(disableReason(failing(10), NOW + 5 * DAY, rules)).toBe("no_success");
+    expect(disableCause(failing(10), NOW + 5 * DAY - 1, rules)).toBeNull();
+    expect(disableCause(failing(10), NOW + 5 * DAY, rules)).toBe("no_success");
   });
 
   it("does not take two failures in five days for five days of failing", () => {
-    expect(disableReason(failing(9), NOW + 5 * DAY, rules)).toBeNull();
+    expect(disableCause(failing(9), NOW + 5 * DAY, rules)).toBeNull();
   });
 
   it("counts throttles over the days, though they are no failures", () => {
-    expect(disableReason({ ...failing(0), throttles: 10 }, NOW + 5 * DAY, rules)).toBe("no_success");
+    expect(disableCause({ ...failing(0), throttles: 10 }, NOW + 5 * DAY, rules)).toBe("no_success");
   });
 
   it("is off with zero", () => {
     const never = { ...rules, disableAfterFailures: 0, disableAfterDays: 0 };
-    expect(disableReason(failing(1_000_000), NOW + 400 * DAY, never)).toBeNull();
+    expect(disableCause(failing(1_000_000), NOW + 400 * DAY, never)).toBeNull();
   });
 });

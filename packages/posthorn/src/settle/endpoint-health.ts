@@ -16,7 +16,14 @@
 //
 // A throttle (429, 503) stands beside the circuit: nothing is sent until it ends, and the circuit does not change.
 import { classify } from "../attempt/classify.ts";
-import type { AttemptOutcome, CircuitState, EndpointHealth, RecordedHealth, RetryOn } from "../model.ts";
+import type {
+  AttemptOutcome,
+  CircuitState,
+  DisableCause,
+  EndpointHealth,
+  RecordedHealth,
+  RetryOn,
+} from "../model.ts";
 import type { FailureWindow } from "./failure-window.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
@@ -189,14 +196,8 @@ const LONGEST_OWN_THROTTLE_MS = 60_000;
 /** One delivery may be put off for a day; an endpoint as a whole is asked again within the hour. */
 export const MAX_THROTTLE_MS = 3_600_000;
 
-export type DisableReason = "failures" | "no_success";
-
 /** Asked after every attempt that was no success. */
-export function disableReason(
-  health: EndpointHealth,
-  nowMs: number,
-  rules: HealthRules,
-): DisableReason | null {
+export function disableCause(health: EndpointHealth, nowMs: number, rules: HealthRules): DisableCause | null {
   const { consecutiveFailures, throttles, failingSinceMs } = health;
   if (rules.disableAfterFailures > 0 && consecutiveFailures >= rules.disableAfterFailures) return "failures";
   if (rules.disableAfterDays === 0 || failingSinceMs === null) return null;

@@ -50,12 +50,11 @@ test("a second run finds nothing to do", async () => {
   expect(await migrate(db)).toEqual({ applied: [], pending: [], version: migrations.length, script: "" });
 });
 
-test("of two migrators at once one does it and the other finds it done", async () => {
+test("of several migrators at once one does each and the others find it done", async () => {
   const schema = open().schema;
   const results = await Promise.all([migrate(open(schema)), migrate(open(schema)), migrate(open(schema))]);
-  expect(results.flatMap(({ applied }) => applied).map(({ version }) => version)).toEqual(
-    migrations.map(({ version }) => version),
-  );
+  const versions = results.flatMap(({ applied }) => applied).map(({ version }) => version);
+  expect(versions.toSorted((a, b) => a - b)).toEqual(migrations.map(({ version }) => version));
 });
 
 test("two processes that make the same partitions do not meet", async () => {

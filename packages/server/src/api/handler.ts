@@ -13,6 +13,7 @@ import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
+import { memberRoutes } from "./routes/members.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { type Sink, sinkRoutes } from "./sink.ts";
 
@@ -97,6 +98,7 @@ export function routesOf(
     homeRoute,
     ...eventRoutes(hooks),
     ...tenantRoutes(hooks),
+    ...memberRoutes(hooks),
     ...endpointRoutes(hooks),
     ...deliveryRoutes(hooks),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),

@@ -8,6 +8,7 @@ import { type Config, ConfigError } from "../config.ts";
 import { keepEmbeddedPostgres } from "../embedded-postgres/keep-embedded-postgres.ts";
 import { withProgress } from "../embedded-postgres/progress.ts";
 import type { LevelledLogger } from "../logger.ts";
+import { createSendMail, type SendMail } from "../mail.ts";
 import { checkEncryptionKeys, resolveEncryptionKeys } from "./encryption-keys.ts";
 import type { Lifetime } from "./lifetime.ts";
 
@@ -80,12 +81,25 @@ function createHooks(
       headerPrefix: config.headerPrefix,
       signatureSchemes: config.signatureSchemes,
       userAgent: config.userAgent,
+      operatorTenant: config.operatorTenant,
+      alertWebhookUrl: config.alertWebhookUrl,
+      publicUrl: config.publicUrl,
+      sendMail: sendMailBy(config),
       enabled: config.enabled,
       logger,
     });
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError([inNamesOfEnvironment((error as Error).message)]);
   }
+}
+
+function sendMailBy({ smtpUrl, mailFrom }: Config): SendMail | undefined {
+  if (smtpUrl === undefined) return undefined;
+  if (mailFrom !== undefined) return createSendMail(smtpUrl, mailFrom);
+  throw new ConfigError([
+    "SMTP_URL is set and POSTHORN_MAIL_FROM is not. Set it to the address that mails are sent from, such as posthorn@example.com.",
+  ]);
 }
 
 /** The library says what is wrong with an option; people know it as a variable. */

@@ -1,5 +1,7 @@
 // From the text of a setting to its value. A parser throws a sentence that says what is expected.
 import { isIP } from "node:net";
+import { isMailAddress } from "posthorn/internal";
+import type { MailServer } from "../mail.ts";
 
 export type Parser<T> = (text: string) => T;
 
@@ -77,6 +79,45 @@ export const httpUrl: Parser<string> = (text) => {
 export const postgresUrl: Parser<string> = (text) => {
   if (/^postgres(ql)?:\/\//.test(text)) return text;
   throw new InvalidValueError("must be a URL such as postgres://user:password@host:5432/database");
+};
+
+/** Read here and not by the mailer, which takes options from the query, such as one not to verify certificates. */
+export const smtpUrl: Parser<MailServer> = (text) => {
+  const url = /^smtps?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : null;
+  const rest = url === null ? "" : url.search + url.hash + url.pathname.replace(/^\/$/, "");
+  const credentials = url === null ? null : decoded(url.username, url.password);
+  if (url === null || credentials === null || url.hostname === "" || rest !== "") {
+    throw new InvalidValueError(
+      "must be a URL such as smtps://user:password@mail.example.com:465 or smtp://mail.example.com:587, with special " +
+        "characters of the password as %XX and nothing behind the port",
+    );
+  }
+  const isSecure = url.protocol === "smtps:";
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? (isSecure ? 465 : 587) : Number(url.port),
+    isSecure,
+    user: credentials.user || null,
+    password: credentials.password || null,
+  };
+};
+
+function decoded(user: string, password: string): { user: string; password: string } | null {
+  try {
+    return { user: decodeURIComponent(user), password: decodeURIComponent(password) };
+  } catch {
+    return null;
+  }
+}
+
+/** `posthorn@example.com`, or with a name: `Webhooks <posthorn@example.com>`. */
+export const mailSender: Parser<string> = (text) => {
+  const [, name, named, bare] = /^(?:([^<>"\\\p{Cc}]{0,100}) <([^<>]*)>|([^<>]*))$/u.exec(text) ?? [];
+  const address = named ?? bare ?? "";
+  if (isMailAddress(address)) return name ? `"${name}" <${address}>` : address;
+  throw new InvalidValueError(
+    "must be an address such as posthorn@example.com, or a name with one: Webhooks <posthorn@example.com>",
+  );
 };
 
 /** One `id:base64` pair of a key ring. The value is never quoted in a message. */

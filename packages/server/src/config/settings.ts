@@ -7,9 +7,11 @@ import {
   encryptionKeys,
   httpUrl,
   list,
+  mailSender,
   oneOf,
   type Parser,
   postgresUrl,
+  smtpUrl,
   textOfAtLeast,
   wholeNumber,
   yesOrNo,
@@ -206,10 +208,25 @@ export const settings = {
     wholeNumber({ min: 1, max: Math.floor(Number.MAX_SAFE_INTEGER / DAY_MS) }),
     "Days that finished deliveries and their events are kept.",
   ),
-  smtpUrl: {
-    ...planned("SMTP_URL", anyText, "Mail server for messages to a tenant's admins."),
-    secret: true,
-  },
+  operatorTenant: setting(
+    "POSTHORN_OPERATOR_TENANT",
+    anyText,
+    unset("none"),
+    "Tenant whose endpoints get the system events of all tenants.",
+  ),
+  alertWebhookUrl: secret(
+    "POSTHORN_ALERT_WEBHOOK_URL",
+    anyText,
+    unset("none"),
+    "Slack-style webhook that is told when an endpoint is disabled.",
+  ),
+  smtpUrl: secret(
+    "SMTP_URL",
+    smtpUrl,
+    unset("no mail"),
+    "Mail server for messages to a tenant's owners and admins, smtp:// or smtps://. Needs POSTHORN_MAIL_FROM.",
+  ),
+  mailFrom: setting("POSTHORN_MAIL_FROM", mailSender, unset("none"), "Sender of these messages."),
 };
 
 export type Settings = typeof settings;

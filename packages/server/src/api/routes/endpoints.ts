@@ -2,7 +2,7 @@
 import type { Posthorn } from "posthorn";
 import { type Exchange, param } from "../exchange.ts";
 import { endpointFields, endpointPatchFields } from "../input/endpoint.ts";
-import { readFields, readOptionalFields, wholeNumber } from "../input/fields.ts";
+import { readFields, readOptionalFields, text, wholeNumber } from "../input/fields.ts";
 import { readListQuery } from "../input/query.ts";
 import { presentEndpoint } from "../present/endpoint.ts";
 import { pageReply } from "../present/page.ts";
@@ -11,6 +11,7 @@ import type { Method, Route } from "../router.ts";
 
 type EndpointInput = Parameters<Posthorn["endpoints"]["create"]>[1];
 type EndpointPatch = Parameters<Posthorn["endpoints"]["update"]>[2];
+type EnableOptions = Parameters<Posthorn["endpoints"]["enable"]>[2];
 
 export function endpointRoutes({ endpoints }: Posthorn): Route[] {
   const ofTenant = "/api/v1/tenants/{tenant}/endpoints";
@@ -39,6 +40,15 @@ export function endpointRoutes({ endpoints }: Posthorn): Route[] {
       await endpoints.delete(tenantOf(exchange), endpointOf(exchange));
       return noContent;
     }),
+    route("POST", `${one}/disable`, async (exchange) => {
+      await readOptionalFields<object>(exchange, {});
+      return json(200, presentEndpoint(await endpoints.disable(tenantOf(exchange), endpointOf(exchange))));
+    }),
+    route("POST", `${one}/enable`, async (exchange) => {
+      const options = await readOptionalFields<EnableOptions>(exchange, ENABLING_FIELDS);
+      const enabled = await endpoints.enable(tenantOf(exchange), endpointOf(exchange), options);
+      return json(200, presentEndpoint(enabled));
+    }),
     route("POST", `${one}/test`, async (exchange) => {
       await readOptionalFields<object>(exchange, {});
       const { eventId, deliveryId } = await endpoints.test(tenantOf(exchange), endpointOf(exchange));
@@ -52,6 +62,7 @@ export function endpointRoutes({ endpoints }: Posthorn): Route[] {
   ];
 }
 
+const ENABLING_FIELDS = { backlog: { to: "backlog", type: text } };
 const ROTATION_FIELDS = { overlap_seconds: { to: "overlapSeconds", type: wholeNumber } };
 
 function route(method: Method, path: string, handle: (exchange: Exchange) => Promise<Reply>): Route {

@@ -114,25 +114,25 @@ returning ${endpointColumns}
 `,
 );
 
-/** False when it was not active any more. */
-export async function disableEndpoint(tx: Queryable, id: Uuid, reason: string): Promise<boolean> {
-  const rows = await tx.query(disableStatement, [id, reason]);
-  return rows.length > 0;
+/** Null when it was not active any more. */
+export async function disableEndpoint(tx: Queryable, id: Uuid, reason: string): Promise<EndpointRow | null> {
+  const [row] = await tx.query<EndpointRow>(disableStatement, [id, reason]);
+  return row ?? null;
 }
 
 const disableStatement = statement(
   "disable endpoint",
   `
-update posthorn.endpoints
+update posthorn.endpoints ep
 set is_active = false,
   disabled_reason = $2::text,
   disabled_at = posthorn.now(),
-  version = version + 1,
+  version = ep.version + 1,
   updated_at = posthorn.now()
-where id = $1::uuid
-  and is_active
-  and deleted_at is null
-returning id
+where ep.id = $1::uuid
+  and ep.is_active
+  and ep.deleted_at is null
+returning ${endpointColumns}
 `,
 );
 

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { isAbout, matches } from "./matches.ts";
+
+const endpoint = "01890000-0000-7000-8000-000000000000";
+const disabled = { type: "webhook.endpoint.disabled", subject: `ep_${endpoint}` };
+
+test.each([
+  [["webhook.endpoint.disabled"], true],
+  [["webhook.endpoint.*"], true],
+  [["webhook.*"], true],
+  [["*"], true],
+  [["webhook.endpoint"], false],
+  [["order.*"], false],
+])("who asks for %j gets webhook.endpoint.disabled: %s", (patterns, expected) => {
+  expect(matches(patterns, disabled.type)).toBe(expected);
+});
+
+test("an endpoint is not sent Posthorn's own event about it, but others are, and all events of others' types", () => {
+  expect(isAbout(disabled, endpoint)).toBe(true);
+  expect(isAbout(disabled, endpoint.replace("0189", "0190"))).toBe(false);
+  expect(isAbout({ ...disabled, type: "endpoint.disabled" }, endpoint)).toBe(false);
+  expect(isAbout({ ...disabled, subject: null }, endpoint)).toBe(false);
+});

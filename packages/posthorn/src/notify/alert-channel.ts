@@ -1,0 +1,32 @@
+// A line to the operators' chat: Slack's incoming webhooks and what takes the same `{"text": "…"}`.
+import type { AttemptOutcome, PreparedRequest } from "../model.ts";
+import type { Channel } from "./channel.ts";
+import { alertText } from "./wording.ts";
+
+export interface AlertOptions {
+  /** A credential: whoever has it can write there. It is in no log and no message. */
+  readonly url: string;
+  readonly userAgent: string;
+  /** Through the guarded dispatcher, like every request. */
+  readonly send: (request: PreparedRequest, signal: AbortSignal) => Promise<AttemptOutcome>;
+}
+
+const timeoutMs = 10_000;
+
+export function createAlertChannel({ url, userAgent, send }: AlertOptions): Channel {
+  const headers = { "content-type": "application/json", "user-agent": userAgent };
+  return {
+    name: "alert",
+    async send(endpoint, _told, signal) {
+      const body = Buffer.from(JSON.stringify({ text: alertText(endpoint) }));
+      const problem = problemOf(await send({ url, headers, body, timeoutMs }, signal));
+      return { told: [], problems: problem === null ? [] : [problem] };
+    },
+  };
+}
+
+function problemOf(outcome: AttemptOutcome): string | null {
+  if (outcome.kind === "failed") return `${outcome.error}: ${outcome.detail}`;
+  const isTaken = outcome.statusCode >= 200 && outcome.statusCode < 300;
+  return isTaken ? null : `answered ${outcome.statusCode}`;
+}

@@ -1,0 +1,48 @@
+// That an endpoint was disabled is put down in the transaction that disables it: as a system event for the tenant's other
+// endpoints and for operators, and as a notice per channel. If that transaction does not commit, nobody hears of it.
+import { formatId } from "@posthorn/wire";
+import type { Queryable } from "../storage/database.ts";
+import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
+import { recordSystemEvent, type SystemEvent } from "../storage/queries/events/record-system-event.ts";
+import { writeNotices } from "../storage/queries/notices/write.ts";
+import type { ChannelName } from "./channel.ts";
+import type { SendMail } from "./mail-channel.ts";
+import { withoutQuery } from "./wording.ts";
+
+export interface AnnounceOptions {
+  /** Its endpoints get the system events of all tenants. */
+  readonly operatorTenant: string | null;
+  /** Null, as the next: nobody is told this way. */
+  readonly sendMail: SendMail | null;
+  readonly alertWebhookUrl: string | null;
+}
+
+export type Announce = (tx: Queryable, disabled: EndpointRow) => Promise<void>;
+
+export function createAnnounce({ operatorTenant, sendMail, alertWebhookUrl }: AnnounceOptions): Announce {
+  const channels: ChannelName[] = [];
+  if (sendMail !== null) channels.push("mail");
+  if (alertWebhookUrl !== null) channels.push("alert");
+  return async (tx, disabled) => {
+    await recordSystemEvent(tx, disabledEvent(disabled, operatorTenant));
+    if (channels.length > 0) await writeNotices(tx, disabled.id, channels);
+  };
+}
+
+export function disabledEvent(endpoint: EndpointRow, operatorTenant: string | null): SystemEvent {
+  const id = formatId("ep", endpoint.id);
+  const data = {
+    endpoint_id: id,
+    tenant: endpoint.tenant,
+    url: withoutQuery(endpoint.url),
+    description: endpoint.description,
+    reason: endpoint.disabledReason,
+    disabled_at: new Date(endpoint.disabledMs ?? 0),
+  };
+  return {
+    tenants: [...new Set([endpoint.tenant, operatorTenant ?? endpoint.tenant])],
+    type: "webhook.endpoint.disabled",
+    subject: id,
+    payload: Buffer.from(JSON.stringify(data)),
+  };
+}

@@ -1,0 +1,86 @@
+// Mail to a tenant's owners and admins, as they are when it is sent. Each gets a mail of their own: an address that is
+// refused costs nobody else theirs, and nobody sees the others' addresses.
+import type { Logger } from "../observe/log.ts";
+import type { Queryable } from "../storage/database.ts";
+import { addressesToTell } from "../storage/queries/members/read.ts";
+import type { DisabledEndpoint } from "../storage/queries/notices/describe.ts";
+import type { Channel } from "./channel.ts";
+import { type Mail, mailText } from "./wording.ts";
+
+export interface MailMessage extends Mail {
+  readonly to: readonly string[];
+}
+
+export type SendMail = (message: MailMessage) => Promise<void>;
+
+export interface MailOptions {
+  readonly db: Queryable;
+  readonly logger: Logger;
+  readonly sendMail: SendMail;
+  readonly publicUrl: string | null;
+  /** For one mail; 30 s unless told. */
+  readonly timeoutMs?: number;
+}
+
+/** Per notice; mail servers limit connections. */
+const mailsAtOnce = 2;
+export const MOST_MAILS = 50;
+
+export function createMailChannel({
+  db,
+  logger,
+  sendMail,
+  publicUrl,
+  timeoutMs = 30_000,
+}: MailOptions): Channel {
+  return {
+    name: "mail",
+    async send(endpoint, told, signal) {
+      const addresses = await addressesToTell(db, endpoint.tenant, told, MOST_MAILS);
+      if (addresses.length + told.length === 0) tellOfNobody(endpoint);
+      const mail = mailText(endpoint, publicUrl);
+      const reached: string[] = [];
+      const problems: string[] = [];
+      const waiting = addresses.values();
+      const sendNext = async (): Promise<void> => {
+        for (const address of waiting) {
+          const problem = await problemOf(() => sendMail({ to: [address], ...mail }), timeoutMs, signal);
+          if (problem === null) reached.push(address);
+          else problems.push(problem);
+        }
+      };
+      await Promise.all(Array.from({ length: mailsAtOnce }, sendNext));
+      return { told: reached, problems };
+    },
+  };
+
+  function tellOfNobody({ tenant, endpointId }: DisabledEndpoint): void {
+    logger.warn("nobody to mail: the tenant has no owner or admin with an e-mail", { tenant, endpointId });
+  }
+}
+
+/** Somebody else's code is given a time and no longer; what it throws is a value here. */
+async function problemOf(
+  work: () => Promise<void>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (signal.aborted) return STOPPING;
+  let cutOff = (_problem: string): void => {};
+  const tooLong = new Promise<string>((resolve) => {
+    cutOff = resolve;
+  });
+  const onAbort = (): void => cutOff(STOPPING);
+  signal.addEventListener("abort", onAbort, { once: true });
+  const timer = setTimeout(() => cutOff(`no end within ${timeoutMs} ms`), timeoutMs);
+  try {
+    return await Promise.race([Promise.resolve(work()).then(() => null), tooLong]);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+const STOPPING = "this process is stopping";

@@ -1,0 +1,319 @@
+// Notices outlive the process that put them down: on real PostgreSQL, with a clock that is moved.
+import { randomBytes } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
+import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { type Logger, silentLogger } from "../observe/log.ts";
+import { createEndpoints } from "../resources/endpoints.ts";
+import { parseKeyRing } from "../storage/key-ring.ts";
+import { claimNotices } from "../storage/queries/notices/claim.ts";
+import type { DisabledEndpoint } from "../storage/queries/notices/describe.ts";
+import { pruneNotices } from "../storage/queries/notices/settle.ts";
+import { createTestInstance, type TestInstance, type TestInstanceOptions } from "../testing/index.ts";
+import { createAnnounce } from "./announce.ts";
+import { createMailChannel, type MailMessage, type SendMail } from "./mail-channel.ts";
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+type Options = Partial<TestInstanceOptions>;
+
+/** One database, and as many instances on it as a test wants; `acme` has an owner and an endpoint. */
+async function open() {
+  const database = await createDatabase();
+  const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
+  const instances: TestInstance[] = [];
+  onTestFinished(async () => {
+    await Promise.all(instances.map(({ hooks }) => hooks.stop({ graceMs: 0 })));
+    await database.drop();
+  });
+  const start = async (options: Options = {}): Promise<TestInstance> => {
+    const instance = await createTestInstance({
+      database: database.connectionString,
+      encryptionKeys,
+      ...options,
+    });
+    instances.push(instance);
+    return instance;
+  };
+  const first = await start({ started: false, sendMail: neverSend });
+  await first.hooks.tenants.upsert("acme");
+  await first.hooks.members.put("acme", "anna", { role: "owner", email: "anna@example.com" });
+  const { endpoint } = await first.hooks.endpoints.create("acme", {
+    url: "https://example.com/hooks",
+    events: ["*"],
+  });
+  const pool = createPool(database.connectionString);
+  onTestFinished(() => pool.end());
+  return { start, first, pool, encryptionKeys, endpointId: endpoint.id, uuid: endpoint.id.slice(3) };
+}
+
+const neverSend: SendMail = async () => {
+  throw new Error("This instance was not to send anything.");
+};
+
+/** As the engine does it: the public type hides it from applications. */
+function disableAfter({ hooks }: TestInstance, uuid: string): Promise<boolean> {
+  const { disableAfter } = hooks.endpoints as unknown as {
+    disableAfter(id: string, cause: string): Promise<boolean>;
+  };
+  return disableAfter(uuid, "failures");
+}
+
+function recorder(work: (mail: MailMessage) => Promise<void> = async () => {}) {
+  const mails: MailMessage[] = [];
+  const sendMail: SendMail = async (mail) => {
+    mails.push(mail);
+    await work(mail);
+  };
+  return { mails, sendMail };
+}
+
+const disabled: DisabledEndpoint = {
+  endpointId: "01890000-0000-7000-8000-000000000000",
+  tenant: "acme",
+  tenantName: null,
+  url: "https://example.com/hooks",
+  description: null,
+  reason: "gone",
+  disabledMs: 0,
+  owed: 0,
+  lastFailure: null,
+};
+
+function logInto(lines: string[]): Logger {
+  const at = (level: string) => (message: string) => lines.push(`${level} ${message}`);
+  return { debug: () => {}, info: () => {}, warn: at("warn"), error: at("error") };
+}
+
+test("what was put down before the process died is sent by the next one", async () => {
+  const { start, first, uuid } = await open();
+  expect(await disableAfter(first, uuid)).toBe(true);
+  await first.hooks.stop();
+  const { mails, sendMail } = recorder();
+  await (await start({ sendMail })).settle();
+  expect(mails).toMatchObject([
+    { to: ["anna@example.com"], text: expect.stringContaining("Too many attempts in a row failed") },
+  ]);
+});
+
+test("what a process was sending when it died is sent by another when the lease has ended", async () => {
+  const { start, first, uuid } = await open();
+  await disableAfter(first, uuid);
+  expect(await claimNotices(first.hooks.db, "mail", { limit: 5, leaseMs: 15 * minute })).toHaveLength(1);
+
+  const { mails, sendMail } = recorder();
+  const other = await start({ sendMail });
+  await other.advance(14 * minute);
+  await other.settle();
+  expect(mails).toHaveLength(0);
+  await other.advance(2 * minute);
+  await other.settle();
+  expect(mails).toHaveLength(1);
+});
+
+test("two processes send a notice once", async () => {
+  const { start, first, uuid } = await open();
+  const { mails, sendMail } = recorder();
+  const both = [await start({ sendMail }), await start({ sendMail })];
+  await disableAfter(first, uuid);
+  await Promise.all(both.map((instance) => instance.settle()));
+  await both[0]?.advance(day);
+  await Promise.all(both.map((instance) => instance.settle()));
+  expect(mails).toHaveLength(1);
+});
+
+test("a disabling that does not commit is told to nobody", async () => {
+  const { start, first, pool, encryptionKeys, endpointId, uuid } = await open();
+  const { mails, sendMail } = recorder();
+  const announce = createAnnounce({ operatorTenant: null, sendMail, alertWebhookUrl: null });
+  const failing = createEndpoints({
+    db: first.hooks.db,
+    keyRing: parseKeyRing(encryptionKeys),
+    addressPolicy: { allowHttp: true, allowedCidrs: [] },
+    defaults: {} as never,
+    nowMs: () => Date.now(),
+    announce: async (tx, disabled) => {
+      await announce(tx, disabled);
+      throw new Error("the connection broke");
+    },
+  });
+  await expect(failing.disableAfter(uuid, "gone")).rejects.toThrow("the connection broke");
+
+  const { hooks, settle } = await start({ sendMail });
+  await settle();
+  expect(mails).toHaveLength(0);
+  expect(await hooks.endpoints.get("acme", endpointId)).toMatchObject({
+    isActive: true,
+    disabledReason: null,
+  });
+  for (const table of ["notices", "outbox", "events"]) {
+    expect([table, (await pool.query(`select * from posthorn.${table}`)).rows]).toEqual([table, []]);
+  }
+});
+
+test("one that was enabled or deleted meanwhile is told of no more", async () => {
+  const { start, first, endpointId, uuid } = await open();
+  await disableAfter(first, uuid);
+  await first.hooks.endpoints.enable("acme", endpointId);
+  const { mails, sendMail } = recorder();
+  const { hooks, settle } = await start({ sendMail });
+  await settle();
+  expect(mails).toHaveLength(0);
+
+  // disabled again: of this time only
+  await disableAfter(first, uuid);
+  await settle();
+  expect(mails).toHaveLength(1);
+  await hooks.endpoints.enable("acme", endpointId);
+  await first.advance(1_000);
+  await disableAfter(first, uuid);
+  await hooks.endpoints.delete("acme", endpointId);
+  await settle();
+  expect(mails).toHaveLength(1);
+});
+
+test("a notice is tried eight times over two days, then given up with an error", async () => {
+  const { start, first, uuid, pool } = await open();
+  const lines: string[] = [];
+  const { mails, sendMail } = recorder(() => Promise.reject(new Error("mailbox\0 full\r\n")));
+  const instance = await start({ sendMail, logger: logInto(lines) });
+  await disableAfter(first, uuid);
+  await instance.settle();
+  for (const gap of [1, 5, 15, 60, 360, 720, 1_440]) {
+    const before = mails.length;
+    await instance.advance(gap * minute * 0.85);
+    await instance.settle();
+    expect([gap, mails.length]).toEqual([gap, before]);
+    await instance.advance(gap * minute * 0.3);
+    await instance.settle();
+    expect([gap, mails.length]).toEqual([gap, before + 1]);
+  }
+  expect(mails).toHaveLength(8);
+  expect(lines.filter((line) => line.startsWith("error"))).toEqual([
+    "error a notice of a disabled endpoint was given up",
+  ]);
+  await instance.advance(5 * day);
+  await instance.settle();
+  expect(mails).toHaveLength(8);
+  const { rows } = await pool.query("select attempts, next_at, last_error from posthorn.notices");
+  expect(rows).toEqual([{ attempts: 8, next_at: null, last_error: "mailbox full" }]);
+});
+
+test("a mail that never ends keeps no process from stopping", async () => {
+  const { start, uuid, pool } = await open();
+  let begun = (): void => {};
+  const isSending = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const { sendMail } = recorder(() => {
+    begun();
+    return new Promise(() => {});
+  });
+  const instance = await start({ sendMail });
+  await disableAfter(instance, uuid);
+  await isSending;
+  const began = performance.now();
+  await instance.hooks.stop({ graceMs: 50 });
+  expect(performance.now() - began).toBeLessThan(4_000);
+  const { rows } = await pool.query(
+    "select attempts, next_at is null as done, last_error from posthorn.notices",
+  );
+  expect(rows).toEqual([{ attempts: 1, done: false, last_error: "this process is stopping" }]);
+});
+
+test("a mail that never ends is given up for lost, and the next one is sent", async () => {
+  const { first } = await open();
+  await first.hooks.members.put("acme", "bert", { role: "admin", email: "bert@example.com" });
+  const { sendMail } = recorder(({ to: [address] }) =>
+    address === "anna@example.com" ? new Promise(() => {}) : Promise.resolve(),
+  );
+  const channel = createMailChannel({
+    db: first.hooks.db,
+    logger: silentLogger,
+    sendMail,
+    publicUrl: null,
+    timeoutMs: 20,
+  });
+  expect(await channel.send(disabled, [], new AbortController().signal)).toEqual({
+    told: ["bert@example.com"],
+    problems: ["no end within 20 ms"],
+  });
+  expect(await channel.send(disabled, ["bert@example.com"], AbortSignal.abort())).toEqual({
+    told: [],
+    problems: ["this process is stopping"],
+  });
+});
+
+test("a tenant without an owner or admin to write to is named in the log", async () => {
+  const { start, first, uuid } = await open();
+  await first.hooks.members.put("acme", "anna", { role: "owner", email: null });
+  await first.hooks.members.put("acme", "bert", { role: "member", email: "bert@example.com" });
+  const lines: string[] = [];
+  const { mails, sendMail } = recorder();
+  const { settle } = await start({ sendMail, logger: logInto(lines) });
+  await disableAfter(first, uuid);
+  await settle();
+  expect(mails).toHaveLength(0);
+  expect(lines).toEqual(["warn nobody to mail: the tenant has no owner or admin with an e-mail"]);
+});
+
+test("fifty addresses of a tenant get a mail, and members who share one get one", async () => {
+  const { start, first, uuid } = await open();
+  for (let i = 0; i < 60; i += 1) {
+    const email = `user-${String(i % 55).padStart(2, "0")}@example.com`;
+    await first.hooks.members.put("acme", `user-${i}`, { role: "admin", email });
+  }
+  const { mails, sendMail } = recorder();
+  const { settle } = await start({ sendMail });
+  await disableAfter(first, uuid);
+  await settle();
+  expect(mails).toHaveLength(50);
+  expect(new Set(mails.map(({ to }) => to[0])).size).toBe(50);
+});
+
+test("notices go after a month, a bounded number at a time, and no earlier", async () => {
+  const { first, uuid, pool } = await open();
+  const { advance, hooks } = first;
+  await disableAfter(first, uuid);
+  await pool.query(
+    "insert into posthorn.notices (channel, endpoint_id, disabled_at) select 'mail', $1, now() from generate_series(1, 4)",
+    [uuid],
+  );
+  await advance(30 * day - minute);
+  expect(await pruneNotices(hooks.db, 3)).toBe(0);
+  await advance(2 * minute);
+  expect(await pruneNotices(hooks.db, 3)).toBe(3);
+  expect(await pruneNotices(hooks.db, 3)).toBe(2);
+});
+
+test("a function that sends without a promise has sent", async () => {
+  const { start, first, uuid } = await open();
+  const mails: MailMessage[] = [];
+  const { settle, advance } = await start({
+    sendMail: ((mail: MailMessage) => void mails.push(mail)) as never,
+  });
+  await disableAfter(first, uuid);
+  await settle();
+  await advance(day);
+  await settle();
+  expect(mails).toHaveLength(1);
+});
+
+test("operators that do not exist are missed at the start", async () => {
+  const { start, first } = await open();
+  const lines: string[] = [];
+  const options = { operatorTenant: "operators", logger: logInto(lines) };
+  await start(options);
+  expect(lines).toEqual([expect.stringContaining("warn the operator tenant does not exist")]);
+  await first.hooks.tenants.upsert("operators");
+  await start(options);
+  expect(lines).toHaveLength(1);
+});
+
+test("without channels nothing is put down that nobody would ever send", async () => {
+  const { start, pool, uuid } = await open();
+  const instance = await start({ started: false });
+  expect(await disableAfter(instance, uuid)).toBe(true);
+  expect((await pool.query("select from posthorn.notices")).rows).toHaveLength(0);
+  expect((await pool.query("select from posthorn.outbox")).rows).toHaveLength(1);
+});

@@ -1,0 +1,90 @@
+// What a notice has to say, as things stand when it is sent.
+import type { AttemptError, Uuid } from "../../../model.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface DisabledEndpoint {
+  readonly endpointId: Uuid;
+  readonly tenant: string;
+  readonly tenantName: string | null;
+  readonly url: string;
+  readonly description: string | null;
+  readonly reason: string;
+  readonly disabledMs: number;
+  /** Counted up to the limit that was given. */
+  readonly owed: number;
+  readonly lastFailure: { readonly statusCode: number | null; readonly error: AttemptError | null } | null;
+}
+
+/** Null when there is nothing to tell any more: it was enabled or deleted meanwhile. */
+export async function describeNotice(
+  db: Queryable,
+  noticeId: Uuid,
+  maxOwed: number,
+): Promise<DisabledEndpoint | null> {
+  const [row] = await db.query<DisabledEndpoint>(describeStatement, [noticeId, maxOwed]);
+  return row ?? null;
+}
+
+// While it is active disabled_at is null, and no time is equal to that.
+// The last failure is looked for among the deliveries that ended last and those that are tried again last: bounded,
+// whatever the backlog, and as good as always the very last.
+const describeStatement = statement(
+  "describe notice",
+  `
+select
+  ep.id as "endpointId",
+  ep.tenant,
+  t.name as "tenantName",
+  ep.url,
+  ep.description,
+  ep.disabled_reason as reason,
+  posthorn.epoch_ms(ep.disabled_at) as "disabledMs",
+  (
+    select count(*)::integer
+    from (
+      select
+      from posthorn.queue q
+      where q.endpoint_id = ep.id
+        and q.claimed_by is null
+      limit $2::integer
+    ) owed
+  ) as owed,
+  (
+    select json_build_object('statusCode', a.status_code, 'error', a.error)
+    from posthorn.attempts a
+    where a.delivery_id = any (array(
+        select recent.id
+        from (
+          (
+            select d.id
+            from posthorn.deliveries d
+            where d.endpoint_id = ep.id
+              and d.state = 'dead'
+            order by d.id desc
+            limit 20
+          )
+          union all
+          (
+            select q.id
+            from posthorn.queue q
+            where q.endpoint_id = ep.id
+              and q.claimed_by is null
+            order by q.next_at desc
+            limit 20
+          )
+        ) recent
+      ))
+      and a.started_at <= ep.disabled_at
+      and a.status_code between 200 and 299 is not true
+    order by a.started_at desc
+    limit 1
+  ) as "lastFailure"
+from posthorn.notices n
+join posthorn.endpoints ep on ep.id = n.endpoint_id
+join posthorn.tenants t on t.id = ep.tenant
+where n.id = $1::uuid
+  and ep.disabled_at = n.disabled_at
+  and ep.deleted_at is null
+`,
+);

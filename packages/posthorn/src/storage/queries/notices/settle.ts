@@ -1,0 +1,61 @@
+// What came of sending a notice. Fenced by the count of attempts: a late sender changes nothing of the one after it.
+import type { Uuid } from "../../../model.ts";
+import { textArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import type { ClaimedNotice } from "./claim.ts";
+
+export interface NoticeResult {
+  /** Addresses that have it now, besides those told before. */
+  readonly told: readonly string[];
+  readonly error: string | null;
+  /** Null: it is done, or given up. */
+  readonly retryInMs: number | null;
+}
+
+export async function settleNotice(
+  db: Queryable,
+  notice: ClaimedNotice,
+  result: NoticeResult,
+): Promise<void> {
+  await db.query(settleStatement, [
+    notice.id,
+    notice.attempts,
+    textArray(result.told),
+    result.error,
+    result.retryInMs,
+  ]);
+}
+
+const settleStatement = statement(
+  "settle notice",
+  `
+update posthorn.notices n
+set told = n.told || $3::text[],
+  last_error = $4::text,
+  next_at = posthorn.now() + $5::double precision * interval '1 millisecond'
+where n.id = $1::uuid
+  and n.attempts = $2::integer
+`,
+);
+
+/** A month later nobody needs them, told or not. Returns how many went. */
+export async function pruneNotices(db: Queryable, limit: number): Promise<number> {
+  const rows = await db.query<{ id: Uuid }>(pruneStatement, [limit]);
+  return rows.length;
+}
+
+const pruneStatement = statement(
+  "prune notices",
+  `
+delete from posthorn.notices n
+where n.id = any (array(
+    select old.id
+    from posthorn.notices old
+    where old.id < posthorn.lowest_uuid_at(posthorn.now() - interval '30 days')
+    order by old.id
+    limit $1::integer
+  ))
+returning n.id
+`,
+);
