@@ -101,6 +101,8 @@ export const endpointSettings = {
   maxInFlight: null,
   retryPolicy: null,
   retryOn: null,
+  ordering: null,
+  fifoOnDead: null,
 };
 
 export async function startProcess(model: Model, slot: number): Promise<void> {

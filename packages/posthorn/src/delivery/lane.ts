@@ -2,12 +2,14 @@
 // nowhere else: nobody but the owner sends to the endpoint.
 import { laneRoom } from "../fan-out/lane-room.ts";
 import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
+import { SubjectOrder } from "./subject-order.ts";
 
 export class Lane {
   readonly endpointId: Uuid;
   target: Target;
   /** Claimed and in memory, not yet started. */
   readonly waiting: ClaimedDelivery[] = [];
+  readonly order = new SubjectOrder();
   inFlight = 0;
   /** Places promised to rows that an ingest statement in the air will bring. */
   reserved = 0;
@@ -44,9 +46,10 @@ export class Lane {
     return this.isPaused || this.isReleasing;
   }
 
-  /** There are rows this worker holds, or is about to hold, for the lane. */
+  /** There are rows this worker holds, or is about to hold, for the lane, or a turn that only it knows of. */
   get isHolding(): boolean {
-    return this.isFetching || this.waiting.length + this.inFlight + this.reserved + this.unsettled > 0;
+    const held = this.waiting.length + this.inFlight + this.reserved + this.unsettled;
+    return this.isFetching || held > 0 || this.order.owesTurns;
   }
 
   /** Rows that may still come into memory. */
@@ -55,6 +58,14 @@ export class Lane {
   }
 
   get mayStart(): boolean {
-    return !this.isClosing && this.waiting.length > 0 && this.inFlight < this.target.maxInFlight;
+    return (
+      !this.isClosing && this.inFlight < this.target.maxInFlight && this.order.firstFree(this.waiting) !== -1
+    );
+  }
+
+  /** The one to start; `mayStart` says that there is one. */
+  takeNext(): ClaimedDelivery {
+    const [delivery] = this.waiting.splice(this.order.firstFree(this.waiting), 1);
+    return delivery as ClaimedDelivery;
   }
 }

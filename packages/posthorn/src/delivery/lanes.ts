@@ -4,6 +4,8 @@ import { performance } from "node:perf_hooks";
 import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
 import { claim } from "../storage/queries/events/ingest.ts";
 import { Lane } from "./lane.ts";
+import { Promotion } from "./promotion.ts";
+import { isBefore } from "./subject-order.ts";
 
 export interface LanesOptions {
   /** Attempts in flight in this process, all endpoints together. */
@@ -25,6 +27,7 @@ export class Lanes {
   readonly #heldIds = new Set<Uuid>();
   /** Lanes with owed rows, in the order in which they are fetched for. */
   readonly #hungry = new Set<Lane>();
+  readonly promotion = new Promotion();
   #line: Lane[] = [];
   #inFlight = 0;
   #heldBytes = 0;
@@ -85,6 +88,11 @@ export class Lanes {
   /** The endpoint's settings changed. Null: it was deleted. What waits in a paused lane is given back by the keeper. */
   retarget(lane: Lane, target: Target | null): void {
     const wasPaused = lane.isPaused;
+    if (lane.target.ordering === "fifo" || target?.ordering === "fifo") {
+      // subjects that were held may have been let go of
+      this.promotion.freeAll(lane);
+      this.#options.onHungry();
+    }
     if (target !== null) lane.target = target;
     lane.isPaused = target?.isActive !== true;
     if (wasPaused && !lane.isPaused) this.markOwed(lane);
@@ -137,7 +145,7 @@ export class Lanes {
     if (this.#heldIds.has(delivery.id)) return;
     this.#heldIds.add(delivery.id);
     this.#heldBytes += delivery.event.payload.byteLength;
-    lane.waiting.push(delivery);
+    lane.order.lineUp(delivery, lane.waiting);
     lane.usedAt = performance.now();
     this.#lineUp(lane);
   }
@@ -150,7 +158,8 @@ export class Lanes {
       if (lane === undefined) return;
       lane.inLine = false;
       if (!lane.mayStart) continue;
-      const delivery = lane.waiting.shift() as ClaimedDelivery;
+      const delivery = lane.takeNext();
+      lane.order.begin(delivery);
       this.#lineUp(lane);
       this.#start(delivery, lane);
     }
@@ -159,17 +168,26 @@ export class Lanes {
   /** After it was written down, or given up because it is somebody else's by now. */
   settled(delivery: ClaimedDelivery, lane: Lane): void {
     lane.unsettled -= 1;
+    lane.order.end(delivery);
     this.#letGo(delivery, lane);
+    this.#lineUp(lane);
   }
 
-  /** Takes what has not been started out of a lane, to be given back. */
-  withdrawWaiting(lane: Lane): Uuid[] {
-    const withdrawn = lane.waiting.splice(0);
+  /** The next of the subject gets its turn at the next fetch. */
+  passTurn(lane: Lane, subject: string): void {
+    this.promotion.free(lane, subject);
+    this.#options.onHungry();
+  }
+
+  /** Takes what has not been started out of a lane, to be given back: all of it, or what comes after a delivery. */
+  withdrawWaiting(lane: Lane, after: ClaimedDelivery | null = null): Uuid[] {
+    const isWithdrawn = (other: ClaimedDelivery) => after === null || isBefore(after, other);
+    const withdrawn = lane.waiting.filter(isWithdrawn);
+    if (withdrawn.length === 0) return [];
+    lane.waiting.splice(0, lane.waiting.length, ...lane.waiting.filter((other) => !isWithdrawn(other)));
     for (const delivery of withdrawn) this.#letGo(delivery, lane);
-    if (withdrawn.length > 0) {
-      lane.isBacklogged = true;
-      this.#signOwed(lane);
-    }
+    lane.isBacklogged = true;
+    this.#signOwed(lane);
     return withdrawn.map((delivery) => delivery.id);
   }
 

@@ -12,7 +12,14 @@ import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { didYouMean, findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
-import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings } from "../model.ts";
+import type {
+  FifoOnDead,
+  Ordering,
+  PayloadFormat,
+  RetryOn,
+  RetryPolicy,
+  SignatureSettings,
+} from "../model.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
 import { normaliseRetryPolicy, type RetryPolicyInput } from "./retry-policy-input.ts";
 
@@ -30,6 +37,10 @@ export interface EndpointInput {
   readonly maxInFlight?: number | null | undefined;
   readonly retryPolicy?: RetryPolicyInput | null | undefined;
   readonly retryOn?: RetryOn | null | undefined;
+  /** `fifo`: one by one in each subject, in the order of the sequences. Null means `none`. */
+  readonly ordering?: Ordering | null | undefined;
+  /** Of a `fifo` endpoint. Null means `pass`: those after a dead one go on. `hold`: they wait until it is retried. */
+  readonly fifoOnDead?: FifoOnDead | null | undefined;
   /** Your own `whsec_…` or `whsk_…`; one is made when it is left out. */
   readonly secret?: string | undefined;
 }
@@ -47,11 +58,18 @@ export interface EndpointDefaults {
   readonly retryOn: RetryOn;
 }
 
+/** What no deployment sets for its endpoints. */
+export interface OwnSettings {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ordering: Ordering;
+  readonly fifoOnDead: FifoOnDead;
+}
+
 /** What is in force for an endpoint. */
 export function effectiveSettings(
   stored: Omit<EndpointSettings, "url" | "events" | "description" | "isActive">,
   defaults: EndpointDefaults,
-): EndpointDefaults & { readonly headers: Readonly<Record<string, string>> } {
+): EndpointDefaults & OwnSettings {
   return {
     format: stored.format ?? defaults.format,
     signature: { ...defaults.signature, ...stored.signature },
@@ -60,6 +78,8 @@ export function effectiveSettings(
     maxInFlight: stored.maxInFlight ?? defaults.maxInFlight,
     retryPolicy: stored.retryPolicy ?? defaults.retryPolicy,
     retryOn: stored.retryOn ?? defaults.retryOn,
+    ordering: stored.ordering ?? "none",
+    fifoOnDead: stored.fifoOnDead ?? "pass",
   };
 }
 
@@ -132,6 +152,8 @@ const NEW_ENDPOINT: EndpointSettings = {
   maxInFlight: null,
   retryPolicy: null,
   retryOn: null,
+  ordering: null,
+  fifoOnDead: null,
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
 
@@ -154,6 +176,8 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
     maxInFlight: check.read("maxInFlight", current.maxInFlight, orDefault(wholeNumber(1, 100))),
     retryPolicy: check.read("retryPolicy", current.retryPolicy, orDefault(readRetryPolicy)),
     retryOn: check.read("retryOn", current.retryOn, orDefault(oneOf(["transient", "every"]))),
+    ordering: check.read("ordering", current.ordering, orDefault(oneOf(["none", "fifo"]))),
+    fifoOnDead: check.read("fifoOnDead", current.fifoOnDead, orDefault(oneOf(["pass", "hold"]))),
   };
 }
 

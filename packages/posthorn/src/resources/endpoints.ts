@@ -4,7 +4,15 @@ import { formatId, generateSecret, generateSigningKey, parseId, schemeNamed, uui
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
-import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../model.ts";
+import type {
+  FifoOnDead,
+  Ordering,
+  PayloadFormat,
+  RetryOn,
+  RetryPolicy,
+  SignatureSettings,
+  Uuid,
+} from "../model.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
@@ -26,6 +34,7 @@ import {
   updateEndpoint,
 } from "../storage/queries/endpoints/write.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteSecrets, insertSecret, retireSecrets } from "../storage/queries/secrets/rotate.ts";
 import { lockTenant, raiseRoutingVersion } from "../storage/queries/tenants/lock.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
@@ -62,7 +71,8 @@ export interface Endpoint {
   readonly timeoutMs: number;
   readonly maxInFlight: number;
   readonly rateLimit: null;
-  readonly ordering: "none";
+  readonly ordering: Ordering;
+  readonly fifoOnDead: FifoOnDead;
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
   readonly circuit: "closed";
@@ -161,6 +171,8 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     const row = await changeOne(tenant, id, async (tx, current) => {
       const settings = parseEndpointPatch(patch, current, options);
       await checkStillSigned(tx, current, settings);
+      if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold")
+        await letGoOfSubjects(tx, current.id);
       return await updateEndpoint(tx, current.id, settings);
     });
     return view(row);
@@ -170,6 +182,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     const endpointId = await changeOne(tenant, id, async (tx, current) => {
       await markDeleted(tx, current.id);
       await deleteSecrets(tx, current.id);
+      await letGoOfSubjects(tx, current.id);
       return current.id;
     });
     // After the commit: a backlog of a million must not keep the lane locked, which others' publishes wait for.
@@ -280,7 +293,6 @@ function toEndpoint(row: EndpointRow, defaults: EndpointDefaults): Endpoint {
     disabledAt: row.disabledMs === null ? null : new Date(row.disabledMs),
     ...effectiveSettings(row, defaults),
     rateLimit: null,
-    ordering: "none",
     circuit: "closed",
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),

@@ -1,5 +1,13 @@
 // Writes an endpoint's settings. The caller holds the tenant's row, then the endpoint's.
-import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../../../model.ts";
+import type {
+  FifoOnDead,
+  Ordering,
+  PayloadFormat,
+  RetryOn,
+  RetryPolicy,
+  SignatureSettings,
+  Uuid,
+} from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -18,6 +26,8 @@ export interface EndpointSettings {
   readonly maxInFlight: number | null;
   readonly retryPolicy: RetryPolicy | null;
   readonly retryOn: RetryOn | null;
+  readonly ordering: Ordering | null;
+  readonly fifoOnDead: FifoOnDead | null;
 }
 
 function settingsValues(settings: EndpointSettings): unknown[] {
@@ -33,6 +43,8 @@ function settingsValues(settings: EndpointSettings): unknown[] {
     settings.maxInFlight,
     json(settings.retryPolicy),
     settings.retryOn,
+    settings.ordering,
+    settings.fifoOnDead,
   ];
 }
 
@@ -57,11 +69,11 @@ const insertStatement = statement(
   `
 insert into posthorn.endpoints as ep (
   id, tenant, url, description, events, is_active, format, signature, headers, timeout_ms, max_in_flight,
-  retry_policy, retry_on, disabled_reason, disabled_at
+  retry_policy, retry_on, ordering, fifo_on_dead, disabled_reason, disabled_at
 )
 values (
   $1::uuid, $2::text, $3::text, $4::text, $5::text[], $6::boolean, $7::text, $8::jsonb, $9::jsonb, $10::integer,
-  $11::integer, $12::jsonb, $13::text,
+  $11::integer, $12::jsonb, $13::text, $14::text, $15::text,
   case when not $6::boolean then 'manual' end,
   case when not $6::boolean then posthorn.now() end
 )
@@ -102,6 +114,8 @@ set url = $2::text,
   max_in_flight = $10::integer,
   retry_policy = $11::jsonb,
   retry_on = $12::text,
+  ordering = $13::text,
+  fifo_on_dead = $14::text,
   disabled_reason = case when not $5::boolean then coalesce(ep.disabled_reason, 'manual') end,
   disabled_at = case when not $5::boolean then coalesce(ep.disabled_at, posthorn.now()) end,
   version = ep.version + 1,

@@ -1,6 +1,7 @@
 // Whether anything is due, claimed or waiting for its fan-out right now: what a test waits to end.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { isFirst } from "./is-first.ts";
 
 export async function isAnythingDue(db: Queryable): Promise<boolean> {
   const [row] = await db.query<{ due: boolean }>(dueStatement);
@@ -15,7 +16,11 @@ select exists (
     from posthorn.queue q
     join posthorn.lanes l on l.endpoint_id = q.endpoint_id
     where not l.paused
-      and (q.claimed_by is not null or q.next_at <= posthorn.now())
+      and (
+        q.claimed_by is not null
+        or q.next_at <= posthorn.now()
+        or (q.next_at = 'infinity' and ${isFirst("q")})
+      )
   )
   or exists (select from posthorn.outbox) as due
 `,
