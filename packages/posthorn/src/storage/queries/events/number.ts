@@ -127,8 +127,10 @@ const numberStatement = statement(
   "number events",
   `
 with ${patienceStep},
+-- whoever vanishes before the second statement does not keep the subjects
 gate as materialized (
-  select from patience
+  select set_config('idle_in_transaction_session_timeout', '10000', true)
+  from patience
 ),
 ${reserveStep(1)},
 refused as materialized (
