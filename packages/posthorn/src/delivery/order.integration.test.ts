@@ -237,6 +237,24 @@ test("an event published behind one in the outbox waits there for it, and says s
   expect(unordered.deliveries).toBe(2);
 });
 
+test("a relay that cannot get the first of a subject leaves the others where they are", async () => {
+  const a = await open({ started: false });
+  await endpointOn(a, "/fifo");
+  await publish(a, 3);
+  const other = await pool.connect();
+  await other.query("begin");
+  await other.query("select from posthorn.outbox where sequence = 1 for update");
+  await publish(a, 1, "t");
+  await a.hooks.start();
+  await receiver.until("the other subject", () => receiver.arrivals.length > 0);
+  const { rows } = await pool.query("select sequence::integer from posthorn.outbox order by sequence");
+  expect(rows.map((row) => row.sequence)).toEqual([1, 2, 3]);
+  await other.query("rollback");
+  other.release();
+  await receiver.until("all of them", () => receiver.arrivals.length === 4);
+  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 3]);
+});
+
 test("a dead one passes the turn on", async () => {
   const a = await open();
   await endpointOn(a, "/fifo");

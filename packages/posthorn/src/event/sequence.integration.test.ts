@@ -255,6 +255,13 @@ describe("a subject that an open transaction holds", () => {
     const conflict = a.hooks.publish(order(tenant, "s", { data: 1, idempotencyKey: "key" }));
     await untilSomebodyWaits();
     const next = a.hooks.publish(order(tenant, "s", { data: 2 }));
+    let isAnswered = false;
+    void next.then(() => {
+      isAnswered = true;
+    });
+    // written in the same batch or in a later one
+    await a.hooks.publish(order(tenant, "other"));
+    expect(isAnswered).toBe(false);
     await holder.end("rollback");
     const ids = [(await conflict).id, (await next).id];
     expect(await Promise.all(ids.map(sequenceOf))).toEqual([1, 2]);

@@ -30,18 +30,20 @@ export async function fetch(db: Queryable, workerId: number, turns: readonly Lan
     uuidArray(turns.map((turn) => turn.endpointId)),
     int4Array(turns.map((turn) => turn.room)),
   ]);
-  return {
-    deliveries: rows.flatMap((row) =>
-      row.id === null ? [] : [{ delivery: toClaimed(row), targetVersion: row.version }],
-    ),
-    parked: new Map(Object.entries(rows[0]?.parked ?? {})),
-  };
+  const deliveries: FetchedDelivery[] = [];
+  const parked = new Map<Uuid, number>();
+  for (const row of rows) {
+    if (row.is_parked) parked.set(row.endpoint_id, (parked.get(row.endpoint_id) ?? 0) + 1);
+    else deliveries.push({ delivery: toClaimed(row), targetVersion: row.version });
+  }
+  return { deliveries, parked };
 }
 
-type FetchedRow = { parked: Record<Uuid, number> | null } & (
-  | (ClaimedRow & { version: number })
-  | { readonly id: null }
-);
+interface FetchedRow extends ClaimedRow {
+  version: number;
+  /** Its event is not read then. */
+  is_parked: boolean;
+}
 
 // "= any (array(…))" and not a join: a generic plan guesses thousands of rows from the limit and would scan the
 // backlog (10 ms at 20,000 owed rows, growing with it). Each row is parked once at most for each of its turns, so the due
@@ -74,33 +76,20 @@ due as materialized (
     limit turn.room
   ) owed
 ),
-claimed as (
+met as (
   update posthorn.queue q
-  set claimed_by = $1::integer
-  where q.id = any (array(select id from due where is_first))
+  set claimed_by = case when (q.id in (select id from due where not is_first)) is true then null else $1::integer end,
+    next_at = case when (q.id in (select id from due where not is_first)) is true then 'infinity' else q.next_at end
+  where q.id = any (array(select id from due))
     and q.claimed_by is null
   returning q.*
-),
-parked as (
-  update posthorn.queue q
-  set next_at = 'infinity'
-  where q.id = any (array(select id from due where not is_first))
-    and q.claimed_by is null
-  returning q.endpoint_id
-),
-parked_by_lane as (
-  select endpoint_id, count(*) as count
-  from parked
-  group by endpoint_id
 )
-select ready.*, case when row_number() over (order by ready.next_at, ready.id) = 1 then parked_lanes.counts end as parked
-from (select json_object_agg(endpoint_id, count) as counts from parked_by_lane) parked_lanes
-left join (
-  select ${claimedColumns("claimed")}, claimed.next_at, ep.version
-  from claimed
-  join posthorn.events e on e.id = claimed.event_id
-  join posthorn.endpoints ep on ep.id = claimed.endpoint_id
-) ready on true
-order by ready.next_at, ready.id
+select ${claimedColumns("met")}, ep.version, met.claimed_by is null as is_parked
+from met
+left join posthorn.events e on e.id = met.event_id and met.claimed_by is not null
+join posthorn.endpoints ep on ep.id = met.endpoint_id
+where met.claimed_by is null
+  or e.id is not null
+order by met.next_at, met.id
 `,
 );
