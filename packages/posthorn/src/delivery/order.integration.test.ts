@@ -145,23 +145,24 @@ test("a failing event is retried before the next of its subject is sent, while o
   expectOrder();
 });
 
+/** By the function, as somebody whose clock is at the given time. */
+async function publishAt(ms: number, count = 1): Promise<void> {
+  await pool.query(
+    `select posthorn.publish(tenant => 'acme', type => 'order.paid', data => '1'::text, subject => 's',
+       id => 'evt_' || posthorn.uuidv7(to_timestamp($1::double precision / 1000)))
+     from generate_series(1, $2::integer)`,
+    [ms, count],
+  );
+}
+
 test("the sequence decides, not the id: publishers' clocks differ", async () => {
   const a = await open();
   await endpointOn(a, "/fifo");
-  const hourAgo = `evt_${(Date.now() - 60 * minute)
-    .toString(16)
-    .padStart(12, "0")
-    .replace(/^(.{8})/, "$1-")}`;
   const late = gate();
   receiver.answer = ({ sequence }) => (sequence === 1 ? late.answer : 200);
   await publish(a, 1);
   await receiver.until("the first", () => receiver.arrivals.length === 1);
-  for (const n of [9, 5, 1]) {
-    await pool.query(
-      `select posthorn.publish(tenant => 'acme', type => 'order.paid', data => '1'::text, subject => 's', id => $1)`,
-      [`${hourAgo}-7000-8000-00000000000${n}`],
-    );
-  }
+  for (const minutes of [10, 20, 30]) await publishAt(Date.now() - minutes * minute);
   await publish(a, 1);
   await eventually("all are queued", async () => {
     const { rows } = await pool.query("select count(*)::integer as count from posthorn.queue");
@@ -175,13 +176,6 @@ test("the sequence decides, not the id: publishers' clocks differ", async () => 
 test("a look at the outbox that is full of events from a slow clock still finds the one that comes before them", async () => {
   const a = await open({ started: false });
   await endpointOn(a, "/fifo");
-  const publishAt = (ms: number, count: number) =>
-    pool.query(
-      `select posthorn.publish(tenant => 'acme', type => 'order.paid', data => '1'::text, subject => 's',
-         id => 'evt_' || posthorn.uuidv7(to_timestamp($1::double precision / 1000)))
-       from generate_series(1, $2::integer)`,
-      [ms, count],
-    );
   await publishAt(Date.now(), 1);
   await publishAt(Date.now() - 60 * minute, 510);
   await a.hooks.start();
