@@ -79,7 +79,7 @@ export async function fetchMs({ sql, url }: OwedWorld): Promise<number> {
         room: roomPerLane,
       }));
       const startedAt = performance.now();
-      const fetched = await fetch(db, workerId, turns);
+      const { deliveries: fetched } = await fetch(db, workerId, turns);
       times.push(performance.now() - startedAt);
       if (fetched.length === 0) throw new Error("The fetch brought nothing.");
       await giveBack(

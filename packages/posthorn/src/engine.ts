@@ -46,8 +46,8 @@ export class Engine {
   readonly #dispatcher: Dispatcher;
   readonly #worker: Worker;
   readonly #publisher: Publisher;
-  /** Keys may have to be waited for; events without one never wait with them. */
-  readonly #keyedPublisher: Publisher;
+  /** Keys and subjects may have to be waited for; events without either never wait with them. */
+  readonly #lockingPublisher: Publisher;
   readonly #relay: Relay;
   readonly #upkeep: Upkeep;
   readonly #notifier: Notifier;
@@ -89,7 +89,7 @@ export class Engine {
     });
     const onTrouble = (): void => this.#worker.noteTrouble();
     this.#publisher = new Publisher({ db, logger, fanOut, onTrouble });
-    this.#keyedPublisher = new Publisher({ db, logger, fanOut, onTrouble });
+    this.#lockingPublisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#relay = new Relay({ db, logger, fanOut, onTrouble });
     this.#upkeep = new Upkeep({ db, logger });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
@@ -138,7 +138,7 @@ export class Engine {
 
   /** Nothing new is started; attempts in flight have the grace to end, the rest is given back. */
   async stop(graceMs: number): Promise<void> {
-    await Promise.all([this.#publisher.stop(), this.#keyedPublisher.stop()]);
+    await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
     await this.#relay.stop();
     await this.#upkeep.stop();
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
@@ -149,7 +149,8 @@ export class Engine {
   }
 
   publish(event: ValidEvent): Promise<PublishResult> {
-    return (event.idempotency === null ? this.#publisher : this.#keyedPublisher).publish(event);
+    const takesLocks = event.idempotency !== null || event.event.subject !== null;
+    return (takesLocks ? this.#lockingPublisher : this.#publisher).publish(event);
   }
 
   /** Settings of an endpoint changed; `owner` is the worker that holds its lane. */

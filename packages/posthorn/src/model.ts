@@ -11,6 +11,7 @@ export interface Event {
   readonly type: string;
   readonly apiVersion: string;
   readonly subject: string | null;
+  /** 1, 2, 3 … within its tenant and subject, in the order of commits; null without a subject, and until it is stored. */
   readonly sequence: number | null;
   readonly payload: Uint8Array;
   readonly createdAt: Date;
@@ -39,6 +40,12 @@ export type RetryPolicy =
 /** `permanent`: a 4xx or 3xx is dead at once (the default). `every`: every answer but 2xx and 410 is retried. */
 export type RetryOn = "transient" | "every";
 
+/** `fifo`: the events of a subject one by one, in the order of their sequences. */
+export type Ordering = "none" | "fifo";
+
+/** What a dead delivery does to those after it in its subject at a `fifo` endpoint. */
+export type FifoOnDead = "pass" | "hold";
+
 export type AttemptTrigger = "event" | "retry" | "manual" | "test";
 
 /** What the delivering side needs to know of an endpoint; settings of the deployment are already filled in. */
@@ -59,6 +66,8 @@ export interface Target {
   readonly rateLimit: number | null;
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
+  readonly ordering: Ordering;
+  readonly fifoOnDead: FifoOnDead;
   /** As it was when this was read, null when it was well; from there on the lane's owner knows better. */
   readonly health: RecordedHealth | null;
 }
@@ -105,6 +114,8 @@ export interface ClaimedDelivery {
   /** How old the delivery was when it was claimed; a policy may limit it. */
   readonly ageMs: number;
   readonly trigger: AttemptTrigger;
+  /** It goes alone in its event's subject, after those with a lower sequence. */
+  readonly isOrdered: boolean;
 }
 
 /** Exactly what goes over the wire. The body's bytes are those that were signed. */

@@ -12,8 +12,9 @@ import {
 import { refuseUnknown } from "./did-you-mean.ts";
 import { Engine } from "./engine.ts";
 import { PosthornError } from "./errors.ts";
+import { stoppedError } from "./event/publish-errors.ts";
 import { publishInTransaction, type Transaction } from "./event/publish-in-transaction.ts";
-import { type PublishResult, stoppedError } from "./event/publisher.ts";
+import type { PublishResult } from "./event/publisher.ts";
 import { type PublishInput, type ValidEvent, validate, validateAll } from "./event/validate.ts";
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import type { Event, Uuid } from "./model.ts";
@@ -164,16 +165,21 @@ export class Instance implements Posthorn {
       );
     }
     const events = validateAll(inputs, this.clock.nowMs());
-    return await Promise.all(
-      events.map(async (event): Promise<PublishOutcome> => {
-        try {
-          return { ok: true, result: await this.#publishAlone(event) };
-        } catch (error) {
-          if (error instanceof PosthornError) return { ok: false, error };
-          throw error;
-        }
-      }),
-    );
+    if (this.#engine !== undefined)
+      return await Promise.all(events.map((event) => this.#tryToPublish(event)));
+    // each in a transaction of its own: one after the other, or events of a subject would not be in the order given
+    const outcomes: PublishOutcome[] = [];
+    for (const event of events) outcomes.push(await this.#tryToPublish(event));
+    return outcomes;
+  }
+
+  async #tryToPublish(event: ValidEvent): Promise<PublishOutcome> {
+    try {
+      return { ok: true, result: await this.#publishAlone(event) };
+    } catch (error) {
+      if (error instanceof PosthornError) return { ok: false, error };
+      throw error;
+    }
   }
 
   async start(options: { readonly role?: Role } = {}): Promise<void> {

@@ -117,6 +117,7 @@ export async function ingestAs(
         endpointId,
         isForeign,
         claim: mayClaim ? wanted : claim.none,
+        isOrdered: false,
       };
     }),
   );
@@ -128,7 +129,7 @@ export async function ingestAs(
     routes: new Map([[tenant, model.routingVersion - (isFresh ? 0 : 1)]]),
     events: fromOutbox ? [] : batch.map(({ event }) => event),
     keys: key === null ? [] : ids.map((eventId) => ({ tenant, key, eventId, digest: digestOfAll })),
-    outboxIds: fromOutbox ? ids : [],
+    outbox: fromOutbox ? batch.map(({ event }) => event) : [],
     deliveries: plan,
     foreignLanes,
   });
@@ -307,12 +308,13 @@ export async function bringToAnEnd(model: Model, real: World): Promise<void> {
   };
   await ingestAs(worker, model, events, options);
   model.outbox.clear();
-  for (const endpoint of await acquireLanes(model.db, worker.id, 10)) {
+  for (const { endpointId: endpoint } of await acquireLanes(model.db, worker.id, 10)) {
     Object.assign(laneOf(model, endpoint), { owner: worker.id, readyMs: null });
     worker.lanes.add(endpoint);
   }
   const turns = real.endpoints.map((endpointId) => ({ endpointId, room: 1_000 }));
-  for (const { delivery } of await fetch(model.db, worker.id, turns)) takeClaimed(model, worker, delivery);
+  const { deliveries } = await fetch(model.db, worker.id, turns);
+  for (const { delivery } of deliveries) takeClaimed(model, worker, delivery);
   await settleAs(worker, model, Array(worker.held.size).fill("delivered"));
   await compare(model, real, "the end");
   const unfinished = [...model.deliveries.values()].filter(

@@ -102,6 +102,8 @@ export const endpointSettings = {
   rateLimit: null,
   retryPolicy: null,
   retryOn: null,
+  ordering: null,
+  fifoOnDead: null,
 };
 
 export async function startProcess(model: Model, slot: number): Promise<void> {

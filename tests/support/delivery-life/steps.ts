@@ -143,7 +143,7 @@ const acquire: fc.Arbitrary<Step> = fc
       );
       const taken = await acquireLanes(model.db, worker.id, limit);
       expect(taken).toHaveLength(isAlive(model, worker) ? Math.min(limit, ready.length) : 0);
-      for (const endpoint of taken) {
+      for (const { endpointId: endpoint } of taken) {
         expect(ready.map(([id]) => id)).toContain(endpoint);
         Object.assign(laneOf(model, endpoint), { owner: worker.id, readyMs: null });
         worker.lanes.add(endpoint);
@@ -155,7 +155,7 @@ const fetchOwed: fc.Arbitrary<Step> = fc
   .record({ slot: slots, room: fc.integer({ min: 1, max: 4 }) })
   .map(({ slot, room }) =>
     stepOf(slot, `fetch ${room} of each lane`, async (worker, model, real) => {
-      const fetched = await fetch(
+      const { deliveries: fetched } = await fetch(
         model.db,
         worker.id,
         real.endpoints.map((endpointId) => ({ endpointId, room })),

@@ -31,6 +31,7 @@ const delivery: ClaimedDelivery = {
   failures: 2,
   ageMs: 5_000,
   trigger: "retry",
+  isOrdered: false,
 };
 
 function target(changed: Partial<Target> = {}): Target {
@@ -50,6 +51,8 @@ function target(changed: Partial<Target> = {}): Target {
     rateLimit: null,
     health: null,
     retryPolicy: { kind: "gaps", gapsMs: [1_000] },
+    ordering: "none",
+    fifoOnDead: "pass",
     retryOn: "transient",
     ...changed,
   };

@@ -7,11 +7,12 @@ import { Loop } from "../service/loop.ts";
 import type { Turnstile } from "../service/turnstile.ts";
 import { recalled } from "../settle/endpoint-health.ts";
 import type { Database } from "../storage/database.ts";
-import { acquireLanes } from "../storage/queries/lanes/acquire.ts";
+import { type AcquiredLane, acquireLanes } from "../storage/queries/lanes/acquire.ts";
+import { lanesWithParked } from "../storage/queries/lanes/parked.ts";
 import { releaseLanes } from "../storage/queries/lanes/release.ts";
 import { type SurveyedLane, surveyLanes } from "../storage/queries/lanes/survey.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
-import { type Fetched, fetch } from "../storage/queries/queue/fetch.ts";
+import { type FetchedDelivery, fetch } from "../storage/queries/queue/fetch.ts";
 import { giveBack } from "../storage/queries/queue/give-back.ts";
 import { recoverClaimed } from "../storage/queries/queue/recover.ts";
 import type { Lane } from "./lane.ts";
@@ -97,11 +98,7 @@ export class LaneKeeper {
   /** Rows came into lanes of this worker, as far as somebody else could tell. */
   hint(endpointIds: readonly Uuid[]): void {
     if (endpointIds.length === 0) this.#surveying.wake();
-    for (const id of endpointIds) {
-      const lane = this.#options.lanes.get(id);
-      if (lane === undefined) this.#surveying.wake();
-      else this.#options.lanes.markOwed(lane);
-    }
+    for (const id of endpointIds) if (!this.#markOwed(id)) this.#surveying.wake();
   }
 
   /** A settled retry of this lane is due again after the delay. */
@@ -124,16 +121,22 @@ export class LaneKeeper {
     await claims.alone(async () => {
       const owned = await surveyLanes(db, workerId());
       const unknown = owned.filter(({ endpointId }) => lanes.get(endpointId) === undefined);
-      await this.#openLanes(unknown.map(({ endpointId }) => endpointId));
+      await this.#openLanes(unknown.map(({ endpointId }) => ({ endpointId, hasParked: true })));
       const claimed = await recoverClaimed(db, workerId(), [...lanes.heldIds]);
-      for (const delivery of claimed) this.#admit(delivery);
-      const homeless = claimed.filter(({ endpointId }) => lanes.get(endpointId) === undefined);
-      if (homeless.length > 0)
+      // one whose turn it was may be behind another by now: that is for a fetch to say
+      const isKept = ({ endpointId, isOrdered }: ClaimedDelivery) =>
+        !isOrdered && lanes.get(endpointId) !== undefined;
+      for (const delivery of claimed) if (isKept(delivery)) this.#admit(delivery);
+      const returned = claimed.filter((delivery) => !isKept(delivery));
+      if (returned.length > 0)
         await giveBack(
           db,
           workerId(),
-          homeless.map(({ id }) => id),
+          returned.map(({ id }) => id),
         );
+      for (const { endpointId } of returned) this.#markOwed(endpointId);
+      // a turn that nobody passed on, whatever the reason, waits no longer than this
+      for (const endpointId of await lanesWithParked(db, workerId())) this.#freeAll(endpointId);
     });
     lanes.pump();
   }
@@ -143,9 +146,9 @@ export class LaneKeeper {
     if (!lanes.hasCapacity) return false;
     const taken = await this.#claiming(() =>
       claims.pass(async () => {
-        const ids = await acquireLanes(db, workerId(), lanesPerAcquire);
-        await this.#openLanes(ids);
-        return ids.length;
+        const acquired = await acquireLanes(db, workerId(), lanesPerAcquire);
+        await this.#openLanes(acquired);
+        return acquired.length;
       }),
     );
     return taken === lanesPerAcquire;
@@ -153,8 +156,11 @@ export class LaneKeeper {
 
   async #fetch(): Promise<boolean> {
     const { db, claims, lanes, workerId } = this.#options;
+    if (lanes.promotion.isDue) {
+      for (const lane of await lanes.promotion.run(db, workerId())) lanes.markOwed(lane);
+    }
     const hungry = lanes.nextHungry(lanesPerFetch);
-    if (hungry.length === 0) return false;
+    if (hungry.length === 0) return lanes.promotion.isDue;
     const rows = Math.max(
       hungry.length,
       Math.min(rowsPerFetch, Math.floor((16 * 1024 * 1024) / this.#averageBytes)),
@@ -169,10 +175,10 @@ export class LaneKeeper {
     try {
       await this.#claiming(() =>
         claims.pass(async () => {
-          const fetched = await fetch(db, workerId(), turns);
-          await this.#refreshTargets(fetched);
-          const perLane = new Map<Uuid, number>();
-          for (const { delivery } of fetched) {
+          const { deliveries, parked } = await fetch(db, workerId(), turns);
+          await this.#refreshTargets(deliveries);
+          const perLane = new Map(parked);
+          for (const { delivery } of deliveries) {
             this.#admit(delivery);
             perLane.set(delivery.endpointId, (perLane.get(delivery.endpointId) ?? 0) + 1);
           }
@@ -187,7 +193,7 @@ export class LaneKeeper {
       for (const lane of hungry) lane.isFetching = false;
     }
     lanes.pump();
-    return lanes.nextHungry(1).length > 0;
+    return lanes.promotion.isDue || lanes.nextHungry(1).length > 0;
   }
 
   async #survey(): Promise<boolean> {
@@ -303,21 +309,22 @@ export class LaneKeeper {
     }
   }
 
-  async #openLanes(endpointIds: readonly Uuid[]): Promise<void> {
-    if (endpointIds.length === 0) return;
+  async #openLanes(acquired: readonly AcquiredLane[]): Promise<void> {
+    if (acquired.length === 0) return;
     const { lanes, loadTargets } = this.#options;
-    const targets = await loadTargets(endpointIds);
-    for (const id of endpointIds) {
-      const target = targets.get(id);
+    const targets = await loadTargets(acquired.map(({ endpointId }) => endpointId));
+    for (const { endpointId, hasParked } of acquired) {
+      const target = targets.get(endpointId);
       // a deleted endpoint's lane is never ready; should one come all the same, the survey lets go of it
       if (target === null || target === undefined) continue;
       const lane = lanes.open(target, recalled(target.health));
       lane.isBacklogged = true;
+      if (hasParked) lanes.promotion.freeAll(lane);
       lanes.markOwed(lane);
     }
   }
 
-  async #refreshTargets(fetched: readonly Fetched[]): Promise<void> {
+  async #refreshTargets(fetched: readonly FetchedDelivery[]): Promise<void> {
     const stale = new Set<Uuid>();
     let bytes = 0;
     for (const { delivery, targetVersion } of fetched) {
@@ -327,6 +334,20 @@ export class LaneKeeper {
     }
     if (fetched.length > 0) this.#averageBytes = Math.max(1_024, bytes / fetched.length);
     if (stale.size > 0) await this.#reload([...stale]);
+  }
+
+  /** False when it is no lane of this worker. */
+  #markOwed(endpointId: Uuid): boolean {
+    const { lanes } = this.#options;
+    const lane = lanes.get(endpointId);
+    if (lane !== undefined) lanes.markOwed(lane);
+    return lane !== undefined;
+  }
+
+  #freeAll(endpointId: Uuid): void {
+    const { lanes } = this.#options;
+    const lane = lanes.get(endpointId);
+    if (lane !== undefined) lanes.promotion.freeAll(lane);
   }
 
   #admit(delivery: ClaimedDelivery): void {

@@ -6,12 +6,14 @@ import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts"
 import { blockedUntilMs, WELL } from "../settle/endpoint-health.ts";
 import { FailureWindow } from "../settle/failure-window.ts";
 import { RateBucket } from "./rate-bucket.ts";
+import { SubjectOrder } from "./subject-order.ts";
 
 export class Lane {
   readonly endpointId: Uuid;
   /** Claimed and in memory, not yet started. */
   readonly waiting: ClaimedDelivery[] = [];
   readonly window = new FailureWindow();
+  readonly order = new SubjectOrder();
   inFlight = 0;
   /** Places promised to rows that an ingest statement in the air will bring. */
   reserved = 0;
@@ -83,7 +85,7 @@ export class Lane {
   /** There are rows this worker holds, or is about to hold, for the lane, or news of it that only this worker has. */
   get isHolding(): boolean {
     const held = this.waiting.length + this.inFlight + this.reserved + this.unsettled;
-    return this.isFetching || this.isHealthUnrecorded || held > 0;
+    return this.isFetching || held > 0 || this.order.owesTurns || this.isHealthUnrecorded;
   }
 
   /** The receiver asked for a pause, or its circuit is open: nothing is started, and what waits is given back. */
@@ -115,7 +117,14 @@ export class Lane {
 
   /** There is a place and work for one more attempt; `takeToken` has the last word. */
   get hasTurn(): boolean {
-    return !this.isClosing && this.waiting.length > 0 && this.inFlight < this.cap && !this.isBlocked;
+    const hasPlace = !this.isClosing && this.inFlight < this.cap && !this.isBlocked;
+    return hasPlace && this.order.firstFree(this.waiting) !== -1;
+  }
+
+  /** The one to start; `hasTurn` says that there is one. */
+  takeNext(): ClaimedDelivery {
+    const [delivery] = this.waiting.splice(this.order.firstFree(this.waiting), 1);
+    return delivery as ClaimedDelivery;
   }
 
   takeToken(): boolean {

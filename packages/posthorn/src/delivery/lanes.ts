@@ -6,6 +6,8 @@ import { recalled } from "../settle/endpoint-health.ts";
 import { claim } from "../storage/queries/events/ingest.ts";
 import { FairLine } from "./fair-line.ts";
 import { Lane } from "./lane.ts";
+import { Promotion } from "./promotion.ts";
+import { isBefore } from "./subject-order.ts";
 import { TenantShares } from "./tenant-shares.ts";
 
 export interface LanesOptions {
@@ -39,6 +41,7 @@ export class Lanes {
   readonly #line = new FairLine();
   readonly #places: TenantShares;
   readonly #heldBytes = new TenantShares(maxHeldBytes);
+  readonly promotion = new Promotion();
   #isOpen = true;
   #onQuiet: (() => void)[] = [];
 
@@ -94,6 +97,11 @@ export class Lanes {
   retarget(lane: Lane, target: Target | null): void {
     const wasPaused = lane.isPaused;
     const isAnew = target !== null && (wasPaused || target.url !== lane.target.url);
+    if (lane.target.ordering === "fifo" || target?.ordering === "fifo") {
+      // subjects that were held may have been let go of
+      this.promotion.freeAll(lane);
+      this.#options.onHungry();
+    }
     if (target !== null) lane.target = target;
     lane.isPaused = target?.isActive !== true;
     // enabled again, or led elsewhere: what was known of it is what the change left in the database
@@ -153,7 +161,7 @@ export class Lanes {
     if (this.#heldIds.has(delivery.id)) return;
     this.#heldIds.add(delivery.id);
     this.#heldBytes.take(lane.target.tenant, delivery.event.payload.byteLength);
-    lane.waiting.push(delivery);
+    lane.order.lineUp(delivery, lane.waiting);
     lane.usedAt = performance.now();
     if (lane.isBlocked) this.#options.onBlocked();
     else this.#lineUp(lane);
@@ -170,7 +178,8 @@ export class Lanes {
         this.#resumeLater(lane);
         continue;
       }
-      const delivery = lane.waiting.shift() as ClaimedDelivery;
+      const delivery = lane.takeNext();
+      lane.order.begin(delivery);
       this.#lineUp(lane);
       this.#start(delivery, lane);
     }
@@ -190,17 +199,26 @@ export class Lanes {
   /** After it was written down, or given up because it is somebody else's by now. */
   settled(delivery: ClaimedDelivery, lane: Lane): void {
     lane.unsettled -= 1;
+    lane.order.end(delivery);
     this.#letGo(delivery, lane);
+    this.#lineUp(lane);
   }
 
-  /** Takes what has not been started out of a lane, to be given back. */
-  withdrawWaiting(lane: Lane): Uuid[] {
-    const withdrawn = lane.waiting.splice(0);
+  /** The next of the subject gets its turn at the next fetch. */
+  passTurn(lane: Lane, subject: string): void {
+    this.promotion.free(lane, subject);
+    this.#options.onHungry();
+  }
+
+  /** Takes what has not been started out of a lane, to be given back: all of it, or what comes after a delivery. */
+  withdrawWaiting(lane: Lane, after: ClaimedDelivery | null = null): Uuid[] {
+    const isWithdrawn = (other: ClaimedDelivery) => after === null || isBefore(after, other);
+    const withdrawn = lane.waiting.filter(isWithdrawn);
+    if (withdrawn.length === 0) return [];
+    lane.waiting.splice(0, lane.waiting.length, ...lane.waiting.filter((other) => !isWithdrawn(other)));
     for (const delivery of withdrawn) this.#letGo(delivery, lane);
-    if (withdrawn.length > 0) {
-      lane.isBacklogged = true;
-      this.#signOwed(lane);
-    }
+    lane.isBacklogged = true;
+    this.#signOwed(lane);
     return withdrawn.map((delivery) => delivery.id);
   }
 

@@ -240,7 +240,11 @@ export class Worker implements LaneHolder {
 
   #settled(settlement: Settlement, lane: Lane, accepted: boolean): void {
     const { delivery, decision } = settlement;
+    // a retry by hand went first, and those after it that were in memory already wait for its end
+    if (delivery.isOrdered && decision.kind !== "delivered") void this.#giveBackAfter(delivery, lane);
     this.#lanes.settled(delivery, lane);
+    const isOver = !accepted || decision.kind !== "retry";
+    if (delivery.isOrdered && isOver) this.#lanes.passTurn(lane, delivery.event.subject as string);
     this.#lanes.pump();
     if (!accepted) return;
     if (decision.kind === "retry") this.#keeper.dueIn(lane, decision.delayMs);
@@ -294,10 +298,22 @@ export class Worker implements LaneHolder {
   async #giveBackWaiting(): Promise<void> {
     const ids: Uuid[] = [];
     for (const lane of this.#lanes.all()) ids.push(...this.#lanes.withdrawWaiting(lane));
+    await this.#giveBack(ids);
+  }
+
+  async #giveBackAfter(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
+    const ids = this.#lanes.withdrawWaiting(lane, delivery);
+    if (ids.length === 0) return;
+    await this.#giveBack(ids);
+    this.#lanes.markOwed(lane);
+  }
+
+  async #giveBack(ids: readonly Uuid[]): Promise<void> {
     if (ids.length === 0) return;
     try {
       await giveBack(this.#options.db, this.workerId, ids);
     } catch (error) {
+      this.noteTrouble();
       this.#options.logger.warn("could not give deliveries back; they are owed again when the lease ends", {
         error: (error as Error).message,
       });

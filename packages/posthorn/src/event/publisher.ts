@@ -7,8 +7,10 @@ import type { Event, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { type Database, isConflict, isDuplicate, isLockTimeout, isUnavailable } from "../storage/database.ts";
 import { existingEvents } from "../storage/queries/events/exist.ts";
-import type { IdempotencyKey } from "../storage/queries/events/ingest.ts";
 import { knownKeys } from "../storage/queries/events/known-keys.ts";
+import type { IdempotencyKey } from "../storage/queries/events/number.ts";
+import { Aside, locksOf } from "./aside.ts";
+import { conflictError, stoppedError, unavailableError } from "./publish-errors.ts";
 import type { ValidEvent } from "./validate.ts";
 
 export interface PublishResult {
@@ -40,7 +42,7 @@ const maxBatchBytes = 4 * 1024 * 1024;
 /** A database that is away for longer is the caller's to know; it may publish again with the same key. */
 const patienceMs = 5_000;
 const maxWaiting = 20_000;
-/** Each blocks a connection while it waits for its key. */
+/** Each blocks a connection while it waits for its lock. */
 const maxAsideWriters = 2;
 const maxWaitingBytes = 64 * 1024 * 1024;
 
@@ -51,10 +53,9 @@ export class Publisher {
   #writing: readonly Pending[] = [];
   #flushing: Promise<void> | undefined;
   #stopped = false;
-  /** Events whose keys are held by others, each written by itself. */
-  readonly #aside: Pending[] = [];
+  /** Events whose keys or subjects may be held by others. */
+  readonly #aside = new Aside<Pending>();
   readonly #asideWriters = new Set<Promise<void>>();
-  readonly #heldKeys = new Set<string>();
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -62,7 +63,8 @@ export class Publisher {
 
   publish({ event, idempotency }: ValidEvent): Promise<PublishResult> {
     if (this.#stopped) return Promise.reject(stoppedError());
-    if (this.#waiting.length >= maxWaiting || this.#waitingBytes >= maxWaitingBytes) {
+    const bytes = this.#waitingBytes + this.#aside.bytes;
+    if (this.#waiting.length + this.#aside.size >= maxWaiting || bytes >= maxWaitingBytes) {
       return Promise.reject(
         new PosthornError(
           "overloaded",
@@ -73,10 +75,6 @@ export class Publisher {
     return new Promise((resolve, reject) => {
       const key = idempotency === null ? null : { tenant: event.tenant, eventId: event.id, ...idempotency };
       const entry: Pending = { event, key, since: performance.now(), resolve, reject };
-      if (key !== null && this.#heldKeys.has(keyOf(key))) {
-        this.#setAside([entry]);
-        return;
-      }
       this.#waiting.push(entry);
       this.#waitingBytes += event.payload.byteLength;
       this.#flushing ??= this.#flush();
@@ -96,7 +94,7 @@ export class Publisher {
     const watch = setInterval(() => this.#answerOverdue(), 250);
     while (this.#waiting.length > 0) {
       this.#writing = await this.#fitting(this.#nextBatch());
-      await this.#write(this.#writing);
+      await this.#writeOrSetAside(this.#writing);
     }
     clearInterval(watch);
     this.#writing = [];
@@ -112,56 +110,86 @@ export class Publisher {
     rejectAll([...this.#writing.filter(isOverdue), ...overdue], unavailableError());
   }
 
+  /** Without those that have to wait behind one that was set aside; these join it. */
   #nextBatch(): Pending[] {
-    let bytes = 0;
-    let size = 0;
-    while (size < this.#waiting.length && size < maxBatchEvents && bytes < maxBatchBytes) {
-      bytes += (this.#waiting[size] as Pending).event.payload.byteLength;
-      size += 1;
+    const taken = firstOf(this.#waiting);
+    this.#waiting = this.#waiting.slice(taken.length);
+    for (const { event } of taken) this.#waitingBytes -= event.payload.byteLength;
+    if (this.#aside.size === 0) return taken;
+    const batch: Pending[] = [];
+    // one by one, because an entry that joins brings its own locks
+    for (const entry of taken) {
+      if (this.#aside.concerns(entry)) this.#setAside([entry]);
+      else batch.push(entry);
     }
-    const batch = this.#waiting.slice(0, size);
-    this.#waiting = this.#waiting.slice(size);
-    this.#waitingBytes -= bytes;
     return batch;
   }
 
   /** What does not fit into one statement with all its deliveries goes back to the head of the line. */
   async #fitting(batch: Pending[]): Promise<Pending[]> {
     this.#writing = batch;
-    const size = await this.#options.fanOut.fit(batch.map((entry) => entry.event)).catch(() => batch.length);
-    const rest = batch.slice(size);
+    const rest = batch.slice(await this.#fit(batch));
     this.#waiting.unshift(...rest);
     for (const { event } of rest) this.#waitingBytes += event.payload.byteLength;
-    return batch.slice(0, size);
+    return batch.slice(0, batch.length - rest.length);
   }
 
-  async #write(batch: readonly Pending[]): Promise<void> {
+  async #fit(batch: readonly Pending[]): Promise<number> {
+    return await this.#options.fanOut.fit(batch.map((entry) => entry.event)).catch(() => batch.length);
+  }
+
+  async #writeOrSetAside(batch: readonly Pending[]): Promise<void> {
+    if (batch.length === 0) return;
+    const written = await this.#write(batch);
+    if (written === "held") this.#setAside(batch);
+    else if (written !== "answered") await this.#isolate(batch, written);
+  }
+
+  /** One event the database refuses must not take others along: each is tried alone. */
+  async #isolate(batch: readonly Pending[], error: Error): Promise<void> {
+    if (this.#refused(batch, error)) return;
+    for (const entry of batch) {
+      if (this.#aside.concerns(entry)) this.#setAside([entry]);
+      else await this.#writeOrSetAside([entry]);
+    }
+  }
+
+  /** True when that was the one. */
+  #refused(batch: readonly Pending[], error: Error): boolean {
+    if (batch.length === 1) rejectAll(batch, error);
+    else
+      this.#options.logger.error("a batch of events was refused; trying them one by one", {
+        error: error.message,
+      });
+    return batch.length === 1;
+  }
+
+  /** `held`: somebody else holds a lock that one of them needs. An error: the database refuses them for what they are. */
+  async #write(batch: readonly Pending[]): Promise<"answered" | "held" | Error> {
     let mayBeCommitted = false;
     for (let failures = 0; ; failures += 1) {
       try {
-        if (mayBeCommitted && (await this.#answerIfCommitted(batch))) return;
+        if (mayBeCommitted && (await this.#answerIfCommitted(batch))) return "answered";
         const result = await this.#options.fanOut.run({
           events: batch.map((entry) => entry.event),
           keys: batch.flatMap((entry) => entry.key ?? []),
           fromOutbox: false,
         });
-        await this.#answer(batch, result.refused, (id) => result.deliveries.get(id) ?? 0);
-        return;
+        await this.#answer(batch, result.refused, (id) => countOf(result.deliveries, id));
+        return "answered";
       } catch (error) {
         // a statement given up for lost was only late: its events are there now
         if (isUnavailable(error) || (mayBeCommitted && isDuplicate(error))) {
           mayBeCommitted = true;
           this.#options.onTrouble();
-        } else if (isLockTimeout(error) && batch.some((entry) => entry.key !== null)) {
-          this.#setAside(batch);
-          return;
+        } else if (isLockTimeout(error) && batch.some((entry) => locksOf(entry).length > 0)) {
+          return "held";
         } else if (!isConflict(error)) {
-          await this.#isolate(batch, error as Error);
-          return;
+          return error as Error;
         }
         if (!this.#hasPatience(batch)) {
           rejectAll(batch, unavailableError(error));
-          return;
+          return "answered";
         }
         await pause(Math.min(500, 20 * 2 ** Math.min(failures, 5)));
       }
@@ -218,39 +246,32 @@ export class Publisher {
     }
   }
 
-  /** A key that a caller's open transaction holds is waited for alone, in turns; the others do not wait with it. */
-  #setAside(batch: readonly Pending[]): void {
-    for (const entry of batch) {
-      if (!this.#hasPatience([entry])) {
-        entry.reject(unavailableError());
-        continue;
-      }
-      if (batch.length === 1 && entry.key !== null) this.#heldKeys.add(keyOf(entry.key));
-      this.#aside.push(entry);
-    }
-    while (this.#asideWriters.size < Math.min(maxAsideWriters, this.#aside.length)) {
+  /** A lock that a caller's open transaction holds is waited for apart, in turns; the others do not wait with it. */
+  #setAside(entries: readonly Pending[]): void {
+    for (const entry of entries) this.#aside.add(entry);
+    while (this.#asideWriters.size < maxAsideWriters && this.#aside.waitingLines > 0) {
       const writer = this.#writeAside().finally(() => this.#asideWriters.delete(writer));
       this.#asideWriters.add(writer);
     }
   }
 
   async #writeAside(): Promise<void> {
-    for (let entry = this.#aside.shift(); entry !== undefined; entry = this.#aside.shift()) {
-      await this.#write([entry]);
-      if (entry.key !== null && !this.#aside.includes(entry)) this.#heldKeys.delete(keyOf(entry.key));
+    for (let turn = this.#aside.next(); turn !== undefined; turn = this.#aside.next()) {
+      const batch = turn.isSlow ? turn.entries.slice(0, 1) : firstOf(turn.entries);
+      const fitting = batch.slice(0, await this.#fit(batch));
+      const written = await this.#write(fitting);
+      if (written === "answered") turn.end({ answered: fitting.length, isSlow: false });
+      else if (written === "held") turn.end({ answered: this.#giveUp(turn.entries), isSlow: true });
+      else turn.end({ answered: this.#refused(fitting, written) ? 1 : 0, isSlow: true });
     }
   }
 
-  /** One event the database refuses must not take others along: each is tried alone. */
-  async #isolate(batch: readonly Pending[], error: Error): Promise<void> {
-    if (batch.length === 1) {
-      rejectAll(batch, error);
-      return;
-    }
-    this.#options.logger.error("a batch of events was refused; trying them one by one", {
-      error: error.message,
-    });
-    for (const entry of batch) await this.#write([entry]);
+  /** Tells those, from the first on, that have waited long enough; returns how many. */
+  #giveUp(line: readonly Pending[]): number {
+    const patient = line.findIndex((entry) => this.#hasPatience([entry]));
+    const impatient = patient === -1 ? line : line.slice(0, patient);
+    rejectAll(impatient, unavailableError());
+    return impatient.length;
   }
 
   #hasPatience(batch: readonly Pending[]): boolean {
@@ -259,31 +280,25 @@ export class Publisher {
   }
 }
 
-export function conflictError(key: string, firstEventId: Uuid): PosthornError {
-  return new PosthornError(
-    "idempotency_conflict",
-    `The idempotency key "${key}" was used for another event (${formatId("evt", firstEventId)}); use a new key for new content.`,
-  );
-}
-
-function unavailableError(cause?: unknown): PosthornError {
-  return new PosthornError(
-    "database_unavailable",
-    "The database did not take the event in time. It may be stored or not: publish again with the same idempotency key.",
-    { cause },
-  );
-}
-
-export function stoppedError(): PosthornError {
-  return new PosthornError(
-    "stopped",
-    "This Posthorn was stopped and takes no more events; publish elsewhere, or after the restart.",
-  );
-}
-
 /** No tenant has a space in its id. */
 function keyOf({ tenant, key }: { readonly tenant: string; readonly key: string }): string {
   return `${tenant} ${key}`;
+}
+
+/** As many from the first on as one statement takes. */
+function firstOf(entries: readonly Pending[]): Pending[] {
+  let bytes = 0;
+  let size = 0;
+  while (size < entries.length && size < maxBatchEvents && bytes < maxBatchBytes) {
+    bytes += (entries[size] as Pending).event.payload.byteLength;
+    size += 1;
+  }
+  return entries.slice(0, size);
+}
+
+function countOf(deliveries: ReadonlyMap<Uuid, number | null>, eventId: Uuid): number | null {
+  const count = deliveries.get(eventId);
+  return count === undefined ? 0 : count;
 }
 
 function rejectAll(batch: readonly Pending[], error: Error): void {

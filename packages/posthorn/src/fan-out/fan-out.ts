@@ -2,17 +2,11 @@
 // a whole batch. Rows whose lane this worker owns, or gains by the same statement, are born claimed and go straight
 // to sending.
 import type { ClaimedDelivery, Event, RecordedHealth, Target, Uuid } from "../model.ts";
-import type { Queryable } from "../storage/database.ts";
-import {
-  claim,
-  type IdempotencyKey,
-  type IngestResult,
-  ingest,
-  type QueuedDelivery,
-} from "../storage/queries/events/ingest.ts";
-import { deliveryIdOf } from "./delivery-id.ts";
-import { laneRoom } from "./lane-room.ts";
-import { isAbout } from "./matches.ts";
+import type { Database } from "../storage/database.ts";
+import { claim, type IngestBatch, type IngestResult, ingest } from "../storage/queries/events/ingest.ts";
+import { ingestInOrder } from "../storage/queries/events/ingest-in-order.ts";
+import type { IdempotencyKey } from "../storage/queries/events/number.ts";
+import { type Planned, planDeliveries } from "./plan.ts";
 import type { Routes } from "./routes.ts";
 
 /** Where deliveries go; implemented by the worker. */
@@ -45,13 +39,8 @@ export interface FanOutBatch {
 
 export interface FanOutResult {
   readonly refused: ReadonlySet<Uuid>;
-  readonly deliveries: ReadonlyMap<Uuid, number>;
-}
-
-interface Planned extends QueuedDelivery {
-  readonly event: Event;
-  readonly target: Target;
-  readonly isForeign: boolean;
+  /** Null for an event whose deliveries are made later, because one before it in its subject waits for that too. */
+  readonly deliveries: ReadonlyMap<Uuid, number | null>;
 }
 
 export interface FanOut {
@@ -68,7 +57,7 @@ export function createFanOut({
   routes,
   lanes,
 }: {
-  db: Queryable;
+  db: Database;
   routes: Routes;
   lanes: LaneHolder;
 }): FanOut {
@@ -90,7 +79,9 @@ export function createFanOut({
       await routes.ensure(tenants);
       const { workerId } = lanes;
       const { plan, result } = await lanes.claiming(() => tryOnce(batch, workerId, tenants));
-      if (result.written) return { refused: new Set(result.refusedEventIds), deliveries: countByEvent(plan) };
+      if (result.written) {
+        return { refused: new Set(result.refusedEventIds), deliveries: countByEvent(plan, result) };
+      }
       if (result.staleTenants.length > 0) routes.forget(result.staleTenants);
       else await lanes.revive(workerId);
     }
@@ -101,7 +92,7 @@ export function createFanOut({
     workerId: number,
     tenants: ReadonlySet<string>,
   ): Promise<{ plan: Planned[]; result: IngestResult }> {
-    const plan = planDeliveries(batch.events, routes, lanes);
+    const plan = planDeliveries(batch, routes, lanes);
     const result = await write(batch, plan, workerId, tenants);
     if (result.written) handOver(plan, result);
     else returnPromises(plan);
@@ -114,17 +105,20 @@ export function createFanOut({
     workerId: number,
     tenants: ReadonlySet<string>,
   ): Promise<IngestResult> {
+    const written: IngestBatch = {
+      workerId,
+      delivers: lanes.delivers,
+      routes: new Map([...tenants].map((tenant) => [tenant, routes.versionOf(tenant)])),
+      events: batch.fromOutbox ? [] : batch.events,
+      keys: batch.keys,
+      outbox: batch.fromOutbox ? batch.events : [],
+      deliveries: plan,
+      foreignLanes: [...new Set(plan.filter((row) => row.isForeign).map((row) => row.endpointId))],
+    };
+    // events in the outbox have their numbers, and who sees one sees those before it
+    const needsSubjects = !batch.fromOutbox && plan.some((row) => row.isOrdered);
     try {
-      return await ingest(db, {
-        workerId,
-        delivers: lanes.delivers,
-        routes: new Map([...tenants].map((tenant) => [tenant, routes.versionOf(tenant)])),
-        events: batch.fromOutbox ? [] : batch.events,
-        keys: batch.keys,
-        outboxIds: batch.fromOutbox ? batch.events.map((event) => event.id) : [],
-        deliveries: plan,
-        foreignLanes: [...new Set(plan.filter((row) => row.isForeign).map((row) => row.endpointId))],
-      });
+      return needsSubjects ? await ingestInOrder(db, written) : await ingest(db, written);
     } catch (error) {
       returnPromises(plan);
       throw error;
@@ -132,15 +126,19 @@ export function createFanOut({
   }
 
   function handOver(plan: readonly Planned[], result: IngestResult): void {
-    const refused = new Set(result.refusedEventIds);
+    const leftOut = new Set([...result.refusedEventIds, ...result.deferredEventIds]);
+    const behind = new Set(result.behindIds);
     const gained = result.gainedLanes;
+    const withSequence = sequencer(result.sequences);
     if (gained.size > 0) openGained(plan, gained);
     const oweMine = new Set<Uuid>();
     for (const row of plan) {
       if (row.claim === claim.mine) lanes.unreserve(row.endpointId);
-      if (refused.has(row.eventId)) continue;
-      if (row.claim === claim.mine || (row.claim === claim.ifGained && gained.has(row.endpointId))) {
-        lanes.admit(bornClaimed(row));
+      if (leftOut.has(row.eventId)) continue;
+      const isClaimed =
+        row.claim === claim.mine || (row.claim === claim.ifGained && gained.has(row.endpointId));
+      if (isClaimed && !behind.has(row.id)) {
+        lanes.admit(bornClaimed(row, withSequence(row.event)));
       } else if (!row.isForeign || gained.has(row.endpointId)) {
         oweMine.add(row.endpointId);
       }
@@ -158,48 +156,37 @@ export function createFanOut({
   }
 }
 
-function planDeliveries(events: readonly Event[], routes: Routes, lanes: LaneHolder): Planned[] {
-  const plan: Planned[] = [];
-  const hoped = new Map<Uuid, number>();
-  for (const event of events) {
-    for (const target of routes.matching(event.tenant, event.type)) {
-      const { endpointId } = target;
-      if (isAbout(event, endpointId)) continue;
-      const id = deliveryIdOf(event.id, endpointId);
-      const reservation = lanes.reserve(target);
-      const isHoped = reservation.claim === claim.ifGained;
-      if (isHoped) hoped.set(endpointId, (hoped.get(endpointId) ?? 0) + 1);
-      // a lane that is gained takes no more into memory than one that is owned
-      const isTooMany = isHoped && (hoped.get(endpointId) ?? 0) > laneRoom(target);
-      const claimed = isTooMany ? claim.none : reservation.claim;
-      plan.push({
-        id,
-        eventId: event.id,
-        endpointId,
-        event,
-        target,
-        isForeign: reservation.isForeign,
-        claim: claimed,
-      });
-    }
-  }
-  return plan;
+/** Of one event all deliveries share the object. */
+function sequencer(sequences: ReadonlyMap<Uuid, number>): (event: Event) => Event {
+  const numbered = new Map<Uuid, Event>();
+  return (event) => {
+    const sequence = sequences.get(event.id);
+    if (sequence === undefined || sequence === event.sequence) return event;
+    const known = numbered.get(event.id) ?? { ...event, sequence };
+    numbered.set(event.id, known);
+    return known;
+  };
 }
 
-function bornClaimed(row: Planned): ClaimedDelivery {
+function bornClaimed(row: Planned, event: Event): ClaimedDelivery {
   return {
     id: row.id,
-    event: row.event,
+    event,
     endpointId: row.endpointId,
     attempts: 0,
     failures: 0,
     ageMs: 0,
     trigger: "event",
+    isOrdered: row.isOrdered,
   };
 }
 
-function countByEvent(plan: readonly Planned[]): Map<Uuid, number> {
-  const counts = new Map<Uuid, number>();
+function countByEvent(
+  plan: readonly Planned[],
+  { deferredEventIds }: IngestResult,
+): Map<Uuid, number | null> {
+  const counts = new Map<Uuid, number | null>();
   for (const row of plan) counts.set(row.eventId, (counts.get(row.eventId) ?? 0) + 1);
+  for (const id of deferredEventIds) counts.set(id, null);
   return counts;
 }

@@ -12,7 +12,14 @@ import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { didYouMean, findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
-import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings } from "../model.ts";
+import type {
+  FifoOnDead,
+  Ordering,
+  PayloadFormat,
+  RetryOn,
+  RetryPolicy,
+  SignatureSettings,
+} from "../model.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
 import { normaliseRetryPolicy, type RetryPolicyInput } from "./retry-policy-input.ts";
 
@@ -32,6 +39,10 @@ export interface EndpointInput {
   readonly rateLimit?: number | null | undefined;
   readonly retryPolicy?: RetryPolicyInput | null | undefined;
   readonly retryOn?: RetryOn | null | undefined;
+  /** `fifo`: one by one in each subject, in the order of the sequences. Null means `none`. */
+  readonly ordering?: Ordering | null | undefined;
+  /** Of a `fifo` endpoint. Null means `pass`: those after a dead one go on. `hold`: they wait until it is retried. */
+  readonly fifoOnDead?: FifoOnDead | null | undefined;
   /** Your own `whsec_…` or `whsk_…`; one is made when it is left out. */
   readonly secret?: string | undefined;
 }
@@ -50,11 +61,18 @@ export interface EndpointDefaults {
   readonly retryOn: RetryOn;
 }
 
+/** What no deployment sets for its endpoints. */
+export interface OwnSettings {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ordering: Ordering;
+  readonly fifoOnDead: FifoOnDead;
+}
+
 /** What is in force for an endpoint. */
 export function effectiveSettings(
   stored: Omit<EndpointSettings, "url" | "events" | "description" | "isActive">,
   defaults: EndpointDefaults,
-): EndpointDefaults & { readonly headers: Readonly<Record<string, string>> } {
+): EndpointDefaults & OwnSettings {
   return {
     format: stored.format ?? defaults.format,
     signature: { ...defaults.signature, ...stored.signature },
@@ -64,6 +82,8 @@ export function effectiveSettings(
     rateLimit: stored.rateLimit ?? defaults.rateLimit,
     retryPolicy: stored.retryPolicy ?? defaults.retryPolicy,
     retryOn: stored.retryOn ?? defaults.retryOn,
+    ordering: stored.ordering ?? "none",
+    fifoOnDead: stored.fifoOnDead ?? "pass",
   };
 }
 
@@ -137,6 +157,8 @@ const NEW_ENDPOINT: EndpointSettings = {
   rateLimit: null,
   retryPolicy: null,
   retryOn: null,
+  ordering: null,
+  fifoOnDead: null,
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
 
@@ -160,6 +182,8 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
     rateLimit: check.read("rateLimit", current.rateLimit, orDefault(wholeNumber(1, 10_000))),
     retryPolicy: check.read("retryPolicy", current.retryPolicy, orDefault(readRetryPolicy)),
     retryOn: check.read("retryOn", current.retryOn, orDefault(oneOf(["transient", "every"]))),
+    ordering: check.read("ordering", current.ordering, orDefault(oneOf(["none", "fifo"]))),
+    fifoOnDead: check.read("fifoOnDead", current.fifoOnDead, orDefault(oneOf(["pass", "hold"]))),
   };
 }
 

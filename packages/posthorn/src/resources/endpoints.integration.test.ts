@@ -36,6 +36,7 @@ test("an endpoint is made with the deployment's settings in force, and its secre
     ...defaults,
     rateLimit: null,
     ordering: "none",
+    fifoOnDead: "pass",
     circuit: "closed",
     health: {
       consecutiveFailures: 0,
@@ -66,6 +67,8 @@ test("settings of its own are kept and shown", async () => {
     maxInFlight: 2,
     retryPolicy: "200ms,1s",
     retryOn: "every",
+    ordering: "fifo",
+    fifoOnDead: "hold",
   } as const;
   const { endpoint } = await endpoints.create(tenant, input);
   const shown = {

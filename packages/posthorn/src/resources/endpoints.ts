@@ -7,6 +7,8 @@ import { PosthornError } from "../errors.ts";
 import type {
   CircuitState,
   DisableCause,
+  FifoOnDead,
+  Ordering,
   PayloadFormat,
   RetryOn,
   RetryPolicy,
@@ -28,6 +30,7 @@ import {
 } from "../storage/queries/endpoints/write.ts";
 import { forgetHealth } from "../storage/queries/health/record.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteSecrets, insertSecret, retireSecrets } from "../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
 import { createEndpointChanges, type EndpointChange, endpointNotFound } from "./endpoint-changes.ts";
@@ -66,7 +69,8 @@ export interface Endpoint {
   readonly maxInFlight: number;
   /** Attempts per second. */
   readonly rateLimit: number | null;
-  readonly ordering: "none";
+  readonly ordering: Ordering;
+  readonly fifoOnDead: FifoOnDead;
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
   /** `open`: nothing is sent until `health.probeAt`; `half_open`: few at a time, until enough have succeeded. */
@@ -190,6 +194,8 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       await checkStillSigned(tx, current, settings);
       const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
       if (isAnew) await forgetHealth(tx, current.id);
+      if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold")
+        await letGoOfSubjects(tx, current.id);
       return await updateEndpoint(tx, current.id, settings);
     });
     return view(row);
@@ -199,6 +205,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     const endpointId = await changeOne(tenant, id, async (tx, current) => {
       await markDeleted(tx, current.id);
       await deleteSecrets(tx, current.id);
+      await letGoOfSubjects(tx, current.id);
       return current.id;
     });
     // After the commit: a backlog of a million must not keep the lane locked, which others' publishes wait for.
@@ -267,7 +274,6 @@ function toEndpoint(row: EndpointRow, defaults: EndpointDefaults, nowMs: number)
     disabledReason: row.disabledReason,
     disabledAt: toDate(row.disabledMs),
     ...effectiveSettings(row, defaults),
-    ordering: "none",
     circuit: circuitOf({ probeAtMs: row.health?.probeAtMs ?? null }, nowMs),
     health: {
       consecutiveFailures: row.health?.consecutiveFailures ?? 0,

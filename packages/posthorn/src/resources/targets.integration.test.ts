@@ -35,6 +35,8 @@ test("a tenant's targets come with its version, inactive ones included and delet
     ...defaults,
     headers: { "X-A": "b" },
     timeoutMs: 700,
+    ordering: "none",
+    fifoOnDead: "pass",
     secrets: [{ value: secret, expiresAt: null }],
   });
 });

@@ -48,6 +48,7 @@ function claimed(failures: number, ageMs: number): ClaimedDelivery {
     failures,
     ageMs,
     trigger: "event",
+    isOrdered: false,
   };
 }
 

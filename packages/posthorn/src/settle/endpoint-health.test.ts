@@ -197,6 +197,18 @@ describe("throttle", () => {
     });
   });
 
+  it("503 without Retry-After pauses for a tenth of a second at first, and doubles", () => {
+    const one = endpoint({ changed: { circuitFailures: 0 } });
+    const pauses = [0, 1, 2].map((n) => blockedUntilMs(one.hears(answered(503), NOW + n * DAY)) - n * DAY);
+    expect(pauses.map((at) => at - NOW)).toEqual([100, 200, 400]);
+  });
+
+  it("several answers of one moment are one wish", () => {
+    const one = endpoint();
+    for (let i = 0; i < 5; i += 1) one.hears(answered(429));
+    expect(one.health).toMatchObject({ throttles: 1, throttledUntilMs: NOW + 1_000 });
+  });
+
   it("a later and shorter wish does not shorten the one before", () => {
     const one = endpoint();
     one.hears(answered(429, "60"));

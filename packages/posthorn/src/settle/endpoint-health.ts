@@ -121,7 +121,7 @@ export function afterAttempt(
     case "throttled":
       return throttle(
         { ...health, ...failing(health, sign.error, context.nowMs) },
-        sign.askedMs,
+        { askedMs: sign.askedMs, firstMs: FIRST_PAUSE_MS.tooMany },
         context.nowMs,
       );
     case "failure":
@@ -153,7 +153,8 @@ function afterFailure(
     ...failing(before, sign.error, nowMs),
     consecutiveFailures: before.consecutiveFailures + 1,
   };
-  const health = sign.isBusy ? throttle(counted, sign.askedMs, nowMs) : counted;
+  const wish = { askedMs: sign.askedMs, firstMs: FIRST_PAUSE_MS.busy };
+  const health = sign.isBusy ? throttle(counted, wish, nowMs) : counted;
   const circuit = circuitOf(health, nowMs);
   const opens =
     circuit === "half_open" ||
@@ -181,18 +182,23 @@ function open(health: EndpointHealth, { rules, nowMs, random = Math.random }: He
 
 const LONGEST_PAUSE_MS = 300_000;
 
-function throttle(health: EndpointHealth, askedMs: number | null, nowMs: number): EndpointHealth {
-  const ownMs = Math.min(SHORTEST_THROTTLE_MS * 2 ** Math.min(health.throttles, 30), LONGEST_OWN_THROTTLE_MS);
+function throttle(
+  health: EndpointHealth,
+  { askedMs, firstMs }: { readonly askedMs: number | null; readonly firstMs: number },
+  nowMs: number,
+): EndpointHealth {
+  const { throttles, throttledUntilMs } = health;
+  // in flight when the pause began: several answers of one moment are one wish
+  const isLate = throttledUntilMs !== null && nowMs < throttledUntilMs;
+  if (isLate && askedMs === null) return health;
+  const ownMs = Math.min(firstMs * 2 ** Math.min(throttles, 30), LONGEST_OWN_PAUSE_MS);
   const until = nowMs + Math.min(askedMs ?? ownMs, MAX_THROTTLE_MS);
-  return {
-    ...health,
-    throttles: health.throttles + 1,
-    throttledUntilMs: Math.max(until, health.throttledUntilMs ?? 0),
-  };
+  return { ...health, throttles: throttles + 1, throttledUntilMs: Math.max(until, throttledUntilMs ?? 0) };
 }
 
-const SHORTEST_THROTTLE_MS = 1_000;
-const LONGEST_OWN_THROTTLE_MS = 60_000;
+/** Without Retry-After: a 429 asks for less, a 503 now and then is a restart behind a balancer. */
+const FIRST_PAUSE_MS = { tooMany: 1_000, busy: 100 };
+const LONGEST_OWN_PAUSE_MS = 60_000;
 /** One delivery may be put off for a day; an endpoint as a whole is asked again within the hour. */
 export const MAX_THROTTLE_MS = 3_600_000;
 

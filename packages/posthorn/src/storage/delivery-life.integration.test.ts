@@ -66,7 +66,7 @@ test("a lane that gets its first row during its owner's burial is made ready all
     return { burying };
   });
   expect(await burial.burying).toMatchObject({ deliveries: 0, lanes: 1 });
-  expect(await acquireLanes(db, other.id, 10)).toEqual([real.endpoints[0]]);
+  expect(await acquireLanes(db, other.id, 10)).toEqual([{ endpointId: real.endpoints[0], hasParked: false }]);
 });
 
 test("what a worker writes while it is being buried counts for nothing", async () => {
@@ -99,7 +99,9 @@ test("a worker in the middle of a write is not buried", async () => {
     await ingestOne(tx, real, busy, claim.ifGained);
     expect(await bury(db, { id: busy.id, until: null })).toBeNull();
   });
-  expect(await fetch(db, busy.id, [{ endpointId: real.endpoints[0] as Uuid, room: 5 }])).toEqual([]);
+  expect(await fetch(db, busy.id, [{ endpointId: real.endpoints[0] as Uuid, room: 5 }])).toMatchObject({
+    deliveries: [],
+  });
   expect(await recoverClaimed(db, busy.id, [])).toHaveLength(1);
 });
 
@@ -119,8 +121,8 @@ async function ingestOne(
     routes: new Map(),
     events: [event],
     keys: [],
-    outboxIds: [],
-    deliveries: [{ id, eventId: event.id, endpointId, claim: how }],
+    outbox: [],
+    deliveries: [{ id, eventId: event.id, endpointId, claim: how, isOrdered: false }],
     foreignLanes: how === claim.mine ? [] : [endpointId],
   });
   return written ? id : "not written";

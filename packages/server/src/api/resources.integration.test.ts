@@ -66,6 +66,30 @@ test("the secret of an endpoint is shown when it is made and never again", async
   }
 });
 
+test("an endpoint that asks for order gets a subject's events in the order they were posted, numbered", async () => {
+  const server = await startServer();
+  const { receiver, created, path } = await withReceiver(server, { ordering: "fifo", fifo_on_dead: "hold" });
+  expect(created.json).toMatchObject({ ordering: "fifo", fifo_on_dead: "hold" });
+  expect((await server.call("PATCH", path, { fifo_on_dead: null })).json).toMatchObject({
+    ordering: "fifo",
+    fifo_on_dead: "pass",
+  });
+  const wrong = await server.call("PATCH", path, { ordering: "lifo", fifo_on_dead: "stop" });
+  expect(wrong.json.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+    "/ordering",
+    "/fifo_on_dead",
+  ]);
+  const event = (n: number) => ({ tenant: "acme", type: "order.paid", subject: "order-1", data: { n } });
+  const posted = await server.call("POST", "/api/v1/events", [1, 2, 3, 4].map(event));
+  await server.call("POST", "/api/v1/events", event(5));
+  const bodies = (await receiver.received(5)).map(({ body }) => JSON.parse(String(body)));
+  expect(bodies.map(({ sequence, data }) => [sequence, data.n])).toEqual([1, 2, 3, 4, 5].map((n) => [n, n]));
+  expect((await server.call("GET", `/api/v1/events/${posted.json[3].id}`)).json).toMatchObject({
+    subject: "order-1",
+    sequence: 4,
+  });
+});
+
 test("an endpoint shows the fields of the contract, and what it shows can be sent back", async () => {
   const server = await startServer({ started: false });
   const { path } = await withReceiver(server, {
@@ -76,7 +100,7 @@ test("an endpoint shows the fields of the contract, and what it shows can be sen
   expect(Object.keys(endpoint)).toEqual(
     (
       "id tenant url description events filter is_active disabled_reason disabled_at format signature headers " +
-      "timeout_ms max_in_flight rate_limit ordering retry_policy retry_on circuit health created_at updated_at"
+      "timeout_ms max_in_flight rate_limit ordering fifo_on_dead retry_policy retry_on circuit health created_at updated_at"
     ).split(" "),
   );
   expect(endpoint.headers).toEqual({ "X-MyTeam": "a_B" });

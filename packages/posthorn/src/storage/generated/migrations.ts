@@ -434,7 +434,7 @@ alter table posthorn.workers
   {
     version: 3,
     name: "disabled-endpoints",
-    checksum: "fa0f16c1ea5938abb9427e7c617a3ef95d25273e4493b92d937c4aaba670f7c6",
+    checksum: "cd8f9c8751d147526b420b341e47a7d75177daca5e605c51af398e143a225e7e",
     sql: `-- What happens around a disabled endpoint: who belongs to a tenant and is told, and what is still to be told.
 
 create table posthorn.members (
@@ -464,12 +464,86 @@ create table posthorn.notices (
 );
 create index notices_due on posthorn.notices (channel, next_at) where next_at is not null;
 create index notices_of_endpoint on posthorn.notices (endpoint_id);
+`,
+  },
+  {
+    version: 4,
+    name: "order",
+    checksum: "47b6c7abbf70949bc40c50d23572101916eda1ddc4269a4f995c7d8b184ffdc2",
+    sql: `-- Order: events of a subject are numbered without a gap, and an endpoint may ask to get them one by one in that order.
 
--- As before, but for one check more: the types of Posthorn's own events are not for callers.
+-- The last number of each subject. Whoever publishes holds the row until the end of its transaction, so the numbers of a
+-- subject are in the order of the commits, and a rollback leaves no gap. Never deleted: a receiver remembers how far it got.
+create table posthorn.subjects (
+  tenant text not null,
+  subject text not null,
+  last_sequence bigint not null,
+  constraint subjects_pkey primary key (tenant, subject)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 50);
+
+-- subject and sequence are null for an event without a subject
+alter table posthorn.outbox
+  add column tenant text,
+  add column subject text,
+  add column sequence bigint;
+create index outbox_order on posthorn.outbox (tenant, subject, sequence) where subject is not null;
+
+-- Set in rows that are delivered in order, and in no others. Of these the lowest of each endpoint and subject is due when
+-- its next_at says so; one behind it that a fetch has met is parked at infinity until its turn comes.
+alter table posthorn.queue
+  add column subject text,
+  add column sequence bigint;
+create index queue_order on posthorn.queue (endpoint_id, subject, sequence) where subject is not null;
+
+-- null means none and pass
+alter table posthorn.endpoints
+  add column ordering text,
+  add column fifo_on_dead text;
+
+-- Dead deliveries that hold up whatever comes after them in their subject.
+create table posthorn.held_subjects (
+  endpoint_id uuid not null references posthorn.endpoints (id) on delete cascade,
+  subject text not null,
+  sequence bigint not null,
+  delivery_id uuid not null,
+  primary key (endpoint_id, subject, sequence)
+);
+
+-- The five states of a delivery, from the queue and from history.
+create or replace view posthorn.delivery_states as
+select
+  q.id,
+  q.event_id,
+  q.endpoint_id,
+  case
+    when q.claimed_by is not null then 'in_flight'
+    when q.failures > 0 then 'failed'
+    else 'pending'
+  end as state,
+  q.attempts,
+  -- one that waits for its turn has no time
+  case when q.claimed_by is null and q.failures > 0 and q.next_at < 'infinity' then q.next_at end as next_retry_at,
+  null::text as dead_reason,
+  q.replay_count,
+  null::timestamptz as finished_at
+from posthorn.queue q
+union all
+select
+  d.id,
+  d.event_id,
+  d.endpoint_id,
+  d.state,
+  d.attempts,
+  null::timestamptz,
+  d.dead_reason,
+  d.replay_count,
+  d.finished_at
+from posthorn.deliveries d;
+
 -- Writes an event in the caller's own transaction: it exists if and only if that transaction commits.
 -- Returns the event's id as text, because some clients cannot read void or a row. Raises with SQLSTATE PH422 for
 -- what is wrong with the call; the message says what to do. It never notifies: NOTIFY takes a database-wide lock at
--- the caller's commit.
+-- the caller's commit. An event with a subject holds that subject until the caller's transaction ends.
 create or replace function posthorn.publish(
   tenant text,
   type text,
@@ -483,6 +557,7 @@ language plpgsql
 as $$
 declare
   event_id uuid;
+  event_sequence bigint;
   payload bytea := convert_to(publish.data, 'UTF8');
   body_digest bytea;
   known record;
@@ -565,9 +640,19 @@ begin
     end if;
   end if;
 
-  insert into posthorn.events (id, tenant, type, api_version, subject, payload)
-  values (event_id, publish.tenant, publish.type, publish.api_version, publish.subject, payload);
-  insert into posthorn.outbox (event_id) values (event_id);
+  -- after the key, so that a duplicate takes no number
+  if publish.subject is not null then
+    insert into posthorn.subjects as s (tenant, subject, last_sequence)
+    values (publish.tenant, publish.subject, 1)
+    on conflict on constraint subjects_pkey do update
+    set last_sequence = s.last_sequence + 1
+    returning s.last_sequence into event_sequence;
+  end if;
+
+  insert into posthorn.events (id, tenant, type, api_version, subject, sequence, payload)
+  values (event_id, publish.tenant, publish.type, publish.api_version, publish.subject, event_sequence, payload);
+  insert into posthorn.outbox (event_id, tenant, subject, sequence)
+  values (event_id, publish.tenant, publish.subject, event_sequence);
   return 'evt_' || event_id;
 end
 $$;

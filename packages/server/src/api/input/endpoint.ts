@@ -56,6 +56,8 @@ export const endpointPatchFields: Fields = {
   rate_limit: { to: "rateLimit", type: nullable(wholeNumber) },
   retry_policy: { to: "retryPolicy", type: nullable(retryPolicy) },
   retry_on: { to: "retryOn", type: nullable(text) },
+  ordering: { to: "ordering", type: nullable(text) },
+  fifo_on_dead: { to: "fifoOnDead", type: nullable(text) },
 };
 
 /** A secret of one's own can be brought along, but not put in later: that is what rotation is for. */

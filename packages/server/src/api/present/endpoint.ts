@@ -21,6 +21,7 @@ export function presentEndpoint(endpoint: Endpoint): object {
     max_in_flight: endpoint.maxInFlight,
     rate_limit: endpoint.rateLimit,
     ordering: endpoint.ordering,
+    fifo_on_dead: endpoint.fifoOnDead,
     retry_policy: presentRetryPolicy(endpoint.retryPolicy),
     retry_on: endpoint.retryOn,
     circuit: endpoint.circuit,

@@ -3,6 +3,7 @@ import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { firstLookAt } from "../lanes/ready-at.ts";
 
 /** Returns the owners, who are to be told. */
 export async function syncLanes(
@@ -27,20 +28,14 @@ for no key update
 `,
 );
 
-// The owner of a lane knows when its rows are due; a lane without one is ready when its first row is.
+// The owner of a lane knows when its rows are due; a lane without one is ready when its first row is. The change may have let
+// go of subjects that were held.
 const syncStatement = statement(
   "sync lanes",
   `
 update posthorn.lanes l
 set paused = not (ep.is_active and t.is_active and ep.deleted_at is null),
-  ready_at = case
-    when l.owner is null then (
-      select min(q.next_at)
-      from posthorn.queue q
-      where q.endpoint_id = l.endpoint_id
-        and q.claimed_by is null
-    )
-  end
+  ready_at = case when l.owner is null then ${firstLookAt("l")} end
 from posthorn.endpoints ep
 join posthorn.tenants t on t.id = ep.tenant
 where l.endpoint_id = any ($1::uuid[])

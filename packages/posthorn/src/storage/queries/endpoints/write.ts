@@ -1,5 +1,13 @@
 // Writes an endpoint's settings. The caller holds the tenant's row, then the endpoint's.
-import type { PayloadFormat, RetryOn, RetryPolicy, SignatureSettings, Uuid } from "../../../model.ts";
+import type {
+  FifoOnDead,
+  Ordering,
+  PayloadFormat,
+  RetryOn,
+  RetryPolicy,
+  SignatureSettings,
+  Uuid,
+} from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -19,6 +27,8 @@ export interface EndpointSettings {
   readonly rateLimit: number | null;
   readonly retryPolicy: RetryPolicy | null;
   readonly retryOn: RetryOn | null;
+  readonly ordering: Ordering | null;
+  readonly fifoOnDead: FifoOnDead | null;
 }
 
 function settingsValues(settings: EndpointSettings): unknown[] {
@@ -35,6 +45,8 @@ function settingsValues(settings: EndpointSettings): unknown[] {
     settings.rateLimit,
     json(settings.retryPolicy),
     settings.retryOn,
+    settings.ordering,
+    settings.fifoOnDead,
   ];
 }
 
@@ -59,11 +71,11 @@ const insertStatement = statement(
   `
 insert into posthorn.endpoints as ep (
   id, tenant, url, description, events, is_active, format, signature, headers, timeout_ms, max_in_flight,
-  rate_limit, retry_policy, retry_on, disabled_reason, disabled_at
+  rate_limit, retry_policy, retry_on, ordering, fifo_on_dead, disabled_reason, disabled_at
 )
 values (
   $1::uuid, $2::text, $3::text, $4::text, $5::text[], $6::boolean, $7::text, $8::jsonb, $9::jsonb, $10::integer,
-  $11::integer, $12::integer, $13::jsonb, $14::text,
+  $11::integer, $12::integer, $13::jsonb, $14::text, $15::text, $16::text,
   case when not $6::boolean then 'manual' end,
   case when not $6::boolean then posthorn.now() end
 )
@@ -105,6 +117,8 @@ set url = $2::text,
   rate_limit = $11::integer,
   retry_policy = $12::jsonb,
   retry_on = $13::text,
+  ordering = $14::text,
+  fifo_on_dead = $15::text,
   disabled_reason = case when not $5::boolean then coalesce(ep.disabled_reason, 'manual') end,
   disabled_at = case when not $5::boolean then coalesce(ep.disabled_at, posthorn.now()) end,
   version = ep.version + 1,

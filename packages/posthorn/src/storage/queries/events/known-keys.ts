@@ -3,7 +3,7 @@ import type { Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import type { IdempotencyKey } from "./ingest.ts";
+import type { IdempotencyKey } from "./number.ts";
 
 export interface KnownKey {
   readonly tenant: string;

@@ -18,14 +18,23 @@ export async function recordSystemEvent(tx: Queryable, event: SystemEvent): Prom
 const recordStatement = statement(
   "record system event",
   `
-with recorded as (
-  insert into posthorn.events (id, tenant, type, api_version, subject, payload)
-  select posthorn.uuidv7(posthorn.now()), wanted.tenant, $2::text, '1', $3::text, $4::bytea
+with numbered as (
+  insert into posthorn.subjects as s (tenant, subject, last_sequence)
+  select wanted.tenant, $3::text, 1
   from unnest($1::text[]) as wanted (tenant)
-  returning id
+  order by wanted.tenant
+  on conflict on constraint subjects_pkey do update
+  set last_sequence = s.last_sequence + 1
+  returning s.tenant, s.last_sequence
+),
+recorded as (
+  insert into posthorn.events (id, tenant, type, api_version, subject, sequence, payload)
+  select posthorn.uuidv7(posthorn.now()), n.tenant, $2::text, '1', $3::text, n.last_sequence, $4::bytea
+  from numbered n
+  returning id, tenant, subject, sequence
 )
-insert into posthorn.outbox (event_id)
-select recorded.id
+insert into posthorn.outbox (event_id, tenant, subject, sequence)
+select recorded.id, recorded.tenant, recorded.subject, recorded.sequence
 from recorded
 `,
 );

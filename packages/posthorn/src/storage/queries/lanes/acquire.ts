@@ -2,10 +2,16 @@
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { hasParked } from "./ready-at.ts";
 
-export async function acquireLanes(db: Queryable, workerId: number, limit: number): Promise<Uuid[]> {
-  const rows = await db.query<{ endpoint_id: Uuid }>(acquireStatement, [workerId, limit]);
-  return rows.map((row) => row.endpoint_id);
+export interface AcquiredLane {
+  readonly endpointId: Uuid;
+  /** Rows wait for their turn in it, and its last owner may have died before it said whose turn it was. */
+  readonly hasParked: boolean;
+}
+
+export async function acquireLanes(db: Queryable, workerId: number, limit: number): Promise<AcquiredLane[]> {
+  return await db.query<AcquiredLane>(acquireStatement, [workerId, limit]);
 }
 
 const acquireStatement = statement(
@@ -32,6 +38,6 @@ set owner = gate.id,
   ready_at = null
 from ready, gate
 where l.endpoint_id = ready.endpoint_id
-returning l.endpoint_id
+returning l.endpoint_id as "endpointId", ${hasParked("l")} as "hasParked"
 `,
 );

@@ -4,6 +4,7 @@ import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Database } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { firstDueAt } from "./ready-at.ts";
 
 export async function releaseLanes(
   db: Database,
@@ -36,12 +37,7 @@ const releaseStatement = statement(
   `
 update posthorn.lanes l
 set owner = null,
-  ready_at = (
-    select min(q.next_at)
-    from posthorn.queue q
-    where q.endpoint_id = l.endpoint_id
-      and q.claimed_by is null
-  )
+  ready_at = ${firstDueAt("l")}
 where l.endpoint_id = any ($2::uuid[])
   and l.owner = $1::integer
 `,

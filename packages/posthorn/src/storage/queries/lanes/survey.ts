@@ -5,7 +5,7 @@ import { statement } from "../../sql.ts";
 
 export interface SurveyedLane {
   readonly endpointId: Uuid;
-  /** Milliseconds until its next row is due, zero or less if one is due now, null if nothing is owed. */
+  /** Milliseconds until its next row is due, zero or less if one is due now, null if nothing is owed but what waits for its turn. */
   readonly dueInMs: number | null;
   readonly targetVersion: number;
 }
@@ -26,6 +26,7 @@ select
     from posthorn.queue q
     where q.endpoint_id = l.endpoint_id
       and q.claimed_by is null
+      and q.next_at < 'infinity'
     order by q.next_at
     limit 1
   ) as "dueInMs"

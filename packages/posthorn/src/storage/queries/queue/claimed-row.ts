@@ -9,12 +9,14 @@ export interface ClaimedRow extends EventRow {
   failures: number;
   trigger: AttemptTrigger;
   age_ms: number;
+  is_ordered: boolean;
 }
 
 /** For a queue row under the given name and `posthorn.events e`. */
 export function claimedColumns(queue: string): string {
   return `${queue}.id, ${queue}.endpoint_id, ${queue}.attempts, ${queue}.failures, ${queue}.trigger,
-  posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(${queue}.owed_since) as age_ms, ${eventColumns}`;
+  posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(${queue}.owed_since) as age_ms,
+  ${queue}.subject is not null as is_ordered, ${eventColumns}`;
 }
 
 export function toClaimed(row: ClaimedRow): ClaimedDelivery {
@@ -26,5 +28,6 @@ export function toClaimed(row: ClaimedRow): ClaimedDelivery {
     failures: row.failures,
     ageMs: row.age_ms,
     trigger: row.trigger,
+    isOrdered: row.is_ordered,
   };
 }

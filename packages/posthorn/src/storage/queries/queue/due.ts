@@ -1,6 +1,7 @@
 // Whether anything is due, claimed or waiting for its fan-out right now: what a test waits to end.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { isFirst } from "./is-first.ts";
 
 export async function isAnythingDue(db: Queryable): Promise<boolean> {
   const [row] = await db.query<{ due: boolean }>(dueStatement);
@@ -19,6 +20,7 @@ select exists (
       and (
         q.claimed_by is not null
         or q.next_at <= posthorn.now() and coalesce(greatest(h.probe_at, h.throttled_until) <= posthorn.now(), true)
+        or (q.next_at = 'infinity' and ${isFirst("q")})
       )
   )
   or exists (select from posthorn.outbox) as due

@@ -1,9 +1,11 @@
-// Claims due deliveries of lanes this worker owns: many lanes, few rows each, whatever the backlog.
+// Claims due deliveries of lanes this worker owns: many lanes, few rows each, whatever the backlog. One whose turn in its
+// subject has not come is parked: it is not met again until whoever is before it is done (promote.ts).
 import type { ClaimedDelivery, Uuid } from "../../../model.ts";
 import { int4Array, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type ClaimedRow, claimedColumns, toClaimed } from "./claimed-row.ts";
+import { isFirst } from "./is-first.ts";
 
 export interface LaneTurn {
   readonly endpointId: Uuid;
@@ -11,22 +13,41 @@ export interface LaneTurn {
 }
 
 export interface Fetched {
+  readonly deliveries: readonly FetchedDelivery[];
+  /** How many due rows of a lane were parked; a lane that is not named here had none. */
+  readonly parked: ReadonlyMap<Uuid, number>;
+}
+
+export interface FetchedDelivery {
   readonly delivery: ClaimedDelivery;
   /** The endpoint's settings as they are now; a lane with older ones reads them again. */
   readonly targetVersion: number;
 }
 
-export async function fetch(db: Queryable, workerId: number, turns: readonly LaneTurn[]): Promise<Fetched[]> {
-  const rows = await db.query<ClaimedRow & { version: number }>(fetchStatement, [
+export async function fetch(db: Queryable, workerId: number, turns: readonly LaneTurn[]): Promise<Fetched> {
+  const rows = await db.query<FetchedRow>(fetchStatement, [
     workerId,
     uuidArray(turns.map((turn) => turn.endpointId)),
     int4Array(turns.map((turn) => turn.room)),
   ]);
-  return rows.map((row) => ({ delivery: toClaimed(row), targetVersion: row.version }));
+  const deliveries: FetchedDelivery[] = [];
+  const parked = new Map<Uuid, number>();
+  for (const row of rows) {
+    if (row.is_parked) parked.set(row.endpoint_id, (parked.get(row.endpoint_id) ?? 0) + 1);
+    else deliveries.push({ delivery: toClaimed(row), targetVersion: row.version });
+  }
+  return { deliveries, parked };
+}
+
+interface FetchedRow extends ClaimedRow {
+  version: number;
+  /** Its event is not read then. */
+  is_parked: boolean;
 }
 
 // "= any (array(…))" and not a join: a generic plan guesses thousands of rows from the limit and would scan the
-// backlog (10 ms at 20,000 owed rows, growing with it).
+// backlog (10 ms at 20,000 owed rows, growing with it). Each row is parked once at most for each of its turns, so the due
+// part of the index holds the heads of subjects and newcomers, never a subject's backlog.
 const fetchStatement = statement(
   "fetch",
   `
@@ -43,10 +64,10 @@ turn as materialized (
   join posthorn.lanes l on l.endpoint_id = t.endpoint_id and l.owner = gate.id
 ),
 due as materialized (
-  select owed.id
+  select owed.id, case when owed.subject is null then true else ${isFirst("owed")} end as is_first
   from turn
   cross join lateral (
-    select q.id
+    select q.id, q.endpoint_id, q.subject, q.sequence
     from posthorn.queue q
     where q.endpoint_id = turn.endpoint_id
       and q.claimed_by is null
@@ -55,17 +76,20 @@ due as materialized (
     limit turn.room
   ) owed
 ),
-claimed as (
+met as (
   update posthorn.queue q
-  set claimed_by = $1::integer
+  set claimed_by = case when (q.id in (select id from due where not is_first)) is true then null else $1::integer end,
+    next_at = case when (q.id in (select id from due where not is_first)) is true then 'infinity' else q.next_at end
   where q.id = any (array(select id from due))
     and q.claimed_by is null
   returning q.*
 )
-select ${claimedColumns("claimed")}, ep.version
-from claimed
-join posthorn.events e on e.id = claimed.event_id
-join posthorn.endpoints ep on ep.id = claimed.endpoint_id
-order by claimed.next_at, claimed.id
+select ${claimedColumns("met")}, ep.version, met.claimed_by is null as is_parked
+from met
+left join posthorn.events e on e.id = met.event_id and met.claimed_by is not null
+join posthorn.endpoints ep on ep.id = met.endpoint_id
+where met.claimed_by is null
+  or e.id is not null
+order by met.next_at, met.id
 `,
 );

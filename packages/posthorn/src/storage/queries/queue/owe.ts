@@ -103,13 +103,35 @@ const requeueStatement = statement(
   "requeue",
   `
 with revived as (
-  delete from posthorn.deliveries
-  where id = $1::uuid
-  returning id, event_id, endpoint_id, attempts, replay_count
+  delete from posthorn.deliveries d
+  where d.id = $1::uuid
+  returning d.id, d.event_id, d.endpoint_id, d.attempts, d.replay_count
+),
+-- its number brings it before all that wait, if the endpoint wants order now
+placed as materialized (
+  select revived.*, ordered.subject, ordered.sequence
+  from revived
+  left join lateral (
+    select e.subject, e.sequence
+    from posthorn.events e
+    join posthorn.endpoints ep on ep.id = revived.endpoint_id
+    where e.id = revived.event_id
+      and e.sequence is not null
+      and ep.ordering = 'fifo'
+  ) ordered on true
+),
+let_go as (
+  delete from posthorn.held_subjects h
+  using placed
+  where h.endpoint_id = placed.endpoint_id
+    and h.subject = placed.subject
+    and h.sequence = placed.sequence
 )
-insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, attempts, replay_count, trigger)
-select id, event_id, endpoint_id, posthorn.now(), posthorn.now(), attempts, replay_count, 'manual'
-from revived
+insert into posthorn.queue (
+  id, event_id, endpoint_id, next_at, owed_since, attempts, replay_count, trigger, subject, sequence
+)
+select id, event_id, endpoint_id, posthorn.now(), posthorn.now(), attempts, replay_count, 'manual', subject, sequence
+from placed
 returning id
 `,
 );

@@ -73,7 +73,23 @@ died as (
   delete from posthorn.queue q
   where q.id = any ($3::uuid[])
     and q.claimed_by = $1::integer
-  returning q.id, q.event_id, q.endpoint_id, q.attempts + 1 as attempts, q.replay_count
+  returning q.id, q.event_id, q.endpoint_id, q.attempts + 1 as attempts, q.replay_count, q.subject, q.sequence
+),
+-- Shared with whoever changes the endpoint, or a subject would stay held after its endpoint was told to let dead ones pass.
+held as (
+  insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id)
+  select died.endpoint_id, died.subject, died.sequence, died.id
+  from died
+  cross join lateral (
+    select
+    from posthorn.endpoints ep
+    where ep.id = died.endpoint_id
+      and ep.ordering = 'fifo'
+      and ep.fifo_on_dead = 'hold'
+      and ep.deleted_at is null
+    for share
+  ) holding
+  where died.subject is not null
 ),
 postponed as (
   update posthorn.queue q

@@ -4,6 +4,7 @@ import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { firstLookAt } from "../lanes/ready-at.ts";
 
 export interface Suspect {
   readonly id: number;
@@ -149,12 +150,7 @@ const returnLanesStatement = statement(
 with returned as (
   update posthorn.lanes l
   set owner = null,
-    ready_at = (
-      select min(q.next_at)
-      from posthorn.queue q
-      where q.endpoint_id = l.endpoint_id
-        and q.claimed_by is null
-    )
+    ready_at = ${firstLookAt("l")}
   where l.owner = $1::integer
     or (l.owner is null and l.endpoint_id = any ($2::uuid[]))
   returning l.endpoint_id

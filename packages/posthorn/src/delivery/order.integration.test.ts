@@ -1,0 +1,524 @@
+// A fifo endpoint gets the events of a subject one by one, in the order of their sequences, whatever happens in between; other
+// subjects and other endpoints do not notice.
+import { randomBytes } from "node:crypto";
+import { parseId } from "@posthorn/wire";
+import type pg from "pg";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { eventually } from "../../../../tests/support/audit.ts";
+import { type OrderReceiver, startOrderReceiver } from "../../../../tests/support/order-receiver.ts";
+import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
+import type { EndpointInput } from "../resources/endpoint-settings.ts";
+import type { Queryable } from "../storage/database.ts";
+import { fetch } from "../storage/queries/queue/fetch.ts";
+import { promoteLanes, promoteSubjects } from "../storage/queries/queue/promote.ts";
+import { bury } from "../storage/queries/workers/bury.ts";
+import { createTestInstance, type TestInstance, type TestInstanceOptions } from "../testing/index.ts";
+
+const minute = 60_000;
+const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let receiver: OrderReceiver;
+let opened: TestInstance[];
+
+beforeEach(async () => {
+  receiver = await startOrderReceiver();
+  database = await createDatabase();
+  pool = createPool(database.connectionString);
+  opened = [];
+});
+afterEach(async () => {
+  await Promise.all(opened.map((instance) => instance.hooks.stop({ graceMs: 0 })));
+  await pool.end();
+  await database.drop();
+  await receiver.close();
+});
+
+async function open(options: Partial<TestInstanceOptions> = {}): Promise<TestInstance> {
+  const instance = await createTestInstance({
+    database: database.connectionString,
+    encryptionKeys,
+    ...options,
+  });
+  opened.push(instance);
+  await instance.hooks.tenants.upsert("acme", {});
+  return instance;
+}
+
+async function endpointOn(instance: TestInstance, path: string, options: Partial<EndpointInput> = {}) {
+  const { endpoint } = await instance.hooks.endpoints.create("acme", {
+    url: receiver.url + path,
+    events: ["*"],
+    ordering: "fifo",
+    ...options,
+  });
+  return { id: endpoint.id, lane: parseId("ep", endpoint.id) as string };
+}
+
+const order = (subject: string, type = "order.paid") => ({ tenant: "acme", type, data: 1, subject });
+
+async function publish(instance: TestInstance, count: number, subject = "s"): Promise<string[]> {
+  const outcomes = await instance.hooks.publishMany(Array(count).fill(order(subject)));
+  return outcomes.map((outcome) => {
+    if (!outcome.ok) throw outcome.error;
+    return outcome.result.id;
+  });
+}
+
+async function publishInTransaction(instance: TestInstance, subject = "s"): Promise<string> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    const { id } = await instance.hooks.publish(order(subject), { tx: client });
+    await client.query("commit");
+    return id;
+  } finally {
+    client.release();
+  }
+}
+
+/** A promise that is kept by hand: holds answers open. */
+function gate(status = 200): { answer: Promise<number>; open: () => void } {
+  let open = (): void => {};
+  const answer = new Promise<number>((resolve) => {
+    open = () => resolve(status);
+  });
+  onTestFinished(open);
+  return { answer, open };
+}
+
+async function statesBySequence(): Promise<string[]> {
+  const { rows } = await pool.query(
+    `select d.state from posthorn.delivery_states d
+     join posthorn.events e on e.id = d.event_id order by e.subject, e.sequence`,
+  );
+  return rows.map((row) => row.state);
+}
+
+async function deliveryOf(instance: TestInstance, eventId: string): Promise<string> {
+  const [delivery] = (await instance.hooks.events.get(eventId)).deliveries;
+  return delivery?.id as string;
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+function expectOrder(): void {
+  expect(receiver.disorder()).toEqual([]);
+  expect(receiver.overlaps).toEqual([]);
+}
+
+test("a burst of one subject arrives one by one in order, and others side by side with it", async () => {
+  const a = await open();
+  await endpointOn(a, "/fifo", { maxInFlight: 10 });
+  await endpointOn(a, "/plain", { ordering: "none" });
+  await Promise.all(["s", "t", "u"].map((subject) => publish(a, 40, subject)));
+  await a.settle();
+  for (const subject of ["s", "t", "u"]) expect(receiver.sequences("/fifo", subject)).toEqual(upTo(40));
+  expect(receiver.sequences("/plain")).toHaveLength(120);
+  expect(receiver.overlaps.filter(({ path }) => path === "/fifo")).toEqual([]);
+});
+
+test("a failing event is retried before the next of its subject is sent, while other subjects go on", async () => {
+  const a = await open();
+  await endpointOn(a, "/fifo");
+  receiver.answer = ({ subject, sequence, attempt }) =>
+    subject === "stuck" && sequence === 2 && attempt <= 2 ? 500 : 200;
+  await publish(a, 5, "stuck");
+  await publish(a, 5, "well");
+  await a.settle();
+  expect(receiver.sequences("/fifo", "stuck")).toEqual([1, 2]);
+  expect(receiver.sequences("/fifo", "well")).toEqual(upTo(5));
+  expect(await statesBySequence()).toEqual([
+    ...["success", "failed", "pending", "pending", "pending"],
+    ...Array(5).fill("success"),
+  ]);
+  await publish(a, 2, "stuck");
+  await publish(a, 2, "well");
+  await a.advance(2 * minute);
+  await a.settle();
+  expect(receiver.sequences("/fifo", "stuck")).toEqual([1, 2, 2]);
+  await a.advance(10 * minute);
+  await a.settle();
+  expect(receiver.sequences("/fifo", "stuck")).toEqual([1, 2, 2, 2, 3, 4, 5, 6, 7]);
+  expect(receiver.sequences("/fifo", "well")).toEqual(upTo(7));
+  expectOrder();
+});
+
+/** By the function, as somebody whose clock is at the given time. */
+async function publishAt(ms: number, count = 1): Promise<void> {
+  await pool.query(
+    `select posthorn.publish(tenant => 'acme', type => 'order.paid', data => '1'::text, subject => 's',
+       id => 'evt_' || posthorn.uuidv7(to_timestamp($1::double precision / 1000)))
+     from generate_series(1, $2::integer)`,
+    [ms, count],
+  );
+}
+
+test("the sequence decides, not the id: publishers' clocks differ", async () => {
+  const a = await open();
+  await endpointOn(a, "/fifo");
+  const late = gate();
+  receiver.answer = ({ sequence }) => (sequence === 1 ? late.answer : 200);
+  await publish(a, 1);
+  await receiver.until("the first", () => receiver.arrivals.length === 1);
+  for (const minutes of [10, 20, 30]) await publishAt(Date.now() - minutes * minute);
+  await publish(a, 1);
+  await eventually("all are queued", async () => {
+    const { rows } = await pool.query("select count(*)::integer as count from posthorn.queue");
+    return rows[0].count === 5;
+  });
+  late.open();
+  await a.settle();
+  expect(receiver.sequences("/fifo")).toEqual([1, 2, 3, 4, 5]);
+});
+
+test("a look at the outbox that is full of events from a slow clock still finds the one that comes before them", async () => {
+  const a = await open({ started: false });
+  await endpointOn(a, "/fifo");
+  await publishAt(Date.now(), 1);
+  await publishAt(Date.now() - 60 * minute, 510);
+  await a.hooks.start();
+  await eventually("the outbox is empty", async () => {
+    const { rows } = await pool.query("select count(*)::integer as count from posthorn.outbox");
+    return rows[0].count === 0;
+  });
+  await receiver.until("the first few", () => receiver.arrivals.length >= 5);
+  expect(receiver.sequences("/fifo").slice(0, 5)).toEqual(upTo(5));
+});
+
+test("publishes from three processes and from transactions, mixed in one subject, arrive in order", async () => {
+  const [a, b, api] = [await open(), await open(), await open({ started: false })];
+  await api.hooks.start({ role: "api" });
+  await endpointOn(a, "/fifo");
+  await endpointOn(a, "/plain", { ordering: "none" });
+  const ways = [
+    () => publish(a, 1),
+    () => publish(b, 2),
+    () => publish(api, 1),
+    () => publishInTransaction(a),
+    () => publishInTransaction(b, "t"),
+    () => publish(a, 1, "t"),
+  ];
+  await Promise.all(
+    ways.map(async (way) => {
+      for (let round = 0; round < 12; round += 1) await way();
+    }),
+  );
+  await receiver.until("all of them at both", () => receiver.arrivals.length >= 168);
+  expect(receiver.sequences("/fifo", "s")).toEqual(upTo(60));
+  expect(receiver.sequences("/fifo", "t")).toEqual(upTo(24));
+  expect(receiver.overlaps.filter(({ path }) => path === "/fifo")).toEqual([]);
+  expect(receiver.sequences("/plain")).toHaveLength(84);
+});
+
+test("an event published behind one in the outbox waits there for it, and says so", async () => {
+  // it relays nothing
+  const api = await open({ started: false });
+  await api.hooks.start({ role: "api" });
+  await endpointOn(api, "/fifo");
+  await endpointOn(api, "/plain", { ordering: "none" });
+  await publishInTransaction(api);
+  expect(await api.hooks.publish(order("s"))).toMatchObject({ duplicate: false, deliveries: null });
+  expect(await api.hooks.publish(order("other"))).toMatchObject({ deliveries: 2 });
+  await open();
+  await receiver.until("all of them at both", () => receiver.arrivals.length === 6);
+  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2]);
+});
+
+test("a relay that cannot get the first of a subject leaves the others where they are", async () => {
+  const a = await open({ started: false });
+  await endpointOn(a, "/fifo");
+  await publish(a, 3);
+  const other = await pool.connect();
+  await other.query("begin");
+  await other.query("select from posthorn.outbox where sequence = 1 for update");
+  await publish(a, 1, "t");
+  await a.hooks.start();
+  await receiver.until("the other subject", () => receiver.arrivals.length > 0);
+  const { rows } = await pool.query("select sequence::integer from posthorn.outbox order by sequence");
+  expect(rows.map((row) => row.sequence)).toEqual([1, 2, 3]);
+  await other.query("rollback");
+  other.release();
+  await receiver.until("all of them", () => receiver.arrivals.length === 4);
+  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 3]);
+});
+
+test("a dead one passes the turn on", async () => {
+  const a = await open();
+  await endpointOn(a, "/fifo");
+  receiver.answer = ({ sequence }) => (sequence === 2 ? 400 : 200);
+  await publish(a, 4);
+  await a.settle();
+  expect(receiver.sequences("/fifo")).toEqual([1, 2, 3, 4]);
+  expect(await statesBySequence()).toEqual(["success", "dead", "success", "success"]);
+});
+
+test("a dead one holds its subject where it is told to, until it is retried by hand and delivered", async () => {
+  const a = await open();
+  const { lane } = await endpointOn(a, "/fifo", { fifoOnDead: "hold" });
+  receiver.answer = ({ subject, sequence }) => (subject === "s" && sequence === 2 ? 400 : 200);
+  const [, dead] = (await publish(a, 4)) as [string, string];
+  await publish(a, 2, "other");
+  await a.settle();
+  await publish(a, 1);
+  await a.settle();
+  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2]);
+  expect(receiver.sequences("/fifo", "other")).toEqual([1, 2]);
+  // dead again: held again
+  await a.hooks.deliveries.retry(await deliveryOf(a, dead));
+  await a.settle();
+  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 2]);
+  expect(await statesBySequence()).toContain("dead");
+
+  receiver.answer = () => 200;
+  await a.hooks.deliveries.retry(await deliveryOf(a, dead));
+  await a.settle();
+  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 2, 2, 3, 4, 5]);
+  const { rows } = await pool.query("select * from posthorn.held_subjects where endpoint_id = $1", [lane]);
+  expect(rows).toEqual([]);
+});
+
+test.each<[what: string, patch: Partial<EndpointInput>]>([
+  ["told to let dead ones pass", { fifoOnDead: "pass" }],
+  ["told to keep no order", { ordering: "none" }],
+])(
+  "subjects that dead ones hold go on when the endpoint is %s, whoever owns its lane",
+  async (_what, patch) => {
+    const a = await open();
+    const { id, lane } = await endpointOn(a, "/fifo", { fifoOnDead: "hold" });
+    receiver.answer = ({ sequence }) => (sequence === 1 ? 400 : 200);
+    for (const subject of ["s", "t"]) await publish(a, 3, subject);
+    await a.settle();
+    expect(receiver.sequences("/fifo")).toEqual([1, 1]);
+    await a.hooks.endpoints.update("acme", id, patch);
+    await a.settle();
+    for (const subject of ["s", "t"]) expect(receiver.sequences("/fifo", subject)).toEqual([1, 2, 3]);
+
+    // and with nobody owning it
+    await a.hooks.endpoints.update("acme", id, { ordering: "fifo", fifoOnDead: "hold" });
+    receiver.answer = ({ sequence }) => (sequence === 4 ? 400 : 200);
+    await publish(a, 3, "s");
+    await a.settle();
+    await a.hooks.stop();
+    const { rows } = await pool.query("select owner from posthorn.lanes where endpoint_id = $1", [lane]);
+    expect(rows).toEqual([{ owner: null }]);
+    const b = await open({ started: false });
+    await b.hooks.endpoints.update("acme", id, patch);
+    await b.hooks.start();
+    await receiver.until("the rest", () => receiver.sequences("/fifo", "s").length === 6);
+    expect(receiver.sequences("/fifo", "s")).toEqual(upTo(6));
+  },
+);
+
+test("a replay in the middle goes before those that wait, and after the one that is being sent", async () => {
+  const a = await open();
+  await endpointOn(a, "/fifo");
+  receiver.answer = ({ sequence }) => (sequence === 1 ? 400 : 200);
+  const [first] = (await publish(a, 2)) as [string, string];
+  await a.settle();
+  const busy = gate();
+  receiver.answer = ({ sequence, attempt }) => (sequence === 3 && attempt === 1 ? busy.answer : 200);
+  await publish(a, 3);
+  await receiver.until("the third", () => receiver.sequences("/fifo").includes(3));
+  await a.hooks.deliveries.retry(await deliveryOf(a, first));
+  await eventually("it is claimed, and waits in memory", async () => {
+    const { rows } = await pool.query(
+      "select sequence::integer from posthorn.queue where claimed_by is not null",
+    );
+    return rows.length === 2;
+  });
+  busy.open();
+  await a.settle();
+  expect(receiver.sequences("/fifo")).toEqual([1, 2, 3, 1, 4, 5]);
+  expect(receiver.overlaps).toEqual([]);
+});
+
+test("what waits in memory behind a replay waits until the replay has come to its end", async () => {
+  const a = await open();
+  await endpointOn(a, "/fifo", { maxInFlight: 2 });
+  receiver.answer = ({ sequence, subject }) => (subject === "s" && sequence === 1 ? 400 : 200);
+  const [first] = (await publish(a, 1)) as [string];
+  await a.settle();
+  // other subjects take both places, so that the second is claimed and cannot start
+  const busy = gate();
+  receiver.answer = ({ subject, sequence }) => (subject !== "s" ? busy.answer : sequence === 1 ? 500 : 200);
+  await publish(a, 1, "t");
+  await publish(a, 1, "u");
+  await receiver.until("the other subjects", () => receiver.arrivals.length === 3);
+  await publish(a, 1);
+  await a.hooks.deliveries.retry(await deliveryOf(a, first));
+  await eventually("both wait in memory", async () => {
+    const { rows } = await pool.query(
+      "select from posthorn.queue where subject = 's' and claimed_by is not null",
+    );
+    return rows.length === 2;
+  });
+  busy.open();
+  await a.settle();
+  expect(receiver.sequences("/fifo", "s")).toEqual([1, 1]);
+  receiver.answer = () => 200;
+  await a.advance(2 * minute);
+  await a.settle();
+  expect(receiver.sequences("/fifo", "s")).toEqual([1, 1, 1, 2]);
+});
+
+test("an endpoint that is disabled and enabled goes on where it was", async () => {
+  const a = await open();
+  const { id } = await endpointOn(a, "/fifo");
+  const slow = gate();
+  receiver.answer = ({ sequence }) => (sequence === 2 ? slow.answer : 200);
+  await publish(a, 4);
+  await receiver.until("the second", () => receiver.sequences("/fifo").includes(2));
+  await a.hooks.endpoints.update("acme", id, { isActive: false });
+  await publish(a, 2);
+  slow.open();
+  await a.settle();
+  expect(receiver.sequences("/fifo")).toEqual([1, 2]);
+  await a.hooks.endpoints.update("acme", id, { isActive: true });
+  await a.settle();
+  expect(receiver.sequences("/fifo")).toEqual(upTo(6));
+});
+
+test("a deleted endpoint leaves nothing behind: no delivery waits, nothing is held", async () => {
+  const a = await open();
+  const { id } = await endpointOn(a, "/fifo", { fifoOnDead: "hold" });
+  receiver.answer = ({ subject }) => (subject === "s" ? 400 : 500);
+  await publish(a, 5);
+  await publish(a, 5, "t");
+  await a.settle();
+  await a.hooks.endpoints.delete("acme", id);
+  await a.settle();
+  expect(new Set(await statesBySequence())).toEqual(new Set(["dead"]));
+  expect((await pool.query("select from posthorn.held_subjects")).rowCount).toBe(0);
+});
+
+test("events without a subject keep no order, also at a fifo endpoint", async () => {
+  const a = await open();
+  await endpointOn(a, "/fifo", { maxInFlight: 5 });
+  const slow = gate();
+  receiver.answer = () => (receiver.arrivals.length === 1 ? slow.answer : 200);
+  await a.hooks.publishMany(Array(5).fill({ tenant: "acme", type: "order.paid", data: 1 }));
+  await receiver.until("all, although the first has no answer", () => receiver.arrivals.length === 5);
+  slow.open();
+});
+
+test("order begins with the events after it was asked for, and rows queued in order end in order", async () => {
+  const a = await open();
+  const { id } = await endpointOn(a, "/switch", { ordering: "none", maxInFlight: 10 });
+  receiver.answer = () => 500;
+  await publish(a, 3);
+  await a.settle();
+  await a.hooks.endpoints.update("acme", id, { ordering: "fifo" });
+  receiver.answer = ({ sequence }) => (sequence === 4 ? 500 : 200);
+  await publish(a, 3);
+  await a.settle();
+  expect(receiver.sequences("/switch")).toEqual([1, 2, 3, 4].toSorted());
+  await a.hooks.endpoints.update("acme", id, { ordering: "none" });
+  await publish(a, 1);
+  await a.settle();
+  // the new one passes by, those queued before keep their order
+  expect(receiver.sequences("/switch").slice(4)).toEqual([7]);
+  receiver.answer = () => 200;
+  await a.advance(2 * minute);
+  await a.settle();
+  expect(receiver.sequences("/switch").filter((n) => n !== null && n > 3)).toEqual([4, 7, 4, 5, 6]);
+});
+
+test("a worker that dies after an event ended and before the next got its turn leaves nothing waiting", async () => {
+  const a = await open();
+  const { lane } = await endpointOn(a, "/fifo");
+  const slow = gate();
+  receiver.answer = ({ subject, sequence }) => {
+    if (subject === "late") return 500;
+    return sequence === 1 ? slow.answer : 200;
+  };
+  await publish(a, 1, "late");
+  await publish(a, 3);
+  await receiver.until("the first of both", () => receiver.arrivals.length === 2);
+  await eventually("those behind it are parked", async () => {
+    const { rows } = await pool.query("select from posthorn.queue where next_at = 'infinity'");
+    return rows.length === 2;
+  });
+  // as if it had settled the first one and died: the row is gone, and nobody was told whose turn it is
+  const [worker] = (await pool.query("select id from posthorn.workers")).rows;
+  await a.hooks.db.query({
+    name: "settled",
+    text: "delete from posthorn.queue where sequence = 1 and subject = 's'",
+    unhurried: false,
+  });
+  await bury(a.hooks.db, { id: worker.id, until: null });
+  const { rows } = await pool.query(
+    "select ready_at <= now() as ready from posthorn.lanes where endpoint_id = $1",
+    [lane],
+  );
+  expect(rows).toEqual([{ ready: true }]);
+  slow.open();
+  const b = await open();
+  await receiver.until("the rest", () => receiver.sequences("/fifo", "s").length === 3);
+  expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 3]);
+  await b.settle();
+});
+
+test("a fetch costs the same whatever waits behind the head of a subject", async () => {
+  const a = await open({ started: false });
+  const { lane } = await endpointOn(a, "/fifo");
+  const { rows } = await pool.query(
+    "insert into posthorn.workers (until, holds_life_lock, name) values (now() + interval '1 hour', false, 'x') returning id",
+  );
+  const workerId = rows[0].id as number;
+  await pool.query("update posthorn.lanes set owner = $1", [workerId]);
+  await pool.query(
+    `with made as (
+       insert into posthorn.events (id, tenant, type, api_version, subject, sequence, payload)
+       select posthorn.uuidv7(now()), 'acme', 'order.paid', '1', case when n <= 20000 then 's' else 't-' || n end,
+         case when n <= 20000 then n else 1 end, '1'
+       from generate_series(1, 20020) n
+       returning id, subject, sequence
+     )
+     insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, subject, sequence)
+     select posthorn.uuidv7(now()), id, $1, now(), now(), subject, sequence from made`,
+    [lane],
+  );
+  await pool.query("analyze posthorn.queue");
+  const fetchSome = (room: number) => fetch(a.hooks.db, workerId, [{ endpointId: lane, room }]);
+  // newcomers are met once each, so many a fetch
+  let fetches = 0;
+  let claimed = 0;
+  for (; ; fetches += 1) {
+    const { deliveries, parked } = await fetchSome(2_000);
+    claimed += deliveries.length;
+    expect(deliveries.length + (parked.get(lane) ?? 0)).toBeLessThanOrEqual(2_000);
+    if (deliveries.length === 0 && parked.size === 0) break;
+  }
+  expect({ fetches, claimed }).toEqual({ fetches: 11, claimed: 21 });
+
+  // from here on a turn reads the head and nothing of what is behind it
+  await pool.query("vacuum analyze posthorn.queue");
+  await pool.query("delete from posthorn.queue where subject = 's' and sequence = 1");
+  expect(await promoteSubjects(a.hooks.db, workerId, [{ endpointId: lane, subject: "s" }])).toEqual([lane]);
+  const turn = await countingRows((tx) => fetch(tx, workerId, [{ endpointId: lane, room: 50 }]));
+  expect(turn.result.deliveries.map(({ delivery }) => delivery.event.sequence)).toEqual([2]);
+  expect(turn.result.parked.size).toBe(0);
+  expect(turn.rows).toBeLessThan(20);
+
+  const walk = await countingRows((tx) => promoteLanes(tx, workerId, [{ endpointId: lane, after: "" }], 100));
+  expect(walk.result).toEqual([{ endpointId: lane, lastSubject: null, promoted: 0 }]);
+  expect(walk.rows).toBeLessThan(200);
+
+  /** Rows of the queue that were looked at, through an index or without one. */
+  async function countingRows<Result>(work: (tx: Queryable) => Promise<Result>) {
+    return await a.hooks.db.transaction(async (tx) => {
+      const before = await rowsRead(tx);
+      const result = await work(tx);
+      return { result, rows: (await rowsRead(tx)) - before };
+    });
+  }
+});
+
+async function rowsRead(tx: Queryable): Promise<number> {
+  const text = `select (seq_tup_read + idx_tup_fetch)::integer as read
+    from pg_stat_xact_all_tables where relid = 'posthorn.queue'::regclass`;
+  const [row] = await tx.query<{ read: number }>({ name: "rows read", text, unhurried: false });
+  return row?.read ?? 0;
+}

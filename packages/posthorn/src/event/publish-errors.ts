@@ -1,0 +1,26 @@
+// What a publisher is told when its event was not stored, or nobody knows whether it was.
+import { formatId } from "@posthorn/wire";
+import { PosthornError } from "../errors.ts";
+import type { Uuid } from "../model.ts";
+
+export function conflictError(key: string, firstEventId: Uuid): PosthornError {
+  return new PosthornError(
+    "idempotency_conflict",
+    `The idempotency key "${key}" was used for another event (${formatId("evt", firstEventId)}); use a new key for new content.`,
+  );
+}
+
+export function unavailableError(cause?: unknown): PosthornError {
+  return new PosthornError(
+    "database_unavailable",
+    "The database did not take the event in time. It may be stored or not: publish again with the same idempotency key.",
+    { cause },
+  );
+}
+
+export function stoppedError(): PosthornError {
+  return new PosthornError(
+    "stopped",
+    "This Posthorn was stopped and takes no more events; publish elsewhere, or after the restart.",
+  );
+}

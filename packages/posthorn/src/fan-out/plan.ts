@@ -1,0 +1,57 @@
+// Who gets which event, and how each delivery is to be born, as far as this worker can tell.
+import type { Event, Target, Uuid } from "../model.ts";
+import { claim, type QueuedDelivery } from "../storage/queries/events/ingest.ts";
+import { deliveryIdOf } from "./delivery-id.ts";
+import type { FanOutBatch, LaneHolder } from "./fan-out.ts";
+import { laneRoom } from "./lane-room.ts";
+import { isAbout } from "./matches.ts";
+import type { Routes } from "./routes.ts";
+
+export interface Planned extends QueuedDelivery {
+  readonly event: Event;
+  readonly target: Target;
+  readonly isForeign: boolean;
+}
+
+export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHolder): Planned[] {
+  const plan: Planned[] = [];
+  const hoped = new Map<Uuid, number>();
+  const subjects = new Set<string>();
+  for (const event of batch.events) {
+    for (const target of routes.matching(event.tenant, event.type)) {
+      const { endpointId } = target;
+      if (isAbout(event, endpointId)) continue;
+      const isOrdered = target.ordering === "fifo" && canBeOrdered(event, batch);
+      const reservation = lanes.reserve(target);
+      const isHoped = reservation.claim === claim.ifGained;
+      if (isHoped) hoped.set(endpointId, (hoped.get(endpointId) ?? 0) + 1);
+      // a lane that is gained takes no more into memory than one that is owned
+      const isTooMany = isHoped && (hoped.get(endpointId) ?? 0) > laneRoom(target);
+      const isBehind = isOrdered && !isFirst(`${endpointId} ${event.subject}`, subjects);
+      if (isBehind && reservation.claim === claim.mine) lanes.unreserve(endpointId);
+      plan.push({
+        id: deliveryIdOf(event.id, endpointId),
+        eventId: event.id,
+        endpointId,
+        event,
+        target,
+        isForeign: reservation.isForeign,
+        claim: isTooMany || isBehind ? claim.none : reservation.claim,
+        isOrdered,
+      });
+    }
+  }
+  return plan;
+}
+
+/** In the outbox may be events with a subject from before there were numbers. */
+function canBeOrdered(event: Event, { fromOutbox }: FanOutBatch): boolean {
+  return (fromOutbox ? event.sequence : event.subject) !== null;
+}
+
+/** Of a subject, the first of a batch is sent; those behind it wait in the database. */
+function isFirst(subject: string, seen: Set<string>): boolean {
+  if (seen.has(subject)) return false;
+  seen.add(subject);
+  return true;
+}

@@ -1,0 +1,277 @@
+// Order under whatever happens: random publishes by two ways, relays, fetches, settlements, crashes, hand-overs and retries by
+// hand against the real statements. Each time something is sent, nothing before it in its subject may be unfinished.
+// A failure prints its seed: POSTHORN_SEED=<seed> runs it again.
+import { uuidv7 } from "@posthorn/wire";
+import fc from "fast-check";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { toSettlement } from "../../../../tests/support/delivery-life/actions.ts";
+import { endpointSettings } from "../../../../tests/support/delivery-life/model.ts";
+import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
+import { SubjectOrder } from "../delivery/subject-order.ts";
+import type { ClaimedDelivery, Event, FifoOnDead, Uuid } from "../model.ts";
+import { Database } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { insertEndpoint } from "./queries/endpoints/write.ts";
+import { claim, type IngestBatch, ingest } from "./queries/events/ingest.ts";
+import { ingestInOrder } from "./queries/events/ingest-in-order.ts";
+import { publishStatement } from "./queries/events/publish-in-transaction.ts";
+import { acquireLanes } from "./queries/lanes/acquire.ts";
+import { releaseLanes } from "./queries/lanes/release.ts";
+import { waitingEvents } from "./queries/outbox/waiting.ts";
+import { fetch } from "./queries/queue/fetch.ts";
+import { oweAgain } from "./queries/queue/owe.ts";
+import { promoteLanes, promoteSubjects } from "./queries/queue/promote.ts";
+import { settle } from "./queries/queue/settle.ts";
+import { insertTenant } from "./queries/tenants/save.ts";
+import { advanceTestClock, installTestClock } from "./queries/test-clock.ts";
+import { bury } from "./queries/workers/bury.ts";
+import { registerWorker } from "./queries/workers/register.ts";
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  // what is proven here is not that commits reach the disk
+  pool = createPool(database.connectionString, { max: 8, options: "-c synchronous_commit=off" });
+  db = new Database({ database: pool, schema: "posthorn" });
+  await migrate(db);
+  await installTestClock(db);
+  await insertTenant(db, "acme");
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const steps = [
+  ...["publish", "publish", "publish", "publish in transaction", "relay", "relay"],
+  ...["fetch", "fetch", "fetch", "settle", "settle", "settle", "settle", "promote", "promote", "promote"],
+  ...["acquire", "acquire", "release", "crash", "advance", "retry by hand", "publish two"],
+] as const;
+type Step = {
+  readonly kind: (typeof steps)[number];
+  readonly who: number;
+  readonly subject: string;
+  readonly end: "delivered" | "retry" | "dead";
+};
+
+const stepArbitrary: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom(...steps),
+  who: fc.nat(1),
+  subject: fc.constantFrom("s", "t"),
+  end: fc.constantFrom("delivered", "delivered", "retry", "dead"),
+});
+
+test.each<FifoOnDead>(["pass", "hold"])(
+  "whatever happens in whatever order, nothing is sent before what precedes it, and nothing waits for ever (dead ones %s)",
+  async (fifoOnDead) => {
+    const seed = process.env.POSTHORN_SEED;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(stepArbitrary, { minLength: 40, maxLength: 90, size: "max" }),
+        async (life) => {
+          const world = await createWorld(fifoOnDead);
+          for (const step of life) await world.take(step);
+          await world.bringToAnEnd();
+        },
+      ),
+      { numRuns: 20, endOnFailure: true, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+    );
+  },
+  60_000,
+);
+
+interface Worker {
+  readonly id: number;
+  ownsLane: boolean;
+  readonly waiting: ClaimedDelivery[];
+  readonly freed: Set<string>;
+}
+
+async function createWorld(fifoOnDead: FifoOnDead) {
+  for (const table of [
+    "queue",
+    "deliveries",
+    "attempts",
+    "events",
+    "outbox",
+    "workers",
+    "endpoints",
+    "subjects",
+  ])
+    await pool.query(`delete from posthorn.${table}`);
+  const endpointId = uuidv7();
+  await insertEndpoint(db, endpointId, "acme", { ...endpointSettings, ordering: "fifo", fifoOnDead });
+  const workers = [await newWorker(), await newWorker()];
+  const order = new SubjectOrder();
+  /** Sent again by hand after their end: those after them may be on their way already. */
+  const replayed = new Set<Uuid>();
+
+  async function newWorker(): Promise<Worker> {
+    const { id } = await registerWorker(db, {
+      name: "x",
+      leaseMs: 1_000_000,
+      holdsLifeLock: false,
+      delivers: true,
+    });
+    return { id, ownsLane: false, waiting: [], freed: new Set() };
+  }
+
+  async function write(worker: Worker, events: readonly Event[], fromOutbox: boolean): Promise<void> {
+    const seen = new Set<string | null>();
+    const deliveries = events.map((event) => {
+      const isFirst = !seen.has(event.subject);
+      seen.add(event.subject);
+      const wanted = worker.ownsLane ? claim.mine : claim.ifGained;
+      const how = isFirst ? wanted : claim.none;
+      return { id: event.id, eventId: event.id, endpointId, claim: how, isOrdered: true };
+    });
+    const batch: IngestBatch = {
+      workerId: worker.id,
+      delivers: true,
+      routes: new Map(),
+      events: fromOutbox ? [] : events,
+      keys: [],
+      outbox: fromOutbox ? events : [],
+      deliveries,
+      foreignLanes: worker.ownsLane ? [] : [endpointId],
+    };
+    const result = fromOutbox ? await ingest(db, batch) : await ingestInOrder(db, batch);
+    if (result.gainedLanes.size > 0) worker.ownsLane = true;
+    const leftOut = new Set([...result.refusedEventIds, ...result.deferredEventIds]);
+    for (const [index, event] of events.entries()) {
+      const isBorn = worker.ownsLane && deliveries[index]?.claim !== claim.none;
+      if (leftOut.has(event.id) || !isBorn || result.behindIds.includes(event.id)) continue;
+      const sequence = result.sequences.get(event.id) as number;
+      const delivery = { id: event.id, endpointId, attempts: 0, failures: 0, ageMs: 0, isOrdered: true };
+      order.lineUp({ ...delivery, event: { ...event, sequence }, trigger: "event" }, worker.waiting);
+    }
+  }
+
+  async function send(worker: Worker, end: Step["end"]): Promise<void> {
+    const delivery = worker.waiting.shift();
+    if (delivery === undefined) return;
+    await expectTurn(delivery);
+    expect(await settle(db, worker.id, [toSettlement(delivery, end)])).toEqual(new Set([delivery.id]));
+    if (end !== "retry") worker.freed.add(delivery.event.subject as string);
+  }
+
+  async function expectTurn({ event }: ClaimedDelivery): Promise<void> {
+    const { rows } = await pool.query(
+      `select e.id, e.sequence::integer, coalesce(d.state, 'in the outbox') as state
+       from posthorn.events e
+       left join posthorn.delivery_states d on d.event_id = e.id
+       where e.subject = $1 and e.sequence < $2 and coalesce(d.state, '') not in ('success', $3)`,
+      [event.subject, event.sequence, fifoOnDead === "pass" ? "dead" : ""],
+    );
+    const before = rows.filter((row) => !replayed.has(row.id));
+    expect(before, `before ${event.subject} ${event.sequence}`).toEqual([]);
+  }
+
+  async function promote(worker: Worker): Promise<void> {
+    const freed = [...worker.freed].map((subject) => ({ endpointId, subject }));
+    if (freed.length > 0) await promoteSubjects(db, worker.id, freed);
+    worker.freed.clear();
+  }
+
+  async function acquire(worker: Worker): Promise<void> {
+    const [acquired] = await acquireLanes(db, worker.id, 10);
+    if (acquired === undefined) return;
+    worker.ownsLane = true;
+    for (let after: string | null = ""; acquired.hasParked && after !== null; ) {
+      const [walked] = await promoteLanes(db, worker.id, [{ endpointId, after }], 1);
+      after = walked?.lastSubject ?? null;
+    }
+  }
+
+  async function bringBatch(worker: Worker, room: number): Promise<void> {
+    const { deliveries } = await fetch(db, worker.id, [{ endpointId, room }]);
+    for (const { delivery } of deliveries) order.lineUp(delivery, worker.waiting);
+  }
+
+  async function crash(who: number): Promise<void> {
+    await bury(db, { id: (workers[who] as Worker).id, until: null });
+    workers[who] = await newWorker();
+  }
+
+  async function retryByHand(state: string): Promise<void> {
+    const { rows } = await pool.query(
+      "select id from posthorn.deliveries where state = $1 or $1 = 'any' order by random() limit 1",
+      [state],
+    );
+    if (rows.length === 0) return;
+    await oweAgain(db, rows[0].id);
+    // what holds its subject keeps its place while it is retried
+    if (fifoOnDead === "pass" || state === "any") replayed.add(rows[0].id);
+  }
+
+  const actions: Record<Step["kind"], (worker: Worker, step: Step) => Promise<unknown>> = {
+    publish: (worker, { subject }) => write(worker, [newEvent(subject)], false),
+    "publish two": (worker, { subject }) => write(worker, [newEvent(subject), newEvent(subject)], false),
+    "publish in transaction": (_worker, { subject }) =>
+      pool.query(publishStatement.text, ["acme", "order.paid", "1", subject, "1", null, null]),
+    relay: async (worker) => {
+      const waiting = await waitingEvents(db, { events: 2, bytes: 1_000 });
+      if (waiting.length > 0) await write(worker, waiting, true);
+    },
+    fetch: (worker) => bringBatch(worker, 3),
+    settle: (worker, { end }) => send(worker, end),
+    promote,
+    acquire,
+    release: async (worker) => {
+      if (!worker.ownsLane || worker.waiting.length + worker.freed.size > 0) return;
+      worker.ownsLane = !(await releaseLanes(db, worker.id, [endpointId])).has(endpointId);
+    },
+    crash: (_worker, { who }) => crash(who),
+    advance: () => advanceTestClock(db, 11 * 60_000),
+    "retry by hand": () => retryByHand(fifoOnDead === "pass" ? "any" : "dead"),
+  };
+
+  return {
+    take: (step: Step) => actions[step.kind](workers[step.who] as Worker, step),
+    /** Both die, a new one goes on with well receivers, and somebody retries what is dead and holds. */
+    async bringToAnEnd(): Promise<void> {
+      for (const who of [0, 1]) await crash(who);
+      const worker = workers[0] as Worker;
+      for (let round = 0; (await unfinished()) > 0; round += 1) {
+        expect(round, "rounds until everything has ended").toBeLessThan(400);
+        await advanceTestClock(db, 11 * 60_000);
+        await actions.relay(worker, {} as Step);
+        if (!worker.ownsLane) await acquire(worker);
+        await bringBatch(worker, 10);
+        while (worker.waiting.length > 0) await send(worker, "delivered");
+        await promote(worker);
+        if (fifoOnDead === "hold") await retryByHand("dead");
+      }
+      const { rows } = await pool.query(
+        "select from posthorn.events e group by e.subject having max(e.sequence) <> count(*)",
+      );
+      expect(rows).toEqual([]);
+    },
+  };
+}
+
+async function unfinished(): Promise<number> {
+  const { rows } = await pool.query(
+    `select ((select count(*) from posthorn.queue) + (select count(*) from posthorn.outbox)
+       + (select count(*) from posthorn.held_subjects))::integer as count`,
+  );
+  return rows[0].count;
+}
+
+/** Ids from clocks that differ by up to a minute. */
+function newEvent(subject: string): Event {
+  return {
+    id: uuidv7(Date.now() - Math.floor(Math.random() * 60_000)),
+    tenant: "acme",
+    type: "order.paid",
+    apiVersion: "1",
+    subject,
+    sequence: null,
+    payload: Buffer.from("1"),
+    createdAt: new Date(),
+  };
+}

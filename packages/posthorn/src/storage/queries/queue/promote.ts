@@ -1,0 +1,158 @@
+// Gives the turn to the next of a subject: the lowest that is owed there, if it was parked, is due now. Only the lane's owner
+// parks and promotes, in one loop, so a row is never parked on what a promotion has just changed.
+import type { Uuid } from "../../../model.ts";
+import { textArray, uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { isFirst } from "./is-first.ts";
+
+export interface FreedSubject {
+  readonly endpointId: Uuid;
+  readonly subject: string;
+}
+
+/** Returns the lanes in which something is due now. */
+export async function promoteSubjects(
+  db: Queryable,
+  workerId: number,
+  freed: readonly FreedSubject[],
+): Promise<Uuid[]> {
+  const rows = await db.query<{ endpoint_id: Uuid }>(promoteSubjectsStatement, [
+    workerId,
+    uuidArray(freed.map(({ endpointId }) => endpointId)),
+    textArray(freed.map(({ subject }) => subject)),
+  ]);
+  return rows.map((row) => row.endpoint_id);
+}
+
+// Not waited for until it is on disk: a turn that a crash of the database takes back is found when stock is taken.
+const gate = `
+gate as materialized (
+  select w.id
+  from (select set_config('synchronous_commit', 'off', true)) hasty, posthorn.workers w
+  where w.id = $1::integer
+  for key share of w
+)`;
+
+const promote = `
+promoted as (
+  update posthorn.queue q
+  set next_at = posthorn.now()
+  where q.id = any (array(select id from head))
+    and q.claimed_by is null
+    and q.next_at = 'infinity'
+  returning q.endpoint_id
+)`;
+
+/** One that is held stays parked: a fetch would only park it again. */
+const isNext = `lowest.claimed_by is null
+    and lowest.next_at = 'infinity'
+    and ${isFirst("lowest")}`;
+
+const promoteSubjectsStatement = statement(
+  "promote subjects",
+  `
+with ${gate},
+head as materialized (
+  select lowest.id
+  from gate
+  cross join unnest($2::uuid[], $3::text[]) as freed (endpoint_id, subject)
+  join posthorn.lanes l on l.endpoint_id = freed.endpoint_id and l.owner = gate.id
+  cross join lateral (
+    select q.id, q.endpoint_id, q.subject, q.sequence, q.claimed_by, q.next_at
+    from posthorn.queue q
+    where q.endpoint_id = freed.endpoint_id
+      and q.subject = freed.subject
+    order by q.sequence
+    limit 1
+  ) lowest
+  where ${isNext}
+),
+${promote}
+select distinct promoted.endpoint_id
+from promoted
+`,
+);
+
+export interface LaneWalk {
+  readonly endpointId: Uuid;
+  /** Subjects up to this one were looked at before. */
+  readonly after: string;
+}
+
+export interface WalkedLane {
+  readonly endpointId: Uuid;
+  /** The last subject looked at, or null when there are no more. */
+  readonly lastSubject: string | null;
+  readonly promoted: number;
+}
+
+/** For lanes where nobody knows whose turn it is: looks at one row of each subject, so many subjects of each lane. */
+export async function promoteLanes(
+  db: Queryable,
+  workerId: number,
+  lanes: readonly LaneWalk[],
+  subjectsPerLane: number,
+): Promise<WalkedLane[]> {
+  return await db.query<WalkedLane>(promoteLanesStatement, [
+    workerId,
+    uuidArray(lanes.map(({ endpointId }) => endpointId)),
+    textArray(lanes.map(({ after }) => after)),
+    subjectsPerLane,
+  ]);
+}
+
+// A step per subject along the index, not a scan: a backlog in one subject costs nothing.
+const promoteLanesStatement = statement(
+  "promote lanes",
+  `
+with ${gate},
+walked as materialized (
+  select l.endpoint_id, step.subject, step.number
+  from gate
+  cross join unnest($2::uuid[], $3::text[]) as walk (endpoint_id, after)
+  join posthorn.lanes l on l.endpoint_id = walk.endpoint_id and l.owner = gate.id
+  cross join lateral (
+    with recursive step as (
+      select walk.after as subject, 0 as number
+      union all
+      select (
+        select q.subject
+        from posthorn.queue q
+        where q.endpoint_id = walk.endpoint_id
+          and q.subject > step.subject
+        order by q.subject
+        limit 1
+      ), step.number + 1
+      from step
+      where step.subject is not null
+        and step.number < $4::integer
+    )
+    select step.subject, step.number
+    from step
+    where step.number > 0
+  ) step
+),
+head as materialized (
+  select lowest.id
+  from walked
+  cross join lateral (
+    select q.id, q.endpoint_id, q.subject, q.sequence, q.claimed_by, q.next_at
+    from posthorn.queue q
+    where q.endpoint_id = walked.endpoint_id
+      and q.subject = walked.subject
+    order by q.sequence
+    limit 1
+  ) lowest
+  where ${isNext}
+),
+${promote}
+select
+  w.endpoint_id as "endpointId",
+  -- the walk ends with a null, unless it was cut short
+  case when count(*) = count(w.subject) then max(w.subject) end as "lastSubject",
+  (select count(*)::integer from promoted where promoted.endpoint_id = w.endpoint_id) as promoted
+from walked w
+group by w.endpoint_id
+`,
+);
