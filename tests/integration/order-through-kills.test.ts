@@ -25,6 +25,7 @@ test(`${kills} kills of a worker: every subject arrives in order, an event again
     allowCidrs: ["127.0.0.0/8"],
     retryPolicy: "50ms,100ms,200ms,400ms,1s,1s,1s,1s",
     endpointConcurrency: 5,
+    circuitFailures: 0,
     leaseMs: 2_000,
   } satisfies PosthornOptions;
   const api = createPosthorn(options);
