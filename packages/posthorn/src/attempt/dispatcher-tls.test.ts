@@ -56,7 +56,7 @@ async function post(url: string, options: Partial<DispatcherOptions> = {}): Prom
   const resolve = async () => [{ address: "127.0.0.1", family: 4 as const }];
   const dispatcher = createDispatcher({ policy: LOOPBACK, resolve, ...options });
   cleanups.push(() => dispatcher.close());
-  return dispatcher.send({ url, headers: {}, body: Buffer.from("{}"), timeoutMs: 1_000 });
+  return dispatcher.send({ tenant: "acme", url, headers: {}, body: Buffer.from("{}"), timeoutMs: 1_000 });
 }
 
 describe("over TLS", () => {

@@ -1,35 +1,31 @@
-// Opens sockets, to allowed addresses only. Three layers: literals here (Node never calls `lookup` for them), every
-// DNS answer in `lookup` (the checked answer is the dialled answer, so rebinding has no gap), and the peer at the end.
-import { lookup as systemLookup } from "node:dns/promises";
+// Opens sockets to one origin, to allowed addresses only. Three layers: literals here (Node never looks them up), every
+// DNS answer in `names` (the checked answer is the dialled one, so rebinding has no gap), and the peer at the end.
 import { isIP, type LookupFunction } from "node:net";
 import { rootCertificates } from "node:tls";
 import { buildConnector } from "undici";
+import type { CheckedNames } from "./checked-names.ts";
 import { BlockedAddressError } from "./classify-error.ts";
 import { type AddressPolicy, isAllowedAddress } from "./guard-address.ts";
-
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
-
-/** All addresses of a name. Rejects with a DNS error code, as `dns.lookup` does. */
-export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+import type { ResolvedAddress } from "./resolve-name.ts";
 
 export interface GuardedConnectorOptions {
   readonly policy: AddressPolicy;
-  readonly resolve?: Resolve | undefined;
-  readonly connectTimeoutMs: number;
-  /** Does a request wait for a connection to this origin? undici also reconnects for requests that were given up. */
-  readonly isWanted: (origin: string) => boolean;
+  readonly names: CheckedNames;
+  /** Does a request wait for a connection? undici also reconnects for requests that were given up. */
+  readonly isWanted: () => boolean;
   /** Certificate authorities (PEM) the operator trusts besides the public ones. */
   readonly extraCa?: readonly string[] | undefined;
 }
 
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** For one origin: connections and TLS sessions of different tenants have nothing to do with each other. */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const { policy, extraCa = [] } = options;
+  const { policy, names, extraCa = [] } = options;
+  let dialled: readonly ResolvedAddress[] = [];
   const connect = buildConnector({
-    lookup: guardedLookup(policy, options.resolve ?? systemResolver(policy)),
-    timeout: options.connectTimeoutMs,
+    lookup: handOver(() => dialled),
+    timeout: CONNECT_TIMEOUT_MS,
     // Said out loud, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment changes nothing.
     rejectUnauthorized: true,
     minVersion: "TLSv1.2",
@@ -37,59 +33,46 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     ...(extraCa.length > 0 ? { ca: [...rootCertificates, ...extraCa] } : {}),
   });
 
-  // Refusals come in the next tick, because undici is still inside its own dispatch.
+  const check = async (hostname: string): Promise<void> => {
+    refuseUnwanted(options.isWanted());
+    if (isIP(hostname) === 0) dialled = await names.addressesOf(hostname);
+    else if (!isAllowed(hostname, policy)) throw new BlockedAddressError();
+    // It may have been given up while its name was looked up.
+    refuseUnwanted(options.isWanted());
+  };
+
   return (target, callback) => {
-    if (!options.isWanted(`${target.protocol}//${target.host}`)) {
-      process.nextTick(callback, new Error("no request waits for this connection"), null);
-      return;
-    }
-    const family = isIP(target.hostname);
-    if (family !== 0 && !isAllowedAddress(target.hostname, family === 6 ? 6 : 4, policy)) {
-      process.nextTick(callback, new BlockedAddressError(), null);
-      return;
-    }
-    connect(target, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
-      const peer = socket.remoteAddress ?? "";
-      if (isAllowedAddress(peer, isIP(peer) === 6 ? 6 : 4, policy)) return callback(null, socket);
-      socket.destroy();
-      callback(new BlockedAddressError(), null);
-    });
-  };
-}
-
-/** One bad address rejects the whole answer: a mixed answer is an attack, or will be one at the next lookup. */
-export function guardedLookup(policy: AddressPolicy, resolve: Resolve): LookupFunction {
-  return (hostname, options, callback) => {
-    resolve(hostname).then(
-      (answer) => {
-        const [first] = answer;
-        if (first === undefined) return callback(new EmptyAnswerError(), []);
-        if (!answer.every(({ address, family }) => isAllowedAddress(address, family, policy))) {
-          return callback(new BlockedAddressError(), []);
+    const dial = (): void => {
+      connect(target, (...[error, socket]) => {
+        if (error !== null) {
+          names.forget(target.hostname);
+          return callback(error, null);
         }
-        if (options.all === true) return callback(null, answer.slice(0, MAX_ADDRESSES_TRIED));
-        callback(null, first.address, first.family);
-      },
-      (error) => callback(error, []),
-    );
+        if (isAllowed(socket.remoteAddress ?? "", policy)) return callback(null, socket);
+        socket.destroy();
+        callback(new BlockedAddressError(), null);
+      });
+    };
+    check(target.hostname)
+      .then(dial)
+      .catch((error: Error) => callback(error, null));
   };
 }
 
-/** A name may have hundreds of addresses; one attempt will not knock on each. */
-const MAX_ADDRESSES_TRIED = 8;
-
-class EmptyAnswerError extends Error {
-  readonly code = "ENODATA";
+function refuseUnwanted(isWanted: boolean): void {
+  if (!isWanted) throw new Error("no request waits for this connection");
 }
 
-// The dot at the end keeps resolv.conf's search domains out: `hooks.example.com` must never become
-// `hooks.example.com.svc.cluster.local`. Host header and SNI keep the name without it. An operator who opened private
-// ranges also has private names, which live in search domains and in /etc/hosts (where a dotted name is not found).
-function systemResolver(policy: AddressPolicy): Resolve {
-  const dot = policy.allowedCidrs.length === 0 ? "." : "";
-  return async (hostname) => {
-    const answer = await systemLookup(hostname + dot, { all: true });
-    return answer.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+function isAllowed(ip: string, policy: AddressPolicy): boolean {
+  return isAllowedAddress(ip, isIP(ip) === 6 ? 6 : 4, policy);
+}
+
+/** In place of a lookup: there is nothing left to ask. */
+function handOver(checked: () => readonly ResolvedAddress[]): LookupFunction {
+  return (_hostname, options, callback) => {
+    const [first] = checked();
+    if (first === undefined) callback(new BlockedAddressError(), []);
+    else if (options.all === true) callback(null, [...checked()]);
+    else callback(null, first.address, first.family);
   };
 }
