@@ -38,7 +38,6 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   ) {
     this.#pool = pool;
     pool.waiting += 1;
-    pool.inFlight += 1;
     this.#timeoutMs = timeoutMs;
     this.#group = group;
     if (group !== null) this.#slot = group.push(this) - 1;

@@ -74,7 +74,7 @@ class GuardedDispatcher implements Dispatcher {
     return new Promise((resolve) => {
       const { body, tenant, timeoutMs } = request;
       const { origin, path } = destination;
-      const pool = this.#pools.poolFor(tenant, origin);
+      const pool = this.#pools.take(tenant, origin);
       const group = signal === undefined ? null : this.#handlersUnder(signal);
       const handler = new AttemptHandler(pool, timeoutMs, group, this.#onSettled, resolve);
       pool.pool.dispatch({ path, method: "POST", headers, body }, handler);

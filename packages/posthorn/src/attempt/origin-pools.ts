@@ -30,7 +30,7 @@ export interface OriginPool {
 }
 
 /** An address is asked for and checked when a connection is opened, so none is used for longer than this. */
-export const MAX_POOL_AGE_MS = 300_000;
+const MAX_POOL_AGE_MS = 300_000;
 
 export class OriginPools {
   readonly #options: OriginPoolsOptions;
@@ -48,17 +48,12 @@ export class OriginPools {
     return this.#pools.size + this.#retired.size;
   }
 
-  /** `tenant` null is the operator. */
-  poolFor(tenant: string | null, origin: string): OriginPool {
+  /** For one request, until it is released. `tenant` null is the operator. */
+  take(tenant: string | null, origin: string): OriginPool {
     // An origin has no space in it.
-    const key = tenant === null ? origin : `${origin} ${tenant}`;
-    const known = this.#pools.get(key);
-    if (known !== undefined) {
-      if (this.#options.now() - known.openedAt < MAX_POOL_AGE_MS) return known;
-      this.#retire(known);
-    }
-    if (this.#pools.size >= this.#maxPools) this.#closeLongestIdle();
-    return this.#open(key, origin);
+    const entry = this.#poolFor(tenant === null ? origin : `${origin} ${tenant}`, origin);
+    entry.inFlight += 1;
+    return entry;
   }
 
   /** A request to this pool has its outcome. */
@@ -73,6 +68,16 @@ export class OriginPools {
     this.#pools.clear();
     this.#retired.clear();
     await Promise.all(all.map(({ pool }) => pool.destroy()));
+  }
+
+  #poolFor(key: string, origin: string): OriginPool {
+    const known = this.#pools.get(key);
+    if (known !== undefined) {
+      if (this.#options.now() - known.openedAt < MAX_POOL_AGE_MS) return known;
+      this.#retire(known);
+    }
+    if (this.#pools.size >= this.#maxPools) this.#closeLongestIdle();
+    return this.#open(key, origin);
   }
 
   #open(key: string, origin: string): OriginPool {
