@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, it } from "vitest";
+import net from "node:net";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { loopbackUrls, specialUrls } from "../../../../tests/support/hostile-urls.ts";
 import type { AttemptOutcome } from "../model.ts";
 import { type ScriptedReceiver, startScriptedReceiver } from "../testing/scripted-receiver.ts";
 import { CheckedNames } from "./checked-names.ts";
@@ -149,22 +151,49 @@ describe("a name", () => {
   });
 });
 
-describe("the connector alone, were every check before it forgotten", () => {
-  const LITERALS = ["127.0.0.1", "127.0.0.2", "0.0.0.0", "::1", "::ffff:7f00:1", "::"];
+/** Were the guard broken, nothing must be dialled all the same. */
+function takeSocketsAway() {
+  const opened = vi.spyOn(net, "connect").mockImplementation(() => {
+    const socket = new net.Socket();
+    process.nextTick(() => socket.destroy(new Error("taken away")));
+    return socket;
+  });
+  onTestFinished(() => opened.mockRestore());
+  return opened;
+}
 
-  it.each(LITERALS)("refuses the literal %s without a lookup", async (hostname) => {
-    const resolve = () => Promise.reject(new Error("a literal was looked up"));
-    const connect = createGuardedConnector({
-      policy: PUBLIC_ONLY,
-      isWanted: () => true,
-      names: new CheckedNames({ policy: PUBLIC_ONLY, resolve, now: () => 0 }),
-    });
-    const error = await new Promise<unknown>((resolve) => {
+/** What comes of connecting to a host: an error, or undefined for a socket. */
+function connectorAlone(resolve: Resolve): (hostname: string) => Promise<unknown> {
+  const connect = createGuardedConnector({
+    policy: PUBLIC_ONLY,
+    isWanted: () => true,
+    names: new CheckedNames({ policy: PUBLIC_ONLY, resolve, now: () => 0 }),
+  });
+  return (hostname) =>
+    new Promise((settle) => {
       connect({ hostname, host: `${hostname}:9`, protocol: "http:", port: "9" }, (...args) =>
-        resolve(args[0]),
+        settle(args[0]),
       );
     });
-    expect(error).toBeInstanceOf(BlockedAddressError);
+}
+
+describe("the connector alone, were every check before it forgotten", () => {
+  const LITERALS = [...loopbackUrls, ...specialUrls]
+    .map((url) => new URL(url).hostname.replace(/^\[|\]$/g, ""))
+    .filter((host) => net.isIP(host) !== 0);
+
+  it("refuses a name it was given no allowed address for", async () => {
+    const opened = takeSocketsAway();
+    const connect = connectorAlone(async () => addresses("10.0.0.5"));
+    expect(await connect(NAME)).toBeInstanceOf(BlockedAddressError);
+    expect(opened).not.toHaveBeenCalled();
+  });
+
+  it.each([...new Set(LITERALS)])("refuses the literal %s without a lookup or a socket", async (hostname) => {
+    const opened = takeSocketsAway();
+    const connect = connectorAlone(() => Promise.reject(new Error("a literal was looked up")));
+    expect(await connect(hostname)).toBeInstanceOf(BlockedAddressError);
+    expect(opened).not.toHaveBeenCalled();
   });
 
   it.runIf(process.platform === "linux")(
