@@ -196,6 +196,24 @@ describe("the connector alone, were every check before it forgotten", () => {
     expect(opened).not.toHaveBeenCalled();
   });
 
+  it("gives a socket that is read in small pieces, and not at all once it is destroyed", async () => {
+    const server = await receiver();
+    server.answer("/", { body: "x".repeat(60_000) });
+    const names = new CheckedNames({ policy: LOOPBACK, resolve: async () => [], now: () => 0 });
+    const connect = createGuardedConnector({ policy: LOOPBACK, names, isWanted: () => true });
+    const target = { hostname: "127.0.0.1", host: "127.0.0.1", protocol: "http:", port: String(server.port) };
+    const socket = await new Promise<net.Socket>((settle, reject) => {
+      connect(target, (...[error, opened]) => (error === null ? settle(opened) : reject(error)));
+    });
+    socket.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n");
+    await vi.waitUntil(() => socket.readableLength > 10_000);
+    const [first, second]: unknown[] = [socket.read(), socket.read()];
+    expect([(first as Buffer).length, (second as Buffer).length]).toEqual([2_048, 2_048]);
+    socket.destroy();
+    expect(socket.readableLength).toBeGreaterThan(0);
+    expect(socket.read()).toBeNull();
+  });
+
   it.runIf(process.platform === "linux")(
     "looks at the peer once connected: 0.0.0.0 turns out to be 127.0.0.1",
     async () => {
