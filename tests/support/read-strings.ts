@@ -14,8 +14,15 @@ export function readStrings(source: string): StringLiteral[] {
   return found;
 }
 
+/** The code alone: without comments, and with nothing between quotes. What is in a template's `${…}` is code. */
+export function readBareCode(source: string): string {
+  const bare: string[] = [];
+  readCode(source, 0, [], bare);
+  return bare.join("");
+}
+
 /** Reads code up to the bracket that closes it (the end of a `${`), or to the end. Returns where it stopped. */
-function readCode(source: string, start: number, found: StringLiteral[]): number {
+function readCode(source: string, start: number, found: StringLiteral[], bare: string[] = []): number {
   let code = "";
   let depth = 0;
   let at = start;
@@ -27,9 +34,10 @@ function readCode(source: string, start: number, found: StringLiteral[]): number
     } else if (pair === "/*") {
       at = indexAfter(source, "*/", at + 2);
     } else if (char === '"' || char === "'" || char === "`") {
-      const literal = readLiteral(source, at, found);
+      bare.push(quotes);
+      const literal = readLiteral(source, at, found, bare);
       found.push({ text: literal.text, before: code.trimEnd().slice(-40) });
-      code += '""';
+      code += quotes;
       at = literal.end;
     } else if (char === "/" && startsRegExp(code)) {
       at = endOfRegExp(source, at);
@@ -38,19 +46,28 @@ function readCode(source: string, start: number, found: StringLiteral[]): number
       if (char === "}" && depth-- === 0) return at + 1;
       if (char === "{") depth++;
       code = code.slice(-80) + char;
+      bare.push(char);
       at++;
     }
   }
   return at;
 }
 
-function readLiteral(source: string, start: number, found: StringLiteral[]): { text: string; end: number } {
+const quotes = '""';
+
+function readLiteral(
+  source: string,
+  start: number,
+  found: StringLiteral[],
+  bare: string[],
+): { text: string; end: number } {
   const quote = source[start] as string;
   let text = "";
   let at = start + 1;
   while (at < source.length && source[at] !== quote) {
     if (quote === "`" && source.startsWith("${", at)) {
-      at = readCode(source, at + 2, found);
+      bare.push(" ");
+      at = readCode(source, at + 2, found, bare);
       text += " ";
     } else {
       if (source[at] === "\\") at++;

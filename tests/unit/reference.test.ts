@@ -75,6 +75,15 @@ describe("the reference", () => {
     expect(listed(table).toSorted()).toEqual([...optionNames].toSorted());
   });
 
+  test("lists every error that an attempt can have", () => {
+    const model = readFileSync(new URL("../../packages/posthorn/src/model.ts", import.meta.url), "utf8");
+    const [, union = ""] = /export type AttemptError =([^;]+);/.exec(model) ?? [];
+    const errors = [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] as string);
+    expect(errors.length).toBeGreaterThan(10);
+    const [, table = ""] = page("deliveries").split("| error | |");
+    expect(listed(table).toSorted()).toEqual(errors.toSorted());
+  });
+
   test("lists every reason for which a delivery is dead", () => {
     const reasons = [
       ...membersOf("DeadReason", "model.ts"),

@@ -13,6 +13,7 @@ test("an unknown option is refused with a suggestion", () => {
 test.each<[options: Record<string, unknown>, says: string]>([
   [{ timeoutMs: "10" }, 'timeoutMs must be a whole number from 100 to 60000; it is the string "10".'],
   [{ timeoutMs: 10 }, "timeoutMs must be a whole number from 100 to 60000; it is 10."],
+  [{ allowNat64: "false" }, 'allowNat64 must be true or false; it is the string "false".'],
   [{ allowHttp: "false" }, 'allowHttp must be true or false; it is the string "false".'],
   [{ enabled: 0 }, "enabled must be true or false; it is 0."],
   [{ operatorTenant: "a b" }, 'operatorTenant must be a tenant\'s id; it is the string "a b".'],

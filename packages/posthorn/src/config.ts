@@ -24,6 +24,8 @@ export interface PosthornOptions {
   readonly allowHttp?: boolean | undefined;
   /** Address ranges, such as `127.0.0.0/8`, to deliver to although they are not public. Default none. */
   readonly allowCidrs?: readonly string[] | undefined;
+  /** Deliver through a NAT64 translator (`64:ff9b::/96`); the IPv4 address behind it is checked. Default false. */
+  readonly allowNat64?: boolean | undefined;
   /** `courier` (1m 5m 15m 1h 6h), `short`, `exponential`, `quick`, or gaps such as `200ms,1s,5s`. Default `courier`. */
   readonly retryPolicy?: string | undefined;
   /** `transient`: other 4xx and 3xx are dead at once. `every`: all but 2xx and 410 is retried. Default `transient`. */
@@ -95,6 +97,7 @@ export const optionNames = [
   "encryptionKeys",
   "allowHttp",
   "allowCidrs",
+  "allowNat64",
   "retryPolicy",
   "retryOn",
   "timeoutMs",
@@ -162,10 +165,11 @@ export function resolveConfig(options: PosthornOptions): Config {
   };
 }
 
-function readAddressPolicy({ allowHttp, allowCidrs }: PosthornOptions): AddressPolicy {
-  const isHttpAllowed = yesOrNo("allowHttp", allowHttp ?? false);
+function readAddressPolicy(options: PosthornOptions): AddressPolicy {
+  const allowHttp = yesOrNo("allowHttp", options.allowHttp ?? false);
+  const allowNat64 = yesOrNo("allowNat64", options.allowNat64 ?? false);
   try {
-    return parseAddressPolicy({ allowHttp: isHttpAllowed, allowedCidrs: [...(allowCidrs ?? [])] });
+    return parseAddressPolicy({ allowHttp, allowNat64, allowedCidrs: [...(options.allowCidrs ?? [])] });
   } catch (error) {
     throw invalid(`allowCidrs: ${(error as Error).message}`);
   }

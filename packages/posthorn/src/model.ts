@@ -120,6 +120,8 @@ export interface ClaimedDelivery {
 
 /** Exactly what goes over the wire. The body's bytes are those that were signed. */
 export interface PreparedRequest {
+  /** On whose behalf; tenants never share a connection. Null: the operator's own. */
+  readonly tenant: string | null;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -135,6 +137,7 @@ export type AttemptError =
   | "connection_error"
   | "tls_error"
   | "bad_response"
+  | "headers_too_large"
   | "blocked_address"
   | "invalid_request"
   | "not_signed"

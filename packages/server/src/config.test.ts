@@ -34,6 +34,7 @@ test("an empty environment gives the documented defaults", () => {
     migrate: "auto",
     allowHttp: false,
     allowCidrs: [],
+    allowNat64: false,
     sink: false,
     enabled: true,
     shutdownTimeoutMs: 25_000,
@@ -51,7 +52,7 @@ test("every setting has a name of its own and a line that describes it", () => {
   const all = Object.values(settings);
   expect(new Set(all.map(({ env }) => env)).size).toBe(all.length);
   for (const { env, description } of all) {
-    expect(env).toMatch(/^(POSTHORN_[A-Z_]+|PORT|HOST|DATABASE_URL|LOG_LEVEL|SMTP_URL)$/);
+    expect(env).toMatch(/^(POSTHORN_[A-Z0-9_]+|PORT|HOST|DATABASE_URL|LOG_LEVEL|SMTP_URL)$/);
     expect(description).toMatch(/^[A-Z].{10,}\.$/);
   }
 });
@@ -61,6 +62,7 @@ test("values are read into their types", () => {
     PORT: "0",
     POSTHORN_ALLOW_HTTP: "yes",
     POSTHORN_ALLOW_CIDRS: "10.0.0.0/8, fd00::/8",
+    POSTHORN_ALLOW_NAT64: "true",
     POSTHORN_SIGNATURE_SCHEMES: "t-v1,sha256",
     POSTHORN_PUBLIC_URL: "https://hooks.example.com/",
     LOG_LEVEL: "WARN",
@@ -69,6 +71,7 @@ test("values are read into their types", () => {
     port: 0,
     allowHttp: true,
     allowCidrs: ["10.0.0.0/8", "fd00::/8"],
+    allowNat64: true,
     signatureSchemes: ["t-v1", "sha256"],
     publicUrl: "https://hooks.example.com",
     logLevel: "warn",

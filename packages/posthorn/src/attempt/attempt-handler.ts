@@ -2,6 +2,7 @@
 import type { Dispatcher } from "undici";
 import type { AttemptOutcome } from "../model.ts";
 import { classifyError, type ErrorClass } from "./classify-error.ts";
+import type { OriginPool } from "./origin-pools.ts";
 
 /** Kept of a response body, for the log. */
 const KEPT_BODY_BYTES = 1024;
@@ -10,20 +11,14 @@ const DRAINED_BODY_BYTES = 64 * 1024;
 const MAX_INFORMATIONAL = 32;
 const NOTHING = new Uint8Array(0);
 
-export interface Origin {
-  readonly name: string;
-  /** Requests that have no connection yet. */
-  waiting: number;
-}
-
 /** Settles exactly once; whatever undici says afterwards is ignored. */
 export class AttemptHandler implements Dispatcher.DispatchHandler {
   readonly #startedAt = performance.now();
-  readonly #origin: Origin;
+  readonly #pool: OriginPool;
   readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
   readonly #group: AttemptHandler[] | null;
-  readonly #onSettled: () => void;
+  readonly #onSettled: (pool: OriginPool) => void;
   readonly #resolve: (outcome: AttemptOutcome) => void;
   #controller: Dispatcher.DispatchController | null = null;
   #slot = 0;
@@ -35,14 +30,14 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   #bytesRead = 0;
 
   constructor(
-    origin: Origin,
+    pool: OriginPool,
     timeoutMs: number,
     group: AttemptHandler[] | null,
-    onSettled: () => void,
+    onSettled: (pool: OriginPool) => void,
     resolve: (outcome: AttemptOutcome) => void,
   ) {
-    this.#origin = origin;
-    origin.waiting += 1;
+    this.#pool = pool;
+    pool.waiting += 1;
     this.#timeoutMs = timeoutMs;
     this.#group = group;
     if (group !== null) this.#slot = group.push(this) - 1;
@@ -61,7 +56,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
       return;
     }
     this.#controller = controller;
-    this.#origin.waiting -= 1;
+    this.#pool.waiting -= 1;
   }
 
   onResponseStart(
@@ -113,10 +108,10 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   #settle(problem: ErrorClass | null): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    if (this.#controller === null) this.#origin.waiting -= 1;
+    if (this.#controller === null) this.#pool.waiting -= 1;
     clearTimeout(this.#timer);
     this.#leaveGroup();
-    this.#onSettled();
+    this.#onSettled(this.#pool);
     const durationMs = Math.round(performance.now() - this.#startedAt);
     if (this.#statusCode === 0) {
       this.#resolve(failed(problem ?? NO_STATUS, durationMs));

@@ -29,7 +29,7 @@ export function buildRequest(
   };
   signRequest(headers, target.signature, { id, timestamp, body }, validSecrets(target.secrets, now));
   addCustomHeaders(headers, target);
-  return { url: target.url, headers, body, timeoutMs: target.timeoutMs };
+  return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
 }
 
 /** Those not yet expired, the one that retires soonest first and the current one last. */

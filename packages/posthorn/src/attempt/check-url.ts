@@ -75,8 +75,8 @@ function checkHost(url: URL, policy: AddressPolicy): UrlProblem | null {
 const BLOCKED: UrlProblem = {
   code: "blocked_address",
   message:
-    "This address is not allowed. Use a host that is reachable on the public internet. An operator can allow private " +
-    "address ranges with POSTHORN_ALLOW_CIDRS.",
+    "This address is not allowed, because it is not a public one. Use a host that is reachable on the public internet. " +
+    "An operator can allow private ranges with POSTHORN_ALLOW_CIDRS.",
 };
 
 function checkHostName(name: string, policy: AddressPolicy): UrlProblem | null {

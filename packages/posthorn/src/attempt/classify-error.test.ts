@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AttemptError } from "../model.ts";
-import { BlockedAddressError, classifyError } from "./classify-error.ts";
+import { BlockedAddressError, classifyError, NameNotResolvedError } from "./classify-error.ts";
 
 function coded(code: string, message = "something with 10.0.0.5 in it"): Error {
   return Object.assign(new Error(message), { code });
@@ -9,7 +9,6 @@ function coded(code: string, message = "something with 10.0.0.5 in it"): Error {
 describe("classifyError", () => {
   it.each<[AttemptError, string[]]>([
     ["timeout", ["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT"]],
-    ["dns_error", ["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "ENODATA", "ESERVFAIL"]],
     ["connection_refused", ["ECONNREFUSED"]],
     ["connection_reset", ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]],
     ["connection_error", ["EHOSTUNREACH", "ENETUNREACH", "EMFILE", "EADDRNOTAVAIL", "SOMETHING_NEW"]],
@@ -18,7 +17,8 @@ describe("classifyError", () => {
       "tls_error",
       ["ERR_TLS_CERT_ALTNAME_INVALID", "ERR_SSL_WRONG_VERSION_NUMBER", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
     ],
-    ["bad_response", ["UND_ERR_HEADERS_OVERFLOW", "ERR_ASSERTION", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"]],
+    ["headers_too_large", ["UND_ERR_HEADERS_OVERFLOW"]],
+    ["bad_response", ["ERR_ASSERTION", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"]],
     [
       "invalid_request",
       ["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED", "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH"],
@@ -29,12 +29,19 @@ describe("classifyError", () => {
   });
 
   it("gives no address away, except inside what a certificate says", () => {
-    for (const code of ["ECONNREFUSED", "EHOSTUNREACH", "ENOTFOUND", "UND_ERR_SOCKET", "SOMETHING_NEW"]) {
+    for (const code of ["ECONNREFUSED", "EHOSTUNREACH", "UND_ERR_SOCKET", "SOMETHING_NEW"]) {
       expect(classifyError(coded(code)).detail).not.toContain("10.0.0.5");
     }
-    expect(classifyError(new BlockedAddressError())).toEqual({
-      error: "blocked_address",
-      detail: "address not allowed",
+  });
+
+  it("says of a blocked address which rule it broke and what to do, and of a name why it has no address", () => {
+    const { error, detail } = classifyError(new BlockedAddressError());
+    expect(error).toBe("blocked_address");
+    expect(detail).toContain("not public");
+    expect(detail).toContain("POSTHORN_ALLOW_CIDRS");
+    expect(classifyError(new NameNotResolvedError("ECONNREFUSED"))).toEqual({
+      error: "dns_error",
+      detail: "the host name could not be resolved (ECONNREFUSED)",
     });
   });
 

@@ -7,23 +7,32 @@ export interface ErrorClass {
   readonly detail: string;
 }
 
-/** The guard's refusal, for whichever of its three layers made it. */
+/** The guard's refusal, for whichever of its three layers made it. The same words for every address. */
 export class BlockedAddressError extends Error {
-  readonly code = "BLOCKED_ADDRESS";
   constructor() {
-    super("address not allowed");
+    super(
+      "The host leads to an address that is not public, so nothing was sent. Point it at a public address. An " +
+        "operator can allow private ranges with POSTHORN_ALLOW_CIDRS.",
+    );
+  }
+}
+
+/** A name without an answer, with the resolver's code: ENOTFOUND, ESERVFAIL, ETIMEOUT, … */
+export class NameNotResolvedError extends Error {
+  constructor(code: string) {
+    super(`the host name could not be resolved (${code})`);
   }
 }
 
 export function classifyError(thrown: unknown): ErrorClass {
+  if (thrown instanceof BlockedAddressError) return { error: "blocked_address", detail: thrown.message };
+  if (thrown instanceof NameNotResolvedError) return { error: "dns_error", detail: thrown.message };
   const { code, message } = describe(thrown);
-  if (code === "BLOCKED_ADDRESS") return { error: "blocked_address", detail: "address not allowed" };
   const known = BY_CODE[code];
   if (known !== undefined) return known;
   if (code === "UND_ERR_SOCKET") return socketError(message);
   // undici leaves its code undefined.
   if (isParserError(thrown)) return { error: "bad_response", detail: "not an HTTP/1.1 response" };
-  if (isDnsCode(code)) return { error: "dns_error", detail: `the host name could not be resolved (${code})` };
   if (isTlsCode(code)) return { error: "tls_error", detail: `${short(message)} (${code})` };
   return { error: "connection_error", detail: code === "" ? short(message) : `connection failed (${code})` };
 }
@@ -35,7 +44,7 @@ const BY_CODE: Readonly<Record<string, ErrorClass | undefined>> = {
   ETIMEDOUT: { error: "timeout", detail: "no connection within the time limit" },
   UND_ERR_CONNECT_TIMEOUT: { error: "timeout", detail: "no connection within the time limit" },
   UND_ERR_HEADERS_TIMEOUT: { error: "timeout", detail: "no answer within the time limit" },
-  UND_ERR_HEADERS_OVERFLOW: { error: "bad_response", detail: "response headers too large" },
+  UND_ERR_HEADERS_OVERFLOW: { error: "headers_too_large", detail: "more than 8 KB of response headers" },
   // undici asserts on a status such as 000.
   ERR_ASSERTION: { error: "bad_response", detail: "not an HTTP/1.1 response" },
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { error: "bad_response", detail: "content-length does not match" },
@@ -58,10 +67,6 @@ function socketError(message: string): ErrorClass {
 
 function isParserError(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === "HTTPParserError";
-}
-
-function isDnsCode(code: string): boolean {
-  return /^(?:EAI_\w+|ENOTFOUND|ENODATA|ESERVFAIL|EFORMERR|ENONAME|EBADRESP|EREFUSED)$/.test(code);
 }
 
 // OpenSSL's verify results have names of their own, without a common prefix.

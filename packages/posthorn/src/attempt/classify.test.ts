@@ -33,6 +33,7 @@ const ERRORS: Readonly<Record<AttemptError, OutcomeClass>> = {
   connection_error: "transient",
   tls_error: "transient",
   bad_response: "transient",
+  headers_too_large: "transient",
   unknown: "transient",
   not_signed: "transient",
   blocked_address: "permanent",

@@ -32,6 +32,7 @@ const BY_ERROR: Readonly<Record<AttemptError, OutcomeClass>> = {
   connection_error: "transient",
   tls_error: "transient",
   bad_response: "transient",
+  headers_too_large: "transient",
   // a key is missing in this process: the operator's to mend, not the customer's to lose
   not_signed: "transient",
   unknown: "transient",

@@ -1,32 +1,20 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer as createPlainServer } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { createSecureContext } from "node:tls";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { AttemptOutcome } from "../model.ts";
 import { createDispatcher, type DispatcherOptions } from "./dispatcher.ts";
 import { parseAddressPolicy } from "./guard-address.ts";
 
-// Self-signed for 127.0.0.1 and hooks.example.com, valid until 2126, trusted by nobody.
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0rrVWWW36YSTyoLo
-aEOTRhzXybx589f5P3gA66UPoSyhRANCAAQh+gOFJPiMZyVlWWWWa9yuwFoQTIIe
-KjJNYWNdIVBlqTuE/xJ900BIrG5vLB9bmebPol3LZkwN+3HH3Uk6XVCD
------END PRIVATE KEY-----`;
-const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBqzCCAVGgAwIBAgIUIMbb69+GjCuU8F/3BJjOLhFcf1MwCgYIKoZIzj0EAwIw
-GDEWMBQGA1UEAwwNcG9zdGhvcm4gdGVzdDAgFw0yNjExMTUxMDM5MjdaGA8yMTI2
-MTAyMjEwMzkyN1owGDEWMBQGA1UEAwwNcG9zdGhvcm4gdGVzdDBZMBMGByqGSM49
-AgEGCCqGSM49AwEHA0IABCH6A4Uk+IxnJWVZZZZr3K7AWhBMgh4qMk1hY10hUGWp
-O4T/En3TQEisbm8sH1uZ5s+iXctmTA37ccfdSTpdUIOjdzB1MB0GA1UdDgQWBBRk
-Ti14urySK5cyRT7PpUmWxxXGvjAfBgNVHSMEGDAWgBRkTi14urySK5cyRT7PpUmW
-xxXGvjAPBgNVHRMBAf8EBTADAQH/MCIGA1UdEQQbMBmHBH8AAAGCEWhvb2tzLmV4
-YW1wbGUuY29tMAoGCCqGSM49BAMCA0gAMEUCIQC0cyrhTvQngin9qo1+YLFGTmor
-lMuXEp9kOIxAJfgE0QIgOibn1BFHvD/I8s6gqQwfVy7E0UDtQpzH8FM+tJAXmAs=
------END CERTIFICATE-----`;
+function pem(name: string): string {
+  return readFileSync(new URL(`../../../../tests/support/certificates/${name}.pem`, import.meta.url), "utf8");
+}
 
 const LOOPBACK = parseAddressPolicy({ allowedCidrs: ["127.0.0.0/8"] });
-const TRUSTING = { extraCa: [CERTIFICATE] };
+const TRUSTING = { extraCa: [pem("authority")] };
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -45,7 +33,7 @@ async function listen(server: Server): Promise<number> {
 }
 
 function tlsReceiver(options: ServerOptions = {}): Promise<number> {
-  const server = createServer({ key: KEY, cert: CERTIFICATE, ...options }, (request, response) => {
+  const server = createServer({ key: pem("key"), cert: pem("valid"), ...options }, (request, response) => {
     request.resume().on("end", () => response.end("ok"));
   });
   server.on("tlsClientError", () => {});
@@ -56,7 +44,7 @@ async function post(url: string, options: Partial<DispatcherOptions> = {}): Prom
   const resolve = async () => [{ address: "127.0.0.1", family: 4 as const }];
   const dispatcher = createDispatcher({ policy: LOOPBACK, resolve, ...options });
   cleanups.push(() => dispatcher.close());
-  return dispatcher.send({ url, headers: {}, body: Buffer.from("{}"), timeoutMs: 1_000 });
+  return dispatcher.send({ tenant: "acme", url, headers: {}, body: Buffer.from("{}"), timeoutMs: 1_000 });
 }
 
 describe("over TLS", () => {
@@ -70,25 +58,70 @@ describe("over TLS", () => {
   });
 
   it("refuses a self-signed certificate", async () => {
-    expect(await post(`https://127.0.0.1:${await tlsReceiver()}/`)).toMatchObject({
+    const port = await tlsReceiver({ cert: pem("self-signed") });
+    expect(await post(`https://127.0.0.1:${port}/`, TRUSTING)).toMatchObject({
       kind: "failed",
       error: "tls_error",
       detail: expect.stringContaining("self-signed"),
     });
   });
 
-  it("refuses a trusted certificate under another name", async () => {
-    const port = await tlsReceiver();
-    expect(await post(`https://other.example.com:${port}/`, TRUSTING)).toMatchObject({ error: "tls_error" });
+  it("refuses a certificate of an authority nobody trusts", async () => {
+    expect(await post(`https://127.0.0.1:${await tlsReceiver()}/`)).toMatchObject({ error: "tls_error" });
   });
 
-  it("refuses TLS 1.1", async () => {
+  it.each([
+    ["has expired", "expired", "CERT_HAS_EXPIRED"],
+    ["is not valid yet", "not-yet-valid", "CERT_NOT_YET_VALID"],
+  ])("refuses a certificate that %s", async (_what, name, code) => {
+    const port = await tlsReceiver({ cert: pem(name) });
+    expect(await post(`https://127.0.0.1:${port}/`, TRUSTING)).toMatchObject({
+      error: "tls_error",
+      detail: expect.stringContaining(code),
+    });
+  });
+
+  it("refuses a trusted certificate under another name, however many names it has", async () => {
+    const port = await tlsReceiver();
+    expect(await post(`https://other.example.com:${port}/`, TRUSTING)).toMatchObject({ error: "tls_error" });
+    const crowded = await tlsReceiver({ cert: pem("many-names") });
+    expect(await post(`https://hooks.example.com:${crowded}/`, TRUSTING)).toMatchObject({ statusCode: 200 });
+    const outcome = await post(`https://other.example.com:${crowded}/`, TRUSTING);
+    expect(outcome).toMatchObject({ kind: "failed", error: "tls_error" });
+    expect(outcome.kind === "failed" && outcome.detail.length).toBeLessThan(250);
+  });
+
+  it("asks for the certificate of the name it was given, and refuses any other", async () => {
+    const asked: string[] = [];
     const port = await tlsReceiver({
-      minVersion: "TLSv1",
-      maxVersion: "TLSv1.1",
+      SNICallback: (name, callback) => {
+        asked.push(name);
+        callback(null, createSecureContext({ key: pem("key"), cert: pem("valid") }));
+      },
+    });
+    expect(await post(`https://other.example.com:${port}/`, TRUSTING)).toMatchObject({ error: "tls_error" });
+    expect(asked).toEqual(["other.example.com"]);
+  });
+
+  it.each(["TLSv1", "TLSv1.1"] as const)("refuses %s", async (version) => {
+    const port = await tlsReceiver({
+      minVersion: version,
+      maxVersion: version,
       ciphers: "DEFAULT:@SECLEVEL=0",
     });
     expect(await post(`https://127.0.0.1:${port}/`, TRUSTING)).toMatchObject({ error: "tls_error" });
+  });
+
+  it.each(["TLSv1.2", "TLSv1.3"] as const)("takes %s", async (version) => {
+    const port = await tlsReceiver({ minVersion: version, maxVersion: version });
+    expect(await post(`https://127.0.0.1:${port}/`, TRUSTING)).toMatchObject({ statusCode: 200 });
+  });
+
+  it("verifies certificates whatever NODE_TLS_REJECT_UNAUTHORIZED says", async () => {
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const port = await tlsReceiver({ cert: pem("self-signed") });
+    expect(await post(`https://127.0.0.1:${port}/`)).toMatchObject({ error: "tls_error" });
   });
 
   it("never falls back to plain HTTP", async () => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { AttemptOutcome, PreparedRequest } from "../model.ts";
 import { type ScriptedReceiver, startScriptedReceiver } from "../testing/scripted-receiver.ts";
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from "./dispatcher.ts";
@@ -52,6 +52,7 @@ function answering(text: string): Promise<string> {
 
 function request(url: string, overrides: Partial<PreparedRequest> = {}): PreparedRequest {
   return {
+    tenant: "acme",
     url,
     headers: { "content-type": "application/json" },
     body: Buffer.from('{"a":1}'),
@@ -202,6 +203,20 @@ describe("a hostile receiver", () => {
     expect(await send(slow)).toMatchObject({ error: "timeout" });
   });
 
+  it.each([
+    ["its reason phrase", `HTTP/1.1 200 ${"a".repeat(200_000)}`],
+    ["empty lines", "\r\n".repeat(100_000)],
+  ])("times out when it floods %s", async (_name, text) => {
+    expect(await send(await answering(text))).toMatchObject({ error: "timeout" });
+  });
+
+  it("may send 32 1xx before its answer, and not one more", async () => {
+    const answer = "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
+    const early = "HTTP/1.1 103 Early Hints\r\n\r\n";
+    expect(await send(await answering(early.repeat(32) + answer))).toMatchObject({ statusCode: 202 });
+    expect(await send(await answering(early.repeat(33) + answer))).toMatchObject({ error: "bad_response" });
+  });
+
   it("may send a few 1xx before its answer", async () => {
     const url = await answering(
       "HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n",
@@ -209,9 +224,25 @@ describe("a hostile receiver", () => {
     expect(await send(url)).toMatchObject({ kind: "answered", statusCode: 202 });
   });
 
-  it("is cut off when its headers are too large", async () => {
-    const url = await answering(`HTTP/1.1 200 OK\r\n${`x-h: ${"v".repeat(1_000)}\r\n`.repeat(40)}\r\n`);
-    expect(await send(url)).toMatchObject({ error: "bad_response", detail: "response headers too large" });
+  it("may have 8 KB of headers and not one byte more", async () => {
+    // names and values count: "x" and "content-length" with its "0" are 16 bytes
+    const withValue = (length: number) =>
+      answering(`HTTP/1.1 200 OK\r\nx: ${"v".repeat(length)}\r\ncontent-length: 0\r\n\r\n`);
+    expect(await send(await withValue(8_191 - 16))).toMatchObject({ kind: "answered", statusCode: 200 });
+    expect(await send(await withValue(8_192 - 16))).toMatchObject({
+      kind: "failed",
+      error: "headers_too_large",
+    });
+  });
+
+  it.each([
+    ["in one large header", `x: ${"v".repeat(100_000)}`],
+    ["in many small ones", "a:\r\n".repeat(20_000)],
+    ["in a name", "n".repeat(100_000)],
+    ["in 5000 encodings", `content-encoding: ${"br,".repeat(5_000)}`],
+  ])("is cut off when it floods headers %s, long before the deadline", async (_name, flood) => {
+    const url = await answering(`HTTP/1.1 200 OK\r\n${flood}`);
+    expect(await send(url, { timeoutMs: 60_000 })).toMatchObject({ error: "headers_too_large" });
   });
 
   it.each([
@@ -219,6 +250,20 @@ describe("a hostile receiver", () => {
     ["has status 000", "HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n"],
     ["upgrades", "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"],
     ["speaks HTTP/0.9", "<html>hello</html>\r\n\r\n"],
+    ["speaks HTTP/2", "HTTP/2 200 OK\r\ncontent-length: 0\r\n\r\n"],
+    ["ends its lines with LF", "HTTP/1.1 200 OK\ncontent-length: 0\n\n"],
+    ["has status 099", "HTTP/1.1 099 X\r\ncontent-length: 0\r\n\r\n"],
+    ["has status 1000", "HTTP/1.1 1000 X\r\ncontent-length: 0\r\n\r\n"],
+    ["continues what did not ask", "HTTP/1.1 100 Continue\r\n\r\n"],
+    ["switches protocols without a word", "HTTP/1.1 101 X\r\ncontent-length: 0\r\n\r\n"],
+    // RFC 9112 §6.3: who cannot say how long the answer is has not given one
+    ["gives two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 5\r\n\r\nokoko"],
+    [
+      "gives a length and chunks",
+      "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    ],
+    ["has a length below zero", "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n"],
+    ["has NUL in a header", "HTTP/1.1 200 OK\r\nx: a\0b\r\ncontent-length: 0\r\n\r\n"],
     ["sends NUL", "\0\0\0\0\0\0\0\0"],
   ])("gives a bad response when it %s", async (_name, text) => {
     expect(await send(await answering(text))).toMatchObject({ kind: "failed", error: "bad_response" });
@@ -229,7 +274,23 @@ describe("a hostile receiver", () => {
     ["600", "HTTP/1.1 600 X\r\ncontent-length: 0\r\n\r\n", 600],
     ["204 with a body", "HTTP/1.1 204 No Content\r\n\r\nbody that must not be here", 204],
     ["a body longer than its length", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\ntoo long", 200],
+    ["a body shorter than its length", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort", 200],
     ["broken chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 200],
+    [
+      "an endless trailer",
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${"a:b\r\n".repeat(20_000)}`,
+      200,
+    ],
+    [
+      "an endless chunk extension",
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;${"x".repeat(90_000)}`,
+      200,
+    ],
+    [
+      "2500 encodings",
+      `HTTP/1.1 200 OK\r\ncontent-encoding: ${"br,".repeat(2_500)}br\r\ncontent-length: 1\r\n\r\nx`,
+      200,
+    ],
   ])("is judged by its status: %s", async (_name, text, statusCode) => {
     expect(await send(await answering(text))).toMatchObject({ kind: "answered", statusCode });
   });
@@ -287,6 +348,82 @@ describe("a hostile receiver", () => {
     // Connections are accepted in order, so this one comes behind any that should not be there.
     await dispatcher().send(request(`${server.url}/ok`, { timeoutMs: 2_000 }));
     expect(server.connections).toBe(2);
+  });
+});
+
+describe("connections", () => {
+  const ok = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+  /** undici takes a connection back one turn of the event loop after its answer. */
+  async function sendInTurn(sender: Dispatcher, url: string, tenants: (string | null)[]): Promise<void> {
+    for (const tenant of tenants) {
+      expect(await sender.send(request(url, { tenant, timeoutMs: 2_000 }))).toMatchObject({
+        statusCode: 200,
+      });
+      await new Promise(setImmediate);
+    }
+  }
+
+  it("are never shared between tenants, nor with the operator", async () => {
+    const server = await receiver();
+    const sender = dispatcher();
+    await sendInTurn(sender, server.url, ["acme", "globex", null, "acme", "globex", null]);
+    expect(server.connections).toBe(3);
+  });
+
+  it("of one tenant cannot be poisoned by another", async () => {
+    const url = await rawServer((socket, nth) =>
+      socket.write(nth === 1 ? ok + ok : ok.replace("200", "500")),
+    );
+    const sender = dispatcher();
+    expect(await sender.send(request(url, { tenant: "acme" }))).toMatchObject({ statusCode: 200 });
+    expect(await sender.send(request(url, { tenant: "globex" }))).toMatchObject({ statusCode: 500 });
+  });
+
+  it("are replaced after five minutes, so that their address is checked again", async () => {
+    const server = await receiver();
+    let nowMs = 0;
+    const sender = dispatcher({ now: () => nowMs });
+    await sendInTurn(sender, server.url, ["acme"]);
+    nowMs = 299_999;
+    await sendInTurn(sender, server.url, ["acme"]);
+    expect(server.connections).toBe(1);
+    nowMs = 300_000;
+    await sendInTurn(sender, server.url, ["acme"]);
+    expect(server.connections).toBe(2);
+  });
+
+  it("that are replaced while a request is on its way still bring its answer", async () => {
+    const server = await receiver();
+    const gate = createGate();
+    server.answer("/slow", { until: gate.opened });
+    let nowMs = 0;
+    const sender = dispatcher({ now: () => nowMs });
+    const slow = sender.send(request(`${server.url}/slow`, { timeoutMs: 5_000 }));
+    await server.received(1);
+    nowMs = 300_000;
+    await sendInTurn(sender, server.url, ["acme"]);
+    gate.open();
+    expect(await slow).toMatchObject({ statusCode: 200 });
+  });
+
+  it("are kept idle for 30 s at most, whatever the receiver asks for", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const closed = createGate();
+    let connections = 0;
+    const url = await rawServer((socket) => {
+      socket.write(ok.replace("\r\n\r\n", "\r\nkeep-alive: timeout=86400\r\n\r\n"));
+      if (socket.listenerCount("close") === 0) connections += 1;
+      socket.on("close", closed.open);
+    });
+    const sender = dispatcher();
+    await sendInTurn(sender, url, ["acme"]);
+    vi.advanceTimersByTime(29_000);
+    await sendInTurn(sender, url, ["acme"]);
+    expect(connections).toBe(1);
+    vi.advanceTimersByTime(30_001);
+    await closed.opened;
   });
 });
 

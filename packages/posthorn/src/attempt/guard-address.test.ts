@@ -114,10 +114,48 @@ describe("isAllowedAddress", () => {
   it("keeps cloud metadata closed even when everything is open", () => {
     const policy = parseAddressPolicy({ allowedCidrs: ["0.0.0.0/0", "::/0"] });
     const metadata =
-      "169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 168.63.129.16 192.0.0.192 fd00:ec2::254 fd20:ce::254 ::ffff:169.254.169.254 64:ff9b::a9fe:a9fe 64:ff9b:1::a9fe:a9fe 2002:a9fe:a9fe::1 ::a9fe:a9fe";
+      "169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 168.63.129.16 192.0.0.192 fd00:ec2::254 fd20:ce::254 ::ffff:169.254.169.254 64:ff9b::a9fe:a9fe 64:ff9b:1::a9fe:a9fe 64:ff9b:1:a9fe:a9:fe00:: 64:ff9b:1:a9:fe:a9fe:: 64:ff9b:1:0:a9:fea9:fe00:: 2002:a9fe:a9fe::1 ::a9fe:a9fe";
     for (const ip of metadata.split(" ")) expect(isAllowed(ip, policy), ip).toBe(false);
     for (const ip of ["10.0.0.1", "::1", "127.0.0.1", "fd00::1"])
       expect(isAllowed(ip, policy), ip).toBe(true);
+  });
+
+  it("refuses a public address of this machine's own, unless the operator opened it", () => {
+    const isOwn = (address: readonly number[]) => address.join(".") === "8.8.8.8";
+    const policy = parseAddressPolicy({ isOwn });
+    expect(["8.8.8.7", "8.8.8.8", "8.8.8.9", "::ffff:8.8.8.8"].map((ip) => isAllowed(ip, policy))).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect(isAllowed("8.8.8.8", parseAddressPolicy({ isOwn, allowedCidrs: ["8.8.8.8/32"] }))).toBe(true);
+  });
+
+  it("looks behind NAT64 once the operator allows it, and refuses what it would refuse in IPv4", () => {
+    const policy = parseAddressPolicy({
+      allowNat64: true,
+      allowedCidrs: ["10.1.0.0/16"],
+      isOwn: (address) => address.join(".") === "8.8.4.4",
+    });
+    for (const ip of ["8.8.8.8", "9.255.255.255", "10.1.0.1"]) {
+      expect(isAllowed(`64:ff9b::${ip}`, PUBLIC_ONLY), ip).toBe(false);
+      expect(isAllowed(`64:ff9b::${ip}`, policy), ip).toBe(true);
+    }
+    for (const ip of ["127.0.0.1", "10.0.0.1", "169.254.169.254", "100.100.100.200", "0.0.0.0", "8.8.4.4"])
+      expect(isAllowed(`64:ff9b::${ip}`, policy), ip).toBe(false);
+    // neighbours of the well-known prefix, and the one for local use, are no NAT64 to us
+    for (const ip of ["64:ff9b:1::808:808", "64:ff9b::1:808:808", "64:ff9a::808:808", "64:ff9c::808:808"])
+      expect(isAllowed(ip, policy), ip).toBe(false);
+  });
+
+  it("judges a NAT64 address as the IPv4 address, whichever it is", () => {
+    const policy = parseAddressPolicy({ allowNat64: true });
+    fc.assert(
+      fc.property(fc.ipV4(), (ip) => {
+        expect(isAllowed(`64:ff9b::${ip}`, policy)).toBe(isAllowed(ip));
+      }),
+    );
   });
 
   it.each([

@@ -1,20 +1,25 @@
 // Which addresses a delivery may connect to. IPv4 by the whole IANA special-purpose table; IPv6 by an allow-list,
 // 2000::/3 minus specials: every deny-list surveyed for IPv6 was incomplete at some time (NAT64, 6to4, site-local, …).
 import { type IpBytes, type IpRange, isInRange, parseCidr, parseIp } from "./ip-address.ts";
+import { ownAddresses } from "./own-addresses.ts";
 
 /** The operator's word, never a tenant's. */
 export interface AddressPolicy {
   readonly allowHttp: boolean;
   /** Special ranges that may be reached all the same, such as `127.0.0.0/8` in development. */
   readonly allowedCidrs: readonly IpRange[];
+  /** Reach public IPv4 addresses through a NAT64 translator, `64:ff9b::/96`. */
+  readonly allowNat64: boolean;
+  /** Is this an address of one of this machine's interfaces? */
+  readonly isOwn: (address: IpBytes) => boolean;
 }
 
 export interface AddressPolicyInput {
   readonly allowHttp?: boolean;
   readonly allowedCidrs?: readonly string[];
+  readonly allowNat64?: boolean;
+  readonly isOwn?: (address: IpBytes) => boolean;
 }
-
-export const PUBLIC_ONLY: AddressPolicy = { allowHttp: false, allowedCidrs: [] };
 
 export function parseAddressPolicy(input: AddressPolicyInput = {}): AddressPolicy {
   const allowedCidrs = (input.allowedCidrs ?? []).map((text) => {
@@ -26,16 +31,25 @@ export function parseAddressPolicy(input: AddressPolicyInput = {}): AddressPolic
     }
     return range;
   });
-  return { allowHttp: input.allowHttp ?? false, allowedCidrs };
+  const { allowHttp = false, allowNat64 = false, isOwn = ownAddresses() } = input;
+  return { allowHttp, allowedCidrs, allowNat64, isOwn };
 }
+
+export const PUBLIC_ONLY: AddressPolicy = parseAddressPolicy();
 
 /** Anything that is not plainly an address of that family is refused. */
 export function isAllowedAddress(ip: string, family: 4 | 6, policy: AddressPolicy): boolean {
   if (ip.includes(":") !== (family === 6)) return false;
   const address = parseIp(ip);
-  if (address === null) return false;
+  return address !== null && isAllowed(address, policy);
+}
+
+function isAllowed(address: IpBytes, policy: AddressPolicy): boolean {
   if (isMetadata(address)) return false;
-  return isPublic(address) || isInAny(address, policy.allowedCidrs);
+  if (isInAny(address, policy.allowedCidrs)) return true;
+  if (policy.isOwn(address)) return false;
+  if (policy.allowNat64 && isInRange(address, NAT64)) return isAllowed(address.slice(12), policy);
+  return isPublic(address);
 }
 
 /** Did the operator, and not the public address space, let this one in? */
@@ -51,16 +65,19 @@ function isPublic(address: IpBytes): boolean {
 
 /** Hands out credentials to whoever asks: refused even inside an allowed range, also when wrapped in IPv6. */
 function isMetadata(address: IpBytes): boolean {
-  if (isInAny(address, METADATA)) return true;
-  const embedded = embeddedIpv4(address);
-  return embedded !== null && isInAny(embedded, METADATA);
+  return [address, ...embeddedIpv4(address)].some((candidate) => isInAny(candidate, METADATA));
 }
 
-/** The IPv4 address that a translator or tunnel would dial: NAT64, 6to4, IPv4-compatible. */
-function embeddedIpv4(address: IpBytes): IpBytes | null {
-  if (address.length === 4) return null;
-  if (isInRange(address, SIX_TO_FOUR)) return address.slice(2, 6);
-  return isInAny(address, ENDS_IN_IPV4) ? address.slice(12) : null;
+/** The IPv4 addresses that a translator or tunnel may dial for this one: NAT64, 6to4, IPv4-compatible. */
+function embeddedIpv4(address: IpBytes): IpBytes[] {
+  if (address.length === 4) return [];
+  if (isInRange(address, SIX_TO_FOUR)) return [address.slice(2, 6)];
+  if (isInRange(address, LOCAL_NAT64)) {
+    // RFC 6052 §2.2: where in it the IPv4 address lies depends on the translator's prefix; byte 8 is always left out.
+    const withoutByte8 = [...address.slice(0, 8), ...address.slice(9)];
+    return [6, 7, 8].map((at) => withoutByte8.slice(at, at + 4)).concat([address.slice(12)]);
+  }
+  return isInAny(address, ENDS_IN_IPV4) ? [address.slice(12)] : [];
 }
 
 function isInAny(address: IpBytes, list: readonly IpRange[]): boolean {
@@ -117,4 +134,6 @@ const METADATA = [
 ].map(range);
 
 const SIX_TO_FOUR = range("2002::/16");
-const ENDS_IN_IPV4 = ["64:ff9b::/96", "64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96"].map(range);
+const NAT64 = range("64:ff9b::/96");
+const LOCAL_NAT64 = range("64:ff9b:1::/48");
+const ENDS_IN_IPV4 = [NAT64, ...["::/96", "::ffff:0:0:0/96"].map(range)];

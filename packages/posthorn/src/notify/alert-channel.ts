@@ -19,7 +19,7 @@ export function createAlertChannel({ url, userAgent, send }: AlertOptions): Chan
     name: "alert",
     async send(endpoint, _told, signal) {
       const body = Buffer.from(JSON.stringify({ text: alertText(endpoint) }));
-      const problem = problemOf(await send({ url, headers, body, timeoutMs }, signal));
+      const problem = problemOf(await send({ tenant: null, url, headers, body, timeoutMs }, signal));
       return { told: [], problems: problem === null ? [] : [problem] };
     },
   };

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { parseAddressPolicy } from "../attempt/guard-address.ts";
 import { type Logger, silentLogger } from "../observe/log.ts";
 import { createEndpoints } from "../resources/endpoints.ts";
 import { parseKeyRing } from "../storage/key-ring.ts";
@@ -129,7 +130,7 @@ test("a disabling that does not commit is told to nobody", async () => {
   const failing = createEndpoints({
     db: first.hooks.db,
     keyRing: parseKeyRing(encryptionKeys),
-    addressPolicy: { allowHttp: true, allowedCidrs: [] },
+    addressPolicy: parseAddressPolicy({ allowHttp: true }),
     defaults: {} as never,
     nowMs: () => Date.now(),
     announce: async (tx, disabled) => {

@@ -103,6 +103,7 @@ const ERRORS: Readonly<Record<AttemptError, string>> = {
   connection_reset: "the connection was closed before an answer",
   connection_error: "no connection could be made",
   tls_error: "its certificate or TLS was not accepted",
+  headers_too_large: "its answer has too many headers",
   bad_response: "what came back is not an HTTP answer",
   blocked_address: "its address is not allowed",
   invalid_request: "its settings make no valid request",

@@ -66,6 +66,7 @@ function createHooks(
       encryptionKeys,
       allowHttp: config.allowHttp,
       allowCidrs: config.allowCidrs,
+      allowNat64: config.allowNat64,
       retryPolicy: config.retryPolicy,
       retryOn: config.retryOn,
       timeoutMs: config.timeoutMs,

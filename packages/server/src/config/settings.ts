@@ -112,6 +112,12 @@ export const settings = {
     [],
     "Address ranges that endpoints may have although they are private, comma between. `posthorn dev` adds loopback.",
   ),
+  allowNat64: setting(
+    "POSTHORN_ALLOW_NAT64",
+    yesOrNo,
+    false,
+    "Allows delivery through a NAT64 translator (64:ff9b::/96), for hosts without IPv4; the IPv4 address behind it is checked.",
+  ),
   retryPolicy: setting(
     "POSTHORN_RETRY_POLICY",
     anyText,
