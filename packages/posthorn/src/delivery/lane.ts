@@ -65,7 +65,7 @@ export class Lane {
 
   /** The one to start; `mayStart` says that there is one. */
   takeNext(): ClaimedDelivery {
-    const [delivery] = this.waiting.splice(this.order.firstFree(this.waiting), 1);
-    return delivery as ClaimedDelivery;
+    const place = this.order.firstFree(this.waiting);
+    return (place === 0 ? this.waiting.shift() : this.waiting.splice(place, 1)[0]) as ClaimedDelivery;
   }
 }

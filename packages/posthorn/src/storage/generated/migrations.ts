@@ -406,11 +406,12 @@ as $$ select posthorn.publish(tenant, type, data::text, subject, api_version, id
   {
     version: 2,
     name: "order",
-    checksum: "9fe9d97ac8a6f74d742b7eba3585e9c546b1d172391155029128fba516303cc9",
+    checksum: "769245c59140e74d6d072f04309f8144fade6df7df103cd79cf1f7427f832b39",
     sql: `-- Order: events of a subject are numbered without a gap, and an endpoint may ask to get them one by one in that order.
 
--- The last number of each subject. Whoever publishes holds the row until the end of its transaction, so the numbers of a
--- subject are in the order of the commits, and a rollback leaves no gap. Never deleted: a receiver remembers how far it got.
+-- The last number of each subject. Whoever publishes holds the row until the end of its transaction, so the numbers
+-- of a subject are in the order of the commits, and a rollback leaves no gap. Never deleted: a receiver remembers how
+-- far it got.
 create table posthorn.subjects (
   tenant text not null,
   subject text not null,
@@ -425,8 +426,8 @@ alter table posthorn.outbox
   add column sequence bigint;
 create index outbox_order on posthorn.outbox (tenant, subject, sequence) where subject is not null;
 
--- Set in rows that are delivered in order, and in no others. Of these the lowest of each endpoint and subject is due when
--- its next_at says so; one behind it that a fetch has met is parked at infinity until its turn comes.
+-- Set in rows that are delivered in order, and in no others. Of these the lowest of each endpoint and subject is due
+-- when its next_at says so; one behind it that a fetch has met is parked at infinity until its turn comes.
 alter table posthorn.queue
   add column subject text,
   add column sequence bigint;

@@ -37,5 +37,6 @@ export const endpointColumns = `ep.id, ep.tenant, ep.url, ep.description, to_jso
   ep.is_active as "isActive", ep.disabled_reason as "disabledReason",
   posthorn.epoch_ms(ep.disabled_at) as "disabledMs", ep.format, ep.signature, ep.headers,
   ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.retry_policy as "retryPolicy",
-  ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead", ep.version, posthorn.epoch_ms(ep.created_at) as "createdMs",
+  ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead", ep.version,
+  posthorn.epoch_ms(ep.created_at) as "createdMs",
   posthorn.epoch_ms(ep.updated_at) as "updatedMs"`;
