@@ -1,5 +1,5 @@
-// A receiver that answers by what is in the event, and remembers for each path and subject in which order events came and
-// whether one came while another was open.
+// A receiver that answers by what is in the event, and remembers for each path and subject in which order events came
+// and whether one came while another was open.
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -123,8 +123,8 @@ export class Lane {
 
   /** The one to start; `hasTurn` says that there is one. */
   takeNext(): ClaimedDelivery {
-    const [delivery] = this.waiting.splice(this.order.firstFree(this.waiting), 1);
-    return delivery as ClaimedDelivery;
+    const place = this.order.firstFree(this.waiting);
+    return (place === 0 ? this.waiting.shift() : this.waiting.splice(place, 1)[0]) as ClaimedDelivery;
   }
 
   takeToken(): boolean {

@@ -1,5 +1,5 @@
-// A fifo endpoint gets the events of a subject one by one, in the order of their sequences, whatever happens in between; other
-// subjects and other endpoints do not notice.
+// A fifo endpoint gets the events of a subject one by one, in the order of their sequences, whatever happens in
+// between; other subjects and other endpoints do not notice.
 import { randomBytes } from "node:crypto";
 import { parseId } from "@posthorn/wire";
 import type pg from "pg";

@@ -1,5 +1,5 @@
-// Passes turns on: notes in which subjects the next delivery may go, and tells the database. Runs in the loop that fetches, before
-// each fetch, so that a row is never parked behind one that is done.
+// Passes turns on: notes in which subjects the next delivery may go, and tells the database. Runs in the loop that
+// fetches, before each fetch, so that a row is never parked behind one that is done.
 import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import {

@@ -1,5 +1,6 @@
-// The order within the subjects of one lane, as far as it is kept in memory. The database hands out one delivery of a subject at a
-// time; only a retry by hand can bring a lower one while another is in memory, so this rarely has anything to do.
+// The order within the subjects of one lane, as far as it is kept in memory. The database hands out one delivery of a
+// subject at a time; only a retry by hand can bring a lower one while another is in memory, so this rarely has
+// anything to do.
 import type { ClaimedDelivery } from "../model.ts";
 
 export class SubjectOrder {

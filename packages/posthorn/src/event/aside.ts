@@ -1,5 +1,6 @@
-// Publishes that wait for a lock somebody else's open transaction may hold, apart from all others. A lock is an idempotency key
-// or a subject. Events of one subject stand in one line and keep their order; lines take turns, those that are not known to be held first.
+// Publishes that wait for a lock somebody else's open transaction may hold, apart from all others. A lock is an
+// idempotency key or a subject. Events of one subject stand in one line and keep their order; lines take turns, those
+// that are not known to be held first.
 import type { Event } from "../model.ts";
 import type { IdempotencyKey } from "../storage/queries/events/number.ts";
 

@@ -1,6 +1,6 @@
-// Order under whatever happens: random publishes by two ways, relays, fetches, settlements, crashes, hand-overs and retries by
-// hand against the real statements. Each time something is sent, nothing before it in its subject may be unfinished.
-// A failure prints its seed: POSTHORN_SEED=<seed> runs it again.
+// Order under whatever happens: random publishes by two ways, relays, fetches, settlements, crashes, hand-overs and
+// retries by hand against the real statements. Each time something is sent, nothing before it in its subject may be
+// unfinished. A failure prints its seed: POSTHORN_SEED=<seed> runs it again.
 import { uuidv7 } from "@posthorn/wire";
 import fc from "fast-check";
 import type pg from "pg";
@@ -12,6 +12,7 @@ import { SubjectOrder } from "../delivery/subject-order.ts";
 import type { ClaimedDelivery, Event, FifoOnDead, Uuid } from "../model.ts";
 import { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
+import { syncLanes } from "./queries/endpoints/sync-lanes.ts";
 import { insertEndpoint } from "./queries/endpoints/write.ts";
 import { claim, type IngestBatch, ingest } from "./queries/events/ingest.ts";
 import { ingestInOrder } from "./queries/events/ingest-in-order.ts";
@@ -20,6 +21,7 @@ import { acquireLanes } from "./queries/lanes/acquire.ts";
 import { releaseLanes } from "./queries/lanes/release.ts";
 import { waitingEvents } from "./queries/outbox/waiting.ts";
 import { fetch } from "./queries/queue/fetch.ts";
+import { letGoOfSubjects } from "./queries/queue/let-go-of-subjects.ts";
 import { oweAgain } from "./queries/queue/owe.ts";
 import { promoteLanes, promoteSubjects } from "./queries/queue/promote.ts";
 import { settle } from "./queries/queue/settle.ts";
@@ -83,6 +85,23 @@ test.each<FifoOnDead>(["pass", "hold"])(
   },
   60_000,
 );
+
+test("an owner that lets go of a lane before it hears that held subjects may go on leaves it ready", async () => {
+  const { endpointId, workers } = await createWorld("hold");
+  const [owner, other] = workers as [Worker, Worker];
+  await pool.query("update posthorn.lanes set owner = $1", [owner.id]);
+  await pool.query(
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, subject, sequence)
+     values ($1, $1, $2, 'infinity', now(), 's', 2)`,
+    [uuidv7(), endpointId],
+  );
+  await db.transaction(async (tx) => {
+    await letGoOfSubjects(tx, endpointId);
+    expect(await syncLanes(tx, [endpointId])).toEqual(new Map([[endpointId, owner.id]]));
+  });
+  expect(await releaseLanes(db, owner.id, [endpointId])).toEqual(new Set([endpointId]));
+  expect(await acquireLanes(db, other.id, 10)).toEqual([{ endpointId, hasParked: true }]);
+});
 
 interface Worker {
   readonly id: number;
@@ -231,6 +250,8 @@ async function createWorld(fifoOnDead: FifoOnDead) {
   };
 
   return {
+    endpointId,
+    workers,
     take: (step: Step) => actions[step.kind](workers[step.who] as Worker, step),
     /** Both die, a new one goes on with well receivers, and somebody retries what is dead and holds. */
     async bringToAnEnd(): Promise<void> {

@@ -469,11 +469,12 @@ create index notices_of_endpoint on posthorn.notices (endpoint_id);
   {
     version: 4,
     name: "order",
-    checksum: "47b6c7abbf70949bc40c50d23572101916eda1ddc4269a4f995c7d8b184ffdc2",
+    checksum: "973f43c3064eef9090c3d242db0fc6a31d0cd13dc007f28a8fa9fc94c3d5ef3d",
     sql: `-- Order: events of a subject are numbered without a gap, and an endpoint may ask to get them one by one in that order.
 
--- The last number of each subject. Whoever publishes holds the row until the end of its transaction, so the numbers of a
--- subject are in the order of the commits, and a rollback leaves no gap. Never deleted: a receiver remembers how far it got.
+-- The last number of each subject. Whoever publishes holds the row until the end of its transaction, so the numbers
+-- of a subject are in the order of the commits, and a rollback leaves no gap. Never deleted: a receiver remembers how
+-- far it got.
 create table posthorn.subjects (
   tenant text not null,
   subject text not null,
@@ -488,8 +489,8 @@ alter table posthorn.outbox
   add column sequence bigint;
 create index outbox_order on posthorn.outbox (tenant, subject, sequence) where subject is not null;
 
--- Set in rows that are delivered in order, and in no others. Of these the lowest of each endpoint and subject is due when
--- its next_at says so; one behind it that a fetch has met is parked at infinity until its turn comes.
+-- Set in rows that are delivered in order, and in no others. Of these the lowest of each endpoint and subject is due
+-- when its next_at says so; one behind it that a fetch has met is parked at infinity until its turn comes.
 alter table posthorn.queue
   add column subject text,
   add column sequence bigint;

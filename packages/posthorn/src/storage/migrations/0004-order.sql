@@ -1,7 +1,8 @@
 -- Order: events of a subject are numbered without a gap, and an endpoint may ask to get them one by one in that order.
 
--- The last number of each subject. Whoever publishes holds the row until the end of its transaction, so the numbers of a
--- subject are in the order of the commits, and a rollback leaves no gap. Never deleted: a receiver remembers how far it got.
+-- The last number of each subject. Whoever publishes holds the row until the end of its transaction, so the numbers
+-- of a subject are in the order of the commits, and a rollback leaves no gap. Never deleted: a receiver remembers how
+-- far it got.
 create table posthorn.subjects (
   tenant text not null,
   subject text not null,
@@ -16,8 +17,8 @@ alter table posthorn.outbox
   add column sequence bigint;
 create index outbox_order on posthorn.outbox (tenant, subject, sequence) where subject is not null;
 
--- Set in rows that are delivered in order, and in no others. Of these the lowest of each endpoint and subject is due when
--- its next_at says so; one behind it that a fetch has met is parked at infinity until its turn comes.
+-- Set in rows that are delivered in order, and in no others. Of these the lowest of each endpoint and subject is due
+-- when its next_at says so; one behind it that a fetch has met is parked at infinity until its turn comes.
 alter table posthorn.queue
   add column subject text,
   add column sequence bigint;

@@ -40,6 +40,7 @@ export interface EndpointRow {
 export const endpointColumns = `ep.id, ep.tenant, ep.url, ep.description, to_json(ep.events) as events,
   ep.is_active as "isActive", ep.disabled_reason as "disabledReason",
   posthorn.epoch_ms(ep.disabled_at) as "disabledMs", ep.format, ep.signature, ep.headers,
-  ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.rate_limit as "rateLimit", ep.retry_policy as "retryPolicy",
-  ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead", ep.version, posthorn.epoch_ms(ep.created_at) as "createdMs",
-  posthorn.epoch_ms(ep.updated_at) as "updatedMs", ${healthColumn("ep.id")} as health`;
+  ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.rate_limit as "rateLimit",
+  ep.retry_policy as "retryPolicy", ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead", ep.version,
+  posthorn.epoch_ms(ep.created_at) as "createdMs", posthorn.epoch_ms(ep.updated_at) as "updatedMs",
+  ${healthColumn("ep.id")} as health`;

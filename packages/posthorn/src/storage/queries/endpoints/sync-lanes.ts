@@ -3,7 +3,7 @@ import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import { firstLookAt } from "../lanes/ready-at.ts";
+import { firstLookAt, hasParked } from "../lanes/ready-at.ts";
 
 /** Returns the owners, who are to be told. */
 export async function syncLanes(
@@ -28,14 +28,18 @@ for no key update
 `,
 );
 
-// The owner of a lane knows when its rows are due; a lane without one is ready when its first row is. The change may have let
-// go of subjects that were held.
+// The owner of a lane knows when its rows are due; a lane without one is ready when its first row is. The change may
+// have let go of subjects that were held: an owner that releases the lane before it has heard of that leaves it
+// ready.
 const syncStatement = statement(
   "sync lanes",
   `
 update posthorn.lanes l
 set paused = not (ep.is_active and t.is_active and ep.deleted_at is null),
-  ready_at = case when l.owner is null then ${firstLookAt("l")} end
+  ready_at = case
+    when l.owner is null then ${firstLookAt("l")}
+    when ${hasParked("l")} then posthorn.now()
+  end
 from posthorn.endpoints ep
 join posthorn.tenants t on t.id = ep.tenant
 where l.endpoint_id = any ($1::uuid[])

@@ -1,5 +1,6 @@
-// Stores events of which some are delivered in order. Whether one before them is still owed can be asked only after their
-// subjects are held, so it takes two statements in one transaction, and nothing stays when the second writes nothing.
+// Stores events of which some are delivered in order. Whether one before them is still owed can be asked only after
+// their subjects are held, so it takes two statements in one transaction, and nothing stays when the second writes
+// nothing.
 import type { Event } from "../../../model.ts";
 import type { Database } from "../../database.ts";
 import { type IngestBatch, type IngestResult, ingest, toSubjectEvent } from "./ingest.ts";

@@ -1,8 +1,10 @@
-// The statement that ingests, in two texts made of the same steps: events with a subject are numbered and kept in order, and
-// events without one pay nothing for that (the additional steps take 0.2 ms, even where they have nothing to do).
+// The statement that ingests, in two texts made of the same steps: events with a subject are numbered and kept in
+// order, and events without one pay nothing for that (the additional steps take 0.2 ms, even where they have nothing
+// to do).
 //
-// Parameters: 1 worker · 2–3 routes · 4–7 keys · 8 outbox · 9–14 events · 15 foreign lanes · 16 wanted lanes · 17–20 deliveries;
-// with subjects also: 21–24 events with a subject · 25 places of the events there · 26–31 ordered deliveries · 32 their events.
+// Parameters: 1 worker · 2–3 routes · 4–7 keys · 8 outbox · 9–14 events · 15 foreign lanes · 16 wanted lanes · 17–20
+// deliveries; with subjects also: 21–24 events with a subject · 25 places of the events there · 26–31 ordered
+// deliveries · 32 their events.
 import { statement } from "../../sql.ts";
 import { healthColumn } from "../health/health-column.ts";
 import { isFirst } from "../queue/is-first.ts";

@@ -1,5 +1,5 @@
-// Takes idempotency keys and the next numbers of subjects, and holds both until the transaction ends: the first half of a
-// publish whose order counts at once. What follows in the same transaction sees everything numbered before.
+// Takes idempotency keys and the next numbers of subjects, and holds both until the transaction ends: the first half
+// of a publish whose order counts at once. What follows in the same transaction sees everything numbered before.
 import type { Uuid } from "../../../model.ts";
 import { byteaArray, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";

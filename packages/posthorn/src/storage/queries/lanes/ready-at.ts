@@ -1,5 +1,5 @@
-// When a lane without an owner is ready, from what is owed in it. For a lane under the given name; each reads one entry at
-// an end of the index, whatever the backlog.
+// When a lane without an owner is ready, from what is owed in it. For a lane under the given name; each reads one
+// entry at an end of the index, whatever the backlog.
 
 /** Rows are parked behind others of their subject, or behind nothing any more. */
 export const hasParked = (lane: string): string => `coalesce((

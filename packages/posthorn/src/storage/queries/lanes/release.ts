@@ -37,7 +37,7 @@ const releaseStatement = statement(
   `
 update posthorn.lanes l
 set owner = null,
-  ready_at = ${firstDueAt("l")}
+  ready_at = least(l.ready_at, ${firstDueAt("l")})
 where l.endpoint_id = any ($2::uuid[])
   and l.owner = $1::integer
 `,

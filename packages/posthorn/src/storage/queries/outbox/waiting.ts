@@ -22,8 +22,8 @@ with oldest as materialized (
   order by o.event_id
   limit $1::integer
 ),
--- Ids come from the clocks of those who publish: of a subject, the lowest numbers take the places that its ids have here, or
--- a look full of events that come after one further on would be the last.
+-- Ids come from the clocks of those who publish: of a subject, the lowest numbers take the places that its ids have
+-- here, or a look full of events that come after one further on would be the last.
 subject as materialized (
   select s.tenant, s.subject, array_agg(s.place order by s.place) as places, count(*) as count
   from oldest s

@@ -1,5 +1,5 @@
-// Claims due deliveries of lanes this worker owns: many lanes, few rows each, whatever the backlog. One whose turn in its
-// subject has not come is parked: it is not met again until whoever is before it is done (promote.ts).
+// Claims due deliveries of lanes this worker owns: many lanes, few rows each, whatever the backlog. One whose turn in
+// its subject has not come is parked: it is not met again until whoever is before it is done (promote.ts).
 import type { ClaimedDelivery, Uuid } from "../../../model.ts";
 import { int4Array, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -46,8 +46,8 @@ interface FetchedRow extends ClaimedRow {
 }
 
 // "= any (array(…))" and not a join: a generic plan guesses thousands of rows from the limit and would scan the
-// backlog (10 ms at 20,000 owed rows, growing with it). Each row is parked once at most for each of its turns, so the due
-// part of the index holds the heads of subjects and newcomers, never a subject's backlog.
+// backlog (10 ms at 20,000 owed rows, growing with it). Each row is parked once at most for each of its turns, so the
+// due part of the index holds the heads of subjects and newcomers, never a subject's backlog.
 const fetchStatement = statement(
   "fetch",
   `

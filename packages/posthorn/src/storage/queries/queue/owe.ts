@@ -77,8 +77,8 @@ const lockLaneStatement = statement(
   `
 update posthorn.lanes
 set ready_at = case
-    when paused then ready_at
-    when owner is null then least(ready_at, posthorn.now())
+    when paused or owner is not null then ready_at
+    else least(ready_at, posthorn.now())
   end
 where endpoint_id = $1::uuid
 returning owner, paused

@@ -1,5 +1,5 @@
-// Gives the turn to the next of a subject: the lowest that is owed there, if it was parked, is due now. Only the lane's owner
-// parks and promotes, in one loop, so a row is never parked on what a promotion has just changed.
+// Gives the turn to the next of a subject: the lowest that is owed there, if it was parked, is due now. Only the
+// lane's owner parks and promotes, in one loop, so a row is never parked on what a promotion has just changed.
 import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";

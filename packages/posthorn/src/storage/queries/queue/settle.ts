@@ -75,7 +75,8 @@ died as (
     and q.claimed_by = $1::integer
   returning q.id, q.event_id, q.endpoint_id, q.attempts + 1 as attempts, q.replay_count, q.subject, q.sequence
 ),
--- Shared with whoever changes the endpoint, or a subject would stay held after its endpoint was told to let dead ones pass.
+-- Shared with whoever changes the endpoint, or a subject would stay held after its endpoint was told to let dead ones
+-- pass.
 held as (
   insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id)
   select died.endpoint_id, died.subject, died.sequence, died.id
