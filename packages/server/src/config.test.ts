@@ -163,7 +163,7 @@ test("two encryption keys of the same id are refused", () => {
 });
 
 test("settings that nothing acts on yet are named", () => {
-  expect(withoutEffect(loadConfig({ env: { POSTHORN_RETENTION_DAYS: "30", PORT: "1" } }))).toEqual([
-    "POSTHORN_RETENTION_DAYS",
+  expect(withoutEffect(loadConfig({ env: { POSTHORN_DISABLE_AFTER_FAILURES: "30", PORT: "1" } }))).toEqual([
+    "POSTHORN_DISABLE_AFTER_FAILURES",
   ]);
 });

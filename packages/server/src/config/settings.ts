@@ -28,8 +28,6 @@ export interface Setting<T, Default extends T | undefined> {
   readonly planned?: boolean;
 }
 
-const DAY_MS = 86_400_000;
-
 export const settings = {
   port: setting(
     "PORT",
@@ -152,6 +150,24 @@ export const settings = {
     unset("10"),
     "Endpoints a tenant may have.",
   ),
+  retentionDays: setting(
+    "POSTHORN_RETENTION_DAYS",
+    wholeNumber({ min: 1, max: 3_650 }),
+    unset("90"),
+    "Days that finished deliveries, their attempts and events are kept; dead letters stay.",
+  ),
+  deadRetentionDays: setting(
+    "POSTHORN_DEAD_RETENTION_DAYS",
+    wholeNumber({ min: 1, max: 3_650 }),
+    unset("none"),
+    "Days that dead letters are kept. Unset: until somebody deletes or revives them.",
+  ),
+  idempotencyDays: setting(
+    "POSTHORN_IDEMPOTENCY_DAYS",
+    wholeNumber({ min: 1, max: 3_650 }),
+    unset("30"),
+    "Days that an idempotency key is remembered.",
+  ),
   headerPrefix: setting(
     "POSTHORN_HEADER_PREFIX",
     anyText,
@@ -175,11 +191,6 @@ export const settings = {
     "POSTHORN_DISABLE_AFTER_FAILURES",
     wholeNumber({ min: 0, max: 1_000_000 }),
     "Consecutive failures after which an endpoint is disabled.",
-  ),
-  retentionDays: planned(
-    "POSTHORN_RETENTION_DAYS",
-    wholeNumber({ min: 1, max: Math.floor(Number.MAX_SAFE_INTEGER / DAY_MS) }),
-    "Days that finished deliveries and their events are kept.",
   ),
   smtpUrl: {
     ...planned("SMTP_URL", anyText, "Mail server for messages to a tenant's admins."),
