@@ -36,7 +36,7 @@ async function replace(options: PartitionsOptions, replacement: Replacement): Pr
     await stageKept(db, replacement);
     while (mayGoOn() && (await copyKept(db, replacement, copyStep)) > 0);
     const dropped = await swapKept(db, replacement);
-    logger.info("old history was dropped", { table, partitions: dropped, kept });
+    if (dropped > 0) logger.info("old history was dropped", { table, partitions: dropped, kept });
     return true;
   } catch (error) {
     if (!isInTheWay(error)) throw error;

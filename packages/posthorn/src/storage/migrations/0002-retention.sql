@@ -198,6 +198,10 @@ declare
 begin
   -- the parent first, as everybody does who reads or writes
   execute format('lock table only posthorn.%I in access exclusive mode', parent);
+  -- another leader was quicker
+  if (select c.relispartition from pg_class c where c.oid = format('posthorn.%I', target)::regclass) then
+    return 0;
+  end if;
   select array_agg(p.name order by p.name) into sources
   from posthorn.history_partitions() p
   where p.parent = swap_kept.parent
