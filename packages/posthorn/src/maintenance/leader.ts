@@ -11,7 +11,7 @@ import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Service } from "../service/service.ts";
 import type { Queryable } from "../storage/database.ts";
-import { holdLeadership, releaseLeadership } from "../storage/queries/leadership/hold.ts";
+import { holdLeadership } from "../storage/queries/leadership/hold.ts";
 
 export interface LeaderOptions {
   readonly db: Queryable;
@@ -47,16 +47,10 @@ export class Leader implements Service {
     return this.#loop.start();
   }
 
+  /** The place is free when this worker signs off, or a few seconds from now. */
   async stop(): Promise<void> {
     await this.#loop.stop();
-    if (!this.leads) return;
     this.#leadsUntil = Number.NEGATIVE_INFINITY;
-    const { db, logger, workerId } = this.#options;
-    await releaseLeadership(db, workerId()).catch((error: Error) => {
-      logger.warn("could not hand maintenance over; another takes it in a few seconds", {
-        error: error.message,
-      });
-    });
   }
 
   /** Resolves after a look that began later than this call. */

@@ -24,8 +24,6 @@ with pruned as (
       limit $2::integer
       for update skip locked
     ))
-    and d.state = 'dead'
-    and d.finished_at < posthorn.now() - $1::integer * interval '24 hours'
   returning 1
 )
 select count(*)::integer as count

@@ -26,19 +26,3 @@ where l.role = 'maintenance'
 returning l.role
 `,
 );
-
-/** So that another need not wait. */
-export async function releaseLeadership(db: Queryable, workerId: number): Promise<void> {
-  await db.query(releaseStatement, [workerId]);
-}
-
-const releaseStatement = statement(
-  "release leadership",
-  `
-update posthorn.leadership
-set worker_id = null,
-  until = '-infinity'
-where role = 'maintenance'
-  and worker_id = $1::integer
-`,
-);
