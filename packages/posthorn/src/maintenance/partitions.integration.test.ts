@@ -16,6 +16,7 @@ import {
 import { tendPartitions } from "./partitions.ts";
 import { planReplacements } from "./plan-replacements.ts";
 
+const limits = { lockTimeoutMs: 1_000, holdAtMostMs: 5_000 };
 const endpoint = "0190b5a0-0000-7000-8000-000000000001";
 
 let receiver: ScriptedReceiver;
@@ -156,7 +157,7 @@ test("an event that waits in the outbox outlives its day", async () => {
 test("a crash after any step loses nothing, and the next turn ends the work", async () => {
   await seedDay(40);
   for (const replacement of await planned()) {
-    await stageKept(db, replacement);
+    await stageKept(db, replacement, 1_000);
     expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
     await copyKept(db, replacement, 3);
     expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
@@ -167,7 +168,7 @@ test("a crash after any step loses nothing, and the next turn ends the work", as
     await client.query("select posthorn.swap_kept($1, $2, $3, $4)", [parent, target, lowest, beyond]);
     client.release(true);
     expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
-    await swapKept(db, replacement);
+    await swapKept(db, replacement, limits);
     expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
   }
   expect(await left()).toEqual(kept);
@@ -176,7 +177,7 @@ test("a crash after any step loses nothing, and the next turn ends the work", as
 test("what happens to old deliveries between copying and swapping is not lost or undone", async () => {
   await seedDay(40);
   const [deliveries, attempts, events] = (await planned()) as [Replacement, Replacement, Replacement];
-  await stageKept(db, deliveries);
+  await stageKept(db, deliveries, 1_000);
   while ((await copyKept(db, deliveries, 5_000)) > 0);
   const [retried, deadAgain, ...others] = (
     await pool.query<{ id: string }>("select id from posthorn.deliveries where state = 'dead' order by id")
@@ -193,19 +194,19 @@ test("what happens to old deliveries between copying and swapping is not lost or
     "update posthorn.deliveries set attempts = 3, finished_at = posthorn.now() where id = $1",
     [deadAgain],
   );
-  await swapKept(db, deliveries);
+  await swapKept(db, deliveries, limits);
   const { rows } = await pool.query("select id, attempts from posthorn.deliveries order by id");
   expect(rows).toEqual([{ id: deadAgain, attempts: 3 }, ...others.map((id) => ({ id, attempts: 2 }))]);
 
-  await stageKept(db, attempts);
+  await stageKept(db, attempts, 1_000);
   while ((await copyKept(db, attempts, 5_000)) > 0);
   await pool.query(
     "insert into posthorn.attempts (delivery_id, number, trigger, worker) values ($1, 3, 'manual', 1)",
     [deadAgain],
   );
-  await swapKept(db, attempts);
-  await stageKept(db, events);
-  await swapKept(db, events);
+  await swapKept(db, attempts, limits);
+  await stageKept(db, events, 1_000);
+  await swapKept(db, events, limits);
   expect(await left()).toEqual({ dead: 9, success: 0, owed: 2, whole: 10, events: 11, attempts: 23 });
 });
 
@@ -222,14 +223,14 @@ test("two leaders at once do no harm", async () => {
 test("a leader that lost its place in the middle finds the work done", async () => {
   await seedDay(40);
   for (const replacement of await planned()) {
-    await stageKept(db, replacement);
+    await stageKept(db, replacement, 1_000);
     await copyKept(db, replacement, 3);
   }
   const late = await planned();
   await tend();
   for (const replacement of late) {
     expect(await copyKept(db, replacement, 5_000)).toBe(0);
-    expect(await swapKept(db, replacement)).toBe(0);
+    expect(await swapKept(db, replacement, limits)).toBe(0);
   }
   expect(await left()).toMatchObject({ dead: 10, success: 0, owed: 1, whole: 11 });
 });
@@ -263,7 +264,7 @@ test.each(["deliveries", "attempts", "events"])(
       published += 1;
     } while (!isTended);
     expect(await tended).toMatchObject([
-      { message: expect.stringContaining("is in use"), fields: { table } },
+      { message: expect.stringContaining("could not be dropped"), fields: { table } },
     ]);
     expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
     await reader.query("rollback");
@@ -277,6 +278,25 @@ test.each(["deliveries", "attempts", "events"])(
     });
   },
 );
+
+test("partitions of the coming days wait for whoever holds the table, and nobody waits with them", async () => {
+  await seedDay(40);
+  const lastDay = (await attached()).filter((name) => /^events_\d{8}$/.test(name)).at(-1) as string;
+  await pool.query(`drop table posthorn.${lastDay}`);
+  const holder = await pool.connect();
+  onTestFinished(() => holder.release(true));
+  await holder.query("begin");
+  await holder.query("select from posthorn.events_default");
+  const began = performance.now();
+  expect(await tend()).toMatchObject([
+    { message: expect.stringContaining("coming days could not be made") },
+    { message: expect.stringContaining("could not be dropped"), fields: { table: "events" } },
+  ]);
+  expect(performance.now() - began).toBeLessThan(2_000);
+  await holder.query("rollback");
+  expect(await tend()).toEqual([]);
+  expect(await attached()).toContain(lastDay);
+});
 
 test("a day of which a partition is missing, or all of them, is dropped as far as it is there", async () => {
   await seedDay(40);
@@ -315,11 +335,11 @@ test("the kept days of a month become one, with what the default partition holds
 test("a staged table of an older schema is made anew, and one that is in its place is never touched", async () => {
   await seedDay(40);
   const [deliveries] = (await planned()) as [Replacement];
-  await stageKept(db, deliveries);
+  await stageKept(db, deliveries, 1_000);
   await pool.query("alter table posthorn.deliveries add column later text");
   expect(await tend()).toEqual([]);
   expect(await left()).toEqual(kept);
-  await expect(stageKept(db, deliveries)).rejects.toThrow("is in its place already");
+  await expect(stageKept(db, deliveries, 1_000)).rejects.toThrow("is in its place already");
   expect(await left()).toEqual(kept);
 });
 

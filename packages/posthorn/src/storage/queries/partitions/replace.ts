@@ -14,14 +14,11 @@ export interface Replacement {
   readonly beyond: Uuid;
 }
 
-/**
- * Whoever comes after a lock that is waited for waits with it, publishers included; and while it is held all wait.
- * So both times are bounded, and throwing 55P03 or 57014 is the normal answer to a long transaction of somebody else's.
- */
-const lockTimeoutMs = 100;
-const swapTimeoutMs = 2_000;
-
-export async function stageKept(db: Database, replacement: Replacement): Promise<void> {
+export async function stageKept(
+  db: Database,
+  replacement: Replacement,
+  lockTimeoutMs: number,
+): Promise<void> {
   await db.transaction(async (tx) => {
     await limitLockWaits(tx, lockTimeoutMs);
     await tx.query(stageStatement, parametersOf(replacement));
@@ -46,10 +43,17 @@ const copyStatement = statement(
   { unhurried: true },
 );
 
-/** Copies what came meanwhile, drops the old partitions and attaches the new one, or does nothing at all. */
-export async function swapKept(db: Database, replacement: Replacement): Promise<number> {
+/**
+ * Copies what came meanwhile, drops the old partitions and attaches the new one. Throws 55P03 when a lock was not to be
+ * had in time and 57014 when it would have been held for longer: then nothing has happened.
+ */
+export async function swapKept(
+  db: Database,
+  replacement: Replacement,
+  limits: { readonly lockTimeoutMs: number; readonly holdAtMostMs: number },
+): Promise<number> {
   return await db.transaction(async (tx) => {
-    await tx.query(limitSwapStatement, [String(lockTimeoutMs), String(swapTimeoutMs)]);
+    await tx.query(limitSwapStatement, [String(limits.lockTimeoutMs), String(limits.holdAtMostMs)]);
     const [row] = await tx.query<{ dropped: number }>(swapStatement, parametersOf(replacement));
     return row?.dropped ?? 0;
   });
