@@ -119,18 +119,21 @@ create function posthorn.copy_kept(parent text, target text, lowest uuid, beyond
 language plpgsql
 as $$
 declare
-  dead_only boolean;
+  stays text := 'true';
   copied integer;
 begin
   if parent = 'deliveries' then
-    dead_only := exists (
+    if exists (
       select
       from posthorn.history_partitions() p
       where p.parent = 'deliveries'
         and p.lowest >= copy_kept.lowest
         and p.beyond <= copy_kept.beyond
         and not p.is_kept
-    );
+    ) then
+      -- answered by the index of the dead: the rest of the day is not read
+      stays := $sql$d.state = 'dead'$sql$;
+    end if;
     -- what was retried since it was copied
     execute format(
       $sql$
@@ -141,11 +144,12 @@ begin
           where d.id = t.id
             and d.id >= $1
             and d.id < $2
+            and %s
             and d.attempts = t.attempts
             and d.replay_count = t.replay_count
             and d.finished_at = t.finished_at
         )
-      $sql$, target)
+      $sql$, target, stays)
       using lowest, beyond;
     execute format(
       $sql$
@@ -157,7 +161,7 @@ begin
           and %2$s
           and not exists (select from posthorn.%1$I t where t.id = d.id)
         limit $3
-      $sql$, target, case when dead_only then $sql$d.state = 'dead'$sql$ else 'true' end)
+      $sql$, target, stays)
       using lowest, beyond, most;
   elsif parent = 'attempts' then
     execute format(
