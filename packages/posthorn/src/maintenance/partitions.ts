@@ -47,6 +47,8 @@ export async function tendPartitions(options: PartitionsOptions): Promise<void> 
 async function replace({ db, logger, mayGoOn }: PartitionsOptions, replacement: Replacement): Promise<void> {
   await stageKept(db, replacement, lockTimeoutMs);
   while (mayGoOn() && (await copyKept(db, replacement, copyStep)) > 0);
+  // what is not copied by now would be copied under the lock
+  if (!mayGoOn()) return;
   const dropped = await swapKept(db, replacement, { lockTimeoutMs, holdAtMostMs });
   const { parent: table, target: kept } = replacement;
   if (dropped > 0) logger.info("old history was dropped", { table, partitions: dropped, kept });
