@@ -5,6 +5,7 @@ import type pg from "pg";
 import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
 import { type ScriptedReceiver, startScriptedReceiver } from "posthorn/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Instance } from "../../packages/posthorn/src/posthorn.ts";
 import { Database } from "../../packages/posthorn/src/storage/database.ts";
 import { eventually } from "./audit.ts";
 import { createPool } from "./postgres.ts";
@@ -62,6 +63,14 @@ export function testConformance(openPlace: () => Promise<Place>, { isDirect = tr
   }
 
   const inSchema = (sql: string) => sql.replaceAll("posthorn.", `"${options.schema}".`);
+
+  async function isLedBySomebody(): Promise<boolean> {
+    const { rows } = await pool.query(
+      inSchema(`select from posthorn.leadership l join posthorn.workers w on w.id = l.worker_id
+        where l.until > posthorn.now()`),
+    );
+    return rows.length === 1;
+  }
 
   async function deliveryOf(eventId: string) {
     const { deliveries } = await hooks.events.get(eventId);
@@ -196,6 +205,35 @@ export function testConformance(openPlace: () => Promise<Place>, { isDirect = tr
     }
   });
 
+  test("an old day is dropped, and a dead letter of it stays and can be retried", async () => {
+    const { tenant, path } = await newEndpoint();
+    receiver.answer(path, [{ status: 200 }, { status: 400 }, { status: 200 }]);
+    const daysAgo = "posthorn.now() - interval '200 days'";
+    await pool.query(
+      inSchema(`select posthorn.ensure_partitions(old.day, old.day)
+        from (select ((${daysAgo}) at time zone 'UTC')::date as day) old`),
+    );
+    const ids: string[] = [];
+    for (const state of ["success", "dead"]) {
+      const { rows } = await pool.query(
+        inSchema(`select posthorn.publish(tenant => $1, type => 'order.paid', data => $2::text,
+          id => 'evt_' || posthorn.uuidv7(${daysAgo})) as id`),
+        [tenant, JSON.stringify(state)],
+      );
+      ids.push(rows[0].id);
+      await becomes(rows[0].id, state);
+    }
+    const [gone, kept] = ids as [string, string];
+    await eventually("maintenance has a leader", () => isLedBySomebody());
+    await (hooks as Instance).engine?.tidyUp();
+    await expect(hooks.events.get(gone)).rejects.toMatchObject({ code: "event_not_found" });
+    const dead = await deliveryOf(kept);
+    expect([dead.state, dead.attempts.length]).toEqual(["dead", 1]);
+    await hooks.deliveries.retry(dead.id);
+    await becomes(kept, "success");
+    expect(String(receiver.requestsTo(path).at(-1)?.body)).toContain('"data":"dead"');
+  });
+
   test("what a killed worker held is recorded as unknown and delivered by another within the lease", async () => {
     const { tenant, path } = await newEndpoint();
     receiver.answer(path, ["hang", { status: 200 }]);
@@ -222,6 +260,8 @@ export function testConformance(openPlace: () => Promise<Place>, { isDirect = tr
       [1, "unknown", null],
       [2, null, 200],
     ]);
+    // the place of a leader that was killed, or had to stop, is filled again
+    await eventually("maintenance has a leader", () => isLedBySomebody());
   });
 
   if (!isDirect) test("a shared session is left without locks and prepared statements", sharesNothing);

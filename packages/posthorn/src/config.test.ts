@@ -15,6 +15,10 @@ test.each<[options: Record<string, unknown>, says: string]>([
   [{ timeoutMs: 10 }, "timeoutMs must be a whole number from 100 to 60000; it is 10."],
   [{ allowNat64: "false" }, 'allowNat64 must be true or false; it is the string "false".'],
   [{ allowHttp: "false" }, 'allowHttp must be true or false; it is the string "false".'],
+  [{ retentionDays: 0 }, "retentionDays must be a whole number from 1 to 3650; it is 0."],
+  [{ retentionDays: 3_651 }, "retentionDays must be a whole number from 1 to 3650; it is 3651."],
+  [{ deadRetentionDays: 0 }, "deadRetentionDays must be a whole number from 1 to 3650; it is 0."],
+  [{ idempotencyDays: 0.5 }, "idempotencyDays must be a whole number from 1 to 3650; it is 0.5."],
   [{ enabled: 0 }, "enabled must be true or false; it is 0."],
   [{ operatorTenant: "a b" }, 'operatorTenant must be a tenant\'s id; it is the string "a b".'],
   [{ sendMail: {} }, "sendMail must be a function that sends { to, subject, text }; it is [object Object]."],
@@ -29,4 +33,13 @@ test.each<[options: Record<string, unknown>, says: string]>([
   [{ format: "xml" }, 'format must be one of envelope, data; it is the string "xml".'],
 ])("%o is refused for what it is", (options, says) => {
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "invalid_config", message: says }));
+});
+
+test("without a retention of their own dead letters stay, and days are taken at their limits", () => {
+  expect(resolve({}).retention).toEqual({ retentionDays: 90, deadRetentionDays: null, idempotencyDays: 30 });
+  expect(resolve({ retentionDays: 1, deadRetentionDays: 3_650, idempotencyDays: 1 }).retention).toEqual({
+    retentionDays: 1,
+    deadRetentionDays: 3_650,
+    idempotencyDays: 1,
+  });
 });

@@ -6,6 +6,7 @@ import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.
 import { refuseUnknown } from "./did-you-mean.ts";
 import { PosthornError } from "./errors.ts";
 import { tenantSyntax } from "./event/limits.ts";
+import type { Retention } from "./maintenance/prune.ts";
 import type { PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
@@ -50,6 +51,12 @@ export interface PosthornOptions {
   readonly leaseMs?: number | undefined;
   /** Default 10. */
   readonly maxEndpointsPerTenant?: number | undefined;
+  /** Days that finished deliveries, their attempts and events are kept. Dead letters are not among them. Default 90. */
+  readonly retentionDays?: number | undefined;
+  /** Days that dead letters are kept. Default: until somebody deletes or revives them. */
+  readonly deadRetentionDays?: number | undefined;
+  /** Days that an idempotency key is remembered. Default 30. */
+  readonly idempotencyDays?: number | undefined;
   /** `X-Webhook` gives `X-Webhook-Signature` and its companions. Default `X-Webhook`. */
   readonly headerPrefix?: string | undefined;
   /** How deliveries are signed. Default `t-v1` and `standard-webhooks`. */
@@ -82,6 +89,7 @@ export interface Config {
   readonly healthRules: HealthRules;
   readonly leaseMs: number;
   readonly maxEndpointsPerTenant: number;
+  readonly retention: Retention;
   readonly userAgent: string;
   readonly operatorTenant: string | null;
   readonly sendMail: SendMail | null;
@@ -110,6 +118,9 @@ export const optionNames = [
   "disableAfterDays",
   "leaseMs",
   "maxEndpointsPerTenant",
+  "retentionDays",
+  "deadRetentionDays",
+  "idempotencyDays",
   "headerPrefix",
   "signatureSchemes",
   "userAgent",
@@ -121,6 +132,9 @@ export const optionNames = [
   "enabled",
   "logger",
 ] as const satisfies (keyof PosthornOptions)[];
+
+/** Ten years. */
+const mostDays = 3_650;
 
 export function resolveConfig(options: PosthornOptions): Config {
   refuseUnknown("There is no option", options, optionNames);
@@ -155,6 +169,14 @@ export function resolveConfig(options: PosthornOptions): Config {
     },
     leaseMs: within("leaseMs", options.leaseMs ?? 15_000, 500, 600_000),
     maxEndpointsPerTenant: within("maxEndpointsPerTenant", options.maxEndpointsPerTenant ?? 10, 1, 100_000),
+    retention: {
+      retentionDays: within("retentionDays", options.retentionDays ?? 90, 1, mostDays),
+      deadRetentionDays:
+        options.deadRetentionDays === undefined
+          ? null
+          : within("deadRetentionDays", options.deadRetentionDays, 1, mostDays),
+      idempotencyDays: within("idempotencyDays", options.idempotencyDays ?? 30, 1, mostDays),
+    },
     userAgent: readUserAgent(options.userAgent ?? "Posthorn/1"),
     operatorTenant: optional(options.operatorTenant, readOperatorTenant),
     sendMail: optional(options.sendMail, readSendMail),

@@ -91,7 +91,12 @@ export class Engine {
     this.#publisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#lockingPublisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#relay = new Relay({ db, logger, fanOut, onTrouble });
-    this.#upkeep = new Upkeep({ db, logger });
+    this.#upkeep = new Upkeep({
+      db,
+      logger,
+      workerId: () => this.#worker.workerId,
+      retention: config.retention,
+    });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
   }
 
@@ -171,6 +176,16 @@ export class Engine {
   /** Learns the database's time now instead of at the next renewal. */
   async followClock(): Promise<void> {
     await this.#worker.renew();
+  }
+
+  /** Of the processes of an installation one tends its tables. */
+  get leadsMaintenance(): boolean {
+    return this.#upkeep.leads;
+  }
+
+  /** Everything maintenance would do by and by, done now if this process leads it. */
+  async tidyUp(): Promise<void> {
+    await this.#upkeep.turn();
   }
 
   /** Everything the loops would do by and by, done now; resolves when nothing claimed is left in memory. */

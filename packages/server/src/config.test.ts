@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { settings } from "./config/settings.ts";
-import { ConfigError, type ConfigSources, loadConfig, withoutEffect } from "./config.ts";
+import { ConfigError, type ConfigSources, loadConfig } from "./config.ts";
 
 function problemsOf(sources: ConfigSources): readonly string[] {
   try {
@@ -192,10 +192,4 @@ test("two encryption keys of the same id are refused", () => {
   expect(loadConfig({ env: { POSTHORN_ENCRYPTION_KEYS: `a:${key}, b:${key}` } }).encryptionKeys).toHaveLength(
     2,
   );
-});
-
-test("settings that nothing acts on yet are named", () => {
-  expect(withoutEffect(loadConfig({ env: { POSTHORN_RETENTION_DAYS: "30", PORT: "1" } }))).toEqual([
-    "POSTHORN_RETENTION_DAYS",
-  ]);
 });

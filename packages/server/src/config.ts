@@ -53,13 +53,6 @@ export function loadConfig({ env, flags = {}, defaults = {} }: ConfigSources): C
   return values as Config;
 }
 
-/** Names of settings that are given but that nothing acts on yet. */
-export function withoutEffect(config: Config): string[] {
-  return entries()
-    .filter(([name, setting]) => setting.planned && config[name] !== undefined)
-    .map(([, setting]) => setting.env);
-}
-
 interface Source {
   readonly label: string;
   readonly text: string;

@@ -1,63 +1,77 @@
-// What keeps the tables in shape: partitions of the coming days, statistics that follow a queue that grows from
-// nothing to a million rows within a minute, and a net under everything that should never happen.
+// What keeps the tables in shape, done by one process at a time: partitions of the coming days, an end to old history,
+// vacuum where rows come and go, and a net under everything that should never happen. Each has its own loop, so that one
+// that fails keeps no other from its turn.
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
+import type { Service } from "../service/service.ts";
 import type { Database } from "../storage/database.ts";
-import { ensurePartitions } from "../storage/queries/partitions/ensure.ts";
 import { cancelOwedToDeleted } from "../storage/queries/queue/cancel.ts";
-import { analyzeQueue, queuePages } from "../storage/queries/queue/statistics.ts";
 import { buryMissing, missingWorkers } from "../storage/queries/workers/bury.ts";
+import { Leader } from "./leader.ts";
+import { tendPartitions } from "./partitions.ts";
+import { prune, type Retention } from "./prune.ts";
+import { TableCare } from "./vacuum.ts";
 
 export interface UpkeepOptions {
   readonly db: Database;
   readonly logger: Logger;
+  readonly workerId: () => number;
+  readonly retention: Retention;
 }
 
-const partitionsEveryMs = 3_600_000;
-const sweepEveryMs = 60_000;
-
-export class Upkeep {
+export class Upkeep implements Service {
   readonly #options: UpkeepOptions;
-  readonly #loop: Loop;
-  #partitionsAt = Number.NEGATIVE_INFINITY;
-  #sweptAt = Number.NEGATIVE_INFINITY;
-  #analyzedPages = 0;
+  readonly #leader: Leader;
+  readonly #loops: readonly Loop[];
+  #isStopping = false;
 
   constructor(options: UpkeepOptions) {
+    const { db, logger, workerId, retention } = options;
     this.#options = options;
-    this.#loop = new Loop({
-      name: "upkeep",
-      intervalMs: 1_000,
-      logger: options.logger,
-      step: () => this.#tend(),
-    });
+    this.#leader = new Leader({ db, logger, workerId, onElected: () => this.#wakeAll() });
+    const mayGoOn = (): boolean => this.#leader.leads && !this.#isStopping;
+    const tables = new TableCare({ db, logger });
+    this.#loops = [
+      this.#loop("tending tables", 1_000, () => tables.tend()),
+      this.#loop("tending partitions", 60_000, () =>
+        tendPartitions({ db, logger, mayGoOn, retentionDays: retention.retentionDays }),
+      ),
+      this.#loop("pruning", 600_000, () => prune({ db, logger, mayGoOn, ...retention })),
+      this.#loop("sweeping", 60_000, () => this.#sweep()),
+    ];
   }
 
-  start(): Promise<void> {
-    return this.#loop.start();
+  get leads(): boolean {
+    return this.#leader.leads;
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop();
+  async start(): Promise<void> {
+    await this.#leader.start();
+    for (const loop of this.#loops) await loop.start();
   }
 
-  async #tend(): Promise<boolean> {
-    const { db } = this.#options;
-    if (performance.now() - this.#partitionsAt > partitionsEveryMs) {
-      await ensurePartitions(db);
-      this.#partitionsAt = performance.now();
-    }
-    if (performance.now() - this.#sweptAt > sweepEveryMs) {
-      await this.#sweep();
-      this.#sweptAt = performance.now();
-    }
-    // A plan that was made for a handful of rows reads a large queue from end to end; new statistics make a new plan.
-    const pages = await queuePages(db);
-    if (pages > Math.max(64, this.#analyzedPages * 4) || pages < this.#analyzedPages / 4) {
-      await analyzeQueue(db);
-      this.#analyzedPages = pages;
-    }
-    return false;
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
+    await this.#leader.stop();
+  }
+
+  /** Everything it would do by and by, done now if this process leads. */
+  async turn(): Promise<void> {
+    await this.#leader.turn();
+    for (const loop of this.#loops) await loop.turn();
+  }
+
+  #loop(name: string, intervalMs: number, work: () => Promise<void>): Loop {
+    const step = async (): Promise<boolean> => {
+      if (this.#leader.leads) await work();
+      return false;
+    };
+    return new Loop({ name, intervalMs, logger: this.#options.logger, step });
+  }
+
+  #wakeAll(): void {
+    for (const loop of this.#loops) loop.wake();
   }
 
   async #sweep(): Promise<void> {

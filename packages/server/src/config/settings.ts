@@ -26,11 +26,7 @@ export interface Setting<T, Default extends T | undefined> {
   readonly description: string;
   /** The value is never shown, not even in a message about it. */
   readonly secret?: boolean;
-  /** Known and checked, but nothing acts on it yet; the start says so. */
-  readonly planned?: boolean;
 }
-
-const DAY_MS = 86_400_000;
 
 export const settings = {
   port: setting(
@@ -160,6 +156,24 @@ export const settings = {
     unset("10"),
     "Endpoints a tenant may have.",
   ),
+  retentionDays: setting(
+    "POSTHORN_RETENTION_DAYS",
+    wholeNumber({ min: 1, max: 3_650 }),
+    unset("90"),
+    "Days that finished deliveries, their attempts and events are kept; dead letters stay.",
+  ),
+  deadRetentionDays: setting(
+    "POSTHORN_DEAD_RETENTION_DAYS",
+    wholeNumber({ min: 1, max: 3_650 }),
+    unset("none"),
+    "Days that dead letters are kept. Unset: until somebody deletes or revives them.",
+  ),
+  idempotencyDays: setting(
+    "POSTHORN_IDEMPOTENCY_DAYS",
+    wholeNumber({ min: 1, max: 3_650 }),
+    unset("30"),
+    "Days that an idempotency key is remembered.",
+  ),
   headerPrefix: setting(
     "POSTHORN_HEADER_PREFIX",
     anyText,
@@ -208,11 +222,6 @@ export const settings = {
     wholeNumber({ min: 0, max: 365 }),
     unset("5"),
     "Days without a success, and with failures, after which an endpoint is disabled; 0: never.",
-  ),
-  retentionDays: planned(
-    "POSTHORN_RETENTION_DAYS",
-    wholeNumber({ min: 1, max: Math.floor(Number.MAX_SAFE_INTEGER / DAY_MS) }),
-    "Days that finished deliveries and their events are kept.",
   ),
   operatorTenant: setting(
     "POSTHORN_OPERATOR_TENANT",
@@ -286,8 +295,4 @@ function secret<T>(
   description: string,
 ): Setting<T, undefined> {
   return { ...setting(env, parse, fallback, description), secret: true };
-}
-
-function planned<T>(env: string, parse: Parser<T>, description: string): Setting<T, undefined> {
-  return { env, parse, default: undefined, description, planned: true };
 }

@@ -1,7 +1,7 @@
 // `posthorn dev`: everything on one machine, with a first delivery to look at. Starting again changes nothing that is
 // there already; each start sends one event, so that what the screen shows has just happened.
 import { Sink } from "../../api/sink.ts";
-import { loadConfig, withoutEffect } from "../../config.ts";
+import { loadConfig } from "../../config.ts";
 import { withProgress } from "../../embedded-postgres/progress.ts";
 import { createLogger } from "../../logger.ts";
 import { createServer } from "../../server.ts";
@@ -29,7 +29,6 @@ export async function dev(flags: DevFlags): Promise<void> {
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();
   try {
-    for (const setting of withoutEffect(config)) logger.warn("this setting has no effect yet", { setting });
     const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress: complain });
     const { key } = await resolveAdminKey({
       hooks,

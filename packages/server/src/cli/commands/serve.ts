@@ -2,7 +2,7 @@
 
 import type { Posthorn } from "posthorn";
 import { Sink } from "../../api/sink.ts";
-import { type Config, loadConfig, withoutEffect } from "../../config.ts";
+import { type Config, loadConfig } from "../../config.ts";
 import { createLogger, type LevelledLogger } from "../../logger.ts";
 import { createServer } from "../../server.ts";
 import { resolveAdminKey } from "../admin-key.ts";
@@ -27,7 +27,6 @@ export async function serve({ role, ...flags }: ServeFlags): Promise<void> {
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();
   try {
-    for (const setting of withoutEffect(config)) logger.warn("this setting has no effect yet", { setting });
     const onProgress = (message: string): void => logger.info(message);
     const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress });
     if (role !== "worker") await announceAdminKey(hooks, config, isEmbedded);

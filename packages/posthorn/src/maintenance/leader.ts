@@ -1,0 +1,73 @@
+// Of all started processes one tends the tables. Any may, whatever its role: they all write to them.
+//
+//   watching ──the place is free, expired, or its worker was buried──► leading ──renewed every second──► leading
+//      ▲                                                                  │
+//      └──── not renewed for 5 s · somebody else has it · stopped ────────┘
+//
+// A killed leader is buried by the others in about two seconds, or its time ends after five; behind a connection pooler
+// always the latter. For a moment two may lead, one of which has not noticed: nothing they do harms when done twice.
+import { performance } from "node:perf_hooks";
+import type { Logger } from "../observe/log.ts";
+import { Loop } from "../service/loop.ts";
+import type { Service } from "../service/service.ts";
+import type { Queryable } from "../storage/database.ts";
+import { holdLeadership } from "../storage/queries/leadership/hold.ts";
+
+export interface LeaderOptions {
+  readonly db: Queryable;
+  readonly logger: Logger;
+  /** Changes when this process was taken for dead. */
+  readonly workerId: () => number;
+  readonly onElected: () => void;
+}
+
+const leaseMs = 5_000;
+const renewEveryMs = 1_000;
+
+export class Leader implements Service {
+  readonly #options: LeaderOptions;
+  readonly #loop: Loop;
+  #leadsUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LeaderOptions) {
+    this.#options = options;
+    this.#loop = new Loop({
+      name: "leadership",
+      intervalMs: renewEveryMs,
+      logger: options.logger,
+      step: () => this.#hold(),
+    });
+  }
+
+  get leads(): boolean {
+    return performance.now() < this.#leadsUntil;
+  }
+
+  start(): Promise<void> {
+    return this.#loop.start();
+  }
+
+  /** The place is free when this worker signs off, or a few seconds from now. */
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    this.#leadsUntil = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Resolves after a look that began later than this call. */
+  turn(): Promise<void> {
+    return this.#loop.turn();
+  }
+
+  async #hold(): Promise<boolean> {
+    const { db, logger, workerId, onElected } = this.#options;
+    const led = this.leads;
+    const asked = performance.now();
+    const holds = await holdLeadership(db, workerId(), leaseMs);
+    this.#leadsUntil = holds ? asked + leaseMs : Number.NEGATIVE_INFINITY;
+    if (holds && !led) {
+      logger.info("this process tends the tables from now on", { workerId: workerId() });
+      onElected();
+    }
+    return false;
+  }
+}

@@ -1,0 +1,355 @@
+// Days of history are replaced while everybody goes on reading and writing: nothing lost in the middle of it, nobody kept
+// waiting, and two at once do no harm.
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { silentLogger } from "../observe/log.ts";
+import type { Database } from "../storage/database.ts";
+import { historyPartitions } from "../storage/queries/partitions/list.ts";
+import { copyKept, type Replacement, stageKept, swapKept } from "../storage/queries/partitions/replace.ts";
+import {
+  createTestInstance,
+  type ScriptedReceiver,
+  startScriptedReceiver,
+  type TestInstance,
+} from "../testing/index.ts";
+import { tendPartitions } from "./partitions.ts";
+import { planReplacements } from "./plan-replacements.ts";
+
+const limits = { lockTimeoutMs: 1_000, holdAtMostMs: 5_000 };
+const endpoint = "0190b5a0-0000-7000-8000-000000000001";
+
+let receiver: ScriptedReceiver;
+beforeAll(async () => {
+  receiver = await startScriptedReceiver();
+});
+afterAll(() => receiver.close());
+
+let instance: TestInstance;
+let pool: pg.Pool;
+let db: Database;
+
+// Not started: the tests say when maintenance is done. One that is needed for publishing is made beside it.
+beforeEach(async () => {
+  const database = await createDatabase();
+  pool = createPool(database.connectionString, { max: 10 });
+  instance = await createTestInstance({ database: database.connectionString, started: false });
+  db = instance.hooks.db;
+  // the endpoint of all that is old; it is switched off, so that what it is owed stays owed
+  await pool.query("insert into posthorn.tenants (id) values ('old')");
+  await pool.query(
+    "insert into posthorn.endpoints (id, tenant, url, events, is_active) values ($1, 'old', 'http://127.0.0.1', '{}', false)",
+    [endpoint],
+  );
+  await pool.query("insert into posthorn.lanes (endpoint_id, paused) values ($1, true)", [endpoint]);
+  onTestFinished(async () => {
+    await instance.close();
+    await pool.end();
+    await database.drop();
+  });
+});
+
+interface Told {
+  readonly message: string;
+  readonly fields: Record<string, unknown>;
+}
+
+async function tend(mayGoOn: () => boolean = () => true): Promise<Told[]> {
+  const told: Told[] = [];
+  const warn = (message: string, fields = {}) => void told.push({ message, fields });
+  await tendPartitions({ db, retentionDays: 30, mayGoOn, logger: { ...silentLogger, warn } });
+  return told;
+}
+
+/** A day of history, `daysAgo` days before today, written as deliveries would have. Every tenth is dead, one is owed. */
+async function seedDay(daysAgo: number, count = 100, withPartition = true): Promise<void> {
+  const client = await pool.connect();
+  const day = `((posthorn.now() at time zone 'UTC')::date - ${daysAgo})`;
+  await client.query("begin");
+  if (withPartition) await client.query(`select posthorn.ensure_partitions(${day}, ${day})`);
+  await client.query(`
+    create temporary table seed on commit drop as
+    select posthorn.uuidv7(${day}::timestamp at time zone 'UTC' + n * interval '1 second') as event_id, n
+    from generate_series(1, ${count}) n`);
+  // a delivery has its event's 48 bits of time
+  await client.query(`
+    alter table seed add id uuid;
+    update seed set id = (left(event_id::text, 14) || substr(gen_random_uuid()::text, 15))::uuid`);
+  await client.query(`
+    insert into posthorn.events (id, tenant, type, api_version, payload)
+    select event_id, 'old', 'order.paid', '1', convert_to(n::text, 'UTF8') from seed`);
+  await client.query(`
+    insert into posthorn.deliveries
+      (id, event_id, endpoint_id, state, attempts, replay_count, finished_at)
+    select id, event_id, '${endpoint}', case when n % 10 = 0 then 'dead' else 'success' end, 2, 0,
+      ${day}::timestamp at time zone 'UTC' + n * interval '2 seconds'
+    from seed where n > 1`);
+  await client.query(`
+    insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, attempts)
+    select id, event_id, '${endpoint}', 'infinity', posthorn.now(), 2 from seed where n = 1`);
+  await client.query(`
+    insert into posthorn.attempts (delivery_id, number, trigger, worker)
+    select id, number, 'event', 1 from seed, generate_series(1, 2) number`);
+  await client.query("commit");
+  client.release();
+}
+
+interface Left {
+  readonly dead: number;
+  readonly success: number;
+  readonly owed: number;
+  /** Of dead and owed deliveries that can be looked at: their event is there and both attempts are. */
+  readonly whole: number;
+  readonly events: number;
+  readonly attempts: number;
+}
+
+async function left(on: pg.Pool | pg.PoolClient = pool): Promise<Left> {
+  const { rows } = await on.query(`
+    select
+      count(*) filter (where d.state = 'dead')::integer as dead,
+      count(*) filter (where d.state = 'success')::integer as success,
+      count(*) filter (where d.state = 'pending')::integer as owed,
+      count(*) filter (
+        where d.state <> 'success'
+          and exists (select from posthorn.events e where e.id = d.event_id)
+          and (select count(*) from posthorn.attempts a where a.delivery_id = d.id) = 2
+      )::integer as whole,
+      (select count(*)::integer from posthorn.events) as events,
+      (select count(*)::integer from posthorn.attempts) as attempts
+    from posthorn.delivery_states d`);
+  return rows[0];
+}
+
+const kept = { dead: 10, success: 0, owed: 1, whole: 11, events: 11, attempts: 22 };
+
+async function attached(): Promise<string[]> {
+  const { partitions } = await historyPartitions(db);
+  return partitions.map(({ name }) => name).toSorted();
+}
+
+const keptNames = async () => (await attached()).filter((name) => name.endsWith("_kept"));
+
+async function planned(): Promise<Replacement[]> {
+  const { nowMs, partitions } = await historyPartitions(db);
+  return planReplacements(partitions, nowMs - 30 * 86_400_000);
+}
+
+test("of an old day only what is dead or owed is left, whole", async () => {
+  await seedDay(40);
+  expect(await tend()).toEqual([]);
+  expect(await left()).toEqual(kept);
+  expect(await keptNames()).toHaveLength(3);
+  expect(await tend()).toEqual([]);
+  expect(await left()).toEqual(kept);
+});
+
+test("an event that waits in the outbox outlives its day", async () => {
+  await seedDay(40, 1);
+  const { rows } = await pool.query("select id from posthorn.events");
+  await pool.query("delete from posthorn.queue");
+  await pool.query("insert into posthorn.outbox (event_id) values ($1)", [rows[0].id]);
+  await tend();
+  expect((await pool.query("select id from posthorn.events")).rows).toEqual(rows);
+  expect(await keptNames()).toHaveLength(1);
+});
+
+test("a crash after any step loses nothing, and the next turn ends the work", async () => {
+  await seedDay(40);
+  for (const replacement of await planned()) {
+    await stageKept(db, replacement, 1_000);
+    expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
+    await copyKept(db, replacement, 3);
+    expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
+    // killed in the middle of the swap: its connection goes, and with it all that it did
+    const client = await pool.connect();
+    const { parent, target, lowest, beyond } = replacement;
+    await client.query("begin");
+    await client.query("select posthorn.swap_kept($1, $2, $3, $4)", [parent, target, lowest, beyond]);
+    client.release(true);
+    expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
+    await swapKept(db, replacement, limits);
+    expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
+  }
+  expect(await left()).toEqual(kept);
+});
+
+test("what happens to old deliveries between copying and swapping is not lost or undone", async () => {
+  await seedDay(40);
+  const [deliveries, attempts, events] = (await planned()) as [Replacement, Replacement, Replacement];
+  await stageKept(db, deliveries, 1_000);
+  while ((await copyKept(db, deliveries, 5_000)) > 0);
+  const [retried, deadAgain, ...others] = (
+    await pool.query<{ id: string }>("select id from posthorn.deliveries where state = 'dead' order by id")
+  ).rows.map(({ id }) => id);
+  // one is retried and owed now, one was retried and died again, and a success is retried too
+  await pool.query(
+    `
+    with revived as (delete from posthorn.deliveries where id = $1 returning *)
+    insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, attempts)
+    select id, event_id, endpoint_id, 'infinity', posthorn.now(), attempts from revived`,
+    [retried],
+  );
+  await pool.query(
+    "update posthorn.deliveries set attempts = 3, finished_at = posthorn.now() where id = $1",
+    [deadAgain],
+  );
+  await swapKept(db, deliveries, limits);
+  const { rows } = await pool.query("select id, attempts from posthorn.deliveries order by id");
+  expect(rows).toEqual([{ id: deadAgain, attempts: 3 }, ...others.map((id) => ({ id, attempts: 2 }))]);
+
+  await stageKept(db, attempts, 1_000);
+  while ((await copyKept(db, attempts, 5_000)) > 0);
+  await pool.query(
+    "insert into posthorn.attempts (delivery_id, number, trigger, worker) values ($1, 3, 'manual', 1)",
+    [deadAgain],
+  );
+  await swapKept(db, attempts, limits);
+  await stageKept(db, events, 1_000);
+  await swapKept(db, events, limits);
+  expect(await left()).toEqual({ dead: 9, success: 0, owed: 2, whole: 10, events: 11, attempts: 23 });
+});
+
+test("two leaders at once do no harm", async () => {
+  await seedDay(40);
+  await seedDay(41);
+  const done = await Promise.allSettled([tend(), tend(), tend()]);
+  await tend();
+  expect(await left()).toEqual({ dead: 20, success: 0, owed: 2, whole: 22, events: 22, attempts: 44 });
+  expect((await attached()).filter((name) => /_\d{8}$/.test(name))).toHaveLength(12);
+  expect(done.some(({ status }) => status === "fulfilled")).toBe(true);
+});
+
+test("a leader that lost its place in the middle finds the work done", async () => {
+  await seedDay(40);
+  for (const replacement of await planned()) {
+    await stageKept(db, replacement, 1_000);
+    await copyKept(db, replacement, 3);
+  }
+  const late = await planned();
+  await tend();
+  for (const replacement of late) {
+    expect(await copyKept(db, replacement, 5_000)).toBe(0);
+    expect(await swapKept(db, replacement, limits)).toBe(0);
+  }
+  expect(await left()).toMatchObject({ dead: 10, success: 0, owed: 1, whole: 11 });
+});
+
+test.each(["deliveries", "attempts", "events"])(
+  "somebody who reads %s keeps the old day from being dropped, and nobody from publishing and delivering",
+  async (table) => {
+    await seedDay(40);
+    const running = await createTestInstance({
+      database: pool.options.connectionString as string,
+      retentionDays: 3_650,
+    });
+    onTestFinished(() => running.close());
+    await running.hooks.tenants.upsert("acme");
+    await running.hooks.endpoints.create("acme", { url: `${receiver.url}/read`, events: ["*"] });
+    const reader = await pool.connect();
+    onTestFinished(() => reader.release(true));
+    await reader.query("begin isolation level repeatable read");
+    await reader.query(`select count(*) from posthorn.${table}`);
+
+    let isTended = false;
+    const tended = tend().finally(() => {
+      isTended = true;
+    });
+    let published = 0;
+    do {
+      const began = performance.now();
+      await running.hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+      await running.settle();
+      expect(performance.now() - began).toBeLessThan(1_500);
+      published += 1;
+    } while (!isTended);
+    expect(await tended).toMatchObject([
+      { message: expect.stringContaining("could not be dropped"), fields: { table } },
+    ]);
+    expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
+    await reader.query("rollback");
+
+    expect(await tend()).toEqual([]);
+    expect(await left()).toEqual({
+      ...kept,
+      success: published,
+      events: kept.events + published,
+      attempts: kept.attempts + published,
+    });
+  },
+);
+
+test("partitions of the coming days wait for whoever holds the table, and nobody waits with them", async () => {
+  await seedDay(40);
+  const lastDay = (await attached()).filter((name) => /^events_\d{8}$/.test(name)).at(-1) as string;
+  await pool.query(`drop table posthorn.${lastDay}`);
+  const holder = await pool.connect();
+  onTestFinished(() => holder.release(true));
+  await holder.query("begin");
+  await holder.query("select from posthorn.events_default");
+  const began = performance.now();
+  expect(await tend()).toMatchObject([
+    { message: expect.stringContaining("coming days could not be made") },
+    { message: expect.stringContaining("could not be dropped"), fields: { table: "events" } },
+  ]);
+  expect(performance.now() - began).toBeLessThan(2_000);
+  await holder.query("rollback");
+  expect(await tend()).toEqual([]);
+  expect(await attached()).toContain(lastDay);
+});
+
+test("a day of which a partition is missing, or all of them, is dropped as far as it is there", async () => {
+  await seedDay(40);
+  await seedDay(41, 100, false);
+  const day = (await planned()).find(({ parent }) => parent === "events");
+  const events = day?.target.replace("_kept", "");
+  // its rows lie in the default partition, as if the day had never been made
+  await pool.query(`
+    begin;
+    alter table posthorn.events detach partition posthorn.${events};
+    insert into posthorn.events select * from posthorn.${events};
+    drop table posthorn.${events};
+    commit`);
+  expect(await tend()).toEqual([]);
+  expect(await left()).toMatchObject({ dead: 20, owed: 2, whole: 22 });
+  expect(await keptNames()).toHaveLength(2);
+});
+
+test("the kept days of a month become one, with what the default partition holds of it", async () => {
+  const { rows } = await pool.query(`
+    select today.day - (date_trunc('month', today.day) - interval '3 months' + interval '9 days')::date as ago
+    from (select (posthorn.now() at time zone 'UTC')::date as day) today`);
+  const ago: number = rows[0].ago;
+  await seedDay(ago);
+  await seedDay(ago - 1);
+  await seedDay(ago - 2, 100, false);
+  await tend();
+  expect(await keptNames()).toHaveLength(6);
+  await tend();
+  expect(await keptNames()).toHaveLength(3);
+  expect(await left()).toEqual({ dead: 30, success: 89, owed: 3, whole: 33, events: 122, attempts: 244 });
+  const inDefault = await pool.query("select count(*)::integer as count from posthorn.events_default");
+  expect(inDefault.rows).toEqual([{ count: 0 }]);
+});
+
+test("a staged table of an older schema is made anew, and one that is in its place is never touched", async () => {
+  await seedDay(40);
+  const [deliveries] = (await planned()) as [Replacement];
+  await stageKept(db, deliveries, 1_000);
+  await pool.query("alter table posthorn.deliveries add column later text");
+  expect(await tend()).toEqual([]);
+  expect(await left()).toEqual(kept);
+  await expect(stageKept(db, deliveries, 1_000)).rejects.toThrow("is in its place already");
+  expect(await left()).toEqual(kept);
+});
+
+test("a leader that is told to stop does not begin another table", async () => {
+  await seedDay(40);
+  let asked = 0;
+  await tend(() => {
+    asked += 1;
+    return asked < 1;
+  });
+  expect(await keptNames()).toEqual([]);
+  expect(await left()).toMatchObject({ dead: 10, success: 89, owed: 1 });
+});

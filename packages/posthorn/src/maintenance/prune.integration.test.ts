@@ -1,0 +1,181 @@
+// What is pruned row by row: idempotency keys, dead letters with a retention of their own, names of deleted endpoints.
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { silentLogger } from "../observe/log.ts";
+import {
+  createTestInstance,
+  type ScriptedReceiver,
+  startScriptedReceiver,
+  type TestInstance,
+} from "../testing/index.ts";
+import { prune, type Retention } from "./prune.ts";
+
+const dayMs = 86_400_000;
+
+let receiver: ScriptedReceiver;
+beforeAll(async () => {
+  receiver = await startScriptedReceiver();
+});
+afterAll(() => receiver.close());
+
+let instance: TestInstance;
+let pool: pg.Pool;
+
+// The instance's own maintenance keeps everything for years; the tests prune themselves.
+beforeEach(async () => {
+  const database = await createDatabase();
+  pool = createPool(database.connectionString);
+  instance = await createTestInstance({
+    database: database.connectionString,
+    retentionDays: 3_650,
+    idempotencyDays: 3_650,
+  });
+  onTestFinished(async () => {
+    await instance.close();
+    await pool.end();
+    await database.drop();
+  });
+  await instance.hooks.tenants.upsert("acme");
+});
+
+async function pruneNow(retention: Partial<Retention> = {}): Promise<void> {
+  await prune({
+    db: instance.hooks.db,
+    logger: silentLogger,
+    mayGoOn: () => true,
+    retentionDays: 3_650,
+    deadRetentionDays: null,
+    idempotencyDays: 3_650,
+    ...retention,
+  });
+}
+
+async function count(table: string): Promise<number> {
+  const { rows } = await pool.query(`select count(*)::integer as count from posthorn.${table}`);
+  return rows[0].count;
+}
+
+async function newEndpoint(status: number): Promise<string> {
+  receiver.answer(`/prune-${status}`, { status });
+  const url = `${receiver.url}/prune-${status}`;
+  return (await instance.hooks.endpoints.create("acme", { url, events: ["*"] })).endpoint.id;
+}
+
+async function publish(): Promise<string> {
+  const { id } = await instance.hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+  await instance.settle();
+  return id;
+}
+
+test("a key is remembered up to the last minute of its time and forgotten after it", async () => {
+  const input = { tenant: "acme", type: "order.paid", data: 1, idempotencyKey: "order-1" };
+  const first = await instance.hooks.publish(input);
+  await instance.advance(7 * dayMs - 60_000);
+  await pruneNow({ idempotencyDays: 7 });
+  expect(await instance.hooks.publish(input)).toMatchObject({ id: first.id, duplicate: true });
+
+  await instance.advance(61_000);
+  await pruneNow({ idempotencyDays: 7 });
+  expect(await count("idempotency_keys")).toBe(0);
+  const again = await instance.hooks.publish(input);
+  expect(again.duplicate).toBe(false);
+  expect(again.id).not.toBe(first.id);
+});
+
+test("more keys than fit into one step are all forgotten, and none that is younger", async () => {
+  await pool.query(`
+    insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
+    select 'acme', 'old-' || n, gen_random_uuid(), '', posthorn.now() - interval '8 days'
+    from generate_series(1, 10001) n`);
+  await pool.query(`
+    insert into posthorn.idempotency_keys (tenant, key, event_id, digest)
+    values ('acme', 'young', gen_random_uuid(), '')`);
+  await pruneNow({ idempotencyDays: 7 });
+  expect((await pool.query("select key from posthorn.idempotency_keys")).rows).toEqual([{ key: "young" }]);
+});
+
+test("a key that somebody holds is passed over", async () => {
+  await pool.query(`
+    insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
+    select 'acme', n::text, gen_random_uuid(), '', posthorn.now() - interval '8 days' from generate_series(1, 2) n`);
+  const client = await pool.connect();
+  await client.query("begin");
+  await client.query("select from posthorn.idempotency_keys where key = '1' for update");
+  await pruneNow({ idempotencyDays: 7 });
+  await client.query("rollback");
+  client.release();
+  expect((await pool.query("select key from posthorn.idempotency_keys")).rows).toEqual([{ key: "1" }]);
+});
+
+test("dead letters stay for ever unless they have a retention, which counts from their death", async () => {
+  await newEndpoint(400);
+  await publish();
+  await instance.advance(400 * dayMs);
+  await pruneNow();
+  expect((await instance.hooks.deliveries.list({ state: "dead" })).data).toHaveLength(1);
+  const { data } = await instance.hooks.deliveries.list({ state: "dead" });
+  // dies again today
+  await instance.hooks.deliveries.retry(data[0]?.id as string);
+  await instance.settle();
+  await instance.advance(10 * dayMs - 60_000);
+  await pruneNow({ deadRetentionDays: 10 });
+  expect((await instance.hooks.deliveries.list({ state: "dead" })).data).toHaveLength(1);
+  await instance.advance(61_000);
+  await pruneNow({ deadRetentionDays: 10 });
+  expect((await instance.hooks.deliveries.list({ state: "dead" })).data).toEqual([]);
+});
+
+test("a dead letter past its own retention takes its payload and attempts along when its day is over", async () => {
+  await newEndpoint(400);
+  await newEndpoint(200);
+  await publish();
+  await instance.advance(400 * dayMs);
+  // the day has no partition: its rows lie in the default one and go row by row
+  await pool.query(`
+    do $$ declare p record; begin
+      for p in select * from posthorn.history_partitions() where lowest < posthorn.lowest_uuid_at(posthorn.now() - interval '300 days') loop
+        execute format('alter table posthorn.%I detach partition posthorn.%I', p.parent, p.name);
+        execute format('insert into posthorn.%I select * from posthorn.%I', p.parent, p.name);
+        execute format('drop table posthorn.%I', p.name);
+      end loop;
+    end $$`);
+  await pruneNow({ retentionDays: 30 });
+  expect([await count("deliveries"), await count("attempts"), await count("events")]).toEqual([1, 1, 1]);
+  await pruneNow({ retentionDays: 30, deadRetentionDays: 30 });
+  expect([await count("deliveries"), await count("attempts"), await count("events")]).toEqual([0, 0, 0]);
+});
+
+test("a deleted endpoint stays as a name for as long as it has history, and a retention long", async () => {
+  const withDead = await newEndpoint(400);
+  const without = await newEndpoint(200);
+  await instance.hooks.endpoints.delete("acme", without);
+  await publish();
+  await instance.hooks.endpoints.delete("acme", withDead);
+  await instance.advance(30 * dayMs - 60_000);
+  await pruneNow({ retentionDays: 30 });
+  expect(await count("endpoints")).toBe(2);
+  await instance.advance(61_000);
+  await pruneNow({ retentionDays: 30 });
+  const { rows } = await pool.query("select 'ep_' || id as id from posthorn.endpoints");
+  expect(rows).toEqual([{ id: withDead }]);
+});
+
+test("pruning ends between two steps when it is told to", async () => {
+  await pool.query(`
+    insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
+    select 'acme', n::text, gen_random_uuid(), '', posthorn.now() - interval '8 days' from generate_series(1, 5001) n`);
+  let asked = 0;
+  await prune({
+    db: instance.hooks.db,
+    logger: silentLogger,
+    retentionDays: 30,
+    deadRetentionDays: 30,
+    idempotencyDays: 7,
+    mayGoOn: () => {
+      asked += 1;
+      return asked === 1;
+    },
+  });
+  expect(await count("idempotency_keys")).toBe(1);
+});

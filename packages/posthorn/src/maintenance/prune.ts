@@ -1,0 +1,63 @@
+// What only grows unless somebody takes it away, other than by dropping a day: idempotency keys, dead letters past a
+// retention of their own, what outlived its day and is needed no more. In steps, each its own transaction.
+import { lowestUuidAt } from "@posthorn/wire";
+import type { Uuid } from "../model.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Database } from "../storage/database.ts";
+import { pruneDead } from "../storage/queries/deliveries/prune-dead.ts";
+import { pruneDeletedEndpoints } from "../storage/queries/endpoints/prune.ts";
+import { type PrunedStretch, pruneStretch } from "../storage/queries/events/prune.ts";
+import { pruneKeys } from "../storage/queries/idempotency-keys/prune.ts";
+import { historyPartitions } from "../storage/queries/partitions/list.ts";
+import { dayMs, firstWholeDay } from "./plan-replacements.ts";
+
+export interface Retention {
+  readonly retentionDays: number;
+  /** Null: dead letters stay until a person deletes or revives them. */
+  readonly deadRetentionDays: number | null;
+  readonly idempotencyDays: number;
+}
+
+export interface PruneOptions extends Retention {
+  readonly db: Database;
+  readonly logger: Logger;
+  /** False when this process stops or no longer leads: asked between steps. */
+  readonly mayGoOn: () => boolean;
+}
+
+const step = 5_000;
+
+export async function prune(options: PruneOptions): Promise<void> {
+  const { db, retentionDays, deadRetentionDays, idempotencyDays } = options;
+  const keys = await untilFewer(options, () => pruneKeys(db, idempotencyDays, step));
+  const deadLetters =
+    deadRetentionDays === null ? 0 : await untilFewer(options, () => pruneDead(db, deadRetentionDays, step));
+  const outlived = await pruneOutlived(options);
+  const endpoints = await untilFewer(options, () => pruneDeletedEndpoints(db, retentionDays, step));
+  const pruned = { keys, deadLetters, outlived, endpoints };
+  if (Object.values(pruned).some((count) => count > 0)) options.logger.info("pruned", pruned);
+}
+
+async function untilFewer({ mayGoOn }: PruneOptions, pruneStep: () => Promise<number>): Promise<number> {
+  let total = 0;
+  while (mayGoOn()) {
+    const count = await pruneStep();
+    total += count;
+    if (count < step) break;
+  }
+  return total;
+}
+
+/** Walks over all that outlived its day: 20 ms for each 5,000 events. */
+async function pruneOutlived({ db, retentionDays, mayGoOn }: PruneOptions): Promise<number> {
+  const { nowMs, partitions } = await historyPartitions(db);
+  const before = firstWholeDay(partitions, nowMs - retentionDays * dayMs);
+  let rows = 0;
+  let from: Uuid | null = lowestUuidAt(0);
+  while (from !== null && mayGoOn()) {
+    const stretch: PrunedStretch = await pruneStretch(db, { from, before, retentionDays, most: step });
+    rows += stretch.rows;
+    from = stretch.next;
+  }
+  return rows;
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import type { TableState } from "../storage/queries/tables/tend.ts";
+import { careFor, type Tended, untended } from "./vacuum.ts";
+
+function care(state: Partial<TableState>, last: Partial<Tended> = {}, nowMs = 0) {
+  const table: TableState = { table: "queue", pages: 0, deadRows: 0, liveRows: 0, mayVacuum: true, ...state };
+  return careFor(table, { ...untended, ...last }, nowMs);
+}
+
+test("a table is vacuumed from 5,000 dead rows on, and a large one when a fifth of it is dead", () => {
+  expect(care({ deadRows: 4_999 })).toBe("none");
+  expect(care({ deadRows: 5_000 })).toBe("vacuum");
+  expect(care({ deadRows: 199_999, liveRows: 1_000_000 })).toBe("none");
+  expect(care({ deadRows: 200_000, liveRows: 1_000_000 })).toBe("vacuum");
+});
+
+test("what an old transaction kept the last vacuum from removing does not count again", () => {
+  expect(care({ deadRows: 14_999 }, { deadRows: 10_000 })).toBe("none");
+  expect(care({ deadRows: 15_000 }, { deadRows: 10_000 })).toBe("vacuum");
+});
+
+test("a table is vacuumed at most every ten seconds", () => {
+  expect(care({ deadRows: 50_000 }, { vacuumedAtMs: 1_000 }, 10_999)).toBe("none");
+  expect(care({ deadRows: 50_000 }, { vacuumedAtMs: 1_000 }, 11_000)).toBe("vacuum");
+});
+
+test("statistics are made anew when the size has changed fourfold, either way", () => {
+  expect(care({ pages: 64 })).toBe("none");
+  expect(care({ pages: 65 })).toBe("analyze");
+  expect(care({ pages: 400 }, { pages: 100 })).toBe("none");
+  expect(care({ pages: 401 }, { pages: 100 })).toBe("analyze");
+  expect(care({ pages: 25 }, { pages: 100 })).toBe("none");
+  expect(care({ pages: 24 }, { pages: 100 })).toBe("analyze");
+});
+
+test("who may not vacuum gets new statistics all the same", () => {
+  expect(care({ deadRows: 50_000, pages: 100, mayVacuum: false })).toBe("analyze");
+});

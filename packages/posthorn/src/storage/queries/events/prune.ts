@@ -1,0 +1,104 @@
+// Takes away what outlived its day and is needed no more: a dead letter that was retried and delivered, rows of a day
+// that lay in the default partition. Ids carry the event's time, so a stretch of events, their deliveries and
+// their attempts lie in the same range.
+import { lowestUuidAt, uuidTimeMs } from "@posthorn/wire";
+import type { Uuid } from "../../../model.ts";
+import type { Database } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface PrunedStretch {
+  readonly rows: number;
+  /** Where the next stretch begins; null when `before` was reached. */
+  readonly next: Uuid | null;
+}
+
+/** The first `most` events from `from` on, of those before `before`, and all that belongs to them. */
+export async function pruneStretch(
+  db: Database,
+  { from, before, retentionDays, most }: { from: Uuid; before: Uuid; retentionDays: number; most: number },
+): Promise<PrunedStretch> {
+  return await db.transaction(async (tx) => {
+    const [last] = await tx.query<{ id: Uuid }>(lastStatement, [from, before, most]);
+    // whole milliseconds: that far an event and its deliveries have their ids in common
+    const next = last === undefined ? null : lowestUuidAt(uuidTimeMs(last.id) + 1);
+    const end = next ?? before;
+    let rows = 0;
+    for (const [prune, values] of [
+      [deliveriesStatement, [from, end, retentionDays]],
+      [attemptsStatement, [from, end]],
+      [eventsStatement, [from, end]],
+    ] as const) {
+      const [pruned] = await tx.query<{ count: number }>(prune, values);
+      rows += pruned?.count ?? 0;
+    }
+    return { rows, next };
+  });
+}
+
+const lastStatement = statement(
+  "last event of stretch",
+  `
+select e.id
+from posthorn.events e
+where e.id >= $1::uuid
+  and e.id < $2::uuid
+order by e.id
+offset $3::integer - 1
+limit 1
+`,
+);
+
+// From when it ended: an old dead letter that was retried today is shown for as long as any other success.
+const deliveriesStatement = statement(
+  "prune deliveries",
+  `
+with pruned as (
+  delete from posthorn.deliveries d
+  where d.id >= $1::uuid
+    and d.id < $2::uuid
+    and d.state = 'success'
+    and d.finished_at < posthorn.now() - $3::integer * interval '24 hours'
+  returning 1
+)
+select count(*)::integer as count
+from pruned
+`,
+);
+
+// A delivery is in the queue or in history at every moment, never in neither: one snapshot sees it.
+const attemptsStatement = statement(
+  "prune attempts",
+  `
+with pruned as (
+  delete from posthorn.attempts a
+  where a.delivery_id >= $1::uuid
+    and a.delivery_id < $2::uuid
+    and not exists (select from posthorn.deliveries d where d.id = a.delivery_id and d.id >= $1::uuid and d.id < $2::uuid)
+    and not exists (select from posthorn.queue q where q.id = a.delivery_id)
+  returning 1
+)
+select count(*)::integer as count
+from pruned
+`,
+);
+
+const eventsStatement = statement(
+  "prune events",
+  `
+with pruned as (
+  delete from posthorn.events e
+  where e.id >= $1::uuid
+    and e.id < $2::uuid
+    and (e.id in (
+      select d.event_id from posthorn.deliveries d where d.id >= $1::uuid and d.id < $2::uuid
+      union all
+      select q.event_id from posthorn.queue q where q.id >= $1::uuid and q.id < $2::uuid
+      union all
+      select o.event_id from posthorn.outbox o where o.event_id >= $1::uuid and o.event_id < $2::uuid
+    )) is not true
+  returning 1
+)
+select count(*)::integer as count
+from pruned
+`,
+);

@@ -1,0 +1,28 @@
+// Who tends the tables: one row, renewed by its holder, free to others when it has expired or its worker was buried.
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+/** True when this worker leads for `leaseMs` from now: it did before, or the place was free. */
+export async function holdLeadership(db: Queryable, workerId: number, leaseMs: number): Promise<boolean> {
+  const rows = await db.query(holdStatement, [workerId, leaseMs]);
+  return rows.length > 0;
+}
+
+// An update that finds nothing writes nothing: those who only watch cost no WAL. Of two that find the place free the
+// second sees the first one's row when it gets the lock. A buried worker does not come back under its old id.
+const holdStatement = statement(
+  "hold leadership",
+  `
+update posthorn.leadership l
+set worker_id = $1::integer,
+  until = posthorn.now() + $2::double precision * interval '1 millisecond'
+where l.role = 'maintenance'
+  and exists (select from posthorn.workers me where me.id = $1::integer)
+  and (
+    l.worker_id = $1::integer
+    or l.until < posthorn.now()
+    or not exists (select from posthorn.workers w where w.id = l.worker_id)
+  )
+returning l.role
+`,
+);
