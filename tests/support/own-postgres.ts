@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { openEmbeddedPostgres } from "../../packages/server/src/embedded-postgres/open-embedded-postgres.ts";
 import { eventually } from "./audit.ts";
-import { postmasterPid } from "./embedded-postgres-process.ts";
+import { postmasterPid } from "./postmaster-pid.ts";
 
 export interface OwnPostgres {
   readonly connectionString: string;
