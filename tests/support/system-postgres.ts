@@ -29,7 +29,7 @@ export function findSystemPostgres(): string | null {
 }
 
 export function findPgbouncer(): string | null {
-  return pgbouncer() ?? (install("pgbouncer") ? pgbouncer() : null);
+  return presentPgbouncer() ?? (install("pgbouncer") ? presentPgbouncer() : null);
 }
 
 function newestPostgres(): string | null {
@@ -39,7 +39,8 @@ function newestPostgres(): string | null {
   return folders.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-function pgbouncer(): string | null {
+/** Without installing anything. */
+export function presentPgbouncer(): string | null {
   const folders = ["/usr/sbin", ...(process.env.PATH ?? "").split(":")];
   return folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path)) ?? null;
 }

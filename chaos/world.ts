@@ -1,0 +1,217 @@
+// Everything a run needs, all on this machine: PostgreSQL behind a proxy of ours, two API processes and three workers,
+// the receivers, the publishers. Whatever was started ends with `close`.
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { createPosthorn, type Posthorn } from "posthorn";
+import { Helper } from "../benchmarks/helper.ts";
+import { type ChaosProxy, startChaosProxy } from "../tests/support/chaos-proxy.ts";
+import { type OwnPostgres, openOwnPostgres } from "../tests/support/own-postgres.ts";
+import { presentPgbouncer, type RunningServer, startPgbouncer } from "../tests/support/system-postgres.ts";
+import { canaryNames, canaryTenant, createEndpoints } from "./endpoints.ts";
+import type { EndpointFacts, Exit } from "./evidence.ts";
+import { maxAttempts, type Scale } from "./options.ts";
+import { editsOf, type PlantName } from "./plant.ts";
+import { Publishers } from "./publishers.ts";
+import type { Opened, Opening } from "./receivers.ts";
+import { ServerSlot } from "./server-slot.ts";
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly scale: Scale;
+  readonly plant: PlantName | null;
+}
+
+const startMs = 40_000;
+/** One worker lives on a machine whose clock is wrong. */
+const clockSkewMs = 3_600_000;
+export const tenants = ["north", "east", "south", "west"];
+export const receiverNames = ["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"];
+
+export class World {
+  readonly logsDir = mkdtempSync(join(tmpdir(), "posthorn-chaos-"));
+  readonly exits: Exit[] = [];
+  readonly complaints: string[] = [];
+  readonly slots: ServerSlot[] = [];
+  endpoints: readonly EndpointFacts[] = [];
+  postgres!: OwnPostgres;
+  proxy!: ChaosProxy;
+  receivers!: Helper;
+  publishers!: Publishers;
+  readonly #options: WorldOptions;
+  readonly #closers: (() => Promise<unknown> | unknown)[] = [];
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: WorldOptions) {
+    this.#options = options;
+  }
+
+  /** `onCreated` is told before anything is started, so that it can be ended in the middle of it. */
+  static async open(options: WorldOptions, onCreated: (world: World) => void): Promise<World> {
+    const world = new World(options);
+    onCreated(world);
+    try {
+      await world.#open();
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+  }
+
+  get receiverLog(): string {
+    return join(this.logsDir, "receivers.jsonl");
+  }
+
+  /** May be called twice, and while it is still being opened. The logs stay. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  removeLogs(): void {
+    rmSync(this.logsDir, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  async #close(): Promise<void> {
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
+      await Promise.resolve(close()).catch(() => {});
+    }
+  }
+
+  /** Registers what ends it at once; a world that is being closed opens nothing more. */
+  #keep<Part>(part: Part, close: (part: Part) => Promise<unknown> | unknown): Part {
+    this.#closers.push(() => close(part));
+    if (this.#closing !== undefined) throw new Error("ended while it was being opened");
+    return part;
+  }
+
+  async #open(): Promise<void> {
+    const { seed, scale, plant } = this.#options;
+    const edits = editsOf(plant);
+    // five pools of ten, what black-holed clients leave behind, and room
+    this.postgres = this.#keep(await openOwnPostgres({ max_connections: "300" }), (part) => part.close());
+    this.proxy = this.#keep(await startChaosProxy(this.postgres.connectionString), (part) => part.close());
+    this.receivers = this.#keep(new Helper(new URL("./receivers.ts", import.meta.url).href), (part) =>
+      part.stop(),
+    );
+    const opening: Opening = {
+      seed,
+      logPath: this.receiverLog,
+      names: receiverNames,
+      canaries: Object.values(canaryNames),
+    };
+    const { ports, canaryPort } = await this.receivers.ask<Opened>("open", opening);
+
+    const adminKey = randomBytes(24).toString("hex");
+    const encryptionKeys = `chaos:${randomBytes(32).toString("base64")}`;
+    const library = this.#openLibrary(encryptionKeys);
+    await library.hooks.migrate();
+    await library.pool.query("create table chaos_orders (key text primary key, event_id text not null)");
+
+    const pooled = await this.#openPooler();
+    const settings = serverSettings(scale, adminKey, encryptionKeys);
+    const addSlot = async (
+      name: string,
+      role: "api" | "worker",
+      database: string,
+      skewMs = 0,
+    ): Promise<void> => {
+      const slot = new ServerSlot({
+        name,
+        role,
+        port: await freePort(),
+        settings: { ...settings, DATABASE_URL: database },
+        scratchDir: this.logsDir,
+        edits,
+        clockSkewMs: skewMs,
+        names: canaryNames,
+        onExit: (exit) => this.exits.push(exit),
+        onComplaint: (line) => this.complaints.push(line),
+      });
+      this.slots.push(this.#keep(slot, (part) => part.close()));
+      slot.start();
+    };
+    const { connectionString } = this.proxy;
+    await addSlot("a1", "api", connectionString);
+    await addSlot("a2", "api", connectionString);
+    await addSlot("w1", "worker", connectionString);
+    await addSlot("w2", "worker", connectionString, clockSkewMs);
+    await addSlot("w3", "worker", pooled?.connectionString ?? this.postgres.connectionString);
+    await Promise.all(this.slots.map((slot) => slot.untilReady(startMs)));
+
+    const apis = this.slots.filter((slot) => slot.role === "api").map((slot) => slot.url);
+    const { endpoints, secrets } = await createEndpoints({
+      apiUrl: apis[0] as string,
+      adminKey,
+      ports,
+      canaryPort,
+      query: (sql) => this.postgres.query(sql),
+    });
+    this.endpoints = endpoints;
+    await this.receivers.ask("learn", secrets);
+    this.publishers = new Publishers({
+      seed,
+      eventsPerSecond: scale.eventsPerSecond,
+      logPath: join(this.logsDir, "publishers.jsonl"),
+      tenants: canaryPort === null ? tenants : [...tenants, canaryTenant],
+      apiUrls: apis,
+      adminKey,
+      ...library,
+    });
+  }
+
+  #openLibrary(encryptionKeys: string): { hooks: Posthorn; pool: pg.Pool } {
+    const pool = new pg.Pool({
+      connectionString: this.proxy.connectionString,
+      max: 10,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
+    });
+    pool.on("error", () => {});
+    pool.on("connect", (client) => client.on("error", () => {}));
+    const hooks = createPosthorn({ database: pool, encryptionKeys });
+    this.#keep(hooks, () => Promise.race([pool.end(), new Promise((resolve) => setTimeout(resolve, 1_000))]));
+    return { hooks, pool };
+  }
+
+  /** One worker reaches the database by a pooler in transaction mode, where there is one on this machine. */
+  async #openPooler(): Promise<RunningServer | null> {
+    const program = presentPgbouncer();
+    if (program === null) return null;
+    return this.#keep(await startPgbouncer(program, this.postgres.connectionString), (part) => part.close());
+  }
+}
+
+function serverSettings(scale: Scale, adminKey: string, encryptionKeys: string): Record<string, string> {
+  const gaps = Array.from(
+    { length: maxAttempts - 1 },
+    (_, index) => scale.gapsMs[index] ?? scale.gapsMs.at(-1),
+  );
+  return {
+    POSTHORN_ADMIN_KEY: adminKey,
+    POSTHORN_ENCRYPTION_KEYS: encryptionKeys,
+    POSTHORN_ALLOW_HTTP: "true",
+    POSTHORN_ALLOW_CIDRS: "127.0.0.1/32",
+    POSTHORN_RETRY_POLICY: gaps.map((gap) => `${gap}ms`).join(","),
+    // a redirect or a 429 for ever would be a dead delivery otherwise, and none may be dead
+    POSTHORN_RETRY_ON: "every",
+    POSTHORN_TIMEOUT_MS: String(scale.timeoutMs),
+    POSTHORN_LEASE_MS: String(scale.leaseMs),
+    POSTHORN_SHUTDOWN_TIMEOUT_MS: "5000",
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
