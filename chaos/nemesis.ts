@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
 import { eventually } from "../tests/support/audit.ts";
+import type { ChaosProxy } from "../tests/support/chaos-proxy.ts";
 import type { Deed } from "./evidence.ts";
 import type { ServerSlot } from "./server-slot.ts";
 import type { Strike, StrikeKind } from "./strikes.ts";
@@ -40,11 +41,8 @@ export class Nemesis {
 
   /** Ends every strike at once; resolves when all processes are up. */
   async heal(): Promise<void> {
-    const { proxy, slots } = this.#world;
+    const { slots } = this.#world;
     this.#wake.abort();
-    proxy.slowDown(0);
-    proxy.heal();
-    proxy.bury();
     await Promise.all(this.#pending);
     if (this.#failures.length > 0) throw this.#failures[0];
     for (const slot of slots) {
@@ -56,7 +54,7 @@ export class Nemesis {
 
   async #carryOut(strike: Strike): Promise<void> {
     const { kind, forMs } = strike;
-    const { proxy, postgres } = this.#world;
+    const { postgres } = this.#world;
     switch (kind) {
       case "kill worker":
       case "kill api":
@@ -82,29 +80,44 @@ export class Nemesis {
             "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
           ),
         );
-      case "cut connections":
-        return await this.#note(kind, null, () => proxy.cut());
-      case "swallow everything":
-        return await this.#note(kind, null, async () => {
+      case "cut off":
+        return await this.#between(strike, (proxy) => proxy.cut());
+      case "partition":
+        return await this.#between(strike, async (proxy) => {
           proxy.blackhole();
           await this.#wait(forMs);
           proxy.heal();
+          // the server hears later than the client that their connections are gone
           await this.#wait(forMs);
           proxy.bury();
         });
       case "slow network":
-        return await this.#note(kind, null, async () => {
+        return await this.#between(strike, async (proxy) => {
           proxy.slowDown(latencyMs);
           await this.#wait(forMs);
           proxy.slowDown(0);
         });
       case "lose replies":
-        return await this.#note(kind, null, async () => {
+        return await this.#between(strike, async (proxy) => {
           for (let count = 0; count < lostReplies; count += 1) {
-            await Promise.race([proxy.loseNextReply(strike.statement), this.#wait(forMs)]);
+            await Promise.race([proxy.loseNextReply(strike.replies.statement), this.#wait(forMs)]);
           }
         });
     }
+  }
+
+  /** Something happens on the way between one client and the database. */
+  async #between(strike: Strike, work: (proxy: ChaosProxy) => unknown): Promise<void> {
+    const { slots, libraryProxy } = this.#world;
+    const isFit = ({ role, liveName, proxy }: ServerSlot): boolean =>
+      liveName !== null && proxy !== null && (strike.kind !== "lose replies" || role === strike.replies.to);
+    const clients = slots
+      .filter(isFit)
+      .map((slot) => ({ name: slot.liveName, proxy: slot.proxy as ChaosProxy }));
+    const isLibraryFit = strike.kind !== "lose replies" || strike.replies.to === "library";
+    const all = isLibraryFit ? [...clients, { name: "library", proxy: libraryProxy }] : clients;
+    const client = all[Math.floor(strike.choice * all.length)];
+    if (client !== undefined) await this.#note(strike.kind, client.name, () => work(client.proxy));
   }
 
   async #end(strike: Strike, role: ServerSlot["role"]): Promise<void> {

@@ -33,7 +33,7 @@ export const plants = {
       resolve({ id: formatId("evt", event.id), duplicate: false, deliveries: null });\n`,
       },
     ],
-    strikes: ["restart database", "kill api", "cut connections"],
+    strikes: ["restart database", "kill api"],
   },
   "settle-without-token": {
     bug: "a worker that was declared dead settles what is somebody else's by now",

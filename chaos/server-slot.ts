@@ -1,11 +1,12 @@
 // A place for one `posthorn serve` process: it is filled, emptied by force, and filled again. Every process in it has
 // a name of its own (`w1.3`), which it also sends as its user agent.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
+import type { ChaosProxy } from "../tests/support/chaos-proxy.ts";
 import type { Exit } from "./evidence.ts";
 import type { Edit } from "./plant.ts";
 
@@ -13,6 +14,8 @@ export interface SlotOptions {
   readonly name: string;
   readonly role: "api" | "worker";
   readonly port: number;
+  /** Between it and the database, if anything of ours is. */
+  readonly proxy: ChaosProxy | null;
   /** Settings of the server, as environment variables. */
   readonly settings: Readonly<Record<string, string>>;
   readonly scratchDir: string;
@@ -57,6 +60,10 @@ export class ServerSlot {
 
   get role(): "api" | "worker" {
     return this.#options.role;
+  }
+
+  get proxy(): ChaosProxy | null {
+    return this.#options.proxy;
   }
 
   get url(): string {
@@ -147,6 +154,7 @@ export class ServerSlot {
 
   #hear(life: Life, line: string): void {
     const { edits, onComplaint } = this.#options;
+    appendFileSync(join(this.#options.scratchDir, `${life.name}.log`), `${line}\n`);
     const said = readLogLine(line);
     const complain = life.isReady ? onComplaint : (text: string) => void life.complaints.push(text);
     if (said === null || said.level === "error") complain(`${life.name}: ${line}`);

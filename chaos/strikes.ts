@@ -2,35 +2,50 @@
 import type { Scale } from "./options.ts";
 import { stream } from "./random.ts";
 
-export const strikeKinds = [
-  "kill worker",
-  "freeze worker",
-  "restart database",
-  "lose replies",
-  "kill api",
-  "cut connections",
-  "terminate worker",
-  "swallow everything",
-  "terminate backends",
-  "slow network",
-  "read only",
-] as const;
-export type StrikeKind = (typeof strikeKinds)[number];
+/** Each on one process, or on the database and so on all of them. */
+const targets = {
+  "kill worker": "worker",
+  "freeze worker": "worker",
+  "terminate worker": "worker",
+  "kill api": "api",
+  "restart database": "database",
+  "terminate backends": "database",
+  "read only": "database",
+  "cut off": "client",
+  "lose replies": "client",
+  partition: "client",
+  "slow network": "client",
+} as const;
+export type StrikeKind = keyof typeof targets;
+export const strikeKinds = Object.keys(targets) as StrikeKind[];
+
+export function strikesAll(kind: StrikeKind): boolean {
+  return targets[kind] === "database";
+}
 
 export interface Strike {
   /** Milliseconds after the strikes begin. */
   readonly afterMs: number;
   readonly kind: StrikeKind;
-  /** Chooses among those who can be struck when the time has come. */
+  /** In [0, 1): chooses among those who can be struck when the time has come. */
   readonly choice: number;
   /** How long it lasts, or how long until what was ended is started again. */
   readonly forMs: number;
-  /** Of the statement whose replies are lost. */
-  readonly statement: string;
+  readonly replies: LostReplies;
 }
 
-/** Names of prepared statements, and the caller's own commit. */
-const statements = ["posthorn ingest", "commit", "posthorn settle", "posthorn fetch"];
+/** Replies to a statement, by its name or text, that are lost on their way to a process that sends it. */
+export interface LostReplies {
+  readonly statement: string;
+  readonly to: "api" | "worker" | "library";
+}
+
+const replies: readonly LostReplies[] = [
+  { statement: "posthorn ingest", to: "api" },
+  { statement: "commit", to: "library" },
+  { statement: "posthorn settle", to: "worker" },
+  { statement: "posthorn fetch", to: "worker" },
+];
 
 export function planStrikes(seed: number, scale: Scale, only: readonly StrikeKind[]): Strike[] {
   const random = stream(seed, "strikes");
@@ -47,7 +62,7 @@ export function planStrikes(seed: number, scale: Scale, only: readonly StrikeKin
       kind,
       choice: random.fraction(),
       forMs: Math.round(durationOf(kind, scale, random.fraction())),
-      statement: random.pick(statements),
+      replies: random.pick(replies),
     });
   }
   return strikes;
@@ -58,10 +73,11 @@ function durationOf(kind: StrikeKind, { leaseMs }: Scale, share: number): number
     // past the lease: it wakes up while those who took over are at work, or after they are done
     case "freeze worker":
       return leaseMs * (1.2 + 0.8 * share);
-    case "swallow everything":
+    case "partition":
+      return leaseMs * (0.5 + 1.5 * share);
     case "read only":
     case "slow network":
-      return leaseMs * (0.3 + share);
+      return leaseMs * (0.3 + 0.7 * share);
     default:
       return 200 + 600 * share;
   }

@@ -1,5 +1,5 @@
-// Everything a run needs, all on this machine: PostgreSQL behind a proxy of ours, two API processes and three workers,
-// the receivers, the publishers. Whatever was started ends with `close`.
+// Everything a run needs, all on this machine: PostgreSQL, two API processes and three workers, each with a proxy of
+// ours before the database, the receivers, the publishers. Whatever was started ends with `close`.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -27,10 +27,20 @@ export interface WorldOptions {
 }
 
 const startMs = 40_000;
-/** One worker lives on a machine whose clock is wrong. */
-const clockSkewMs = 3_600_000;
-export const tenants = ["north", "east", "south", "west"];
-export const receiverNames = ["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"];
+const hourMs = 3_600_000;
+
+const servers = [
+  { name: "a1", role: "api", skewMs: 0 },
+  { name: "a2", role: "api", skewMs: 0 },
+  { name: "w1", role: "worker", skewMs: 0 },
+  // on a machine whose clock is wrong
+  { name: "w2", role: "worker", skewMs: hourMs },
+  { name: "w3", role: "worker", skewMs: 0 },
+] as const;
+/** Reaches the database by a pooler in transaction mode where the machine has one, and directly where not. */
+const unproxied = "w3";
+const tenants = ["north", "east", "south", "west"];
+const receiverNames = ["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"];
 
 export class World {
   readonly logsDir = mkdtempSync(join(tmpdir(), "posthorn-chaos-"));
@@ -39,7 +49,7 @@ export class World {
   readonly slots: ServerSlot[] = [];
   endpoints: readonly EndpointFacts[] = [];
   postgres!: OwnPostgres;
-  proxy!: ChaosProxy;
+  libraryProxy!: ChaosProxy;
   receivers!: Helper;
   publishers!: Publishers;
   readonly #options: WorldOptions;
@@ -91,83 +101,89 @@ export class World {
   }
 
   async #open(): Promise<void> {
-    const { seed, scale, plant } = this.#options;
-    const edits = editsOf(plant);
-    // five pools of ten, what black-holed clients leave behind, and room
-    this.postgres = this.#keep(await openOwnPostgres({ max_connections: "300" }), (part) => part.close());
-    this.proxy = this.#keep(await startChaosProxy(this.postgres.connectionString), (part) => part.close());
-    this.receivers = this.#keep(new Helper(new URL("./receivers.ts", import.meta.url).href), (part) =>
-      part.stop(),
-    );
-    const opening: Opening = {
-      seed,
-      logPath: this.receiverLog,
-      names: receiverNames,
-      canaries: Object.values(canaryNames),
+    const keys = {
+      admin: randomBytes(24).toString("hex"),
+      encryption: `chaos:${randomBytes(32).toString("base64")}`,
     };
-    const { ports, canaryPort } = await this.receivers.ask<Opened>("open", opening);
-
-    const adminKey = randomBytes(24).toString("hex");
-    const encryptionKeys = `chaos:${randomBytes(32).toString("base64")}`;
-    const library = this.#openLibrary(encryptionKeys);
+    // six pools of ten, what black-holed clients leave behind, and room
+    this.postgres = this.#keep(await openOwnPostgres({ max_connections: "300" }), (part) => part.close());
+    this.libraryProxy = await this.#openProxy();
+    const library = this.#openLibrary(keys.encryption);
     await library.hooks.migrate();
     await library.pool.query("create table chaos_orders (key text primary key, event_id text not null)");
+    const { ports, canaryPort } = await this.#openReceivers();
+    await this.#openServers(keys);
 
-    const pooled = await this.#openPooler();
-    const settings = serverSettings(scale, adminKey, encryptionKeys);
-    const addSlot = async (
-      name: string,
-      role: "api" | "worker",
-      database: string,
-      skewMs = 0,
-    ): Promise<void> => {
-      const slot = new ServerSlot({
-        name,
-        role,
-        port: await freePort(),
-        settings: { ...settings, DATABASE_URL: database },
-        scratchDir: this.logsDir,
-        edits,
-        clockSkewMs: skewMs,
-        names: canaryNames,
-        onExit: (exit) => this.exits.push(exit),
-        onComplaint: (line) => this.complaints.push(line),
-      });
-      this.slots.push(this.#keep(slot, (part) => part.close()));
-      slot.start();
-    };
-    const { connectionString } = this.proxy;
-    await addSlot("a1", "api", connectionString);
-    await addSlot("a2", "api", connectionString);
-    await addSlot("w1", "worker", connectionString);
-    await addSlot("w2", "worker", connectionString, clockSkewMs);
-    await addSlot("w3", "worker", pooled?.connectionString ?? this.postgres.connectionString);
-    await Promise.all(this.slots.map((slot) => slot.untilReady(startMs)));
-
-    const apis = this.slots.filter((slot) => slot.role === "api").map((slot) => slot.url);
+    const apiUrls = this.slots.filter((slot) => slot.role === "api").map((slot) => slot.url);
     const { endpoints, secrets } = await createEndpoints({
-      apiUrl: apis[0] as string,
-      adminKey,
+      apiUrl: apiUrls[0] as string,
+      adminKey: keys.admin,
       ports,
       canaryPort,
       query: (sql) => this.postgres.query(sql),
     });
     this.endpoints = endpoints;
     await this.receivers.ask("learn", secrets);
+    const { seed, scale } = this.#options;
     this.publishers = new Publishers({
       seed,
       eventsPerSecond: scale.eventsPerSecond,
       logPath: join(this.logsDir, "publishers.jsonl"),
       tenants: canaryPort === null ? tenants : [...tenants, canaryTenant],
-      apiUrls: apis,
-      adminKey,
+      apiUrls,
+      adminKey: keys.admin,
       ...library,
     });
   }
 
+  async #openReceivers(): Promise<Opened> {
+    const file = new URL("./receivers.ts", import.meta.url).href;
+    this.receivers = this.#keep(new Helper(file), (part) => part.stop());
+    const opening: Opening = {
+      seed: this.#options.seed,
+      logPath: this.receiverLog,
+      names: receiverNames,
+      canaries: Object.values(canaryNames),
+    };
+    return await this.receivers.ask<Opened>("open", opening);
+  }
+
+  async #openServers(keys: { readonly admin: string; readonly encryption: string }): Promise<void> {
+    const { scale, plant } = this.#options;
+    const common = {
+      scratchDir: this.logsDir,
+      edits: editsOf(plant),
+      names: canaryNames,
+      onExit: (exit: Exit) => this.exits.push(exit),
+      onComplaint: (line: string) => this.complaints.push(line),
+    };
+    const settings = serverSettings(scale, keys.admin, keys.encryption);
+    const pooler = await this.#openPooler();
+    for (const { name, role, skewMs } of servers) {
+      const proxy = name === unproxied ? null : await this.#openProxy();
+      const database = (proxy ?? pooler ?? this.postgres).connectionString;
+      const slot = new ServerSlot({
+        ...common,
+        name,
+        role,
+        proxy,
+        port: await freePort(),
+        settings: { ...settings, DATABASE_URL: database },
+        clockSkewMs: skewMs,
+      });
+      this.slots.push(this.#keep(slot, (part) => part.close()));
+      slot.start();
+    }
+    await Promise.all(this.slots.map((slot) => slot.untilReady(startMs)));
+  }
+
+  async #openProxy(): Promise<ChaosProxy> {
+    return this.#keep(await startChaosProxy(this.postgres.connectionString), (part) => part.close());
+  }
+
   #openLibrary(encryptionKeys: string): { hooks: Posthorn; pool: pg.Pool } {
     const pool = new pg.Pool({
-      connectionString: this.proxy.connectionString,
+      connectionString: this.libraryProxy.connectionString,
       max: 10,
       connectionTimeoutMillis: 5_000,
       query_timeout: 5_000,
@@ -179,7 +195,6 @@ export class World {
     return { hooks, pool };
   }
 
-  /** One worker reaches the database by a pooler in transaction mode, where there is one on this machine. */
   async #openPooler(): Promise<RunningServer | null> {
     const program = presentPgbouncer();
     if (program === null) return null;

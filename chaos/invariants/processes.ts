@@ -1,5 +1,6 @@
 // How the processes behave: they come back, end in order, keep the time, and dial nobody they must not.
 import type { CaseFile, Deed, ReceivedRequest } from "../evidence.ts";
+import { strikesAll } from "../strikes.ts";
 
 /** Renewals are looked at every 200 ms, ready lanes every 500 ms; the rest is for two cores that are not alone. */
 const marginMs = 4_000;
@@ -33,11 +34,12 @@ export function interruptions(
 }
 
 /** Lease, poll and margin; once more for every worker that was struck meanwhile, and as long as the database was. */
-function allowedMs({ deeds, scale }: CaseFile, from: number, until: number): number {
-  const meanwhile = deeds.filter((deed) => deed.at < until && deed.until + afterEffectMs > from);
-  const workers = meanwhile.filter(({ kind, at }) => kind.endsWith("worker") && at > from).length;
-  const database = meanwhile.filter(({ kind }) => !kind.endsWith("worker") && kind !== "kill api");
-  return (scale.leaseMs + marginMs) * (1 + workers) + overlapMs(database, from, until);
+function allowedMs(file: CaseFile, from: number, until: number): number {
+  const struck = file.deeds.filter(
+    ({ victim, at, until: end }) => victim?.startsWith("w") && at < until && end + afterEffectMs > from,
+  );
+  const database = file.deeds.filter(({ kind }) => strikesAll(kind));
+  return (file.scale.leaseMs + marginMs) * (1 + struck.length) + overlapMs(database, from, until);
 }
 
 function overlapMs(deeds: readonly Deed[], from: number, until: number): number {
@@ -68,17 +70,16 @@ export function orderlyExits(file: CaseFile): string[] {
     if (asked === null) return wasReady ? `${name} ended by itself with ${code ?? signal}` : [];
     if (asked.signal === "SIGKILL") return [];
     // a database that is away cannot be told that a worker leaves: then it ends late, or not in order
-    const isDisturbed = overlapMs(databaseDeeds(file), asked.at - graceMs, at) > 0;
+    const onIt = file.deeds.filter(
+      ({ kind, victim }) => strikesAll(kind) || (victim === name && kind !== "terminate worker"),
+    );
+    const isDisturbed = overlapMs(onIt, asked.at, at) > 0;
     const tookMs = at - asked.at;
     return isDisturbed || (code === 0 && tookMs < graceMs + marginMs)
       ? []
       : `${name} was asked to end and did with ${code ?? signal} after ${Math.round(tookMs)} ms`;
   });
   return [...untold, ...file.complaints];
-}
-
-function databaseDeeds({ deeds }: CaseFile): Deed[] {
-  return deeds.filter(({ kind }) => !kind.endsWith("worker") && kind !== "kill api");
 }
 
 /** Seconds are cut off, and a request may wait for its connection; the SDKs allow ten times as much. */

@@ -101,6 +101,7 @@ auth_type = trust
 auth_file = ${join(folder, "users.txt")}
 max_client_conn = 200
 default_pool_size = 20
+server_login_retry = 1
 `,
     { mode: 0o644 },
   );
