@@ -2,6 +2,7 @@
 // receivers saw. Prints its figures in the last line; ends with 1 when a promise was broken.
 import { lineOf } from "./figures.ts";
 import { type Options, readOptions } from "./options.ts";
+import { plantNames } from "./plant.ts";
 import { prove } from "./prove.ts";
 import { type Outcome, run } from "./run.ts";
 import type { World } from "./world.ts";
@@ -28,7 +29,8 @@ async function main({ seed, scale, plant, isProof, keepsLogs }: Options): Promis
 
   const surroundings = { say: console.log, onWorld: (world: World) => worlds.push(world) };
   try {
-    if (isProof) process.exitCode = (await prove(seed, surroundings)) ? 0 : 1;
+    if (isProof)
+      process.exitCode = (await prove(plant === null ? plantNames : [plant], seed, surroundings)) ? 0 : 1;
     else {
       const outcome = await run({ seed, scale, plant, ...surroundings });
       process.exitCode = report(outcome, keepsLogs) ? 0 : 1;

@@ -15,7 +15,7 @@ export interface Plant {
   /** What is wrong with the engine then. */
   readonly bug: string;
   readonly edits: readonly Edit[];
-  /** The strikes that bring it out; all of them when there are none here. */
+  /** The strikes that bring it out. None: receivers that misbehave are enough, and the run is short. */
   readonly strikes: readonly StrikeKind[];
 }
 

@@ -8,7 +8,7 @@ import { invariants, type Verdict } from "./invariants.ts";
 import { Nemesis } from "./nemesis.ts";
 import type { Scale } from "./options.ts";
 import { type PlantName, plants } from "./plant.ts";
-import { planStrikes, type StrikeKind } from "./strikes.ts";
+import { planStrikes, strikeKinds } from "./strikes.ts";
 import { World } from "./world.ts";
 
 export interface RunOptions {
@@ -48,8 +48,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
 
 async function experience(world: World, { seed, scale, plant, say }: RunOptions): Promise<Evidence> {
   const { publishers, receivers } = world;
-  const only: readonly StrikeKind[] = plant === null ? [] : plants[plant].strikes;
-  const strikes = planStrikes(seed, scale, only);
+  const strikes = planStrikes(seed, scale, plant === null ? strikeKinds : plants[plant].strikes);
   const nemesis = new Nemesis(world);
 
   say(`seed ${seed}: ${scale.eventsPerSecond} events/s, ${scale.quietMs / 1_000} s of quiet`);

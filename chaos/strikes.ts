@@ -47,7 +47,8 @@ const replies: readonly LostReplies[] = [
   { statement: "posthorn fetch", to: "worker" },
 ];
 
-export function planStrikes(seed: number, scale: Scale, only: readonly StrikeKind[]): Strike[] {
+export function planStrikes(seed: number, scale: Scale, kinds: readonly StrikeKind[]): Strike[] {
+  if (kinds.length === 0) return [];
   const random = stream(seed, "strikes");
   const [least, most] = scale.pauseMs;
   const strikes: Strike[] = [];
@@ -55,7 +56,7 @@ export function planStrikes(seed: number, scale: Scale, only: readonly StrikeKin
   // the last strike has time to do harm
   for (let at = 0; at < scale.chaosMs - most; at += random.between(least, most)) {
     // dealt from a deck: in a short run, too, each kind has its turn
-    if (deck.length === 0) deck = random.shuffle(only.length > 0 ? only : strikeKinds);
+    if (deck.length === 0) deck = random.shuffle(kinds);
     const kind = deck.pop() as StrikeKind;
     strikes.push({
       afterMs: Math.round(at),
