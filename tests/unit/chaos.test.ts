@@ -1,5 +1,6 @@
 // The chaos test's own parts: a checker that never failed proves nothing, so each invariant is shown evidence that
 // breaks it, and it alone speaks up.
+import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import {
   type Evidence,
@@ -294,6 +295,16 @@ test("the last line has the figures", () => {
   expect(lineOf(7, figuresOf(openCase(soundEvidence())))).toBe(
     "seed 7: acked 2, delivered 2, lost 0, phantom 0, dup 0 (bound 0), order 0, recover p99 0.0 s, kills 0, pg restarts 0",
   );
+});
+
+test("the guide lists every promise in its own words", () => {
+  const guide = readFileSync(new URL("../../docs/guides/chaos.md", import.meta.url), "utf8");
+  const listed = [...guide.matchAll(/^\| (.+) \| (.+) \|$/gm)].map(([, name, sentence]) => ({
+    name,
+    sentence,
+  }));
+  const known = invariants.map(({ name, sentence }) => ({ name, sentence }));
+  expect(listed.slice(1)).toEqual(known);
 });
 
 test("one seed gives one plan, another seed another", () => {
