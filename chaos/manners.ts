@@ -1,10 +1,9 @@
 // How a receiver answers: mostly well, sometimes badly, in every way that a sender has to live with.
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Random } from "./random.ts";
 
 export interface Encounter {
-  readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly socket: Socket;
   readonly random: Random;

@@ -102,6 +102,7 @@ export class Nemesis {
           for (let count = 0; count < lostReplies; count += 1) {
             await Promise.race([proxy.loseNextReply(strike.replies.statement), this.#wait(forMs)]);
           }
+          proxy.heal();
         });
     }
   }

@@ -35,7 +35,7 @@ interface Intent {
   readonly isForgetful: boolean;
 }
 
-export const publisherNames = ["h1", "h2", "library"] as const;
+const publisherNames = ["h1", "h2", "library"] as const;
 const subjectsPerTenant = 10;
 /** Waiting for an answer; more events are not begun. */
 const maxOpen = 40;

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { answerParent } from "../benchmarks/helper.ts";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
-import type { ReceivedContent } from "./evidence.ts";
+import type { ReceivedContent, ReceivedRequest } from "./evidence.ts";
 import { chooseManner, type Encounter, type MannerName, manners } from "./manners.ts";
 import { type Random, stream } from "./random.ts";
 
@@ -82,67 +82,81 @@ async function openCanaries(addresses: readonly string[]): Promise<number> {
 }
 
 function receive(endpoint: string, random: Random, request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
   if (mood === "away") {
-    request.socket.resetAndDestroy();
+    socket.resetAndDestroy();
     return;
   }
-  count += 1;
-  const number = count;
-  const sender = String(request.headers["user-agent"]);
-  const manner: MannerName = mood === "well" ? "well" : chooseManner(random);
-  write({
-    what: "came",
-    number,
-    endpoint,
-    eventId: request.headers["x-webhook-id"],
-    deliveryId: request.headers["x-webhook-delivery-id"],
-    attempt: Number(request.headers["x-webhook-attempt"]),
-    sender,
-    arrivedAt: monotonicMs(),
-    manner,
-  });
-  openBySender.set(sender, (openBySender.get(sender) ?? 0) + 1);
-  let content: ReceivedContent | null = null;
-  let answered: { status: number; answeredAt: number; retryAfterMs: number | null } | null = null;
-  let endedAt: number | null = null;
-  request.on("error", () => {});
-  response.on("error", () => {});
-  response.once("close", () => {
-    openBySender.set(sender, (openBySender.get(sender) as number) - 1);
-    write({
-      what: "ended",
-      number,
-      endedAt: endedAt ?? monotonicMs(),
-      status: null,
-      answeredAt: null,
-      retryAfterMs: null,
-      ...answered,
-      content,
-    });
-  });
+  const name: MannerName = mood === "well" ? "well" : chooseManner(random);
+  const { act, readsBody } = manners[name];
+  const visit = noteVisit(endpoint, name, request, response);
   const encounter: Encounter = {
-    request,
     response,
-    socket: request.socket,
+    socket,
     random,
     forbiddenUrl,
-    answering(status, retryAfterMs = undefined) {
-      answered = { status, answeredAt: monotonicMs(), retryAfterMs: retryAfterMs ?? null };
+    answering(status, retryAfterMs) {
+      visit.answer = { status, answeredAt: monotonicMs(), retryAfterMs: retryAfterMs ?? null };
     },
     done() {
-      endedAt = monotonicMs();
+      visit.endedAt = monotonicMs();
     },
   };
-  if (!manners[manner].readsBody) {
-    manners[manner].act(encounter);
+  if (!readsBody) {
+    act(encounter);
     return;
   }
   const chunks: Buffer[] = [];
   request.on("data", (chunk) => chunks.push(chunk));
   request.on("end", () => {
-    content = read(request, Buffer.concat(chunks));
-    manners[manner].act(encounter);
+    visit.content = read(request, Buffer.concat(chunks));
+    act(encounter);
   });
+}
+
+interface Visit {
+  answer: Pick<ReceivedRequest, "status" | "answeredAt" | "retryAfterMs">;
+  /** When the receiver was done with it; null: the sender went away. */
+  endedAt: number | null;
+  content: ReceivedContent | null;
+}
+
+/** Written down when it comes, and once more, with what became of it, when it is over. */
+function noteVisit(
+  endpoint: string,
+  manner: MannerName,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Visit {
+  const { headers } = request;
+  const sender = String(headers["user-agent"]);
+  count += 1;
+  const number = count;
+  write({
+    what: "came",
+    number,
+    endpoint,
+    eventId: headers["x-webhook-id"],
+    deliveryId: headers["x-webhook-delivery-id"],
+    attempt: Number(headers["x-webhook-attempt"]),
+    sender,
+    arrivedAt: monotonicMs(),
+    manner,
+  });
+  const visit: Visit = {
+    answer: { status: null, answeredAt: null, retryAfterMs: null },
+    endedAt: null,
+    content: null,
+  };
+  openBySender.set(sender, (openBySender.get(sender) ?? 0) + 1);
+  request.on("error", () => {});
+  response.on("error", () => {});
+  response.once("close", () => {
+    openBySender.set(sender, (openBySender.get(sender) as number) - 1);
+    const { answer, endedAt, content } = visit;
+    write({ what: "ended", number, ...answer, endedAt: endedAt ?? monotonicMs(), content });
+  });
+  return visit;
 }
 
 const dataMark = Buffer.from(',"data":');

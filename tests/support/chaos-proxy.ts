@@ -14,7 +14,10 @@ export interface ChaosProxy {
   cut(): void;
   /** From now on nothing arrives in either direction, and nobody is told. New connections get no answer either. */
   blackhole(): void;
-  /** New connections pass again; those that were black-holed stay dead, as behind a firewall that forgot them. */
+  /**
+   * New connections pass again; those that were black-holed stay dead, as behind a firewall that forgot them. Replies
+   * that have not been lost yet will not be.
+   */
   heal(): void;
   /** The server learns that black-holed connections are gone, as its keepalive would tell it some time. */
   bury(): void;
@@ -143,6 +146,7 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
     },
     heal() {
       isBlackHole = false;
+      traps.length = 0;
     },
     bury() {
       for (const { isDead, server } of links) if (isDead) server.destroy();
