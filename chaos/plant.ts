@@ -105,8 +105,8 @@ export const plants = {
       },
       {
         file: connector,
-        find: "if (isAllowedAddress(peer, isIP(peer) === 6 ? 6 : 4, policy)) return callback(null, socket);",
-        put: "if (peer !== undefined) return callback(null, socket);",
+        find: "return isAllowedAddress(peer, isIP(peer) === 6 ? 6 : 4, policy) ? null : new BlockedAddressError();",
+        put: "return null;",
       },
     ],
     strikes: [],

@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { AttemptOutcome } from "../model.ts";
 import { type ScriptedReceiver, startScriptedReceiver } from "../testing/scripted-receiver.ts";
-import { BlockedAddressError } from "./classify-error.ts";
+import { BlockedAddressError, classifyError } from "./classify-error.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { PUBLIC_ONLY, parseAddressPolicy } from "./guard-address.ts";
 import {
   createGuardedConnector,
   guardedLookup,
+  peerProblem,
   type Resolve,
   type ResolvedAddress,
 } from "./guarded-connector.ts";
@@ -49,6 +50,18 @@ function post(sender: Dispatcher, port: number): Promise<AttemptOutcome> {
 function dnsError(code: string): Error {
   return Object.assign(new Error(`getaddrinfo ${code} ${NAME}`), { code });
 }
+
+describe("the peer of an open connection", () => {
+  it("is refused for good when its address is not allowed", () => {
+    expect(peerProblem("127.0.0.1", LOOPBACK)).toBeNull();
+    expect(classifyError(peerProblem("127.0.0.2", LOOPBACK))).toMatchObject({ error: "blocked_address" });
+    expect(classifyError(peerProblem("", LOOPBACK))).toMatchObject({ error: "blocked_address" });
+  });
+
+  it("is tried again when the connection was reset before anyone could look", () => {
+    expect(classifyError(peerProblem(undefined, LOOPBACK))).toMatchObject({ error: "connection_reset" });
+  });
+});
 
 describe("a name", () => {
   it("is delivered to when its address is allowed, under its own Host", async () => {

@@ -50,12 +50,25 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     }
     connect(target, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
-      const peer = socket.remoteAddress ?? "";
-      if (isAllowedAddress(peer, isIP(peer) === 6 ? 6 : 4, policy)) return callback(null, socket);
+      const problem = peerProblem(socket.remoteAddress, policy);
+      if (problem === null) return callback(null, socket);
       socket.destroy();
-      callback(new BlockedAddressError(), null);
+      callback(problem, null);
     });
   };
+}
+
+/**
+ * A receiver that resets the connection in the moment it is opened leaves no peer to look at. That is its trouble and
+ * passes; taken for a forbidden address it would be permanent, and the delivery dead.
+ */
+export function peerProblem(peer: string | undefined, policy: AddressPolicy): Error | null {
+  if (peer === undefined) return new ConnectionGoneError();
+  return isAllowedAddress(peer, isIP(peer) === 6 ? 6 : 4, policy) ? null : new BlockedAddressError();
+}
+
+class ConnectionGoneError extends Error {
+  readonly code = "ECONNRESET";
 }
 
 /** One bad address rejects the whole answer: a mixed answer is an attack, or will be one at the next lookup. */
