@@ -20,10 +20,16 @@ export function duplicates(file: CaseFile): ReceivedRequest[] {
   );
 }
 
-/** Attempts whose end the sender could not know: it died, or hung up before the answer came, or was hung up on. */
+/**
+ * Attempts that reached the receiver and whose end the sender could not know: it died, or hung up before the answer
+ * came, or was hung up on.
+ */
 export function unknownEnds(file: CaseFile, deliveryId: string): number {
-  const attempts = [...(file.attemptsOf.get(deliveryId)?.values() ?? [])];
-  return attempts.filter(({ error }) => error !== null && ambiguous.has(error)).length;
+  const attempts = file.attemptsOf.get(deliveryId);
+  return (file.requestsOf.get(deliveryId) ?? []).filter(({ attempt, content }) => {
+    const error = attempts?.get(attempt)?.error ?? null;
+    return content !== null && error !== null && ambiguous.has(error);
+  }).length;
 }
 
 const ambiguous = new Set(["unknown", "timeout", "connection_reset"]);
