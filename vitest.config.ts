@@ -40,6 +40,17 @@ export default defineConfig({
           hookTimeout: 180_000,
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "chaos",
+          include: ["tests/chaos/**/*.test.ts"],
+          exclude: nowhere,
+          testTimeout: 180_000,
+          // after all others: it takes both processors, and they have clocks to watch
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { postmasterPid } from "../support/embedded-postgres-process.ts";
+import { postmasterPid } from "../support/postmaster-pid.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = fileURLToPath(new URL("../../packages/server/bin/posthorn.js", import.meta.url));

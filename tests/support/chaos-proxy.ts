@@ -1,8 +1,9 @@
-// Stands between a pg client and its server and misbehaves on command: connections cut, bytes that vanish, and
-// statements whose reply never comes although the server carried them out.
+// Stands between a pg client and its server and misbehaves on command: connections cut, bytes that come late or vanish,
+// and statements whose reply never comes although the server carried them out.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 
 export interface ChaosProxy {
   /** A URL of the database, by way of the proxy. */
@@ -13,8 +14,15 @@ export interface ChaosProxy {
   cut(): void;
   /** From now on nothing arrives in either direction, and nobody is told. New connections get no answer either. */
   blackhole(): void;
-  /** New connections pass again; those that were black-holed stay dead, as behind a firewall that forgot them. */
+  /**
+   * New connections pass again; those that were black-holed stay dead, as behind a firewall that forgot them. Replies
+   * that have not been lost yet will not be.
+   */
   heal(): void;
+  /** The server learns that black-holed connections are gone, as its keepalive would tell it some time. */
+  bury(): void;
+  /** From now on everything arrives this much later, in both directions. 0 ends it. */
+  slowDown(ms: number): void;
   /** Resolves when the next statement that contains the text was carried out and its reply thrown away. */
   loseNextReply(text: string): Promise<void>;
   /** As above, but the client's connection is reset as soon as the statement is on its way: it may still be waiting. */
@@ -46,7 +54,9 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
   const serverPath = join(searchParams.get("host") as string, `.s.PGSQL.${searchParams.get("port")}`);
   const links = new Set<Link>();
   const traps: Trap[] = [];
+  const sending = new WeakMap<Socket, Promise<void>>();
   let isBlackHole = false;
+  let latencyMs = 0;
 
   const listener = createServer((client) => {
     const server = connect(serverPath);
@@ -68,7 +78,7 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
     if (index !== -1) [link.trap] = traps.splice(index, 1);
     const { trap } = link;
     if (trap?.kind === "delay") link.late.push(bytes);
-    else link.server.write(bytes);
+    else send(link.server, bytes);
     if (trap !== undefined && trap.kind !== "lose reply" && bytes.subarray(-5).equals(sync))
       spring(link, trap);
   }
@@ -76,11 +86,25 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
   function answer(link: Link, bytes: Buffer): void {
     const { trap } = link;
     if (trap === undefined) {
-      if (!link.isDead) link.client.write(bytes);
+      if (!link.isDead) send(link.client, bytes);
     } else if (isReadyForQuery(bytes)) {
       if (trap.kind === "lose reply") spring(link, trap);
       link.server.destroy();
     }
+  }
+
+  /** In the order in which it came, also when the delay is shortened on the way. */
+  function send(socket: Socket, bytes: Buffer): void {
+    const before = sending.get(socket);
+    if (before === undefined && latencyMs === 0) {
+      socket.write(bytes);
+      return;
+    }
+    const sent = Promise.all([before, delay(latencyMs)]).then(() => {
+      if (!socket.destroyed) socket.write(bytes);
+      if (sending.get(socket) === sent) sending.delete(socket);
+    });
+    sending.set(socket, sent);
   }
 
   function spring(link: Link, trap: Trap): void {
@@ -89,6 +113,8 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
   }
 
   function end(link: Link, socket: Socket): void {
+    // the server does not hear that a black-holed client is gone
+    if (link.isDead && socket === link.client && !link.server.destroyed) return;
     links.delete(link);
     if (link.isDead) return;
     // a statement on its way is left to end by itself
@@ -120,6 +146,13 @@ export async function startChaosProxy(connectionString: string): Promise<ChaosPr
     },
     heal() {
       isBlackHole = false;
+      traps.length = 0;
+    },
+    bury() {
+      for (const { isDead, server } of links) if (isDead) server.destroy();
+    },
+    slowDown(ms) {
+      latencyMs = ms;
     },
     loseNextReply: async (text) => void (await setTrap(text, "lose reply")),
     cutAtNext: async (text) => void (await setTrap(text, "cut")),

@@ -1,14 +1,14 @@
 // Starts and drives embedded-postgres-user.ts, and makes the folders such processes work in.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { type Account, canExecute, canRead } from "../../packages/server/src/embedded-postgres/account.ts";
-import { commandLine } from "../../packages/server/src/embedded-postgres/process-identity.ts";
+import { linkTarget, postmasterPid } from "./postmaster-pid.ts";
 
 export interface UserProcess {
   /** Opens the data directory; tells how to connect and how long it took. */
@@ -80,28 +80,4 @@ export function chooseDataDir(options: { parent?: string; name?: string } = {}):
     if (elsewhere !== null) rmSync(elsewhere, { recursive: true, force: true, maxRetries: 10 });
   });
   return dataDir;
-}
-
-export function clusterOf(dataDir: string): string {
-  const home = join(dataDir, "postgres");
-  return join(linkTarget(home) ?? home, "data");
-}
-
-/** The pid in postmaster.pid if the server of this data directory runs under it, else null. */
-export function postmasterPid(dataDir: string): number | null {
-  const cluster = clusterOf(dataDir);
-  try {
-    const pid = Number.parseInt(readFileSync(join(cluster, "postmaster.pid"), "utf8"), 10);
-    return commandLine(pid)?.includes(cluster) ? pid : null;
-  } catch {
-    return null;
-  }
-}
-
-function linkTarget(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return null;
-  }
 }

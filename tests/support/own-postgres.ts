@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { openEmbeddedPostgres } from "../../packages/server/src/embedded-postgres/open-embedded-postgres.ts";
 import { eventually } from "./audit.ts";
-import { postmasterPid } from "./embedded-postgres-process.ts";
+import { postmasterPid } from "./postmaster-pid.ts";
 
 export interface OwnPostgres {
   readonly connectionString: string;
@@ -17,11 +17,11 @@ export interface OwnPostgres {
   close(): Promise<void>;
 }
 
-export async function openOwnPostgres(): Promise<OwnPostgres> {
+export async function openOwnPostgres(settings: Record<string, string> = {}): Promise<OwnPostgres> {
   // a name by which the next run finds and removes what a killed one left behind: see postgres-setup.ts
   const dataDir = mkdtempSync(join(tmpdir(), `posthorn-tests-${process.pid}-`));
   chmodSync(dataDir, 0o755); // run by root, PostgreSQL runs under another account
-  let { connectionString, close } = await openEmbeddedPostgres({ dataDir });
+  let { connectionString, close } = await openEmbeddedPostgres({ dataDir, settings });
   const earlier: (typeof close)[] = [];
   return {
     get connectionString() {
@@ -33,7 +33,7 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
     },
     async start() {
       earlier.push(close);
-      ({ connectionString, close } = await openEmbeddedPostgres({ dataDir }));
+      ({ connectionString, close } = await openEmbeddedPostgres({ dataDir, settings }));
     },
     query: (sql) => queryOnce(connectionString, sql),
     async close() {

@@ -29,7 +29,7 @@ export function findSystemPostgres(): string | null {
 }
 
 export function findPgbouncer(): string | null {
-  return pgbouncer() ?? (install("pgbouncer") ? pgbouncer() : null);
+  return presentPgbouncer() ?? (install("pgbouncer") ? presentPgbouncer() : null);
 }
 
 function newestPostgres(): string | null {
@@ -39,7 +39,8 @@ function newestPostgres(): string | null {
   return folders.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-function pgbouncer(): string | null {
+/** Without installing anything. */
+export function presentPgbouncer(): string | null {
   const folders = ["/usr/sbin", ...(process.env.PATH ?? "").split(":")];
   return folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path)) ?? null;
 }
@@ -100,6 +101,7 @@ auth_type = trust
 auth_file = ${join(folder, "users.txt")}
 max_client_conn = 200
 default_pool_size = 20
+server_login_retry = 1
 `,
     { mode: 0o644 },
   );

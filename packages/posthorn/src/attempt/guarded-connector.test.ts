@@ -4,10 +4,10 @@ import { loopbackUrls, specialUrls } from "../../../../tests/support/hostile-url
 import type { AttemptOutcome } from "../model.ts";
 import { type ScriptedReceiver, startScriptedReceiver } from "../testing/scripted-receiver.ts";
 import { CheckedNames } from "./checked-names.ts";
-import { BlockedAddressError } from "./classify-error.ts";
+import { BlockedAddressError, classifyError } from "./classify-error.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { PUBLIC_ONLY, parseAddressPolicy } from "./guard-address.ts";
-import { createGuardedConnector } from "./guarded-connector.ts";
+import { createGuardedConnector, peerProblem } from "./guarded-connector.ts";
 import type { Resolve, ResolvedAddress } from "./resolve-name.ts";
 
 // 127.0.0.1 plays the public address and the rest of loopback the private ones: were the guard broken, these tests
@@ -49,6 +49,18 @@ function post(sender: Dispatcher, port: number): Promise<AttemptOutcome> {
 function dnsError(code: string): Error {
   return Object.assign(new Error(`getaddrinfo ${code} ${NAME}`), { code });
 }
+
+describe("the peer of an open connection", () => {
+  it("is refused for good when its address is not allowed", () => {
+    expect(peerProblem("127.0.0.1", LOOPBACK)).toBeNull();
+    expect(classifyError(peerProblem("127.0.0.2", LOOPBACK))).toMatchObject({ error: "blocked_address" });
+    expect(classifyError(peerProblem("", LOOPBACK))).toMatchObject({ error: "blocked_address" });
+  });
+
+  it("is tried again when the connection was reset before anyone could look", () => {
+    expect(classifyError(peerProblem(undefined, LOOPBACK))).toMatchObject({ error: "connection_reset" });
+  });
+});
 
 describe("a name", () => {
   it("is delivered to when its address is allowed, under its own Host", async () => {

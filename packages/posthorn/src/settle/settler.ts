@@ -1,5 +1,5 @@
 // Collects settlements while the previous batch is being written: one statement per batch, and never a settlement
-// dropped. Sending the same batch again is harmless, because a row that was settled is no longer there to settle.
+// dropped. Sending the same batch again is harmless: a row that was settled is gone, or counts one attempt more.
 import type { Settlement, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";

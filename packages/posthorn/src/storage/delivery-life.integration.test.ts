@@ -10,6 +10,7 @@ import { createWorld, type Worker, type World } from "../../../../tests/support/
 import { steps } from "../../../../tests/support/delivery-life/steps.ts";
 import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import type { ClaimedDelivery, Uuid } from "../model.ts";
+import { retryAfter } from "../settle/decide.ts";
 import { Database, type Queryable } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { syncLanes } from "./queries/endpoints/sync-lanes.ts";
@@ -90,6 +91,19 @@ test("what a worker writes while it is being buried counts for nothing", async (
   expect(await late.ingesting).toBe("not written");
   const { rows } = await pool.query("select id, claimed_by, attempts, failures from posthorn.queue");
   expect(rows).toEqual([{ id, claimed_by: null, attempts: 1, failures: 0 }]);
+});
+
+test("a settlement sent again because its reply was lost leaves the next attempt alone", async () => {
+  const { model, real } = await createWorld(db, pool);
+  const [worker] = model.processes as [Worker];
+  const id = await ingestOne(db, real, worker, claim.ifGained);
+  const failed = { ...toSettlement(await claimedById(worker, id), "retry"), decision: retryAfter(0) };
+  expect(await settle(db, worker.id, [failed])).toEqual(new Set([id]));
+  const turn = { endpointId: real.endpoints[0] as Uuid, room: 5 };
+  expect(await fetch(db, worker.id, [turn])).toHaveLength(1);
+  expect(await settle(db, worker.id, [failed])).toEqual(new Set());
+  const { rows } = await pool.query("select claimed_by, attempts, failures from posthorn.queue");
+  expect(rows).toEqual([{ claimed_by: worker.id, attempts: 1, failures: 1 }]);
 });
 
 test("a worker in the middle of a write is not buried", async () => {

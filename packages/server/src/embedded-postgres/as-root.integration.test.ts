@@ -6,13 +6,12 @@ import { describe, expect, test } from "vitest";
 import {
   canStartOthers,
   chooseDataDir,
-  clusterOf,
   isRoot,
   makeTemporaryFolder,
   nobody,
-  postmasterPid,
   startUser,
 } from "../../../../tests/support/embedded-postgres-process.ts";
+import { clusterOf, postmasterPid } from "../../../../tests/support/postmaster-pid.ts";
 
 const daemon = { uid: 1, gid: 1 };
 

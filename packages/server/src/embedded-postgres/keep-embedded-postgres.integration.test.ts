@@ -1,11 +1,8 @@
 import { rmSync } from "node:fs";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import {
-  chooseDataDir,
-  clusterOf,
-  postmasterPid,
-} from "../../../../tests/support/embedded-postgres-process.ts";
+import { chooseDataDir } from "../../../../tests/support/embedded-postgres-process.ts";
+import { clusterOf, postmasterPid } from "../../../../tests/support/postmaster-pid.ts";
 import { keepEmbeddedPostgres } from "./keep-embedded-postgres.ts";
 
 function recordingLogger() {

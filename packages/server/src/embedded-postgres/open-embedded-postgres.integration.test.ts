@@ -5,12 +5,11 @@ import pg from "pg";
 import { expect, test, vi } from "vitest";
 import {
   chooseDataDir,
-  clusterOf,
   isRoot,
   makeTemporaryFolder,
-  postmasterPid,
   startUser,
 } from "../../../../tests/support/embedded-postgres-process.ts";
+import { clusterOf, postmasterPid } from "../../../../tests/support/postmaster-pid.ts";
 import { openEmbeddedPostgres } from "./open-embedded-postgres.ts";
 
 test("the first open creates a durable UTF-8 database in UTC, private, with no TCP listener, and logs beside it", async () => {

@@ -31,6 +31,7 @@ export async function settle(
     byteaArray(settlements.map(({ outcome }) => responseBody(outcome))),
     float8Array(settlements.map(({ decision }) => (decision.kind === "retry" ? decision.delayMs : null))),
     textArray(settlements.map(({ delivery }) => delivery.trigger)),
+    int4Array(retries.map(({ delivery }) => delivery.attempts)),
   ]);
   const settled = new Set(settlements.map(({ delivery }) => delivery.id));
   for (const id of row?.refused ?? []) settled.delete(id);
@@ -102,6 +103,8 @@ postponed as (
     trigger = 'retry'
   where q.id = any ($5::uuid[])
     and q.claimed_by = $1::integer
+    -- sent again after a lost reply, it may find that this worker has claimed the row for the next attempt meanwhile
+    and q.attempts = ($17::integer[])[width_bucket(q.id, $5::uuid[])]
   returning q.id
 ),
 history as (

@@ -1,0 +1,93 @@
+// The endpoints of a run: two for each tenant, one of which takes all events and the other orders only, and two that
+// no delivery may ever reach.
+import { parseId } from "@posthorn/wire";
+import type { EndpointFacts } from "./evidence.ts";
+
+/** Host name → the address it resolves to in the processes under test, none of which they may dial. */
+export const canaryNames = { "canary.chaos.test": "127.0.0.9" };
+export const canaryTenant = "canary";
+
+export interface EndpointsOptions {
+  readonly apiUrl: string;
+  readonly adminKey: string;
+  /** By receiver. */
+  readonly ports: Readonly<Record<string, number>>;
+  readonly canaryPort: number | null;
+  readonly query: (sql: string) => Promise<unknown>;
+}
+
+interface Wanted {
+  readonly tenant: string;
+  readonly events: readonly string[];
+  readonly maxInFlight: number;
+  readonly isOrdered: boolean;
+}
+
+const wanted: Readonly<Record<string, Wanted>> = {
+  r1: { tenant: "north", events: ["*"], maxInFlight: 5, isOrdered: false },
+  r2: { tenant: "north", events: ["order.*"], maxInFlight: 5, isOrdered: true },
+  r3: { tenant: "east", events: ["*"], maxInFlight: 3, isOrdered: false },
+  r4: { tenant: "east", events: ["order.*"], maxInFlight: 3, isOrdered: true },
+  r5: { tenant: "south", events: ["*"], maxInFlight: 5, isOrdered: true },
+  r6: { tenant: "south", events: ["order.paid"], maxInFlight: 2, isOrdered: false },
+  r7: { tenant: "west", events: ["*"], maxInFlight: 8, isOrdered: false },
+  r8: { tenant: "west", events: ["order.paid"], maxInFlight: 4, isOrdered: true },
+};
+
+export async function createEndpoints(
+  options: EndpointsOptions,
+): Promise<{ endpoints: EndpointFacts[]; secrets: Record<string, string> }> {
+  const endpoints: EndpointFacts[] = [];
+  const secrets: Record<string, string> = {};
+  for (const [name, { tenant, events, maxInFlight, isOrdered }] of Object.entries(wanted)) {
+    const { id, secret } = await createEndpoint(options, tenant, {
+      url: `http://127.0.0.1:${options.ports[name]}/${name}`,
+      events,
+      max_in_flight: maxInFlight,
+      ordering: isOrdered ? "fifo" : "none",
+    });
+    endpoints.push({ name, id, tenant, events, maxInFlight, isOrdered });
+    secrets[name] = secret;
+  }
+  if (options.canaryPort !== null) await createCanaries(options, options.canaryPort);
+  return { endpoints, secrets };
+}
+
+/** One behind a name that resolves to a forbidden address, one written into the database past all checks. */
+async function createCanaries(options: EndpointsOptions, port: number): Promise<void> {
+  const [[name, address]] = Object.entries(canaryNames) as [[string, string]];
+  await createEndpoint(options, canaryTenant, { url: `http://${name}:${port}/`, events: ["*"] });
+  const allowed = `http://127.0.0.1:${options.ports.r1}/canary`;
+  const { id } = await createEndpoint(options, canaryTenant, { url: allowed, events: ["*"] });
+  await options.query(
+    `update posthorn.endpoints set url = 'http://${address}:${port}/', version = version + 1 where id = '${parseId("ep", id)}'`,
+  );
+  await options.query(
+    `update posthorn.tenants set routing_version = routing_version + 1 where id = '${canaryTenant}'`,
+  );
+}
+
+async function createEndpoint(
+  options: EndpointsOptions,
+  tenant: string,
+  endpoint: Record<string, unknown>,
+): Promise<{ id: string; secret: string }> {
+  await call(options, "PUT", `/tenants/${tenant}`, {});
+  const { status, text } = await call(options, "POST", `/tenants/${tenant}/endpoints`, endpoint);
+  if (status !== 201) throw new Error(`an endpoint was refused with ${status}: ${text}`);
+  return JSON.parse(text);
+}
+
+async function call(
+  { apiUrl, adminKey }: EndpointsOptions,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${apiUrl}/api/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text() };
+}

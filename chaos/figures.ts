@@ -1,0 +1,53 @@
+// What a run came to, in one line.
+import { type CaseFile, isSuccess } from "./evidence.ts";
+import { duplicates, unknownEnds } from "./invariants/duplicates.ts";
+import { noPhantom, nothingLost } from "./invariants/events.ts";
+import { order } from "./invariants/order.ts";
+import { interruptions } from "./invariants/processes.ts";
+
+export interface Figures {
+  readonly acknowledged: number;
+  readonly delivered: number;
+  readonly lost: number;
+  readonly phantom: number;
+  readonly duplicates: number;
+  readonly duplicateBound: number;
+  readonly outOfOrder: number;
+  readonly recoverP99Ms: number;
+  readonly kills: number;
+  readonly databaseRestarts: number;
+}
+
+export function figuresOf(file: CaseFile): Figures {
+  const delivered = [...file.requestsOf.values()].filter((requests) =>
+    requests.some(({ status }) => isSuccess(status)),
+  );
+  const waits = interruptions(file).map(
+    ({ killedAt, againAt }) => (againAt ?? Number.POSITIVE_INFINITY) - killedAt,
+  );
+  const count = (kinds: readonly string[]) => file.deeds.filter(({ kind }) => kinds.includes(kind)).length;
+  return {
+    acknowledged: file.publishes.filter(({ fate }) => fate === "acknowledged").length,
+    delivered: delivered.length,
+    lost: nothingLost(file).length,
+    phantom: noPhantom(file).length,
+    duplicates: duplicates(file).length,
+    duplicateBound: [...file.requestsOf.keys()].reduce((sum, id) => sum + unknownEnds(file, id), 0),
+    outOfOrder: order(file).length,
+    recoverP99Ms: percentile(waits, 0.99),
+    kills: count(["kill worker", "kill api"]),
+    databaseRestarts: count(["restart database"]),
+  };
+}
+
+export function lineOf(seed: number, figures: Figures): string {
+  const { acknowledged, delivered, lost, phantom, outOfOrder, kills, databaseRestarts } = figures;
+  const dup = `dup ${figures.duplicates} (bound ${figures.duplicateBound})`;
+  const recover = `recover p99 ${(figures.recoverP99Ms / 1_000).toFixed(1)} s`;
+  return `seed ${seed}: acked ${acknowledged}, delivered ${delivered}, lost ${lost}, phantom ${phantom}, ${dup}, order ${outOfOrder}, ${recover}, kills ${kills}, pg restarts ${databaseRestarts}`;
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

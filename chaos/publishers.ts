@@ -1,0 +1,199 @@
+// Three publishers: two that speak HTTP, one that uses the library in transactions of its own. Each writes down what
+// it is about to publish before it does, and what it was told afterwards.
+import { createHash } from "node:crypto";
+import { openSync, writeSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type pg from "pg";
+import type { Posthorn } from "posthorn";
+import { monotonicMs } from "../benchmarks/monotonic.ts";
+import type { Publish } from "./evidence.ts";
+import { type Random, stream } from "./random.ts";
+
+export interface PublishersOptions {
+  readonly seed: number;
+  readonly eventsPerSecond: number;
+  readonly logPath: string;
+  readonly tenants: readonly string[];
+  /** Of the API processes, whether they are up or not. */
+  readonly apiUrls: readonly string[];
+  readonly adminKey: string;
+  readonly hooks: Posthorn;
+  /** The pool of the library's user, with the table `chaos_orders`. */
+  readonly pool: pg.Pool;
+}
+
+/** What a publisher does with one event; drawn beforehand, so that trouble on the way changes no later draw. */
+interface Intent {
+  readonly publish: Publish;
+  readonly data: string;
+  readonly pausesMs: readonly [number, number];
+  /** Gives up at the first trouble: whether it was stored remains open. */
+  readonly isFickle: boolean;
+  /** Rolls its transaction back, or (by HTTP) sends what cannot be accepted. */
+  readonly isDoomed: boolean;
+  /** Publishes a second time with the same key after the acknowledgement. */
+  readonly isForgetful: boolean;
+}
+
+const publisherNames = ["h1", "h2", "library"] as const;
+const subjectsPerTenant = 10;
+/** Waiting for an answer; more events are not begun. */
+const maxOpen = 40;
+const requestTimeoutMs = 8_000;
+
+export class Publishers {
+  readonly publishes: Publish[] = [];
+  readonly #options: PublishersOptions;
+  readonly #log: number;
+  readonly #open = new Set<Promise<void>>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #isOver = false;
+
+  constructor(options: PublishersOptions) {
+    this.#options = options;
+    this.#log = openSync(options.logPath, "a");
+  }
+
+  start(): void {
+    const { seed, eventsPerSecond } = this.#options;
+    for (const name of publisherNames) {
+      const random = stream(seed, `publisher ${name}`);
+      let number = 0;
+      const next = (): void => {
+        if (this.#open.size >= maxOpen * publisherNames.length) return;
+        number += 1;
+        const intent = this.#draw(name, number, random);
+        const work = this.#carryOut(intent).finally(() => this.#open.delete(work));
+        this.#open.add(work);
+      };
+      this.#timers.push(setInterval(next, (publisherNames.length * 1_000) / eventsPerSecond));
+    }
+  }
+
+  /** Nothing new is begun. Resolves when everything begun has its fate, or when patience ends: then it stays open. */
+  async stop(patienceMs: number): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    const patience = new AbortController();
+    await Promise.race([
+      Promise.all(this.#open),
+      delay(patienceMs, undefined, { signal: patience.signal }).catch(() => {}),
+    ]);
+    patience.abort();
+    this.#isOver = true;
+  }
+
+  #draw(publisher: string, number: number, random: Random): Intent {
+    const isLibrary = publisher === "library";
+    const key = `${publisher}-${number}`;
+    const tenant = random.pick(this.#options.tenants);
+    // what a parser would not give back as it was: 1.0, a number beyond 2^53, a NUL, an escape that need not be one
+    const data = `{"key":"${key}","amount":1.0,"big":12345678901234567890,"text":"☃ \\u0000 \\u0041","pad":"${"x".repeat(Math.floor(random.between(0, 900)))}"}`;
+    const publish: Publish = {
+      key,
+      publisher,
+      tenant,
+      type: random.chance(0.7) ? "order.paid" : "customer.created",
+      subject: `${tenant}-${Math.floor(random.between(0, subjectsPerTenant))}`,
+      sha256: createHash("sha256").update(data).digest("hex"),
+      fate: "open",
+      ids: [],
+      acknowledgedAt: null,
+    };
+    return {
+      publish,
+      data,
+      pausesMs: [random.between(50, 150), random.between(150, 400)],
+      isFickle: random.chance(0.1),
+      isDoomed: random.chance(isLibrary ? 0.2 : 0.02),
+      isForgetful: random.chance(0.05),
+    };
+  }
+
+  async #carryOut(intent: Intent): Promise<void> {
+    const { publish, isFickle, isForgetful, pausesMs } = intent;
+    this.publishes.push(publish);
+    this.#write({ what: "intent", ...publish });
+    const attempt = publish.publisher === "library" ? this.#byLibrary : this.#byHttp;
+    for (let tries = 0; !this.#isOver; tries += 1) {
+      const told = await attempt.call(this, intent, tries).catch((): Told => ({ kind: "trouble" }));
+      if (this.#isOver) return;
+      this.#write({ what: told.kind, key: publish.key, ...told });
+      if (told.kind === "refused") publish.fate = "refused";
+      if (told.kind === "acknowledged") {
+        publish.fate = "acknowledged";
+        publish.acknowledgedAt ??= monotonicMs();
+        publish.ids.push(told.id);
+        if (isForgetful && publish.ids.length === 1) continue;
+      }
+      if (told.kind !== "trouble" || (isFickle && publish.ids.length === 0)) return;
+      await delay(tries === 0 ? pausesMs[0] : pausesMs[1]);
+    }
+  }
+
+  async #byHttp({ publish, data, isDoomed }: Intent, tries: number): Promise<Told> {
+    const { apiUrls, adminKey } = this.#options;
+    const { tenant, subject, key } = publish;
+    const type = isDoomed ? "no type, for it has spaces" : publish.type;
+    const fields = { tenant, type, subject, idempotency_key: key };
+    const first = publish.publisher === "h1" ? 0 : 1;
+    const response = await fetch(`${apiUrls[(first + tries) % apiUrls.length]}/api/v1/events`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+      body: `${JSON.stringify(fields).slice(0, -1)},"data":${data}}`,
+      signal: AbortSignal.timeout(requestTimeoutMs),
+    });
+    const text = await response.text();
+    if (response.status === 202) return { kind: "acknowledged", id: JSON.parse(text).id };
+    if (response.status < 500 && response.status !== 429) return { kind: "refused", why: text };
+    return { kind: "trouble" };
+  }
+
+  /** The order and its event exist together or not at all; the table knows when the answer to a commit was lost. */
+  async #byLibrary({ publish, data, isDoomed }: Intent): Promise<Told> {
+    const { hooks, pool } = this.#options;
+    const { tenant, type, subject, key } = publish;
+    const client = await pool.connect();
+    let isClean = false;
+    try {
+      await client.query("begin");
+      const event = { tenant, type, subject, rawData: Buffer.from(data) };
+      const { id } = await hooks.publish(event, { tx: client });
+      const order = await client.query(
+        "insert into chaos_orders (key, event_id) values ($1, $2) on conflict do nothing",
+        [key, id],
+      );
+      const isNew = order.rowCount === 1;
+      await client.query(isNew && !isDoomed ? "commit" : "rollback");
+      if (isDoomed) {
+        isClean = true;
+        return { kind: "refused", why: "rolled back" };
+      }
+      const known = isNew ? id : await knownOrder(client, key);
+      isClean = true;
+      return { kind: "acknowledged", id: known };
+    } catch (error) {
+      if (isDoomed) return { kind: "refused", why: "never committed" };
+      throw error;
+    } finally {
+      client.release(!isClean);
+    }
+  }
+
+  #write(line: object): void {
+    writeSync(this.#log, `${JSON.stringify({ at: monotonicMs(), ...line })}\n`);
+  }
+}
+
+type Told =
+  | { readonly kind: "acknowledged"; readonly id: string }
+  | { readonly kind: "refused"; readonly why: string }
+  /** It may have been stored or not. */
+  | { readonly kind: "trouble" };
+
+async function knownOrder(client: pg.PoolClient, key: string): Promise<string> {
+  const { rows } = await client.query<{ event_id: string }>(
+    "select event_id from chaos_orders where key = $1",
+    [key],
+  );
+  return (rows[0] as { event_id: string }).event_id;
+}

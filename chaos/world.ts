@@ -1,0 +1,236 @@
+// Everything a run needs, all on this machine: PostgreSQL, two API processes and three workers, each with a proxy of
+// ours before the database, the receivers, the publishers. Whatever was started ends with `close`.
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { createPosthorn, type Posthorn } from "posthorn";
+import { Helper } from "../benchmarks/helper.ts";
+import { type ChaosProxy, startChaosProxy } from "../tests/support/chaos-proxy.ts";
+import { type OwnPostgres, openOwnPostgres } from "../tests/support/own-postgres.ts";
+import { presentPgbouncer, type RunningServer, startPgbouncer } from "../tests/support/system-postgres.ts";
+import { canaryNames, canaryTenant, createEndpoints } from "./endpoints.ts";
+import type { EndpointFacts, Exit } from "./evidence.ts";
+import { maxAttempts, type Scale } from "./options.ts";
+import { editsOf, type PlantName } from "./plant.ts";
+import { Publishers } from "./publishers.ts";
+import type { Opened, Opening } from "./receivers.ts";
+import { ServerSlot } from "./server-slot.ts";
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly scale: Scale;
+  readonly plant: PlantName | null;
+}
+
+const startMs = 40_000;
+const hourMs = 3_600_000;
+
+const servers = [
+  { name: "a1", role: "api", skewMs: 0 },
+  { name: "a2", role: "api", skewMs: 0 },
+  { name: "w1", role: "worker", skewMs: 0 },
+  // on a machine whose clock is wrong
+  { name: "w2", role: "worker", skewMs: hourMs },
+  { name: "w3", role: "worker", skewMs: 0 },
+] as const;
+/** Reaches the database by a pooler in transaction mode where the machine has one, and directly where not. */
+const unproxied = "w3";
+const tenants = ["north", "east", "south", "west"];
+const receiverNames = ["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"];
+
+export class World {
+  readonly logsDir = mkdtempSync(join(tmpdir(), "posthorn-chaos-"));
+  readonly exits: Exit[] = [];
+  readonly complaints: string[] = [];
+  readonly slots: ServerSlot[] = [];
+  endpoints: readonly EndpointFacts[] = [];
+  postgres!: OwnPostgres;
+  libraryProxy!: ChaosProxy;
+  receivers!: Helper;
+  publishers!: Publishers;
+  readonly #options: WorldOptions;
+  readonly #closers: (() => Promise<unknown> | unknown)[] = [];
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: WorldOptions) {
+    this.#options = options;
+  }
+
+  /** `onCreated` is told before anything is started, so that it can be ended in the middle of it. */
+  static async open(options: WorldOptions, onCreated: (world: World) => void): Promise<World> {
+    const world = new World(options);
+    onCreated(world);
+    try {
+      await world.#open();
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+  }
+
+  get receiverLog(): string {
+    return join(this.logsDir, "receivers.jsonl");
+  }
+
+  /** May be called twice, and while it is still being opened. The logs stay. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  removeLogs(): void {
+    rmSync(this.logsDir, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  async #close(): Promise<void> {
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
+      await Promise.resolve(close()).catch(() => {});
+    }
+  }
+
+  /** Registers what ends it at once; a world that is being closed opens nothing more. */
+  #keep<Part>(part: Part, close: (part: Part) => Promise<unknown> | unknown): Part {
+    this.#closers.push(() => close(part));
+    if (this.#closing !== undefined) throw new Error("ended while it was being opened");
+    return part;
+  }
+
+  async #open(): Promise<void> {
+    const keys = {
+      admin: randomBytes(24).toString("hex"),
+      encryption: `chaos:${randomBytes(32).toString("base64")}`,
+    };
+    // six pools of ten, what black-holed clients leave behind, and room
+    this.postgres = this.#keep(await openOwnPostgres({ max_connections: "300" }), (part) => part.close());
+    this.libraryProxy = await this.#openProxy();
+    const library = this.#openLibrary(keys.encryption);
+    await library.hooks.migrate();
+    await library.pool.query("create table chaos_orders (key text primary key, event_id text not null)");
+    const { ports, canaryPort } = await this.#openReceivers();
+    await this.#openServers(keys);
+
+    const apiUrls = this.slots.filter((slot) => slot.role === "api").map((slot) => slot.url);
+    const { endpoints, secrets } = await createEndpoints({
+      apiUrl: apiUrls[0] as string,
+      adminKey: keys.admin,
+      ports,
+      canaryPort,
+      query: (sql) => this.postgres.query(sql),
+    });
+    this.endpoints = endpoints;
+    await this.receivers.ask("learn", secrets);
+    const { seed, scale } = this.#options;
+    this.publishers = new Publishers({
+      seed,
+      eventsPerSecond: scale.eventsPerSecond,
+      logPath: join(this.logsDir, "publishers.jsonl"),
+      tenants: canaryPort === null ? tenants : [...tenants, canaryTenant],
+      apiUrls,
+      adminKey: keys.admin,
+      ...library,
+    });
+  }
+
+  async #openReceivers(): Promise<Opened> {
+    const file = new URL("./receivers.ts", import.meta.url).href;
+    this.receivers = this.#keep(new Helper(file), (part) => part.stop());
+    const opening: Opening = {
+      seed: this.#options.seed,
+      logPath: this.receiverLog,
+      names: receiverNames,
+      canaries: Object.values(canaryNames),
+    };
+    return await this.receivers.ask<Opened>("open", opening);
+  }
+
+  async #openServers(keys: { readonly admin: string; readonly encryption: string }): Promise<void> {
+    const { scale, plant } = this.#options;
+    const common = {
+      scratchDir: this.logsDir,
+      edits: editsOf(plant),
+      names: canaryNames,
+      onExit: (exit: Exit) => this.exits.push(exit),
+      onComplaint: (line: string) => this.complaints.push(line),
+    };
+    const settings = serverSettings(scale, keys.admin, keys.encryption);
+    const pooler = await this.#openPooler();
+    for (const { name, role, skewMs } of servers) {
+      const proxy = name === unproxied ? null : await this.#openProxy();
+      const database = (proxy ?? pooler ?? this.postgres).connectionString;
+      const slot = new ServerSlot({
+        ...common,
+        name,
+        role,
+        proxy,
+        port: await freePort(),
+        settings: { ...settings, DATABASE_URL: database },
+        clockSkewMs: skewMs,
+      });
+      this.slots.push(this.#keep(slot, (part) => part.close()));
+      slot.start();
+    }
+    await Promise.all(this.slots.map((slot) => slot.untilReady(startMs)));
+  }
+
+  async #openProxy(): Promise<ChaosProxy> {
+    return this.#keep(await startChaosProxy(this.postgres.connectionString), (part) => part.close());
+  }
+
+  #openLibrary(encryptionKeys: string): { hooks: Posthorn; pool: pg.Pool } {
+    const pool = new pg.Pool({
+      connectionString: this.libraryProxy.connectionString,
+      max: 10,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
+    });
+    pool.on("error", () => {});
+    pool.on("connect", (client) => client.on("error", () => {}));
+    const hooks = createPosthorn({ database: pool, encryptionKeys });
+    this.#keep(hooks, () => Promise.race([pool.end(), new Promise((resolve) => setTimeout(resolve, 1_000))]));
+    return { hooks, pool };
+  }
+
+  async #openPooler(): Promise<RunningServer | null> {
+    const program = presentPgbouncer();
+    if (program === null) return null;
+    return this.#keep(await startPgbouncer(program, this.postgres.connectionString), (part) => part.close());
+  }
+}
+
+function serverSettings(scale: Scale, adminKey: string, encryptionKeys: string): Record<string, string> {
+  const gaps = Array.from(
+    { length: maxAttempts - 1 },
+    (_, index) => scale.gapsMs[index] ?? scale.gapsMs.at(-1),
+  );
+  return {
+    POSTHORN_ADMIN_KEY: adminKey,
+    POSTHORN_ENCRYPTION_KEYS: encryptionKeys,
+    POSTHORN_ALLOW_HTTP: "true",
+    POSTHORN_ALLOW_CIDRS: "127.0.0.1/32",
+    POSTHORN_RETRY_POLICY: gaps.map((gap) => `${gap}ms`).join(","),
+    // a redirect or a 429 for ever would be a dead delivery otherwise, and none may be dead
+    POSTHORN_RETRY_ON: "every",
+    POSTHORN_TIMEOUT_MS: String(scale.timeoutMs),
+    POSTHORN_LEASE_MS: String(scale.leaseMs),
+    POSTHORN_SHUTDOWN_TIMEOUT_MS: "5000",
+    // nor may an endpoint be given up because all receivers were away for a while
+    POSTHORN_DISABLE_AFTER_FAILURES: "1000000",
+    // circuits open and close within a run
+    POSTHORN_CIRCUIT_PAUSE_MS: "300",
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,352 @@
+// The chaos test's own parts: a checker that never failed proves nothing, so each invariant is shown evidence that
+// breaks it, and it alone speaks up.
+import { readFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import {
+  type Evidence,
+  type LedgerAttempt,
+  openCase,
+  type Publish,
+  type ReceivedRequest,
+} from "../../chaos/evidence.ts";
+import { figuresOf, lineOf } from "../../chaos/figures.ts";
+import { invariants } from "../../chaos/invariants.ts";
+import { readOptions, smokeScale } from "../../chaos/options.ts";
+import { editsOf, plantNames } from "../../chaos/plant.ts";
+import { planStrikes, strikeKinds } from "../../chaos/strikes.ts";
+
+const scale = smokeScale(40);
+
+/** Two events to two endpoints of two tenants; one of them failed first. What comes next breaks one thing of it. */
+function soundEvidence(): Mutable<Evidence> {
+  return {
+    scale,
+    endpoints: [
+      { name: "r1", id: "ep_1", tenant: "north", events: ["*"], maxInFlight: 2, isOrdered: true },
+      { name: "r2", id: "ep_2", tenant: "east", events: ["order.*"], maxInFlight: 2, isOrdered: false },
+    ],
+    publishes: [publish("h1-1", "north", "evt_1"), publish("library-1", "east", "evt_2")],
+    requests: [
+      request("r1", "h1-1", "evt_1", 1, 1_000, { status: 500 }),
+      request("r1", "h1-1", "evt_1", 2, 1_300, { sender: "w2.1" }),
+      request("r2", "library-1", "evt_2", 1, 500),
+    ],
+    deliveries: [
+      { id: "dlv_evt_1", eventId: "evt_1", endpointId: "ep_1", state: "success", attempts: 2 },
+      { id: "dlv_evt_2", eventId: "evt_2", endpointId: "ep_2", state: "success", attempts: 1 },
+    ],
+    attempts: [attempt("dlv_evt_1", 1, 500), attempt("dlv_evt_1", 2, 200), attempt("dlv_evt_2", 1, 200)],
+    events: [
+      { id: "evt_1", key: "h1-1" },
+      { id: "evt_2", key: "library-1" },
+    ],
+    orders: [{ key: "library-1", eventId: "evt_2" }],
+    deeds: [],
+    exits: [],
+    complaints: [],
+    canaryHits: [],
+    quiet: { from: 0, until: 900 },
+    healedAt: 50_000,
+    convergedAt: 51_000,
+    unsettled: [],
+  };
+}
+
+function publish(key: string, tenant: string, id: string): Publish {
+  const about = { key, publisher: "h1", tenant, type: "order.paid", subject: "s", sha256: `bytes of ${key}` };
+  return { ...about, fate: "acknowledged", ids: [id], acknowledgedAt: 400 };
+}
+
+function request(
+  endpoint: string,
+  key: string,
+  eventId: string,
+  number: number,
+  arrivedAt: number,
+  more: Partial<ReceivedRequest> = {},
+): ReceivedRequest {
+  const signedFor = { "t-v1": [endpoint], "standard-webhooks": [endpoint] };
+  return {
+    endpoint,
+    eventId,
+    deliveryId: `dlv_${eventId}`,
+    attempt: number,
+    sender: "w1.1",
+    arrivedAt,
+    manner: "well",
+    endedAt: arrivedAt + 10,
+    answeredAt: arrivedAt + 10,
+    status: 200,
+    retryAfterMs: null,
+    content: {
+      key,
+      tenant: endpoint === "r1" ? "north" : "east",
+      subject: "s",
+      sequence: Number(eventId.slice("evt_".length)),
+      sha256: `bytes of ${key}`,
+      signedFor,
+      timestampAheadMs: -400,
+    },
+    ...more,
+  };
+}
+
+function attempt(deliveryId: string, number: number, statusCode: number): LedgerAttempt {
+  return { deliveryId, number, statusCode, error: null };
+}
+
+type Mutable<Type> = {
+  -readonly [Key in keyof Type]: Type[Key] extends readonly (infer Item)[] ? Item[] : Type[Key];
+};
+type Doctor = (evidence: Mutable<Evidence>) => void;
+
+const content = (request: ReceivedRequest | undefined, change: object): ReceivedRequest =>
+  ({ ...request, content: { ...request?.content, ...change } }) as ReceivedRequest;
+
+/** By invariant: ways to break it. */
+const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
+  lost: {
+    "an acknowledged event never arrives": (it) => it.publishes.push(publish("h2-9", "east", "evt_9")),
+  },
+  phantom: {
+    "an event arrives that nobody published": (it) => {
+      it.requests[2] = content(it.requests[2], { key: "h1-77" });
+    },
+    "its bytes are others": (it) => {
+      it.requests[2] = content(it.requests[2], { sha256: "other" });
+    },
+    "it is signed for nobody": (it) => {
+      it.requests[2] = content(it.requests[2], { signedFor: { "t-v1": ["r2"], "standard-webhooks": [] } });
+    },
+    "it is signed for two": (it) => {
+      it.requests[2] = content(it.requests[2], {
+        signedFor: { "t-v1": ["r1", "r2"], "standard-webhooks": ["r2"] },
+      });
+    },
+    "it was rolled back": (it) => {
+      it.publishes[0] = { ...(it.publishes[0] as Publish), fate: "refused", ids: [] };
+    },
+  },
+  half: {
+    "one of two endpoints saw it": (it) => {
+      it.endpoints.push({ ...(it.endpoints[0] as Evidence["endpoints"][0]), name: "r3", id: "ep_3" });
+      it.publishes[0] = { ...(it.publishes[0] as Publish), fate: "open", ids: [] };
+    },
+  },
+  idempotency: {
+    "two acknowledgements differ": (it) => it.publishes[0]?.ids.push("evt_7"),
+    "two events carry the key": (it) => it.events.push({ id: "evt_8", key: "h1-1" }),
+  },
+  "after success": {
+    "the ledger has an attempt after it": (it) => {
+      it.attempts.push({ deliveryId: "dlv_evt_2", number: 2, statusCode: null, error: "unknown" });
+      it.deliveries[1] = { ...(it.deliveries[1] as Evidence["deliveries"][0]), attempts: 2 };
+    },
+  },
+  duplicates: {
+    "a 2xx comes twice with no unknown end": (it) => {
+      it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000);
+      it.attempts[0] = { ...attempt("dlv_evt_1", 1, 200), statusCode: null, error: "connection_refused" };
+    },
+  },
+  quiet: {
+    "something is sent twice before anything was broken": (it) => {
+      it.quiet = { from: 0, until: 2_000 };
+    },
+  },
+  "single flight": {
+    "the next attempt comes while the first is open": (it) => {
+      it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, {
+        status: 500,
+        answeredAt: 1_010,
+        endedAt: 1_400,
+      });
+    },
+  },
+  order: {
+    "a later number comes before an earlier one was taken": (it) => {
+      it.publishes.push(publish("h1-2", "north", "evt_3"));
+      it.events.push({ id: "evt_3", key: "h1-2" });
+      it.requests.push(request("r1", "h1-2", "evt_3", 1, 1_100));
+      it.attempts.push(attempt("dlv_evt_3", 1, 200));
+    },
+    "an event has no number": (it) => {
+      it.requests[0] = content(it.requests[0], { sequence: null });
+    },
+  },
+  ledger: {
+    "a request is not in the ledger": (it) => {
+      it.requests.push(request("r2", "library-1", "evt_2", 1, 950, { status: null, answeredAt: null }));
+    },
+    "the ledger has an answer that nobody gave": (it) => {
+      it.attempts[0] = attempt("dlv_evt_1", 1, 503);
+    },
+  },
+  numbers: {
+    "one is missing": (it) => {
+      it.attempts[0] = { ...attempt("dlv_evt_1", 0, 200), statusCode: null, error: "timeout" };
+      it.requests.shift();
+    },
+    "they are counted wrong": (it) => {
+      it.deliveries[0] = { ...(it.deliveries[0] as Evidence["deliveries"][0]), attempts: 3 };
+    },
+    "a success has no 2xx": (it) => {
+      it.deliveries[0] = { ...(it.deliveries[0] as Evidence["deliveries"][0]), state: "failed" };
+    },
+  },
+  schedule: {
+    "a retry comes early": (it) => {
+      it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_100);
+    },
+    "a retry comes before the receiver wanted it": (it) => {
+      it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, { status: 500, retryAfterMs: 1_000 });
+    },
+  },
+  recovery: {
+    "what a kill interrupted comes again too late": (it) => {
+      const killed = { status: null, answeredAt: null, endedAt: 1_051 };
+      it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, killed);
+      it.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), statusCode: null, error: "unknown" };
+      it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_051 + scale.leaseMs + 4_001, { sender: "w2.1" });
+      const asked = { signal: "SIGKILL" as const, at: 1_050 };
+      it.exits.push({ name: "w1.1", at: 1_051, code: null, signal: "SIGKILL", wasReady: true, asked });
+    },
+  },
+  convergence: {
+    "something stays owed": (it) => {
+      it.convergedAt = null;
+      it.unsettled.push("1 deliveries are owed");
+    },
+  },
+  isolation: {
+    "an endpoint sees another tenant's event": (it) => {
+      it.requests[2] = content(it.requests[2], { tenant: "north" });
+    },
+  },
+  cap: {
+    "three are open where two are allowed": (it) => {
+      for (const number of [4, 5, 6]) {
+        const id = `evt_${number}`;
+        it.publishes.push(publish(`h1-${number}`, "east", id));
+        it.requests.push(request("r2", `h1-${number}`, id, 1, 3_000 + number, { endedAt: 3_500 }));
+        it.attempts.push(attempt(`dlv_${id}`, 1, 200));
+      }
+    },
+  },
+  exits: {
+    "a process ends by itself": (it) => {
+      it.exits.push({ name: "w1.1", at: 2_000, code: 1, signal: null, wasReady: true, asked: null });
+    },
+    "one that was asked to end does not do so in order": (it) => {
+      const asked = { signal: "SIGTERM" as const, at: 2_000 };
+      it.exits.push({ name: "w1.1", at: 2_100, code: 1, signal: null, wasReady: true, asked });
+    },
+    "one complains": (it) => it.complaints.push("w1.1: TypeError: undefined is not a function"),
+  },
+  "business rows": {
+    "an order has no event": (it) => it.orders.push({ key: "library-9", eventId: "evt_9" }),
+    "an event has no order": (it) => it.orders.pop(),
+  },
+  timestamps: {
+    "a signed time is an hour ahead": (it) => {
+      it.requests[2] = content(it.requests[2], { timestampAheadMs: 3_600_000 });
+    },
+  },
+  canaries: {
+    "a forbidden address is dialled": (it) => it.canaryHits.push("127.0.0.9"),
+  },
+};
+
+const brokenBy = (evidence: Evidence): string[] => {
+  const file = openCase(evidence);
+  return invariants.flatMap(({ name, broken }) => (broken(file).length > 0 ? name : []));
+};
+
+test("sound evidence breaks no invariant", () => {
+  expect(brokenBy(soundEvidence())).toEqual([]);
+});
+
+test("every invariant is shown something that breaks it", () => {
+  expect(Object.keys(doctors).toSorted()).toEqual(invariants.map(({ name }) => name).toSorted());
+});
+
+for (const [name, ways] of Object.entries(doctors)) {
+  for (const [what, doctor] of Object.entries(ways)) {
+    test(`"${name}" and no other invariant notices when ${what}`, () => {
+      const evidence = soundEvidence();
+      doctor(evidence);
+      expect(brokenBy(evidence)).toEqual([name]);
+    });
+  }
+}
+
+test("an overlap with a worker that was taken for dead is no second flight, and up to twice the cap is open then", () => {
+  const evidence = soundEvidence();
+  evidence.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, {
+    status: null,
+    answeredAt: null,
+    endedAt: 9_000,
+  });
+  evidence.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), statusCode: null, error: "unknown" };
+  expect(brokenBy(evidence)).toEqual([]);
+});
+
+test("the last line has the figures", () => {
+  expect(lineOf(7, figuresOf(openCase(soundEvidence())))).toBe(
+    "seed 7: acked 2, delivered 2, lost 0, phantom 0, dup 0 (bound 0), order 0, recover p99 0.0 s, kills 0, pg restarts 0",
+  );
+});
+
+test("the guide lists every promise in its own words", () => {
+  const guide = readFileSync(new URL("../../docs/guides/chaos.md", import.meta.url), "utf8");
+  const listed = [...guide.matchAll(/^\| (.+) \| (.+) \|$/gm)].map(([, name, sentence]) => ({
+    name,
+    sentence,
+  }));
+  const known = invariants.map(({ name, sentence }) => ({ name, sentence }));
+  expect(listed.slice(1)).toEqual(known);
+});
+
+test("one seed gives one plan, another seed another", () => {
+  expect(planStrikes(7, scale, strikeKinds)).toEqual(planStrikes(7, scale, strikeKinds));
+  expect(planStrikes(8, scale, strikeKinds)).not.toEqual(planStrikes(7, scale, strikeKinds));
+});
+
+test("in the short run, too, every kind of strike has its turn", () => {
+  for (let seed = 1; seed <= 50; seed += 1) {
+    const kinds = new Set(planStrikes(seed, scale, strikeKinds).map(({ kind }) => kind));
+    expect(strikeKinds.filter((kind) => !kinds.has(kind))).toEqual([]);
+  }
+});
+
+test.each(plantNames)("the text that %s changes is in the sources exactly once", (name) => {
+  expect(editsOf(name).length).toBeGreaterThan(0);
+});
+
+test.each([
+  [["--sed", "7"], "There is no option --sed. Did you mean seed?"],
+  [
+    ["--plant", "ack-before-comit"],
+    'There is no bug "ack-before-comit" to plant. Did you mean ack-before-commit?',
+  ],
+  [["--seconds", "59"], '--seconds must be a whole number from 60 to 3600; it is "59".'],
+  [["--seconds", "3601"], '--seconds must be a whole number from 60 to 3600; it is "3601".'],
+  [["--rate", "0"], '--rate must be a whole number from 1 to 1000; it is "0".'],
+  [["--smoke", "--seconds", "90"], "--smoke has a length of its own."],
+  [["7"], 'There is nothing to do with "7".'],
+])("npm run chaos -- %j is refused", (args, message) => {
+  const complain = vi.spyOn(console, "error").mockImplementation(() => {});
+  const options = readOptions(args);
+  process.exitCode = undefined;
+  expect(options).toBeNull();
+  expect(complain).toHaveBeenCalledWith(expect.stringContaining(message));
+  complain.mockRestore();
+});
+
+test("npm run chaos takes its limits", () => {
+  expect(readOptions(["--seed", "7", "--seconds", "60", "--rate", "1000"])).toMatchObject({
+    seed: 7,
+    scale: { chaosMs: 40_000, eventsPerSecond: 1_000 },
+    plant: null,
+  });
+});
