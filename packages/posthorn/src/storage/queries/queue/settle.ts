@@ -14,7 +14,9 @@ export async function settle(
   const delivered = settlements.filter(({ decision }) => decision.kind === "delivered");
   const dead = sortedById(settlements, "dead");
   const retries = sortedById(settlements, "retry");
-  const [row] = await db.query<{ refused: Uuid[] | null }>(settleStatement, [
+  // looking for subjects to hold takes 0.07 ms, which endpoints without order do not pay
+  const mayHold = dead.some(({ delivery }) => delivery.isOrdered);
+  const [row] = await db.query<{ refused: Uuid[] | null }>(mayHold ? settleAndHold : settleOnly, [
     workerId,
     uuidArray(delivered.map(({ delivery }) => delivery.id)),
     uuidArray(dead.map(({ delivery }) => delivery.id)),
@@ -61,9 +63,7 @@ function responseBody(outcome: Settlement["outcome"]): Uint8Array | null {
 // No joins: a generic plan expects `claimed_by = me` to match one row, takes a nested loop, and 500 rows cost 120 ms
 // instead of 10. Rows are found by "= any", per-row values by width_bucket (a binary search in the sorted ids), and
 // "(… in (select …)) is true" is a hashed look-up that the planner does not turn into a join.
-const settleStatement = statement(
-  "settle",
-  `
+const settleText = (holdStep: string): string => `
 with delivered as (
   delete from posthorn.queue q
   where q.id = any ($2::uuid[])
@@ -76,23 +76,7 @@ died as (
     and q.claimed_by = $1::integer
   returning q.id, q.event_id, q.endpoint_id, q.attempts + 1 as attempts, q.replay_count, q.subject, q.sequence
 ),
--- Shared with whoever changes the endpoint, or a subject would stay held after its endpoint was told to let dead ones
--- pass.
-held as (
-  insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id)
-  select died.endpoint_id, died.subject, died.sequence, died.id
-  from died
-  cross join lateral (
-    select
-    from posthorn.endpoints ep
-    where ep.id = died.endpoint_id
-      and ep.ordering = 'fifo'
-      and ep.fifo_on_dead = 'hold'
-      and ep.deleted_at is null
-    for share
-  ) holding
-  where died.subject is not null
-),
+${holdStep}
 postponed as (
   update posthorn.queue q
   set claimed_by = null,
@@ -138,5 +122,26 @@ recorded as (
 select json_agg(said.id) as refused
 from unnest($8::uuid[]) as said (id)
 where (said.id in (select id from settled)) is not true
-`,
-);
+`;
+
+// Shared with whoever changes the endpoint, or a subject would stay held after its endpoint was told to let dead ones
+// pass.
+const holdStep = `
+held as (
+  insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id)
+  select died.endpoint_id, died.subject, died.sequence, died.id
+  from died
+  cross join lateral (
+    select
+    from posthorn.endpoints ep
+    where ep.id = died.endpoint_id
+      and ep.ordering = 'fifo'
+      and ep.fifo_on_dead = 'hold'
+      and ep.deleted_at is null
+    for share
+  ) holding
+  where died.subject is not null
+),`;
+
+const settleOnly = statement("settle", settleText(""));
+const settleAndHold = statement("settle and hold", settleText(holdStep));
