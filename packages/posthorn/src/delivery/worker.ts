@@ -60,6 +60,7 @@ export class Worker implements LaneHolder {
   readonly #keeper: LaneKeeper;
   readonly #settler: Settler;
   readonly #recorder: HealthRecorder;
+  readonly #disabling = new Set<Promise<void>>();
 
   constructor(options: WorkerOptions) {
     const { db, logger, clock, leaseMs, utilisation } = options;
@@ -137,6 +138,7 @@ export class Worker implements LaneHolder {
     await this.#giveBackWaiting();
     await this.#drain(performance.now() + graceMs);
     await this.#settler.stop();
+    await Promise.all(this.#disabling);
     await this.#recorder.stop();
     this.#hints.stop();
     await this.#lease.stop();
@@ -160,6 +162,7 @@ export class Worker implements LaneHolder {
   /** Resolves when nothing claimed is left in memory, and nothing that only memory knows. */
   async quiet(): Promise<void> {
     await this.#lanes.quiet();
+    await Promise.all(this.#disabling);
     await this.#recorder.turn();
   }
 
@@ -235,7 +238,7 @@ export class Worker implements LaneHolder {
     this.#lanes.changeHealth(lane, afterAttempt(lane.health, sign, { rules, window, maxInFlight, nowMs }));
     if (sign.kind !== "failure" && sign.kind !== "throttled") return;
     const cause = disableCause(lane.health, nowMs, rules);
-    if (cause !== null) void this.#disable(lane, cause);
+    if (cause !== null) this.#disable(lane, cause);
   }
 
   #settled(settlement: Settlement, lane: Lane, accepted: boolean): void {
@@ -248,13 +251,18 @@ export class Worker implements LaneHolder {
     this.#lanes.pump();
     if (!accepted) return;
     if (decision.kind === "retry") this.#keeper.dueIn(lane, decision.delayMs);
-    if (decision.kind === "dead" && decision.disableEndpoint) void this.#disable(lane, "gone");
+    if (decision.kind === "dead" && decision.disableEndpoint) this.#disable(lane, "gone");
   }
 
-  async #disable(lane: Lane, cause: DisableCause): Promise<void> {
+  #disable(lane: Lane, cause: DisableCause): void {
     // from this moment on, not from the next survey
     lane.isPaused = true;
     this.#keeper.surveyNow();
+    const disabling = this.#writeDisabled(lane, cause).finally(() => this.#disabling.delete(disabling));
+    this.#disabling.add(disabling);
+  }
+
+  async #writeDisabled(lane: Lane, cause: DisableCause): Promise<void> {
     try {
       await this.#options.endpoints.disableAfter(lane.endpointId, cause);
     } catch (error) {

@@ -100,7 +100,7 @@ test("a settlement sent again because its reply was lost leaves the next attempt
   const failed = { ...toSettlement(await claimedById(worker, id), "retry"), decision: retryAfter(0) };
   expect(await settle(db, worker.id, [failed])).toEqual(new Set([id]));
   const turn = { endpointId: real.endpoints[0] as Uuid, room: 5 };
-  expect(await fetch(db, worker.id, [turn])).toHaveLength(1);
+  expect((await fetch(db, worker.id, [turn])).deliveries).toHaveLength(1);
   expect(await settle(db, worker.id, [failed])).toEqual(new Set());
   const { rows } = await pool.query("select claimed_by, attempts, failures from posthorn.queue");
   expect(rows).toEqual([{ claimed_by: worker.id, attempts: 1, failures: 1 }]);
