@@ -1,36 +1,25 @@
 // Keeps the lanes in memory and the lanes in the database one: takes lanes that are ready, fetches what is owed in
-// them, looks once a second at what hints may have missed, and lets go of lanes that are idle.
+// them, and looks once a second at what hints may have missed.
 import { performance } from "node:perf_hooks";
 import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Turnstile } from "../service/turnstile.ts";
 import { recalled } from "../settle/endpoint-health.ts";
-import type { Database } from "../storage/database.ts";
 import { type AcquiredLane, acquireLanes } from "../storage/queries/lanes/acquire.ts";
 import { lanesWithParked } from "../storage/queries/lanes/parked.ts";
-import { releaseLanes } from "../storage/queries/lanes/release.ts";
 import { type SurveyedLane, surveyLanes } from "../storage/queries/lanes/survey.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { type FetchedDelivery, fetch } from "../storage/queries/queue/fetch.ts";
 import { giveBack } from "../storage/queries/queue/give-back.ts";
 import { recoverClaimed } from "../storage/queries/queue/recover.ts";
 import type { Lane } from "./lane.ts";
-import type { Lanes } from "./lanes.ts";
+import { LaneLeaving, type LaneLeavingOptions } from "./lane-leaving.ts";
 
-export interface LaneKeeperOptions {
-  readonly db: Database;
-  readonly lanes: Lanes;
+export interface LaneKeeperOptions extends Omit<LaneLeavingOptions, "claiming"> {
   readonly claims: Turnstile;
   readonly logger: Logger;
-  readonly workerId: () => number;
-  /** Other workers there are; alone, a lane is kept much longer. */
-  readonly others: () => number;
   readonly loadTargets: (endpointIds: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>;
-  /** This worker has too much to do, and another one has time. */
-  readonly isPressed: () => boolean;
-  /** Lanes with work were let go of. */
-  readonly onYielded: () => void;
   /** A statement failed and may have been carried out all the same. */
   readonly onTrouble: () => void;
 }
@@ -39,16 +28,13 @@ export interface LaneKeeperOptions {
 const lanesPerFetch = 60;
 const rowsPerFetch = 300;
 const lanesPerAcquire = 200;
-const lingerAloneMs = 30_000;
-const lingerMs = 1_500;
-/** Of all lanes, each second: a lane that moves pauses for a moment, and what it does elsewhere must show first. */
-const yieldedShare = 0.05;
 
 export class LaneKeeper {
   readonly #options: LaneKeeperOptions;
   readonly #acquiring: Loop;
   readonly #fetching: Loop;
   readonly #surveying: Loop;
+  readonly #leaving: LaneLeaving;
   #dueTimer: NodeJS.Timeout | undefined;
   #dueTimerAt = Number.POSITIVE_INFINITY;
   /** Of recent payloads; keeps a fetch of large events small. */
@@ -59,6 +45,7 @@ export class LaneKeeper {
   constructor(options: LaneKeeperOptions) {
     this.#options = options;
     const { logger } = options;
+    this.#leaving = new LaneLeaving({ ...options, claiming: (work) => this.#claiming(work) });
     this.#acquiring = new Loop({
       name: "taking lanes",
       intervalMs: 500,
@@ -106,6 +93,11 @@ export class LaneKeeper {
     const at = performance.now() + delayMs;
     if (at < lane.dueAt) lane.dueAt = at;
     this.#armTimer(lane.dueAt);
+  }
+
+  /** This worker stops: lanes in which nothing is left go to others before the last attempt has ended. */
+  async releaseDrained(): Promise<void> {
+    await this.#leaving.releaseDrained();
   }
 
   /** Everything the loops would do by and by, done now. */
@@ -186,7 +178,7 @@ export class LaneKeeper {
             if ((perLane.get(endpointId) ?? 0) < room) lanes.markFetched(lane, signs);
           }
           // paused or deleted, as the rows themselves told
-          if (hungry.some((lane) => lane.isClosing)) await this.#standDown();
+          if (hungry.some((lane) => lane.isClosing)) await this.#leaving.standDown();
         }),
       );
     } finally {
@@ -212,9 +204,9 @@ export class LaneKeeper {
     }
     this.#noteUnknown(unknown);
     if (stale.length > 0) await this.#reload(stale);
-    this.#yieldSome();
-    await this.#standDown();
-    await this.#releaseIdle();
+    this.#leaving.yieldSome();
+    await this.#leaving.standDown();
+    await this.#leaving.releaseIdle();
     lanes.pump();
     return false;
   }
@@ -239,74 +231,9 @@ export class LaneKeeper {
       const lane = lanes.get(id);
       if (lane !== undefined) lanes.retarget(lane, targets.get(id) ?? null);
     }
-    await this.#standDown();
+    await this.#leaving.standDown();
     const deleted = endpointIds.filter((id) => targets.get(id) === null);
     if (deleted.length > 0) await cancelOwed(db, deleted);
-  }
-
-  /** Gives back what waits in lanes that are closing or blocked. */
-  async #standDown(): Promise<void> {
-    const { db, lanes, workerId } = this.#options;
-    const unsent: Uuid[] = [];
-    for (const lane of lanes.all()) {
-      if (lane.waiting.length > 0 && (lane.isClosing || lane.isBlocked))
-        unsent.push(...lanes.withdrawWaiting(lane));
-    }
-    if (unsent.length > 0) await this.#claiming(() => giveBack(db, workerId(), unsent));
-  }
-
-  /** This worker has no time for all its lanes, and another one has: a few go there, each when its last attempt ends. */
-  #yieldSome(): void {
-    const { lanes, isPressed } = this.#options;
-    if (!isPressed()) return;
-    let left = Math.ceil(lanes.size * yieldedShare);
-    for (const lane of lanes.all()) {
-      if (left === 0) return;
-      if (lane.isClosing) continue;
-      lane.isYielding = true;
-      left -= 1;
-    }
-  }
-
-  /** This worker stops: lanes in which nothing is left go to others before the last attempt has ended. */
-  async releaseDrained(): Promise<void> {
-    await this.#release([...this.#options.lanes.all()].filter((lane) => !lane.isHolding));
-  }
-
-  async #releaseIdle(): Promise<void> {
-    const { lanes, others } = this.#options;
-    const now = performance.now();
-    const linger = others() === 0 ? lingerAloneMs : lingerMs;
-    const idle: Lane[] = [];
-    for (const lane of lanes.all()) {
-      if (lane.isHolding) continue;
-      const isQuiet = !lane.hasOwed && now - lane.usedAt > linger && lane.dueAt - now > linger;
-      if (lane.isClosing || isQuiet) idle.push(lane);
-      if (idle.length === 1_000) break;
-    }
-    await this.#release(idle);
-  }
-
-  async #release(idle: readonly Lane[]): Promise<void> {
-    const { db, lanes, workerId } = this.#options;
-    if (idle.length === 0) return;
-    for (const lane of idle) lane.isReleasing = true;
-    const released = await this.#claiming(() =>
-      releaseLanes(
-        db,
-        workerId(),
-        idle.map((lane) => lane.endpointId),
-      ),
-    );
-    if (idle.some((lane) => lane.isYielding)) this.#options.onYielded();
-    for (const lane of idle) {
-      if (released.has(lane.endpointId)) lanes.close(lane);
-      // somebody was writing into it: it has work now
-      else if (!lane.isForgotten) {
-        lane.isReleasing = false;
-        lanes.markOwed(lane);
-      }
-    }
   }
 
   async #openLanes(acquired: readonly AcquiredLane[]): Promise<void> {

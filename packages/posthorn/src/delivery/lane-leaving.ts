@@ -1,0 +1,96 @@
+// How this worker lets go: of rows it holds in lanes that may not send now, of lanes that are idle, and of a few lanes
+// when another worker has more time for them.
+import { performance } from "node:perf_hooks";
+import type { Uuid } from "../model.ts";
+import type { Database } from "../storage/database.ts";
+import { releaseLanes } from "../storage/queries/lanes/release.ts";
+import { giveBack } from "../storage/queries/queue/give-back.ts";
+import type { Lane } from "./lane.ts";
+import type { Lanes } from "./lanes.ts";
+
+export interface LaneLeavingOptions {
+  readonly db: Database;
+  readonly lanes: Lanes;
+  readonly workerId: () => number;
+  /** Other workers there are; alone, a lane is kept much longer. */
+  readonly others: () => number;
+  /** This worker has too much to do, and another one has time. */
+  readonly isPressed: () => boolean;
+  /** Lanes with work were let go of. */
+  readonly onYielded: () => void;
+  /** Runs a statement that may have been carried out although it failed. */
+  readonly claiming: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+const lingerAloneMs = 30_000;
+const lingerMs = 1_500;
+/** Of all lanes, each second: a lane that moves pauses for a moment, and what it does elsewhere must show first. */
+const yieldedShare = 0.05;
+const lanesPerRelease = 1_000;
+
+export class LaneLeaving {
+  readonly #options: LaneLeavingOptions;
+
+  constructor(options: LaneLeavingOptions) {
+    this.#options = options;
+  }
+
+  /** Gives back what waits in lanes that are closing or blocked. */
+  async standDown(): Promise<void> {
+    const { db, lanes, workerId, claiming } = this.#options;
+    const unsent: Uuid[] = [];
+    for (const lane of lanes.all()) {
+      if (lane.waiting.length > 0 && (lane.isClosing || lane.isBlocked))
+        unsent.push(...lanes.withdrawWaiting(lane));
+    }
+    if (unsent.length > 0) await claiming(() => giveBack(db, workerId(), unsent));
+  }
+
+  /** Under pressure a few lanes are left to others, each when its last attempt has ended. */
+  yieldSome(): void {
+    const { lanes, isPressed } = this.#options;
+    if (!isPressed()) return;
+    let left = Math.ceil(lanes.size * yieldedShare);
+    for (const lane of lanes.all()) {
+      if (left === 0) return;
+      if (lane.isClosing) continue;
+      lane.isYielding = true;
+      left -= 1;
+    }
+  }
+
+  async releaseDrained(): Promise<void> {
+    await this.#release([...this.#options.lanes.all()].filter((lane) => !lane.isHolding));
+  }
+
+  async releaseIdle(): Promise<void> {
+    const { lanes, others } = this.#options;
+    const now = performance.now();
+    const linger = others() === 0 ? lingerAloneMs : lingerMs;
+    const idle: Lane[] = [];
+    for (const lane of lanes.all()) {
+      if (lane.isHolding) continue;
+      const isQuiet = !lane.hasOwed && now - lane.usedAt > linger && lane.dueAt - now > linger;
+      if (lane.isClosing || isQuiet) idle.push(lane);
+      if (idle.length === lanesPerRelease) break;
+    }
+    await this.#release(idle);
+  }
+
+  async #release(idle: readonly Lane[]): Promise<void> {
+    const { db, lanes, workerId, claiming, onYielded } = this.#options;
+    if (idle.length === 0) return;
+    for (const lane of idle) lane.isReleasing = true;
+    const ids = idle.map((lane) => lane.endpointId);
+    const released = await claiming(() => releaseLanes(db, workerId(), ids));
+    if (idle.some((lane) => lane.isYielding)) onYielded();
+    for (const lane of idle) {
+      if (released.has(lane.endpointId)) lanes.close(lane);
+      // somebody was writing into it: it has work now
+      else if (!lane.isForgotten) {
+        lane.isReleasing = false;
+        lanes.markOwed(lane);
+      }
+    }
+  }
+}
