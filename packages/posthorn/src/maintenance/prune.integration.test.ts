@@ -126,6 +126,25 @@ test("dead letters stay for ever unless they have a retention, which counts from
   expect((await instance.hooks.deliveries.list({ state: "dead" })).data).toEqual([]);
 });
 
+test("a dead letter that holds up its subject stays, whatever its retention", async () => {
+  receiver.answer("/prune-hold", { status: 400 });
+  await instance.hooks.endpoints.create("acme", {
+    url: `${receiver.url}/prune-hold`,
+    events: ["*"],
+    ordering: "fifo",
+    fifoOnDead: "hold",
+  });
+  const event = { tenant: "acme", type: "order.paid", data: 1, subject: "order-1" };
+  await instance.hooks.publish(event);
+  await instance.settle();
+  await instance.hooks.publish(event);
+  await instance.advance(11 * dayMs);
+  await pruneNow({ deadRetentionDays: 10 });
+  await instance.settle();
+  const states = (await instance.hooks.deliveries.list()).data.map(({ state }) => state);
+  expect(states.toSorted()).toEqual(["dead", "pending"]);
+});
+
 test("a dead letter past its own retention takes its payload and attempts along when its day is over", async () => {
   await newEndpoint(400);
   await newEndpoint(200);

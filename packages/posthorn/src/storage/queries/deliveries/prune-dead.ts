@@ -21,6 +21,8 @@ with pruned as (
       where old.state = 'dead'
         and old.id < posthorn.lowest_uuid_at(posthorn.now() - $1::integer * interval '24 hours')
         and old.finished_at < posthorn.now() - $1::integer * interval '24 hours'
+        -- one that holds a subject waits for a person to decide
+        and (old.id in (select held.delivery_id from posthorn.held_subjects held)) is not true
       limit $2::integer
       for update skip locked
     ))
