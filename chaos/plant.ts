@@ -96,7 +96,7 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/attempt/check-url.ts",
-        find: "if (family !== 0) return isAllowedAddress(host, family === 6 ? 6 : 4, policy) ? null : BLOCKED;",
+        find: "if (family !== 0) return isAllowedAddress(host, family === 6 ? 6 : 4, policy) ? null : refusal(host);",
         put: "if (family !== 0) return null;",
       },
       {

@@ -1,10 +1,18 @@
 // Where errors leave the library, the driver's become ours: a database that is away is one code, whatever the operating
 // system calls it, and the cause says the rest. Inside, the engine goes by what the driver says.
 import { PosthornError } from "./errors.ts";
-import { isUnavailable } from "./storage/database.ts";
+import { isSchemaMissing, isUnavailable } from "./storage/database.ts";
 
 export function translate(error: unknown): unknown {
-  if (error instanceof PosthornError || !isUnavailable(error)) return error;
+  if (error instanceof PosthornError) return error;
+  if (isSchemaMissing(error)) {
+    return new PosthornError(
+      "schema_missing",
+      'The database has not been migrated: call migrate() or run "posthorn migrate" first.',
+      { cause: error },
+    );
+  }
+  if (!isUnavailable(error)) return error;
   // no addresses in it: it is shown to callers of the server too
   return new PosthornError(
     "database_unavailable",

@@ -1,7 +1,7 @@
 // Is this a URL we are willing to deliver to? Asked when an endpoint is registered and again before every connection;
 // what a name resolves to is the connector's question.
 import { isIP } from "node:net";
-import { type AddressPolicy, isAllowedAddress, isOperatorAllowed } from "./guard-address.ts";
+import { type AddressPolicy, isAllowedAddress, isNeverAllowed, isOperatorAllowed } from "./guard-address.ts";
 
 export type UrlProblemCode =
   | "invalid_url"
@@ -68,8 +68,12 @@ function checkCredentials(url: URL): UrlProblem | null {
 function checkHost(url: URL, policy: AddressPolicy): UrlProblem | null {
   const host = unbracketed(url.hostname);
   const family = isIP(host);
-  if (family !== 0) return isAllowedAddress(host, family === 6 ? 6 : 4, policy) ? null : BLOCKED;
+  if (family !== 0) return isAllowedAddress(host, family === 6 ? 6 : 4, policy) ? null : refusal(host);
   return checkHostName(host, policy);
+}
+
+function refusal(ip: string): UrlProblem {
+  return isNeverAllowed(ip) ? NEVER_ALLOWED : BLOCKED;
 }
 
 const BLOCKED: UrlProblem = {
@@ -79,8 +83,14 @@ const BLOCKED: UrlProblem = {
     "An operator can allow private ranges with POSTHORN_ALLOW_CIDRS.",
 };
 
+/** No setting opens them: they hand out credentials to whoever asks. */
+const NEVER_ALLOWED: UrlProblem = {
+  code: "blocked_address",
+  message: "This address is never allowed. Use a host that is reachable on the public internet.",
+};
+
 function checkHostName(name: string, policy: AddressPolicy): UrlProblem | null {
-  if (name === "metadata.google.internal") return BLOCKED;
+  if (name === "metadata.google.internal") return NEVER_ALLOWED;
   if (name === "localhost" || name.endsWith(".localhost")) {
     return isLoopbackAllowed(policy) ? null : BLOCKED;
   }

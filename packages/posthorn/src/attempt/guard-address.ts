@@ -63,6 +63,12 @@ function isPublic(address: IpBytes): boolean {
   return isInRange(address, GLOBAL_UNICAST) && !isInAny(address, SPECIAL_IPV6);
 }
 
+/** Refused whatever the operator opens. */
+export function isNeverAllowed(ip: string): boolean {
+  const address = parseIp(ip);
+  return address !== null && isMetadata(address);
+}
+
 /** Hands out credentials to whoever asks: refused even inside an allowed range, also when wrapped in IPv6. */
 function isMetadata(address: IpBytes): boolean {
   return [address, ...embeddedIpv4(address)].some((candidate) => isInAny(candidate, METADATA));

@@ -1,6 +1,7 @@
 // One process's part in delivering: its lease, its lanes, and the attempts it makes. A process that only ingests has
 // a worker without lanes: it needs the name to write under.
 import { performance } from "node:perf_hooks";
+import { formatId } from "@posthorn/wire";
 import type { LaneHolder } from "../fan-out/fan-out.ts";
 import type { ClaimedDelivery, DisableCause, RecordedHealth, Settlement, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
@@ -235,10 +236,20 @@ export class Worker implements LaneHolder {
     const { target, window } = lane;
     const sign = healthSign(outcome, target.retryOn, nowMs);
     const { maxInFlight } = target;
-    this.#lanes.changeHealth(lane, afterAttempt(lane.health, sign, { rules, window, maxInFlight, nowMs }));
+    const before = lane.health;
+    this.#lanes.changeHealth(lane, afterAttempt(before, sign, { rules, window, maxInFlight, nowMs }));
+    if (before.trips === 0 && lane.health.trips > 0) this.#tellOfCircuit(lane);
     if (sign.kind !== "failure" && sign.kind !== "throttled") return;
     const cause = disableCause(lane.health, nowMs, rules);
     if (cause !== null) this.#disable(lane, cause);
+  }
+
+  #tellOfCircuit({ endpointId, target, health }: Lane): void {
+    this.#options.logger.warn("an endpoint's circuit opened; nothing is sent to it for a while", {
+      endpointId: formatId("ep", endpointId),
+      tenant: target.tenant,
+      lastError: health.lastError,
+    });
   }
 
   #settled(settlement: Settlement, lane: Lane, accepted: boolean): void {
@@ -263,14 +274,15 @@ export class Worker implements LaneHolder {
   }
 
   async #writeDisabled(lane: Lane, cause: DisableCause): Promise<void> {
+    const facts = { endpointId: formatId("ep", lane.endpointId), tenant: lane.target.tenant, cause };
     try {
-      await this.#options.endpoints.disableAfter(lane.endpointId, cause);
+      const isDisabled = await this.#options.endpoints.disableAfter(lane.endpointId, cause);
+      if (isDisabled) this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
     } catch (error) {
       this.#lanes.resume(lane);
       // The next delivery gets the same answer and tries again.
       this.#options.logger.error("could not disable an endpoint", {
-        endpointId: lane.endpointId,
-        cause,
+        ...facts,
         error: (error as Error).message,
       });
     }

@@ -13,7 +13,8 @@ export function conflictError(key: string, firstEventId: Uuid): PosthornError {
 export function unavailableError(cause?: unknown): PosthornError {
   return new PosthornError(
     "database_unavailable",
-    "The database did not take the event in time. It may be stored or not: publish again with the same idempotency key.",
+    "The database did not take the event in time; an open transaction may hold its subject or its idempotency key. " +
+      "It may be stored or not: publish again with the same idempotency key.",
     { cause },
   );
 }

@@ -31,10 +31,8 @@ Waiting:     12 deliveries
 What to do: see that the endpoint answers with a 2xx status, then enable it and choose whether what waits
 is delivered or discarded:
 
-  POST /api/v1/tenants/acme/endpoints/ep_01890000-0000-7000-8000-000000000000/enable
+  POST https://posthorn.example.com/api/v1/tenants/acme/endpoints/ep_01890000-0000-7000-8000-000000000000/enable
   {"backlog": "deliver"} or {"backlog": "discard"}
-
-https://posthorn.example.com
 `,
   });
 });

@@ -34,12 +34,15 @@ export function mailText(endpoint: DisabledEndpoint, publicUrl: string | null): 
     "What to do: see that the endpoint answers with a 2xx status, then enable it and choose whether what waits",
     "is delivered or discarded:",
     "",
-    `  POST /api/v1/tenants/${tenant}/endpoints/${id}/enable`,
+    `  POST ${publicUrl === null ? "" : withoutSlash(publicUrl)}/api/v1/tenants/${tenant}/endpoints/${id}/enable`,
     '  {"backlog": "deliver"} or {"backlog": "discard"}',
-    ...(publicUrl === null ? [] : ["", publicUrl]),
     "",
   ];
   return { subject: `Webhook endpoint disabled: ${hostOf(endpoint.url)}`, text: lines.join("\n") };
+}
+
+function withoutSlash(url: string): string {
+  return url.endsWith("/") ? url.slice(0, -1) : url;
 }
 
 export function alertText(endpoint: DisabledEndpoint): string {

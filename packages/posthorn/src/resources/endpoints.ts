@@ -262,6 +262,17 @@ function toDate(ms: number | null | undefined): Date | null {
   return ms === null || ms === undefined ? null : new Date(ms);
 }
 
+/** Null for what has passed. */
+function toDateAhead(ms: number | null | undefined, nowMs: number): Date | null {
+  return ms !== null && ms !== undefined && ms > nowMs ? new Date(ms) : null;
+}
+
+/** Nobody probes a disabled endpoint. */
+function shownCircuit({ health, isActive }: EndpointRow, nowMs: number): CircuitState {
+  const circuit = circuitOf({ probeAtMs: health?.probeAtMs ?? null }, nowMs);
+  return circuit === "half_open" && !isActive ? "open" : circuit;
+}
+
 function toEndpoint(row: EndpointRow, defaults: EndpointDefaults, nowMs: number): Endpoint {
   return {
     id: formatId("ep", row.id),
@@ -274,13 +285,13 @@ function toEndpoint(row: EndpointRow, defaults: EndpointDefaults, nowMs: number)
     disabledReason: row.disabledReason,
     disabledAt: toDate(row.disabledMs),
     ...effectiveSettings(row, defaults),
-    circuit: circuitOf({ probeAtMs: row.health?.probeAtMs ?? null }, nowMs),
+    circuit: shownCircuit(row, nowMs),
     health: {
       consecutiveFailures: row.health?.consecutiveFailures ?? 0,
       failingSince: toDate(row.health?.failingSinceMs),
       lastError: row.health?.lastError ?? null,
-      probeAt: toDate(row.health?.probeAtMs),
-      throttledUntil: toDate(row.health?.throttledUntilMs),
+      probeAt: row.isActive ? toDateAhead(row.health?.probeAtMs, nowMs) : null,
+      throttledUntil: toDateAhead(row.health?.throttledUntilMs, nowMs),
     },
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),

@@ -224,6 +224,7 @@ describe("what counts", () => {
     ["a 409 that does not say when", answered(409), "HTTP 409"],
     ["a timeout", failed("timeout"), "timeout"],
     ["an address that is not allowed", failed("blocked_address"), "blocked_address"],
+    ["a request that cannot be made", failed("invalid_request"), "invalid_request"],
   ])("%s is a failure", (_, outcome, lastError) => {
     expect(endpoint().hears(outcome)).toMatchObject({
       consecutiveFailures: 1,
@@ -235,7 +236,6 @@ describe("what counts", () => {
   it.each<[string, AttemptOutcome]>([
     ["a 409 with Retry-After", answered(409, "5")],
     ["a key that is missing here", failed("not_signed")],
-    ["a request that cannot be made", failed("invalid_request")],
   ])("%s says nothing about the endpoint", (_, outcome) => {
     expect(endpoint().hears(outcome)).toBe(WELL);
   });

@@ -88,8 +88,8 @@ export function healthSign(outcome: AttemptOutcome, retryOn: RetryOn, nowMs: num
   if (outcomeClass === "delivered") return { kind: "success" };
   if (outcomeClass === "later") return { kind: "neutral" };
   if (outcome.kind === "failed") {
-    // the missing key and the request that cannot be made are on this side
-    if (outcome.error === "not_signed" || outcome.error === "invalid_request") return { kind: "neutral" };
+    // a key that is missing in this process says nothing; what the endpoint's own settings make impossible does
+    if (outcome.error === "not_signed") return { kind: "neutral" };
     return { kind: "failure", askedMs: null, error: outcome.error, isBusy: false };
   }
   const askedMs = parseRetryAfter(outcome.retryAfter, nowMs) ?? null;

@@ -228,6 +228,12 @@ export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: string }).code === "55P03";
 }
 
+/** The schema, or a table or function in it, is not there. */
+export function isSchemaMissing(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: string };
+  return code === "3F000" || code === "42P01" || code === "42883";
+}
+
 /** The statement would have stored something a second time. */
 export function isDuplicate(error: unknown): boolean {
   return (error as { code?: string }).code === "23505";

@@ -1,8 +1,8 @@
 // What every command works on: the database, the keys and the library on top of them, opened in order.
 
-import type { Posthorn } from "posthorn";
+import type { Posthorn, PosthornOptions } from "posthorn";
 import { createPosthorn } from "posthorn";
-import { isUnavailable } from "posthorn/internal";
+import { checkOptions, isUnavailable } from "posthorn/internal";
 import { settings } from "../config/settings.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { keepEmbeddedPostgres } from "../embedded-postgres/keep-embedded-postgres.ts";
@@ -32,6 +32,7 @@ export class StartError extends Error {
 /** Opened and migrated as the settings say, keys checked; nothing is running yet. */
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
   const { config, onProgress } = options;
+  checkSettings(config, options.logger);
   const keys = resolveEncryptionKeys(config.encryptionKeys, config.dataDir);
   const installation = await openDatabase(options, keys.keys);
   const { hooks } = installation;
@@ -47,58 +48,68 @@ export async function openDatabase(
   encryptionKeys?: readonly string[],
 ): Promise<Installation> {
   const database = config.databaseUrl ?? (await openEmbedded(config, logger, lifetime, onProgress));
-  const hooks = createHooks(database, config, logger, encryptionKeys);
+  const hooks = inWordsOfSettings(() =>
+    createPosthorn({ ...libraryOptions(config, logger), database, encryptionKeys }),
+  );
   lifetime.onEnd((graceMs) => hooks.stop({ graceMs }));
   await withProgress("Waiting for the database", onProgress, () => untilReachable(hooks));
   return { hooks, isEmbedded: config.databaseUrl === undefined };
 }
 
-function createHooks(
-  database: string,
-  config: Config,
-  logger: LevelledLogger,
-  encryptionKeys: readonly string[] | undefined,
-): Posthorn {
+/** Before a database is made for settings that nobody can start with. */
+function checkSettings(config: Config, logger: LevelledLogger): void {
+  inWordsOfSettings(() => checkOptions({ ...libraryOptions(config, logger), database: "postgresql://" }));
+}
+
+/** The library says what is wrong with an option; people know it as a variable. */
+function inWordsOfSettings<Result>(work: () => Result): Result {
   try {
-    return createPosthorn({
-      database,
-      schema: config.schema,
-      encryptionKeys,
-      allowHttp: config.allowHttp,
-      allowCidrs: config.allowCidrs,
-      allowNat64: config.allowNat64,
-      retryPolicy: config.retryPolicy,
-      retryOn: config.retryOn,
-      timeoutMs: config.timeoutMs,
-      concurrency: config.concurrency,
-      endpointConcurrency: config.endpointConcurrency,
-      circuitFailures: config.circuitFailures,
-      circuitFailurePercent: config.circuitFailurePercent,
-      circuitPauseMs: config.circuitPauseMs,
-      disableAfterFailures: config.disableAfterFailures,
-      disableAfterDays: config.disableAfterDays,
-      leaseMs: config.leaseMs,
-      maxEndpointsPerTenant: config.maxEndpointsPerTenant,
-      retentionDays: config.retentionDays,
-      deadRetentionDays: config.deadRetentionDays,
-      idempotencyDays: config.idempotencyDays,
-      headerPrefix: config.headerPrefix,
-      signatureSchemes: config.signatureSchemes,
-      userAgent: config.userAgent,
-      operatorTenant: config.operatorTenant,
-      alertWebhookUrl: config.alertWebhookUrl,
-      publicUrl: config.publicUrl,
-      sendMail: sendMailBy(config),
-      enabled: config.enabled,
-      logger,
-    });
+    return work();
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw new ConfigError([inNamesOfEnvironment((error as Error).message)]);
   }
 }
 
+function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOptions, "database"> {
+  return {
+    schema: config.schema,
+    allowHttp: config.allowHttp,
+    allowCidrs: config.allowCidrs,
+    allowNat64: config.allowNat64,
+    retryPolicy: config.retryPolicy,
+    retryOn: config.retryOn,
+    timeoutMs: config.timeoutMs,
+    concurrency: config.concurrency,
+    endpointConcurrency: config.endpointConcurrency,
+    circuitFailures: config.circuitFailures,
+    circuitFailurePercent: config.circuitFailurePercent,
+    circuitPauseMs: config.circuitPauseMs,
+    disableAfterFailures: config.disableAfterFailures,
+    disableAfterDays: config.disableAfterDays,
+    leaseMs: config.leaseMs,
+    maxEndpointsPerTenant: config.maxEndpointsPerTenant,
+    retentionDays: config.retentionDays,
+    deadRetentionDays: config.deadRetentionDays,
+    idempotencyDays: config.idempotencyDays,
+    headerPrefix: config.headerPrefix,
+    signatureSchemes: config.signatureSchemes,
+    userAgent: config.userAgent,
+    operatorTenant: config.operatorTenant,
+    alertWebhookUrl: config.alertWebhookUrl,
+    publicUrl: config.publicUrl,
+    sendMail: sendMailBy(config),
+    enabled: config.enabled,
+    logger,
+  };
+}
+
 function sendMailBy({ smtpUrl, mailFrom }: Config): SendMail | undefined {
+  if (smtpUrl === undefined && mailFrom !== undefined) {
+    throw new ConfigError([
+      "POSTHORN_MAIL_FROM is set and SMTP_URL is not. Set the mail server, or take the sender away.",
+    ]);
+  }
   if (smtpUrl === undefined) return undefined;
   if (mailFrom !== undefined) return createSendMail(smtpUrl, mailFrom);
   throw new ConfigError([
@@ -106,7 +117,6 @@ function sendMailBy({ smtpUrl, mailFrom }: Config): SendMail | undefined {
   ]);
 }
 
-/** The library says what is wrong with an option; people know it as a variable. */
 function inNamesOfEnvironment(message: string): string {
   const [option] = /^\w+/.exec(message) ?? [];
   const setting = Object.entries(settings).find(([name]) => name === option)?.[1];

@@ -469,7 +469,7 @@ create index notices_of_endpoint on posthorn.notices (endpoint_id);
   {
     version: 4,
     name: "order",
-    checksum: "973f43c3064eef9090c3d242db0fc6a31d0cd13dc007f28a8fa9fc94c3d5ef3d",
+    checksum: "3147894ed39e3633b34f03beea223015b9bced57f2fdf3fc229becf1f19b260e",
     sql: `-- Order: events of a subject are numbered without a gap, and an endpoint may ask to get them one by one in that order.
 
 -- The last number of each subject. Whoever publishes holds the row until the end of its transaction, so the numbers
@@ -510,6 +510,11 @@ create table posthorn.held_subjects (
   primary key (endpoint_id, subject, sequence)
 );
 
+-- Tried before, and to be tried again later although nothing failed: its receiver asked for that.
+create function posthorn.is_put_off(attempts integer, next_at timestamptz) returns boolean
+language sql stable
+as $$ select attempts > 0 and next_at > posthorn.now() and next_at < 'infinity' $$;
+
 -- The five states of a delivery, from the queue and from history.
 create or replace view posthorn.delivery_states as
 select
@@ -518,12 +523,15 @@ select
   q.endpoint_id,
   case
     when q.claimed_by is not null then 'in_flight'
-    when q.failures > 0 then 'failed'
+    when q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at) then 'failed'
     else 'pending'
   end as state,
   q.attempts,
   -- one that waits for its turn has no time
-  case when q.claimed_by is null and q.failures > 0 and q.next_at < 'infinity' then q.next_at end as next_retry_at,
+  case
+    when q.claimed_by is null and (q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at))
+    then nullif(q.next_at, 'infinity')
+  end as next_retry_at,
   null::text as dead_reason,
   q.replay_count,
   null::timestamptz as finished_at

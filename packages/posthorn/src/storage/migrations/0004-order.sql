@@ -38,6 +38,11 @@ create table posthorn.held_subjects (
   primary key (endpoint_id, subject, sequence)
 );
 
+-- Tried before, and to be tried again later although nothing failed: its receiver asked for that.
+create function posthorn.is_put_off(attempts integer, next_at timestamptz) returns boolean
+language sql stable
+as $$ select attempts > 0 and next_at > posthorn.now() and next_at < 'infinity' $$;
+
 -- The five states of a delivery, from the queue and from history.
 create or replace view posthorn.delivery_states as
 select
@@ -46,12 +51,15 @@ select
   q.endpoint_id,
   case
     when q.claimed_by is not null then 'in_flight'
-    when q.failures > 0 then 'failed'
+    when q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at) then 'failed'
     else 'pending'
   end as state,
   q.attempts,
   -- one that waits for its turn has no time
-  case when q.claimed_by is null and q.failures > 0 and q.next_at < 'infinity' then q.next_at end as next_retry_at,
+  case
+    when q.claimed_by is null and (q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at))
+    then nullif(q.next_at, 'infinity')
+  end as next_retry_at,
   null::text as dead_reason,
   q.replay_count,
   null::timestamptz as finished_at

@@ -111,9 +111,16 @@ function mayHaveEnded({ state }: Parts): boolean {
 // The two halves of the view posthorn.delivery_states.
 const owed = `
   select q.id, q.event_id, q.endpoint_id,
-    case when q.claimed_by is not null then 'in_flight' when q.failures > 0 then 'failed' else 'pending' end as state,
+    case
+      when q.claimed_by is not null then 'in_flight'
+      when q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at) then 'failed'
+      else 'pending'
+    end as state,
     q.attempts,
-    case when q.claimed_by is null and q.failures > 0 then q.next_at end as next_retry_at,
+    case
+      when q.claimed_by is null and (q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at))
+      then nullif(q.next_at, 'infinity')
+    end as next_retry_at,
     null::text as dead_reason,
     q.replay_count,
     null::timestamptz as finished_at
