@@ -21,6 +21,13 @@ with pruned as (
       where old.state = 'dead'
         and old.id < posthorn.lowest_uuid_at(posthorn.now() - $1::integer * interval '24 hours')
         and old.finished_at < posthorn.now() - $1::integer * interval '24 hours'
+        -- without it nobody could retry what its subject waits for
+        and not exists (
+          select
+          from posthorn.held_subjects held
+          where held.endpoint_id = old.endpoint_id
+            and held.delivery_id = old.id
+        )
       limit $2::integer
       for update skip locked
     ))
