@@ -39,6 +39,11 @@ export interface LaneKeeperOptions {
 const lanesPerFetch = 60;
 const rowsPerFetch = 300;
 const lanesPerAcquire = 200;
+/**
+ * A worker without a free place leaves lanes to those that have one. After this time there is none, and the lane has to
+ * stand in line here: places are taken again in the moment they become free, so it would wait for ever outside.
+ */
+const leftAloneMs = 1_000;
 const lingerAloneMs = 30_000;
 const lingerMs = 1_500;
 /** Of all lanes, each second: a lane that moves pauses for a moment, and what it does elsewhere must show first. */
@@ -143,10 +148,11 @@ export class LaneKeeper {
 
   async #acquire(): Promise<boolean> {
     const { db, claims, lanes, workerId } = this.#options;
-    if (!lanes.hasCapacity) return false;
+    if (!lanes.isOpen) return false;
+    const waitedMs = lanes.hasCapacity ? 0 : leftAloneMs;
     const taken = await this.#claiming(() =>
       claims.pass(async () => {
-        const acquired = await acquireLanes(db, workerId(), lanesPerAcquire);
+        const acquired = await acquireLanes(db, workerId(), lanesPerAcquire, waitedMs);
         await this.#openLanes(acquired);
         return acquired.length;
       }),
@@ -168,7 +174,7 @@ export class LaneKeeper {
     const turns = hungry.map((lane) => ({
       lane,
       endpointId: lane.endpointId,
-      room: Math.min(lane.room, Math.max(5, Math.floor(rows / hungry.length))),
+      room: Math.min(lane.room, Math.floor(rows / hungry.length)),
       signs: lane.owedSigns,
     }));
     for (const lane of hungry) lane.isFetching = true;
@@ -311,17 +317,22 @@ export class LaneKeeper {
 
   async #openLanes(acquired: readonly AcquiredLane[]): Promise<void> {
     if (acquired.length === 0) return;
-    const { lanes, loadTargets } = this.#options;
+    const { db, lanes, loadTargets, workerId } = this.#options;
     const targets = await loadTargets(acquired.map(({ endpointId }) => endpointId));
+    const deleted: Uuid[] = [];
     for (const { endpointId, hasParked } of acquired) {
       const target = targets.get(endpointId);
-      // a deleted endpoint's lane is never ready; should one come all the same, the survey lets go of it
-      if (target === null || target === undefined) continue;
+      if (target === null || target === undefined) {
+        deleted.push(endpointId);
+        continue;
+      }
       const lane = lanes.open(target, recalled(target.health));
       lane.isBacklogged = true;
       if (hasParked) lanes.promotion.freeAll(lane);
       lanes.markOwed(lane);
     }
+    // deleted since it was taken: kept, it would be found missing in memory at every survey
+    if (deleted.length > 0) await releaseLanes(db, workerId(), deleted);
   }
 
   async #refreshTargets(fetched: readonly FetchedDelivery[]): Promise<void> {
