@@ -148,8 +148,7 @@ describe("an endpoint cannot be registered", () => {
         expect(error, url).toBeInstanceOf(PosthornError);
         expect(error, url).toMatchObject({ code: "invalid_endpoint", problems: [{ pointer: "/url" }] });
         const { message } = error as PosthornError;
-        expect(message).toContain("not a public one");
-        expect(message).toContain("POSTHORN_ALLOW_CIDRS");
+        expect(message).toMatch(/not a public one.*POSTHORN_ALLOW_CIDRS|never allowed/);
         expect(message).not.toMatch(/\d+\.\d+\.\d+/);
       }
     }
@@ -243,7 +242,7 @@ describe("a delivery to a row that nobody checked", () => {
     const became = await world.deliver();
     for (const [endpoint, url] of planted) {
       expect(became.get(endpoint), url).toMatchObject(BLOCKED);
-      expect(became.get(endpoint)?.details).toContain("POSTHORN_ALLOW_CIDRS");
+      expect(became.get(endpoint)?.details).toMatch(/POSTHORN_ALLOW_CIDRS|never allowed/);
       expect(became.get(endpoint)?.details).not.toMatch(/\d+\.\d+\.\d+|::/);
     }
     expect(dialled).toEqual([]);

@@ -94,6 +94,8 @@ export interface RecordedHealth {
 export interface EndpointHealth extends RecordedHealth {
   /** Attempts in flight that a half-open circuit allows. */
   readonly allowance: number;
+  /** The part of a throttle that the receiver asked for: answers to what was in flight before do not end it. */
+  readonly askedUntilMs: number | null;
 }
 
 export interface TargetSecret {

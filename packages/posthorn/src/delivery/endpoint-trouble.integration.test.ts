@@ -187,10 +187,12 @@ describe("409 with Retry-After", () => {
       await a.advance(hour);
       await a.settle();
     }
-    expect(await states()).toEqual({ pending: 1 });
+    const failures = async () => (await pool.query("select failures from posthorn.queue")).rows;
+    expect(await states()).toEqual({ failed: 1 });
+    expect(await failures()).toEqual([{ failures: 0 }]);
     await a.advance(hour);
     await a.settle();
-    expect(await states()).toEqual({ failed: 1 });
+    expect(await failures()).toEqual([{ failures: 1 }]);
     await a.advance(hour);
     await a.settle();
     expect(await states()).toEqual({ dead: 1 });

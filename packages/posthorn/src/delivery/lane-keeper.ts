@@ -8,6 +8,7 @@ import type { Turnstile } from "../service/turnstile.ts";
 import { recalled } from "../settle/endpoint-health.ts";
 import { type AcquiredLane, acquireLanes } from "../storage/queries/lanes/acquire.ts";
 import { lanesWithParked } from "../storage/queries/lanes/parked.ts";
+import { releaseLanes } from "../storage/queries/lanes/release.ts";
 import { type SurveyedLane, surveyLanes } from "../storage/queries/lanes/survey.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { type FetchedDelivery, fetch } from "../storage/queries/queue/fetch.ts";
@@ -28,6 +29,11 @@ export interface LaneKeeperOptions extends Omit<LaneLeavingOptions, "claiming"> 
 const lanesPerFetch = 60;
 const rowsPerFetch = 300;
 const lanesPerAcquire = 200;
+/**
+ * A worker without a free place leaves lanes to those that have one. After this time there is none, and the lane has to
+ * stand in line here: places are taken again in the moment they become free, so it would wait for ever outside.
+ */
+const leftAloneMs = 1_000;
 
 export class LaneKeeper {
   readonly #options: LaneKeeperOptions;
@@ -135,10 +141,11 @@ export class LaneKeeper {
 
   async #acquire(): Promise<boolean> {
     const { db, claims, lanes, workerId } = this.#options;
-    if (!lanes.hasCapacity) return false;
+    if (!lanes.isOpen) return false;
+    const waitedMs = lanes.hasCapacity ? 0 : leftAloneMs;
     const taken = await this.#claiming(() =>
       claims.pass(async () => {
-        const acquired = await acquireLanes(db, workerId(), lanesPerAcquire);
+        const acquired = await acquireLanes(db, workerId(), lanesPerAcquire, waitedMs);
         await this.#openLanes(acquired);
         return acquired.length;
       }),
@@ -160,7 +167,7 @@ export class LaneKeeper {
     const turns = hungry.map((lane) => ({
       lane,
       endpointId: lane.endpointId,
-      room: Math.min(lane.room, Math.max(5, Math.floor(rows / hungry.length))),
+      room: Math.min(lane.room, Math.floor(rows / hungry.length)),
       signs: lane.owedSigns,
     }));
     for (const lane of hungry) lane.isFetching = true;
@@ -238,17 +245,22 @@ export class LaneKeeper {
 
   async #openLanes(acquired: readonly AcquiredLane[]): Promise<void> {
     if (acquired.length === 0) return;
-    const { lanes, loadTargets } = this.#options;
+    const { db, lanes, loadTargets, workerId } = this.#options;
     const targets = await loadTargets(acquired.map(({ endpointId }) => endpointId));
+    const deleted: Uuid[] = [];
     for (const { endpointId, hasParked } of acquired) {
       const target = targets.get(endpointId);
-      // a deleted endpoint's lane is never ready; should one come all the same, the survey lets go of it
-      if (target === null || target === undefined) continue;
+      if (target === null || target === undefined) {
+        deleted.push(endpointId);
+        continue;
+      }
       const lane = lanes.open(target, recalled(target.health));
       lane.isBacklogged = true;
       if (hasParked) lanes.promotion.freeAll(lane);
       lanes.markOwed(lane);
     }
+    // deleted since it was taken: kept, it would be found missing in memory at every survey
+    if (deleted.length > 0) await releaseLanes(db, workerId(), deleted);
   }
 
   async #refreshTargets(fetched: readonly FetchedDelivery[]): Promise<void> {

@@ -566,3 +566,57 @@ test("large payloads wait in the database, not in memory", async () => {
   expect(rows[0].bytes).toBeGreaterThan(lanes * 5 * 256 * 1024 - 1);
   expect(rows[0].bytes).toBeLessThan((64 + 75) * 1024 * 1024);
 });
+
+test("a lane nobody has a place for gets its turn, though slow tenants take every place that becomes free", async () => {
+  const a = await open({ concurrency: 2 });
+  for (const tenant of ["slow", "slower"]) {
+    await a.hooks.tenants.upsert(tenant, {});
+    receiver.answer(`/${tenant}`, { delayMs: 100 });
+    await a.hooks.endpoints.create(tenant, { url: `${receiver.url}/${tenant}`, events: ["*"] });
+    await a.hooks.publishMany(Array(200).fill({ tenant, type: "order.paid", data: {} }));
+  }
+  await vi.waitUntil(() => receiver.concurrency().now === 2, patience);
+  const { path } = await endpointOn(a);
+  await publish(a, 1);
+  await receiver.received(1, { path, timeoutMs: 4_000 });
+  expect(receiver.requestsTo("/slow").length).toBeLessThan(200);
+});
+
+test("a lane whose endpoint was deleted in the moment it was taken is let go of", async () => {
+  const a = await open();
+  const { id, lane } = await endpointOn(a);
+  await a.hooks.endpoints.delete("acme", id);
+  const [worker] = await workerIds();
+  await pool.query("update posthorn.lanes set owner = $1 where endpoint_id = $2", [worker, lane]);
+  await vi.waitUntil(async () => (await laneOwner(lane)) === null, patience);
+});
+
+test("an answer from where an endpoint led before does not disable it where it leads now", async () => {
+  const a = await open();
+  const { path, id } = await endpointOn(a);
+  const { opened: answered, open: answer } = gate();
+  receiver.answer(path, { status: 410, until: answered });
+  await publish(a, 1);
+  await receiver.received(1, { path });
+  await a.hooks.endpoints.update("acme", id, { url: `${receiver.url}${path}-moved` });
+  answer();
+  await a.settle();
+  expect(await countStates()).toEqual({ dead: 1 });
+  expect(await a.hooks.endpoints.get("acme", id)).toMatchObject({ isActive: true, disabledReason: null });
+  await publish(a, 1);
+  await a.settle();
+  expect(receiver.requestsTo(`${path}-moved`)).toHaveLength(1);
+});
+
+test("a retry policy that nobody can read is that endpoint's own trouble: the deployment's is used", async () => {
+  const a = await open({ retryPolicy: "1m,1m" });
+  const { path, lane } = await endpointOn(a);
+  receiver.answer(path, [{ status: 500 }, {}]);
+  await pool.query(`update posthorn.endpoints set retry_policy = '{"kind": "gaps"}' where id = $1`, [lane]);
+  await publish(a, 1);
+  await a.settle();
+  expect(await countStates()).toEqual({ failed: 1 });
+  await a.advance(2 * minute);
+  await a.settle();
+  expect(await countStates()).toEqual({ success: 1 });
+});

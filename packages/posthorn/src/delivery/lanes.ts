@@ -28,7 +28,7 @@ export interface LanesOptions {
   readonly onHealthChanged: (lane: Lane) => void;
 }
 
-/** Payloads in memory, whatever the backlog; past it new events are owed instead of born claimed. */
+/** Payloads in memory, whatever the backlog; past it new events are owed instead of born claimed. As much again is for tenants that have nothing in memory. */
 const maxHeldBytes = 64 * 1024 * 1024;
 
 export class Lanes {
@@ -40,7 +40,7 @@ export class Lanes {
   /** Lanes that may start an attempt. */
   readonly #line = new FairLine();
   readonly #places: TenantShares;
-  readonly #heldBytes = new TenantShares(maxHeldBytes);
+  readonly #heldBytes = new TenantShares(maxHeldBytes, maxHeldBytes);
   readonly promotion = new Promotion();
   #isOpen = true;
   #onQuiet: (() => void)[] = [];
@@ -70,7 +70,11 @@ export class Lanes {
     return this.#heldIds;
   }
 
-  /** More lanes are taken only while there is a place to send from. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** There is a place to send from, so that lanes are taken as soon as they are ready. */
   get hasCapacity(): boolean {
     return this.#isOpen && !this.#places.isFull && !this.#heldBytes.isFull && this.#options.mayTakeLanes();
   }

@@ -5,11 +5,14 @@ const TIMES_FREE = 4;
 
 export class TenantShares {
   readonly #capacity: number;
+  readonly #spare: number;
   readonly #used = new Map<string, number>();
   #total = 0;
 
-  constructor(capacity: number) {
+  /** What is taken in large pieces is overdrawn at times; `spare` is then for tenants that hold nothing. */
+  constructor(capacity: number, spare = 0) {
     this.#capacity = capacity;
+    this.#spare = spare;
   }
 
   get total(): number {
@@ -21,7 +24,9 @@ export class TenantShares {
   }
 
   mayTake(tenant: string): boolean {
-    return (this.#used.get(tenant) ?? 0) < TIMES_FREE * (this.#capacity - this.#total);
+    const used = this.#used.get(tenant) ?? 0;
+    const free = this.#capacity - this.#total;
+    return used < TIMES_FREE * free || (used === 0 && free + this.#spare > 0);
   }
 
   take(tenant: string, amount: number): void {

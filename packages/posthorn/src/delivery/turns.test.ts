@@ -63,6 +63,17 @@ test("one tenant alone gets four fifths, and the next one always finds a place",
   expect(shares.total).toBeLessThan(205);
 });
 
+test("what is overdrawn leaves something for those that hold nothing, and not without end", () => {
+  const shares = new TenantShares(100, 50);
+  shares.take("large", 120);
+  expect(shares.mayTake("large")).toBe(false);
+  expect(shares.mayTake("small")).toBe(true);
+  shares.take("small", 1);
+  expect(shares.mayTake("small")).toBe(false);
+  shares.take("other", 29);
+  expect(shares.mayTake("newcomer")).toBe(false);
+});
+
 test("a worker with one place gives it to whoever comes", () => {
   const shares = new TenantShares(1);
   expect(shares.mayTake("a")).toBe(true);

@@ -223,10 +223,23 @@ export class Worker implements LaneHolder {
 
   async #attempt(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
     const { workerId } = this;
-    const settlement = await this.#options.attempt(delivery, lane.target);
-    if (settlement === null) return;
-    this.#learn(settlement, lane);
-    this.#settler.add(settlement, workerId, (accepted) => this.#settled(settlement, lane, accepted));
+    const { target } = lane;
+    try {
+      const settlement = await this.#options.attempt(delivery, target);
+      if (settlement === null) return;
+      // an answer from where it led before says nothing about where it leads now
+      if (lane.target.url === target.url) this.#learn(settlement, lane);
+      this.#settler.add(settlement, workerId, (accepted) =>
+        this.#settled(settlement, target, lane, accepted),
+      );
+    } catch (error) {
+      // a fault of ours, and of this delivery alone: it stays claimed, and is unknown when this process has ended
+      this.#options.logger.error("an attempt could not be concluded", {
+        deliveryId: delivery.id,
+        endpointId: delivery.endpointId,
+        error: (error as Error).message,
+      });
+    }
   }
 
   /** What the answer says about the endpoint counts from now on, not from when it is written down. */
@@ -252,7 +265,7 @@ export class Worker implements LaneHolder {
     });
   }
 
-  #settled(settlement: Settlement, lane: Lane, accepted: boolean): void {
+  #settled(settlement: Settlement, target: Target, lane: Lane, accepted: boolean): void {
     const { delivery, decision } = settlement;
     // a retry by hand went first, and those after it that were in memory already wait for its end
     if (delivery.isOrdered && decision.kind !== "delivered") void this.#giveBackAfter(delivery, lane);
@@ -262,21 +275,24 @@ export class Worker implements LaneHolder {
     this.#lanes.pump();
     if (!accepted) return;
     if (decision.kind === "retry") this.#keeper.dueIn(lane, decision.delayMs);
-    if (decision.kind === "dead" && decision.disableEndpoint) this.#disable(lane, "gone");
+    const isGone = decision.kind === "dead" && decision.disableEndpoint;
+    if (isGone && lane.target.url === target.url) this.#disable(lane, "gone");
   }
 
   #disable(lane: Lane, cause: DisableCause): void {
     // from this moment on, not from the next survey
     lane.isPaused = true;
     this.#keeper.surveyNow();
-    const disabling = this.#writeDisabled(lane, cause).finally(() => this.#disabling.delete(disabling));
+    const disabling = this.#writeDisabled(lane, cause, lane.target.url).finally(() =>
+      this.#disabling.delete(disabling),
+    );
     this.#disabling.add(disabling);
   }
 
-  async #writeDisabled(lane: Lane, cause: DisableCause): Promise<void> {
+  async #writeDisabled(lane: Lane, cause: DisableCause, url: string): Promise<void> {
     const facts = { endpointId: formatId("ep", lane.endpointId), tenant: lane.target.tenant, cause };
     try {
-      const isDisabled = await this.#options.endpoints.disableAfter(lane.endpointId, cause);
+      const isDisabled = await this.#options.endpoints.disableAfter(lane.endpointId, cause, url);
       if (isDisabled) this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
     } catch (error) {
       this.#lanes.resume(lane);

@@ -20,6 +20,7 @@ import type {
   RetryPolicy,
   SignatureSettings,
 } from "../model.ts";
+import { isRetryPolicy } from "../settle/retry-schedule.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
 import { normaliseRetryPolicy, type RetryPolicyInput } from "./retry-policy-input.ts";
 
@@ -80,7 +81,7 @@ export function effectiveSettings(
     timeoutMs: stored.timeoutMs ?? defaults.timeoutMs,
     maxInFlight: stored.maxInFlight ?? defaults.maxInFlight,
     rateLimit: stored.rateLimit ?? defaults.rateLimit,
-    retryPolicy: stored.retryPolicy ?? defaults.retryPolicy,
+    retryPolicy: isRetryPolicy(stored.retryPolicy) ? stored.retryPolicy : defaults.retryPolicy,
     retryOn: stored.retryOn ?? defaults.retryOn,
     ordering: stored.ordering ?? "none",
     fifoOnDead: stored.fifoOnDead ?? "pass",

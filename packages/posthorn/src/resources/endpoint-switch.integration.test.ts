@@ -177,3 +177,26 @@ test("another tenant's endpoint can be switched by nobody else", async () => {
   });
   expect(await hooks.endpoints.get("acme", id)).toMatchObject({ isActive: false });
 });
+
+test("whoever discards late takes nothing of what came after somebody else had enabled it", async () => {
+  const { connectionString, hooks, id, publish, settle, receiver, numbers, states } = await open();
+  const other = await createTestInstance({ database: connectionString, started: false });
+  onTestFinished(() => other.hooks.stop());
+  let release = (): void => {};
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  receiver.answer("/hook", [{ until: isReleased }, {}]);
+  await publish(1);
+  await receiver.received(1);
+  await hooks.endpoints.disable("acme", id);
+  // waits for the owner, which has a request in the air
+  const discarding = other.hooks.endpoints.enable("acme", id, { backlog: "discard" });
+  await hooks.endpoints.enable("acme", id);
+  for (let n = 2; n <= 80; n += 1) await publish(n);
+  await discarding;
+  release();
+  await settle();
+  expect(numbers()).toHaveLength(80);
+  expect(new Set(await states())).toEqual(new Set(["success"]));
+});

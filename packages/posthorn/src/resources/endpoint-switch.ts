@@ -51,11 +51,15 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
     return await update(tenant, id, { isActive: true });
   }
 
-  async function disableAfter(endpointId: Uuid, cause: DisableCause): Promise<boolean> {
+  async function disableAfter(
+    endpointId: Uuid,
+    cause: DisableCause,
+    url: string | null = null,
+  ): Promise<boolean> {
     const tenant = await tenantOfEndpoint(db, endpointId);
     if (tenant === null) return false;
     const isDisabled = await changes.change(tenant, async (tx) => {
-      const disabled = await disableEndpoint(tx, endpointId, cause);
+      const disabled = await disableEndpoint(tx, endpointId, cause, url);
       if (disabled !== null) await announce(tx, disabled);
       return { result: disabled !== null, endpointId: disabled === null ? null : endpointId };
     });
@@ -65,7 +69,7 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
 
   async function discard(endpointId: Uuid): Promise<void> {
     await untilLetGo(endpointId);
-    await cancelOwed(db, [endpointId], "discarded");
+    await cancelOwed(db, [endpointId], "discarded", { onlyWhilePaused: true });
   }
 
   /** Right after a pause its lane's owner still holds deliveries it has not sent; it gives them back. */

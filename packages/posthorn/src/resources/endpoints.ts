@@ -120,9 +120,9 @@ export interface Endpoints {
   enable(tenant: string, id: string, options?: EnableOptions): Promise<Endpoint>;
   /**
    * The engine's own doing: people, the tenant's other endpoints and operators are told. False when it was not active any
-   * more.
+   * more, or no longer leads to the URL that answered.
    */
-  disableAfter(endpointId: Uuid, cause: DisableCause): Promise<boolean>;
+  disableAfter(endpointId: Uuid, cause: DisableCause, url?: string | null): Promise<boolean>;
 }
 
 export interface EndpointsOptions {

@@ -7,7 +7,7 @@ import type {
   RetryOn,
   RetryPolicy,
 } from "../model.ts";
-import { dead, decide, delivered, retryAfter } from "./decide.ts";
+import { dead, decide, delivered, later, retryAfter } from "./decide.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const POLICY: RetryPolicy = { kind: "gaps", gapsMs: [1_000, 10_000] };
@@ -108,6 +108,10 @@ describe("decide", () => {
     ],
     ["but never shorter than its schedule", { outcome: answered(503, "0") }, retryAfter(1_000)],
     ["nor longer than a day", { outcome: answered(429, "1000000000") }, retryAfter(86_400_000)],
+    ["409 comes back when it says", { outcome: answered(409, "5") }, later(5_000)],
+    ["but not at once", { outcome: answered(409, "0") }, later(1_000)],
+    ["and later each time", { outcome: answered(409, "0"), failures: 4 }, later(16_000)],
+    ["up to a minute", { outcome: answered(409, "0"), failures: 2_000 }, later(60_000)],
     ["500 may ask for nothing", { outcome: answered(500, "120") }, retryAfter(1_000)],
     ["junk is ignored", { outcome: answered(503, "Infinity") }, retryAfter(1_000)],
     [

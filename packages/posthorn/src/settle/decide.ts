@@ -88,11 +88,15 @@ function decideLater(
   const patienceMs = Math.min(target.retryPolicy.maxAgeMs ?? LATER_PATIENCE_MS, LATER_PATIENCE_MS);
   if (asked === undefined || delivery.ageMs + asked > patienceMs)
     return decideRetry(delivery, outcome, target, random, now);
-  return later(Math.max(asked, SHORTEST_LATER_MS));
+  return later(Math.max(asked, shortestLaterMs(delivery.attempts)));
 }
 
 const LATER_PATIENCE_MS = 86_400_000;
-const SHORTEST_LATER_MS = 1_000;
+
+/** Doubled with every attempt: nothing else slows down a receiver that says "at once" for a day. */
+function shortestLaterMs(attempts: number): number {
+  return Math.min(1_000 * 2 ** Math.min(attempts, 30), 60_000);
+}
 
 function askedDelayMs(outcome: AttemptOutcome, now: number): number | undefined {
   if (outcome.kind !== "answered") return undefined;

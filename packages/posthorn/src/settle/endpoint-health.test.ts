@@ -209,6 +209,28 @@ describe("throttle", () => {
     expect(one.health).toMatchObject({ throttles: 1, throttledUntilMs: NOW + 1_000 });
   });
 
+  it("a success that was in flight when the receiver asked for a pause does not end it", () => {
+    const one = endpoint();
+    one.hears(answered(429, "60"));
+    one.hears(answered(200), NOW + 10);
+    expect(one.health).toMatchObject({ throttledUntilMs: NOW + 60_000, lastError: null });
+    expect(one.hears(answered(200), NOW + 60_000)).toBe(WELL);
+  });
+
+  it("nor does it when the circuit was open too", () => {
+    const one = endpoint();
+    for (let i = 0; i < 3; i += 1) one.hears(answered(503, "60"));
+    const health = one.hears(answered(200), NOW + 10);
+    expect(circuitOf(health, NOW + 10)).toBe("half_open");
+    expect(blockedUntilMs(health)).toBe(NOW + 60_000);
+  });
+
+  it("a pause nobody asked for ends with the first sign of life", () => {
+    const one = endpoint();
+    one.hears(answered(503));
+    expect(one.hears(answered(200), NOW + 10)).toBe(WELL);
+  });
+
   it("a later and shorter wish does not shorten the one before", () => {
     const one = endpoint();
     one.hears(answered(429, "60"));

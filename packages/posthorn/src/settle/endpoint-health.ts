@@ -50,13 +50,14 @@ export const WELL: EndpointHealth = {
   allowance: Number.POSITIVE_INFINITY,
   throttles: 0,
   throttledUntilMs: null,
+  askedUntilMs: null,
 };
 
 /** A circuit that was not closed is on trial for its new owner. */
 export function recalled(recorded: RecordedHealth | null): EndpointHealth {
-  return recorded === null
-    ? WELL
-    : { ...recorded, allowance: recorded.probeAtMs === null ? WELL.allowance : 1 };
+  if (recorded === null) return WELL;
+  const allowance = recorded.probeAtMs === null ? WELL.allowance : 1;
+  return { ...recorded, allowance, askedUntilMs: recorded.throttledUntilMs };
 }
 
 export function circuitOf({ probeAtMs }: Pick<EndpointHealth, "probeAtMs">, nowMs: number): CircuitState {
@@ -133,12 +134,19 @@ function afterSuccess(health: EndpointHealth, { window, maxInFlight, nowMs }: He
   window.note(false, nowMs);
   if (health === WELL) return WELL;
   const circuit = circuitOf(health, nowMs);
-  if (circuit === "closed") return WELL;
+  const well = wellUnlessAsked(health, nowMs);
+  if (circuit === "closed") return well;
   // sent before the circuit opened, answered after: a sign of life, so the probe need not wait
-  if (circuit === "open") return { ...WELL, trips: health.trips, probeAtMs: nowMs, allowance: 1 };
+  if (circuit === "open") return { ...well, trips: health.trips, probeAtMs: nowMs, allowance: 1 };
   const allowance = health.allowance * 2;
-  if (allowance > maxInFlight) return WELL;
-  return { ...WELL, trips: health.trips, probeAtMs: health.probeAtMs, allowance };
+  if (allowance > maxInFlight) return well;
+  return { ...well, trips: health.trips, probeAtMs: health.probeAtMs, allowance };
+}
+
+/** Sent before the receiver asked for a pause, answered within it: what it asked for stands. */
+function wellUnlessAsked({ throttles, askedUntilMs }: EndpointHealth, nowMs: number): EndpointHealth {
+  if (askedUntilMs === null || askedUntilMs <= nowMs) return WELL;
+  return { ...WELL, throttles, throttledUntilMs: askedUntilMs, askedUntilMs };
 }
 
 function afterFailure(
@@ -193,7 +201,12 @@ function throttle(
   if (isLate && askedMs === null) return health;
   const ownMs = Math.min(firstMs * 2 ** Math.min(throttles, 30), LONGEST_OWN_PAUSE_MS);
   const until = nowMs + Math.min(askedMs ?? ownMs, MAX_THROTTLE_MS);
-  return { ...health, throttles: throttles + 1, throttledUntilMs: Math.max(until, throttledUntilMs ?? 0) };
+  return {
+    ...health,
+    throttles: throttles + 1,
+    throttledUntilMs: Math.max(until, throttledUntilMs ?? 0),
+    askedUntilMs: askedMs === null ? health.askedUntilMs : Math.max(until, health.askedUntilMs ?? 0),
+  };
 }
 
 /** Without Retry-After: a 429 asks for less, a 503 now and then is a restart behind a balancer. */

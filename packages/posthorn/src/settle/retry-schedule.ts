@@ -24,6 +24,13 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = RETRY_PRESETS.courier;
 /** However long a receiver asks us to stay away, we come back within a day. */
 export const MAX_RETRY_AFTER_MS = DAY;
 
+/** What is stored may have been written by another release, or by hand. */
+export function isRetryPolicy(stored: RetryPolicy | null): stored is RetryPolicy {
+  if (stored?.kind === "gaps") return Array.isArray(stored.gapsMs) && stored.gapsMs.every(Number.isFinite);
+  if (stored?.kind !== "exponential") return false;
+  return [stored.baseMs, stored.capMs, stored.maxAttempts].every(Number.isFinite);
+}
+
 export interface DelayInput {
   /** Uniform in [0, 1). */
   readonly random: () => number;

@@ -128,9 +128,14 @@ returning ${endpointColumns}
 `,
 );
 
-/** Null when it was not active any more. */
-export async function disableEndpoint(tx: Queryable, id: Uuid, reason: string): Promise<EndpointRow | null> {
-  const [row] = await tx.query<EndpointRow>(disableStatement, [id, reason]);
+/** Null when it was not active any more, or leads elsewhere than to `url`, if one is given. */
+export async function disableEndpoint(
+  tx: Queryable,
+  id: Uuid,
+  reason: string,
+  url: string | null,
+): Promise<EndpointRow | null> {
+  const [row] = await tx.query<EndpointRow>(disableStatement, [id, reason, url]);
   return row ?? null;
 }
 
@@ -146,6 +151,7 @@ set is_active = false,
 where ep.id = $1::uuid
   and ep.is_active
   and ep.deleted_at is null
+  and ($3::text is null or ep.url = $3::text)
 returning ${endpointColumns}
 `,
 );

@@ -10,8 +10,14 @@ export interface AcquiredLane {
   readonly hasParked: boolean;
 }
 
-export async function acquireLanes(db: Queryable, workerId: number, limit: number): Promise<AcquiredLane[]> {
-  return await db.query<AcquiredLane>(acquireStatement, [workerId, limit]);
+/** Of those that have been ready for as long as `waitedMs`. */
+export async function acquireLanes(
+  db: Queryable,
+  workerId: number,
+  limit: number,
+  waitedMs = 0,
+): Promise<AcquiredLane[]> {
+  return await db.query<AcquiredLane>(acquireStatement, [workerId, limit, waitedMs]);
 }
 
 const acquireStatement = statement(
@@ -28,7 +34,7 @@ ready as materialized (
   from posthorn.lanes l
   where l.owner is null
     and not l.paused
-    and l.ready_at <= posthorn.now()
+    and l.ready_at <= posthorn.now() - $3::double precision * interval '1 millisecond'
   order by l.ready_at
   limit $2::integer
   for no key update skip locked

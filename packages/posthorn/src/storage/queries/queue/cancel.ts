@@ -12,10 +12,16 @@ export async function cancelOwed(
   db: Queryable,
   endpointIds: readonly Uuid[],
   reason: CancelReason = "endpoint_deleted",
+  { onlyWhilePaused = false } = {},
 ): Promise<number> {
   let total = 0;
   for (;;) {
-    const [row] = await db.query<{ count: number }>(cancelStatement, [uuidArray(endpointIds), reason, STEP]);
+    const [row] = await db.query<{ count: number }>(cancelStatement, [
+      uuidArray(endpointIds),
+      reason,
+      STEP,
+      onlyWhilePaused,
+    ]);
     const count = row?.count ?? 0;
     total += count;
     if (count < STEP) return total;
@@ -34,6 +40,11 @@ with cancelled as (
       from posthorn.queue owed
       where owed.endpoint_id = any ($1::uuid[])
         and owed.claimed_by is null
+        -- enabled by somebody else meanwhile: what is owed now is not what was to be discarded
+        and (
+          not $4::boolean
+          or exists (select from posthorn.lanes l where l.endpoint_id = owed.endpoint_id and l.paused)
+        )
       limit $3::integer
       for update skip locked
     ))
