@@ -46,9 +46,11 @@ function soundEvidence(): Mutable<Evidence> {
     complaints: [],
     canaryHits: [],
     quiet: { from: 0, until: 900 },
+    blackHole: { from: 900, until: 2_000, endpoint: "r2" },
     healedAt: 50_000,
     convergedAt: 51_000,
     unsettled: [],
+    calm: { from: 60_000, until: 65_000 },
   };
 }
 
@@ -103,6 +105,15 @@ type Doctor = (evidence: Mutable<Evidence>) => void;
 const content = (request: ReceivedRequest | undefined, change: object): ReceivedRequest =>
   ({ ...request, content: { ...request?.content, ...change } }) as ReceivedRequest;
 
+/** Three times what r1 waited until the quiet was over, and a second. */
+const longestWaitMs = 3 * 500 + 1_000;
+
+function waitForFirst(it: Mutable<Evidence>, waitedMs: number): void {
+  it.publishes.push({ ...publish("h1-3", "north", "evt_3"), acknowledgedAt: 10_000 });
+  it.requests.push(request("r1", "h1-3", "evt_3", 1, 10_000 + waitedMs));
+  it.attempts.push(attempt("dlv_evt_3", 1, 200));
+}
+
 /** By invariant: ways to break it. */
 const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
   lost: {
@@ -152,6 +163,9 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
   quiet: {
     "something is sent twice before anything was broken": (it) => {
       it.quiet = { from: 0, until: 2_000 };
+    },
+    "something is sent twice after everything was mended": (it) => {
+      it.calm = { from: 900, until: 2_000 };
     },
   },
   "single flight": {
@@ -216,6 +230,16 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     "something stays owed": (it) => {
       it.convergedAt = null;
       it.unsettled.push("1 deliveries are owed");
+    },
+  },
+  latency: {
+    "a healthy endpoint waits while another one hangs": (it) => {
+      it.blackHole = { from: 10_000, until: 14_000, endpoint: "r2" };
+      waitForFirst(it, longestWaitMs + 1);
+    },
+    "an endpoint waits when all is well again": (it) => {
+      it.calm = { from: 10_000, until: 14_000 };
+      waitForFirst(it, longestWaitMs + 1);
     },
   },
   isolation: {
@@ -291,6 +315,16 @@ test("an overlap with a worker that was taken for dead is no second flight, and 
   expect(brokenBy(evidence)).toEqual([]);
 });
 
+test("an endpoint may wait up to the limit, and the one that hangs for longer", () => {
+  const evidence = soundEvidence();
+  evidence.blackHole = { from: 10_000, until: 14_000, endpoint: "r2" };
+  waitForFirst(evidence, longestWaitMs);
+  expect(brokenBy(evidence)).toEqual([]);
+  evidence.blackHole = { ...evidence.blackHole, endpoint: "r1" };
+  evidence.requests[3] = request("r1", "h1-3", "evt_3", 1, 13_000);
+  expect(brokenBy(evidence)).toEqual([]);
+});
+
 test("the last line has the figures", () => {
   expect(lineOf(7, figuresOf(openCase(soundEvidence())))).toBe(
     "seed 7: acked 2, delivered 2, lost 0, phantom 0, dup 0 (bound 0), order 0, recover p99 0.0 s, kills 0, pg restarts 0",
@@ -346,7 +380,7 @@ test.each([
 test("npm run chaos takes its limits", () => {
   expect(readOptions(["--seed", "7", "--seconds", "60", "--rate", "1000"])).toMatchObject({
     seed: 7,
-    scale: { chaosMs: 40_000, eventsPerSecond: 1_000 },
+    scale: { chaosMs: 20_000, eventsPerSecond: 1_000 },
     plant: null,
   });
 });
