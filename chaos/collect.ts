@@ -1,7 +1,7 @@
 // Gathers what the witnesses wrote down.
 import { readFileSync } from "node:fs";
 import { formatId } from "@posthorn/wire";
-import type { Evidence, LedgerAttempt, LedgerDelivery, Order, ReceivedRequest } from "./evidence.ts";
+import type { Evidence, ReceivedRequest } from "./evidence.ts";
 import type { World } from "./world.ts";
 
 export function readReceiverLog(path: string): Pick<Evidence, "requests" | "canaryHits"> {
@@ -23,21 +23,11 @@ export function readReceiverLog(path: string): Pick<Evidence, "requests" | "cana
   return { requests, canaryHits };
 }
 
-export async function readLedger({
-  postgres,
-}: World): Promise<Pick<Evidence, "deliveries" | "attempts" | "events" | "orders">> {
-  const deliveries = await postgres.query<LedgerDelivery & { id: string }>(
-    `select id, event_id as "eventId", endpoint_id as "endpointId", state, attempts from posthorn.delivery_states`,
-  );
-  const attempts = await postgres.query<LedgerAttempt & { deliveryId: string }>(
-    `select delivery_id as "deliveryId", number, status_code as "statusCode", error from posthorn.attempts`,
-  );
-  const events = await postgres.query<{ id: string; key: string }>(
-    `select id, substring(convert_from(payload, 'utf8') from '"key":"([^"]*)"') as key from posthorn.events`,
-  );
-  const orders = await postgres.query<Order & { key: string }>(
-    `select key, event_id as "eventId" from chaos_orders`,
-  );
+type Ledger = Pick<Evidence, "deliveries" | "attempts" | "events" | "orders">;
+
+export async function readLedger({ postgres }: World): Promise<Ledger> {
+  const [ledger] = await postgres.query<{ [Key in keyof Ledger]: Ledger[Key] }>(ledgerSql);
+  const { deliveries, attempts, events, orders } = ledger as Ledger;
   return {
     deliveries: deliveries.map((row) => ({
       ...row,
@@ -50,3 +40,21 @@ export async function readLedger({
     orders,
   };
 }
+
+// One statement, and so one moment: what the canaries are owed is tried on and on.
+const ledgerSql = `
+select
+  array(
+    select json_build_object('id', id, 'eventId', event_id, 'endpointId', endpoint_id, 'state', state, 'attempts', attempts)
+    from posthorn.delivery_states
+  ) as deliveries,
+  array(
+    select json_build_object('deliveryId', delivery_id, 'number', number, 'statusCode', status_code, 'error', error)
+    from posthorn.attempts
+  ) as attempts,
+  array(
+    select json_build_object('id', id, 'key', substring(convert_from(payload, 'utf8') from '"key":"([^"]*)"'))
+    from posthorn.events
+  ) as events,
+  array(select json_build_object('key', key, 'eventId', event_id) from chaos_orders) as orders
+`;
