@@ -315,6 +315,16 @@ test("an overlap with a worker that was taken for dead is no second flight, and 
   expect(brokenBy(evidence)).toEqual([]);
 });
 
+test("what a frozen worker had begun may come while the request of its successor is open", () => {
+  const evidence = soundEvidence();
+  evidence.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_400);
+  evidence.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_300, { sender: "w2.1", endedAt: 1_500 });
+  evidence.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), statusCode: null, error: "unknown" };
+  expect(brokenBy(evidence)).toEqual([]);
+  evidence.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), statusCode: null, error: "timeout" };
+  expect(brokenBy(evidence)).toEqual(["single flight"]);
+});
+
 test("an endpoint may wait up to the limit, and the one that hangs for longer", () => {
   const evidence = soundEvidence();
   evidence.blackHole = { from: 10_000, until: 14_000, endpoint: "r2" };
