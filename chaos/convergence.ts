@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
 import { canaryTenant } from "./endpoints.ts";
-import type { Evidence, Stretch } from "./evidence.ts";
+import type { Evidence } from "./evidence.ts";
 import type { Scale } from "./options.ts";
 import type { World } from "./world.ts";
 
@@ -17,18 +17,18 @@ export async function untilAtRest(world: World, deadline: number): Promise<Rest>
 export async function calmDown(
   world: World,
   { calmMs, convergeMs }: Scale,
-): Promise<Rest & { calm: Stretch }> {
+): Promise<Rest & Pick<Evidence, "calm">> {
   const { publishers } = world;
   const from = monotonicMs();
   publishers.start();
   await delay(calmMs);
-  const until = monotonicMs();
+  const calm = { from, until: monotonicMs(), memory: await world.mostMemory() };
   const { unsettled } = await untilNothing(from + convergeMs, () => whichCircuitsAreOpen(world));
   await publishers.rest(convergeMs);
   const rest = await untilAtRest(world, monotonicMs() + convergeMs);
   const isWell = unsettled.length === 0;
   return {
-    calm: { from, until },
+    calm,
     convergedAt: isWell ? rest.convergedAt : null,
     unsettled: [...unsettled, ...rest.unsettled],
   };

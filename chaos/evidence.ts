@@ -120,7 +120,7 @@ export interface Evidence {
   readonly complaints: readonly string[];
   /** Connections to addresses that no delivery may be sent to. */
   readonly canaryHits: readonly string[];
-  readonly quiet: Stretch;
+  readonly quiet: Stretch & { readonly memory: Memory };
   /** One receiver answered nothing, and the others were well. */
   readonly blackHole: Stretch & { readonly endpoint: string };
   readonly healedAt: number;
@@ -129,7 +129,13 @@ export interface Evidence {
   /** What was still not as it should be when patience ended. */
   readonly unsettled: readonly string[];
   /** After everything was delivered; null when it was not, or nothing was published any more. */
-  readonly calm: Stretch | null;
+  readonly calm: (Stretch & { readonly memory: Memory }) | null;
+}
+
+/** Resident bytes of the largest process of each role. */
+export interface Memory {
+  readonly api: number;
+  readonly worker: number;
 }
 
 export interface Stretch {

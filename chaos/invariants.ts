@@ -7,7 +7,14 @@ import { allOrNone, businessRows, idempotentPublish, noPhantom, nothingLost } fr
 import { latency } from "./invariants/latency.ts";
 import { attemptNumbers, ledgerIsReality, schedule } from "./invariants/ledger.ts";
 import { order } from "./invariants/order.ts";
-import { canaries, convergence, freshTimestamps, orderlyExits, recovery } from "./invariants/processes.ts";
+import {
+  canaries,
+  convergence,
+  freshTimestamps,
+  memory,
+  orderlyExits,
+  recovery,
+} from "./invariants/processes.ts";
 
 export interface Invariant {
   readonly name: string;
@@ -97,6 +104,11 @@ export const invariants: readonly Invariant[] = [
     sentence:
       "healthy endpoints are served as in the quiet while another one hangs, and all of them in the end",
     broken: latency,
+  },
+  {
+    name: "memory",
+    sentence: "no process grows by more than half from the quiet to the end",
+    broken: memory,
   },
   { name: "isolation", sentence: "no endpoint sees another tenant's event", broken: isolation },
   { name: "cap", sentence: "no endpoint has more requests open than it allows", broken: cap },

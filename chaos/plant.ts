@@ -178,6 +178,40 @@ export const plants = {
     ],
     strikes: [],
   },
+  "circuit-never-closes": {
+    bug: "an endpoint that is well again stays on trial",
+    edits: [
+      {
+        file: "posthorn/src/settle/endpoint-health.ts",
+        find: "  if (allowance > maxInFlight) return WELL;\n",
+        put: "  if (allowance > maxInFlight && maxInFlight < 0) return WELL;\n",
+      },
+    ],
+    strikes: ["kill api"],
+  },
+  "one-place": {
+    bug: "a worker waits for one endpoint before it serves the next",
+    edits: [
+      {
+        file: "posthorn/src/delivery/lanes.ts",
+        find: "this.#places = new TenantShares(options.concurrency);",
+        put: "this.#places = new TenantShares(Math.min(1, options.concurrency));",
+      },
+    ],
+    strikes: ["kill api"],
+  },
+  leak: {
+    bug: "what was sent is never let go of",
+    edits: [
+      {
+        file: "posthorn/src/pipeline.ts",
+        find: "  return await stages.send(request);\n",
+        put: `  Object.assign(globalThis, { kept: [(globalThis as { kept?: unknown }).kept, Buffer.alloc(2 ** 20, 1)] });
+  return await stages.send(request);\n`,
+      },
+    ],
+    strikes: ["kill api"],
+  },
 } as const satisfies Record<string, Plant>;
 
 export type PlantName = keyof typeof plants;

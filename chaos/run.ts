@@ -59,7 +59,7 @@ async function experience(world: World, options: RunOptions): Promise<Evidence> 
   const from = monotonicMs();
   publishers.start();
   await delay(scale.quietMs);
-  const quiet = { from, until: monotonicMs() };
+  const quiet = { from, until: monotonicMs(), memory: await world.mostMemory() };
   const blackHole = await letOneHang(world, options);
 
   say(`${strikes.length} strikes in ${scale.chaosMs / 1_000} s, receivers misbehave`);

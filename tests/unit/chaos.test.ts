@@ -16,6 +16,7 @@ import { editsOf, plantNames } from "../../chaos/plant.ts";
 import { planStrikes, strikeKinds } from "../../chaos/strikes.ts";
 
 const scale = smokeScale(40);
+const memory = { api: 100_000_000, worker: 200_000_000 };
 
 /** Two events to two endpoints of two tenants; one of them failed first. What comes next breaks one thing of it. */
 function soundEvidence(): Mutable<Evidence> {
@@ -45,12 +46,12 @@ function soundEvidence(): Mutable<Evidence> {
     exits: [],
     complaints: [],
     canaryHits: [],
-    quiet: { from: 0, until: 900 },
+    quiet: { from: 0, until: 900, memory },
     blackHole: { from: 900, until: 2_000, endpoint: "r2" },
     healedAt: 50_000,
     convergedAt: 51_000,
     unsettled: [],
-    calm: { from: 60_000, until: 65_000 },
+    calm: { from: 60_000, until: 65_000, memory: { api: 150_000_000, worker: 300_000_000 } },
   };
 }
 
@@ -162,10 +163,10 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
   },
   quiet: {
     "something is sent twice before anything was broken": (it) => {
-      it.quiet = { from: 0, until: 2_000 };
+      it.quiet = { from: 0, until: 2_000, memory };
     },
     "something is sent twice after everything was mended": (it) => {
-      it.calm = { from: 900, until: 2_000 };
+      it.calm = { from: 900, until: 2_000, memory };
     },
   },
   "single flight": {
@@ -238,8 +239,16 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
       waitForFirst(it, longestWaitMs + 1);
     },
     "an endpoint waits when all is well again": (it) => {
-      it.calm = { from: 10_000, until: 14_000 };
+      it.calm = { from: 10_000, until: 14_000, memory };
       waitForFirst(it, longestWaitMs + 1);
+    },
+  },
+  memory: {
+    "an API process is more than half as large again": (it) => {
+      it.calm = { from: 60_000, until: 65_000, memory: { ...memory, api: 150_000_001 } };
+    },
+    "a worker is": (it) => {
+      it.calm = { from: 60_000, until: 65_000, memory: { ...memory, worker: 300_000_001 } };
     },
   },
   isolation: {
