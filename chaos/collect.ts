@@ -1,5 +1,6 @@
 // Gathers what the witnesses wrote down.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { formatId } from "@posthorn/wire";
 import type { Evidence, ReceivedRequest } from "./evidence.ts";
 import type { World } from "./world.ts";
@@ -25,10 +26,11 @@ export function readReceiverLog(path: string): Pick<Evidence, "requests" | "cana
 
 type Ledger = Pick<Evidence, "deliveries" | "attempts" | "events" | "orders">;
 
-export async function readLedger({ postgres }: World): Promise<Ledger> {
+/** Also written down line by line, beside the other logs: the database does not outlive the run. */
+export async function readLedger({ postgres, logsDir }: World): Promise<Ledger> {
   const [ledger] = await postgres.query<{ [Key in keyof Ledger]: Ledger[Key] }>(ledgerSql);
   const { deliveries, attempts, events, orders } = ledger as Ledger;
-  return {
+  const told: Ledger = {
     deliveries: deliveries.map((row) => ({
       ...row,
       id: formatId("dlv", row.id),
@@ -39,6 +41,11 @@ export async function readLedger({ postgres }: World): Promise<Ledger> {
     events: events.map((row) => ({ ...row, id: formatId("evt", row.id) })),
     orders,
   };
+  const lines = Object.entries(told).flatMap(([what, rows]) =>
+    rows.map((row: object) => `${JSON.stringify({ what, ...row })}\n`),
+  );
+  writeFileSync(join(logsDir, "ledger.jsonl"), lines.join(""));
+  return told;
 }
 
 // One statement, and so one moment: what the canaries are owed is tried on and on.
