@@ -12,7 +12,7 @@ import {
 import { figuresOf, lineOf } from "../../chaos/figures.ts";
 import { invariants } from "../../chaos/invariants.ts";
 import { readOptions, smokeScale } from "../../chaos/options.ts";
-import { editsOf, plantNames } from "../../chaos/plant.ts";
+import { editsOf, plantNames, plants } from "../../chaos/plant.ts";
 import { planStrikes, strikeKinds } from "../../chaos/strikes.ts";
 
 const scale = smokeScale(40);
@@ -358,6 +358,14 @@ test("the guide lists every promise in its own words", () => {
   }));
   const known = invariants.map(({ name, sentence }) => ({ name, sentence }));
   expect(listed.slice(1)).toEqual(known);
+});
+
+test("the guide lists every bug that can be planted, with the promise it breaks", () => {
+  const guide = readFileSync(new URL("../../docs/guides/chaos.md", import.meta.url), "utf8");
+  const listed = [...guide.matchAll(/^- `([a-z-]+)` \((.+?)\): (.+)$/gm)].map((match) => match.slice(1));
+  expect(listed).toEqual(Object.entries(plants).map(([name, { bug, breaks }]) => [name, breaks, bug]));
+  const promises = invariants.map(({ name }) => name);
+  expect(Object.values(plants).filter(({ breaks }) => !promises.includes(breaks))).toEqual([]);
 });
 
 test("one seed gives one plan, another seed another", () => {
