@@ -1,7 +1,8 @@
 // Gathers what the witnesses wrote down.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { formatId } from "@posthorn/wire";
-import type { Evidence, LedgerAttempt, LedgerDelivery, Order, ReceivedRequest } from "./evidence.ts";
+import type { Evidence, ReceivedRequest } from "./evidence.ts";
 import type { World } from "./world.ts";
 
 export function readReceiverLog(path: string): Pick<Evidence, "requests" | "canaryHits"> {
@@ -23,22 +24,13 @@ export function readReceiverLog(path: string): Pick<Evidence, "requests" | "cana
   return { requests, canaryHits };
 }
 
-export async function readLedger({
-  postgres,
-}: World): Promise<Pick<Evidence, "deliveries" | "attempts" | "events" | "orders">> {
-  const deliveries = await postgres.query<LedgerDelivery & { id: string }>(
-    `select id, event_id as "eventId", endpoint_id as "endpointId", state, attempts from posthorn.delivery_states`,
-  );
-  const attempts = await postgres.query<LedgerAttempt & { deliveryId: string }>(
-    `select delivery_id as "deliveryId", number, status_code as "statusCode", error from posthorn.attempts`,
-  );
-  const events = await postgres.query<{ id: string; key: string }>(
-    `select id, substring(convert_from(payload, 'utf8') from '"key":"([^"]*)"') as key from posthorn.events`,
-  );
-  const orders = await postgres.query<Order & { key: string }>(
-    `select key, event_id as "eventId" from chaos_orders`,
-  );
-  return {
+type Ledger = Pick<Evidence, "deliveries" | "attempts" | "events" | "orders">;
+
+/** Also written down line by line, beside the other logs: the database does not outlive the run. */
+export async function readLedger({ postgres, logsDir }: World): Promise<Ledger> {
+  const [ledger] = await postgres.query<{ [Key in keyof Ledger]: Ledger[Key] }>(ledgerSql);
+  const { deliveries, attempts, events, orders } = ledger as Ledger;
+  const told: Ledger = {
     deliveries: deliveries.map((row) => ({
       ...row,
       id: formatId("dlv", row.id),
@@ -49,4 +41,27 @@ export async function readLedger({
     events: events.map((row) => ({ ...row, id: formatId("evt", row.id) })),
     orders,
   };
+  const lines = Object.entries(told).flatMap(([what, rows]) =>
+    rows.map((row: object) => `${JSON.stringify({ what, ...row })}\n`),
+  );
+  writeFileSync(join(logsDir, "ledger.jsonl"), lines.join(""));
+  return told;
 }
+
+// One statement, and so one moment: what the canaries are owed is tried on and on.
+const ledgerSql = `
+select
+  array(
+    select json_build_object('id', id, 'eventId', event_id, 'endpointId', endpoint_id, 'state', state, 'attempts', attempts)
+    from posthorn.delivery_states
+  ) as deliveries,
+  array(
+    select json_build_object('deliveryId', delivery_id, 'number', number, 'statusCode', status_code, 'error', error)
+    from posthorn.attempts
+  ) as attempts,
+  array(
+    select json_build_object('id', id, 'key', substring(convert_from(payload, 'utf8') from '"key":"([^"]*)"'))
+    from posthorn.events
+  ) as events,
+  array(select json_build_object('key', key, 'eventId', event_id) from chaos_orders) as orders
+`;

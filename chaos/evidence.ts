@@ -120,12 +120,27 @@ export interface Evidence {
   readonly complaints: readonly string[];
   /** Connections to addresses that no delivery may be sent to. */
   readonly canaryHits: readonly string[];
-  readonly quiet: { readonly from: number; readonly until: number };
+  readonly quiet: Stretch & { readonly memory: Memory };
+  /** One receiver answered nothing, and the others were well. */
+  readonly blackHole: Stretch & { readonly endpoint: string };
   readonly healedAt: number;
   /** Null: something was still owed when patience ended. */
   readonly convergedAt: number | null;
   /** What was still not as it should be when patience ended. */
   readonly unsettled: readonly string[];
+  /** After everything was delivered; null when it was not, or nothing was published any more. */
+  readonly calm: (Stretch & { readonly memory: Memory }) | null;
+}
+
+/** Resident bytes of the largest process of each role. */
+export interface Memory {
+  readonly api: number;
+  readonly worker: number;
+}
+
+export interface Stretch {
+  readonly from: number;
+  readonly until: number;
 }
 
 /** The evidence with what is looked up again and again. */

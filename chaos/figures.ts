@@ -4,6 +4,7 @@ import { duplicates, unknownEnds } from "./invariants/duplicates.ts";
 import { noPhantom, nothingLost } from "./invariants/events.ts";
 import { order } from "./invariants/order.ts";
 import { interruptions } from "./invariants/processes.ts";
+import { percentile } from "./percentile.ts";
 
 export interface Figures {
   readonly acknowledged: number;
@@ -45,9 +46,4 @@ export function lineOf(seed: number, figures: Figures): string {
   const dup = `dup ${figures.duplicates} (bound ${figures.duplicateBound})`;
   const recover = `recover p99 ${(figures.recoverP99Ms / 1_000).toFixed(1)} s`;
   return `seed ${seed}: acked ${acknowledged}, delivered ${delivered}, lost ${lost}, phantom ${phantom}, ${dup}, order ${outOfOrder}, ${recover}, kills ${kills}, pg restarts ${databaseRestarts}`;
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

@@ -4,9 +4,17 @@ import type { CaseFile } from "./evidence.ts";
 import { cap, isolation, singleFlight } from "./invariants/concurrency.ts";
 import { duplicateBound, noAttemptAfterSuccess, quietHasNoDuplicates } from "./invariants/duplicates.ts";
 import { allOrNone, businessRows, idempotentPublish, noPhantom, nothingLost } from "./invariants/events.ts";
+import { latency } from "./invariants/latency.ts";
 import { attemptNumbers, ledgerIsReality, schedule } from "./invariants/ledger.ts";
 import { order } from "./invariants/order.ts";
-import { canaries, convergence, freshTimestamps, orderlyExits, recovery } from "./invariants/processes.ts";
+import {
+  canaries,
+  convergence,
+  freshTimestamps,
+  memory,
+  orderlyExits,
+  recovery,
+} from "./invariants/processes.ts";
 
 export interface Invariant {
   readonly name: string;
@@ -88,8 +96,19 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: "convergence",
-    sentence: "after the healing nothing stays owed and every process is up",
+    sentence: "after the healing nothing stays owed, every process is up and every circuit closes",
     broken: convergence,
+  },
+  {
+    name: "latency",
+    sentence:
+      "healthy endpoints are served as in the quiet while another one hangs, and all of them in the end",
+    broken: latency,
+  },
+  {
+    name: "memory",
+    sentence: "no process grows by more than half from the quiet to the end",
+    broken: memory,
   },
   { name: "isolation", sentence: "no endpoint sees another tenant's event", broken: isolation },
   { name: "cap", sentence: "no endpoint has more requests open than it allows", broken: cap },

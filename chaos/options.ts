@@ -17,9 +17,13 @@ export interface Options {
 export interface Scale {
   /** Nothing is broken yet: what is measured here is what the rest is compared with. */
   readonly quietMs: number;
+  /** Then one receiver takes every request and answers none, while the others are well. */
+  readonly blackHoleMs: number;
   readonly chaosMs: number;
   /** After the healing everything must be delivered within this. */
   readonly convergeMs: number;
+  /** Events are published once more when it is: everything must be as it was in the quiet. */
+  readonly calmMs: number;
   readonly eventsPerSecond: number;
   readonly leaseMs: number;
   readonly timeoutMs: number;
@@ -36,8 +40,10 @@ export const maxAttempts = 60;
 export function scaleOf(seconds: number, eventsPerSecond: number): Scale {
   return {
     quietMs: 20_000,
-    chaosMs: seconds * 1_000 - 20_000,
+    blackHoleMs: 10_000,
+    chaosMs: seconds * 1_000 - 40_000,
     convergeMs: 60_000,
+    calmMs: 10_000,
     eventsPerSecond,
     leaseMs: 4_000,
     timeoutMs: 2_000,
@@ -51,8 +57,10 @@ export function scaleOf(seconds: number, eventsPerSecond: number): Scale {
 export function smokeScale(eventsPerSecond: number): Scale {
   return {
     quietMs: 4_000,
+    blackHoleMs: 4_000,
     chaosMs: 16_000,
     convergeMs: 30_000,
+    calmMs: 2_000,
     eventsPerSecond,
     leaseMs: 2_000,
     timeoutMs: 2_000,
@@ -65,7 +73,9 @@ export function smokeScale(eventsPerSecond: number): Scale {
 /** For a planted bug. Nobody waits for what it lost; and one that needs no strikes shows at once. */
 export function plantScale(eventsPerSecond: number, needsStrikes: boolean): Scale {
   const smoke = { ...smokeScale(eventsPerSecond), convergeMs: 8_000 };
-  return needsStrikes ? smoke : { ...smoke, quietMs: 1_000, chaosMs: 5_000, convergeMs: 4_000 };
+  return needsStrikes
+    ? smoke
+    : { ...smoke, quietMs: 1_000, blackHoleMs: 0, chaosMs: 5_000, convergeMs: 4_000, calmMs: 0 };
 }
 
 const usage = `npm run chaos -- [--seed N] [--seconds N] [--rate N] [--smoke] [--plant bug] [--prove] [--keep]

@@ -14,6 +14,8 @@ export interface Edit {
 export interface Plant {
   /** What is wrong with the engine then. */
   readonly bug: string;
+  /** The promise that must be found broken; others may be broken with it. */
+  readonly breaks: string;
   readonly edits: readonly Edit[];
   /** The strikes that bring it out. None: receivers that misbehave are enough, and the run is short. */
   readonly strikes: readonly StrikeKind[];
@@ -26,6 +28,7 @@ const connector = "posthorn/src/attempt/guarded-connector.ts";
 export const plants = {
   "ack-before-commit": {
     bug: "a publish is answered before its event is stored",
+    breaks: "lost",
     edits: [
       {
         file: "posthorn/src/event/publisher.ts",
@@ -38,6 +41,7 @@ export const plants = {
   },
   "settle-without-token": {
     bug: "a worker that was declared dead settles what is somebody else's by now",
+    breaks: "ledger",
     edits: [
       {
         file: settle,
@@ -59,6 +63,7 @@ export const plants = {
   },
   "no-lease-reclaim": {
     bug: "what a dead worker held is never owed again",
+    breaks: "convergence",
     edits: [
       {
         file: "posthorn/src/storage/queries/workers/bury.ts",
@@ -70,6 +75,7 @@ export const plants = {
   },
   "burial-without-record": {
     bug: "what a dead worker may have sent is sent again without a word",
+    breaks: "ledger",
     edits: [
       {
         file: "posthorn/src/storage/queries/workers/bury.ts",
@@ -81,6 +87,7 @@ export const plants = {
   },
   "unrecorded-retry": {
     bug: "a request that failed is repeated at once behind the schedule's back",
+    breaks: "ledger",
     edits: [
       {
         file: "posthorn/src/pipeline.ts",
@@ -93,6 +100,7 @@ export const plants = {
   },
   "guard-on-lookup-only": {
     bug: "an address that is written as such is dialled without being looked at",
+    breaks: "canaries",
     edits: [
       {
         file: "posthorn/src/attempt/check-url.ts",
@@ -114,6 +122,7 @@ export const plants = {
   },
   "sign-reserialized-json": {
     bug: "what is signed was parsed and written again, and is not what is sent",
+    breaks: "phantom",
     edits: [
       {
         file: "posthorn/src/attempt/build-request.ts",
@@ -126,6 +135,7 @@ export const plants = {
   },
   "own-clock": {
     bug: "a worker goes by its machine's clock and not by the database's",
+    breaks: "timestamps",
     edits: [
       {
         file: "posthorn/src/service/clock.ts",
@@ -137,6 +147,7 @@ export const plants = {
   },
   "no-backoff": {
     bug: "a delivery that failed is owed again at once",
+    breaks: "schedule",
     edits: [
       {
         file: "posthorn/src/settle/decide.ts",
@@ -148,6 +159,7 @@ export const plants = {
   },
   "order-by-id": {
     bug: "the turn in a subject goes by the event's id, which is minted before the commit, and not by its sequence",
+    breaks: "order",
     edits: [
       {
         file: "posthorn/src/storage/queries/queue/is-first.ts",
@@ -169,6 +181,7 @@ export const plants = {
   },
   "cap-forgotten": {
     bug: "an endpoint gets more requests at once than it asked for",
+    breaks: "cap",
     edits: [
       {
         file: "posthorn/src/delivery/lane.ts",
@@ -177,6 +190,43 @@ export const plants = {
       },
     ],
     strikes: [],
+  },
+  "circuit-never-closes": {
+    bug: "an endpoint that is well again stays on trial",
+    breaks: "convergence",
+    edits: [
+      {
+        file: "posthorn/src/settle/endpoint-health.ts",
+        find: "  if (allowance > maxInFlight) return WELL;\n",
+        put: "  if (allowance > maxInFlight && maxInFlight < 0) return WELL;\n",
+      },
+    ],
+    strikes: ["kill api"],
+  },
+  "one-place": {
+    bug: "a worker waits for one endpoint before it serves the next",
+    breaks: "latency",
+    edits: [
+      {
+        file: "posthorn/src/delivery/lanes.ts",
+        find: "this.#places = new TenantShares(options.concurrency);",
+        put: "this.#places = new TenantShares(Math.min(1, options.concurrency));",
+      },
+    ],
+    strikes: ["kill api"],
+  },
+  leak: {
+    bug: "what was sent is never let go of",
+    breaks: "memory",
+    edits: [
+      {
+        file: "posthorn/src/pipeline.ts",
+        find: "  return await stages.send(request);\n",
+        put: `  Object.assign(globalThis, { kept: [(globalThis as { kept?: unknown }).kept, Buffer.alloc(2 ** 20, 1)] });
+  return await stages.send(request);\n`,
+      },
+    ],
+    strikes: ["kill api"],
   },
 } as const satisfies Record<string, Plant>;
 

@@ -15,30 +15,33 @@ export async function prove(
   const { say } = surroundings;
   let caught = 0;
   for (const plant of bugs) {
-    const names = await firstRed(plant, seed, surroundings);
-    if (names.length > 0) caught += 1;
+    const { bug, breaks } = plants[plant];
+    const broken = await firstRed(plant, seed, surroundings);
+    const isCaught = broken.includes(breaks);
+    if (isCaught) caught += 1;
     say(
-      names.length > 0
-        ? `${plant}: caught by ${names.join(", ")}`
-        : `${plant}: NOT CAUGHT (${plants[plant].bug})`,
+      isCaught
+        ? `${plant}: caught by ${broken.join(", ")}`
+        : `${plant}: NOT CAUGHT by ${breaks} (${bug}). Broken at the last seed: ${broken.join(", ") || "nothing"}`,
     );
   }
   say(`${caught} of ${bugs.length} planted bugs caught`);
   return caught === bugs.length;
 }
 
-/** The invariants that broke, at the first seed at which any did. */
+/** The promises that were broken, at the first seed at which the one in question was, or at the last. */
 async function firstRed(
   plant: PlantName,
   seed: number,
   { onWorld }: Pick<RunOptions, "onWorld">,
 ): Promise<string[]> {
-  const scale = plantScale(eventsPerSecond, plants[plant].strikes.length > 0);
-  for (let offset = 0; offset < seedsEach; offset += 1) {
-    const outcome = await run({ seed: seed + offset, scale, plant, say: () => {}, onWorld });
-    outcome.removeLogs();
-    const red = outcome.verdicts.filter(({ counterExamples }) => counterExamples.length > 0);
-    if (red.length > 0) return red.map(({ name }) => name);
+  const { strikes, breaks } = plants[plant];
+  const scale = plantScale(eventsPerSecond, strikes.length > 0);
+  let broken: string[] = [];
+  for (let offset = 0; offset < seedsEach && !broken.includes(breaks); offset += 1) {
+    const { verdicts, removeLogs } = await run({ seed: seed + offset, scale, plant, say: () => {}, onWorld });
+    removeLogs();
+    broken = verdicts.flatMap(({ name, counterExamples }) => (counterExamples.length > 0 ? name : []));
   }
-  return [];
+  return broken;
 }

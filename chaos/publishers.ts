@@ -47,39 +47,48 @@ export class Publishers {
   readonly #log: number;
   readonly #open = new Set<Promise<void>>();
   readonly #timers: NodeJS.Timeout[] = [];
+  /** What each has begun so far. */
+  readonly #counts: Record<string, number> = {};
+  readonly #randoms: Record<string, Random>;
   #isOver = false;
 
   constructor(options: PublishersOptions) {
     this.#options = options;
     this.#log = openSync(options.logPath, "a");
+    this.#randoms = Object.fromEntries(
+      publisherNames.map((name) => [name, stream(options.seed, `publisher ${name}`)]),
+    );
   }
 
+  /** Also after `rest`: they go on where they were. */
   start(): void {
-    const { seed, eventsPerSecond } = this.#options;
-    for (const name of publisherNames) {
-      const random = stream(seed, `publisher ${name}`);
-      let number = 0;
-      const next = (): void => {
-        if (this.#open.size >= maxOpen * publisherNames.length) return;
-        number += 1;
-        const intent = this.#draw(name, number, random);
-        const work = this.#carryOut(intent).finally(() => this.#open.delete(work));
-        this.#open.add(work);
-      };
-      this.#timers.push(setInterval(next, (publisherNames.length * 1_000) / eventsPerSecond));
-    }
+    const gapMs = (publisherNames.length * 1_000) / this.#options.eventsPerSecond;
+    for (const name of publisherNames) this.#timers.push(setInterval(() => this.#begin(name), gapMs));
   }
 
-  /** Nothing new is begun. Resolves when everything begun has its fate, or when patience ends: then it stays open. */
-  async stop(patienceMs: number): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+  /** Nothing new is begun. Resolves when everything begun has its fate, or when patience ends. */
+  async rest(patienceMs: number): Promise<void> {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
     const patience = new AbortController();
     await Promise.race([
       Promise.all(this.#open),
       delay(patienceMs, undefined, { signal: patience.signal }).catch(() => {}),
     ]);
     patience.abort();
+  }
+
+  /** What has no fate yet stays open for ever. */
+  stop(): void {
     this.#isOver = true;
+  }
+
+  #begin(name: (typeof publisherNames)[number]): void {
+    if (this.#open.size >= maxOpen * publisherNames.length) return;
+    const number = (this.#counts[name] ?? 0) + 1;
+    this.#counts[name] = number;
+    const intent = this.#draw(name, number, this.#randoms[name] as Random);
+    const work = this.#carryOut(intent).finally(() => this.#open.delete(work));
+    this.#open.add(work);
   }
 
   #draw(publisher: string, number: number, random: Random): Intent {

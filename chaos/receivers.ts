@@ -27,6 +27,8 @@ export interface Opened {
 
 let log = -1;
 let mood: "well" | "seeded" | "away" = "well";
+/** The one that takes every request and answers none. */
+let blackHole: string | null = null;
 let forbiddenUrl = "";
 let secrets: Readonly<Record<string, string>> = {};
 let count = 0;
@@ -40,6 +42,9 @@ answerParent({
   },
   become: (wanted: typeof mood) => {
     mood = wanted;
+  },
+  swallow: (endpoint: string | null) => {
+    blackHole = endpoint;
   },
   /** Requests that are open now, by the process that sent them. */
   openBySender: () => Object.fromEntries(openBySender),
@@ -87,7 +92,7 @@ function receive(endpoint: string, random: Random, request: IncomingMessage, res
     socket.resetAndDestroy();
     return;
   }
-  const name: MannerName = mood === "well" ? "well" : chooseManner(random);
+  const name = mannerOf(endpoint, random);
   const { act, readsBody } = manners[name];
   const visit = noteVisit(endpoint, name, request, response);
   const encounter: Encounter = {
@@ -112,6 +117,11 @@ function receive(endpoint: string, random: Random, request: IncomingMessage, res
     visit.content = read(request, Buffer.concat(chunks));
     act(encounter);
   });
+}
+
+function mannerOf(endpoint: string, random: Random): MannerName {
+  if (endpoint === blackHole) return "hang";
+  return mood === "well" ? "well" : chooseManner(random);
 }
 
 interface Visit {

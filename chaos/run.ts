@@ -3,13 +3,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
 import { readLedger, readReceiverLog } from "./collect.ts";
-import { canaryTenant } from "./endpoints.ts";
-import { type Evidence, openCase } from "./evidence.ts";
+import { calmDown, untilAtRest } from "./convergence.ts";
+import { type Evidence, openCase, type Stretch } from "./evidence.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { invariants, type Verdict } from "./invariants.ts";
 import { Nemesis } from "./nemesis.ts";
 import type { Scale } from "./options.ts";
 import { type PlantName, plants } from "./plant.ts";
+import { stream } from "./random.ts";
 import { planStrikes, strikeKinds } from "./strikes.ts";
 import { World } from "./world.ts";
 
@@ -48,7 +49,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
   }
 }
 
-async function experience(world: World, { seed, scale, plant, say }: RunOptions): Promise<Evidence> {
+async function experience(world: World, options: RunOptions): Promise<Evidence> {
+  const { seed, scale, plant, say } = options;
   const { publishers, receivers } = world;
   const strikes = planStrikes(seed, scale, plant === null ? strikeKinds : plants[plant].strikes);
   const nemesis = new Nemesis(world);
@@ -57,7 +59,8 @@ async function experience(world: World, { seed, scale, plant, say }: RunOptions)
   const from = monotonicMs();
   publishers.start();
   await delay(scale.quietMs);
-  const quiet = { from, until: monotonicMs() };
+  const quiet = { from, until: monotonicMs(), memory: await world.mostMemory() };
+  const blackHole = await letOneHang(world, options);
 
   say(`${strikes.length} strikes in ${scale.chaosMs / 1_000} s, receivers misbehave`);
   await receivers.ask("become", "seeded");
@@ -69,8 +72,12 @@ async function experience(world: World, { seed, scale, plant, say }: RunOptions)
   await nemesis.heal();
   const healedAt = monotonicMs();
   say("healed; waiting until nothing is owed");
-  await publishers.stop(scale.convergeMs / 2);
-  const { convergedAt, unsettled } = await convergence(world, healedAt + scale.convergeMs);
+  await publishers.rest(scale.convergeMs / 2);
+  const rest = await untilAtRest(world, healedAt + scale.convergeMs);
+  const isCalm = rest.convergedAt !== null && scale.calmMs > 0;
+  if (isCalm) say("nothing is owed; is everything as it was?");
+  const end = isCalm ? await calmDown(world, scale) : { ...rest, calm: null };
+  publishers.stop();
   return {
     scale,
     endpoints: world.endpoints,
@@ -81,10 +88,26 @@ async function experience(world: World, { seed, scale, plant, say }: RunOptions)
     exits: [...world.exits],
     complaints: [...world.complaints],
     quiet,
+    blackHole,
     healedAt,
-    convergedAt,
-    unsettled,
+    ...end,
   };
+}
+
+/** Before anything else is broken: then the others have no reason to wait. */
+async function letOneHang(
+  { receivers, endpoints }: World,
+  { seed, scale, say }: RunOptions,
+): Promise<Stretch & { endpoint: string }> {
+  const endpoint = stream(seed, "black hole").pick(endpoints).name;
+  const from = monotonicMs();
+  if (scale.blackHoleMs > 0) {
+    say(`${endpoint} takes every request and answers none for ${scale.blackHoleMs / 1_000} s`);
+    await receivers.ask("swallow", endpoint);
+    await delay(scale.blackHoleMs);
+    await receivers.ask("swallow", null);
+  }
+  return { from, until: monotonicMs(), endpoint };
 }
 
 async function takeReceiversAway({ receivers }: World, { chaosMs, outageMs }: Scale): Promise<void> {
@@ -93,38 +116,4 @@ async function takeReceiversAway({ receivers }: World, { chaosMs, outageMs }: Sc
   await receivers.ask("become", "away");
   await delay(outageMs);
   await receivers.ask("become", "seeded");
-}
-
-/** Nothing owed, nothing waiting for its fan-out, no request open, every process up. */
-async function convergence(
-  world: World,
-  deadline: number,
-): Promise<{ convergedAt: number | null; unsettled: string[] }> {
-  for (;;) {
-    const unsettled = await whatIsUnsettled(world);
-    if (unsettled.length === 0) return { convergedAt: monotonicMs(), unsettled };
-    if (monotonicMs() > deadline) return { convergedAt: null, unsettled };
-    await delay(100);
-  }
-}
-
-async function whatIsUnsettled({ postgres, receivers, slots }: World): Promise<string[]> {
-  // the canaries' circuit is open, and what they are owed waits behind it
-  const [row] = await postgres.query<{ queue: number; outbox: number }>(
-    `select
-       (
-         select count(*)
-         from posthorn.queue q
-         join posthorn.endpoints ep on ep.id = q.endpoint_id
-         where ep.tenant <> '${canaryTenant}'
-       )::integer as queue,
-       (select count(*) from posthorn.outbox)::integer as outbox`,
-  );
-  const open = Object.values(await receivers.ask<Record<string, number>>("openBySender"));
-  return [
-    { what: "deliveries are owed", count: row?.queue ?? 0 },
-    { what: "events wait for their fan-out", count: row?.outbox ?? 0 },
-    { what: "requests are open", count: open.reduce((sum, count) => sum + count, 0) },
-    { what: "processes are not up", count: slots.filter((slot) => slot.liveName === null).length },
-  ].flatMap(({ what, count }) => (count === 0 ? [] : `${count} ${what}`));
 }

@@ -1,6 +1,7 @@
 // A place for one `posthorn serve` process: it is filled, emptied by force, and filled again. Every process in it has
 // a name of its own (`w1.3`), which it also sends as its user agent.
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -116,6 +117,14 @@ export class ServerSlot {
     life.asked = { signal, at: monotonicMs() };
     life.child.kill(signal);
     await life.gone;
+  }
+
+  /** Of the process in it, which must be up. */
+  async rssBytes(): Promise<number> {
+    const { child } = this.#life as Life;
+    child.send("memory");
+    const [{ rssBytes }] = (await once(child, "message")) as [{ rssBytes: number }];
+    return rssBytes;
   }
 
   freeze(): void {

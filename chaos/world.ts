@@ -13,7 +13,7 @@ import { type ChaosProxy, startChaosProxy } from "../tests/support/chaos-proxy.t
 import { type OwnPostgres, openOwnPostgres } from "../tests/support/own-postgres.ts";
 import { presentPgbouncer, type RunningServer, startPgbouncer } from "../tests/support/system-postgres.ts";
 import { canaryNames, canaryTenant, createEndpoints } from "./endpoints.ts";
-import type { EndpointFacts, Exit } from "./evidence.ts";
+import type { EndpointFacts, Exit, Memory } from "./evidence.ts";
 import { maxAttempts, type Scale } from "./options.ts";
 import { editsOf, type PlantName } from "./plant.ts";
 import { Publishers } from "./publishers.ts";
@@ -75,6 +75,16 @@ export class World {
 
   get receiverLog(): string {
     return join(this.logsDir, "receivers.jsonl");
+  }
+
+  /** By role, of the process that has most; all of them must be up. */
+  async mostMemory(): Promise<Memory> {
+    const sizes = await Promise.all(
+      this.slots.map(async (slot) => ({ role: slot.role, bytes: await slot.rssBytes() })),
+    );
+    const most = (wanted: ServerSlot["role"]): number =>
+      Math.max(...sizes.flatMap(({ role, bytes }) => (role === wanted ? bytes : [])));
+    return { api: most("api"), worker: most("worker") };
   }
 
   /** May be called twice, and while it is still being opened. The logs stay. */
@@ -220,7 +230,8 @@ function serverSettings(scale: Scale, adminKey: string, encryptionKeys: string):
     POSTHORN_SHUTDOWN_TIMEOUT_MS: "5000",
     // nor may an endpoint be given up because all receivers were away for a while
     POSTHORN_DISABLE_AFTER_FAILURES: "1000000",
-    // circuits open and close within a run
+    // circuits open and close within a run: two timeouts are enough where two requests may be open
+    POSTHORN_CIRCUIT_FAILURES: "4",
     POSTHORN_CIRCUIT_PAUSE_MS: "300",
   };
 }

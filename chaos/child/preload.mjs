@@ -5,7 +5,8 @@ import { register } from "node:module";
 const { edits, clockSkewMs, names } = JSON.parse(process.env.CHAOS_SURROUNDINGS);
 delete process.env.CHAOS_SURROUNDINGS;
 
-// Our channel to the parent keeps nothing running, and whoever is left alone ends.
+// Our channel to the parent keeps nothing running, and whoever is left alone ends. All it ever asks is this.
+process.on("message", () => process.send?.({ rssBytes: process.memoryUsage.rss() }));
 process.channel?.unref();
 process.on("disconnect", () => process.exit());
 

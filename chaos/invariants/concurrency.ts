@@ -8,15 +8,15 @@ function isTakenForDead({ attemptsOf }: CaseFile, { deliveryId, attempt }: Recei
   return attemptsOf.get(deliveryId)?.get(attempt)?.error === "unknown";
 }
 
+/** Attempts are numbered as they were begun: what a frozen worker had begun may also come after its successor's. */
 export function singleFlight(file: CaseFile): string[] {
   return [...file.requestsOf].flatMap(([deliveryId, requests]) =>
     requests.slice(1).flatMap((request, index) =>
       requests
         .slice(0, index + 1)
-        .filter(
-          (earlier) => earlier.endedAt - sameMomentMs > request.arrivedAt && !isTakenForDead(file, earlier),
-        )
-        .map((earlier) => `${deliveryId}: attempt ${request.attempt} came while ${earlier.attempt} was open`),
+        .filter((open) => open.endedAt - sameMomentMs > request.arrivedAt)
+        .filter((open) => !isTakenForDead(file, open.attempt < request.attempt ? open : request))
+        .map((open) => `${deliveryId}: attempt ${request.attempt} came while ${open.attempt} was open`),
     ),
   );
 }

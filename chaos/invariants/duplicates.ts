@@ -42,9 +42,12 @@ export function duplicateBound(file: CaseFile): string[] {
   });
 }
 
-export function quietHasNoDuplicates(file: CaseFile): string[] {
-  return [...file.requestsOf].flatMap(([deliveryId, requests]) => {
-    const isQuiet = requests.every(({ endedAt }) => endedAt < file.quiet.until);
-    return isQuiet && requests.length > 1 ? `${deliveryId} was sent ${requests.length} times` : [];
+export function quietHasNoDuplicates({ requestsOf, quiet, calm }: CaseFile): string[] {
+  return [...requestsOf].flatMap(([deliveryId, requests]) => {
+    const isBefore = requests.every(({ endedAt }) => endedAt < quiet.until);
+    const isAfter = calm !== null && requests.every(({ arrivedAt }) => arrivedAt >= calm.from);
+    return (isBefore || isAfter) && requests.length > 1
+      ? `${deliveryId} was sent ${requests.length} times`
+      : [];
   });
 }

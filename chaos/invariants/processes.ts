@@ -63,6 +63,21 @@ export function convergence({ convergedAt, unsettled, deliveries, endpoints }: C
   ];
 }
 
+/** What a process keeps for good shows within a run; what it has not given back yet is less than this. */
+const growthAllowed = 1.5;
+
+export function memory({ quiet, calm }: CaseFile): string[] {
+  if (calm === null) return [];
+  return (["api", "worker"] as const).flatMap((role) => {
+    const [before, after] = [quiet.memory[role], calm.memory[role]];
+    return after <= before * growthAllowed
+      ? []
+      : `the largest ${role} process has ${toMegabytes(after)} MB, in the quiet it had ${toMegabytes(before)}`;
+  });
+}
+
+const toMegabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
+
 const graceMs = 5_000;
 
 export function orderlyExits(file: CaseFile): string[] {

@@ -12,10 +12,11 @@ import {
 import { figuresOf, lineOf } from "../../chaos/figures.ts";
 import { invariants } from "../../chaos/invariants.ts";
 import { readOptions, smokeScale } from "../../chaos/options.ts";
-import { editsOf, plantNames } from "../../chaos/plant.ts";
+import { editsOf, plantNames, plants } from "../../chaos/plant.ts";
 import { planStrikes, strikeKinds } from "../../chaos/strikes.ts";
 
 const scale = smokeScale(40);
+const memory = { api: 100_000_000, worker: 200_000_000 };
 
 /** Two events to two endpoints of two tenants; one of them failed first. What comes next breaks one thing of it. */
 function soundEvidence(): Mutable<Evidence> {
@@ -45,10 +46,12 @@ function soundEvidence(): Mutable<Evidence> {
     exits: [],
     complaints: [],
     canaryHits: [],
-    quiet: { from: 0, until: 900 },
+    quiet: { from: 0, until: 900, memory },
+    blackHole: { from: 900, until: 2_000, endpoint: "r2" },
     healedAt: 50_000,
     convergedAt: 51_000,
     unsettled: [],
+    calm: { from: 60_000, until: 65_000, memory: { api: 150_000_000, worker: 300_000_000 } },
   };
 }
 
@@ -103,6 +106,15 @@ type Doctor = (evidence: Mutable<Evidence>) => void;
 const content = (request: ReceivedRequest | undefined, change: object): ReceivedRequest =>
   ({ ...request, content: { ...request?.content, ...change } }) as ReceivedRequest;
 
+/** Three times what r1 waited until the quiet was over, and a second. */
+const longestWaitMs = 3 * 500 + 1_000;
+
+function waitForFirst(it: Mutable<Evidence>, waitedMs: number): void {
+  it.publishes.push({ ...publish("h1-3", "north", "evt_3"), acknowledgedAt: 10_000 });
+  it.requests.push(request("r1", "h1-3", "evt_3", 1, 10_000 + waitedMs));
+  it.attempts.push(attempt("dlv_evt_3", 1, 200));
+}
+
 /** By invariant: ways to break it. */
 const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
   lost: {
@@ -151,7 +163,10 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
   },
   quiet: {
     "something is sent twice before anything was broken": (it) => {
-      it.quiet = { from: 0, until: 2_000 };
+      it.quiet = { from: 0, until: 2_000, memory };
+    },
+    "something is sent twice after everything was mended": (it) => {
+      it.calm = { from: 900, until: 2_000, memory };
     },
   },
   "single flight": {
@@ -216,6 +231,24 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     "something stays owed": (it) => {
       it.convergedAt = null;
       it.unsettled.push("1 deliveries are owed");
+    },
+  },
+  latency: {
+    "a healthy endpoint waits while another one hangs": (it) => {
+      it.blackHole = { from: 10_000, until: 14_000, endpoint: "r2" };
+      waitForFirst(it, longestWaitMs + 1);
+    },
+    "an endpoint waits when all is well again": (it) => {
+      it.calm = { from: 10_000, until: 14_000, memory };
+      waitForFirst(it, longestWaitMs + 1);
+    },
+  },
+  memory: {
+    "an API process is more than half as large again": (it) => {
+      it.calm = { from: 60_000, until: 65_000, memory: { ...memory, api: 150_000_001 } };
+    },
+    "a worker is": (it) => {
+      it.calm = { from: 60_000, until: 65_000, memory: { ...memory, worker: 300_000_001 } };
     },
   },
   isolation: {
@@ -291,6 +324,26 @@ test("an overlap with a worker that was taken for dead is no second flight, and 
   expect(brokenBy(evidence)).toEqual([]);
 });
 
+test("what a frozen worker had begun may come while the request of its successor is open", () => {
+  const evidence = soundEvidence();
+  evidence.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_400);
+  evidence.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_300, { sender: "w2.1", endedAt: 1_500 });
+  evidence.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), statusCode: null, error: "unknown" };
+  expect(brokenBy(evidence)).toEqual([]);
+  evidence.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), statusCode: null, error: "timeout" };
+  expect(brokenBy(evidence)).toEqual(["single flight"]);
+});
+
+test("an endpoint may wait up to the limit, and the one that hangs for longer", () => {
+  const evidence = soundEvidence();
+  evidence.blackHole = { from: 10_000, until: 14_000, endpoint: "r2" };
+  waitForFirst(evidence, longestWaitMs);
+  expect(brokenBy(evidence)).toEqual([]);
+  evidence.blackHole = { ...evidence.blackHole, endpoint: "r1" };
+  evidence.requests[3] = request("r1", "h1-3", "evt_3", 1, 13_000);
+  expect(brokenBy(evidence)).toEqual([]);
+});
+
 test("the last line has the figures", () => {
   expect(lineOf(7, figuresOf(openCase(soundEvidence())))).toBe(
     "seed 7: acked 2, delivered 2, lost 0, phantom 0, dup 0 (bound 0), order 0, recover p99 0.0 s, kills 0, pg restarts 0",
@@ -305,6 +358,14 @@ test("the guide lists every promise in its own words", () => {
   }));
   const known = invariants.map(({ name, sentence }) => ({ name, sentence }));
   expect(listed.slice(1)).toEqual(known);
+});
+
+test("the guide lists every bug that can be planted, with the promise it breaks", () => {
+  const guide = readFileSync(new URL("../../docs/guides/chaos.md", import.meta.url), "utf8");
+  const listed = [...guide.matchAll(/^- `([a-z-]+)` \((.+?)\): (.+)$/gm)].map((match) => match.slice(1));
+  expect(listed).toEqual(Object.entries(plants).map(([name, { bug, breaks }]) => [name, breaks, bug]));
+  const promises = invariants.map(({ name }) => name);
+  expect(Object.values(plants).filter(({ breaks }) => !promises.includes(breaks))).toEqual([]);
 });
 
 test("one seed gives one plan, another seed another", () => {
@@ -346,7 +407,7 @@ test.each([
 test("npm run chaos takes its limits", () => {
   expect(readOptions(["--seed", "7", "--seconds", "60", "--rate", "1000"])).toMatchObject({
     seed: 7,
-    scale: { chaosMs: 40_000, eventsPerSecond: 1_000 },
+    scale: { chaosMs: 20_000, eventsPerSecond: 1_000 },
     plant: null,
   });
 });

@@ -1,0 +1,76 @@
+// Waits until a world that was mended has come to rest.
+import { setTimeout as delay } from "node:timers/promises";
+import { monotonicMs } from "../benchmarks/monotonic.ts";
+import { canaryTenant } from "./endpoints.ts";
+import type { Evidence } from "./evidence.ts";
+import type { Scale } from "./options.ts";
+import type { World } from "./world.ts";
+
+type Rest = Pick<Evidence, "convergedAt" | "unsettled">;
+
+/** Nothing owed, nothing waiting for its fan-out, no request open, every process up. */
+export async function untilAtRest(world: World, deadline: number): Promise<Rest> {
+  return await untilNothing(deadline, () => whatIsUnsettled(world));
+}
+
+/** Publishes again, at least until every circuit has closed: one with nothing to send stays on trial for ever. */
+export async function calmDown(
+  world: World,
+  { calmMs, convergeMs }: Scale,
+): Promise<Rest & Pick<Evidence, "calm">> {
+  const { publishers } = world;
+  const from = monotonicMs();
+  publishers.start();
+  await delay(calmMs);
+  const calm = { from, until: monotonicMs(), memory: await world.mostMemory() };
+  const { unsettled } = await untilNothing(from + convergeMs, () => whichCircuitsAreOpen(world));
+  await publishers.rest(convergeMs);
+  const rest = await untilAtRest(world, monotonicMs() + convergeMs);
+  const isWell = unsettled.length === 0;
+  return {
+    calm,
+    convergedAt: isWell ? rest.convergedAt : null,
+    unsettled: [...unsettled, ...rest.unsettled],
+  };
+}
+
+async function untilNothing(deadline: number, unsettledNow: () => Promise<string[]>): Promise<Rest> {
+  for (;;) {
+    const unsettled = await unsettledNow();
+    if (unsettled.length === 0) return { convergedAt: monotonicMs(), unsettled };
+    if (monotonicMs() > deadline) return { convergedAt: null, unsettled };
+    await delay(100);
+  }
+}
+
+async function whatIsUnsettled({ postgres, receivers, slots }: World): Promise<string[]> {
+  // the canaries' circuit is open, and what they are owed waits behind it
+  const [row] = await postgres.query<{ queue: number; outbox: number }>(
+    `select
+       (
+         select count(*)
+         from posthorn.queue q
+         join posthorn.endpoints ep on ep.id = q.endpoint_id
+         where ep.tenant <> '${canaryTenant}'
+       )::integer as queue,
+       (select count(*) from posthorn.outbox)::integer as outbox`,
+  );
+  const open = Object.values(await receivers.ask<Record<string, number>>("openBySender"));
+  return [
+    { what: "deliveries are owed", count: row?.queue ?? 0 },
+    { what: "events wait for their fan-out", count: row?.outbox ?? 0 },
+    { what: "requests are open", count: open.reduce((sum, count) => sum + count, 0) },
+    { what: "processes are not up", count: slots.filter((slot) => slot.liveName === null).length },
+  ].flatMap(({ what, count }) => (count === 0 ? [] : `${count} ${what}`));
+}
+
+async function whichCircuitsAreOpen({ postgres }: World): Promise<string[]> {
+  const rows = await postgres.query<{ name: string }>(
+    `select substring(ep.url from '[^/]*$') as name
+     from posthorn.endpoint_health h
+     join posthorn.endpoints ep on ep.id = h.endpoint_id
+     where h.probe_at is not null
+       and ep.tenant <> '${canaryTenant}'`,
+  );
+  return rows.map(({ name }) => `the circuit of ${name} has not closed`);
+}
