@@ -197,8 +197,8 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/settle/endpoint-health.ts",
-        find: "  if (allowance > maxInFlight) return WELL;\n",
-        put: "  if (allowance > maxInFlight && maxInFlight < 0) return WELL;\n",
+        find: "  if (allowance > maxInFlight) return well;\n",
+        put: "  if (allowance > maxInFlight && maxInFlight < 0) return well;\n",
       },
     ],
     strikes: ["kill api"],
