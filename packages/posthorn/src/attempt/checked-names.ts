@@ -18,6 +18,8 @@ export interface CheckedNamesOptions {
 /** A name may have hundreds of addresses; one attempt will not knock on each. */
 const MAX_ADDRESSES_TRIED = 8;
 const REMEMBERED_MS = 30_000;
+/** Twice the attempts in flight of a worker: names that are slow to resolve hold up nobody else's. */
+const MAX_LOOKUPS = 1_000;
 
 interface Remembered {
   readonly answer: readonly ResolvedAddress[];
@@ -41,7 +43,7 @@ export class CheckedNames {
     resolve,
     now,
     maxRemembered = 10_000,
-    maxLookups = 200,
+    maxLookups = MAX_LOOKUPS,
     lookupTimeoutMs = 5_000,
   }: CheckedNamesOptions) {
     this.#policy = policy;
