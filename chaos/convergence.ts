@@ -9,8 +9,13 @@ import type { World } from "./world.ts";
 type Rest = Pick<Evidence, "convergedAt" | "unsettled">;
 
 /** Nothing owed, nothing waiting for its fan-out, no request open, every process up. */
-export async function untilAtRest(world: World, deadline: number): Promise<Rest> {
-  return await untilNothing(deadline, () => whatIsUnsettled(world));
+export async function untilAtRest(world: World, patienceMs: number): Promise<Rest> {
+  const rest = await untilNothing(monotonicMs() + patienceMs, () => whatIsUnsettled(world));
+  if (rest.convergedAt !== null) return rest;
+  // each failed trial doubles the pause, and receivers fail one in six: after an outage it may be minutes long
+  const pauseMs = await longestPauseMs(world);
+  if (pauseMs === 0) return rest;
+  return await untilNothing(monotonicMs() + pauseMs + patienceMs, () => whatIsUnsettled(world));
 }
 
 /** Publishes again, at least until every circuit has closed: one with nothing to send stays on trial for ever. */
@@ -25,7 +30,7 @@ export async function calmDown(
   const calm = { from, until: monotonicMs(), memory: await world.mostMemory() };
   const { unsettled } = await untilNothing(from + convergeMs, () => whichCircuitsAreOpen(world));
   await publishers.rest(convergeMs);
-  const rest = await untilAtRest(world, monotonicMs() + convergeMs);
+  const rest = await untilAtRest(world, convergeMs);
   const isWell = unsettled.length === 0;
   return {
     calm,
@@ -62,6 +67,16 @@ async function whatIsUnsettled({ postgres, receivers, slots }: World): Promise<s
     { what: "requests are open", count: open.reduce((sum, count) => sum + count, 0) },
     { what: "processes are not up", count: slots.filter((slot) => slot.liveName === null).length },
   ].flatMap(({ what, count }) => (count === 0 ? [] : `${count} ${what}`));
+}
+
+async function longestPauseMs({ postgres }: World): Promise<number> {
+  const [row] = await postgres.query<{ pauseMs: number }>(
+    `select coalesce(max(posthorn.epoch_ms(h.probe_at) - posthorn.epoch_ms(posthorn.now())), 0) as "pauseMs"
+     from posthorn.endpoint_health h
+     join posthorn.endpoints ep on ep.id = h.endpoint_id
+     where ep.tenant <> '${canaryTenant}'`,
+  );
+  return Math.max(0, Number(row?.pauseMs));
 }
 
 async function whichCircuitsAreOpen({ postgres }: World): Promise<string[]> {

@@ -73,7 +73,7 @@ async function experience(world: World, options: RunOptions): Promise<Evidence> 
   const healedAt = monotonicMs();
   say("healed; waiting until nothing is owed");
   await publishers.rest(scale.convergeMs / 2);
-  const rest = await untilAtRest(world, healedAt + scale.convergeMs);
+  const rest = await untilAtRest(world, scale.convergeMs);
   const isCalm = rest.convergedAt !== null && scale.calmMs > 0;
   if (isCalm) say("nothing is owed; is everything as it was?");
   const end = isCalm ? await calmDown(world, scale) : { ...rest, calm: null };

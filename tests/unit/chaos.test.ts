@@ -106,8 +106,8 @@ type Doctor = (evidence: Mutable<Evidence>) => void;
 const content = (request: ReceivedRequest | undefined, change: object): ReceivedRequest =>
   ({ ...request, content: { ...request?.content, ...change } }) as ReceivedRequest;
 
-/** Three times what r1 waited until the quiet was over, and a second. */
-const longestWaitMs = 3 * 500 + 1_000;
+/** Three times what r1 waited until the quiet was over, which is also a second more. */
+const longestWaitMs = 3 * 500;
 
 function waitForFirst(it: Mutable<Evidence>, waitedMs: number): void {
   it.publishes.push({ ...publish("h1-3", "north", "evt_3"), acknowledgedAt: 10_000 });
