@@ -188,10 +188,6 @@ const MIGRATE = "Run `posthorn migrate`, or set POSTHORN_MIGRATE=auto.";
 
 /** With POSTHORN_MIGRATE=off the first to miss the schema is whoever asks it something. */
 function explainMissing(error: unknown, { schema }: Config): unknown {
-  const { code } = error as { code?: string };
-  if (code !== UNDEFINED_TABLE && code !== UNDEFINED_SCHEMA) return error;
+  if ((error as { code?: string }).code !== "schema_missing") return error;
   return new StartError(`The schema "${schema}" is not in this database. ${MIGRATE}`, { cause: error });
 }
-
-const UNDEFINED_TABLE = "42P01";
-const UNDEFINED_SCHEMA = "3F000";
