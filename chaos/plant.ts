@@ -17,7 +17,7 @@ export interface Plant {
   /** The promise that must be found broken; others may be broken with it. */
   readonly breaks: string;
   readonly edits: readonly Edit[];
-  /** The strikes that bring it out. None: receivers that misbehave are enough, and the run is short. */
+  /** The strikes that bring it out. None: receivers that misbehave are enough, and the run is short and has no black hole. */
   readonly strikes: readonly StrikeKind[];
 }
 
@@ -189,7 +189,7 @@ export const plants = {
         put: "!this.isClosing && !this.isBlocked;",
       },
     ],
-    strikes: [],
+    strikes: ["kill api"],
   },
   "circuit-never-closes": {
     bug: "an endpoint that is well again stays on trial",
