@@ -83,7 +83,7 @@ export interface RecordedHealth {
   readonly failingSinceMs: number | null;
   /** A status such as `HTTP 500`, or an attempt's error. */
   readonly lastError: string | null;
-  /** How often the circuit has opened since it was last closed. */
+  /** How often the circuit has opened since a success. */
   readonly trips: number;
   /** When an open circuit lets a probe through; null while it is closed. */
   readonly probeAtMs: number | null;

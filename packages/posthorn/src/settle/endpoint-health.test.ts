@@ -142,6 +142,15 @@ describe("circuit", () => {
     expect(health.allowance).toBe(1);
   });
 
+  it("begins with the first pause again once a probe has succeeded", () => {
+    const one = endpoint();
+    for (let i = 0; i < 3; i += 1) one.hears(answered(500));
+    one.hears(answered(500), NOW + 10_000);
+    const probeAt = one.health.probeAtMs as number;
+    one.hears(answered(200), probeAt);
+    expect(one.hears(answered(500), probeAt).probeAtMs).toBe(probeAt + 10_000);
+  });
+
   it("is not opened twice by attempts that were in flight when it opened", () => {
     const one = endpoint();
     for (let i = 0; i < 5; i += 1) one.hears(answered(500));

@@ -7,9 +7,9 @@
 //   └────────┘ ◄───────────────┐                 ┌─────────────── └──────┘
 //                              │                 │ probe_at, or a late     ▲
 //        as many as the cap    │                 │ success from before     │ any failure:
-//        allows have succeeded │                 ▼                         │ twice the pause
+//        allows have succeeded │                 ▼                         │ twice the pause, or the
 //                              │   ┌─────────────────────────────┐         │
-//                              └── │ half_open: 1, 2, 4, … in    │ ────────┘
+//                              └── │ half_open: 1, 2, 4, … in    │ ────────┘ first one after a success
 //                                  │ flight, twice as many after │
 //                                  │ each success                │
 //                                  └─────────────────────────────┘
@@ -137,10 +137,10 @@ function afterSuccess(health: EndpointHealth, { window, maxInFlight, nowMs }: He
   const well = wellUnlessAsked(health, nowMs);
   if (circuit === "closed") return well;
   // sent before the circuit opened, answered after: a sign of life, so the probe need not wait
-  if (circuit === "open") return { ...well, trips: health.trips, probeAtMs: nowMs, allowance: 1 };
+  if (circuit === "open") return { ...well, probeAtMs: nowMs, allowance: 1 };
   const allowance = health.allowance * 2;
   if (allowance > maxInFlight) return well;
-  return { ...well, trips: health.trips, probeAtMs: health.probeAtMs, allowance };
+  return { ...well, probeAtMs: health.probeAtMs, allowance };
 }
 
 /** Sent before the receiver asked for a pause, answered within it: what it asked for stands. */
