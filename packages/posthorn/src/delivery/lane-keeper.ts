@@ -192,7 +192,7 @@ export class LaneKeeper {
       for (const lane of hungry) lane.isFetching = false;
     }
     lanes.pump();
-    return lanes.promotion.isDue || lanes.nextHungry(1).length > 0;
+    return lanes.promotion.isDue || lanes.hasHungry;
   }
 
   async #survey(): Promise<boolean> {

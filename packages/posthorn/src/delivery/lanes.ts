@@ -146,6 +146,11 @@ export class Lanes {
     this.#hungry.delete(lane);
   }
 
+  /** Somebody may want a fetch; asking costs nobody their place in the line. */
+  get hasHungry(): boolean {
+    return this.#hungry.size > 0;
+  }
+
   /** The next lanes to fetch for, which then go to the back of the line. */
   nextHungry(limit: number): Lane[] {
     const turn: Lane[] = [];

@@ -1,8 +1,11 @@
 // Whose turn it is and how much each may take: the parts that need no database.
 import { expect, test } from "vitest";
+import type { Target } from "../model.ts";
+import { WELL } from "../settle/endpoint-health.ts";
 import { FailureWindow } from "../settle/failure-window.ts";
 import { FairLine } from "./fair-line.ts";
 import type { Lane } from "./lane.ts";
+import { Lanes } from "./lanes.ts";
 import { RateBucket } from "./rate-bucket.ts";
 import { TenantShares } from "./tenant-shares.ts";
 
@@ -42,6 +45,29 @@ test("a tenant that may not have a turn is passed over and keeps its place", () 
   expect(line.has(a)).toBe(true);
   line.delete(a);
   expect(line.size).toBe(0);
+});
+
+test("of one lane more than a fetch takes, each has its turn in the next fetch at the latest", () => {
+  const lanes = new Lanes({
+    concurrency: 500,
+    nowMs: () => 0,
+    attempt: async () => {},
+    mayStart: () => false,
+    mayTakeLanes: () => true,
+    onHungry: () => {},
+    onBlocked: () => {},
+    onHealthChanged: () => {},
+  });
+  for (let n = 0; n < 61; n += 1) {
+    const target = { endpointId: String(n), tenant: "acme", maxInFlight: 5, rateLimit: null };
+    lanes.markOwed(lanes.open(target as unknown as Target, WELL));
+  }
+  const seen = new Set<string>();
+  for (let turn = 0; turn < 2; turn += 1) {
+    for (const { endpointId } of lanes.nextHungry(60)) seen.add(endpointId);
+    expect(lanes.hasHungry).toBe(true);
+  }
+  expect(seen.size).toBe(61);
 });
 
 test("one tenant alone gets four fifths, and the next one always finds a place", () => {

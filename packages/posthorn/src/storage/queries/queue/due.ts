@@ -19,7 +19,8 @@ select exists (
     where not l.paused
       and (
         q.claimed_by is not null
-        or q.next_at <= posthorn.now() and coalesce(greatest(h.probe_at, h.throttled_until) <= posthorn.now(), true)
+        -- a row made due after this statement began, and before its snapshot, is a moment ahead of its clock
+        or q.next_at <= posthorn.now() + interval '50 milliseconds' and coalesce(greatest(h.probe_at, h.throttled_until) <= posthorn.now(), true)
         or (q.next_at = 'infinity' and ${isFirst("q")})
       )
   )
