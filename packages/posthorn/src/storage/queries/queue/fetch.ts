@@ -45,6 +45,11 @@ interface FetchedRow extends ClaimedRow {
   is_parked: boolean;
 }
 
+// "exists" is asked once for the statement: where no row has to wait, which is always so without order, no row is
+// looked up. What order costs such a fetch is then 0.3 µs a row, of some 17.
+const hasToWait = `exists (select from due where not is_first)
+      and (q.id in (select id from due where not is_first)) is true`;
+
 // "= any (array(…))" and not a join: a generic plan guesses thousands of rows from the limit and would scan the
 // backlog (10 ms at 20,000 owed rows, growing with it). Each row is parked once at most for each of its turns, so the
 // due part of the index holds the heads of subjects and newcomers, never a subject's backlog.
@@ -78,8 +83,8 @@ due as materialized (
 ),
 met as (
   update posthorn.queue q
-  set claimed_by = case when (q.id in (select id from due where not is_first)) is true then null else $1::integer end,
-    next_at = case when (q.id in (select id from due where not is_first)) is true then 'infinity' else q.next_at end
+  set claimed_by = case when ${hasToWait} then null else $1::integer end,
+    next_at = case when ${hasToWait} then 'infinity' else q.next_at end
   where q.id = any (array(select id from due))
     and q.claimed_by is null
   returning q.*
