@@ -325,6 +325,29 @@ describe("disabling", () => {
     expect(await show()).toMatchObject({ isActive: true, disabledReason: null });
   });
 
+  test("while it is being disabled nothing is sent, however long that takes", async () => {
+    const a = await open({ disableAfterFailures: 4, circuitFailures: 0 });
+    const { path, count, show } = await endpointOn(a, { maxInFlight: 1 });
+    receiver.answer(path, [...Array(4).fill({ status: 500 }), {}]);
+    const holder = await pool.connect();
+    await holder.query("begin");
+    await holder.query("select from posthorn.tenants for update");
+    await publish(a, 10);
+    await vi.waitFor(() => expect(count()).toBe(4), patience);
+    const query = vi.spyOn(a.hooks.db, "query");
+    const asked = (wanted: string) => query.mock.calls.filter(([{ name }]) => name === wanted).length;
+    await vi.waitFor(() => {
+      expect(asked("survey lanes")).toBeGreaterThan(2);
+      expect(asked("acquire lanes")).toBeGreaterThan(2);
+    }, patience);
+    expect(count()).toBe(4);
+    await holder.query("rollback");
+    holder.release();
+    await a.settle();
+    expect(count()).toBe(4);
+    expect(await show()).toMatchObject({ isActive: false, disabledReason: "failures" });
+  });
+
   test("the count goes on under the next owner of the lane", async () => {
     const options = { disableAfterFailures: 4, circuitFailures: 0 };
     const [a, b] = [await open(options), await open(options)];

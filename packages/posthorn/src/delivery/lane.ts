@@ -33,6 +33,8 @@ export class Lane {
   usedAt: number;
   /** Its endpoint is not active: nothing is started, and what waits is given back. */
   isPaused = false;
+  /** Is being written down as not active: nothing is started from now on, and nobody may take it before that is done. */
+  isDisabling = false;
   /** Being let go of: it takes nothing new. */
   isReleasing = false;
   /** Another worker has more time for it. */
@@ -79,13 +81,14 @@ export class Lane {
   }
 
   get isClosing(): boolean {
-    return this.isPaused || this.isReleasing || this.isYielding;
+    return this.isPaused || this.isDisabling || this.isReleasing || this.isYielding;
   }
 
   /** There are rows this worker holds, or is about to hold, for the lane, or news of it that only this worker has. */
   get isHolding(): boolean {
     const held = this.waiting.length + this.inFlight + this.reserved + this.unsettled;
-    return this.isFetching || held > 0 || this.order.owesTurns || this.isHealthUnrecorded;
+    const hasNews = this.isHealthUnrecorded || this.isDisabling;
+    return this.isFetching || held > 0 || this.order.owesTurns || hasNews;
   }
 
   /** The receiver asked for a pause, or its circuit is open: nothing is started, and what waits is given back. */

@@ -87,7 +87,7 @@ export class Lanes {
     }
     if (target.version > lane.target.version) this.retarget(lane, target);
     lane.usedAt = performance.now();
-    if (lane.isPaused || lane.isYielding) return { claim: claim.none, isForeign: true };
+    if (lane.isPaused || lane.isDisabling || lane.isYielding) return { claim: claim.none, isForeign: true };
     if (!this.#isOpen || !lane.takesNewcomers || !this.#heldBytes.mayTake(target.tenant)) {
       lane.isBacklogged = true;
       this.#signOwed(lane);
@@ -113,12 +113,6 @@ export class Lanes {
       this.changeHealth(lane, recalled(target.health));
       this.markOwed(lane);
     }
-  }
-
-  /** It was to be disabled, and that did not work out. */
-  resume(lane: Lane): void {
-    lane.isPaused = false;
-    this.markOwed(lane);
   }
 
   unreserve(endpointId: Uuid): void {

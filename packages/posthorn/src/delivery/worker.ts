@@ -280,23 +280,25 @@ export class Worker implements LaneHolder {
   }
 
   #disable(lane: Lane, cause: DisableCause): void {
-    // from this moment on, not from the next survey
-    lane.isPaused = true;
-    this.#keeper.surveyNow();
-    const disabling = this.#writeDisabled(lane, cause, lane.target.url).finally(() =>
-      this.#disabling.delete(disabling),
-    );
+    if (lane.isDisabling) return;
+    lane.isDisabling = true;
+    const disabling = this.#writeDisabled(lane, cause, lane.target.url).finally(() => {
+      lane.isDisabling = false;
+      this.#disabling.delete(disabling);
+      // it may go on, with other settings or until the next answer that says so, or what waits in it is given back
+      this.#lanes.markOwed(lane);
+      this.#keeper.surveyNow();
+    });
     this.#disabling.add(disabling);
   }
 
   async #writeDisabled(lane: Lane, cause: DisableCause, url: string): Promise<void> {
     const facts = { endpointId: formatId("ep", lane.endpointId), tenant: lane.target.tenant, cause };
     try {
-      const isDisabled = await this.#options.endpoints.disableAfter(lane.endpointId, cause, url);
-      if (isDisabled) this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
+      if (!(await this.#options.endpoints.disableAfter(lane.endpointId, cause, url))) return;
+      lane.isPaused = true;
+      this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
     } catch (error) {
-      this.#lanes.resume(lane);
-      // The next delivery gets the same answer and tries again.
       this.#options.logger.error("could not disable an endpoint", {
         ...facts,
         error: (error as Error).message,
