@@ -290,7 +290,7 @@ export class Worker implements LaneHolder {
   }
 
   async #writeDisabled(lane: Lane, cause: DisableCause, url: string): Promise<void> {
-    const facts = { endpointId: formatId("ep", lane.endpointId), tenant: lane.target.tenant, cause };
+    const facts = { endpointId: formatId("ep", lane.endpointId), tenant: lane.tenant, cause };
     try {
       const isDisabled = await this.#options.endpoints.disableAfter(lane.endpointId, cause, url);
       if (isDisabled) this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
