@@ -1,5 +1,6 @@
 // How a delivery is read, from the queue while it is owed and from history when it has ended.
-import type { Uuid } from "../../../model.ts";
+import type { DeadReason, Uuid } from "../../../model.ts";
+import type { CancelReason } from "../queue/cancel.ts";
 
 export type DeliveryState = "pending" | "in_flight" | "success" | "failed" | "dead";
 
@@ -10,6 +11,23 @@ export const DELIVERY_STATES: readonly DeliveryState[] = [
   "failed",
   "dead",
 ];
+
+/** What an attempt came to, or what somebody did about it. */
+export type EndReason = DeadReason | CancelReason;
+
+const endReasons: Readonly<Record<EndReason, true>> = {
+  attempts_exhausted: true,
+  too_old: true,
+  rejected: true,
+  redirect: true,
+  gone: true,
+  blocked_address: true,
+  invalid_request: true,
+  endpoint_deleted: true,
+  discarded: true,
+};
+
+export const END_REASONS = Object.keys(endReasons) as readonly EndReason[];
 
 export interface DeliveryRow {
   readonly id: Uuid;
