@@ -104,13 +104,16 @@ test("each state, type and reason finds its own, newest first", async () => {
 test("a state or reason that does not exist is refused with those that do, not answered with an empty list", async () => {
   await expect(idsOf({ reason: "typo" as never })).rejects.toMatchObject({
     code: "invalid_query",
-    problems: [{ pointer: "/reason", message: expect.stringContaining("attempts_exhausted, too_old, rejected") }],
+    problems: [
+      { pointer: "/reason", message: expect.stringContaining("attempts_exhausted, too_old, rejected") },
+    ],
   });
   await expect(idsOf({ state: "typo" as never })).rejects.toMatchObject({
     code: "invalid_query",
     problems: [{ pointer: "/state", message: expect.stringContaining("pending, in_flight, success") }],
   });
-  for (const reason of ["endpoint_deleted", "discarded"] as const) expect(await idsOf({ reason })).toEqual([]);
+  for (const reason of ["endpoint_deleted", "discarded"] as const)
+    expect(await idsOf({ reason })).toEqual([]);
 });
 
 test("a time range is from its first moment on and up to its last one", async () => {

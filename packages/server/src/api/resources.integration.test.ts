@@ -118,6 +118,24 @@ test("an endpoint shows the fields of the contract, and what it shows can be sen
   expect(back.json).toEqual({ ...endpoint, updated_at: expect.any(String) });
 });
 
+test("PATCH with all that GET shows says which fields to leave out, and takes the rest", async () => {
+  const server = await startServer({ started: false });
+  const { path } = await withReceiver(server);
+  const { json: endpoint } = await server.call("GET", path);
+  const refused = await server.call("PATCH", path, endpoint);
+  expect(refused.status).toBe(422);
+  const readOnly = "id tenant filter disabled_reason disabled_at circuit health created_at updated_at".split(
+    " ",
+  );
+  expect(refused.json.detail).toContain(
+    `"id" is read-only. Leave out what cannot be set: ${readOnly.join(", ")}.`,
+  );
+  const pointers = refused.json.errors.map(({ pointer }: { pointer: string }) => pointer);
+  expect(pointers.toSorted()).toEqual(readOnly.map((name) => `/${name}`).toSorted());
+  const rest = Object.entries(endpoint).filter(([name]) => !readOnly.includes(name));
+  expect((await server.call("PATCH", path, Object.fromEntries(rest))).status).toBe(200);
+});
+
 test.each([
   [{ is_actve: true }, "/is_actve"],
   [{ timeout_ms: "10" }, "/timeout_ms"],
