@@ -26,6 +26,8 @@ test("a delivery is shown with its attempts", async () => {
     endpointId: endpoint,
     tenant,
     eventType: "invoice.paid",
+    subject: null,
+    sequence: null,
     state: "success",
     attemptCount: 1,
     nextRetryAt: null,

@@ -23,6 +23,9 @@ export interface DeliveryView {
   readonly endpointId: string;
   readonly tenant: string;
   readonly eventType: string;
+  /** Its event's, and its number there; null without one. */
+  readonly subject: string | null;
+  readonly sequence: number | null;
   readonly state: DeliveryState;
   readonly attemptCount: number;
   readonly nextRetryAt: Date | null;
@@ -134,6 +137,8 @@ export function toDeliveryView(row: DeliveryRow): DeliveryView {
     endpointId: formatId("ep", row.endpointId),
     tenant: row.tenant,
     eventType: row.eventType,
+    subject: row.subject,
+    sequence: row.sequence,
     state: row.state,
     attemptCount: row.attempts,
     nextRetryAt: toDate(row.nextRetryMs),

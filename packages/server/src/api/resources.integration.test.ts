@@ -81,12 +81,18 @@ test("an endpoint that asks for order gets a subject's events in the order they 
   ]);
   const event = (n: number) => ({ tenant: "acme", type: "order.paid", subject: "order-1", data: { n } });
   const posted = await server.call("POST", "/api/v1/events", [1, 2, 3, 4].map(event));
-  await server.call("POST", "/api/v1/events", event(5));
+  expect((await server.call("POST", "/api/v1/events", event(5))).json).toMatchObject({ sequence: 5 });
+  expect(posted.json.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 2, 3, 4]);
   const bodies = (await receiver.received(5)).map(({ body }) => JSON.parse(String(body)));
   expect(bodies.map(({ sequence, data }) => [sequence, data.n])).toEqual([1, 2, 3, 4, 5].map((n) => [n, n]));
   expect((await server.call("GET", `/api/v1/events/${posted.json[3].id}`)).json).toMatchObject({
     subject: "order-1",
     sequence: 4,
+    deliveries: [{ subject: "order-1", sequence: 4 }],
+  });
+  expect((await server.call("GET", "/api/v1/deliveries")).json.data[0]).toMatchObject({
+    subject: "order-1",
+    sequence: 5,
   });
 });
 

@@ -35,6 +35,8 @@ export interface DeliveryRow {
   readonly endpointId: Uuid;
   readonly tenant: string;
   readonly eventType: string;
+  readonly subject: string | null;
+  readonly sequence: number | null;
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly nextRetryMs: number | null;
@@ -45,5 +47,5 @@ export interface DeliveryRow {
 
 /** For a row of `posthorn.delivery_states` under the name `d`, and `posthorn.events e`. */
 export const deliveryColumns = `d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", e.tenant,
-  e.type as "eventType", d.state, d.attempts, posthorn.epoch_ms(d.next_retry_at) as "nextRetryMs",
+  e.type as "eventType", e.subject, e.sequence, d.state, d.attempts, posthorn.epoch_ms(d.next_retry_at) as "nextRetryMs",
   d.dead_reason as "deadReason", d.replay_count as "replayCount", posthorn.epoch_ms(d.finished_at) as "finishedMs"`;
