@@ -144,6 +144,24 @@ describe("a name", () => {
     expect(asked).toEqual(["other", "acme"]);
   });
 
+  it("is delivered to while another tenant has more requests on silent names than there are look-ups", async () => {
+    const server = await receiver();
+    const sender = dispatcher(async (hostname) =>
+      hostname === NAME ? addresses("127.0.0.1") : await new Promise<never>(() => {}),
+    );
+    const silent = Array.from({ length: 1_200 }, (_, n) =>
+      sender.send({
+        tenant: "crowd",
+        url: `http://silent-${n}.example.com/`,
+        headers: {},
+        body: Buffer.from("{}"),
+        timeoutMs: 2_000,
+      }),
+    );
+    expect(await post(sender, server.port, "other")).toMatchObject({ statusCode: 200 });
+    for (const outcome of await Promise.all(silent)) expect(outcome).toMatchObject({ error: "timeout" });
+  });
+
   it.each(["ENOTFOUND", "EAI_AGAIN", "ESERVFAIL"])(
     "gives a DNS error on %s, without the resolver's words",
     async (code) => {
