@@ -149,17 +149,15 @@ describe("a name", () => {
     const sender = dispatcher(async (hostname) =>
       hostname === NAME ? addresses("127.0.0.1") : await new Promise<never>(() => {}),
     );
-    const silent = Array.from({ length: 1_200 }, (_, n) =>
-      sender.send({
-        tenant: "crowd",
-        url: `http://silent-${n}.example.com/`,
-        headers: {},
-        body: Buffer.from("{}"),
-        timeoutMs: 2_000,
-      }),
-    );
+    const stop = new AbortController();
+    const silent = Array.from({ length: 1_200 }, (_, n) => {
+      const url = `http://silent-${n}.example.com/`;
+      const request = { tenant: "crowd", url, headers: {}, body: Buffer.from("{}"), timeoutMs: 60_000 };
+      return sender.send(request, stop.signal);
+    });
     expect(await post(sender, server.port, "other")).toMatchObject({ statusCode: 200 });
-    for (const outcome of await Promise.all(silent)) expect(outcome).toMatchObject({ error: "timeout" });
+    stop.abort();
+    await Promise.all(silent);
   });
 
   it.each(["ENOTFOUND", "EAI_AGAIN", "ESERVFAIL"])(
