@@ -5,6 +5,7 @@ import {
   flag,
   nullable,
   object,
+  readOnly,
   text,
   textList,
   textMap,
@@ -58,6 +59,15 @@ export const endpointPatchFields: Fields = {
   retry_on: { to: "retryOn", type: nullable(text) },
   ordering: { to: "ordering", type: nullable(text) },
   fifo_on_dead: { to: "fifoOnDead", type: nullable(text) },
+  id: { to: "id", type: readOnly },
+  tenant: { to: "tenant", type: readOnly },
+  filter: { to: "filter", type: readOnly },
+  disabled_reason: { to: "disabledReason", type: readOnly },
+  disabled_at: { to: "disabledAt", type: readOnly },
+  circuit: { to: "circuit", type: readOnly },
+  health: { to: "health", type: readOnly },
+  created_at: { to: "createdAt", type: readOnly },
+  updated_at: { to: "updatedAt", type: readOnly },
 };
 
 /** A secret of one's own can be brought along, but not put in later: that is what rotation is for. */

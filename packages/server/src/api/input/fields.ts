@@ -47,7 +47,16 @@ export function unknownField(name: string, known: readonly string[]): string {
   return known.length === 0 ? `${what}: this takes no fields.` : `${what}. ${didYouMean(name, known)}`;
 }
 
+/** Shown by GET, and refused by name: whoever sends back what was shown is told what to drop. */
+export const readOnly: FieldType = (value) => value;
+
+function readOnlyField(name: string, fields: Fields): string {
+  const names = Object.keys(fields).filter((other) => fields[other]?.type === readOnly);
+  return `"${name}" is read-only. Leave out what cannot be set: ${names.join(", ")}.`;
+}
+
 export function object(fields: Fields): FieldType {
+  const settable = Object.keys(fields).filter((name) => fields[name]?.type !== readOnly);
   return (value, pointer, problems) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       problems.push({ pointer, message: "This must be a JSON object." });
@@ -57,8 +66,10 @@ export function object(fields: Fields): FieldType {
     for (const [name, inner] of Object.entries(value)) {
       const place = `${pointer}/${escapePointer(name)}`;
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (field) values[field.to] = field.type(inner, place, problems);
-      else problems.push({ pointer: place, message: unknownField(name, Object.keys(fields)) });
+      if (field === undefined) problems.push({ pointer: place, message: unknownField(name, settable) });
+      else if (field.type === readOnly)
+        problems.push({ pointer: place, message: readOnlyField(name, fields) });
+      else values[field.to] = field.type(inner, place, problems);
     }
     return values;
   };

@@ -12,6 +12,8 @@ export function presentDelivery(delivery: DeliveryView): object {
     endpoint_id: delivery.endpointId,
     tenant: delivery.tenant,
     event_type: delivery.eventType,
+    subject: delivery.subject,
+    sequence: delivery.sequence,
     state: delivery.state,
     attempt_count: delivery.attemptCount,
     next_retry_at: delivery.nextRetryAt,

@@ -69,8 +69,8 @@ function accepted(body: string, isReplay: boolean): Reply {
   return isReplay ? { status: 202, body, headers: ["Idempotency-Replayed", "true"] } : { status: 202, body };
 }
 
-function resultJson({ id, duplicate, deliveries }: PublishResult): string {
-  return `{"id":"${id}","duplicate":${duplicate},"deliveries":${deliveries}}`;
+function resultJson({ id, sequence, duplicate, deliveries }: PublishResult): string {
+  return `{"id":"${id}","sequence":${sequence},"duplicate":${duplicate},"deliveries":${deliveries}}`;
 }
 
 /** The draft's quoted form and the bare form of everyone else are the same key. */
