@@ -268,7 +268,7 @@ describe("disabling", () => {
     const a = await open({ disableAfterFailures: 4, circuitFailures: 0 });
     const { path, count, show } = await endpointOn(a, { maxInFlight: 1 });
     receiver.answer(path, [...Array(4).fill({ status: 500 }), {}]);
-    const holder = await pool.connect();
+    const holder = await world.pool.connect();
     await holder.query("begin");
     await holder.query("select from posthorn.tenants for update");
     await publish(a, 10);
