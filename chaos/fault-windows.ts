@@ -26,20 +26,25 @@ function noticingMs({ scale }: CaseFile, { kind }: Deed): number {
   return strikesAll(kind) || kind === "kill worker" || kind === "terminate worker" ? scale.leaseMs : 0;
 }
 
-export function databaseWindows(file: CaseFile): Stretch[] {
-  return file.deeds.filter(({ kind }) => strikesAll(kind)).map((deed) => windowOf(file, deed));
+export interface FaultWindow extends Stretch {
+  /** A worker's process; null: the database, and so all of them. */
+  readonly victim: string | null;
 }
 
-export function workerWindows(file: CaseFile, isMeant: (deed: Deed) => boolean): Stretch[] {
+/** Strikes that can keep something from being sent; those on API processes and on the library cannot. */
+export function faultWindows(file: CaseFile): FaultWindow[] {
   return file.deeds
-    .filter((deed) => disturbs(deed.kind) && deed.victim?.startsWith("w") && isMeant(deed))
-    .map((deed) => windowOf(file, deed));
+    .filter(({ kind, victim }) => strikesAll(kind) || (disturbs(kind) && victim?.startsWith("w")))
+    .map((deed) => ({ ...windowOf(file, deed), victim: deed.victim }));
 }
 
 /** It takes a moment until what a worker has in mind is written down. */
 const recordingMs = 200;
 
-/** By endpoint: it asked for a pause, its circuit was not closed, or it had as many requests open as it allows. */
+/**
+ * By endpoint: it asked for a pause, its circuit was not closed, it had as many requests open as it allows, or the
+ * machine stood still. In order and apart from each other.
+ */
 export function endpointHolds(file: CaseFile): Map<string, Stretch[]> {
   const lines = groupBy(file.health, ({ endpointId }) => endpointId);
   const attempts = groupBy(file.deliveries, ({ endpointId }) => endpointId);
@@ -48,7 +53,8 @@ export function endpointHolds(file: CaseFile): Map<string, Stretch[]> {
       const own = (attempts.get(id) ?? []).flatMap((delivery) => [
         ...(file.attemptsOf.get(delivery.id)?.values() ?? []),
       ]);
-      return [name, [...troubles(lines.get(id) ?? []), ...fullStretches(own, maxInFlight)]];
+      const holds = [...troubles(lines.get(id) ?? []), ...fullStretches(own, maxInFlight), ...file.stalls];
+      return [name, joined(holds)];
     }),
   );
 }
@@ -85,6 +91,35 @@ function fullStretches(attempts: readonly LedgerAttempt[], cap: number): Stretch
   return full;
 }
 
+function joined(stretches: readonly Stretch[]): Stretch[] {
+  const apart: { from: number; until: number }[] = [];
+  for (const { from, until } of stretches.toSorted((a, b) => a.from - b.from)) {
+    const last = apart.at(-1);
+    if (last === undefined || from > last.until) apart.push({ from, until });
+    else last.until = Math.max(last.until, until);
+  }
+  return apart;
+}
+
+/** Those that overlap with the stretch; there are thousands in a long run, so they are not all looked at. */
+export function during(holds: readonly Stretch[], stretch: Stretch): Stretch[] {
+  const first = lowestIndex(holds, ({ until }) => until > stretch.from);
+  const end = lowestIndex(holds, ({ from }) => from >= stretch.until);
+  return holds.slice(first, end);
+}
+
+/** The first of a sorted list for which it holds, or the list's length. */
+export function lowestIndex<Item>(items: readonly Item[], isPast: (item: Item) => boolean): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isPast(items[middle] as Item)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 export function overlaps(one: Stretch, other: Stretch): boolean {
   return one.from < other.until && other.from < one.until;
 }
@@ -93,10 +128,9 @@ export function overlaps(one: Stretch, other: Stretch): boolean {
 export function lengthOutside({ from, until }: Stretch, windows: readonly Stretch[]): number {
   let outside = 0;
   let covered = from;
-  for (const window of windows.toSorted((a, b) => a.from - b.from)) {
-    if (window.until <= covered || window.from >= until) continue;
+  for (const window of joined(windows.filter((window) => overlaps(window, { from, until })))) {
     outside += Math.max(0, window.from - covered);
-    covered = Math.max(covered, window.until);
+    covered = window.until;
   }
   return outside + Math.max(0, until - covered);
 }

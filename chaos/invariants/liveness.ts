@@ -1,6 +1,13 @@
 // What is due is sent, unless something stands in the way that must.
 import { type CaseFile, groupBy, type ReceivedRequest, type Stretch } from "../evidence.ts";
-import { databaseWindows, endpointHolds, lengthOutside, overlaps, workerWindows } from "../fault-windows.ts";
+import {
+  during,
+  endpointHolds,
+  faultWindows,
+  lengthOutside,
+  lowestIndex,
+  overlaps,
+} from "../fault-windows.ts";
 
 const promisedMs = 1_000;
 /**
@@ -19,7 +26,7 @@ export function liveness(file: CaseFile): string[] {
 
 /** From when an attempt was due until it came; what is excused by a fault or by the endpoint itself does not count. */
 export function waits(file: CaseFile): { request: ReceivedRequest; waitedMs: number; isExcused: boolean }[] {
-  const database = databaseWindows(file);
+  const faults = faultWindows(file);
   const holds = endpointHolds(file);
   const turnAt = turns(file);
   return [...groupBy(file.requests, ({ endpoint }) => endpoint)].flatMap(([endpoint, unsorted]) => {
@@ -27,18 +34,17 @@ export function waits(file: CaseFile): { request: ReceivedRequest; waitedMs: num
     return requests.flatMap((request) => {
       const owedAt = dueAt(file, request);
       if (owedAt === null) return [];
-      const from = Math.max(owedAt, turnAt(request));
-      const owner = requests.findLast(({ arrivedAt }) => arrivedAt < from)?.sender;
-      const wait: Stretch = { from, until: Math.max(from, request.arrivedAt) };
-      const faults = [...database, ...workerWindows(file, ({ victim }) => victim === owner)];
+      const until = request.arrivedAt;
+      const wait: Stretch = { from: Math.min(until, Math.max(owedAt, turnAt(request))), until };
+      const owner = requests[lowestIndex(requests, ({ arrivedAt }) => arrivedAt >= wait.from) - 1]?.sender;
+      const met = faults.filter((window) => overlaps(window, wait));
       // it may have gone from hand to hand: whichever worker was struck may have had it in between
-      const hasMoved = owner !== request.sender || faults.some((window) => overlaps(window, wait));
-      const excuses = [
-        ...(hasMoved ? [...database, ...workerWindows(file, () => true)] : []),
-        ...file.stalls,
-        ...(holds.get(endpoint) ?? []),
-      ];
-      const waitedMs = lengthOutside(wait, excuses);
+      const hasMoved =
+        owner !== request.sender || met.some(({ victim }) => victim === null || victim === owner);
+      const waitedMs = lengthOutside(wait, [
+        ...(hasMoved ? met : []),
+        ...during(holds.get(endpoint) ?? [], wait),
+      ]);
       return { request, waitedMs, isExcused: waitedMs < wait.until - wait.from };
     });
   });

@@ -1,13 +1,6 @@
 // How the processes behave: they come back, end in order, keep the time, and dial nobody they must not.
 import type { CaseFile, ReceivedRequest, Stretch } from "../evidence.ts";
-import {
-  databaseWindows,
-  endpointHolds,
-  lengthOutside,
-  pollMs,
-  windowOf,
-  workerWindows,
-} from "../fault-windows.ts";
+import { during, endpointHolds, faultWindows, lengthOutside, pollMs, windowOf } from "../fault-windows.ts";
 import { strikesAll } from "../strikes.ts";
 
 /** The rest is for noticing the arrival, on two cores that are not alone. */
@@ -26,17 +19,17 @@ export function recovery(file: CaseFile): string[] {
 export function recoveries(
   file: CaseFile,
 ): { request: ReceivedRequest; waitedMs: number; isExcused: boolean }[] {
-  const common = [...databaseWindows(file), ...file.stalls];
+  const faults = faultWindows(file);
   const holds = endpointHolds(file);
   return interruptions(file).map(({ request, killedAt, again }) => {
     if (again === null) return { request, waitedMs: Number.POSITIVE_INFINITY, isExcused: false };
     const wait: Stretch = { from: killedAt, until: Math.max(killedAt, again.at) };
-    const takers = workerWindows(
-      file,
-      ({ victim, at }) =>
-        victim !== request.sender && (victim === again.sender || (at >= wait.from && at < wait.until)),
+    // who was struck before and did not send it has never had it
+    const met = faults.filter(
+      ({ victim, from }) =>
+        victim === null || victim === again.sender || (victim !== request.sender && from >= killedAt),
     );
-    const waitedMs = lengthOutside(wait, [...common, ...takers, ...(holds.get(request.endpoint) ?? [])]);
+    const waitedMs = lengthOutside(wait, [...met, ...during(holds.get(request.endpoint) ?? [], wait)]);
     return { request, waitedMs, isExcused: waitedMs < wait.until - wait.from };
   });
 }
@@ -63,14 +56,13 @@ export function interruptions(file: CaseFile): Interruption[] {
 
 /** By the ledger where the receiver was away and saw nothing. */
 function sentAgain(file: CaseFile, { deliveryId, attempt }: ReceivedRequest): Interruption["again"] {
-  const seen = (file.requestsOf.get(deliveryId) ?? [])
-    .filter((request) => request.attempt > attempt)
-    .map(({ arrivedAt, sender }) => ({ at: arrivedAt, sender }));
-  const recorded = [...(file.attemptsOf.get(deliveryId)?.values() ?? [])].flatMap(({ number, startedAt }) =>
-    number > attempt && startedAt !== null ? { at: startedAt, sender: null } : [],
+  const later = (file.requestsOf.get(deliveryId) ?? []).filter((request) => request.attempt > attempt);
+  const seen = new Map(later.map((request) => [request.attempt, request]));
+  const unseen = [...(file.attemptsOf.get(deliveryId)?.values() ?? [])].flatMap(({ number, startedAt }) =>
+    number > attempt && startedAt !== null && !seen.has(number) ? { at: startedAt, sender: null } : [],
   );
-  const [first = null] = seen.length > 0 ? seen : recorded.toSorted((a, b) => a.at - b.at);
-  return first;
+  const all = [...later.map(({ arrivedAt, sender }) => ({ at: arrivedAt, sender })), ...unseen];
+  return all.toSorted((a, b) => a.at - b.at)[0] ?? null;
 }
 
 export function convergence({ convergedAt, unsettled, deliveries, endpoints }: CaseFile): string[] {
