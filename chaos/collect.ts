@@ -25,6 +25,12 @@ export function readReceiverLog(path: string): Pick<Evidence, "requests" | "cana
   return { requests, canaryHits };
 }
 
+/** For whoever looks into a run; the evidence has them already. */
+export function writeStalls({ stalls, logsDir }: World): void {
+  const lines = stalls.stretches.map((stretch) => `${JSON.stringify(stretch)}\n`);
+  writeFileSync(join(logsDir, "stalls.jsonl"), lines.join(""));
+}
+
 type Ledger = Pick<Evidence, "deliveries" | "attempts" | "events" | "orders" | "health">;
 
 /** Also written down line by line, beside the other logs: the database does not outlive the run. */

@@ -133,7 +133,7 @@ export interface Evidence {
   readonly exits: readonly Exit[];
   /** Lines of standard error that are no log lines, or log lines of the level error. */
   readonly complaints: readonly string[];
-  /** The machine stood still, as far as this process could tell. */
+  /** The machine was busy with something else, as far as this process could tell. */
   readonly stalls: readonly Stretch[];
   /** Connections to addresses that no delivery may be sent to. */
   readonly canaryHits: readonly string[];

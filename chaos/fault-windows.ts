@@ -43,7 +43,7 @@ const recordingMs = 200;
 
 /**
  * By endpoint: it asked for a pause, its circuit was not closed, it had as many requests open as it allows, or the
- * machine stood still. In order and apart from each other.
+ * machine was busy. In order and apart from each other.
  */
 export function endpointHolds(file: CaseFile): Map<string, Stretch[]> {
   const lines = groupBy(file.health, ({ endpointId }) => endpointId);
@@ -122,6 +122,15 @@ export function lowestIndex<Item>(items: readonly Item[], isPast: (item: Item) =
 
 export function overlaps(one: Stretch, other: Stretch): boolean {
   return one.from < other.until && other.from < one.until;
+}
+
+/** Less is as good as nothing. */
+const negligibleMs = 100;
+
+/** How long something waited, apart from the windows; excused is one whose wait fell into them for long enough to tell. */
+export function judge(wait: Stretch, windows: readonly Stretch[]): { waitedMs: number; isExcused: boolean } {
+  const waitedMs = lengthOutside(wait, windows);
+  return { waitedMs, isExcused: waitedMs < wait.until - wait.from - negligibleMs };
 }
 
 /** How much of the stretch lies outside all the windows. */

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
-import { readLedger, readReceiverLog } from "./collect.ts";
+import { readLedger, readReceiverLog, writeStalls } from "./collect.ts";
 import { calmDown, untilAtRest } from "./convergence.ts";
 import { type CaseFile, type Evidence, openCase, type Stretch } from "./evidence.ts";
 import { type Figures, figuresOf } from "./figures.ts";
@@ -81,6 +81,7 @@ async function experience(world: World, options: RunOptions): Promise<Evidence> 
   if (isCalm) say("nothing is owed; is everything as it was?");
   const end = isCalm ? await calmDown(world, scale) : { ...rest, calm: null };
   publishers.stop();
+  writeStalls(world);
   return {
     scale,
     endpoints: world.endpoints,

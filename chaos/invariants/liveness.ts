@@ -1,13 +1,6 @@
 // What is due is sent, unless something stands in the way that must.
 import { type CaseFile, groupBy, type ReceivedRequest, type Stretch } from "../evidence.ts";
-import {
-  during,
-  endpointHolds,
-  faultWindows,
-  lengthOutside,
-  lowestIndex,
-  overlaps,
-} from "../fault-windows.ts";
+import { during, endpointHolds, faultWindows, judge, lowestIndex, overlaps } from "../fault-windows.ts";
 
 const promisedMs = 1_000;
 /**
@@ -41,11 +34,8 @@ export function waits(file: CaseFile): { request: ReceivedRequest; waitedMs: num
       // it may have gone from hand to hand: whichever worker was struck may have had it in between
       const hasMoved =
         owner !== request.sender || met.some(({ victim }) => victim === null || victim === owner);
-      const waitedMs = lengthOutside(wait, [
-        ...(hasMoved ? met : []),
-        ...during(holds.get(endpoint) ?? [], wait),
-      ]);
-      return { request, waitedMs, isExcused: waitedMs < wait.until - wait.from };
+      const excuses = [...(hasMoved ? met : []), ...during(holds.get(endpoint) ?? [], wait)];
+      return { request, ...judge(wait, excuses) };
     });
   });
 }

@@ -1,6 +1,14 @@
 // How the processes behave: they come back, end in order, keep the time, and dial nobody they must not.
 import type { CaseFile, ReceivedRequest, Stretch } from "../evidence.ts";
-import { during, endpointHolds, faultWindows, lengthOutside, pollMs, windowOf } from "../fault-windows.ts";
+import {
+  during,
+  endpointHolds,
+  faultWindows,
+  judge,
+  lengthOutside,
+  pollMs,
+  windowOf,
+} from "../fault-windows.ts";
 import { strikesAll } from "../strikes.ts";
 
 /** The rest is for noticing the arrival, on two cores that are not alone. */
@@ -29,8 +37,7 @@ export function recoveries(
       ({ victim, from }) =>
         victim === null || victim === again.sender || (victim !== request.sender && from >= killedAt),
     );
-    const waitedMs = lengthOutside(wait, [...met, ...during(holds.get(request.endpoint) ?? [], wait)]);
-    return { request, waitedMs, isExcused: waitedMs < wait.until - wait.from };
+    return { request, ...judge(wait, [...met, ...during(holds.get(request.endpoint) ?? [], wait)]) };
   });
 }
 

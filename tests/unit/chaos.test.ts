@@ -411,7 +411,7 @@ test.each<[string, Doctor]>([
     },
   ],
   [
-    "while the machine stood still",
+    "while the machine was busy with something else",
     (it) => {
       retryLate(it, longestLateMs + 3_000);
       it.stalls.push({ from: 1_300, until: 4_300 });
