@@ -127,7 +127,7 @@ export function overlaps(one: Stretch, other: Stretch): boolean {
 /** Less is as good as nothing. */
 const negligibleMs = 100;
 
-/** How long something waited, apart from the windows; excused is one whose wait fell into them for long enough to tell. */
+/** How long something waited, apart from the windows. Excused: its wait fell into them for longer than nothing. */
 export function judge(wait: Stretch, windows: readonly Stretch[]): { waitedMs: number; isExcused: boolean } {
   const waitedMs = lengthOutside(wait, windows);
   return { waitedMs, isExcused: waitedMs < wait.until - wait.from - negligibleMs };

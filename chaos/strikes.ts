@@ -58,7 +58,7 @@ const replies: readonly LostReplies[] = [
 const hourMs = 3_600_000;
 /** Until receivers that misbehave have requests open that a kill interrupts. */
 const busyMs = 1_000;
-/** The first kill is left alone beyond the lease: only where nothing else is broken can be told how long it took to recover. */
+/** The first kill is left alone beyond the lease: how long it took to recover shows only where nothing else is broken. */
 const aloneMs = 2_000;
 
 export function planStrikes(seed: number, scale: Scale, kinds: readonly StrikeKind[]): Strike[] {
