@@ -129,8 +129,8 @@ function waitForFirst(it: Mutable<Evidence>, waitedMs: number): void {
   it.health.push(onTrial);
 }
 
-/** A second, and half of one to notice it. */
-const longestLateMs = 1_500;
+/** A second, and another one to notice it. */
+const longestLateMs = 2_000;
 
 function retryLate(it: Mutable<Evidence>, lateMs: number): void {
   it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_250 + lateMs, { sender: "w1.1" });
