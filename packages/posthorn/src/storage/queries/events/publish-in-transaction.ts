@@ -2,9 +2,21 @@
 import { statement } from "../../sql.ts";
 
 // Everything is bound as text: some drivers encode a jsonb parameter twice.
+//
+// The caller's ids keep the order of its publishes, by its own clock if it was not started. One that is off the database's
+// time is replaced: its day decides how long the event is kept, and its age whether it is still to be retried.
 export const publishStatement = statement(
   "publish in transaction",
   `
+with new_event as materialized (
+  select case
+    when substring($7::text from 5)::uuid
+      between posthorn.lowest_uuid_at(posthorn.now() - interval '1 minute')
+      and posthorn.lowest_uuid_at(posthorn.now() + interval '1 minute')
+    then $7::text
+    else 'evt_' || posthorn.uuidv7(posthorn.now())
+  end as id
+)
 select posthorn.publish(
   tenant => $1::text,
   type => $2::text,
@@ -12,7 +24,9 @@ select posthorn.publish(
   subject => $4::text,
   api_version => $5::text,
   idempotency_key => $6::text,
-  id => $7::text
-) as id
+  id => new_event.id
+) as id,
+  new_event.id as "newId"
+from new_event
 `,
 );
