@@ -23,10 +23,12 @@ import { createAnnounce } from "./notify/announce.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
 import { createEvents, type Events } from "./resources/events.ts";
+import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
 import { createMembers, type Members } from "./resources/members.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
 import { Clock } from "./service/clock.ts";
+import { Turns } from "./service/turns.ts";
 import { withinTime } from "./service/within-time.ts";
 import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
@@ -120,13 +122,19 @@ export class Instance implements Posthorn {
       onDisabled: () => this.#engine?.tellOfNotices(),
     });
     const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
-    const test = (tenant: string, id: string) => this.#test(tenant, id);
+    const test = async (tenant: string, id: string) => {
+      await endpoints.get(tenant, id);
+      return await this.#test(tenant, id);
+    };
     const retry = (id: string) => this.#retry(id);
-    this.tenants = translated(tenants, this.#translate);
-    this.members = translated(createMembers(db), this.#translate);
-    this.endpoints = translated({ ...endpoints, test }, this.#translate);
-    this.events = translated(createEvents(db), this.#translate);
-    this.deliveries = translated({ ...createDeliveries({ db }), retry }, this.#translate);
+    const turns = new Turns(CALLS_AT_ONCE);
+    const opened = <Resource extends object>(resource: Resource): Resource =>
+      translated(inTurn(resource, turns), this.#translate);
+    this.tenants = opened(tenants);
+    this.members = opened(createMembers(db));
+    this.endpoints = opened({ ...endpoints, test });
+    this.events = opened(createEvents(db));
+    this.deliveries = opened({ ...createDeliveries({ db }), retry });
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),
@@ -265,7 +273,6 @@ export class Instance implements Posthorn {
   }
 
   async #test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }> {
-    await this.endpoints.get(tenant, id);
     const endpointId = parseId("ep", id) as Uuid;
     const nowMs = this.clock.nowMs();
     const event: Event = {
