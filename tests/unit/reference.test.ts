@@ -110,11 +110,14 @@ describe("the reference", () => {
   });
 });
 
-test.each(["wire", "posthorn", "server"])("the package %s carries a README and the license", (folder) => {
-  const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-  expect(read(`packages/${folder}/LICENSE`)).toBe(read("LICENSE"));
-  expect(read(`packages/${folder}/README.md`)).toContain("docs/reference/");
-});
+test.each(["wire", "posthorn", "client", "server"])(
+  "the package %s carries a README and the license",
+  (folder) => {
+    const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+    expect(read(`packages/${folder}/LICENSE`)).toBe(read("LICENSE"));
+    expect(read(`packages/${folder}/README.md`)).toContain("docs/reference/");
+  },
+);
 
 describe("the README", () => {
   test("shows the example as it is run", () => {

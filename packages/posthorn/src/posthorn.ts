@@ -61,7 +61,7 @@ export interface Posthorn {
      * Pending at once with a fresh budget of attempts: the same path as an automatic retry. Refused, and nothing changed,
      * while it is in flight and where nothing may be sent: the endpoint deleted or disabled, the tenant inactive.
      */
-    retry(id: string): Promise<void>;
+    retry(id: string, scope?: { readonly tenant?: string | undefined }): Promise<void>;
   };
   /** Small facts about this installation, written once. */
   readonly meta: {
@@ -120,7 +120,7 @@ export class Instance implements Posthorn {
     });
     const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
     const test = (tenant: string, id: string) => this.#test(tenant, id);
-    const retry = (id: string) => this.#retry(id);
+    const retry: Posthorn["deliveries"]["retry"] = (id, scope) => this.#retry(id, scope);
     this.tenants = translated(tenants, this.#translate);
     this.members = translated(createMembers(db), this.#translate);
     this.endpoints = translated({ ...endpoints, test }, this.#translate);
@@ -273,7 +273,8 @@ export class Instance implements Posthorn {
     return { eventId: formatId("evt", event.id), deliveryId: formatId("dlv", delivery.id) };
   }
 
-  async #retry(id: string): Promise<void> {
+  async #retry(id: string, scope: { readonly tenant?: string | undefined } = {}): Promise<void> {
+    if (scope.tenant !== undefined) await this.deliveries.get(id, scope);
     const deliveryId = parseId("dlv", String(id));
     const result =
       deliveryId === null ? ({ kind: "not_found" } as const) : await oweAgain(this.db, deliveryId);

@@ -7,6 +7,7 @@ export const httpErrorRegistry = {
   invalid_utf8: { status: 400, meaning: "The body is not valid UTF-8." },
   body_incomplete: { status: 400, meaning: "The connection ended before the whole body arrived." },
   unauthorized: { status: 401, meaning: "A valid key is needed." },
+  forbidden: { status: 403, meaning: "The key may not do this." },
   not_found: { status: 404, meaning: "There is nothing at this address." },
   method_not_allowed: { status: 405, meaning: "This address does not know the method." },
   body_too_large: { status: 413, meaning: "The body is larger than the limit." },

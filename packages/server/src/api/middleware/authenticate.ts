@@ -2,11 +2,12 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { HttpError } from "../http-error.ts";
+import { ADMIN, type Principal } from "../principal.ts";
 
 /** The SHA-256 of the admin key in hex, or null while there is none. */
 export type AdminKeyDigest = () => string | null | Promise<string | null>;
 
-export type Authenticate = (request: IncomingMessage) => void | Promise<void>;
+export type Authenticate = (request: IncomingMessage) => Principal | Promise<Principal>;
 
 /** Throws the same 401 for every reason; `digest` is asked until it knows the answer, then never again. */
 export function createAuthenticate(digest: AdminKeyDigest): Authenticate {
@@ -18,7 +19,7 @@ export function createAuthenticate(digest: AdminKeyDigest): Authenticate {
     return Promise.resolve(digest()).then((hex) => {
       if (hex === null) throw unauthorized();
       expected = Buffer.from(hex, "hex");
-      check(given, expected);
+      return check(given, expected);
     });
   };
 }
@@ -27,8 +28,9 @@ export function adminKeyDigest(key: string): string {
   return hash("sha256", key, "hex");
 }
 
-function check(given: string, expected: Buffer): void {
+function check(given: string, expected: Buffer): Principal {
   if (!timingSafeEqual(hash("sha256", given, "buffer"), expected)) throw unauthorized();
+  return ADMIN;
 }
 
 function bearerKey(header: string | undefined): string | null {

@@ -1,0 +1,17 @@
+// The whole API, resource by resource.
+import { deliveries } from "./deliveries.ts";
+import { endpoints } from "./endpoints.ts";
+import { events } from "./events.ts";
+import { members } from "./members.ts";
+import type { Contract } from "./operation.ts";
+import { tenants } from "./tenants.ts";
+
+export const contract = {
+  events,
+  tenants,
+  members,
+  endpoints,
+  deliveries,
+} as const satisfies Contract;
+
+export type PosthornContract = typeof contract;
