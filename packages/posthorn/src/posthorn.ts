@@ -22,6 +22,7 @@ import { createAnnounce } from "./notify/announce.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
 import { createEvents, type Events } from "./resources/events.ts";
+import { createKeys, type Keys } from "./resources/keys.ts";
 import { createMembers, type Members } from "./resources/members.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
@@ -51,6 +52,7 @@ export interface Posthorn {
   health(): Promise<Health>;
   readonly tenants: Tenants;
   readonly members: Members;
+  readonly keys: Keys;
   readonly endpoints: Omit<Endpoints, "disableAfter"> & {
     /** Sends `webhook.test` to this endpoint, whatever it subscribes to, by the path of every delivery. */
     test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }>;
@@ -88,6 +90,7 @@ const defaultGraceMs = 25_000;
 export class Instance implements Posthorn {
   readonly tenants: Posthorn["tenants"];
   readonly members: Posthorn["members"];
+  readonly keys: Posthorn["keys"];
   readonly endpoints: Posthorn["endpoints"];
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
@@ -123,6 +126,7 @@ export class Instance implements Posthorn {
     const retry: Posthorn["deliveries"]["retry"] = (id, scope) => this.#retry(id, scope);
     this.tenants = translated(tenants, this.#translate);
     this.members = translated(createMembers(db), this.#translate);
+    this.keys = translated(createKeys({ db, nowMs: () => clock.nowMs() }), this.#translate);
     this.endpoints = translated({ ...endpoints, test }, this.#translate);
     this.events = translated(createEvents(db), this.#translate);
     this.deliveries = translated({ ...createDeliveries({ db }), retry }, this.#translate);

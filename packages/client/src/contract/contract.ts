@@ -2,6 +2,7 @@
 import { deliveries } from "./deliveries.ts";
 import { endpoints } from "./endpoints.ts";
 import { events } from "./events.ts";
+import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
 import { tenants } from "./tenants.ts";
@@ -12,6 +13,7 @@ export const contract = {
   members,
   endpoints,
   deliveries,
+  keys,
 } as const satisfies Contract;
 
 export type PosthornContract = typeof contract;

@@ -1,5 +1,6 @@
 // Members of a tenant: the caller's own users, each in a role.
 import { z } from "zod";
+import { newKey } from "./keys.ts";
 import { operation, ROLE_SCOPES, type Role } from "./operation.ts";
 import { listQuery, page, tenantId, time, userId } from "./parts.ts";
 
@@ -57,5 +58,16 @@ export const members = {
     summary: "Removes a member",
     permission: { scopes: ["admin"], reach: "tenant" },
     answer: { status: 204, schema: null },
+  }),
+  createToken: operation({
+    method: "POST",
+    path: `${path}/tokens`,
+    summary: "Makes a token for a member to act with, in the role they have when they use it",
+    permission: { scopes: ["admin"], reach: "tenant" },
+    body: z.strictObject({
+      expires_in_seconds: z.int().optional().meta({ minimum: 60, maximum: 2_592_000, default: 3_600 }),
+    }),
+    isBodyOptional: true,
+    answer: { status: 201, schema: newKey },
   }),
 };

@@ -5,11 +5,13 @@ import type { Logger, Posthorn } from "posthorn";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
 import { type AdminKeyDigest, adminKeyDigest, createAuthenticate } from "./middleware/authenticate.ts";
+import { KeyCache } from "./middleware/key-cache.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { nothingHere } from "./nothing-here.ts";
 import { deliveryOperations } from "./operations/deliveries.ts";
 import { endpointOperations } from "./operations/endpoints.ts";
 import { eventOperations } from "./operations/events.ts";
+import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, type Principal } from "./principal.ts";
@@ -24,6 +26,8 @@ import { type Sink, sinkRoutes } from "./sink.ts";
 export interface HandlerOptions {
   /** Key with every scope. Unset: the one that `posthorn serve` made in this database. */
   readonly adminKey?: string | undefined;
+  /** Requests per second that a stored key may make of each process, unless it says so itself; 0: no limit. Default 0. */
+  readonly keyRateLimit?: number | undefined;
   /** Turns on `/sink/{id}`, and says who may read what it recorded. */
   readonly sink?: { readonly sink: Sink; readonly readers: RoutePermission } | undefined;
   /** `health` leaves only what a supervisor asks, for a process that has no API. Default: `all`. */
@@ -46,7 +50,11 @@ export const ADMIN_KEY_META = "admin_key_sha256";
 export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Handler {
   const routes = routesOf(hooks, options);
   const router = createRouter(routes);
-  const authenticate = createAuthenticate(digestOf(hooks, options.adminKey));
+  const authenticate = createAuthenticate({
+    adminKeyDigest: digestOf(hooks, options.adminKey),
+    keys: new KeyCache(hooks.keys),
+    keyRateLimit: options.keyRateLimit ?? 0,
+  });
   const { logger, isDraining = () => false } = options;
 
   async function principalOf(
@@ -116,6 +124,7 @@ export function routesOf(
       members: memberOperations(hooks),
       endpoints: endpointOperations(hooks),
       deliveries: deliveryOperations(hooks),
+      keys: keyOperations(hooks),
     }),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
   ];

@@ -14,6 +14,7 @@ export const httpErrorRegistry = {
   unsupported_media_type: { status: 415, meaning: "The body has a type or encoding that is not accepted." },
   invalid_body: { status: 422, meaning: "The body has fields that are missing, unknown or wrong." },
   invalid_parameter: { status: 422, meaning: "A parameter in the URL is unknown or wrong." },
+  rate_limited: { status: 429, meaning: "The key makes more requests than it may." },
   internal_error: { status: 500, meaning: "Something went wrong on our side." },
   body_already_read: { status: 500, meaning: "Another handler consumed the body first." },
   shutting_down: { status: 503, meaning: "This server is stopping." },

@@ -63,6 +63,7 @@ async function listen(
     host: config.host,
     port: config.port,
     adminKey: config.adminKey,
+    keyRateLimit: config.keyRateLimit,
     routes: role === "worker" ? "health" : "all",
     // Whoever can reach the server may write to the sink; reading what customers were sent takes the key.
     sink: config.sink ? { sink: new Sink(), readers: FOR_OPERATORS } : undefined,
