@@ -33,7 +33,7 @@ export async function knownKeys(db: Queryable, ids: readonly string[]): Promise<
 }
 
 const knownStatement = statement(
-  "known keys",
+  "known api keys",
   `
 select ${keyColumns}, k.digest, m.role,
   posthorn.epoch_ms(k.expires_at) - posthorn.epoch_ms(posthorn.now()) as "endsInMs"
