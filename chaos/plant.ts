@@ -34,7 +34,7 @@ export const plants = {
         file: "posthorn/src/event/publisher.ts",
         find: "      this.#waiting.push(entry);\n",
         put: `      this.#waiting.push(entry);
-      resolve({ id: formatId("evt", event.id), duplicate: false, deliveries: null });\n`,
+      resolve({ id: formatId("evt", event.id), sequence: null, duplicate: false, deliveries: null });\n`,
       },
     ],
     strikes: ["restart database", "kill api"],

@@ -131,6 +131,19 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+test.each([
+  [["10.0.0.0/8", "169.254.169.254/32"], [["169.254.0.0/16"]]],
+  [["10.0.0.0/8"], []],
+])(
+  "with %j allowed, a start warns of the cloud metadata in it that stays refused",
+  async (allowCidrs, refused) => {
+    const warn = vi.fn();
+    await createWorld({ allowCidrs, logger: { debug: vi.fn(), info: vi.fn(), warn, error: vi.fn() } });
+    const warned = warn.mock.calls.filter(([message]) => message.includes("POSTHORN_ALLOW_CIDRS"));
+    expect(warned.map(([, fields]) => fields.refused)).toEqual(refused);
+  },
+);
+
 describe("an endpoint cannot be registered", () => {
   test("nor changed to a URL that is not public, and the error names the rule and not an address", async () => {
     const { instance } = await createWorld({ started: false });

@@ -1,5 +1,6 @@
 // The composition root: options in, one object out that publishes, delivers and answers questions about both.
 import { formatId, parseId, uuidv7 } from "@posthorn/wire";
+import { metadataIn } from "./attempt/guard-address.ts";
 import {
   type Config,
   invalid,
@@ -205,6 +206,7 @@ export class Instance implements Posthorn {
         `The schema "${this.db.schema}" lacks ${pending.length} migration(s): call migrate() or run "posthorn migrate" first.`,
       );
     }
+    this.#warnOfMetadata();
     const engine = this.#newEngine(role !== "api" && this.#config.enabled);
     try {
       await engine.start();
@@ -213,6 +215,16 @@ export class Instance implements Posthorn {
       throw error;
     }
     this.#engine = engine;
+  }
+
+  #warnOfMetadata(): void {
+    const { addressPolicy, logger } = this.#config;
+    const refused = metadataIn(addressPolicy);
+    if (refused.length === 0) return;
+    logger.warn(
+      "allowCidrs (POSTHORN_ALLOW_CIDRS) contains addresses of cloud metadata; these stay refused, whatever is allowed",
+      { refused },
+    );
   }
 
   async stop(options: { readonly graceMs?: number } = {}): Promise<void> {

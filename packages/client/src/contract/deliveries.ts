@@ -24,6 +24,8 @@ export const delivery = z
     endpoint_id: endpointId,
     tenant: tenantId,
     event_type: eventType,
+    subject: z.string().nullable(),
+    sequence: z.int().nullable(),
     state: z.enum(STATES),
     attempt_count: z.int(),
     next_retry_at: time.nullable(),

@@ -35,6 +35,7 @@ const eventInput = z
 const published = z
   .object({
     id: eventId,
+    sequence: z.int().nullable(),
     duplicate: z.boolean().describe("The idempotency key was known: the id is the first event's."),
     deliveries: z.int().nullable().describe("How many it made; null when they are made a moment later."),
   })

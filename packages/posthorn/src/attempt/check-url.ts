@@ -49,7 +49,12 @@ function checkScheme(url: URL, policy: AddressPolicy): UrlProblem | null {
   if (url.protocol === "https:") return null;
   if (url.protocol === "http:") {
     if (policy.allowHttp) return null;
-    return { code: "scheme_not_allowed", message: "http:// is not allowed here. Use an https:// URL." };
+    return {
+      code: "scheme_not_allowed",
+      message:
+        "http:// is not allowed here. Use an https:// URL. An operator can allow http:// with POSTHORN_ALLOW_HTTP, or " +
+        'the library\'s option "allowHttp".',
+    };
   }
   return {
     code: "scheme_not_allowed",
@@ -80,7 +85,7 @@ const BLOCKED: UrlProblem = {
   code: "blocked_address",
   message:
     "This address is not allowed, because it is not a public one. Use a host that is reachable on the public internet. " +
-    "An operator can allow private ranges with POSTHORN_ALLOW_CIDRS.",
+    'An operator can allow private ranges with POSTHORN_ALLOW_CIDRS, or the library\'s option "allowCidrs".',
 };
 
 /** No setting opens them: they hand out credentials to whoever asks. */

@@ -12,7 +12,7 @@ export class BlockedAddressError extends Error {
   constructor() {
     super(
       "The host leads to an address that is not public, so nothing was sent. Point it at a public address. An " +
-        "operator can allow private ranges with POSTHORN_ALLOW_CIDRS.",
+        'operator can allow private ranges with POSTHORN_ALLOW_CIDRS, or the library\'s option "allowCidrs".',
     );
   }
 }

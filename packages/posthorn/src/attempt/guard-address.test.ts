@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isAllowedAddress, PUBLIC_ONLY, parseAddressPolicy } from "./guard-address.ts";
+import { isAllowedAddress, metadataIn, PUBLIC_ONLY, parseAddressPolicy } from "./guard-address.ts";
 
 function isAllowed(ip: string, policy = PUBLIC_ONLY): boolean {
   return isAllowedAddress(ip, ip.includes(":") ? 6 : 4, policy);
@@ -109,6 +109,18 @@ describe("isAllowedAddress", () => {
       false,
       false,
     ]);
+  });
+
+  it.each([
+    [["10.0.0.0/8", "127.0.0.0/8", "::1"], []],
+    [["169.254.169.254"], ["169.254.0.0/16"]],
+    [
+      ["169.0.0.0/8", "192.0.0.0/24"],
+      ["169.254.0.0/16", "192.0.0.192"],
+    ],
+    [["fd00::/8"], ["fd00:ec2::/32", "fd20:ce::254"]],
+  ])("knows what of %j stays closed", (allowedCidrs, closed) => {
+    expect(metadataIn(parseAddressPolicy({ allowedCidrs }))).toEqual(closed);
   });
 
   it("keeps cloud metadata closed even when everything is open", () => {

@@ -69,6 +69,14 @@ export function isNeverAllowed(ip: string): boolean {
   return address !== null && isMetadata(address);
 }
 
+/** What of the operator's ranges stays refused all the same, as it is written in the table. */
+export function metadataIn({ allowedCidrs }: AddressPolicy): string[] {
+  return METADATA_RANGES.filter((text) => {
+    const metadata = range(text);
+    return allowedCidrs.some((cidr) => isInRange(metadata.bytes, cidr) || isInRange(cidr.bytes, metadata));
+  });
+}
+
 /** Hands out credentials to whoever asks: refused even inside an allowed range, also when wrapped in IPv6. */
 function isMetadata(address: IpBytes): boolean {
   return [address, ...embeddedIpv4(address)].some((candidate) => isInAny(candidate, METADATA));
@@ -129,7 +137,7 @@ const SPECIAL_IPV6 = [
   "3fff::/20", // documentation
 ].map(range);
 
-const METADATA = [
+const METADATA_RANGES = [
   "169.254.0.0/16", // AWS, GCP, Azure, ECS, Scaleway, Tencent: all of link-local
   "100.100.100.200", // Alibaba
   "168.63.129.16", // Azure
@@ -137,7 +145,8 @@ const METADATA = [
   "fe80::/10", // link-local
   "fd00:ec2::/32", // AWS
   "fd20:ce::254", // GCP
-].map(range);
+];
+const METADATA = METADATA_RANGES.map(range);
 
 const SIX_TO_FOUR = range("2002::/16");
 const NAT64 = range("64:ff9b::/96");

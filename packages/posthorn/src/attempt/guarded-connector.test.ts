@@ -36,9 +36,9 @@ function addresses(...list: string[]): ResolvedAddress[] {
   return list.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 }
 
-function post(sender: Dispatcher, port: number): Promise<AttemptOutcome> {
+function post(sender: Dispatcher, port: number, tenant = "acme"): Promise<AttemptOutcome> {
   return sender.send({
-    tenant: "acme",
+    tenant,
     url: `http://${NAME}:${port}/`,
     headers: {},
     body: Buffer.from("{}"),
@@ -127,6 +127,39 @@ describe("a name", () => {
     expect(asked).toHaveLength(2);
   });
 
+  it("that nobody answers at for one tenant is not asked for anew for another", async () => {
+    const server = await receiver();
+    server.answer("/", { headers: { connection: "close" } });
+    const gone = await startScriptedReceiver();
+    const { port } = gone;
+    await gone.close();
+    const asked: (string | null)[] = [];
+    const sender = dispatcher(async (_hostname, _signal, tenant) => {
+      asked.push(tenant);
+      return addresses("127.0.0.1");
+    });
+    expect(await post(sender, server.port, "other")).toMatchObject({ statusCode: 200 });
+    expect(await post(sender, port, "acme")).toMatchObject({ error: "connection_refused" });
+    expect(await post(sender, server.port, "other")).toMatchObject({ statusCode: 200 });
+    expect(asked).toEqual(["other", "acme"]);
+  });
+
+  it("is delivered to while another tenant has more requests on silent names than there are look-ups", async () => {
+    const server = await receiver();
+    const sender = dispatcher(async (hostname) =>
+      hostname === NAME ? addresses("127.0.0.1") : await new Promise<never>(() => {}),
+    );
+    const stop = new AbortController();
+    const silent = Array.from({ length: 1_200 }, (_, n) => {
+      const url = `http://silent-${n}.example.com/`;
+      const request = { tenant: "crowd", url, headers: {}, body: Buffer.from("{}"), timeoutMs: 60_000 };
+      return sender.send(request, stop.signal);
+    });
+    expect(await post(sender, server.port, "other")).toMatchObject({ statusCode: 200 });
+    stop.abort();
+    await Promise.all(silent);
+  });
+
   it.each(["ENOTFOUND", "EAI_AGAIN", "ESERVFAIL"])(
     "gives a DNS error on %s, without the resolver's words",
     async (code) => {
@@ -178,6 +211,7 @@ function takeSocketsAway() {
 function connectorAlone(resolve: Resolve): (hostname: string) => Promise<unknown> {
   const connect = createGuardedConnector({
     policy: PUBLIC_ONLY,
+    tenant: null,
     isWanted: () => true,
     names: new CheckedNames({ policy: PUBLIC_ONLY, resolve, now: () => 0 }),
   });
@@ -212,7 +246,7 @@ describe("the connector alone, were every check before it forgotten", () => {
     const server = await receiver();
     server.answer("/", { body: "x".repeat(60_000) });
     const names = new CheckedNames({ policy: LOOPBACK, resolve: async () => [], now: () => 0 });
-    const connect = createGuardedConnector({ policy: LOOPBACK, names, isWanted: () => true });
+    const connect = createGuardedConnector({ policy: LOOPBACK, names, tenant: null, isWanted: () => true });
     const target = { hostname: "127.0.0.1", host: "127.0.0.1", protocol: "http:", port: String(server.port) };
     const socket = await new Promise<net.Socket>((settle, reject) => {
       connect(target, (...[error, opened]) => (error === null ? settle(opened) : reject(error)));

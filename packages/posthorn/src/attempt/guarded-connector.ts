@@ -11,6 +11,8 @@ import type { ResolvedAddress } from "./resolve-name.ts";
 export interface GuardedConnectorOptions {
   readonly policy: AddressPolicy;
   readonly names: CheckedNames;
+  /** Whose connections these are; null is the operator. */
+  readonly tenant: string | null;
   /** Does a request wait for a connection? undici also reconnects for requests that were given up. */
   readonly isWanted: () => boolean;
   /** Certificate authorities (PEM) the operator trusts besides the public ones. */
@@ -19,9 +21,9 @@ export interface GuardedConnectorOptions {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** For one origin: connections and TLS sessions of different tenants have nothing to do with each other. */
+/** For one tenant and origin: connections and TLS sessions of different tenants have nothing to do with each other. */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const { policy, names, extraCa = [] } = options;
+  const { policy, names, tenant, extraCa = [] } = options;
   let dialled: readonly ResolvedAddress[] = [];
   const connect = buildConnector({
     lookup: handOver(() => dialled),
@@ -35,7 +37,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
 
   const check = async (hostname: string): Promise<void> => {
     refuseUnwanted(options.isWanted());
-    if (isIP(hostname) === 0) dialled = await names.addressesOf(hostname);
+    if (isIP(hostname) === 0) dialled = await names.addressesOf(tenant, hostname);
     else if (!isAllowed(hostname, policy)) throw new BlockedAddressError();
     // It may have been given up while its name was looked up.
     refuseUnwanted(options.isWanted());
@@ -45,7 +47,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     const dial = (): void => {
       connect(target, (...[error, socket]) => {
         if (error !== null) {
-          names.forget(target.hostname);
+          names.forget(tenant, target.hostname);
           return callback(error, null);
         }
         const problem = peerProblem(socket.remoteAddress, policy);

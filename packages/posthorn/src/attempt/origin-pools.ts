@@ -51,7 +51,8 @@ export class OriginPools {
   /** For one request, until it is released. `tenant` null is the operator. */
   take(tenant: string | null, origin: string): OriginPool {
     // An origin has no space in it.
-    const entry = this.#poolFor(tenant === null ? origin : `${origin} ${tenant}`, origin);
+    const key = tenant === null ? origin : `${origin} ${tenant}`;
+    const entry = this.#poolFor(key, tenant, origin);
     entry.inFlight += 1;
     return entry;
   }
@@ -70,23 +71,23 @@ export class OriginPools {
     await Promise.all(all.map(({ pool }) => pool.destroy()));
   }
 
-  #poolFor(key: string, origin: string): OriginPool {
+  #poolFor(key: string, tenant: string | null, origin: string): OriginPool {
     const known = this.#pools.get(key);
     if (known !== undefined) {
       if (this.#options.now() - known.openedAt < MAX_POOL_AGE_MS) return known;
       this.#retire(known);
     }
     if (this.#pools.size >= this.#maxPools) this.#closeLongestIdle();
-    return this.#open(key, origin);
+    return this.#open(key, tenant, origin);
   }
 
-  #open(key: string, origin: string): OriginPool {
+  #open(key: string, tenant: string | null, origin: string): OriginPool {
     const { now, policy, names, extraCa, connectionsPerOrigin } = this.#options;
     const isWanted = (): boolean => entry.waiting > 0;
     const pool = new Pool(origin, {
       ...SETTINGS,
       connections: connectionsPerOrigin,
-      connect: createGuardedConnector({ policy, names, extraCa, isWanted }),
+      connect: createGuardedConnector({ policy, names, tenant, extraCa, isWanted }),
     });
     const entry: OriginPool = {
       key,

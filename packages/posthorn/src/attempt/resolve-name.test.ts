@@ -23,12 +23,12 @@ async function dns(zones: Readonly<Record<string, Zone>>): Promise<DnsServer> {
 }
 
 function ask(server: DnsServer, hostname = NAME): Promise<unknown> {
-  return resolveByDns([server.address])(hostname, new AbortController().signal);
+  return resolveByDns([server.address])(hostname, new AbortController().signal, null);
 }
 
 function check(server: DnsServer, hostname = NAME): Promise<unknown> {
   const resolve = resolveByDns([server.address]);
-  return new CheckedNames({ policy: PUBLIC_ONLY, resolve, now: () => 0 }).addressesOf(hostname);
+  return new CheckedNames({ policy: PUBLIC_ONLY, resolve, now: () => 0 }).addressesOf(null, hostname);
 }
 
 describe("a name in DNS", () => {
@@ -71,8 +71,8 @@ describe("a name in DNS", () => {
     const server = await dns({ "slow.com": { failure: "silent" }, "quick.com": { A: ["8.8.8.8"] } });
     const resolve = resolveByDns([server.address]);
     const stops = Array.from({ length: 20 }, () => new AbortController());
-    const slow = stops.map(({ signal }) => resolve("slow.com", signal));
-    expect(await resolve("quick.com", new AbortController().signal)).toHaveLength(1);
+    const slow = stops.map(({ signal }) => resolve("slow.com", signal, null));
+    expect(await resolve("quick.com", new AbortController().signal, null)).toHaveLength(1);
     for (const stop of stops) stop.abort();
     for (const { status } of await Promise.allSettled(slow)) expect(status).toBe("rejected");
   });
@@ -103,7 +103,7 @@ describe("where the operator opened private ranges", () => {
   const byDns: Resolve = async () => [{ address: "8.8.8.8", family: 4 }];
 
   async function answered(hostname: string, dnsAnswer: Resolve): Promise<string | undefined> {
-    const answer = await privateNamesToo(dnsAnswer, bySystem)(hostname, new AbortController().signal);
+    const answer = await privateNamesToo(dnsAnswer, bySystem)(hostname, new AbortController().signal, null);
     return answer[0]?.address;
   }
 
@@ -121,7 +121,7 @@ describe("where the operator opened private ranges", () => {
     }
   });
 
-  it("two names are asked of the system at a time, and none that nobody waits for any more", async () => {
+  it("two names are asked of the system at a time, of one tenant one, and none that nobody waits for any more", async () => {
     const asked: string[] = [];
     const finish: (() => void)[] = [];
     const resolve = resolveBySystem(((hostname: string) => {
@@ -131,10 +131,10 @@ describe("where the operator opened private ranges", () => {
     const stop = new AbortController();
     const { signal } = new AbortController();
     const all = Promise.allSettled([
-      resolve("a", signal),
-      resolve("b", signal),
-      resolve("given-up", stop.signal),
-      resolve("c", signal),
+      resolve("a", signal, "acme"),
+      resolve("given-up", stop.signal, "acme"),
+      resolve("c", signal, "acme"),
+      resolve("b", signal, "other"),
     ]);
     await new Promise(setImmediate);
     expect(asked).toEqual(["a", "b"]);
@@ -145,8 +145,8 @@ describe("where the operator opened private ranges", () => {
     for (const end of finish) end();
     expect((await all).map(({ status }) => status)).toEqual([
       "fulfilled",
-      "fulfilled",
       "rejected",
+      "fulfilled",
       "fulfilled",
     ]);
   });

@@ -11,8 +11,15 @@ export interface ResolvedAddress {
   readonly family: 4 | 6;
 }
 
-/** All addresses of a name. Rejects with an error code, as `dns.resolve4` does; gives up when `signal` is aborted. */
-export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonly ResolvedAddress[]>;
+/**
+ * All addresses of a name, for a tenant or (null) the operator. Rejects with an error code, as `dns.resolve4` does; gives
+ * up when `signal` is aborted.
+ */
+export type Resolve = (
+  hostname: string,
+  signal: AbortSignal,
+  tenant: string | null,
+) => Promise<readonly ResolvedAddress[]>;
 
 /** Public names only, unless the operator opened private ranges: then also those that only the system knows. */
 export function resolverFor(policy: AddressPolicy): Resolve {
@@ -53,13 +60,15 @@ function addresses(answer: PromiseSettledResult<string[]>, family: 4 | 6): Resol
 
 /** Names of one word, and those that DNS does not know, may be in /etc/hosts or in a search domain. */
 export function privateNamesToo(byDns: Resolve, bySystem: Resolve): Resolve {
-  return async (hostname, signal) => {
-    if (!hostname.includes(".") || hostname.endsWith(".localhost")) return await bySystem(hostname, signal);
+  return async (hostname, signal, tenant) => {
+    if (!hostname.includes(".") || hostname.endsWith(".localhost")) {
+      return await bySystem(hostname, signal, tenant);
+    }
     try {
-      return await byDns(hostname, signal);
+      return await byDns(hostname, signal, tenant);
     } catch (error) {
       if (!UNKNOWN_TO_DNS.has((error as { code?: string }).code ?? "")) throw error;
-      return await bySystem(hostname, signal);
+      return await bySystem(hostname, signal, tenant);
     }
   };
 }
@@ -67,15 +76,13 @@ export function privateNamesToo(byDns: Resolve, bySystem: Resolve): Resolve {
 /** No such name, no address, no name server at all. A server that is slow or broken says nothing about the name. */
 const UNKNOWN_TO_DNS = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED"]);
 
-/** Of the four threads that the disk needs too. */
+/** Of the four threads that the disk needs too; nobody can take one back, so a tenant gets one of the two. */
 const MAX_SYSTEM_LOOKUPS = 2;
 
 export function resolveBySystem(lookup: typeof systemLookup = systemLookup): Resolve {
   const turns = new Turns(MAX_SYSTEM_LOOKUPS);
-  return (hostname, signal) =>
-    turns.take(async () => {
-      // Nobody waits any more: a thread is better spent on somebody who does.
-      signal.throwIfAborted();
+  return (hostname, signal, tenant) =>
+    turns.take(tenant, signal, async () => {
       const answer = await lookup(hostname, { all: true });
       return answer.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
     });

@@ -1,67 +1,28 @@
 // An endpoint in trouble: throttled, its circuit open, disabled, limited in rate. What it asks for is kept across
 // deliveries, processes and takeovers, and nobody else notices.
-import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { parseId } from "@posthorn/wire";
-import type pg from "pg";
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-  vi,
-} from "vitest";
-import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
 import { startWorker } from "../../../../tests/support/worker-process.ts";
-import {
-  createTestInstance,
-  type ScriptedReceiver,
-  startScriptedReceiver,
-  type TestInstance,
-  type TestInstanceOptions,
-} from "../testing/index.ts";
+import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
-const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
 const patience = { timeout: 10_000, interval: 10 };
 
-let database: TestDatabase;
-let pool: pg.Pool;
 let receiver: ScriptedReceiver;
-let opened: TestInstance[];
 
 beforeAll(async () => {
   receiver = await startScriptedReceiver();
 });
 afterAll(() => receiver.close());
-beforeEach(async () => {
-  database = await createDatabase();
-  pool = createPool(database.connectionString);
-  opened = [];
+const world = databasePerTest({
+  retryPolicy: "1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s",
 });
-afterEach(async () => {
-  await Promise.all(opened.map((instance) => instance.hooks.stop({ graceMs: 0 })));
-  await pool.end();
-  await database.drop();
-});
-
-async function open(options: Partial<TestInstanceOptions> = {}): Promise<TestInstance> {
-  const instance = await createTestInstance({
-    database: database.connectionString,
-    encryptionKeys,
-    retryPolicy: "1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s",
-    ...options,
-  });
-  opened.push(instance);
-  return instance;
-}
+const { open, countStates } = world;
 
 let paths = 0;
 async function endpointOn(instance: TestInstance, options: Record<string, unknown> = {}, tenant = "acme") {
@@ -82,30 +43,8 @@ async function endpointOn(instance: TestInstance, options: Record<string, unknow
   };
 }
 
-async function publish(instance: TestInstance, count: number, tenant = "acme"): Promise<string[]> {
-  const input = { tenant, type: "order.paid", data: {} };
-  const outcomes = await instance.hooks.publishMany(Array(count).fill(input));
-  return outcomes.map((outcome) => {
-    if (!outcome.ok) throw outcome.error;
-    return outcome.result.id;
-  });
-}
-
-/** A promise that is settled by hand, or at the end of the test: holds answers open. */
-function gate(): { opened: Promise<void>; open: () => void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  onTestFinished(open);
-  return { opened, open };
-}
-
-async function states(): Promise<Record<string, number>> {
-  const { rows } = await pool.query(
-    "select state, count(*)::integer as count from posthorn.delivery_states group by state",
-  );
-  return Object.fromEntries(rows.map((row) => [row.state, row.count]));
+function publish(instance: TestInstance, count: number, tenant = "acme"): Promise<string[]> {
+  return publishTimes(instance, count, { tenant, type: "order.paid", data: {} });
 }
 
 describe("throttle", () => {
@@ -127,7 +66,7 @@ describe("throttle", () => {
     await a.settle();
     expect(count()).toBe(6);
     expect((await show()).health).toMatchObject({ throttledUntil: null, failingSince: null });
-    expect(await states()).toEqual({ success: 10 });
+    expect(await countStates()).toEqual({ success: 10 });
   });
 
   test("what the endpoint asked for holds for the worker that takes its lane over", async () => {
@@ -150,10 +89,10 @@ describe("throttle", () => {
     receiver.answer(path, { status: 429, headers: { "retry-after": "600" } });
     await publish(a, 40);
     await a.settle();
-    expect(await states()).toEqual({ failed: 1, pending: 39 });
+    expect(await countStates()).toEqual({ failed: 1, pending: 39 });
     await publish(a, 10);
     await a.settle();
-    expect(await states()).toEqual({ failed: 1, pending: 49 });
+    expect(await countStates()).toEqual({ failed: 1, pending: 49 });
   });
 });
 
@@ -187,15 +126,15 @@ describe("409 with Retry-After", () => {
       await a.advance(hour);
       await a.settle();
     }
-    const failures = async () => (await pool.query("select failures from posthorn.queue")).rows;
-    expect(await states()).toEqual({ failed: 1 });
+    const failures = async () => (await world.pool.query("select failures from posthorn.queue")).rows;
+    expect(await countStates()).toEqual({ failed: 1 });
     expect(await failures()).toEqual([{ failures: 0 }]);
     await a.advance(hour);
     await a.settle();
     expect(await failures()).toEqual([{ failures: 1 }]);
     await a.advance(hour);
     await a.settle();
-    expect(await states()).toEqual({ dead: 1 });
+    expect(await countStates()).toEqual({ dead: 1 });
   });
 });
 
@@ -227,7 +166,7 @@ describe("circuit", () => {
     await a.advance(70 * second);
     await a.settle();
     expect(await show()).toMatchObject({ circuit: "closed", health: { consecutiveFailures: 0 } });
-    expect(await states()).toEqual({ success: 50 });
+    expect(await countStates()).toEqual({ success: 50 });
   });
 
   test("half open, one attempt is in flight and no more, and two after it succeeded", async () => {
@@ -321,7 +260,7 @@ describe("disabling", () => {
     await a.hooks.endpoints.update("acme", id, { isActive: true });
     await a.advance(2 * second);
     await a.settle();
-    expect(await states()).toEqual({ success: 15 });
+    expect(await countStates()).toEqual({ success: 15 });
     expect(await show()).toMatchObject({ isActive: true, disabledReason: null });
   });
 
@@ -329,7 +268,7 @@ describe("disabling", () => {
     const a = await open({ disableAfterFailures: 4, circuitFailures: 0 });
     const { path, count, show } = await endpointOn(a, { maxInFlight: 1 });
     receiver.answer(path, [...Array(4).fill({ status: 500 }), {}]);
-    const holder = await pool.connect();
+    const holder = await world.pool.connect();
     await holder.query("begin");
     await holder.query("select from posthorn.tenants for update");
     await publish(a, 10);
@@ -401,7 +340,7 @@ describe("rate limit", () => {
     await publish(a, 100);
     await receiver.received(100, { path: other.path });
     expect(slow.count()).toBeLessThan(10);
-    expect((await states()).in_flight ?? 0).toBeLessThanOrEqual(10);
+    expect((await countStates()).in_flight ?? 0).toBeLessThanOrEqual(10);
   });
 });
 
@@ -415,7 +354,7 @@ describe("tenants", () => {
     }
     const single = await endpointOn(a, {}, "single");
     await publish(a, 20, "crowd");
-    await vi.waitFor(async () => expect((await states()).in_flight).toBeGreaterThanOrEqual(8), patience);
+    await vi.waitFor(async () => expect((await countStates()).in_flight).toBeGreaterThanOrEqual(8), patience);
     await publish(a, 3, "single");
     await receiver.received(3, { path: single.path });
   });
@@ -433,8 +372,8 @@ describe("pressure", () => {
     await a.hooks.publishMany(inputs);
     await Promise.all(lanes.map(({ path }) => receiver.received(1, { path })));
     const idle = startWorker({
-      database: database.connectionString,
-      encryptionKeys,
+      database: world.connectionString,
+      encryptionKeys: world.encryptionKeys,
       allowHttp: true,
       allowCidrs: ["127.0.0.0/8"],
       userAgent: "idle",

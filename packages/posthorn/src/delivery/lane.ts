@@ -10,6 +10,7 @@ import { SubjectOrder } from "./subject-order.ts";
 
 export class Lane {
   readonly endpointId: Uuid;
+  readonly tenant: string;
   /** Claimed and in memory, not yet started. */
   readonly waiting: ClaimedDelivery[] = [];
   readonly window = new FailureWindow();
@@ -54,6 +55,7 @@ export class Lane {
   /** `nowMs` is the database's time. */
   constructor(target: Target, health: EndpointHealth, nowMs: () => number) {
     this.endpointId = target.endpointId;
+    this.tenant = target.tenant;
     this.#nowMs = nowMs;
     this.usedAt = performance.now();
     this.#target = target;

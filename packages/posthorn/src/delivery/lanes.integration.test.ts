@@ -1,56 +1,29 @@
 // Lanes between several Posthorns on one database: who sends, how many at once, and who goes on when one is gone.
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer, connect as openSocket, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { parseId, verify } from "@posthorn/wire";
-import type pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
 import { bury } from "../storage/queries/workers/bury.ts";
 import {
-  createTestInstance,
   type ReceivedRequest,
   type ScriptedReceiver,
   startScriptedReceiver,
   type TestInstance,
-  type TestInstanceOptions,
 } from "../testing/index.ts";
 
 const minute = 60_000;
 const patience = { timeout: 10_000, interval: 10 };
-const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
 
-let database: TestDatabase;
-let pool: pg.Pool;
 let receiver: ScriptedReceiver;
-let opened: TestInstance[];
 
 beforeAll(async () => {
   receiver = await startScriptedReceiver();
 });
 afterAll(() => receiver.close());
-beforeEach(async () => {
-  database = await createDatabase();
-  pool = createPool(database.connectionString);
-  opened = [];
-});
-afterEach(async () => {
-  await Promise.all(opened.map((instance) => instance.hooks.stop({ graceMs: 0 })));
-  await pool.end();
-  await database.drop();
-});
-
-async function open(options: Partial<TestInstanceOptions> = {}): Promise<TestInstance> {
-  const instance = await createTestInstance({
-    database: database.connectionString,
-    encryptionKeys,
-    ...options,
-  });
-  opened.push(instance);
-  await instance.hooks.tenants.upsert("acme", {});
-  return instance;
-}
+const world = databasePerTest();
+const { open, countStates } = world;
 
 let paths = 0;
 async function endpointOn(instance: TestInstance, options: Record<string, unknown> = {}) {
@@ -65,41 +38,19 @@ async function endpointOn(instance: TestInstance, options: Record<string, unknow
 }
 
 /** Publishes so many events of a type and returns their ids. */
-async function publish(instance: TestInstance, count: number, type = "order.paid"): Promise<string[]> {
-  const input = { tenant: "acme", type, data: { text: "hello" } };
-  const outcomes = await instance.hooks.publishMany(Array(count).fill(input));
-  return outcomes.map((outcome) => {
-    if (!outcome.ok) throw outcome.error;
-    return outcome.result.id;
-  });
-}
-
-/** A promise that is settled by hand: holds answers open. */
-function gate(): { opened: Promise<void>; open: () => void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  onTestFinished(open);
-  return { opened, open };
+function publish(instance: TestInstance, count: number, type = "order.paid"): Promise<string[]> {
+  return publishTimes(instance, count, { tenant: "acme", type, data: { text: "hello" } });
 }
 
 async function laneOwner(lane: string): Promise<number | null> {
-  const { rows } = await pool.query("select owner from posthorn.lanes where endpoint_id = $1", [lane]);
+  const { rows } = await world.pool.query("select owner from posthorn.lanes where endpoint_id = $1", [lane]);
   return rows[0]?.owner ?? null;
 }
 
 /** In the order in which they were started. */
 async function workerIds(): Promise<number[]> {
-  const { rows } = await pool.query("select id from posthorn.workers order by id");
+  const { rows } = await world.pool.query("select id from posthorn.workers order by id");
   return rows.map((row) => row.id);
-}
-
-async function countStates(): Promise<Record<string, number>> {
-  const { rows } = await pool.query(
-    "select state, count(*)::integer as count from posthorn.delivery_states group by state",
-  );
-  return Object.fromEntries(rows.map((row) => [row.state, row.count]));
 }
 
 /** The lane's owner has learnt that it is to stop: it holds no more than the five that are in the air. */
@@ -116,7 +67,7 @@ interface Attempt {
 
 /** Every delivery's attempts, in order. */
 async function attempts(): Promise<Attempt[][]> {
-  const { rows } = await pool.query(
+  const { rows } = await world.pool.query(
     `select json_agg(json_build_object('number', number, 'error', error, 'status', status_code, 'worker', worker)
        order by number) as list
      from posthorn.attempts group by delivery_id`,
@@ -141,7 +92,7 @@ function passMonotonicTime(ms: number): void {
 
 /** A way to the database that can be cut: for the database it is as if the process had died. */
 async function openCuttableWay(): Promise<{ connectionString: string; cut: () => void }> {
-  const url = new URL(database.connectionString);
+  const url = new URL(world.connectionString);
   const socketPath = `${url.searchParams.get("host")}/.s.PGSQL.${url.searchParams.get("port")}`;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -556,7 +507,7 @@ test("large payloads wait in the database, not in memory", async () => {
   await api.hooks.publishMany(Array(50).fill({ tenant: "acme", type: "big", rawData }));
   await open();
   await Promise.all(inFlight);
-  const { rows } = await pool.query(
+  const { rows } = await world.pool.query(
     `select sum(octet_length(e.payload))::integer as bytes
      from posthorn.queue q
      join posthorn.events e on e.id = q.event_id
@@ -587,7 +538,7 @@ test("a lane whose endpoint was deleted in the moment it was taken is let go of"
   const { id, lane } = await endpointOn(a);
   await a.hooks.endpoints.delete("acme", id);
   const [worker] = await workerIds();
-  await pool.query("update posthorn.lanes set owner = $1 where endpoint_id = $2", [worker, lane]);
+  await world.pool.query("update posthorn.lanes set owner = $1 where endpoint_id = $2", [worker, lane]);
   await vi.waitUntil(async () => (await laneOwner(lane)) === null, patience);
 });
 
@@ -612,7 +563,9 @@ test("a retry policy that nobody can read is that endpoint's own trouble: the de
   const a = await open({ retryPolicy: "1m,1m" });
   const { path, lane } = await endpointOn(a);
   receiver.answer(path, [{ status: 500 }, {}]);
-  await pool.query(`update posthorn.endpoints set retry_policy = '{"kind": "gaps"}' where id = $1`, [lane]);
+  await world.pool.query(`update posthorn.endpoints set retry_policy = '{"kind": "gaps"}' where id = $1`, [
+    lane,
+  ]);
   await publish(a, 1);
   await a.settle();
   expect(await countStates()).toEqual({ failed: 1 });

@@ -2,13 +2,13 @@
 // in it and so do the lanes of a tenant: a flooded endpoint waits behind itself and nobody else.
 import { performance } from "node:perf_hooks";
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
+import { FairLine } from "../service/fair-line.ts";
+import { TenantShares } from "../service/tenant-shares.ts";
 import { recalled } from "../settle/endpoint-health.ts";
 import { claim } from "../storage/queries/events/ingest.ts";
-import { FairLine } from "./fair-line.ts";
 import { Lane } from "./lane.ts";
 import { Promotion } from "./promotion.ts";
 import { isBefore } from "./subject-order.ts";
-import { TenantShares } from "./tenant-shares.ts";
 
 export interface LanesOptions {
   /** Attempts in flight in this process, all endpoints together. */
@@ -36,9 +36,9 @@ export class Lanes {
   readonly #lanes = new Map<Uuid, Lane>();
   readonly #heldIds = new Set<Uuid>();
   /** Lanes with owed rows, in the order in which they are fetched for. */
-  readonly #hungry = new FairLine();
+  readonly #hungry = new FairLine<Lane>();
   /** Lanes that may start an attempt. */
-  readonly #line = new FairLine();
+  readonly #line = new FairLine<Lane>();
   readonly #places: TenantShares;
   readonly #heldBytes = new TenantShares(maxHeldBytes, maxHeldBytes);
   readonly promotion = new Promotion();
@@ -163,7 +163,7 @@ export class Lanes {
   admit(delivery: ClaimedDelivery, lane: Lane): void {
     if (this.#heldIds.has(delivery.id)) return;
     this.#heldIds.add(delivery.id);
-    this.#heldBytes.take(lane.target.tenant, delivery.event.payload.byteLength);
+    this.#heldBytes.take(lane.tenant, delivery.event.payload.byteLength);
     lane.order.lineUp(delivery, lane.waiting);
     lane.usedAt = performance.now();
     if (lane.isBlocked) this.#options.onBlocked();
@@ -258,7 +258,7 @@ export class Lanes {
   }
 
   #start(delivery: ClaimedDelivery, lane: Lane): void {
-    const { tenant } = lane.target;
+    const { tenant } = lane;
     lane.inFlight += 1;
     lane.unsettled += 1;
     this.#places.take(tenant, 1);
@@ -301,7 +301,7 @@ export class Lanes {
 
   #letGo(delivery: ClaimedDelivery, lane: Lane): void {
     if (lane.isForgotten || !this.#heldIds.delete(delivery.id)) return;
-    this.#heldBytes.giveBack(lane.target.tenant, delivery.event.payload.byteLength);
+    this.#heldBytes.giveBack(lane.tenant, delivery.event.payload.byteLength);
     this.#announceQuiet();
   }
 

@@ -1,50 +1,30 @@
 // A fifo endpoint gets the events of a subject one by one, in the order of their sequences, whatever happens in
 // between; other subjects and other endpoints do not notice.
-import { randomBytes } from "node:crypto";
 import { parseId } from "@posthorn/wire";
-import type pg from "pg";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../../../../tests/support/audit.ts";
+import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
 import { type OrderReceiver, startOrderReceiver } from "../../../../tests/support/order-receiver.ts";
-import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import type { EndpointInput } from "../resources/endpoint-settings.ts";
 import type { Queryable } from "../storage/database.ts";
 import { fetch } from "../storage/queries/queue/fetch.ts";
 import { promoteLanes, promoteSubjects } from "../storage/queries/queue/promote.ts";
 import { bury } from "../storage/queries/workers/bury.ts";
-import { createTestInstance, type TestInstance, type TestInstanceOptions } from "../testing/index.ts";
+import type { TestInstance } from "../testing/index.ts";
 
 const minute = 60_000;
-const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
 
-let database: TestDatabase;
-let pool: pg.Pool;
 let receiver: OrderReceiver;
-let opened: TestInstance[];
 
 beforeEach(async () => {
   receiver = await startOrderReceiver();
-  database = await createDatabase();
-  pool = createPool(database.connectionString);
-  opened = [];
 });
 afterEach(async () => {
-  await Promise.all(opened.map((instance) => instance.hooks.stop({ graceMs: 0 })));
-  await pool.end();
-  await database.drop();
   await receiver.close();
 });
 
-async function open(options: Partial<TestInstanceOptions> = {}): Promise<TestInstance> {
-  const instance = await createTestInstance({
-    database: database.connectionString,
-    encryptionKeys,
-    ...options,
-  });
-  opened.push(instance);
-  await instance.hooks.tenants.upsert("acme", {});
-  return instance;
-}
+const world = databasePerTest();
+const { open } = world;
 
 async function endpointOn(instance: TestInstance, path: string, options: Partial<EndpointInput> = {}) {
   const { endpoint } = await instance.hooks.endpoints.create("acme", {
@@ -58,16 +38,12 @@ async function endpointOn(instance: TestInstance, path: string, options: Partial
 
 const order = (subject: string, type = "order.paid") => ({ tenant: "acme", type, data: 1, subject });
 
-async function publish(instance: TestInstance, count: number, subject = "s"): Promise<string[]> {
-  const outcomes = await instance.hooks.publishMany(Array(count).fill(order(subject)));
-  return outcomes.map((outcome) => {
-    if (!outcome.ok) throw outcome.error;
-    return outcome.result.id;
-  });
+function publish(instance: TestInstance, count: number, subject = "s"): Promise<string[]> {
+  return publishTimes(instance, count, order(subject));
 }
 
 async function publishInTransaction(instance: TestInstance, subject = "s"): Promise<string> {
-  const client = await pool.connect();
+  const client = await world.pool.connect();
   try {
     await client.query("begin");
     const { id } = await instance.hooks.publish(order(subject), { tx: client });
@@ -78,18 +54,8 @@ async function publishInTransaction(instance: TestInstance, subject = "s"): Prom
   }
 }
 
-/** A promise that is kept by hand: holds answers open. */
-function gate(status = 200): { answer: Promise<number>; open: () => void } {
-  let open = (): void => {};
-  const answer = new Promise<number>((resolve) => {
-    open = () => resolve(status);
-  });
-  onTestFinished(open);
-  return { answer, open };
-}
-
 async function statesBySequence(): Promise<string[]> {
-  const { rows } = await pool.query(
+  const { rows } = await world.pool.query(
     `select d.state from posthorn.delivery_states d
      join posthorn.events e on e.id = d.event_id order by e.subject, e.sequence`,
   );
@@ -147,7 +113,7 @@ test("a failing event is retried before the next of its subject is sent, while o
 
 /** By the function, as somebody whose clock is at the given time. */
 async function publishAt(ms: number, count = 1): Promise<void> {
-  await pool.query(
+  await world.pool.query(
     `select posthorn.publish(tenant => 'acme', type => 'order.paid', data => '1'::text, subject => 's',
        id => 'evt_' || posthorn.uuidv7(to_timestamp($1::double precision / 1000)))
      from generate_series(1, $2::integer)`,
@@ -158,14 +124,14 @@ async function publishAt(ms: number, count = 1): Promise<void> {
 test("the sequence decides, not the id: publishers' clocks differ", async () => {
   const a = await open();
   await endpointOn(a, "/fifo");
-  const late = gate();
-  receiver.answer = ({ sequence }) => (sequence === 1 ? late.answer : 200);
+  const late = gate(200);
+  receiver.answer = ({ sequence }) => (sequence === 1 ? late.opened : 200);
   await publish(a, 1);
   await receiver.until("the first", () => receiver.arrivals.length === 1);
   for (const minutes of [10, 20, 30]) await publishAt(Date.now() - minutes * minute);
   await publish(a, 1);
   await eventually("all are queued", async () => {
-    const { rows } = await pool.query("select count(*)::integer as count from posthorn.queue");
+    const { rows } = await world.pool.query("select count(*)::integer as count from posthorn.queue");
     return rows[0].count === 5;
   });
   late.open();
@@ -180,7 +146,7 @@ test("a look at the outbox that is full of events from a slow clock still finds 
   await publishAt(Date.now() - 60 * minute, 510);
   await a.hooks.start();
   await eventually("the outbox is empty", async () => {
-    const { rows } = await pool.query("select count(*)::integer as count from posthorn.outbox");
+    const { rows } = await world.pool.query("select count(*)::integer as count from posthorn.outbox");
     return rows[0].count === 0;
   });
   await receiver.until("the first few", () => receiver.arrivals.length >= 5);
@@ -230,13 +196,13 @@ test("a relay that cannot get the first of a subject leaves the others where the
   const a = await open({ started: false });
   await endpointOn(a, "/fifo");
   await publish(a, 3);
-  const other = await pool.connect();
+  const other = await world.pool.connect();
   await other.query("begin");
   await other.query("select from posthorn.outbox where sequence = 1 for update");
   await publish(a, 1, "t");
   await a.hooks.start();
   await receiver.until("the other subject", () => receiver.arrivals.length > 0);
-  const { rows } = await pool.query("select sequence::integer from posthorn.outbox order by sequence");
+  const { rows } = await world.pool.query("select sequence::integer from posthorn.outbox order by sequence");
   expect(rows.map((row) => row.sequence)).toEqual([1, 2, 3]);
   await other.query("rollback");
   other.release();
@@ -275,7 +241,9 @@ test("a dead one holds its subject where it is told to, until it is retried by h
   await a.hooks.deliveries.retry(await deliveryOf(a, dead));
   await a.settle();
   expect(receiver.sequences("/fifo", "s")).toEqual([1, 2, 2, 2, 3, 4, 5]);
-  const { rows } = await pool.query("select * from posthorn.held_subjects where endpoint_id = $1", [lane]);
+  const { rows } = await world.pool.query("select * from posthorn.held_subjects where endpoint_id = $1", [
+    lane,
+  ]);
   expect(rows).toEqual([]);
 });
 
@@ -301,7 +269,9 @@ test.each<[what: string, patch: Partial<EndpointInput>]>([
     await publish(a, 3, "s");
     await a.settle();
     await a.hooks.stop();
-    const { rows } = await pool.query("select owner from posthorn.lanes where endpoint_id = $1", [lane]);
+    const { rows } = await world.pool.query("select owner from posthorn.lanes where endpoint_id = $1", [
+      lane,
+    ]);
     expect(rows).toEqual([{ owner: null }]);
     const b = await open({ started: false });
     await b.hooks.endpoints.update("acme", id, patch);
@@ -317,13 +287,13 @@ test("a replay in the middle goes before those that wait, and after the one that
   receiver.answer = ({ sequence }) => (sequence === 1 ? 400 : 200);
   const [first] = (await publish(a, 2)) as [string, string];
   await a.settle();
-  const busy = gate();
-  receiver.answer = ({ sequence, attempt }) => (sequence === 3 && attempt === 1 ? busy.answer : 200);
+  const busy = gate(200);
+  receiver.answer = ({ sequence, attempt }) => (sequence === 3 && attempt === 1 ? busy.opened : 200);
   await publish(a, 3);
   await receiver.until("the third", () => receiver.sequences("/fifo").includes(3));
   await a.hooks.deliveries.retry(await deliveryOf(a, first));
   await eventually("it is claimed, and waits in memory", async () => {
-    const { rows } = await pool.query(
+    const { rows } = await world.pool.query(
       "select sequence::integer from posthorn.queue where claimed_by is not null",
     );
     return rows.length === 2;
@@ -341,15 +311,15 @@ test("what waits in memory behind a replay waits until the replay has come to it
   const [first] = (await publish(a, 1)) as [string];
   await a.settle();
   // other subjects take both places, so that the second is claimed and cannot start
-  const busy = gate();
-  receiver.answer = ({ subject, sequence }) => (subject !== "s" ? busy.answer : sequence === 1 ? 500 : 200);
+  const busy = gate(200);
+  receiver.answer = ({ subject, sequence }) => (subject !== "s" ? busy.opened : sequence === 1 ? 500 : 200);
   await publish(a, 1, "t");
   await publish(a, 1, "u");
   await receiver.until("the other subjects", () => receiver.arrivals.length === 3);
   await publish(a, 1);
   await a.hooks.deliveries.retry(await deliveryOf(a, first));
   await eventually("both wait in memory", async () => {
-    const { rows } = await pool.query(
+    const { rows } = await world.pool.query(
       "select from posthorn.queue where subject = 's' and claimed_by is not null",
     );
     return rows.length === 2;
@@ -366,8 +336,8 @@ test("what waits in memory behind a replay waits until the replay has come to it
 test("an endpoint that is disabled and enabled goes on where it was", async () => {
   const a = await open();
   const { id } = await endpointOn(a, "/fifo");
-  const slow = gate();
-  receiver.answer = ({ sequence }) => (sequence === 2 ? slow.answer : 200);
+  const slow = gate(200);
+  receiver.answer = ({ sequence }) => (sequence === 2 ? slow.opened : 200);
   await publish(a, 4);
   await receiver.until("the second", () => receiver.sequences("/fifo").includes(2));
   await a.hooks.endpoints.update("acme", id, { isActive: false });
@@ -390,14 +360,14 @@ test("a deleted endpoint leaves nothing behind: no delivery waits, nothing is he
   await a.hooks.endpoints.delete("acme", id);
   await a.settle();
   expect(new Set(await statesBySequence())).toEqual(new Set(["dead"]));
-  expect((await pool.query("select from posthorn.held_subjects")).rowCount).toBe(0);
+  expect((await world.pool.query("select from posthorn.held_subjects")).rowCount).toBe(0);
 });
 
 test("events without a subject keep no order, also at a fifo endpoint", async () => {
   const a = await open();
   await endpointOn(a, "/fifo", { maxInFlight: 5 });
-  const slow = gate();
-  receiver.answer = () => (receiver.arrivals.length === 1 ? slow.answer : 200);
+  const slow = gate(200);
+  receiver.answer = () => (receiver.arrivals.length === 1 ? slow.opened : 200);
   await a.hooks.publishMany(Array(5).fill({ tenant: "acme", type: "order.paid", data: 1 }));
   await receiver.until("all, although the first has no answer", () => receiver.arrivals.length === 5);
   slow.open();
@@ -428,27 +398,27 @@ test("order begins with the events after it was asked for, and rows queued in or
 test("a worker that dies after an event ended and before the next got its turn leaves nothing waiting", async () => {
   const a = await open();
   const { lane } = await endpointOn(a, "/fifo");
-  const slow = gate();
+  const slow = gate(200);
   receiver.answer = ({ subject, sequence }) => {
     if (subject === "late") return 500;
-    return sequence === 1 ? slow.answer : 200;
+    return sequence === 1 ? slow.opened : 200;
   };
   await publish(a, 1, "late");
   await publish(a, 3);
   await receiver.until("the first of both", () => receiver.arrivals.length === 2);
   await eventually("those behind it are parked", async () => {
-    const { rows } = await pool.query("select from posthorn.queue where next_at = 'infinity'");
+    const { rows } = await world.pool.query("select from posthorn.queue where next_at = 'infinity'");
     return rows.length === 2;
   });
   // as if it had settled the first one and died: the row is gone, and nobody was told whose turn it is
-  const [worker] = (await pool.query("select id from posthorn.workers")).rows;
+  const [worker] = (await world.pool.query("select id from posthorn.workers")).rows;
   await a.hooks.db.query({
     name: "settled",
     text: "delete from posthorn.queue where sequence = 1 and subject = 's'",
     unhurried: false,
   });
   await bury(a.hooks.db, { id: worker.id, until: null });
-  const { rows } = await pool.query(
+  const { rows } = await world.pool.query(
     "select ready_at <= now() as ready from posthorn.lanes where endpoint_id = $1",
     [lane],
   );
@@ -463,12 +433,12 @@ test("a worker that dies after an event ended and before the next got its turn l
 test("a fetch costs the same whatever waits behind the head of a subject", async () => {
   const a = await open({ started: false });
   const { lane } = await endpointOn(a, "/fifo");
-  const { rows } = await pool.query(
+  const { rows } = await world.pool.query(
     "insert into posthorn.workers (until, holds_life_lock, name) values (now() + interval '1 hour', false, 'x') returning id",
   );
   const workerId = rows[0].id as number;
-  await pool.query("update posthorn.lanes set owner = $1", [workerId]);
-  await pool.query(
+  await world.pool.query("update posthorn.lanes set owner = $1", [workerId]);
+  await world.pool.query(
     `with made as (
        insert into posthorn.events (id, tenant, type, api_version, subject, sequence, payload)
        select posthorn.uuidv7(now()), 'acme', 'order.paid', '1', case when n <= 20000 then 's' else 't-' || n end,
@@ -480,7 +450,7 @@ test("a fetch costs the same whatever waits behind the head of a subject", async
      select posthorn.uuidv7(now()), id, $1, now(), now(), subject, sequence from made`,
     [lane],
   );
-  await pool.query("analyze posthorn.queue");
+  await world.pool.query("analyze posthorn.queue");
   const fetchSome = (room: number) => fetch(a.hooks.db, workerId, [{ endpointId: lane, room }]);
   // newcomers are met once each, so many a fetch
   let fetches = 0;
@@ -494,8 +464,8 @@ test("a fetch costs the same whatever waits behind the head of a subject", async
   expect({ fetches, claimed }).toEqual({ fetches: 11, claimed: 21 });
 
   // from here on a turn reads the head and nothing of what is behind it
-  await pool.query("vacuum analyze posthorn.queue");
-  await pool.query("delete from posthorn.queue where subject = 's' and sequence = 1");
+  await world.pool.query("vacuum analyze posthorn.queue");
+  await world.pool.query("delete from posthorn.queue where subject = 's' and sequence = 1");
   expect(await promoteSubjects(a.hooks.db, workerId, [{ endpointId: lane, subject: "s" }])).toEqual([lane]);
   const turn = await countingRows((tx) => fetch(tx, workerId, [{ endpointId: lane, room: 50 }]));
   expect(turn.result.deliveries.map(({ delivery }) => delivery.event.sequence)).toEqual([2]);

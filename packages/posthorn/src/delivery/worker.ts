@@ -293,7 +293,7 @@ export class Worker implements LaneHolder {
   }
 
   async #writeDisabled(lane: Lane, cause: DisableCause, url: string): Promise<void> {
-    const facts = { endpointId: formatId("ep", lane.endpointId), tenant: lane.target.tenant, cause };
+    const facts = { endpointId: formatId("ep", lane.endpointId), tenant: lane.tenant, cause };
     try {
       if (!(await this.#options.endpoints.disableAfter(lane.endpointId, cause, url))) return;
       lane.isPaused = true;

@@ -29,8 +29,9 @@ export async function publishInTransaction(
   ];
   try {
     const { rows } = await tx.query(inSchema(publishStatement.text, schema), values);
-    const stored = (rows[0] as { id: string }).id;
-    return { id: stored, duplicate: stored !== id, deliveries: null };
+    const stored = rows[0] as { id: string; sequence: string | null };
+    const sequence = stored.sequence === null ? null : Number(stored.sequence);
+    return { id: stored.id, sequence, duplicate: stored.id !== id, deliveries: null };
   } catch (error) {
     const { code, hint, message } = error as { code?: string; hint?: string; message: string };
     if (code !== "PH422") throw error;

@@ -109,8 +109,18 @@ describe("an idempotency key", () => {
     const input = { tenant, type: "order.paid", data: { id: 1 }, idempotencyKey: "key" };
     const first = await a.hooks.publish(input);
     expect(first).toMatchObject({ duplicate: false, deliveries: 1 });
-    expect(await a.hooks.publish(input)).toEqual({ id: first.id, duplicate: true, deliveries: 0 });
-    expect(await b.hooks.publish(input)).toEqual({ id: first.id, duplicate: true, deliveries: 0 });
+    expect(await a.hooks.publish(input)).toEqual({
+      id: first.id,
+      sequence: null,
+      duplicate: true,
+      deliveries: 0,
+    });
+    expect(await b.hooks.publish(input)).toEqual({
+      id: first.id,
+      sequence: null,
+      duplicate: true,
+      deliveries: 0,
+    });
     expect(await countEvents(tenant)).toBe(1);
   });
 

@@ -15,6 +15,8 @@ import type { ValidEvent } from "./validate.ts";
 
 export interface PublishResult {
   readonly id: string;
+  /** Its number in its subject; null without one. */
+  readonly sequence: number | null;
   /** The idempotency key was known: `id` is the first event's, and nothing was created. */
   readonly duplicate: boolean;
   /** Deliveries this call created; null when they are made later, after your transaction commits. */
@@ -175,7 +177,7 @@ export class Publisher {
           keys: batch.flatMap((entry) => entry.key ?? []),
           fromOutbox: false,
         });
-        await this.#answer(batch, result.refused, (id) => countOf(result.deliveries, id));
+        await this.#answer(batch, result.refused, result.sequences, (id) => countOf(result.deliveries, id));
         return "answered";
       } catch (error) {
         // a statement given up for lost was only late: its events are there now
@@ -204,20 +206,22 @@ export class Publisher {
     );
     if (existing.size === 0) return false;
     const refused = new Set(batch.map((entry) => entry.event.id).filter((id) => !existing.has(id)));
-    await this.#answer(batch, refused, () => null);
+    await this.#answer(batch, refused, existing, () => null);
     return true;
   }
 
   async #answer(
     batch: readonly Pending[],
     refused: ReadonlySet<Uuid>,
+    sequences: ReadonlyMap<Uuid, number | null>,
     deliveries: (eventId: Uuid) => number | null,
   ): Promise<void> {
     const duplicates: Pending[] = [];
     for (const entry of batch) {
       const { id } = entry.event;
+      const sequence = sequences.get(id) ?? null;
       if (refused.has(id)) duplicates.push(entry);
-      else entry.resolve({ id: formatId("evt", id), duplicate: false, deliveries: deliveries(id) });
+      else entry.resolve({ id: formatId("evt", id), sequence, duplicate: false, deliveries: deliveries(id) });
     }
     if (duplicates.length > 0) await this.#answerDuplicates(duplicates);
   }
@@ -230,6 +234,7 @@ export class Publisher {
     const byKey = new Map(known.map((row) => [keyOf(row), row]));
     for (const { event, key, resolve, reject } of duplicates) {
       const first = key === null ? undefined : byKey.get(keyOf(key));
+      const sequence = first?.sequence ?? null;
       if (first === undefined)
         reject(
           new PosthornError(
@@ -241,8 +246,8 @@ export class Publisher {
         reject(conflictError(key?.key ?? "", first.eventId));
       // stored by this very call, whose first reply was lost
       else if (first.eventId === event.id)
-        resolve({ id: formatId("evt", event.id), duplicate: false, deliveries: null });
-      else resolve({ id: formatId("evt", first.eventId), duplicate: true, deliveries: 0 });
+        resolve({ id: formatId("evt", event.id), sequence, duplicate: false, deliveries: null });
+      else resolve({ id: formatId("evt", first.eventId), sequence, duplicate: true, deliveries: 0 });
     }
   }
 

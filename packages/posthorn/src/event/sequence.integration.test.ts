@@ -193,6 +193,31 @@ describe("sequences", () => {
     expect(await sequenceOf((await publishing).id)).toBe(1);
   });
 
+  test("are told to whoever publishes, of every way, and a duplicate is told its first event's", async () => {
+    const tenant = newTenant();
+    const input = order(tenant, "s");
+    const known = { ...input, idempotencyKey: "key" };
+    const told = [
+      await a.hooks.publish(known),
+      await notStarted.hooks.publish(input),
+      await inTransaction((tx) => a.hooks.publish(input, { tx })),
+      await a.hooks.publish(input),
+      await a.hooks.publish(known),
+      await notStarted.hooks.publish(known),
+      await a.hooks.publish({ ...input, subject: undefined }),
+      await inTransaction((tx) => a.hooks.publish({ ...input, subject: undefined }, { tx })),
+    ];
+    expect(told.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 1, 1, null, null]);
+    const many = await a.hooks.publishMany([input, input]);
+    expect(many).toMatchObject([{ result: { sequence: 5 } }, { result: { sequence: 6 } }]);
+    const { rows } = await pool.query(
+      `select posthorn.sequence_of(posthorn.publish(tenant => $1, type => 'order.paid', data => '1'::text, subject => 's'))::integer
+         as sequence`,
+      [tenant],
+    );
+    expect(rows[0].sequence).toBe(7);
+  });
+
   test("reach the receiver in the envelope, first attempt included", async () => {
     const tenant = newTenant();
     const receiver = await startScriptedReceiver();

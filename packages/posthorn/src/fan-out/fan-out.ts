@@ -39,6 +39,8 @@ export interface FanOutBatch {
 
 export interface FanOutResult {
   readonly refused: ReadonlySet<Uuid>;
+  /** Numbers of events with a subject. */
+  readonly sequences: ReadonlyMap<Uuid, number>;
   /** Null for an event whose deliveries are made later, because one before it in its subject waits for that too. */
   readonly deliveries: ReadonlyMap<Uuid, number | null>;
 }
@@ -80,7 +82,8 @@ export function createFanOut({
       const { workerId } = lanes;
       const { plan, result } = await lanes.claiming(() => tryOnce(batch, workerId, tenants));
       if (result.written) {
-        return { refused: new Set(result.refusedEventIds), deliveries: countByEvent(plan, result) };
+        const { sequences, refusedEventIds } = result;
+        return { sequences, refused: new Set(refusedEventIds), deliveries: countByEvent(plan, result) };
       }
       if (result.staleTenants.length > 0) routes.forget(result.staleTenants);
       else await lanes.revive(workerId);

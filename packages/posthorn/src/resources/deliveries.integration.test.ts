@@ -26,6 +26,8 @@ test("a delivery is shown with its attempts", async () => {
     endpointId: endpoint,
     tenant,
     eventType: "invoice.paid",
+    subject: null,
+    sequence: null,
     state: "success",
     attemptCount: 1,
     nextRetryAt: null,
@@ -99,6 +101,21 @@ test("each state, type and reason finds its own, newest first", async () => {
   expect(await idsOf({ state: "failed", type: "order.paid", limit: 1 })).toHaveLength(1);
   const failedView = (await deliveries.list({ tenant, state: "failed" })).data[0];
   expect(failedView).toMatchObject({ nextRetryAt: expect.any(Date), deliveredAt: null, attemptCount: 1 });
+});
+
+test("a state or reason that does not exist is refused with those that do, not answered with an empty list", async () => {
+  await expect(idsOf({ reason: "typo" as never })).rejects.toMatchObject({
+    code: "invalid_query",
+    problems: [
+      { pointer: "/reason", message: expect.stringContaining("attempts_exhausted, too_old, rejected") },
+    ],
+  });
+  await expect(idsOf({ state: "typo" as never })).rejects.toMatchObject({
+    code: "invalid_query",
+    problems: [{ pointer: "/state", message: expect.stringContaining("pending, in_flight, success") }],
+  });
+  for (const reason of ["endpoint_deleted", "discarded"] as const)
+    expect(await idsOf({ reason })).toEqual([]);
 });
 
 test("a time range is from its first moment on and up to its last one", async () => {

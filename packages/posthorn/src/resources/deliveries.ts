@@ -9,6 +9,8 @@ import {
   DELIVERY_STATES,
   type DeliveryRow,
   type DeliveryState,
+  END_REASONS,
+  type EndReason,
 } from "../storage/queries/deliveries/delivery-row.ts";
 import { findDeliveries } from "../storage/queries/deliveries/find.ts";
 import { listDeliveries } from "../storage/queries/deliveries/list.ts";
@@ -21,6 +23,9 @@ export interface DeliveryView {
   readonly endpointId: string;
   readonly tenant: string;
   readonly eventType: string;
+  /** Its event's, and its number there; null without one. */
+  readonly subject: string | null;
+  readonly sequence: number | null;
   readonly state: DeliveryState;
   readonly attemptCount: number;
   readonly nextRetryAt: Date | null;
@@ -51,7 +56,7 @@ export interface DeliveryQuery extends PageQuery {
   readonly state?: DeliveryState | undefined;
   readonly type?: string | undefined;
   /** Why it is dead. */
-  readonly reason?: string | undefined;
+  readonly reason?: EndReason | undefined;
   /** From this time on. */
   readonly createdAfter?: Date | undefined;
   /** Up to, not including, this time. */
@@ -79,7 +84,7 @@ export function createDeliveries({ db }: { readonly db: Queryable }): Deliveries
     const endpointId = reader.id("endpoint", "ep", query.endpoint);
     const state = reader.oneOf("state", query.state, DELIVERY_STATES);
     const type = reader.text("type", query.type);
-    const deadReason = reader.text("reason", query.reason);
+    const deadReason = reader.oneOf("reason", query.reason, END_REASONS);
     reader.finish(FILTERS, query);
     const endpointIds = await endpointsAsked(tenant, endpointId);
     const rows = await listDeliveries(db, {
@@ -132,6 +137,8 @@ export function toDeliveryView(row: DeliveryRow): DeliveryView {
     endpointId: formatId("ep", row.endpointId),
     tenant: row.tenant,
     eventType: row.eventType,
+    subject: row.subject,
+    sequence: row.sequence,
     state: row.state,
     attemptCount: row.attempts,
     nextRetryAt: toDate(row.nextRetryMs),

@@ -98,6 +98,17 @@ test("what is not an object is refused", () => {
   }
 });
 
+test("what an endpoint shows and nobody sets is refused as read-only, not as unknown", () => {
+  const { settings } = parseEndpointInput(minimal, context);
+  const shown = { id: "ep_1", createdAt: new Date(), health: {}, description: "x" };
+  const readOnly = "This is read-only. Leave it out.";
+  expect(problemsOf(() => parseEndpointPatch(shown, settings, context))).toEqual([
+    { pointer: "/id", message: readOnly },
+    { pointer: "/createdAt", message: readOnly },
+    { pointer: "/health", message: readOnly },
+  ]);
+});
+
 test("an unknown setting gets a suggestion", () => {
   const [problem] = problemsOf(() => parseEndpointInput({ ...minimal, is_active: true }, context));
   expect(problem?.message).toContain("Did you mean isActive?");

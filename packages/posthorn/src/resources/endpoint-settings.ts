@@ -162,6 +162,18 @@ const NEW_ENDPOINT: EndpointSettings = {
   fifoOnDead: null,
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
+/** What an endpoint shows besides. */
+const READ_ONLY = [
+  "id",
+  "tenant",
+  "filter",
+  "disabledReason",
+  "disabledAt",
+  "circuit",
+  "health",
+  "createdAt",
+  "updatedAt",
+];
 
 function readSettings(check: Check, current: EndpointSettings, context: SettingsContext): EndpointSettings {
   const signature = check.read("signature", current.signature, orDefault(readSignature));
@@ -309,7 +321,12 @@ class Check {
   constructor(input: unknown, known: readonly string[]) {
     this.#input = isObject(input) ? input : {};
     if (!isObject(input)) this.refuse("", "Give an object with the endpoint's settings.");
-    findUnknown("An endpoint has no setting", this.#input, known, this.#problems);
+    const given = Object.entries(this.#input);
+    const others = given.filter(([name]) => !READ_ONLY.includes(name));
+    findUnknown("An endpoint has no setting", Object.fromEntries(others), known, this.#problems);
+    for (const [name] of given) {
+      if (READ_ONLY.includes(name)) this.refuse(`/${name}`, "This is read-only. Leave it out.");
+    }
   }
 
   get isClean(): boolean {

@@ -31,6 +31,27 @@ describe("the scripted receiver", () => {
     expect((await post("/b")).status).toBe(200);
   });
 
+  it("takes a number for a status", async () => {
+    receiver.answer("/a", [400, 503]);
+    receiver.answer("/b", 410);
+    expect([(await post("/a")).status, (await post("/a")).status, (await post("/b")).status]).toEqual([
+      400, 503, 410,
+    ]);
+  });
+
+  it.each<[unknown[], string]>([
+    [[[400]], "answer takes a path"],
+    [["a", 400], "answer takes a path"],
+    [["/a"], '"undefined" is no answer'],
+    [["/a", ["hangs"]], '"hangs" is no answer'],
+    [["/a", { statusCode: 400 }], 'An answer has no "statusCode"'],
+    [["/a", { status: "400" }], "400 is no HTTP status"],
+    [["/a", 99], "99 is no HTTP status"],
+    [["/a", 1_000], "1000 is no HTTP status"],
+  ])("refuses %j, which it cannot play", (script, message) => {
+    expect(() => (receiver.answer as (...args: unknown[]) => void).apply(receiver, script)).toThrow(message);
+  });
+
   it("remembers what it received, byte for byte", async () => {
     await post("/a?x=1", '{ "é": 1 }');
     expect(receiver.requests).toMatchObject([

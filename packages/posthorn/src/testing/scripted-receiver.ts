@@ -1,6 +1,7 @@
 // A real HTTP server on loopback that answers by script and remembers all it saw: for our tests and for our users'.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { refuseUnknown } from "../did-you-mean.ts";
 
 /** `hang`: never answers. `reset`: cuts the connection unanswered. `drip`: 200, then a byte now and then for ever. `endless`: 200 and a body without end. */
 export type Misbehaviour = "hang" | "reset" | "drip" | "endless";
@@ -14,6 +15,8 @@ export interface ScriptedAnswer {
   /** Answer only when this settles: holds requests open without a clock. */
   readonly until?: Promise<unknown>;
 }
+
+export type ScriptedStep = ScriptedAnswer | Misbehaviour | number;
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -45,11 +48,11 @@ export interface ScriptedReceiver {
   readonly requests: readonly ReceivedRequest[];
   /** Connections accepted so far. */
   readonly connections: number;
-  /** One answer per request to this path, the last one for all that follow. Unscripted paths answer 200. */
-  answer(
-    path: string,
-    script: ScriptedAnswer | Misbehaviour | readonly (ScriptedAnswer | Misbehaviour)[],
-  ): void;
+  /**
+   * One answer per request to this path, the last one for all that follow. A number is a status. Unscripted paths answer
+   * 200.
+   */
+  answer(path: string, script: ScriptedStep | readonly ScriptedStep[]): void;
   requestsTo(path: string): readonly ReceivedRequest[];
   /** Requests being answered, and the most there ever were at once; of one path, or of all. */
   concurrency(path?: string): Concurrency;
@@ -111,8 +114,11 @@ class LoopbackReceiver implements ScriptedReceiver {
     return this.#connections;
   }
 
-  answer(path: string, script: Step | readonly Step[]): void {
-    this.#scripts.set(path, typeof script === "object" && isList(script) ? [...script] : [script]);
+  answer(path: string, script: ScriptedStep | readonly ScriptedStep[]): void {
+    if (typeof path !== "string" || !path.startsWith("/")) {
+      throw new TypeError('answer takes a path and its script: answer("/orders", [500, 200]).');
+    }
+    this.#scripts.set(path, [script].flat().map(readStep));
   }
 
   requestsTo(path: string): readonly ReceivedRequest[] {
@@ -265,8 +271,23 @@ class LoopbackReceiver implements ScriptedReceiver {
 
 const ALL_PATHS = "*";
 
-function isList(script: ScriptedAnswer | readonly Step[]): script is readonly Step[] {
-  return Array.isArray(script);
+const MISBEHAVIOURS: readonly unknown[] = ["hang", "reset", "drip", "endless"] satisfies Misbehaviour[];
+const ANSWER_FIELDS = ["status", "headers", "body", "delayMs", "until"] satisfies (keyof ScriptedAnswer)[];
+
+/** A script that is misspelt would be played as a 200, and the test that it was for would pass for nothing. */
+function readStep(step: ScriptedStep): Step {
+  const answer = typeof step === "number" ? { status: step } : step;
+  if (MISBEHAVIOURS.includes(answer)) return answer;
+  if (typeof answer !== "object" || answer === null) {
+    const known = MISBEHAVIOURS.join(", ");
+    throw new TypeError(`"${String(answer)}" is no answer. Give a status, an object, or one of ${known}.`);
+  }
+  refuseUnknown("An answer has no", answer, ANSWER_FIELDS);
+  const { status = 200 } = answer as ScriptedAnswer;
+  if (!Number.isInteger(status) || status < 100 || status > 999) {
+    throw new TypeError(`${status} is no HTTP status.`);
+  }
+  return answer;
 }
 
 function pourForEver(response: ServerResponse): void {

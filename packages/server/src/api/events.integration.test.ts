@@ -37,7 +37,12 @@ test("an event is accepted when it is durable, and delivered byte for byte", asy
     `{"tenant":"acme","data":${data},"type":"order.paid"}`,
   );
   expect(answer.status).toBe(202);
-  expect(answer.json).toEqual({ id: expect.stringMatching(/^evt_/), duplicate: false, deliveries: 1 });
+  expect(answer.json).toEqual({
+    id: expect.stringMatching(/^evt_/),
+    sequence: null,
+    duplicate: false,
+    deliveries: 1,
+  });
   const [request] = await receiver.received(1);
   expect(request?.body.toString()).toBe(data);
   const detail = await server.call("GET", `/api/v1/events/${answer.json.id}`);

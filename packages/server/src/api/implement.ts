@@ -87,7 +87,7 @@ function routeOf(operation: Operation, handle: Handle<Operation>): Route {
     permission,
     handle: async (exchange) => {
       const query = operation.query && readQuery(exchange.query, operation.query);
-      const body = operation.body && (await readBody(exchange, operation.body, operation.isBodyOptional));
+      const body = operation.body && (await readBody(exchange, operation, operation.body));
       const { principal } = exchange;
       const call = { params: exchange.params, query, body, principal } as Call<Operation>;
       return replyOf(answer.status, await handle(call));

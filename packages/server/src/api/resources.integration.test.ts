@@ -81,12 +81,18 @@ test("an endpoint that asks for order gets a subject's events in the order they 
   ]);
   const event = (n: number) => ({ tenant: "acme", type: "order.paid", subject: "order-1", data: { n } });
   const posted = await server.call("POST", "/api/v1/events", [1, 2, 3, 4].map(event));
-  await server.call("POST", "/api/v1/events", event(5));
+  expect((await server.call("POST", "/api/v1/events", event(5))).json).toMatchObject({ sequence: 5 });
+  expect(posted.json.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 2, 3, 4]);
   const bodies = (await receiver.received(5)).map(({ body }) => JSON.parse(String(body)));
   expect(bodies.map(({ sequence, data }) => [sequence, data.n])).toEqual([1, 2, 3, 4, 5].map((n) => [n, n]));
   expect((await server.call("GET", `/api/v1/events/${posted.json[3].id}`)).json).toMatchObject({
     subject: "order-1",
     sequence: 4,
+    deliveries: [{ subject: "order-1", sequence: 4 }],
+  });
+  expect((await server.call("GET", "/api/v1/deliveries")).json.data[0]).toMatchObject({
+    subject: "order-1",
+    sequence: 5,
   });
 });
 
@@ -116,6 +122,24 @@ test("an endpoint shows the fields of the contract, and what it shows can be sen
     format,
   });
   expect(back.json).toEqual({ ...endpoint, updated_at: expect.any(String) });
+});
+
+test("PATCH with all that GET shows says which fields to leave out, and takes the rest", async () => {
+  const server = await startServer({ started: false });
+  const { path } = await withReceiver(server);
+  const { json: endpoint } = await server.call("GET", path);
+  const refused = await server.call("PATCH", path, endpoint);
+  expect(refused.status).toBe(422);
+  const readOnly = "id tenant filter disabled_reason disabled_at circuit health created_at updated_at".split(
+    " ",
+  );
+  expect(refused.json.detail).toContain(
+    `"id" is read-only. Leave out what cannot be set: ${readOnly.join(", ")}.`,
+  );
+  const pointers = refused.json.errors.map(({ pointer }: { pointer: string }) => pointer);
+  expect(pointers.toSorted()).toEqual(readOnly.map((name) => `/${name}`).toSorted());
+  const rest = Object.entries(endpoint).filter(([name]) => !readOnly.includes(name));
+  expect((await server.call("PATCH", path, Object.fromEntries(rest))).status).toBe(200);
 });
 
 test.each([

@@ -69,6 +69,20 @@ test("connection and connection string work with pg, settings of the caller win,
   await Promise.all([postgres.close(), postgres.close()]);
 });
 
+test.each(["shallow", "deep/".repeat(30)])(
+  "psql finds the way in by the fifth line of postmaster.pid, as the reference says (%s)",
+  async (name) => {
+    const dataDir = chooseDataDir({ name });
+    const postgres = await openEmbeddedPostgres({ dataDir });
+    const lines = readFileSync(join(dataDir, "postgres/data/postmaster.pid"), "utf8").split("\n");
+    const client = new pg.Client({ host: lines[4] as string, user: "posthorn", database: "postgres" });
+    await client.connect();
+    expect((await client.query("select current_user as who")).rows).toEqual([{ who: "posthorn" }]);
+    await client.end();
+    await postgres.close();
+  },
+);
+
 test("a data directory too deep for a socket path gets its socket in a short private folder", async () => {
   const dataDir = chooseDataDir({ name: "deep/".repeat(30) });
   const user = startUser();

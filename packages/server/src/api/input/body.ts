@@ -1,20 +1,26 @@
 // Reads a JSON body by the schema of its operation. What the schema does not know is refused, so that nobody sets what
 // was not meant to be set.
+import type { Operation } from "@posthorn/client";
 import type { z } from "zod";
 import type { Exchange } from "../exchange.ts";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
 import { parseJson, readJsonBytes } from "../middleware/read-body.ts";
-import { placesOf } from "./issues.ts";
+import { fieldsAt, placesOf } from "./issues.ts";
 
 /** Largest body of an operation that takes settings, not events. */
 const MAX_SETTINGS_BYTES = 256 * 1024;
 
-export async function readBody(exchange: Exchange, schema: z.ZodType, isOptional = false): Promise<unknown> {
-  const isEmpty = isOptional && hasNoBody(exchange);
+export async function readBody(
+  exchange: Exchange,
+  operation: Operation,
+  schema: z.ZodType,
+): Promise<unknown> {
+  const isEmpty = operation.isBodyOptional === true && hasNoBody(exchange);
   const body = isEmpty ? {} : parseJson(await readJsonBytes(exchange, MAX_SETTINGS_BYTES));
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  throw invalidBody(placesOf(schema, result.error.issues));
+  const shown = operation.answer.schema === null ? [] : fieldsAt(operation.answer.schema, []);
+  throw invalidBody(placesOf(schema, result.error.issues, shown));
 }
 
 export function invalidBody(places: readonly ProblemPlace[]): HttpError {

@@ -6,21 +6,33 @@ import type { ProblemPlace } from "../http-error.ts";
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-export function placesOf(schema: z.ZodType, issues: readonly Issue[], base: Path = []): ProblemPlace[] {
-  return issues.flatMap((issue) => placesOfIssue(schema, issue, [...base, ...issue.path]));
+/** `shown` are the fields of the answer: whoever sends back what was shown is told what to drop. */
+export function placesOf(
+  schema: z.ZodType,
+  issues: readonly Issue[],
+  shown: readonly string[],
+  base: Path = [],
+): ProblemPlace[] {
+  return issues.flatMap((issue) => placesOfIssue(schema, issue, shown, [...base, ...issue.path]));
 }
 
-function placesOfIssue(schema: z.ZodType, issue: Issue, path: Path): ProblemPlace[] {
+function placesOfIssue(
+  schema: z.ZodType,
+  issue: Issue,
+  shown: readonly string[],
+  path: Path,
+): ProblemPlace[] {
   if (issue.code === "unrecognized_keys") {
     const known = fieldsAt(schema, path);
+    const readOnly = path.length === 0 ? shown.filter((name) => !known.includes(name)) : [];
     return issue.keys.map((key) => ({
       pointer: pointerTo([...path, key]),
-      message: unknownField(key, known),
+      message: readOnly.includes(key) ? readOnlyField(key, readOnly) : unknownField(key, known),
     }));
   }
   if (issue.code === "invalid_union") {
     const branch = branchMeant(issue.errors);
-    if (branch !== null) return placesOf(schema, branch, path);
+    if (branch !== null) return placesOf(schema, branch, shown, path);
   }
   return [{ pointer: pointerTo(path), message: `This ${sentenceOf(issue)}.` }];
 }
@@ -74,12 +86,16 @@ export function unknownField(name: string, known: readonly string[]): string {
   return known.length === 0 ? `${what}: this takes no fields.` : `${what}. ${didYouMean(name, known)}`;
 }
 
+function readOnlyField(name: string, readOnly: readonly string[]): string {
+  return `"${name}" is read-only. Leave out what cannot be set: ${readOnly.join(", ")}.`;
+}
+
 export function pointerTo(path: Path): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
 /** The fields of the object at a place of the schema. */
-function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
+export function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
   const bare = unwrapped(schema);
   const [head, ...rest] = path;
   if (bare instanceof z.ZodUnion) {

@@ -60,8 +60,8 @@ function checkTenants({ tenant }: Principal, events: EventsInput): void {
   if (inputs.some((input) => input.tenant !== tenant)) throw otherTenant();
 }
 
-function resultJson({ id, duplicate, deliveries }: PublishResult): string {
-  return `{"id":"${id}","duplicate":${duplicate},"deliveries":${deliveries}}`;
+function resultJson({ id, sequence, duplicate, deliveries }: PublishResult): string {
+  return `{"id":"${id}","sequence":${sequence},"duplicate":${duplicate},"deliveries":${deliveries}}`;
 }
 
 /** The draft's quoted form and the bare form of everyone else are the same key. */

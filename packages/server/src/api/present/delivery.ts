@@ -14,6 +14,8 @@ export function presentDelivery(delivery: DeliveryView): Sent<Delivery> {
     endpoint_id: delivery.endpointId,
     tenant: delivery.tenant,
     event_type: delivery.eventType,
+    subject: delivery.subject,
+    sequence: delivery.sequence,
     state: delivery.state,
     attempt_count: delivery.attemptCount,
     next_retry_at: delivery.nextRetryAt,

@@ -1,5 +1,6 @@
 // How a delivery is read, from the queue while it is owed and from history when it has ended.
-import type { Uuid } from "../../../model.ts";
+import type { DeadReason, Uuid } from "../../../model.ts";
+import type { CancelReason } from "../queue/cancel.ts";
 
 export type DeliveryState = "pending" | "in_flight" | "success" | "failed" | "dead";
 
@@ -11,12 +12,31 @@ export const DELIVERY_STATES: readonly DeliveryState[] = [
   "dead",
 ];
 
+/** What an attempt came to, or what somebody did about it. */
+export type EndReason = DeadReason | CancelReason;
+
+const endReasons: Readonly<Record<EndReason, true>> = {
+  attempts_exhausted: true,
+  too_old: true,
+  rejected: true,
+  redirect: true,
+  gone: true,
+  blocked_address: true,
+  invalid_request: true,
+  endpoint_deleted: true,
+  discarded: true,
+};
+
+export const END_REASONS = Object.keys(endReasons) as readonly EndReason[];
+
 export interface DeliveryRow {
   readonly id: Uuid;
   readonly eventId: Uuid;
   readonly endpointId: Uuid;
   readonly tenant: string;
   readonly eventType: string;
+  readonly subject: string | null;
+  readonly sequence: number | null;
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly nextRetryMs: number | null;
@@ -27,5 +47,5 @@ export interface DeliveryRow {
 
 /** For a row of `posthorn.delivery_states` under the name `d`, and `posthorn.events e`. */
 export const deliveryColumns = `d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", e.tenant,
-  e.type as "eventType", d.state, d.attempts, posthorn.epoch_ms(d.next_retry_at) as "nextRetryMs",
+  e.type as "eventType", e.subject, e.sequence, d.state, d.attempts, posthorn.epoch_ms(d.next_retry_at) as "nextRetryMs",
   d.dead_reason as "deadReason", d.replay_count as "replayCount", posthorn.epoch_ms(d.finished_at) as "finishedMs"`;

@@ -9,6 +9,8 @@ export interface KnownKey {
   readonly tenant: string;
   readonly key: string;
   readonly eventId: Uuid;
+  /** The event's number in its subject. */
+  readonly sequence: number | null;
   readonly digest: Buffer;
 }
 
@@ -22,7 +24,8 @@ export async function knownKeys(db: Queryable, keys: readonly IdempotencyKey[]):
 const knownKeysStatement = statement(
   "known keys",
   `
-select k.tenant, k.key, k.event_id as "eventId", k.digest
+select k.tenant, k.key, k.event_id as "eventId", k.digest,
+  (select e.sequence from posthorn.events e where e.id = k.event_id) as sequence
 from unnest($1::text[], $2::text[]) as asked (tenant, key)
 join posthorn.idempotency_keys k on k.tenant = asked.tenant and k.key = asked.key
 `,

@@ -1,12 +1,13 @@
-// How much of this worker a tenant may take. A tenant may hold four times what is free: one alone gets four fifths, two
-// get four ninths each, and whoever comes next always finds a place (the dynamic threshold of shared-memory switches).
+// How much of what all share a tenant may take. A tenant may hold four times what is free: one alone gets four fifths,
+// two get four ninths each (the dynamic threshold of shared-memory switches). The last place is for a tenant that has
+// none, so that whoever comes next finds one, however few there are.
 
 const TIMES_FREE = 4;
 
 export class TenantShares {
   readonly #capacity: number;
   readonly #spare: number;
-  readonly #used = new Map<string, number>();
+  readonly #used = new Map<string | null, number>();
   #total = 0;
 
   /** What is taken in large pieces is overdrawn at times; `spare` is then for tenants that hold nothing. */
@@ -23,18 +24,19 @@ export class TenantShares {
     return this.#total >= this.#capacity;
   }
 
-  mayTake(tenant: string): boolean {
+  /** `tenant` null is the operator. */
+  mayTake(tenant: string | null): boolean {
     const used = this.#used.get(tenant) ?? 0;
     const free = this.#capacity - this.#total;
-    return used < TIMES_FREE * free || (used === 0 && free + this.#spare > 0);
+    return used === 0 ? free + this.#spare > 0 : free > 1 && used < TIMES_FREE * free;
   }
 
-  take(tenant: string, amount: number): void {
+  take(tenant: string | null, amount: number): void {
     this.#total += amount;
     this.#used.set(tenant, (this.#used.get(tenant) ?? 0) + amount);
   }
 
-  giveBack(tenant: string, amount: number): void {
+  giveBack(tenant: string | null, amount: number): void {
     const left = (this.#used.get(tenant) ?? 0) - amount;
     this.#total -= amount;
     if (left > 0) this.#used.set(tenant, left);

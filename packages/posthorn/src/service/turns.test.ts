@@ -1,0 +1,155 @@
+// Whose turn it is and how much each may take.
+import { expect, test } from "vitest";
+import { FairLine } from "./fair-line.ts";
+import { TenantShares } from "./tenant-shares.ts";
+import { Turns } from "./turns.ts";
+
+type Named = ReturnType<typeof item>;
+const item = (tenant: string, name = tenant) => ({ tenant, name });
+const anybody = () => true;
+
+test("tenants take turns, and so do the items of a tenant", () => {
+  const line = new FairLine<Named>();
+  for (let i = 0; i < 1_000; i += 1) line.add(item("crowd", `crowd ${i}`));
+  line.add(item("single"));
+  const order = Array.from({ length: 4 }, () => line.shift(anybody)?.name);
+  expect(order).toEqual(["crowd 0", "single", "crowd 1", "crowd 2"]);
+  expect(line.size).toBe(997);
+});
+
+test("an item that comes back stands behind the others of its tenant", () => {
+  const line = new FairLine<Named>();
+  const [a, b] = [item("one", "a"), item("one", "b")];
+  line.add(a);
+  line.add(b);
+  line.add(a);
+  expect(line.shift(anybody)).toBe(a);
+  line.add(a);
+  expect(line.shift(anybody)).toBe(b);
+  expect(line.shift(anybody)).toBe(a);
+  expect(line.shift(anybody)).toBeUndefined();
+});
+
+test("a tenant that may not have a turn is passed over and keeps its place", () => {
+  const line = new FairLine<Named>();
+  const [a, b] = [item("a"), item("b")];
+  line.add(a);
+  line.add(b);
+  expect(line.shift((tenant) => tenant !== "a")).toBe(b);
+  expect(line.shift((tenant) => tenant !== "a")).toBeUndefined();
+  expect(line.size).toBe(1);
+  line.delete(a);
+  expect(line.size).toBe(0);
+});
+
+test("one tenant alone gets four fifths, and the next one always finds a place", () => {
+  const shares = new TenantShares(500);
+  const fill = (tenant: string) => {
+    let taken = 0;
+    while (shares.mayTake(tenant)) {
+      shares.take(tenant, 1);
+      taken += 1;
+    }
+    return taken;
+  };
+  expect(fill("first")).toBe(400);
+  expect(fill("second")).toBe(80);
+  expect(fill("third")).toBe(16);
+  expect(fill("fourth")).toBeGreaterThan(0);
+  shares.giveBack("first", 300);
+  expect(shares.mayTake("fourth")).toBe(true);
+  expect(shares.total).toBeLessThan(205);
+});
+
+test("what is overdrawn leaves something for those that hold nothing, and not without end", () => {
+  const shares = new TenantShares(100, 50);
+  shares.take("large", 120);
+  expect(shares.mayTake("large")).toBe(false);
+  expect(shares.mayTake("small")).toBe(true);
+  shares.take("small", 1);
+  expect(shares.mayTake("small")).toBe(false);
+  shares.take("other", 29);
+  expect(shares.mayTake("newcomer")).toBe(false);
+});
+
+test.each([
+  [1, 1],
+  [2, 1],
+  [4, 3],
+  [7, 6],
+])("of %i places a tenant gets %i, and the last is for somebody else", (capacity, expected) => {
+  const shares = new TenantShares(capacity);
+  let taken = 0;
+  while (shares.mayTake("first")) {
+    shares.take("first", 1);
+    taken += 1;
+  }
+  expect(taken).toBe(expected);
+  expect(shares.mayTake("second")).toBe(capacity > 1);
+});
+
+test("the only place goes to whoever comes", () => {
+  const shares = new TenantShares(1);
+  expect(shares.mayTake("a")).toBe(true);
+  shares.take("a", 1);
+  expect(shares.mayTake("b")).toBe(false);
+  expect(shares.isFull).toBe(true);
+});
+
+/** Work that ends when it is told to. */
+function heldWork(turns: Turns) {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const { signal } = new AbortController();
+  return {
+    begun,
+    ask: (tenant: string, name: string, until: AbortSignal = signal) =>
+      turns.take(tenant, until, () => {
+        begun.push(name);
+        return new Promise<void>((end) => ends.set(name, end));
+      }),
+    end: async (name: string) => {
+      await new Promise(setImmediate);
+      ends.get(name)?.();
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+test("a tenant that asks for more than there is leaves a place for the next, who begins at once", async () => {
+  const work = heldWork(new Turns(5));
+  for (let n = 0; n < 1_000; n += 1) void work.ask("crowd", `crowd ${n}`);
+  void work.ask("single", "single");
+  await new Promise(setImmediate);
+  expect(work.begun).toEqual(["crowd 0", "crowd 1", "crowd 2", "crowd 3", "single"]);
+});
+
+test("when every place is taken, the tenants that wait take turns", async () => {
+  const work = heldWork(new Turns(1));
+  void work.ask("crowd", "crowd 0");
+  for (let n = 1; n < 100; n += 1) void work.ask("crowd", `crowd ${n}`);
+  void work.ask("a", "a");
+  void work.ask("b", "b");
+  for (const name of ["crowd 0", "crowd 1", "a", "b"]) await work.end(name);
+  expect(work.begun).toEqual(["crowd 0", "crowd 1", "a", "b", "crowd 2"]);
+});
+
+test("what nobody waits for any more is not begun, and takes nobody's turn", async () => {
+  const work = heldWork(new Turns(1));
+  const stop = new AbortController();
+  void work.ask("a", "first");
+  const givenUp = work.ask("a", "given up", stop.signal);
+  void work.ask("a", "last");
+  stop.abort(new Error("given up"));
+  const refused = expect(givenUp).rejects.toThrow("given up");
+  await work.end("first");
+  await refused;
+  expect(work.begun).toEqual(["first", "last"]);
+});
+
+test("work that fails gives its place to the next", async () => {
+  const turns = new Turns(1);
+  const { signal } = new AbortController();
+  await expect(turns.take("a", signal, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
+  expect(await turns.take("a", signal, async () => "next")).toBe("next");
+});
