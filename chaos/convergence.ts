@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 
 type Rest = Pick<Evidence, "convergedAt" | "unsettled">;
 
-/** Nothing owed, nothing waiting for its fan-out, no request open, every process up. */
+/** Nothing owed, nothing waiting for its fan-out, no request open, every process up, no connection left behind. */
 export async function untilAtRest(world: World, patienceMs: number): Promise<Rest> {
   const rest = await untilNothing(monotonicMs() + patienceMs, () => whatIsUnsettled(world));
   if (rest.convergedAt !== null) return rest;
@@ -48,25 +48,54 @@ async function untilNothing(deadline: number, unsettledNow: () => Promise<string
   }
 }
 
-async function whatIsUnsettled({ postgres, receivers, slots }: World): Promise<string[]> {
+async function whatIsUnsettled({ postgres, receivers, slots, maxConnections }: World): Promise<string[]> {
   // the canaries' circuit is open, and what they are owed waits behind it
-  const [row] = await postgres.query<{ queue: number; outbox: number }>(
+  const [row] = await postgres.query<{ owed: number; outbox: number; connections: number }>(
     `select
        (
          select count(*)
          from posthorn.queue q
          join posthorn.endpoints ep on ep.id = q.endpoint_id
          where ep.tenant <> '${canaryTenant}'
-       )::integer as queue,
-       (select count(*) from posthorn.outbox)::integer as outbox`,
+       )::integer as owed,
+       (select count(*) from posthorn.outbox)::integer as outbox,
+       (
+         select count(*)
+         from pg_stat_activity
+         where backend_type = 'client backend'
+           and pid <> pg_backend_pid()
+       )::integer as connections`,
   );
   const open = Object.values(await receivers.ask<Record<string, number>>("openBySender"));
+  return unsettledIn({
+    ...(row as { owed: number; outbox: number; connections: number }),
+    maxConnections,
+    requests: open.reduce((sum, count) => sum + count, 0),
+    down: slots.filter((slot) => slot.liveName === null).length,
+  });
+}
+
+/** What a world looks like, in numbers. */
+export interface Look {
+  readonly owed: number;
+  readonly outbox: number;
+  readonly requests: number;
+  readonly down: number;
+  /** To the database. */
+  readonly connections: number;
+  /** All pools filled. */
+  readonly maxConnections: number;
+}
+
+export function unsettledIn({ owed, outbox, requests, down, connections, maxConnections }: Look): string[] {
+  const counts = { "deliveries are owed": owed, "events wait for their fan-out": outbox };
+  const unsettled = { ...counts, "requests are open": requests, "processes are not up": down };
   return [
-    { what: "deliveries are owed", count: row?.queue ?? 0 },
-    { what: "events wait for their fan-out", count: row?.outbox ?? 0 },
-    { what: "requests are open", count: open.reduce((sum, count) => sum + count, 0) },
-    { what: "processes are not up", count: slots.filter((slot) => slot.liveName === null).length },
-  ].flatMap(({ what, count }) => (count === 0 ? [] : `${count} ${what}`));
+    ...Object.entries(unsettled).flatMap(([what, count]) => (count === 0 ? [] : `${count} ${what}`)),
+    ...(connections > maxConnections
+      ? [`${connections} connections to the database are open, all pools together have ${maxConnections}`]
+      : []),
+  ];
 }
 
 async function longestPauseMs({ postgres }: World): Promise<number> {

@@ -70,6 +70,20 @@ export interface LedgerAttempt {
   readonly number: number;
   readonly statusCode: number | null;
   readonly error: string | null;
+  /** The database's time, as all times of the ledger, turned into the monotonic clock's; null for an unknown end. */
+  readonly startedAt: number | null;
+  readonly durationMs: number | null;
+  /** Null when it was the last one, and for an unknown end: then it is owed at once. */
+  readonly nextRetryAt: number | null;
+}
+
+/** How an endpoint was doing, from when it was written down until the next such line. */
+export interface HealthLine {
+  readonly endpointId: string;
+  readonly at: number;
+  /** The circuit is open or half-open. */
+  readonly isOnTrial: boolean;
+  readonly throttledUntil: number | null;
 }
 
 export interface LedgerDelivery {
@@ -114,10 +128,13 @@ export interface Evidence {
   /** `evt_…` of all that are stored, with the key in their data. */
   readonly events: readonly { readonly id: string; readonly key: string }[];
   readonly orders: readonly Order[];
+  readonly health: readonly HealthLine[];
   readonly deeds: readonly Deed[];
   readonly exits: readonly Exit[];
   /** Lines of standard error that are no log lines, or log lines of the level error. */
   readonly complaints: readonly string[];
+  /** The machine was busy with something else, as far as this process could tell. */
+  readonly stalls: readonly Stretch[];
   /** Connections to addresses that no delivery may be sent to. */
   readonly canaryHits: readonly string[];
   readonly quiet: Stretch & { readonly memory: Memory };

@@ -14,7 +14,8 @@ export interface Figures {
   readonly duplicates: number;
   readonly duplicateBound: number;
   readonly outOfOrder: number;
-  readonly recoverP99Ms: number;
+  /** Null when no kill interrupted a request. */
+  readonly recoverP99Ms: number | null;
   readonly kills: number;
   readonly databaseRestarts: number;
 }
@@ -24,7 +25,7 @@ export function figuresOf(file: CaseFile): Figures {
     requests.some(({ status }) => isSuccess(status)),
   );
   const waits = interruptions(file).map(
-    ({ killedAt, againAt }) => (againAt ?? Number.POSITIVE_INFINITY) - killedAt,
+    ({ killedAt, again }) => (again?.at ?? Number.POSITIVE_INFINITY) - killedAt,
   );
   const count = (kinds: readonly string[]) => file.deeds.filter(({ kind }) => kinds.includes(kind)).length;
   return {
@@ -35,7 +36,7 @@ export function figuresOf(file: CaseFile): Figures {
     duplicates: duplicates(file).length,
     duplicateBound: [...file.requestsOf.keys()].reduce((sum, id) => sum + unknownEnds(file, id), 0),
     outOfOrder: order(file).length,
-    recoverP99Ms: percentile(waits, 0.99),
+    recoverP99Ms: waits.length === 0 ? null : percentile(waits, 0.99),
     kills: count(["kill worker", "kill api"]),
     databaseRestarts: count(["restart database"]),
   };
@@ -44,6 +45,8 @@ export function figuresOf(file: CaseFile): Figures {
 export function lineOf(seed: number, figures: Figures): string {
   const { acknowledged, delivered, lost, phantom, outOfOrder, kills, databaseRestarts } = figures;
   const dup = `dup ${figures.duplicates} (bound ${figures.duplicateBound})`;
-  const recover = `recover p99 ${(figures.recoverP99Ms / 1_000).toFixed(1)} s`;
+  const { recoverP99Ms } = figures;
+  const recover =
+    recoverP99Ms === null ? "recover none" : `recover p99 ${(recoverP99Ms / 1_000).toFixed(1)} s`;
   return `seed ${seed}: acked ${acknowledged}, delivered ${delivered}, lost ${lost}, phantom ${phantom}, ${dup}, order ${outOfOrder}, ${recover}, kills ${kills}, pg restarts ${databaseRestarts}`;
 }

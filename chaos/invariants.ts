@@ -6,6 +6,7 @@ import { duplicateBound, noAttemptAfterSuccess, quietHasNoDuplicates } from "./i
 import { allOrNone, businessRows, idempotentPublish, noPhantom, nothingLost } from "./invariants/events.ts";
 import { latency } from "./invariants/latency.ts";
 import { attemptNumbers, ledgerIsReality, schedule } from "./invariants/ledger.ts";
+import { liveness } from "./invariants/liveness.ts";
 import { order } from "./invariants/order.ts";
 import {
   canaries,
@@ -90,13 +91,19 @@ export const invariants: readonly Invariant[] = [
     broken: schedule,
   },
   {
+    name: "liveness",
+    sentence: "what is due is sent within a second, unless a fault or its endpoint is in the way",
+    broken: liveness,
+  },
+  {
     name: "recovery",
     sentence: "what a killed worker had in flight is sent again within lease and poll",
     broken: recovery,
   },
   {
     name: "convergence",
-    sentence: "after the healing nothing stays owed, every process is up and every circuit closes",
+    sentence:
+      "after the healing nothing stays owed or connected, every process is up and every circuit closes",
     broken: convergence,
   },
   {
@@ -120,7 +127,7 @@ export const invariants: readonly Invariant[] = [
   { name: "business rows", sentence: "an order exists if and only if its event does", broken: businessRows },
   {
     name: "timestamps",
-    sentence: "signed times are right, also from a machine whose clock is an hour off",
+    sentence: "signed times are right, also from a machine whose clock is an hour off or jumps",
     broken: freshTimestamps,
   },
   { name: "canaries", sentence: "no forbidden address is ever dialled", broken: canaries },

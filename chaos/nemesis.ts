@@ -17,14 +17,16 @@ const lostReplies = 3;
 export class Nemesis {
   readonly deeds: Deed[] = [];
   readonly #world: World;
+  readonly #say: (line: string) => void;
   readonly #pending = new Set<Promise<void>>();
   readonly #wake = new AbortController();
   readonly #failures: unknown[] = [];
   /** Those that change the whole database take turns. */
   #databaseTurn: Promise<void> = Promise.resolve();
 
-  constructor(world: World) {
+  constructor(world: World, say: (line: string) => void) {
     this.#world = world;
+    this.#say = say;
   }
 
   async run(strikes: readonly Strike[], chaosMs: number): Promise<void> {
@@ -62,6 +64,8 @@ export class Nemesis {
         return await this.#end(strike, kind === "kill api" ? "api" : "worker");
       case "freeze worker":
         return await this.#freeze(strike);
+      case "jump clock":
+        return await this.#jumpClock(strike);
       case "restart database":
         return await this.#inTurn(kind, async () => {
           await postgres.stopImmediately();
@@ -137,6 +141,20 @@ export class Nemesis {
       slot.freeze();
       await this.#wait(strike.forMs);
       slot.thaw();
+    });
+  }
+
+  async #jumpClock(strike: Strike): Promise<void> {
+    const slot = await this.#choose(strike, "worker");
+    if (slot === null) return;
+    const { clockStepMs, forMs } = strike;
+    this.#say(
+      `the clock of ${slot.liveName} jumps by ${clockStepMs / 3_600_000} h for ${(forMs / 1_000).toFixed(1)} s`,
+    );
+    await this.#note(strike.kind, slot.liveName, async () => {
+      const stepBack = slot.stepClock(clockStepMs);
+      await this.#wait(forMs);
+      stepBack();
     });
   }
 

@@ -53,19 +53,19 @@ export function scaleOf(seconds: number, eventsPerSecond: number): Scale {
   };
 }
 
-/** 40 s in all on two cores that are not alone: start, quiet, strikes, healing. */
+/** 45 s in all on two cores that are not alone: start, quiet, strikes, healing. */
 export function smokeScale(eventsPerSecond: number): Scale {
   return {
     quietMs: 4_000,
     blackHoleMs: 4_000,
-    chaosMs: 16_000,
+    chaosMs: 20_000,
     convergeMs: 30_000,
     calmMs: 2_000,
     eventsPerSecond,
     leaseMs: 2_000,
     timeoutMs: 2_000,
     gapsMs: [200, 500, 1_000, 2_000],
-    pauseMs: [700, 1_700],
+    pauseMs: [600, 1_500],
     outageMs: 0,
   };
 }
@@ -82,7 +82,7 @@ const usage = `npm run chaos -- [--seed N] [--seconds N] [--rate N] [--smoke] [-
   --seed     chooses every fault and every event; the same seed gives the same plan. Unless given, one is drawn
   --seconds  how long events are published, 60 or more; 180 unless given. Up to a minute more to heal
   --rate     events a second; 60 unless given, 40 with --smoke
-  --smoke    the short run of npm test, about 40 s
+  --smoke    the short run of npm test, about 45 s
   --plant    breaks the engine on purpose and must end red: ${plantNames.join(", ")}
   --prove    every bug in turn, or the one to plant, in short runs with up to three seeds; fails unless each is caught
   --keep     keeps the logs also when all is well`;

@@ -145,6 +145,23 @@ export const plants = {
     ],
     strikes: [],
   },
+  "wall-clock": {
+    bug: "between two renewals a worker goes by its machine's clock, which may jump",
+    breaks: "timestamps",
+    edits: [
+      {
+        file: "posthorn/src/service/clock.ts",
+        find: "    this.#originMs = databaseMs - (askedAt + answeredAt) / 2;\n",
+        put: "    this.#originMs = databaseMs - Date.now() + (askedAt + answeredAt) * 0;\n",
+      },
+      {
+        file: "posthorn/src/service/clock.ts",
+        find: "Math.round(this.#originMs + performance.now())",
+        put: "Math.round(this.#originMs + Date.now())",
+      },
+    ],
+    strikes: ["jump clock"],
+  },
   "no-backoff": {
     bug: "a delivery that failed is owed again at once",
     breaks: "schedule",
@@ -156,6 +173,30 @@ export const plants = {
       },
     ],
     strikes: [],
+  },
+  "late-fetch": {
+    bug: "what is due is looked for three seconds later",
+    breaks: "liveness",
+    edits: [
+      {
+        file: "posthorn/src/storage/queries/queue/fetch.ts",
+        find: "and q.next_at <= posthorn.now()\n    order by",
+        put: "and q.next_at <= posthorn.now() - interval '3 seconds'\n    order by",
+      },
+    ],
+    strikes: [],
+  },
+  "late-burial": {
+    bug: "a dead worker is buried long after its lease has ended",
+    breaks: "recovery",
+    edits: [
+      {
+        file: "posthorn/src/delivery/lease.ts",
+        find: "if (!other.sessionGone && !(other.leaseEnded && stoodStill)) continue;",
+        put: "if (!(other.leaseEnded && now - since >= 4 * leaseMs && stoodStill)) continue;",
+      },
+    ],
+    strikes: ["kill worker", "jump clock"],
   },
   "order-by-id": {
     bug: "the turn in a subject goes by the event's id, which is minted before the commit, and not by its sequence",

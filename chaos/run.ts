@@ -2,10 +2,12 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
-import { readLedger, readReceiverLog } from "./collect.ts";
+import { readLedger, readReceiverLog, writeStalls } from "./collect.ts";
 import { calmDown, untilAtRest } from "./convergence.ts";
-import { type Evidence, openCase, type Stretch } from "./evidence.ts";
+import { type CaseFile, type Evidence, openCase, type Stretch } from "./evidence.ts";
 import { type Figures, figuresOf } from "./figures.ts";
+import { waits } from "./invariants/liveness.ts";
+import { recoveries } from "./invariants/processes.ts";
 import { invariants, type Verdict } from "./invariants.ts";
 import { Nemesis } from "./nemesis.ts";
 import type { Scale } from "./options.ts";
@@ -34,6 +36,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
   const world = await World.open(options, options.onWorld);
   try {
     const file = openCase(await experience(world, options));
+    options.say(whatWasComparable(file));
     return {
       verdicts: invariants.map(({ name, sentence, broken }) => ({
         name,
@@ -53,7 +56,7 @@ async function experience(world: World, options: RunOptions): Promise<Evidence> 
   const { seed, scale, plant, say } = options;
   const { publishers, receivers } = world;
   const strikes = planStrikes(seed, scale, plant === null ? strikeKinds : plants[plant].strikes);
-  const nemesis = new Nemesis(world);
+  const nemesis = new Nemesis(world, say);
 
   say(`seed ${seed}: ${scale.eventsPerSecond} events/s, ${scale.quietMs / 1_000} s of quiet`);
   const from = monotonicMs();
@@ -78,12 +81,14 @@ async function experience(world: World, options: RunOptions): Promise<Evidence> 
   if (isCalm) say("nothing is owed; is everything as it was?");
   const end = isCalm ? await calmDown(world, scale) : { ...rest, calm: null };
   publishers.stop();
+  writeStalls(world);
   return {
     scale,
     endpoints: world.endpoints,
     publishes: publishers.publishes,
     ...readReceiverLog(world.receiverLog),
     ...(await readLedger(world)),
+    stalls: world.stalls.stretches,
     deeds: nemesis.deeds,
     exits: [...world.exits],
     complaints: [...world.complaints],
@@ -92,6 +97,13 @@ async function experience(world: World, options: RunOptions): Promise<Evidence> 
     healedAt,
     ...end,
   };
+}
+
+/** A promise about time says nothing where everything was excused. */
+function whatWasComparable(file: CaseFile): string {
+  const share = (waits: readonly { isExcused: boolean }[]): string =>
+    `${waits.filter(({ isExcused }) => !isExcused).length} of ${waits.length}`;
+  return `nothing was in the way of ${share(waits(file))} attempts that were due, and of ${share(recoveries(file))} that a kill interrupted`;
 }
 
 /** Before anything else is broken: then the others have no reason to wait. */

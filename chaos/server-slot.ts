@@ -21,7 +21,7 @@ export interface SlotOptions {
   readonly settings: Readonly<Record<string, string>>;
   readonly scratchDir: string;
   readonly edits: readonly Edit[];
-  /** How far its machine's clock is off. */
+  /** How far its machine's clock is off at first. */
   readonly clockSkewMs: number;
   /** Host names and what they resolve to. */
   readonly names: Readonly<Record<string, string>>;
@@ -122,9 +122,20 @@ export class ServerSlot {
   /** Of the process in it, which must be up. */
   async rssBytes(): Promise<number> {
     const { child } = this.#life as Life;
-    child.send("memory");
+    child.send({ ask: "memory" });
     const [{ rssBytes }] = (await once(child, "message")) as [{ rssBytes: number }];
     return rssBytes;
+  }
+
+  /** The wall clock of the process in it jumps; the returned function takes the step back. */
+  stepClock(byMs: number): () => void {
+    const child = this.#life?.child;
+    const step = (stepMs: number): void => {
+      // one that is gone has taken its clock along
+      if (child?.connected) child.send({ ask: "step clock", stepMs }, () => {});
+    };
+    step(byMs);
+    return () => step(-byMs);
   }
 
   freeze(): void {

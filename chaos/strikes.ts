@@ -2,7 +2,7 @@
 import type { Scale } from "./options.ts";
 import { stream } from "./random.ts";
 
-/** Each on one process, or on the database and so on all of them. */
+/** Each on one process, or on the database and so on all of them, or on a clock that nobody should go by. */
 const targets = {
   "kill worker": "worker",
   "freeze worker": "worker",
@@ -15,12 +15,18 @@ const targets = {
   "lose replies": "client",
   partition: "client",
   "slow network": "client",
+  "jump clock": "clock",
 } as const;
 export type StrikeKind = keyof typeof targets;
 export const strikeKinds = Object.keys(targets) as StrikeKind[];
 
 export function strikesAll(kind: StrikeKind): boolean {
   return targets[kind] === "database";
+}
+
+/** False: whoever is struck must not even notice. */
+export function disturbs(kind: StrikeKind): boolean {
+  return targets[kind] !== "clock";
 }
 
 export interface Strike {
@@ -32,6 +38,8 @@ export interface Strike {
   /** How long it lasts, or how long until what was ended is started again. */
   readonly forMs: number;
   readonly replies: LostReplies;
+  /** How far a clock jumps, and jumps back in the end. */
+  readonly clockStepMs: number;
 }
 
 /** Replies to a statement, by its name or text, that are lost on their way to a process that sends it. */
@@ -47,24 +55,34 @@ const replies: readonly LostReplies[] = [
   { statement: "posthorn fetch", to: "worker" },
 ];
 
+const hourMs = 3_600_000;
+/** Until receivers that misbehave have requests open that a kill interrupts. */
+const busyMs = 1_000;
+/** The first kill is left alone beyond the lease: how long it took to recover shows only where nothing else is broken. */
+const aloneMs = 2_000;
+
 export function planStrikes(seed: number, scale: Scale, kinds: readonly StrikeKind[]): Strike[] {
   if (kinds.length === 0) return [];
   const random = stream(seed, "strikes");
   const [least, most] = scale.pauseMs;
   const strikes: Strike[] = [];
-  let deck: StrikeKind[] = [];
+  let deck = random.shuffle(kinds);
+  const lone = deck.indexOf("kill worker");
+  if (lone !== -1) deck.push(...deck.splice(lone, 1));
   // the last strike has time to do harm
-  for (let at = 0; at < scale.chaosMs - most; at += random.between(least, most)) {
+  for (let at = busyMs; at < scale.chaosMs - most; at += random.between(least, most)) {
+    const kind = deck.pop() as StrikeKind;
     // dealt from a deck: in a short run, too, each kind has its turn
     if (deck.length === 0) deck = random.shuffle(kinds);
-    const kind = deck.pop() as StrikeKind;
     strikes.push({
       afterMs: Math.round(at),
       kind,
       choice: random.fraction(),
       forMs: Math.round(durationOf(kind, scale, random.fraction())),
       replies: random.pick(replies),
+      clockStepMs: random.pick([-hourMs, hourMs]),
     });
+    if (strikes.length === 1 && kind === "kill worker") at += scale.leaseMs + aloneMs;
   }
   return strikes;
 }
@@ -78,6 +96,7 @@ function durationOf(kind: StrikeKind, { leaseMs }: Scale, share: number): number
       return leaseMs * (0.5 + 1.5 * share);
     case "read only":
     case "slow network":
+    case "jump clock":
       return leaseMs * (0.3 + 0.7 * share);
     default:
       return 200 + 600 * share;

@@ -11,7 +11,12 @@ import { createPosthorn, type Posthorn } from "posthorn";
 import { Helper } from "../benchmarks/helper.ts";
 import { type ChaosProxy, startChaosProxy } from "../tests/support/chaos-proxy.ts";
 import { type OwnPostgres, openOwnPostgres } from "../tests/support/own-postgres.ts";
-import { presentPgbouncer, type RunningServer, startPgbouncer } from "../tests/support/system-postgres.ts";
+import {
+  poolerConnections,
+  presentPgbouncer,
+  type RunningServer,
+  startPgbouncer,
+} from "../tests/support/system-postgres.ts";
 import { canaryNames, canaryTenant, createEndpoints } from "./endpoints.ts";
 import type { EndpointFacts, Exit, Memory } from "./evidence.ts";
 import { maxAttempts, type Scale } from "./options.ts";
@@ -19,6 +24,7 @@ import { editsOf, type PlantName } from "./plant.ts";
 import { Publishers } from "./publishers.ts";
 import type { Opened, Opening } from "./receivers.ts";
 import { ServerSlot } from "./server-slot.ts";
+import { StallWatch } from "./stall-watch.ts";
 
 export interface WorldOptions {
   readonly seed: number;
@@ -33,12 +39,15 @@ const servers = [
   { name: "a1", role: "api", skewMs: 0 },
   { name: "a2", role: "api", skewMs: 0 },
   { name: "w1", role: "worker", skewMs: 0 },
-  // on a machine whose clock is wrong
+  // on a machine whose clock is wrong from the start
   { name: "w2", role: "worker", skewMs: hourMs },
   { name: "w3", role: "worker", skewMs: 0 },
 ] as const;
 /** Reaches the database by a pooler in transaction mode where the machine has one, and directly where not. */
 const unproxied = "w3";
+const libraryConnections = 10;
+/** The pool of a process, and the connection its lease is renewed on. */
+const serverConnections = 10 + 1;
 const tenants = ["north", "east", "south", "west"];
 const receiverNames = ["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"];
 
@@ -48,10 +57,13 @@ export class World {
   readonly complaints: string[] = [];
   readonly slots: ServerSlot[] = [];
   endpoints: readonly EndpointFacts[] = [];
+  /** To the database, when all pools are full. */
+  maxConnections = libraryConnections;
   postgres!: OwnPostgres;
   libraryProxy!: ChaosProxy;
   receivers!: Helper;
   publishers!: Publishers;
+  readonly stalls = new StallWatch();
   readonly #options: WorldOptions;
   readonly #closers: (() => Promise<unknown> | unknown)[] = [];
   #closing: Promise<void> | undefined;
@@ -63,6 +75,7 @@ export class World {
   /** `onCreated` is told before anything is started, so that it can be ended in the middle of it. */
   static async open(options: WorldOptions, onCreated: (world: World) => void): Promise<World> {
     const world = new World(options);
+    world.#closers.push(() => world.stalls.stop());
     onCreated(world);
     try {
       await world.#open();
@@ -115,12 +128,13 @@ export class World {
       admin: randomBytes(24).toString("hex"),
       encryption: `chaos:${randomBytes(32).toString("base64")}`,
     };
-    // six pools of ten, what black-holed clients leave behind, and room
+    // all pools, what black-holed clients leave behind, and room
     this.postgres = this.#keep(await openOwnPostgres({ max_connections: "300" }), (part) => part.close());
     this.libraryProxy = await this.#openProxy();
     const library = this.#openLibrary(keys.encryption);
     await library.hooks.migrate();
     await library.pool.query("create table chaos_orders (key text primary key, event_id text not null)");
+    await library.pool.query(healthDiary);
     const { ports, canaryPort } = await this.#openReceivers();
     await this.#openServers(keys);
 
@@ -172,6 +186,7 @@ export class World {
     for (const { name, role, skewMs } of servers) {
       const proxy = name === unproxied ? null : await this.#openProxy();
       const database = (proxy ?? pooler ?? this.postgres).connectionString;
+      this.maxConnections += proxy === null && pooler !== null ? poolerConnections : serverConnections;
       const slot = new ServerSlot({
         ...common,
         name,
@@ -194,7 +209,7 @@ export class World {
   #openLibrary(encryptionKeys: string): { hooks: Posthorn; pool: pg.Pool } {
     const pool = new pg.Pool({
       connectionString: this.libraryProxy.connectionString,
-      max: 10,
+      max: libraryConnections,
       connectionTimeoutMillis: 5_000,
       query_timeout: 5_000,
     });
@@ -211,6 +226,29 @@ export class World {
     return this.#keep(await startPgbouncer(program, this.postgres.connectionString), (part) => part.close());
   }
 }
+
+/** Circuits and throttles, with the time at which they were written down: they are gone when an endpoint is well. */
+const healthDiary = `
+create table public.chaos_health (
+  endpoint_id uuid not null,
+  at timestamptz not null default clock_timestamp(),
+  probe_at timestamptz,
+  throttled_until timestamptz
+);
+create function public.chaos_note_health() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then
+    insert into public.chaos_health (endpoint_id) values (old.endpoint_id);
+  else
+    insert into public.chaos_health (endpoint_id, probe_at, throttled_until)
+    values (new.endpoint_id, new.probe_at, new.throttled_until);
+  end if;
+  return null;
+end
+$$;
+create trigger chaos_health after insert or update or delete on posthorn.endpoint_health
+for each row execute function public.chaos_note_health();
+`;
 
 function serverSettings(scale: Scale, adminKey: string, encryptionKeys: string): Record<string, string> {
   const gaps = Array.from(

@@ -1,26 +1,55 @@
 // How the processes behave: they come back, end in order, keep the time, and dial nobody they must not.
-import type { CaseFile, Deed, ReceivedRequest } from "../evidence.ts";
+import type { CaseFile, ReceivedRequest, Stretch } from "../evidence.ts";
+import {
+  during,
+  endpointHolds,
+  faultWindows,
+  judge,
+  lengthOutside,
+  pollMs,
+  windowOf,
+} from "../fault-windows.ts";
 import { strikesAll } from "../strikes.ts";
 
-/** Renewals are looked at every 200 ms, ready lanes every 500 ms; the rest is for two cores that are not alone. */
-const marginMs = 4_000;
-/** A statement is given up for lost after 5 s, and only then a new connection is made. */
-const afterEffectMs = 6_000;
+/** The rest is for noticing the arrival, on two cores that are not alone. */
+const marginMs = 1_000;
 
 export function recovery(file: CaseFile): string[] {
-  return interruptions(file).flatMap(({ request, killedAt, againAt }) => {
-    const waited = (againAt ?? Number.POSITIVE_INFINITY) - killedAt;
-    const allowed = allowedMs(file, killedAt, againAt ?? file.convergedAt ?? killedAt);
-    return waited <= allowed
+  const allowedMs = file.scale.leaseMs + pollMs + marginMs;
+  return recoveries(file).flatMap(({ request, waitedMs }) =>
+    waitedMs <= allowedMs
       ? []
-      : `${request.deliveryId} of ${request.sender} came again after ${Math.round(waited)} ms, ${Math.round(allowed)} were allowed`;
+      : `${request.deliveryId} of ${request.sender} came again after ${Math.round(waitedMs)} ms with nothing in the way, ${allowedMs} were allowed`,
+  );
+}
+
+/** How long each waited while nothing else was struck that it needed: the database, or a worker that may have had it. */
+export function recoveries(
+  file: CaseFile,
+): { request: ReceivedRequest; waitedMs: number; isExcused: boolean }[] {
+  const faults = faultWindows(file);
+  const holds = endpointHolds(file);
+  return interruptions(file).map(({ request, killedAt, again }) => {
+    if (again === null) return { request, waitedMs: Number.POSITIVE_INFINITY, isExcused: false };
+    const wait: Stretch = { from: killedAt, until: Math.max(killedAt, again.at) };
+    // who was struck before and did not send it has never had it
+    const met = faults.filter(
+      ({ victim, from }) =>
+        victim === null || victim === again.sender || (victim !== request.sender && from >= killedAt),
+    );
+    return { request, ...judge(wait, [...met, ...during(holds.get(request.endpoint) ?? [], wait)]) };
   });
 }
 
-/** Requests that a kill broke off, and when the same delivery came again. */
-export function interruptions(
-  file: CaseFile,
-): { request: ReceivedRequest; killedAt: number; againAt: number | undefined }[] {
+interface Interruption {
+  readonly request: ReceivedRequest;
+  readonly killedAt: number;
+  /** Null: never. */
+  readonly again: { readonly at: number; readonly sender: string | null } | null;
+}
+
+/** Requests that a kill broke off, and when the same delivery was sent again. */
+export function interruptions(file: CaseFile): Interruption[] {
   const killedAt = new Map(
     file.exits.flatMap(({ name, asked }) => (asked?.signal === "SIGKILL" ? [[name, asked.at]] : [])),
   );
@@ -28,29 +57,19 @@ export function interruptions(
     const at = killedAt.get(request.sender);
     if (at === undefined || request.status !== null || request.manner.startsWith("reset")) return [];
     if (request.endedAt < at || at > file.healedAt) return [];
-    const again = file.requestsOf.get(request.deliveryId)?.find(({ attempt }) => attempt > request.attempt);
-    return [{ request, killedAt: at, againAt: again?.arrivedAt }];
+    return [{ request, killedAt: at, again: sentAgain(file, request) }];
   });
 }
 
-/** Lease, poll and margin; once more for every worker that was struck meanwhile, and as long as the database was. */
-function allowedMs(file: CaseFile, from: number, until: number): number {
-  const struck = file.deeds.filter(
-    ({ victim, at, until: end }) => victim?.startsWith("w") && at < until && end + afterEffectMs > from,
+/** By the ledger where the receiver was away and saw nothing. */
+function sentAgain(file: CaseFile, { deliveryId, attempt }: ReceivedRequest): Interruption["again"] {
+  const later = (file.requestsOf.get(deliveryId) ?? []).filter((request) => request.attempt > attempt);
+  const seen = new Map(later.map((request) => [request.attempt, request]));
+  const unseen = [...(file.attemptsOf.get(deliveryId)?.values() ?? [])].flatMap(({ number, startedAt }) =>
+    number > attempt && startedAt !== null && !seen.has(number) ? { at: startedAt, sender: null } : [],
   );
-  const database = file.deeds.filter(({ kind }) => strikesAll(kind));
-  return (file.scale.leaseMs + marginMs) * (1 + struck.length) + overlapMs(database, from, until);
-}
-
-function overlapMs(deeds: readonly Deed[], from: number, until: number): number {
-  let total = 0;
-  let covered = from;
-  for (const deed of deeds.toSorted((a, b) => a.at - b.at)) {
-    const end = Math.min(until, deed.until + afterEffectMs);
-    total += Math.max(0, end - Math.max(covered, deed.at));
-    covered = Math.max(covered, end);
-  }
-  return total;
+  const all = [...later.map(({ arrivedAt, sender }) => ({ at: arrivedAt, sender })), ...unseen];
+  return all.toSorted((a, b) => a.at - b.at)[0] ?? null;
 }
 
 export function convergence({ convergedAt, unsettled, deliveries, endpoints }: CaseFile): string[] {
@@ -79,18 +98,20 @@ export function memory({ quiet, calm }: CaseFile): string[] {
 const toMegabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
 
 const graceMs = 5_000;
+/** Closing what is open, on two cores that are not alone. */
+const closingMs = 4_000;
 
 export function orderlyExits(file: CaseFile): string[] {
   const untold = file.exits.flatMap(({ name, code, signal, wasReady, asked, at }) => {
     if (asked === null) return wasReady ? `${name} ended by itself with ${code ?? signal}` : [];
     if (asked.signal === "SIGKILL") return [];
     // a database that is away cannot be told that a worker leaves: then it ends late, or not in order
-    const onIt = file.deeds.filter(
-      ({ kind, victim }) => strikesAll(kind) || (victim === name && kind !== "terminate worker"),
-    );
-    const isDisturbed = overlapMs(onIt, asked.at, at) > 0;
+    const onIt = file.deeds
+      .filter(({ kind, victim }) => strikesAll(kind) || (victim === name && kind !== "terminate worker"))
+      .map((deed) => windowOf(file, deed));
     const tookMs = at - asked.at;
-    return isDisturbed || (code === 0 && tookMs < graceMs + marginMs)
+    const isDisturbed = lengthOutside({ from: asked.at, until: at }, onIt) < tookMs;
+    return isDisturbed || (code === 0 && tookMs < graceMs + closingMs)
       ? []
       : `${name} was asked to end and did with ${code ?? signal} after ${Math.round(tookMs)} ms`;
   });

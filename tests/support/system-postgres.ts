@@ -79,6 +79,9 @@ export async function startSystemPostgres(programs: string): Promise<RunningServ
   return await running(server, connectionString, folder, "SIGINT");
 }
 
+/** That pgbouncer opens to the server at most. */
+export const poolerConnections = 20;
+
 /** In transaction mode, before the server of the connection string, which is reached by a Unix socket. */
 export async function startPgbouncer(program: string, server: string): Promise<RunningServer> {
   const { pathname, searchParams } = new URL(server);
@@ -100,7 +103,7 @@ unix_socket_dir = ${folder}
 auth_type = trust
 auth_file = ${join(folder, "users.txt")}
 max_client_conn = 200
-default_pool_size = 20
+default_pool_size = ${poolerConnections}
 server_login_retry = 1
 `,
     { mode: 0o644 },

@@ -2,7 +2,9 @@
 // breaks it, and it alone speaks up.
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
+import { unsettledIn } from "../../chaos/convergence.ts";
 import {
+  type Deed,
   type Evidence,
   type LedgerAttempt,
   openCase,
@@ -10,6 +12,7 @@ import {
   type ReceivedRequest,
 } from "../../chaos/evidence.ts";
 import { figuresOf, lineOf } from "../../chaos/figures.ts";
+import { liveness } from "../../chaos/invariants/liveness.ts";
 import { invariants } from "../../chaos/invariants.ts";
 import { readOptions, smokeScale } from "../../chaos/options.ts";
 import { editsOf, plantNames, plants } from "../../chaos/plant.ts";
@@ -36,13 +39,19 @@ function soundEvidence(): Mutable<Evidence> {
       { id: "dlv_evt_1", eventId: "evt_1", endpointId: "ep_1", state: "success", attempts: 2 },
       { id: "dlv_evt_2", eventId: "evt_2", endpointId: "ep_2", state: "success", attempts: 1 },
     ],
-    attempts: [attempt("dlv_evt_1", 1, 500), attempt("dlv_evt_1", 2, 200), attempt("dlv_evt_2", 1, 200)],
+    attempts: [
+      { ...attempt("dlv_evt_1", 1, 500), startedAt: 1_000, durationMs: 10, nextRetryAt: 1_250 },
+      attempt("dlv_evt_1", 2, 200),
+      attempt("dlv_evt_2", 1, 200),
+    ],
     events: [
       { id: "evt_1", key: "h1-1" },
       { id: "evt_2", key: "library-1" },
     ],
     orders: [{ key: "library-1", eventId: "evt_2" }],
+    health: [],
     deeds: [],
+    stalls: [],
     exits: [],
     complaints: [],
     canaryHits: [],
@@ -95,7 +104,8 @@ function request(
 }
 
 function attempt(deliveryId: string, number: number, statusCode: number): LedgerAttempt {
-  return { deliveryId, number, statusCode, error: null };
+  const unknown = { startedAt: null, durationMs: null, nextRetryAt: null };
+  return { deliveryId, number, statusCode, error: null, ...unknown };
 }
 
 type Mutable<Type> = {
@@ -109,10 +119,34 @@ const content = (request: ReceivedRequest | undefined, change: object): Received
 /** Three times what r1 waited until the quiet was over, which is also a second more. */
 const longestWaitMs = 3 * 500;
 
+/** An excuse for being late, but not for letting healthy endpoints wait: what latency and nobody else has to notice. */
+const onTrial = { endpointId: "ep_1", at: 10_000, isOnTrial: true, throttledUntil: null };
+
 function waitForFirst(it: Mutable<Evidence>, waitedMs: number): void {
   it.publishes.push({ ...publish("h1-3", "north", "evt_3"), acknowledgedAt: 10_000 });
   it.requests.push(request("r1", "h1-3", "evt_3", 1, 10_000 + waitedMs));
   it.attempts.push(attempt("dlv_evt_3", 1, 200));
+  it.health.push(onTrial);
+}
+
+/** A second, and another one to notice it. */
+const longestLateMs = 2_000;
+
+function retryLate(it: Mutable<Evidence>, lateMs: number): void {
+  it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_250 + lateMs, { sender: "w1.1" });
+}
+
+/** Lease, poll and margin. */
+const longestRecoveryMs = scale.leaseMs + 2_000;
+
+function killFirst(it: Mutable<Evidence>, againAfterMs: number): void {
+  const killed = { status: null, answeredAt: null, endedAt: 1_051 };
+  it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, killed);
+  it.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), statusCode: null, error: "unknown" };
+  it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_050 + againAfterMs, { sender: "w2.1" });
+  const asked = { signal: "SIGKILL" as const, at: 1_050 };
+  it.exits.push({ name: "w1.1", at: 1_051, code: null, signal: "SIGKILL", wasReady: true, asked });
+  it.deeds.push({ kind: "kill worker", victim: "w1.1", at: 1_050, until: 1_051 });
 }
 
 /** By invariant: ways to break it. */
@@ -151,7 +185,7 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
   },
   "after success": {
     "the ledger has an attempt after it": (it) => {
-      it.attempts.push({ deliveryId: "dlv_evt_2", number: 2, statusCode: null, error: "unknown" });
+      it.attempts.push({ ...attempt("dlv_evt_2", 2, 0), statusCode: null, error: "unknown" });
       it.deliveries[1] = { ...(it.deliveries[1] as Evidence["deliveries"][0]), attempts: 2 };
     },
   },
@@ -217,14 +251,20 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
       it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, { status: 500, retryAfterMs: 1_000 });
     },
   },
+  liveness: {
+    "a retry comes late": (it) => retryLate(it, longestLateMs + 1),
+    "a first attempt does": (it) => {
+      it.publishes[1] = { ...(it.publishes[1] as Publish), acknowledgedAt: 500 - longestLateMs - 1 };
+    },
+  },
   recovery: {
-    "what a kill interrupted comes again too late": (it) => {
-      const killed = { status: null, answeredAt: null, endedAt: 1_051 };
-      it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, killed);
-      it.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), statusCode: null, error: "unknown" };
-      it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_051 + scale.leaseMs + 4_001, { sender: "w2.1" });
-      const asked = { signal: "SIGKILL" as const, at: 1_050 };
-      it.exits.push({ name: "w1.1", at: 1_051, code: null, signal: "SIGKILL", wasReady: true, asked });
+    "what a kill interrupted comes again too late": (it) => killFirst(it, longestRecoveryMs + 1),
+    "it never does": (it) => {
+      killFirst(it, 0);
+      it.requests.splice(1, 1);
+      it.attempts[1] = { ...(it.attempts[1] as LedgerAttempt), statusCode: null, error: "timeout" };
+      it.deliveries[0] = { ...(it.deliveries[0] as Evidence["deliveries"][0]), state: "failed" };
+      it.publishes[0] = { ...(it.publishes[0] as Publish), fate: "open" };
     },
   },
   convergence: {
@@ -260,7 +300,7 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     "three are open where two are allowed": (it) => {
       for (const number of [4, 5, 6]) {
         const id = `evt_${number}`;
-        it.publishes.push(publish(`h1-${number}`, "east", id));
+        it.publishes.push({ ...publish(`h1-${number}`, "east", id), acknowledgedAt: 3_000 });
         it.requests.push(request("r2", `h1-${number}`, id, 1, 3_000 + number, { endedAt: 3_500 }));
         it.attempts.push(attempt(`dlv_${id}`, 1, 200));
       }
@@ -344,9 +384,117 @@ test("an endpoint may wait up to the limit, and the one that hangs for longer", 
   expect(brokenBy(evidence)).toEqual([]);
 });
 
+const kill: Omit<Deed, "victim"> = { kind: "kill worker", at: 1_300, until: 1_301 };
+
+test.each<[string, Doctor]>([
+  ["up to the limit", () => {}],
+  [
+    "while its worker was struck, and until others know",
+    (it) => {
+      retryLate(it, 50 + 1 + scale.leaseMs + 2_000 + longestLateMs - 50);
+      it.deeds.push({ ...kill, victim: "w1.1" });
+    },
+  ],
+  [
+    "when another worker has taken over, while any was struck",
+    (it) => {
+      retryLate(it, longestLateMs + 3_000);
+      it.requests[1] = { ...(it.requests[1] as ReceivedRequest), sender: "w3.1" };
+      it.deeds.push({ ...kill, victim: "w2.1" });
+    },
+  ],
+  [
+    "while the database was struck",
+    (it) => {
+      retryLate(it, longestLateMs + 3_000);
+      it.deeds.push({ kind: "read only", victim: null, at: 1_300, until: 2_500 });
+    },
+  ],
+  [
+    "while the machine was busy with something else",
+    (it) => {
+      retryLate(it, longestLateMs + 3_000);
+      it.stalls.push({ from: 1_300, until: 4_300 });
+    },
+  ],
+  [
+    "while its circuit was not closed",
+    (it) => {
+      retryLate(it, longestLateMs + 3_000);
+      it.health.push({ endpointId: "ep_1", at: 1_300, isOnTrial: true, throttledUntil: null });
+      it.health.push({ endpointId: "ep_1", at: 4_300, isOnTrial: false, throttledUntil: null });
+    },
+  ],
+  [
+    "while its endpoint wanted a pause",
+    (it) => {
+      retryLate(it, longestLateMs + 3_000);
+      it.health.push({ endpointId: "ep_1", at: 1_300, isOnTrial: false, throttledUntil: 4_300 });
+    },
+  ],
+  [
+    "while its endpoint had as many open as it allows",
+    (it) => {
+      retryLate(it, longestLateMs + 3_000);
+      for (const number of [7, 8])
+        it.attempts.push({ ...attempt("dlv_evt_1", number, 500), startedAt: 1_300, durationMs: 3_000 });
+      it.deliveries[0] = { ...(it.deliveries[0] as Evidence["deliveries"][0]), attempts: 4 };
+    },
+  ],
+  [
+    "until an earlier one of its subject had ended",
+    (it) => {
+      retryLate(it, 5_000);
+      it.requests.push(request("r1", "h1-0", "evt_0", 1, 6_200, { endedAt: 6_240 }));
+    },
+  ],
+])("a retry may be late: %s", (_, excuse) => {
+  const evidence = soundEvidence();
+  retryLate(evidence, longestLateMs);
+  excuse(evidence);
+  expect(liveness(openCase(evidence))).toEqual([]);
+});
+
+test.each<[string, Omit<Deed, "at" | "until">]>([
+  ["a strike on another worker", { kind: "kill worker", victim: "w3.1" }],
+  ["one on an API process", { kind: "kill api", victim: "a1.1" }],
+  ["a clock that jumps", { kind: "jump clock", victim: "w1.1" }],
+])("%s is no excuse for a late retry", (_, strike) => {
+  const evidence = soundEvidence();
+  retryLate(evidence, longestLateMs + 1);
+  evidence.deeds.push({ ...strike, at: 1_300, until: 2_500 });
+  expect(brokenBy(evidence)).toEqual(["liveness"]);
+});
+
+test("what a kill interrupted may come again up to the limit, and later when its heir was struck too", () => {
+  const evidence = soundEvidence();
+  killFirst(evidence, longestRecoveryMs);
+  expect(brokenBy(evidence)).toEqual([]);
+  evidence.requests[1] = request("r1", "h1-1", "evt_1", 2, 9_000, { sender: "w3.1" });
+  const strike = { kind: "freeze worker" as const, at: 2_000, until: 4_500 };
+  evidence.deeds.push({ ...strike, victim: "w2.1" });
+  expect(brokenBy(evidence)).toEqual([]);
+  evidence.deeds[1] = { ...strike, victim: "a1.1" };
+  expect(brokenBy(evidence)).toEqual(["recovery"]);
+});
+
+test("a world is at rest with as many connections as all pools have, and not with one more", () => {
+  const rest = { owed: 0, outbox: 0, requests: 0, down: 0, connections: 74, maxConnections: 74 };
+  expect(unsettledIn(rest)).toEqual([]);
+  expect(unsettledIn({ ...rest, connections: 75 })).toEqual([
+    "75 connections to the database are open, all pools together have 74",
+  ]);
+});
+
 test("the last line has the figures", () => {
-  expect(lineOf(7, figuresOf(openCase(soundEvidence())))).toBe(
-    "seed 7: acked 2, delivered 2, lost 0, phantom 0, dup 0 (bound 0), order 0, recover p99 0.0 s, kills 0, pg restarts 0",
+  const evidence = soundEvidence();
+  const figures = "acked 2, delivered 2, lost 0, phantom 0, dup 0 (bound 0), order 0";
+  expect(lineOf(7, figuresOf(openCase(evidence)))).toBe(
+    `seed 7: ${figures}, recover none, kills 0, pg restarts 0`,
+  );
+  killFirst(evidence, 2_600);
+  expect(lineOf(7, figuresOf(openCase(evidence)))).toBe(
+    `seed 7: acked 2, delivered 2, lost 0, phantom 0, dup 0 (bound 1), order 0, recover p99 2.6 s, kills 1, pg restarts 0`,
   );
 });
 
@@ -371,6 +519,14 @@ test("the guide lists every bug that can be planted, with the promise it breaks"
 test("one seed gives one plan, another seed another", () => {
   expect(planStrikes(7, scale, strikeKinds)).toEqual(planStrikes(7, scale, strikeKinds));
   expect(planStrikes(8, scale, strikeKinds)).not.toEqual(planStrikes(7, scale, strikeKinds));
+});
+
+test("the first strike is a kill, and what it leaves behind has time to be recovered before the second", () => {
+  for (let seed = 1; seed <= 50; seed += 1) {
+    const [first, second] = planStrikes(seed, scale, strikeKinds);
+    expect(first?.kind).toBe("kill worker");
+    expect((second?.afterMs as number) - (first?.afterMs as number)).toBeGreaterThan(longestRecoveryMs);
+  }
 });
 
 test("in the short run, too, every kind of strike has its turn", () => {

@@ -37,7 +37,10 @@ export const errorRegistry = {
   schema_too_new: { status: 503, meaning: "The database was migrated by a newer Posthorn." },
   schema_changed: { status: 503, meaning: "A migration that was applied is not the one this Posthorn has." },
   database_unavailable: { status: 503, meaning: "The database cannot be reached or written to right now." },
-  overloaded: { status: 503, meaning: "More publishes are waiting for the database than may wait." },
+  overloaded: {
+    status: 503,
+    meaning: "More publishes or other calls are waiting for the database than may wait.",
+  },
   stopped: { status: 503, meaning: "This Posthorn was stopped and takes nothing more." },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 

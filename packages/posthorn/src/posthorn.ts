@@ -23,11 +23,13 @@ import { createAnnounce } from "./notify/announce.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
 import { createEvents, type Events } from "./resources/events.ts";
+import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
 import { createKeys, type Keys } from "./resources/keys.ts";
 import { createMembers, type Members } from "./resources/members.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
 import { Clock } from "./service/clock.ts";
+import { Turns } from "./service/turns.ts";
 import { withinTime } from "./service/within-time.ts";
 import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
@@ -123,14 +125,25 @@ export class Instance implements Posthorn {
       onDisabled: () => this.#engine?.tellOfNotices(),
     });
     const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
-    const test = (tenant: string, id: string) => this.#test(tenant, id);
-    const retry: Posthorn["deliveries"]["retry"] = (id, scope) => this.#retry(id, scope);
-    this.tenants = translated(tenants, this.#translate);
-    this.members = translated(createMembers(db), this.#translate);
+    const deliveries = createDeliveries({ db });
+    const test = async (tenant: string, id: string) => {
+      await endpoints.get(tenant, id);
+      return await this.#test(tenant, id);
+    };
+    const retry: Posthorn["deliveries"]["retry"] = async (id, scope = {}) => {
+      if (scope.tenant !== undefined) await deliveries.get(id, scope);
+      await this.#retry(id);
+    };
+    const turns = new Turns(CALLS_AT_ONCE);
+    const opened = <Resource extends object>(resource: Resource): Resource =>
+      translated(inTurn(resource, turns), this.#translate);
+    this.tenants = opened(tenants);
+    this.members = opened(createMembers(db));
+    // out of turn: who asks has to be known before they can wait
     this.keys = translated(createKeys({ db, nowMs: () => clock.nowMs() }), this.#translate);
-    this.endpoints = translated({ ...endpoints, test }, this.#translate);
-    this.events = translated(createEvents(db), this.#translate);
-    this.deliveries = translated({ ...createDeliveries({ db }), retry }, this.#translate);
+    this.endpoints = opened({ ...endpoints, test });
+    this.events = opened(createEvents(db));
+    this.deliveries = opened({ ...deliveries, retry });
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),
@@ -269,7 +282,6 @@ export class Instance implements Posthorn {
   }
 
   async #test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }> {
-    await this.endpoints.get(tenant, id);
     const endpointId = parseId("ep", id) as Uuid;
     const nowMs = this.clock.nowMs();
     const event: Event = {
@@ -289,8 +301,7 @@ export class Instance implements Posthorn {
     return { eventId: formatId("evt", event.id), deliveryId: formatId("dlv", delivery.id) };
   }
 
-  async #retry(id: string, scope: { readonly tenant?: string | undefined } = {}): Promise<void> {
-    if (scope.tenant !== undefined) await this.deliveries.get(id, scope);
+  async #retry(id: string): Promise<void> {
     const deliveryId = parseId("dlv", String(id));
     const result =
       deliveryId === null ? ({ kind: "not_found" } as const) : await oweAgain(this.db, deliveryId);

@@ -1,7 +1,7 @@
 // Names and the addresses they may be dialled at. Every answer is checked before anything else sees it: what is handed
 // out, and what is remembered, is what was checked, so a name that is rebound meanwhile leads nowhere new. Like
 // connections, answers and questions belong to one tenant: nobody waits for, or loses, what is another one's.
-import { Turns } from "../service/turns.ts";
+import { TenantTurns } from "../service/tenant-turns.ts";
 import { BlockedAddressError, NameNotResolvedError } from "./classify-error.ts";
 import { type AddressPolicy, isAllowedAddress } from "./guard-address.ts";
 import type { Resolve, ResolvedAddress } from "./resolve-name.ts";
@@ -33,7 +33,7 @@ export class CheckedNames {
   readonly #now: () => number;
   readonly #maxRemembered: number;
   readonly #lookupTimeoutMs: number;
-  readonly #turns: Turns;
+  readonly #turns: TenantTurns;
   /** By name and tenant, in the order they were learnt, the oldest first. */
   readonly #remembered = new Map<string, Remembered>();
   /** One question per name and tenant at a time: a name that is slow to resolve takes one turn, however many wait for it. */
@@ -52,7 +52,7 @@ export class CheckedNames {
     this.#now = now;
     this.#maxRemembered = maxRemembered;
     this.#lookupTimeoutMs = lookupTimeoutMs;
-    this.#turns = new Turns(maxLookups);
+    this.#turns = new TenantTurns(maxLookups);
   }
 
   /**

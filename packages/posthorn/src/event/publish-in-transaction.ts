@@ -17,7 +17,6 @@ export async function publishInTransaction(
   { event, idempotency }: ValidEvent,
 ): Promise<PublishResult> {
   refuseNoTransaction(tx);
-  const id = formatId("evt", event.id);
   const values = [
     event.tenant,
     event.type,
@@ -25,13 +24,17 @@ export async function publishInTransaction(
     event.subject,
     event.apiVersion,
     idempotency?.key ?? null,
-    id,
+    formatId("evt", event.id),
   ];
   try {
     const { rows } = await tx.query(inSchema(publishStatement.text, schema), values);
-    const stored = rows[0] as { id: string; sequence: string | null };
-    const sequence = stored.sequence === null ? null : Number(stored.sequence);
-    return { id: stored.id, sequence, duplicate: stored.id !== id, deliveries: null };
+    const { id, newId, sequence } = rows[0] as { id: string; newId: string; sequence: string | null };
+    return {
+      id,
+      sequence: sequence === null ? null : Number(sequence),
+      duplicate: id !== newId,
+      deliveries: null,
+    };
   } catch (error) {
     const { code, hint, message } = error as { code?: string; hint?: string; message: string };
     if (code !== "PH422") throw error;

@@ -173,6 +173,57 @@ test("one that was enabled or deleted meanwhile is told of no more", async () =>
   expect(mails).toHaveLength(1);
 });
 
+test("an endpoint that is disabled again and again is told of once an hour, and then of the last time", async () => {
+  const { start, first, endpointId, uuid, pool } = await open();
+  const { mails, sendMail } = recorder();
+  const { hooks, settle, advance } = await start({ sendMail });
+  const disableAgain = async (): Promise<void> => {
+    await hooks.endpoints.enable("acme", endpointId);
+    await disableAfter(first, uuid);
+    await settle();
+  };
+  await disableAfter(first, uuid);
+  await settle();
+  expect(mails).toHaveLength(1);
+  for (let n = 0; n < 20; n += 1) {
+    await advance(1_000);
+    await disableAgain();
+  }
+  await advance(59 * minute);
+  await settle();
+  expect(mails).toHaveLength(1);
+  expect((await pool.query("select from posthorn.notices")).rows).toHaveLength(2);
+  await advance(minute);
+  await settle();
+  expect(mails).toHaveLength(2);
+  await disableAgain();
+  expect(mails).toHaveLength(2);
+  await hooks.endpoints.enable("acme", endpointId);
+  await advance(day);
+  await settle();
+  expect(mails).toHaveLength(2);
+  await disableAfter(first, uuid);
+  await settle();
+  expect(mails).toHaveLength(3);
+});
+
+test("one that nobody could be told of is told of at once when it is disabled again", async () => {
+  const { start, first, endpointId, uuid } = await open();
+  let isDown = true;
+  const { mails, sendMail } = recorder(async () => {
+    if (isDown) throw new Error("no mail today");
+  });
+  const { hooks, settle, advance } = await start({ sendMail });
+  await disableAfter(first, uuid);
+  await settle();
+  isDown = false;
+  await hooks.endpoints.enable("acme", endpointId);
+  await advance(1_000);
+  await disableAfter(first, uuid);
+  await settle();
+  expect(mails).toHaveLength(2);
+});
+
 test("a notice is tried eight times over two days, then given up with an error", async () => {
   const { start, first, uuid, pool } = await open();
   const lines: string[] = [];

@@ -96,7 +96,8 @@ export class Notifier {
     const error = problem === undefined ? null : oneLine(problem);
     const retryInMs =
       error === null ? null : nextDelayMs(schedule, notice.attempts, { random: Math.random, ageMs: 0 });
-    await settleNotice(db, notice, { told, error, retryInMs });
+    const isSent = endpoint !== null && (told.length > 0 || error === null);
+    await settleNotice(db, notice, { isSent, told, error, retryInMs });
     if (error === null) return;
     const { id, attempts } = notice;
     const endpointId = endpoint?.endpointId;

@@ -159,7 +159,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   async function create(tenant: string, input: EndpointInput) {
     const { settings, secret: ownSecret } = parseEndpointInput(input, options);
     const secret = ownSecret ?? (await makeSecret(schemesOf(settings, defaults)));
-    const id = uuidv7();
+    const id = uuidv7(options.nowMs());
     const row = await change(tenant, async (tx) => {
       // exact, because the tenant's row is locked and this statement came after
       if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
@@ -235,7 +235,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   }
 
   async function addSecret(tx: Queryable, endpointId: Uuid, secret: string): Promise<void> {
-    const id = uuidv7();
+    const id = uuidv7(options.nowMs());
     await insertSecret(tx, endpointId, { id, ...keyRing.encrypt(secret, secretBinding(endpointId, id)) });
   }
 

@@ -82,7 +82,7 @@ export class Database implements Queryable {
     // Out of the pool it has no listener of the pool's: its death would end the process.
     client.on("error", this.#swallowPoolError);
     try {
-      await client.query(hurried("begin"));
+      await client.query(hurried(beginAndNeverFallSilent));
       const result = await work(client);
       await client.query(hurried("commit"));
       return result;
@@ -183,6 +183,12 @@ export class Database implements Queryable {
  */
 const statementTimeoutMs = 5_000;
 
+/**
+ * A process that freezes, or whose network is gone, would keep its locks for as long as TCP hopes: hours. Others publish
+ * to the same lanes, and maintenance locks whole tables. In one round trip, and for this transaction only.
+ */
+const beginAndNeverFallSilent = "begin; set local idle_in_transaction_session_timeout = '10s'";
+
 const hurried = (text: string): pg.QueryConfig =>
   ({ text, query_timeout: statementTimeoutMs }) as pg.QueryConfig;
 
@@ -239,9 +245,10 @@ export function isDuplicate(error: unknown): boolean {
   return (error as { code?: string }).code === "23505";
 }
 
-// 08 connection, 25006 read-only, 53 resources (disk full, too many connections), 57P0x shutdown and restart,
-// 58 system, XX000 "cannot … during recovery"; then what the operating system, the driver and we ourselves say.
+// 08 connection, 25006 read-only, 25P03 silent for too long in a transaction, 53 resources (disk full, too many
+// connections), 57P0x shutdown and restart, 58 system, XX000 "cannot … during recovery"; then what the operating system,
+// the driver and we ourselves say.
 const unavailableCodes =
-  /^(08...|25006|53...|57014|57P0[1-5]|58...|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|database_unavailable)$/;
+  /^(08...|25006|25P03|53...|57014|57P0[1-5]|58...|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|database_unavailable)$/;
 const unavailableMessages =
   /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|after calling end on the pool|connection is closed|server closed the connection|the database system is (starting up|shutting down|in recovery)/i;

@@ -977,6 +977,15 @@ $$;
   },
   {
     version: 7,
+    name: "quiet-hour",
+    checksum: "42a09c87f71ab7ac9b4953a5418f04f343a5b0f4693ca7bdd400e579d539acee",
+    sql: `-- An endpoint that is enabled and fails again at once, by a script or an impatient hand, is disabled again each time. People
+-- hear of it once an hour, so it has to be known when they last did.
+alter table posthorn.notices add column sent_at timestamptz;
+`,
+  },
+  {
+    version: 8,
     name: "keys",
     checksum: "035224d5ac76014539a0847b65e55fc95fb1ebc8b28ffcc74894c2f7a81b4038",
     sql: `-- Keys and members' tokens: of the whole of it only a digest is kept.

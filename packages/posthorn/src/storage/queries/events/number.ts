@@ -127,9 +127,8 @@ const numberStatement = statement(
   "number events",
   `
 with ${patienceStep},
--- whoever vanishes before the second statement does not keep the subjects
 gate as materialized (
-  select set_config('idle_in_transaction_session_timeout', '10000', true)
+  select
   from patience
 ),
 ${reserveStep(1)},

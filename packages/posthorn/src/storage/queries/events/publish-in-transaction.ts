@@ -3,10 +3,22 @@ import { statement } from "../../sql.ts";
 
 // Everything is bound as text, and comes back as it: some drivers encode a jsonb parameter twice, and read a bigint as
 // they like.
+//
+// The caller's ids keep the order of its publishes, by its own clock if it was not started. One that is off the database's
+// time is replaced: its day decides how long the event is kept, and its age whether it is still to be retried.
 export const publishStatement = statement(
   "publish in transaction",
   `
-select published.id,
+with new_event as materialized (
+  select case
+    when substring($7::text from 5)::uuid
+      between posthorn.lowest_uuid_at(posthorn.now() - interval '1 minute')
+      and posthorn.lowest_uuid_at(posthorn.now() + interval '1 minute')
+    then $7::text
+    else 'evt_' || posthorn.uuidv7(posthorn.now())
+  end as id
+)
+select published.id, published."newId",
   case when $4::text is not null then posthorn.sequence_of(published.id)::text end as sequence
 from (
   select posthorn.publish(
@@ -16,8 +28,10 @@ from (
     subject => $4::text,
     api_version => $5::text,
     idempotency_key => $6::text,
-    id => $7::text
-  ) as id
+    id => new_event.id
+  ) as id,
+    new_event.id as "newId"
+  from new_event
   offset 0
 ) published
 `,

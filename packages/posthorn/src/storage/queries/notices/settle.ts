@@ -6,6 +6,8 @@ import { statement } from "../../sql.ts";
 import type { ClaimedNotice } from "./claim.ts";
 
 export interface NoticeResult {
+  /** Somebody has it now. */
+  readonly isSent: boolean;
   /** Addresses that have it now, besides those told before. */
   readonly told: readonly string[];
   readonly error: string | null;
@@ -24,6 +26,7 @@ export async function settleNotice(
     textArray(result.told),
     result.error,
     result.retryInMs,
+    result.isSent,
   ]);
 }
 
@@ -33,6 +36,7 @@ const settleStatement = statement(
 update posthorn.notices n
 set told = n.told || $3::text[],
   last_error = $4::text,
+  sent_at = case when $6::boolean then posthorn.now() else n.sent_at end,
   next_at = posthorn.now() + $5::double precision * interval '1 millisecond'
 where n.id = $1::uuid
   and n.attempts = $2::integer

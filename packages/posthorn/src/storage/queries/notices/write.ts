@@ -1,4 +1,5 @@
-// Puts down, in the transaction that disables an endpoint, that it is to be told of over these channels.
+// Puts down, in the transaction that disables an endpoint, that it is to be told of over these channels. Of an endpoint
+// that people heard of within the hour they hear again when the hour is over, if it is still disabled then.
 import type { Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -12,11 +13,28 @@ export async function writeNotices(
   await tx.query(writeStatement, [endpointId, textArray(channels)]);
 }
 
+// Those that still wait tell of a disabling that is over: one is left for each channel, however often it comes.
 const writeStatement = statement(
   "write notices",
   `
-insert into posthorn.notices (channel, endpoint_id, disabled_at)
-select wanted.channel, ep.id, ep.disabled_at
+with outdated as (
+  delete from posthorn.notices n
+  where n.endpoint_id = $1::uuid
+    and n.channel = any ($2::text[])
+    and n.attempts = 0
+    and n.next_at is not null
+)
+insert into posthorn.notices (channel, endpoint_id, disabled_at, next_at)
+select
+  wanted.channel,
+  ep.id,
+  ep.disabled_at,
+  greatest(posthorn.now(), (
+    select max(n.sent_at) + interval '1 hour'
+    from posthorn.notices n
+    where n.endpoint_id = ep.id
+      and n.channel = wanted.channel
+  ))
 from posthorn.endpoints ep
 cross join unnest($2::text[]) as wanted (channel)
 where ep.id = $1::uuid

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { FairLine } from "./fair-line.ts";
 import { TenantShares } from "./tenant-shares.ts";
-import { Turns } from "./turns.ts";
+import { TenantTurns } from "./tenant-turns.ts";
 
 type Named = ReturnType<typeof item>;
 const item = (tenant: string, name = tenant) => ({ tenant, name });
@@ -97,7 +97,7 @@ test("the only place goes to whoever comes", () => {
 });
 
 /** Work that ends when it is told to. */
-function heldWork(turns: Turns) {
+function heldWork(turns: TenantTurns) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const { signal } = new AbortController();
@@ -117,7 +117,7 @@ function heldWork(turns: Turns) {
 }
 
 test("a tenant that asks for more than there is leaves a place for the next, who begins at once", async () => {
-  const work = heldWork(new Turns(5));
+  const work = heldWork(new TenantTurns(5));
   for (let n = 0; n < 1_000; n += 1) void work.ask("crowd", `crowd ${n}`);
   void work.ask("single", "single");
   await new Promise(setImmediate);
@@ -125,7 +125,7 @@ test("a tenant that asks for more than there is leaves a place for the next, who
 });
 
 test("when every place is taken, the tenants that wait take turns", async () => {
-  const work = heldWork(new Turns(1));
+  const work = heldWork(new TenantTurns(1));
   void work.ask("crowd", "crowd 0");
   for (let n = 1; n < 100; n += 1) void work.ask("crowd", `crowd ${n}`);
   void work.ask("a", "a");
@@ -135,7 +135,7 @@ test("when every place is taken, the tenants that wait take turns", async () => 
 });
 
 test("what nobody waits for any more is not begun, and takes nobody's turn", async () => {
-  const work = heldWork(new Turns(1));
+  const work = heldWork(new TenantTurns(1));
   const stop = new AbortController();
   void work.ask("a", "first");
   const givenUp = work.ask("a", "given up", stop.signal);
@@ -148,7 +148,7 @@ test("what nobody waits for any more is not begun, and takes nobody's turn", asy
 });
 
 test("work that fails gives its place to the next", async () => {
-  const turns = new Turns(1);
+  const turns = new TenantTurns(1);
   const { signal } = new AbortController();
   await expect(turns.take("a", signal, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
   expect(await turns.take("a", signal, async () => "next")).toBe("next");
