@@ -12,6 +12,7 @@ export function build() {
     "-b",
     "packages/wire",
     "packages/posthorn",
+    "packages/client",
     "packages/server",
   ]);
 }

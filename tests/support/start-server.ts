@@ -28,9 +28,11 @@ export async function startServer(
   options: Partial<ServerOptions> & {
     readonly posthorn?: Partial<PosthornOptions>;
     readonly started?: boolean;
+    /** When it is stopped. Default: when the test has ended. */
+    readonly atEnd?: (stop: () => Promise<void>) => void;
   } = {},
 ): Promise<TestServer> {
-  const { posthorn, started = true, ...serverOptions } = options;
+  const { posthorn, started = true, atEnd = onTestFinished, ...serverOptions } = options;
   const database = await createDatabase();
   const hooks = createPosthorn({
     database: database.connectionString,
@@ -48,7 +50,7 @@ export async function startServer(
     await hooks.stop({ graceMs: 2_000 });
     await database.drop();
   };
-  onTestFinished(stop);
+  atEnd(stop);
   return {
     url,
     hooks,

@@ -11,12 +11,14 @@ import { readStrings } from "../support/read-strings.ts";
 const packages: Record<string, string[]> = {
   wire: [],
   posthorn: ["wire"],
-  server: ["wire", "posthorn"],
+  client: [],
+  server: ["wire", "posthorn", "client"],
 };
 
 const packageNames: Record<string, string> = {
   "@posthorn/wire": "wire",
   posthorn: "posthorn",
+  "@posthorn/client": "client",
   "@posthorn/server": "server",
 };
 

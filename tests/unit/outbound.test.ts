@@ -24,7 +24,9 @@ const networkModules: Record<string, readonly string[]> = {
 const libraries: Record<string, string> = {
   "@posthorn/wire": "ours, and scanned",
   posthorn: "ours, and scanned",
+  "@posthorn/client": "ours, and scanned",
   "@posthorn/server": "ours, and scanned",
+  zod: "checks values",
   commander: "reads the command line",
   pg: "connects to the operator's database, under the address the operator gave",
   nodemailer: "connects to the operator's mail server, under the address the operator gave",
@@ -41,6 +43,7 @@ const exceptions: Record<string, string> = {
     "asks the embedded database on its Unix socket",
   "packages/server/src/embedded-postgres/binaries.ts node:module":
     "finds where the embedded PostgreSQL lies, loads nothing",
+  "packages/client/src/client.ts fetch": "calls the server whose address it was given; no server imports it",
   "packages/server/src/cli/dev-demo.ts node:net": "looks for other demos on this machine, loopback only",
 };
 

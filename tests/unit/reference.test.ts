@@ -52,6 +52,7 @@ describe("the reference", () => {
       retentionDays: config.retention.retentionDays,
       deadRetentionDays: config.retention.deadRetentionDays ?? "none",
       idempotencyDays: config.retention.idempotencyDays,
+      auditDays: config.retention.auditDays,
       headerPrefix: signature.headerPrefix,
       signatureSchemes: signature.schemes,
       userAgent: config.userAgent,
@@ -110,11 +111,14 @@ describe("the reference", () => {
   });
 });
 
-test.each(["wire", "posthorn", "server"])("the package %s carries a README and the license", (folder) => {
-  const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-  expect(read(`packages/${folder}/LICENSE`)).toBe(read("LICENSE"));
-  expect(read(`packages/${folder}/README.md`)).toContain("docs/reference/");
-});
+test.each(["wire", "posthorn", "client", "server"])(
+  "the package %s carries a README and the license",
+  (folder) => {
+    const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+    expect(read(`packages/${folder}/LICENSE`)).toBe(read("LICENSE"));
+    expect(read(`packages/${folder}/README.md`)).toContain("docs/reference/");
+  },
+);
 
 describe("the README", () => {
   test("shows the example as it is run", () => {

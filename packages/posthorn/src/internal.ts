@@ -1,6 +1,10 @@
 // `posthorn/internal`: what our own server shares with the library. Not for applications; it changes without notice.
 export { resolveConfig as checkOptions } from "./config.ts";
+export { RateBucket } from "./delivery/rate-bucket.ts";
 export { closest, didYouMean } from "./did-you-mean.ts";
 export { CheckedJson } from "./event/validate.ts";
+export { keyDigest, keyIdOf } from "./resources/key-text.ts";
+export { SCOPES } from "./resources/keys.ts";
 export { isMailAddress } from "./resources/members.ts";
 export { isUnavailable } from "./storage/database.ts";
+export type { KnownKey } from "./storage/queries/api-keys/key-row.ts";

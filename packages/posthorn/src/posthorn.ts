@@ -20,10 +20,12 @@ import { type PublishInput, type ValidEvent, validate, validateAll } from "./eve
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import type { Event, Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
+import { type AuditLog, createAuditLog } from "./resources/audit-log.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
 import { createEvents, type Events } from "./resources/events.ts";
 import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
+import { createKeys, type Keys } from "./resources/keys.ts";
 import { createMembers, type Members } from "./resources/members.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
@@ -54,6 +56,8 @@ export interface Posthorn {
   health(): Promise<Health>;
   readonly tenants: Tenants;
   readonly members: Members;
+  readonly keys: Keys;
+  readonly auditLog: AuditLog;
   readonly endpoints: Omit<Endpoints, "disableAfter"> & {
     /** Sends `webhook.test` to this endpoint, whatever it subscribes to, by the path of every delivery. */
     test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }>;
@@ -64,7 +68,7 @@ export interface Posthorn {
      * Pending at once with a fresh budget of attempts: the same path as an automatic retry. Refused, and nothing changed,
      * while it is in flight and where nothing may be sent: the endpoint deleted or disabled, the tenant inactive.
      */
-    retry(id: string): Promise<void>;
+    retry(id: string, scope?: { readonly tenant?: string | undefined }): Promise<void>;
   };
   /** Small facts about this installation, written once. */
   readonly meta: {
@@ -91,6 +95,8 @@ const defaultGraceMs = 25_000;
 export class Instance implements Posthorn {
   readonly tenants: Posthorn["tenants"];
   readonly members: Posthorn["members"];
+  readonly keys: Posthorn["keys"];
+  readonly auditLog: Posthorn["auditLog"];
   readonly endpoints: Posthorn["endpoints"];
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
@@ -122,19 +128,26 @@ export class Instance implements Posthorn {
       onDisabled: () => this.#engine?.tellOfNotices(),
     });
     const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
+    const deliveries = createDeliveries({ db });
     const test = async (tenant: string, id: string) => {
       await endpoints.get(tenant, id);
       return await this.#test(tenant, id);
     };
-    const retry = (id: string) => this.#retry(id);
+    const retry: Posthorn["deliveries"]["retry"] = async (id, scope = {}) => {
+      if (scope.tenant !== undefined) await deliveries.get(id, scope);
+      await this.#retry(id);
+    };
     const turns = new Turns(CALLS_AT_ONCE);
     const opened = <Resource extends object>(resource: Resource): Resource =>
       translated(inTurn(resource, turns), this.#translate);
     this.tenants = opened(tenants);
     this.members = opened(createMembers(db));
+    // out of turn: who asks has to be known before they can wait
+    this.keys = translated(createKeys({ db, nowMs: () => clock.nowMs() }), this.#translate);
+    this.auditLog = opened(createAuditLog({ db }));
     this.endpoints = opened({ ...endpoints, test });
     this.events = opened(createEvents(db));
-    this.deliveries = opened({ ...createDeliveries({ db }), retry });
+    this.deliveries = opened({ ...deliveries, retry });
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),

@@ -5,6 +5,7 @@ import { createPosthorn } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { adminKey, startServer } from "../../../tests/support/start-server.ts";
 import { createHandler } from "./api/handler.ts";
+import { FOR_OPERATORS } from "./api/principal.ts";
 import { Sink } from "./api/sink.ts";
 import { createServer } from "./server.ts";
 
@@ -137,7 +138,7 @@ test("without a key of its own the handler takes the one whose digest is in the 
 
 test("a request that is being answered is finished before the server stops", async () => {
   const sink = new Sink();
-  const server = await startServer({ sink: { sink, readers: "admin" } });
+  const server = await startServer({ sink: { sink, readers: FOR_OPERATORS } });
   const arrived = sink.next("slow", () => true, 5_000);
   const answer = server.call("POST", "/sink/slow?delay_ms=60000&status=503", "x");
   await arrived;
@@ -148,7 +149,12 @@ test("a request that is being answered is finished before the server stops", asy
 
 test("while it drains it answers, is not ready, and takes no events", async () => {
   const { hooks } = await startServer();
-  const server = createServer({ hooks, port: 0, adminKey, sink: { sink: new Sink(), readers: "admin" } });
+  const server = createServer({
+    hooks,
+    port: 0,
+    adminKey,
+    sink: { sink: new Sink(), readers: FOR_OPERATORS },
+  });
   onTestFinished(() => server.stop());
   const { url } = await server.start();
   const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
@@ -312,7 +318,7 @@ test("the sink does not keep credentials", async () => {
 });
 
 test("the sink keeps 256 KB of a body and still answers", async () => {
-  const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "admin" } });
+  const server = await startServer({ started: false, sink: { sink: new Sink(), readers: FOR_OPERATORS } });
   expect((await server.call("POST", "/sink/big", "x".repeat(1_000_000))).status).toBe(200);
   const [request] = (await server.call("GET", "/sink/big/requests")).json.data;
   expect([request.body.length, request.truncated]).toEqual([256 * 1024, true]);

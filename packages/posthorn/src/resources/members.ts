@@ -97,7 +97,7 @@ export function isMailAddress(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_MAIL_ADDRESS_LENGTH && MAIL_ADDRESS.test(value);
 }
 
-function memberNotFound(user: unknown): PosthornError {
+export function memberNotFound(user: unknown): PosthornError {
   const shown = isTenantId(user) ? `"${user}"` : "of that name";
   return new PosthornError("member_not_found", `There is no member ${shown} in this tenant.`);
 }

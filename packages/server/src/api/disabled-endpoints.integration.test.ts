@@ -70,7 +70,10 @@ test("wishes that nobody knows are refused, and it stays disabled", async () => 
   const unknown = await server.call("POST", `${path}/enable`, { backlog: "drop" });
   expect([unknown.status, unknown.json]).toMatchObject([
     422,
-    { code: "invalid_endpoint", errors: [{ pointer: "/backlog" }] },
+    {
+      code: "invalid_body",
+      errors: [{ pointer: "/backlog", message: "This must be one of deliver, discard." }],
+    },
   ]);
   const misspelt = await server.call("POST", `${path}/enable`, { baklog: "discard" });
   expect(misspelt.json).toMatchObject({
@@ -114,8 +117,8 @@ test("members are put, shown, listed and deleted", async () => {
 });
 
 test.each<[body: object, code: string, pointer: string]>([
-  [{ role: "boss" }, "invalid_member", "/role"],
-  [{}, "invalid_member", "/role"],
+  [{ role: "boss" }, "invalid_body", "/role"],
+  [{}, "invalid_body", "/role"],
   [{ role: "owner", email: "a@example.com\r\nBcc: b@example.com" }, "invalid_member", "/email"],
   [{ role: "owner", mail: "a@example.com" }, "invalid_body", "/mail"],
 ])("the member %j is refused", async (body, code, pointer) => {

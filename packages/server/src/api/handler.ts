@@ -1,27 +1,37 @@
 // The whole HTTP surface as one function of a request: mounted by our own server, or by an application of yours.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { contract } from "@posthorn/client";
 import type { Logger, Posthorn } from "posthorn";
+import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
+import { implement } from "./implement.ts";
 import { type AdminKeyDigest, adminKeyDigest, createAuthenticate } from "./middleware/authenticate.ts";
+import { KeyCache } from "./middleware/key-cache.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { nothingHere } from "./nothing-here.ts";
+import { auditLogOperations } from "./operations/audit-log.ts";
+import { deliveryOperations } from "./operations/deliveries.ts";
+import { endpointOperations } from "./operations/endpoints.ts";
+import { eventOperations } from "./operations/events.ts";
+import { keyOperations } from "./operations/keys.ts";
+import { memberOperations } from "./operations/members.ts";
+import { tenantOperations } from "./operations/tenants.ts";
+import { ANYBODY, authorize, type Principal } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
-import { createRouter, type Permission, type Route } from "./router.ts";
-import { deliveryRoutes } from "./routes/deliveries.ts";
-import { endpointRoutes } from "./routes/endpoints.ts";
-import { eventRoutes } from "./routes/events.ts";
+import { createRouter, type Params, type Route, type RoutePermission } from "./router.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
-import { memberRoutes } from "./routes/members.ts";
-import { tenantRoutes } from "./routes/tenants.ts";
+import { openApiRoute } from "./routes/open-api.ts";
 import { type Sink, sinkRoutes } from "./sink.ts";
 
 export interface HandlerOptions {
   /** Key with every scope. Unset: the one that `posthorn serve` made in this database. */
   readonly adminKey?: string | undefined;
+  /** Requests per second that a stored key may make of each process, unless it says so itself; 0: no limit. Default 0. */
+  readonly keyRateLimit?: number | undefined;
   /** Turns on `/sink/{id}`, and says who may read what it recorded. */
-  readonly sink?: { readonly sink: Sink; readonly readers: Permission } | undefined;
+  readonly sink?: { readonly sink: Sink; readonly readers: RoutePermission } | undefined;
   /** `health` leaves only what a supervisor asks, for a process that has no API. Default: `all`. */
   readonly routes?: "all" | "health" | undefined;
   /** True while the process is shutting down: then it is not ready, and connections are not kept. */
@@ -42,8 +52,23 @@ export const ADMIN_KEY_META = "admin_key_sha256";
 export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Handler {
   const routes = routesOf(hooks, options);
   const router = createRouter(routes);
-  const authenticate = createAuthenticate(digestOf(hooks, options.adminKey));
+  const authenticate = createAuthenticate({
+    adminKeyDigest: digestOf(hooks, options.adminKey),
+    keys: new KeyCache(hooks.keys),
+    keyRateLimit: options.keyRateLimit ?? 0,
+  });
   const { logger, isDraining = () => false } = options;
+
+  async function principalOf(
+    request: IncomingMessage,
+    permission: RoutePermission,
+    params: Params,
+  ): Promise<Principal> {
+    if (permission === "public") return ANYBODY;
+    const principal = await authenticate(request);
+    authorize(principal, permission, params);
+    return principal;
+  }
 
   async function answer(
     request: IncomingMessage,
@@ -55,13 +80,11 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     const match = router.match(request.method ?? "GET", mark === -1 ? url : url.slice(0, mark));
     if (match.kind === "not_found") return null;
     if (match.kind === "wrong_method") throw wrongMethod(match.allow);
-    if (match.route.permission === "admin") {
-      const pending = authenticate(request);
-      if (pending !== undefined) await pending;
-    }
-    if (match.route.takesWork && isDraining()) throw shuttingDown();
+    const { route, params } = match;
+    const principal = await principalOf(request, route.permission, params);
+    if (route.takesWork && isDraining()) throw shuttingDown();
     const query = mark === -1 ? "" : url.slice(mark + 1);
-    return match.route.handle({ request, response, params: match.params, requestId, query });
+    return route.handle({ request, response, params, requestId, query, principal });
   }
 
   return (request, response, next) => {
@@ -89,18 +112,27 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
 
 export function routesOf(
   hooks: Posthorn,
-  { routes = "all", sink, isDraining = () => false }: HandlerOptions,
+  { routes = "all", sink, logger, isDraining = () => false }: HandlerOptions,
 ): Route[] {
   const health = healthRoutes(hooks, isDraining);
   if (routes === "health") return health;
   return [
     ...health,
     homeRoute,
-    ...eventRoutes(hooks),
-    ...tenantRoutes(hooks),
-    ...memberRoutes(hooks),
-    ...endpointRoutes(hooks),
-    ...deliveryRoutes(hooks),
+    openApiRoute,
+    ...implement(
+      contract,
+      {
+        events: eventOperations(hooks),
+        tenants: tenantOperations(hooks),
+        members: memberOperations(hooks),
+        endpoints: endpointOperations(hooks),
+        deliveries: deliveryOperations(hooks),
+        keys: keyOperations(hooks),
+        auditLog: auditLogOperations(hooks),
+      },
+      createAudit(hooks.auditLog, logger),
+    ),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
   ];
 }

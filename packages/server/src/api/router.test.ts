@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { noContent } from "./reply.ts";
-import { createRouter, type Method, type Permission, type Route } from "./router.ts";
+import { createRouter, type Method, type Route, type RoutePermission } from "./router.ts";
 
-function route(method: Method, path: string, permission: Permission = "public"): Route {
+function route(method: Method, path: string, permission: RoutePermission = "public"): Route {
   return { method, path, permission, handle: () => noContent };
 }
 

@@ -1,11 +1,12 @@
 // Finds the route of a request: a tree of path segments, and a map in front of it for paths without parameters.
 
+import type { Permission } from "@posthorn/client";
 import type { Exchange } from "./exchange.ts";
 import { HttpError } from "./http-error.ts";
 import type { Reply } from "./reply.ts";
 
 /** Who may call a route. There is no default: a route that declares none does not start. */
-export type Permission = "public" | "admin";
+export type RoutePermission = "public" | Permission;
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "*";
 
@@ -13,7 +14,7 @@ export interface Route {
   readonly method: Method;
   /** Segments in braces are parameters: `/tenants/{tenant}`. */
   readonly path: string;
-  readonly permission: Permission;
+  readonly permission: RoutePermission;
   /** Takes in what has to be delivered: refused while the server stops, so that it is sent elsewhere. */
   readonly takesWork?: boolean;
   readonly handle: (exchange: Exchange) => Reply | Promise<Reply>;
@@ -44,12 +45,11 @@ export function createRouter(routes: readonly Route[]): Router {
 }
 
 const NO_PARAMS: Params = Object.freeze({});
-const PERMISSIONS: readonly string[] = ["public", "admin"] satisfies Permission[];
 
 function checkPermission({ method, path, permission }: Route): void {
-  if (PERMISSIONS.includes(permission)) return;
+  if (permission === "public" || (permission?.scopes?.length > 0 && permission.reach !== undefined)) return;
   throw new Error(
-    `The route ${method} ${path} declares no permission. Give it one of ${PERMISSIONS.join(", ")}.`,
+    `The route ${method} ${path} declares no permission. Make it public, or say which scopes it needs.`,
   );
 }
 

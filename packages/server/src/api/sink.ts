@@ -1,10 +1,11 @@
 // A receiver to try things with: records what it is sent, answers what the URL asks for. Everything it holds is
 // bounded, because whoever can reach it can write to it. It verifies no signature: it shows them.
 import type { IncomingMessage } from "node:http";
-import { type Exchange, param } from "./exchange.ts";
-import { type Parameter, readQuery, wholeNumber } from "./input/query.ts";
+import { z } from "zod";
+import type { Exchange } from "./exchange.ts";
+import { readQuery } from "./input/query.ts";
 import { json, type Reply } from "./reply.ts";
-import type { Permission, Route } from "./router.ts";
+import type { Route, RoutePermission } from "./router.ts";
 
 export const SINK_LIMITS = {
   ids: 1_000,
@@ -116,7 +117,7 @@ function sizeOf({ path, headers, body }: SinkRequest): number {
 }
 
 /** `readers`: who may see what was recorded. Payloads of real customers are not for everyone. */
-export function sinkRoutes(sink: Sink, readers: Permission): Route[] {
+export function sinkRoutes(sink: Sink, readers: RoutePermission): Route[] {
   return [
     { method: "*", path: "/sink/{id}", permission: "public", handle: (exchange) => receive(sink, exchange) },
     {
@@ -124,8 +125,8 @@ export function sinkRoutes(sink: Sink, readers: Permission): Route[] {
       path: "/sink/{id}/requests",
       permission: readers,
       handle: (exchange) => {
-        readQuery(exchange, {});
-        const data = sink.requests(param(exchange, "id")).map(presentRequest);
+        readQuery(exchange.query, NO_QUERY);
+        const data = sink.requests(exchange.params.id ?? "").map(presentRequest);
         return json(200, { data, next_cursor: null });
       },
     },
@@ -181,14 +182,16 @@ interface Answer {
   readonly body: string;
 }
 
-const ANSWER: Readonly<Record<string, Parameter>> = {
-  status: wholeNumber("status", 200, 599),
-  delay_ms: wholeNumber("delayMs", 0, SINK_LIMITS.delayMs),
-  body: { to: "body", read: (value) => value, expected: "text" },
-};
+const NO_QUERY = z.object({});
+const ANSWER = z.object({
+  status: z.int().min(200).max(599).default(200),
+  delay_ms: z.int().min(0).max(SINK_LIMITS.delayMs).default(0),
+  body: z.string().default("ok"),
+});
 
-function readAnswer(exchange: Exchange): Answer {
-  return { status: 200, delayMs: 0, body: "ok", ...readQuery(exchange, ANSWER) };
+function readAnswer({ query }: Exchange): Answer {
+  const { status, delay_ms: delayMs, body } = readQuery(query, ANSWER);
+  return { status, delayMs, body };
 }
 
 /** The first 256 KB; the rest is read and dropped, so that the sender gets its answer. */

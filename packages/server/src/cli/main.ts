@@ -1,10 +1,10 @@
 // The posthorn command: what it knows, and how it says that something went wrong.
-import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { isPosthornError } from "../api/problem.ts";
 import { ConfigError } from "../config.ts";
 import { EmbeddedPostgresError } from "../embedded-postgres/embedded-postgres-error.ts";
 import { ListenError } from "../server.ts";
+import { VERSION } from "../version.ts";
 import { type DevFlags, dev } from "./commands/dev.ts";
 import { type MigrateFlags, migrate } from "./commands/migrate.ts";
 import { type ServeFlags, serve } from "./commands/serve.ts";
@@ -16,7 +16,7 @@ import { complain } from "./output.ts";
 export function createProgram(): Command {
   const program = new Command("posthorn")
     .description("Durable outbound webhooks on your own PostgreSQL")
-    .version(version())
+    .version(VERSION)
     .showHelpAfterError("(add --help for what there is)");
   const port = new Option("-p, --port <number>", "port of the HTTP server (PORT, default 8400)");
   const host = new Option("--host <address>", "address to listen on (HOST, default 127.0.0.1)");
@@ -61,12 +61,6 @@ export function describeFailure(error: unknown): string {
   return isExpected
     ? (error as Error).message
     : `Posthorn failed unexpectedly.\n${error instanceof Error ? error.stack : String(error)}`;
-}
-
-function version(): string {
-  return (
-    JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string }
-  ).version;
 }
 
 export async function main(argv: readonly string[]): Promise<void> {

@@ -156,6 +156,12 @@ export const settings = {
     unset("10"),
     "Endpoints a tenant may have.",
   ),
+  keyRateLimit: setting(
+    "POSTHORN_KEY_RATE_LIMIT",
+    wholeNumber({ min: 0, max: 100_000 }),
+    1_000,
+    "Requests per second that a key may make of each process, unless the key has a limit of its own. 0: no limit. The admin key has none.",
+  ),
   retentionDays: setting(
     "POSTHORN_RETENTION_DAYS",
     wholeNumber({ min: 1, max: 3_650 }),
@@ -173,6 +179,12 @@ export const settings = {
     wholeNumber({ min: 1, max: 3_650 }),
     unset("30"),
     "Days that an idempotency key is remembered.",
+  ),
+  auditDays: setting(
+    "POSTHORN_AUDIT_DAYS",
+    wholeNumber({ min: 1, max: 3_650 }),
+    unset("365"),
+    "Days that entries of the audit log are kept.",
   ),
   headerPrefix: setting(
     "POSTHORN_HEADER_PREFIX",

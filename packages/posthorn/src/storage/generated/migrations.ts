@@ -984,4 +984,63 @@ $$;
 alter table posthorn.notices add column sent_at timestamptz;
 `,
   },
+  {
+    version: 8,
+    name: "keys",
+    checksum: "035224d5ac76014539a0847b65e55fc95fb1ebc8b28ffcc74894c2f7a81b4038",
+    sql: `-- Keys and members' tokens: of the whole of it only a digest is kept.
+
+create table posthorn.api_keys (
+  -- the part that may be shown: phk_<id>_…
+  id text primary key,
+  -- sha-256 of the whole text; what is in it is random, so that needs no slow hash
+  digest bytea not null,
+  name text not null,
+  -- null: of the whole installation
+  tenant text references posthorn.tenants (id) on delete cascade,
+  -- whose token it is; its scopes are then those of the member's role, as it is when it is used
+  user_id text,
+  scopes text[] not null,
+  -- requests a second, for each process; null: as the deployment is set
+  rate_limit integer,
+  created_at timestamptz not null default posthorn.now(),
+  expires_at timestamptz,
+  -- to the minute
+  last_used_at timestamptz,
+  foreign key (tenant, user_id) references posthorn.members (tenant, user_id) on delete cascade
+);
+create index api_keys_of_tenant on posthorn.api_keys (tenant, id);
+`,
+  },
+  {
+    version: 9,
+    name: "audit",
+    checksum: "c4b0bf6c26c9d71ecb2ed69b084e0a0df0ac1268e03bb3e50b67254a95de63e3",
+    sql: `-- What people and programs changed. An entry is written before the change is tried and completed after it, so that a
+-- process that dies in between leaves one whose end is not known, never a change without an entry.
+
+create table posthorn.audit_log (
+  id uuid primary key default posthorn.uuidv7(posthorn.now()),
+  -- admin, key or member
+  actor_kind text not null,
+  -- the key's or token's id; null for the admin key
+  actor_id text,
+  actor_user text,
+  -- whom it concerned; null: the whole installation
+  tenant text,
+  -- an operation of the contract, such as endpoints.update
+  action text not null,
+  -- what it was about: the ids in the path, and that of what was made
+  target jsonb not null,
+  -- what was asked for, without secrets
+  changes jsonb,
+  -- the answer's status; null: not known
+  status smallint,
+  error_code text,
+  request_id text not null,
+  address text
+);
+create index audit_log_of_tenant on posthorn.audit_log (tenant, id);
+`,
+  },
 ];

@@ -5,7 +5,8 @@ import { CheckedJson } from "posthorn/internal";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
 import { parseJson } from "../middleware/read-body.ts";
 import { type RawDocument, type RawMembers, rawMembers, TooDeepError } from "../raw-members.ts";
-import { escapePointer, invalidBody, unknownField } from "./fields.ts";
+import { invalidBody } from "./body.ts";
+import { pointerTo, unknownField } from "./issues.ts";
 
 export const MAX_EVENTS = 500;
 
@@ -82,7 +83,7 @@ function readEvent(
   const before = problems.length;
   for (const name of names) {
     if (FIELDS.includes(name)) continue;
-    problems.push({ pointer: `${pointer}/${escapePointer(name)}`, message: unknownField(name, FIELDS) });
+    problems.push({ pointer: `${pointer}${pointerTo([name])}`, message: unknownField(name, FIELDS) });
   }
   const tenant = required(event, "tenant", pointer, problems);
   const type = required(event, "type", pointer, problems);

@@ -1,86 +1,56 @@
-// Reads the parameters of a URL by a table, as bodies are read: unknown ones are refused with a suggestion.
+// Reads the parameters of a URL by a schema, as bodies are read: unknown ones are refused with a suggestion.
 import { didYouMean } from "posthorn/internal";
-import type { Exchange } from "../exchange.ts";
+import { z } from "zod";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
+import { sentenceOf, unwrapped } from "./issues.ts";
 
-export interface Parameter {
-  /** The library's name of it. */
-  readonly to: string;
-  /** Undefined when the text cannot be read. */
-  readonly read: (text: string) => unknown;
-  readonly expected: string;
-}
-
-export const MAX_LIMIT = 250;
-const DEFAULT_LIMIT = 50;
-
-export const text = (to: string): Parameter => ({
-  to,
-  read: (value) => value || undefined,
-  expected: "some text",
-});
-
-export const time = (to: string): Parameter => ({
-  to,
-  read: (value) => {
-    const date = new Date(value);
-    return ISO_TIME.test(value) && !Number.isNaN(date.getTime()) ? date : undefined;
-  },
-  expected: "a time such as 2026-11-15T09:30:00Z",
-});
-
-const ISO_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
-
-export const wholeNumber = (to: string, min: number, max: number): Parameter => ({
-  to,
-  read: (value) => {
-    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-    return number >= min && number <= max ? number : undefined;
-  },
-  expected: `a whole number from ${min} to ${max}`,
-});
-
-/** Every list has these. */
-const PAGE = { limit: wholeNumber("limit", 1, MAX_LIMIT), cursor: text("cursor") };
-
-export type Parameters = Readonly<Record<string, Parameter>>;
-
-export function readListQuery(exchange: Exchange, filters: Parameters = {}): Record<string, unknown> {
-  return { limit: DEFAULT_LIMIT, ...readQuery(exchange, { ...filters, ...PAGE }) };
-}
-
-/** What is given, under the library's names. */
-export function readQuery(
-  { query }: Pick<Exchange, "query">,
-  parameters: Parameters,
-): Record<string, unknown> {
-  const values: Record<string, unknown> = {};
+/** `query` is what follows the question mark. */
+export function readQuery<Schema extends z.ZodObject>(query: string, schema: Schema): z.output<Schema> {
+  const given: Record<string, unknown> = {};
   const problems: ProblemPlace[] = [];
-  const seen = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    const problem = readParameter(name, value, parameters, values, seen);
-    if (problem) problems.push({ parameter: name.slice(0, 100), message: problem });
+    const problem = take(name, value, schema, given);
+    if (problem !== null) problems.push({ parameter: name.slice(0, 100), message: problem });
+  }
+  const result = schema.safeParse(given);
+  for (const issue of result.success ? [] : result.error.issues) {
+    const [name = ""] = issue.path;
+    const at = String(name);
+    const field = schema.shape[at];
+    problems.push({ parameter: at, message: `"${at}" ${(field && rangeOf(field)) ?? sentenceOf(issue)}.` });
   }
   const [first] = problems;
   if (first) throw new HttpError("invalid_parameter", first.message, { places: problems });
-  return values;
+  return result.data as z.output<Schema>;
 }
 
-function readParameter(
+function take(
   name: string,
   value: string,
-  parameters: Parameters,
-  values: Record<string, unknown>,
-  seen: Set<string>,
+  schema: z.ZodObject,
+  given: Record<string, unknown>,
 ): string | null {
-  const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-  if (!parameter) return unknownParameter(name.slice(0, 100), Object.keys(parameters));
-  if (seen.has(name)) return `"${name}" is given twice. Give it once.`;
-  seen.add(name);
-  const read = parameter.read(value);
-  if (read === undefined) return `"${name}" must be ${parameter.expected}.`;
-  values[parameter.to] = read;
+  const field = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+  if (field === undefined) return unknownParameter(name.slice(0, 100), Object.keys(schema.shape));
+  if (Object.hasOwn(given, name)) return `"${name}" is given twice. Give it once.`;
+  given[name] = decoded(value, field);
   return null;
+}
+
+/** A URL has only text; what is to be a number or a truth value is read from it, or left for the schema to refuse. */
+function decoded(value: string, field: z.core.$ZodType): unknown {
+  const bare = unwrapped(field);
+  if (bare instanceof z.ZodNumber) return /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  if (bare instanceof z.ZodBoolean) return value === "true" || (value === "false" ? false : value);
+  if (bare instanceof z.ZodArray) return value.split(",");
+  return value;
+}
+
+function rangeOf(field: z.core.$ZodType): string | null {
+  const bare = unwrapped(field);
+  return bare instanceof z.ZodNumber
+    ? `must be a whole number from ${bare.minValue} to ${bare.maxValue}`
+    : null;
 }
 
 function unknownParameter(name: string, known: readonly string[]): string {

@@ -1,11 +1,13 @@
+import type { Attempt, Delivery, DeliveryDetail } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
+import type { Sent } from "../implement.ts";
 
-type DeliveryDetail = Awaited<ReturnType<Posthorn["deliveries"]["get"]>>;
-type DeliveryView = Omit<DeliveryDetail, "attempts">;
-type AttemptView = DeliveryDetail["attempts"][number];
+type Given = Awaited<ReturnType<Posthorn["deliveries"]["get"]>>;
+type DeliveryView = Omit<Given, "attempts">;
+type AttemptView = Given["attempts"][number];
 
 /** A delivery as the API shows it. */
-export function presentDelivery(delivery: DeliveryView): object {
+export function presentDelivery(delivery: DeliveryView): Sent<Delivery> {
   return {
     id: delivery.id,
     event_id: delivery.eventId,
@@ -24,11 +26,11 @@ export function presentDelivery(delivery: DeliveryView): object {
   };
 }
 
-export function presentDeliveryDetail(delivery: DeliveryDetail): object {
+export function presentDeliveryDetail(delivery: Given): Sent<DeliveryDetail> {
   return { ...presentDelivery(delivery), attempts: delivery.attempts.map(presentAttempt) };
 }
 
-function presentAttempt(attempt: AttemptView): object {
+function presentAttempt(attempt: AttemptView): Sent<Attempt> {
   return {
     number: attempt.number,
     started_at: attempt.startedAt,

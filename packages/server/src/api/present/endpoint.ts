@@ -1,9 +1,11 @@
+import type { Endpoint } from "@posthorn/client";
 import type { Posthorn, RetryPolicy } from "posthorn";
+import type { Sent } from "../implement.ts";
 
-type Endpoint = Awaited<ReturnType<Posthorn["endpoints"]["get"]>>;
+type Given = Awaited<ReturnType<Posthorn["endpoints"]["get"]>>;
 
 /** An endpoint as the API shows it: field by field, so that a new column never shows by accident. */
-export function presentEndpoint(endpoint: Endpoint): object {
+export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
   return {
     id: endpoint.id,
     tenant: endpoint.tenant,
@@ -38,9 +40,9 @@ export function presentEndpoint(endpoint: Endpoint): object {
 }
 
 /** Can be sent back as it is. */
-function presentRetryPolicy(policy: RetryPolicy): object {
+function presentRetryPolicy(policy: RetryPolicy): Sent<Endpoint>["retry_policy"] {
   const limit = policy.maxAgeMs === undefined ? {} : { max_age_ms: policy.maxAgeMs };
-  if (policy.kind === "gaps") return { kind: policy.kind, gaps_ms: policy.gapsMs, ...limit };
+  if (policy.kind === "gaps") return { kind: policy.kind, gaps_ms: [...policy.gapsMs], ...limit };
   const { kind, baseMs, capMs, maxAttempts } = policy;
   return { kind, base_ms: baseMs, cap_ms: capMs, max_attempts: maxAttempts, ...limit };
 }

@@ -1,9 +1,11 @@
+import type { Member } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
+import type { Sent } from "../implement.ts";
 
-type Member = Awaited<ReturnType<Posthorn["members"]["get"]>>;
+type Given = Awaited<ReturnType<Posthorn["members"]["get"]>>;
 
 /** A member as the API shows it. */
-export function presentMember(member: Member): object {
+export function presentMember(member: Given): Sent<Member> {
   return {
     tenant: member.tenant,
     user: member.user,

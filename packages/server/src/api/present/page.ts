@@ -1,17 +1,20 @@
 // A list as the API shows it.
-import { json, type Reply } from "../reply.ts";
+import { JsonText } from "../implement.ts";
 
 interface Page<T> {
   readonly data: readonly T[];
   readonly nextCursor: string | null;
 }
 
-export function pageReply<T>(page: Page<T>, present: (item: T) => object): Reply {
-  return json(200, { data: page.data.map(present), next_cursor: page.nextCursor });
+export function presentPage<T, Shown>(
+  page: Page<T>,
+  present: (item: T) => Shown,
+): { readonly data: readonly Shown[]; readonly next_cursor: string | null } {
+  return { data: page.data.map(present), next_cursor: page.nextCursor };
 }
 
 /** For items that are JSON text already. */
-export function pageOfJson<T>(page: Page<T>, text: (item: T) => string): Reply {
+export function pageOfJson<T>(page: Page<T>, text: (item: T) => string): JsonText {
   const next = JSON.stringify(page.nextCursor);
-  return { status: 200, body: `{"data":[${page.data.map(text).join(",")}],"next_cursor":${next}}` };
+  return new JsonText(`{"data":[${page.data.map(text).join(",")}],"next_cursor":${next}}`);
 }

@@ -1,9 +1,11 @@
+import type { Tenant } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
+import type { Sent } from "../implement.ts";
 
-type Tenant = Awaited<ReturnType<Posthorn["tenants"]["get"]>>;
+type Given = Awaited<ReturnType<Posthorn["tenants"]["get"]>>;
 
 /** A tenant as the API shows it. */
-export function presentTenant(tenant: Tenant): object {
+export function presentTenant(tenant: Given): Sent<Tenant> {
   return {
     id: tenant.id,
     name: tenant.name,

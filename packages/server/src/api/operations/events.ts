@@ -1,57 +1,41 @@
+// POST /api/v1/events is the busiest operation there is: nothing here is done twice, and nothing is awaited but the
+// body and the database.
 // POST /api/v1/events is the busiest route there is: nothing here is done twice, and nothing is awaited but the body
 // and the database.
+import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn, PosthornError, PublishInput, PublishOutcome, PublishResult } from "posthorn";
-import { type Exchange, param } from "../exchange.ts";
+import type { Exchange } from "../exchange.ts";
 import type { ProblemPlace } from "../http-error.ts";
-import { readEvents } from "../input/events.ts";
-import { invalidBody } from "../input/fields.ts";
-import { readListQuery, text, time } from "../input/query.ts";
+import { type Handlers, JsonText, Unread } from "../implement.ts";
+import { invalidBody } from "../input/body.ts";
+import { type EventsInput, readEvents } from "../input/events.ts";
+import { inLibraryFilters } from "../input/library-names.ts";
 import { readJsonBytes } from "../middleware/read-body.ts";
 import { eventDetailJson, eventJson } from "../present/event.ts";
 import { pageOfJson } from "../present/page.ts";
+import { otherTenant, type Principal, tenantWithin, within } from "../principal.ts";
 import { apiPointer, apiText, ProblemError, problemOf } from "../problem.ts";
-import type { Reply } from "../reply.ts";
-import type { Route } from "../router.ts";
 
-export function eventRoutes(hooks: Posthorn): Route[] {
-  return [
-    {
-      method: "POST",
-      path: "/api/v1/events",
-      permission: "admin",
-      takesWork: true,
-      handle: (exchange) => publish(hooks, exchange),
+export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["events"] {
+  const { events } = hooks;
+  return {
+    publish: new Unread((exchange) => publish(hooks, exchange), { takesWork: true }),
+    list: async ({ query, principal }) => {
+      const filters = inLibraryFilters<EventQuery>(query);
+      const tenant = tenantWithin(principal, query.tenant);
+      return pageOfJson(await events.list({ ...filters, tenant }), eventJson);
     },
-    {
-      method: "GET",
-      path: "/api/v1/events",
-      permission: "admin",
-      handle: async (exchange) =>
-        pageOfJson(await hooks.events.list(readListQuery(exchange, FILTERS)), eventJson),
-    },
-    {
-      method: "GET",
-      path: "/api/v1/events/{event}",
-      permission: "admin",
-      handle: async (exchange) => ({
-        status: 200,
-        body: eventDetailJson(await hooks.events.get(param(exchange, "event"))),
-      }),
-    },
-  ];
+    get: async ({ params, principal }) =>
+      new JsonText(eventDetailJson(await events.get(params.event, within(principal)))),
+  };
 }
 
-const FILTERS = {
-  tenant: text("tenant"),
-  type: text("type"),
-  subject: text("subject"),
-  created_after: time("createdAfter"),
-  created_before: time("createdBefore"),
-};
+type EventQuery = NonNullable<Parameters<Posthorn["events"]["list"]>[0]>;
 
-async function publish(hooks: Posthorn, exchange: Exchange): Promise<Reply> {
-  const { request } = exchange;
+async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
+  const { request, principal } = exchange;
   const events = readEvents(await readJsonBytes(exchange));
+  checkTenants(principal, events);
   const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
   if (events.kind === "one") {
     const result = await hooks.publish(withKey(events.input, headerKey));
@@ -65,8 +49,15 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<Reply> {
   return accepted(await publishAll(hooks, events.inputs), false);
 }
 
-function accepted(body: string, isReplay: boolean): Reply {
-  return isReplay ? { status: 202, body, headers: ["Idempotency-Replayed", "true"] } : { status: 202, body };
+function accepted(body: string, isReplay: boolean): JsonText {
+  return new JsonText(body, isReplay ? ["Idempotency-Replayed", "true"] : []);
+}
+
+/** A key of one tenant publishes for that tenant alone. */
+function checkTenants({ tenant }: Principal, events: EventsInput): void {
+  if (tenant === null) return;
+  const inputs = events.kind === "one" ? [events.input] : events.inputs;
+  if (inputs.some((input) => input.tenant !== tenant)) throw otherTenant();
 }
 
 function resultJson({ id, sequence, duplicate, deliveries }: PublishResult): string {

@@ -1,0 +1,21 @@
+// The whole API, resource by resource.
+import { auditLog } from "./audit-log.ts";
+import { deliveries } from "./deliveries.ts";
+import { endpoints } from "./endpoints.ts";
+import { events } from "./events.ts";
+import { keys } from "./keys.ts";
+import { members } from "./members.ts";
+import type { Contract } from "./operation.ts";
+import { tenants } from "./tenants.ts";
+
+export const contract = {
+  events,
+  tenants,
+  members,
+  endpoints,
+  deliveries,
+  keys,
+  auditLog,
+} as const satisfies Contract;
+
+export type PosthornContract = typeof contract;

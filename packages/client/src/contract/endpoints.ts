@@ -1,0 +1,186 @@
+// Endpoints: where a tenant's events go, and how.
+import { z } from "zod";
+import { operation, type Permission } from "./operation.ts";
+import { deliveryId, endpointId, eventId, listQuery, nothing, page, tenantId, time } from "./parts.ts";
+
+const FORMATS = ["envelope", "data"] as const;
+const RETRY_ON = ["transient", "every"] as const;
+const ORDERINGS = ["none", "fifo"] as const;
+const FIFO_ON_DEAD = ["pass", "hold"] as const;
+
+const signature = z.object({ schemes: z.array(z.string()), header_prefix: z.string() });
+
+/** As an endpoint shows it; it may be sent back as it is. */
+const retryPolicy = z
+  .object({
+    kind: z.enum(["gaps", "exponential"]),
+    gaps_ms: z.array(z.int()).optional(),
+    base_ms: z.int().optional(),
+    cap_ms: z.int().optional(),
+    max_attempts: z.int().optional(),
+    max_age_ms: z.int().optional(),
+  })
+  .meta({ id: "RetryPolicy" });
+
+const retryPolicyInput = z
+  .union([
+    z.string().meta({ examples: ["courier", "30s,5m,1h"] }),
+    z.strictObject({
+      gaps: z.array(z.string()).optional(),
+      exponential: z
+        .strictObject({ base: z.string(), cap: z.string(), max_attempts: z.int() })
+        .partial()
+        .optional(),
+      max_age: z.string().optional(),
+      ...z.strictObject(retryPolicy.shape).partial().shape,
+    }),
+  ])
+  .meta({ id: "RetryPolicyInput" });
+
+export const endpoint = z
+  .object({
+    id: endpointId,
+    tenant: tenantId,
+    url: z.string(),
+    description: z.string().nullable(),
+    events: z.array(z.string()),
+    filter: z.unknown().nullable(),
+    is_active: z.boolean(),
+    disabled_reason: z.string().nullable(),
+    disabled_at: time.nullable(),
+    format: z.enum(FORMATS),
+    signature,
+    headers: z.record(z.string(), z.string()),
+    timeout_ms: z.int(),
+    max_in_flight: z.int(),
+    rate_limit: z.int().nullable(),
+    ordering: z.enum(ORDERINGS),
+    fifo_on_dead: z.enum(FIFO_ON_DEAD),
+    retry_policy: retryPolicy,
+    retry_on: z.enum(RETRY_ON),
+    circuit: z.enum(["closed", "open", "half_open"]),
+    health: z.object({
+      consecutive_failures: z.int(),
+      failing_since: time.nullable(),
+      last_error: z.string().nullable(),
+      probe_at: time.nullable(),
+      throttled_until: time.nullable(),
+    }),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: "Endpoint" });
+export type Endpoint = z.output<typeof endpoint>;
+
+/** Null means: as the deployment is set. */
+const endpointPatch = z
+  .strictObject({
+    url: z.string(),
+    description: z.string().nullable(),
+    events: z.array(z.string()).meta({ minItems: 1, maxItems: 100, examples: [["order.paid", "invoice.*"]] }),
+    is_active: z.boolean(),
+    format: z.enum(FORMATS).nullable(),
+    signature: z.strictObject(signature.shape).partial().nullable(),
+    headers: z.record(z.string(), z.string()).nullable(),
+    timeout_ms: z.int().nullable().meta({ minimum: 100, maximum: 60_000 }),
+    max_in_flight: z.int().nullable().meta({ minimum: 1, maximum: 100 }),
+    rate_limit: z.int().nullable().meta({ minimum: 1, maximum: 10_000 }),
+    retry_policy: retryPolicyInput.nullable(),
+    retry_on: z.enum(RETRY_ON).nullable(),
+    ordering: z.enum(ORDERINGS).nullable(),
+    fifo_on_dead: z.enum(FIFO_ON_DEAD).nullable(),
+  })
+  .partial()
+  .meta({ id: "EndpointPatch" });
+
+/** A secret of one's own can be brought along, but not put in later: that is what rotation is for. */
+const endpointInput = z
+  .strictObject({
+    ...endpointPatch.shape,
+    url: z.string(),
+    events: z.array(z.string()).optional(),
+    secret: z.string().optional(),
+  })
+  .meta({ id: "EndpointInput" });
+
+const ofTenant = "/api/v1/tenants/{tenant}/endpoints";
+const path = `${ofTenant}/{endpoint}` as const;
+const reading: Permission = { scopes: ["webhooks:manage", "deliveries:read"], reach: "tenant" };
+const managing: Permission = { scopes: ["webhooks:manage"], reach: "tenant" };
+
+export const endpoints = {
+  create: operation({
+    method: "POST",
+    path: ofTenant,
+    summary: "Makes an endpoint; its secret is shown this once",
+    permission: managing,
+    body: endpointInput,
+    answer: { status: 201, schema: endpoint.extend({ secret: z.string() }).meta({ id: "NewEndpoint" }) },
+  }),
+  list: operation({
+    method: "GET",
+    path: ofTenant,
+    summary: "Lists the endpoints of a tenant",
+    permission: reading,
+    query: listQuery({}),
+    answer: { status: 200, schema: page(endpoint) },
+  }),
+  get: operation({
+    method: "GET",
+    path,
+    summary: "Shows an endpoint",
+    permission: reading,
+    answer: { status: 200, schema: endpoint },
+  }),
+  update: operation({
+    method: "PATCH",
+    path,
+    summary: "Changes the settings that are given",
+    permission: managing,
+    body: endpointPatch,
+    answer: { status: 200, schema: endpoint },
+  }),
+  delete: operation({
+    method: "DELETE",
+    path,
+    summary: "Deletes an endpoint and cancels what it is owed",
+    permission: managing,
+    answer: { status: 204, schema: null },
+  }),
+  disable: operation({
+    method: "POST",
+    path: `${path}/disable`,
+    summary: "Sends nothing to it from now on, and keeps what is for it",
+    permission: managing,
+    body: nothing,
+    isBodyOptional: true,
+    answer: { status: 200, schema: endpoint },
+  }),
+  enable: operation({
+    method: "POST",
+    path: `${path}/enable`,
+    summary: "Sends to it again, and delivers or discards what it is owed",
+    permission: managing,
+    body: z.strictObject({ backlog: z.enum(["deliver", "discard"]).optional() }),
+    isBodyOptional: true,
+    answer: { status: 200, schema: endpoint },
+  }),
+  test: operation({
+    method: "POST",
+    path: `${path}/test`,
+    summary: "Sends `webhook.test` to it",
+    permission: managing,
+    body: nothing,
+    isBodyOptional: true,
+    answer: { status: 202, schema: z.object({ event_id: eventId, delivery_id: deliveryId }) },
+  }),
+  rotateSecret: operation({
+    method: "POST",
+    path: `${path}/rotate-secret`,
+    summary: "Gives it a new secret, beside the old one for a while",
+    permission: managing,
+    body: z.strictObject({ overlap_seconds: z.int().optional().meta({ minimum: 0, maximum: 1_209_600 }) }),
+    isBodyOptional: true,
+    answer: { status: 200, schema: z.object({ secret: z.string(), previous_expires_at: time.nullable() }) },
+  }),
+};

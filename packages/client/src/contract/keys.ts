@@ -1,0 +1,61 @@
+// Keys of programs. A key of one tenant acts for that tenant alone.
+import { z } from "zod";
+import { operation, type Permission, SCOPES } from "./operation.ts";
+import { listQuery, page, tenantId, textFilter, time, userId } from "./parts.ts";
+
+export const key = z
+  .object({
+    id: z.string().meta({ examples: ["4kQ9d0Zx1B"] }),
+    name: z.string(),
+    tenant: tenantId.nullable().describe("Null: it is of the whole installation."),
+    user: userId.nullable().describe("Whose token it is; null for a key."),
+    scopes: z.array(z.enum(SCOPES)).describe("Of a token none: the member's role says."),
+    rate_limit: z.int().nullable().describe("Requests per second; null: as the deployment is set."),
+    created_at: time,
+    expires_at: time.nullable(),
+    last_used_at: time.nullable().describe("To the minute."),
+  })
+  .meta({ id: "Key" });
+export type Key = z.output<typeof key>;
+
+export const newKey = key
+  .extend({ key: z.string().describe("The key itself, shown this once.") })
+  .meta({ id: "NewKey" });
+
+const keyInput = z
+  .strictObject({
+    name: z.string().meta({ minLength: 1, maxLength: 200 }),
+    tenant: tenantId.nullable().optional(),
+    scopes: z.array(z.enum(SCOPES)).meta({ minItems: 1 }),
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+    rate_limit: z.int().nullable().optional().meta({ minimum: 1, maximum: 100_000 }),
+  })
+  .meta({ id: "KeyInput" });
+
+const managing: Permission = { scopes: ["admin"], reach: "tenant" };
+
+export const keys = {
+  create: operation({
+    method: "POST",
+    path: "/api/v1/keys",
+    summary: "Makes a key, which is shown this once",
+    permission: managing,
+    body: keyInput,
+    answer: { status: 201, schema: newKey },
+  }),
+  list: operation({
+    method: "GET",
+    path: "/api/v1/keys",
+    summary: "Lists keys and members' tokens, without what they are",
+    permission: managing,
+    query: listQuery({ tenant: textFilter }),
+    answer: { status: 200, schema: page(key) },
+  }),
+  revoke: operation({
+    method: "DELETE",
+    path: "/api/v1/keys/{key}",
+    summary: "Revokes a key: it is refused everywhere within a second",
+    permission: managing,
+    answer: { status: 204, schema: null },
+  }),
+};

@@ -1,0 +1,44 @@
+// A refused call as an error: the server's problem document, with its stable code.
+import type { z } from "zod";
+import { problem } from "./contract/parts.ts";
+
+export type Problem = z.output<typeof problem>;
+
+export class PosthornApiError extends Error {
+  override readonly name = "PosthornApiError";
+  readonly problem: Problem;
+
+  constructor(given: Problem) {
+    super(given.detail);
+    this.problem = given;
+  }
+
+  get code(): string {
+    return this.problem.code;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+/** Something between us and the server may answer in words of its own. */
+export async function problemOf(response: Response): Promise<Problem> {
+  const text = await response.text();
+  try {
+    return problem.parse(JSON.parse(text));
+  } catch {
+    const { status, statusText } = response;
+    const detail = `The answer was ${status} ${statusText}, and no problem document of Posthorn's.`;
+    const type = "about:blank";
+    return {
+      type,
+      title: statusText,
+      status,
+      detail,
+      instance: "",
+      code: "unexpected_answer",
+      request_id: "",
+    };
+  }
+}

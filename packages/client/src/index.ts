@@ -1,0 +1,26 @@
+// The REST contract of Posthorn: schemas, OpenAPI, and the typed client.
+export { type ClientOptions, createClient, type PosthornClient, pages } from "./client.ts";
+export type { AuditEntry } from "./contract/audit-log.ts";
+export { contract, type PosthornContract } from "./contract/contract.ts";
+export type { Attempt, Delivery, DeliveryDetail } from "./contract/deliveries.ts";
+export type { Endpoint } from "./contract/endpoints.ts";
+export type { Event, EventDetail } from "./contract/events.ts";
+export type { Key } from "./contract/keys.ts";
+export type { Member } from "./contract/members.ts";
+export {
+  type AnswerOf,
+  type BodyOf,
+  type Contract,
+  type Method,
+  type Operation,
+  type PathParams,
+  type Permission,
+  type QueryOf,
+  ROLE_SCOPES,
+  type Role,
+  SCOPES,
+  type Scope,
+} from "./contract/operation.ts";
+export type { Tenant } from "./contract/tenants.ts";
+export { PosthornApiError, type Problem } from "./errors.ts";
+export { openApi, operationsOf, pathParamsOf } from "./open-api.ts";

@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { keyDigest, keyIdOf, mintKey } from "./key-text.ts";
+
+test("a minted key is recognised, with the id in it and a digest of the whole", () => {
+  for (const kind of ["phk", "pht"] as const) {
+    const { id, text, digest } = mintKey(kind);
+    expect(text).toMatch(new RegExp(`^${kind}_${id}_[0-9A-Za-z]{38}$`));
+    expect(keyIdOf(text)).toBe(id);
+    expect(digest).toEqual(keyDigest(text));
+    expect(digest).toHaveLength(32);
+  }
+});
+
+test("no two keys are alike", () => {
+  expect(new Set(Array.from({ length: 1_000 }, () => mintKey("phk").text)).size).toBe(1_000);
+});
+
+test("one wrong character anywhere, and it is no key", () => {
+  const { text } = mintKey("phk");
+  const characters = fc.constantFrom(..."0123456789ABCXYZabcxyz_-.");
+  fc.assert(
+    fc.property(fc.nat(text.length - 1), characters, (place, character) => {
+      fc.pre(text[place] !== character);
+      expect(keyIdOf(text.slice(0, place) + character + text.slice(place + 1))).toBeNull();
+    }),
+  );
+  for (const wrong of ["", text.slice(1), text.slice(0, -1), `${text}0`, ` ${text}`, `${text}\n`]) {
+    expect(keyIdOf(wrong)).toBeNull();
+  }
+});

@@ -1,0 +1,52 @@
+// How a key is written: `phk_` (a member's token: `pht_`), an id that may be shown, the secret, and a checksum by which
+// a mistyped key, or one found in a log by a scanner, is told from any other text without asking the database.
+import { hash, randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const ID_LENGTH = 10;
+/** 190 bits. */
+const SECRET_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+const SYNTAX = /^ph[kt]_([0-9A-Za-z]{10})_[0-9A-Za-z]{38}$/;
+
+export type KeyKind = "phk" | "pht";
+
+export interface MintedKey {
+  readonly id: string;
+  readonly text: string;
+  readonly digest: Buffer;
+}
+
+export function mintKey(kind: KeyKind): MintedKey {
+  const id = randomText(ID_LENGTH);
+  const unchecked = `${kind}_${id}_${randomText(SECRET_LENGTH)}`;
+  const text = unchecked + checksumOf(unchecked);
+  return { id, text, digest: keyDigest(text) };
+}
+
+/** Null when it cannot be a key of ours. */
+export function keyIdOf(text: string): string | null {
+  const [, id = null] = SYNTAX.exec(text) ?? [];
+  return id !== null && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
+    ? id
+    : null;
+}
+
+export function keyDigest(text: string): Buffer {
+  return hash("sha256", text, "buffer");
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
+}
+
+function checksumOf(text: string): string {
+  let rest = crc32(text);
+  let digits = "";
+  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
+    digits = ALPHABET[rest % ALPHABET.length] + digits;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return digits;
+}

@@ -1,0 +1,75 @@
+// Makes keys, takes them away, and notes when they were used.
+import { textArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { type KeyRow, keyColumns } from "./key-row.ts";
+
+export interface NewKey {
+  readonly id: string;
+  readonly digest: Buffer;
+  readonly name: string;
+  readonly tenant: string | null;
+  readonly userId: string | null;
+  readonly scopes: readonly string[];
+  readonly rateLimit: number | null;
+  readonly expiresAt: Date | null;
+}
+
+/** Null when there is no such tenant, or no such member. */
+export async function insertKey(db: Queryable, key: NewKey): Promise<KeyRow | null> {
+  const [row] = await db.query<KeyRow>(insertStatement, [
+    key.id,
+    key.digest,
+    key.name,
+    key.tenant,
+    key.userId,
+    textArray(key.scopes),
+    key.rateLimit,
+    key.expiresAt,
+  ]);
+  return row ?? null;
+}
+
+const insertStatement = statement(
+  "insert key",
+  `
+insert into posthorn.api_keys as k (id, digest, name, tenant, user_id, scopes, rate_limit, expires_at)
+select $1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text[], $7::integer, $8::timestamptz
+where ($4::text is null or exists (select from posthorn.tenants t where t.id = $4::text))
+  and ($5::text is null or exists (
+    select from posthorn.members m where m.tenant = $4::text and m.user_id = $5::text
+  ))
+returning ${keyColumns}
+`,
+);
+
+/** False when there was none, or none of that tenant. */
+export async function deleteKey(db: Queryable, id: string, tenant: string | null): Promise<boolean> {
+  const rows = await db.query(deleteStatement, [id, tenant]);
+  return rows.length > 0;
+}
+
+const deleteStatement = statement(
+  "delete key",
+  `
+delete from posthorn.api_keys k
+where k.id = $1::text
+  and ($2::text is null or k.tenant = $2::text)
+returning k.id
+`,
+);
+
+export async function markUsed(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.query(usedStatement, [textArray(ids)]);
+}
+
+// To the minute: every process notes it, and a row that is written for each request would be the busiest of all.
+const usedStatement = statement(
+  "mark keys used",
+  `
+update posthorn.api_keys k
+set last_used_at = posthorn.now()
+where k.id = any ($1::text[])
+  and (k.last_used_at is null or k.last_used_at < posthorn.now() - interval '1 minute')
+`,
+);

@@ -1,0 +1,110 @@
+// Makes routes of the contract and of the functions that carry it out. What comes in is checked against the schema of
+// its operation before the function sees it; an operation without a function does not compile, and does not start.
+import {
+  type AnswerOf,
+  type BodyOf,
+  type Contract,
+  type Operation,
+  operationsOf,
+  type PathParams,
+  type QueryOf,
+} from "@posthorn/client";
+import type { Audit } from "./audit.ts";
+import type { Exchange } from "./exchange.ts";
+import { readBody } from "./input/body.ts";
+import { readQuery } from "./input/query.ts";
+import type { Principal } from "./principal.ts";
+import { json, noContent, type Reply } from "./reply.ts";
+import type { Route } from "./router.ts";
+
+export interface Call<Given extends Operation> {
+  readonly params: Readonly<Record<PathParams<Given["path"]>, string>>;
+  readonly query: QueryOf<Given>;
+  readonly body: BodyOf<Given>;
+  readonly principal: Principal;
+}
+
+/** What an answer is made from: times may still be dates. */
+export type Sent<Value> = Value extends string
+  ? Value | Date
+  : Value extends readonly (infer Item)[]
+    ? readonly Sent<Item>[]
+    : Value extends object
+      ? { readonly [Name in keyof Value]: Sent<Value[Name]> }
+      : Value;
+
+export type Handle<Given extends Operation> =
+  | ((call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText>)
+  | Unread;
+
+/** An answer that is JSON already, because bytes in it must stay as they are. */
+export class JsonText {
+  readonly text: string;
+  readonly headers: readonly string[];
+
+  constructor(text: string, headers: readonly string[] = []) {
+    this.text = text;
+    this.headers = headers;
+  }
+}
+
+/** Reads the request by itself, because the bytes of its body count. */
+export class Unread {
+  readonly handle: (exchange: Exchange) => Promise<JsonText>;
+  /** Takes in what has to be delivered: refused while the server stops, so that it is sent elsewhere. */
+  readonly takesWork: boolean;
+
+  constructor(handle: (exchange: Exchange) => Promise<JsonText>, { takesWork = false } = {}) {
+    this.handle = handle;
+    this.takesWork = takesWork;
+  }
+}
+
+export type Handlers<Given extends Contract> = {
+  readonly [Resource in keyof Given]: {
+    readonly [Name in keyof Given[Resource]]: Handle<Given[Resource][Name]>;
+  };
+};
+
+/** `audit` goes around every operation that changes something; what is published is its own record. */
+export function implement<Given extends Contract>(
+  contract: Given,
+  handlers: Handlers<Given>,
+  audit: Audit,
+): Route[] {
+  return operationsOf(contract).map(([id, operation]) => {
+    const [resource = "", name = ""] = id.split(".");
+    const handle = (handlers as Handlers<Contract>)[resource]?.[name];
+    if (handle === undefined) throw new Error(`Nothing implements the operation ${id}.`);
+    return routeOf(id, operation, handle, audit);
+  });
+}
+
+function routeOf(id: string, operation: Operation, handle: Handle<Operation>, audit: Audit): Route {
+  const { method, path, permission, answer } = operation;
+  if (handle instanceof Unread) {
+    const { takesWork } = handle;
+    const reply = async (exchange: Exchange) => replyOf(answer.status, await handle.handle(exchange));
+    return { method, path, permission, takesWork, handle: reply };
+  }
+  return {
+    method,
+    path,
+    permission,
+    handle: async (exchange) => {
+      const query = operation.query && readQuery(exchange.query, operation.query);
+      const body = operation.body && (await readBody(exchange, operation, operation.body));
+      const { principal } = exchange;
+      const call = { params: exchange.params, query, body, principal } as Call<Operation>;
+      const carryOut = () => handle(call);
+      const result = method === "GET" ? await carryOut() : await audit(exchange, id, body, carryOut);
+      return replyOf(answer.status, result);
+    },
+  };
+}
+
+function replyOf(status: Operation["answer"]["status"], answer: unknown): Reply {
+  if (status === 204) return noContent;
+  if (answer instanceof JsonText) return { status, body: answer.text, headers: answer.headers };
+  return json(status, answer);
+}

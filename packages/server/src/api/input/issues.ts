@@ -1,0 +1,118 @@
+// What a schema finds wrong, as places and sentences of ours.
+import { didYouMean } from "posthorn/internal";
+import { z } from "zod";
+import type { ProblemPlace } from "../http-error.ts";
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** `shown` are the fields of the answer: whoever sends back what was shown is told what to drop. */
+export function placesOf(
+  schema: z.ZodType,
+  issues: readonly Issue[],
+  shown: readonly string[],
+  base: Path = [],
+): ProblemPlace[] {
+  return issues.flatMap((issue) => placesOfIssue(schema, issue, shown, [...base, ...issue.path]));
+}
+
+function placesOfIssue(
+  schema: z.ZodType,
+  issue: Issue,
+  shown: readonly string[],
+  path: Path,
+): ProblemPlace[] {
+  if (issue.code === "unrecognized_keys") {
+    const known = fieldsAt(schema, path);
+    const readOnly = path.length === 0 ? shown.filter((name) => !known.includes(name)) : [];
+    return issue.keys.map((key) => ({
+      pointer: pointerTo([...path, key]),
+      message: readOnly.includes(key) ? readOnlyField(key, readOnly) : unknownField(key, known),
+    }));
+  }
+  if (issue.code === "invalid_union") {
+    const branch = branchMeant(issue.errors);
+    if (branch !== null) return placesOf(schema, branch, shown, path);
+  }
+  return [{ pointer: pointerTo(path), message: `This ${sentenceOf(issue)}.` }];
+}
+
+/** Of the ways a value could have been meant, the one that got further than its outermost type. */
+function branchMeant(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
+  const inside = branches.filter((issues) =>
+    issues.some(({ path, code }) => path.length > 0 || code === "unrecognized_keys"),
+  );
+  return inside.length === 1 ? (inside[0] ?? null) : null;
+}
+
+export function sentenceOf(issue: Issue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined && issue.path.length > 0 && isMissing(issue)
+        ? "field is required"
+        : `must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `must be one of ${issue.values.map(String).join(", ")}`;
+    case "too_small":
+      return issue.origin === "string" ? "must not be empty" : `must be at least ${issue.minimum}`;
+    case "too_big":
+      return `must be at most ${issue.maximum}`;
+    case "invalid_union":
+      return `must be ${[...new Set(issue.errors.flat().map(expectedOf))].join(" or ")}`;
+    default:
+      return issue.message.startsWith("must ") ? issue.message : "is not valid";
+  }
+}
+
+/** Zod leaves the value out of an issue; only what is missing is told to be undefined. */
+function isMissing(issue: Issue): boolean {
+  return issue.message.endsWith("received undefined");
+}
+
+const expectedOf = (issue: Issue): string => sentenceOf(issue).replace(/^must be /, "");
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "an array",
+  object: "a JSON object",
+  record: "a JSON object",
+};
+
+export function unknownField(name: string, known: readonly string[]): string {
+  const what = `"${name.slice(0, 100)}" is not a field`;
+  return known.length === 0 ? `${what}: this takes no fields.` : `${what}. ${didYouMean(name, known)}`;
+}
+
+function readOnlyField(name: string, readOnly: readonly string[]): string {
+  return `"${name}" is read-only. Leave out what cannot be set: ${readOnly.join(", ")}.`;
+}
+
+export function pointerTo(path: Path): string {
+  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+/** The fields of the object at a place of the schema. */
+export function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
+  const bare = unwrapped(schema);
+  const [head, ...rest] = path;
+  if (bare instanceof z.ZodUnion) {
+    for (const option of bare.options) {
+      const found = fieldsAt(option, path);
+      if (found.length > 0) return found;
+    }
+    return [];
+  }
+  if (head === undefined) return bare instanceof z.ZodObject ? Object.keys(bare.shape) : [];
+  if (bare instanceof z.ZodArray) return fieldsAt(bare.element, rest);
+  const next = bare instanceof z.ZodObject ? bare.shape[String(head)] : undefined;
+  return next ? fieldsAt(next, rest) : [];
+}
+
+export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+  const isWrapped =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
+  return isWrapped ? unwrapped(schema.def.innerType) : schema;
+}

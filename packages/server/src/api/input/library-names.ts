@@ -1,0 +1,36 @@
+// The API speaks snake_case, the library camelCase. Below these fields the names are the caller's own and stay.
+const CALLERS_OWN = new Set(["headers", "filter", "schema", "example", "data"]);
+
+/** A checked body under the library's names; the library checks the values again, and their meaning. */
+export function inLibraryNames<Wanted>(value: unknown): Wanted {
+  return renamed(value) as Wanted;
+}
+
+function renamed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(renamed);
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      camelCase(name),
+      CALLERS_OWN.has(name) ? inner : renamed(inner),
+    ]),
+  );
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+interface TimeRange {
+  readonly created_after?: string | undefined;
+  readonly created_before?: string | undefined;
+}
+
+/** A list's filters: its names, and times as dates. */
+export function inLibraryFilters<Wanted>({ created_after, created_before, ...rest }: TimeRange): Wanted {
+  return inLibraryNames({
+    ...rest,
+    ...(created_after !== undefined && { createdAfter: new Date(created_after) }),
+    ...(created_before !== undefined && { createdBefore: new Date(created_before) }),
+  });
+}

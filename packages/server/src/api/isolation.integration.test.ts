@@ -1,0 +1,301 @@
+// Who may do what, generated from the contract: every operation with another tenant's ids, with deleted ones and with
+// made-up ones, by every kind of credential. A new operation is in here as soon as it is in the contract.
+import {
+  type contract,
+  type Operation,
+  operationsOf,
+  pathParamsOf,
+  ROLE_SCOPES,
+  type Role,
+  SCOPES,
+  type Scope,
+} from "@posthorn/client";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+
+type OperationId = {
+  [Resource in keyof typeof contract]: `${Resource}.${keyof (typeof contract)[Resource] & string}`;
+}[keyof typeof contract];
+
+const endpointInput = { url: "https://hooks.example/in", events: ["*"] };
+
+/** A body that is fine, for every operation that needs one; `tenant` is the one it is about. */
+const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> = {
+  "events.publish": (tenant) => ({ tenant, type: "order.paid", data: {} }),
+  "tenants.put": () => ({}),
+  "members.put": () => ({ role: "member" }),
+  "endpoints.create": () => endpointInput,
+  "endpoints.update": () => ({ description: "taken over" }),
+  "keys.create": (tenant) => ({ name: "taken over", scopes: ["admin"], tenant }),
+};
+
+/** Where a body, not the path, says whose it is. */
+const namesTenantInBody: ReadonlySet<OperationId> = new Set(["events.publish", "keys.create"]);
+
+type Ids = Readonly<Record<string, string>>;
+
+interface World {
+  readonly server: TestServer;
+  readonly own: Ids;
+  readonly others: Ids;
+  /** Were there once. */
+  readonly deleted: Ids;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+let world: World;
+
+beforeAll(async () => {
+  world = await makeWorld();
+}, 120_000);
+
+const madeUp: Ids = {
+  tenant: "nobody",
+  user: "nobody",
+  endpoint: "ep_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
+  event: "evt_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
+  delivery: "dlv_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
+  key: "0000000000",
+};
+
+const operations = operationsOf() as [OperationId, Operation][];
+const withinTenants = operations.filter(([, { permission }]) => permission.reach === "tenant");
+const withIds = withinTenants.filter(([, { path }]) => pathParamsOf(path).length > 0);
+
+test("every parameter of every path has ids to be tried with", () => {
+  const names = new Set(operations.flatMap(([, { path }]) => pathParamsOf(path)));
+  for (const ids of [world.own, world.others, world.deleted, madeUp]) {
+    expect(Object.keys(ids)).toEqual(expect.arrayContaining([...names]));
+  }
+});
+
+describe("a credential of one tenant, with an id that is not that tenant's", () => {
+  test.each(withIds)("%s tells nothing and changes nothing", async (id, operation) => {
+    const before = await fingerprint(world.server, "rivals");
+    for (const name of pathParamsOf(operation.path)) {
+      // a tenant names its members itself
+      if (name === "user" && operation.method === "PUT") continue;
+      for (const [kind, credential] of Object.entries(world.credentials)) {
+        const answers = await Promise.all(
+          [world.others, world.deleted, madeUp].map(async (foreign) => {
+            const ids = { ...world.own, [name]: foreign[name] as string };
+            return comparable(await call(id, operation, ids, credential), ids);
+          }),
+        );
+        expect([403, 404], `${kind} and {${name}}`).toContain(answers[0]?.status);
+        expect(answers[1], `${kind}: a deleted {${name}}`).toEqual(answers[0]);
+        expect(answers[2], `${kind}: a made-up {${name}}`).toEqual(answers[0]);
+      }
+    }
+    expect(await fingerprint(world.server, "rivals")).toBe(before);
+  });
+
+  test.each(withIds)("%s is also closed to all of another tenant's ids together", async (id, operation) => {
+    for (const credential of Object.values(world.credentials)) {
+      const { status } = await call(id, operation, world.others, credential);
+      expect([403, 404]).toContain(status);
+    }
+  });
+
+  test.each([...namesTenantInBody])("%s for another tenant is refused like one for nobody", async (id) => {
+    const operation = operations.find(([name]) => name === id)?.[1] as Operation;
+    for (const credential of Object.values(world.credentials)) {
+      const [other, nobody] = await Promise.all(
+        ["rivals", "nobody"].map(async (tenant) =>
+          comparable(await call(id, operation, world.own, credential, tenant), { tenant }),
+        ),
+      );
+      expect(other).toMatchObject({ status: 403 });
+      expect(nobody).toEqual(other);
+    }
+  });
+
+  test.each(withinTenants.filter(([, { query }]) => query?.shape.tenant !== undefined))(
+    "%s lists its own, and nothing when asked for another tenant",
+    async (_id, { path }) => {
+      for (const credential of Object.values(world.credentials)) {
+        const headers = { authorization: `Bearer ${credential}`, "x-request-id": "same" };
+        const own = await world.server.call("GET", path, undefined, headers);
+        if (own.status === 403) continue;
+        expect(own.json.data.map((item: { tenant: string }) => item.tenant)).not.toContain("rivals");
+        const [other, nobody] = await Promise.all(
+          ["rivals", "nobody"].map(async (tenant) =>
+            comparable(await world.server.call("GET", `${path}?tenant=${tenant}`, undefined, headers), {}),
+          ),
+        );
+        expect(other).toMatchObject({ status: 403 });
+        expect(nobody).toEqual(other);
+      }
+    },
+  );
+
+  test("what concerns the whole installation is refused, whatever it is", async () => {
+    const wide = operations.filter(([, { permission }]) => permission.reach === "installation");
+    expect(wide.length).toBeGreaterThan(2);
+    for (const [id, operation] of wide) {
+      for (const ids of [world.own, world.others, madeUp]) {
+        const answer = await call(id, operation, ids, world.credentials["key of all scopes"] as string);
+        expect([id, answer.status]).toEqual([id, 403]);
+      }
+    }
+  });
+});
+
+describe("scopes and roles", () => {
+  test.each(operations)("%s is open to the scopes of the contract and to no other", async (id, operation) => {
+    for (const scope of SCOPES) {
+      const isAllowed = operation.permission.scopes.includes(scope) || scope === "admin";
+      const { status } = await call(id, operation, madeUpBut({ tenant: "acme" }), await keyWith(scope));
+      // refused for what was asked, and not for who asks, is open enough: nothing of it exists
+      expect([id, scope, status === 403]).toEqual([id, scope, !isAllowed]);
+    }
+  });
+
+  test.each(operations)("%s is open to the roles whose scopes it needs", async (id, operation) => {
+    for (const [role, scopes] of Object.entries(ROLE_SCOPES) as [Role, readonly Scope[]][]) {
+      const { scopes: needed, reach } = operation.permission;
+      const isAllowed = reach === "tenant" && needed.some((scope) => scopes.includes(scope));
+      const ids = madeUpBut({ tenant: "acme" });
+      const { status } = await call(id, operation, ids, await tokenOf(role));
+      expect([id, role, status === 403]).toEqual([id, role, !isAllowed]);
+    }
+  });
+});
+
+test("without a credential nothing of the contract is open", async () => {
+  for (const [id, operation] of operations) {
+    const { status } = await call(id, operation, world.own, "none");
+    expect([id, status]).toEqual([id, 401]);
+  }
+});
+
+function madeUpBut(ids: Ids): Ids {
+  return { ...madeUp, ...ids };
+}
+
+const keys = new Map<string, string>();
+
+async function keyWith(scope: Scope): Promise<string> {
+  const known = keys.get(scope);
+  if (known !== undefined) return known;
+  const made = await world.server.call("POST", "/api/v1/keys", { name: scope, scopes: [scope] });
+  keys.set(scope, made.json.key);
+  return made.json.key;
+}
+
+async function tokenOf(role: Role): Promise<string> {
+  const known = keys.get(`role ${role}`);
+  if (known !== undefined) return known;
+  const path = `/api/v1/tenants/acme/members/${role}-1`;
+  await world.server.call("PUT", path, { role });
+  const made = await world.server.call("POST", `${path}/tokens`);
+  keys.set(`role ${role}`, made.json.key);
+  return made.json.key;
+}
+
+async function call(
+  id: OperationId,
+  { method, path }: Operation,
+  ids: Ids,
+  credential: string,
+  tenant = ids.tenant as string,
+): Promise<Answer> {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] as string));
+  const headers = { authorization: `Bearer ${credential}`, "x-request-id": "same" };
+  return await world.server.call(method, filled, bodies[id]?.(tenant), headers);
+}
+
+/** What is left when the ids that were asked for are taken out of the answer. */
+function comparable({ status, text }: Answer, ids: Ids): { status: number; text: string } {
+  let rest = text;
+  for (const value of Object.values(ids)) rest = rest.replaceAll(value, "…");
+  return { status, text: rest };
+}
+
+/** All rows of a tenant, in every table that has the column. */
+async function fingerprint({ connectionString }: TestServer, tenant: string): Promise<string> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select c.table_name as name
+       from information_schema.columns c
+       join information_schema.tables t using (table_schema, table_name)
+       where c.table_schema = 'posthorn' and c.column_name = 'tenant' and t.table_type = 'BASE TABLE'
+       order by 1`,
+    );
+    const parts: unknown[] = [];
+    for (const { name } of tables) {
+      const { rows } = await client.query(
+        `select t::text as row from posthorn.${name} t where t.tenant = $1 order by 1`,
+        [tenant],
+      );
+      parts.push([name, rows]);
+    }
+    const owed = await client.query(
+      "select id, next_at, attempts, replay_count from posthorn.queue order by id",
+    );
+    return JSON.stringify([parts, owed.rows]);
+  } finally {
+    await client.end();
+  }
+}
+
+async function makeWorld(): Promise<World> {
+  const server = await startServer({ started: false, atEnd: afterAll });
+  await server.hooks.start({ role: "api" });
+  const own = await populate(server, "acme");
+  const others = await populate(server, "rivals");
+  const gone = await populate(server, "gone");
+  const deleted = { ...(await remove(server, gone)), ...(await removeOf(server, "acme")) };
+  const admin = await server.call("POST", "/api/v1/keys", {
+    name: "all",
+    tenant: "acme",
+    scopes: [...SCOPES],
+  });
+  const owner = await server.call("POST", "/api/v1/tenants/acme/members/anna-of-acme/tokens");
+  return {
+    server,
+    own,
+    others,
+    deleted,
+    credentials: { "key of all scopes": admin.json.key, "token of an owner": owner.json.key },
+  };
+}
+
+async function populate(server: TestServer, tenant: string): Promise<Ids> {
+  await server.call("PUT", `/api/v1/tenants/${tenant}`);
+  const user = `anna-of-${tenant}`;
+  await server.call("PUT", `/api/v1/tenants/${tenant}/members/${user}`, { role: "owner" });
+  const endpoint = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, endpointInput);
+  const event = await server.call("POST", "/api/v1/events", { tenant, type: "order.paid", data: {} });
+  const deliveries = await server.call("GET", `/api/v1/tenants/${tenant}/deliveries`);
+  const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
+  return {
+    tenant,
+    user,
+    endpoint: endpoint.json.id,
+    event: event.json.id,
+    delivery: deliveries.json.data[0].id,
+    key: key.json.id,
+  };
+}
+
+/** A tenant that is gone, with what was its own. */
+async function remove(server: TestServer, ids: Ids): Promise<Ids> {
+  await server.call("DELETE", `/api/v1/tenants/${ids.tenant}/endpoints/${ids.endpoint}`);
+  await server.call("DELETE", `/api/v1/tenants/${ids.tenant}`);
+  return ids;
+}
+
+/** Of a tenant that is still there, an endpoint, a member and a key that are not. */
+async function removeOf(server: TestServer, tenant: string): Promise<Ids> {
+  const made = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, endpointInput);
+  await server.call("DELETE", `/api/v1/tenants/${tenant}/endpoints/${made.json.id}`);
+  await server.call("PUT", `/api/v1/tenants/${tenant}/members/bob`, { role: "member" });
+  await server.call("DELETE", `/api/v1/tenants/${tenant}/members/bob`);
+  const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
+  await server.call("DELETE", `/api/v1/keys/${key.json.id}`);
+  return { endpoint: made.json.id, user: "bob", key: key.json.id };
+}

@@ -1,0 +1,35 @@
+import type { PosthornContract } from "@posthorn/client";
+import type { Posthorn } from "posthorn";
+import type { Handlers } from "../implement.ts";
+import { inLibraryNames } from "../input/library-names.ts";
+import { presentEndpoint } from "../present/endpoint.ts";
+import { presentPage } from "../present/page.ts";
+
+export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornContract>["endpoints"] {
+  return {
+    create: async ({ params, body }) => {
+      const { endpoint, secret } = await endpoints.create(params.tenant, inLibraryNames(body));
+      return { ...presentEndpoint(endpoint), secret };
+    },
+    list: async ({ params, query }) =>
+      presentPage(await endpoints.list(params.tenant, query), presentEndpoint),
+    get: async ({ params }) => presentEndpoint(await endpoints.get(params.tenant, params.endpoint)),
+    update: async ({ params, body }) =>
+      presentEndpoint(await endpoints.update(params.tenant, params.endpoint, inLibraryNames(body))),
+    delete: async ({ params }) => {
+      await endpoints.delete(params.tenant, params.endpoint);
+      return undefined;
+    },
+    disable: async ({ params }) => presentEndpoint(await endpoints.disable(params.tenant, params.endpoint)),
+    enable: async ({ params, body }) =>
+      presentEndpoint(await endpoints.enable(params.tenant, params.endpoint, body)),
+    test: async ({ params }) => {
+      const { eventId, deliveryId } = await endpoints.test(params.tenant, params.endpoint);
+      return { event_id: eventId, delivery_id: deliveryId };
+    },
+    rotateSecret: async ({ params, body }) => {
+      const rotated = await endpoints.rotateSecret(params.tenant, params.endpoint, inLibraryNames(body));
+      return { secret: rotated.secret, previous_expires_at: rotated.previousExpiresAt };
+    },
+  };
+}

@@ -1,0 +1,73 @@
+// Who asks, and whether they may. A key or token of one tenant acts for that tenant alone; what belongs to others is,
+// to them, not there.
+import { type Permission, SCOPES, type Scope } from "@posthorn/client";
+import { PosthornError } from "posthorn";
+import { HttpError } from "./http-error.ts";
+import type { Params } from "./router.ts";
+
+export interface Principal {
+  /** `admin` is the key of the environment; the others are stored. */
+  readonly kind: "admin" | "key" | "member" | "anybody";
+  /** Of the key or token; null for the admin key. */
+  readonly id: string | null;
+  /** Null: all of them. */
+  readonly tenant: string | null;
+  /** Whose token it is; null unless it is a member's. */
+  readonly user: string | null;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+export const ADMIN: Principal = {
+  kind: "admin",
+  id: null,
+  tenant: null,
+  user: null,
+  scopes: new Set(SCOPES),
+};
+
+/** Whoever calls a public route. */
+export const ANYBODY: Principal = { kind: "anybody", id: null, tenant: null, user: null, scopes: new Set() };
+
+/** What only the key of the environment, or one like it, may see. */
+export const FOR_OPERATORS: Permission = { scopes: ["admin"], reach: "installation" };
+
+/** Throws when they may not. Who lacks a scope learns which; who asks for another tenant learns nothing. */
+export function authorize(principal: Principal, permission: Permission, params: Params): void {
+  if (!permission.scopes.some((scope) => has(principal, scope))) {
+    throw forbidden(`This needs the scope ${permission.scopes.join(" or ")}, which the key lacks.`);
+  }
+  if (principal.tenant === null) return;
+  if (permission.reach === "installation") {
+    throw forbidden("This needs a key of the whole installation, and the key is of one tenant.");
+  }
+  if (params.tenant !== undefined && params.tenant !== principal.tenant) throw noSuchTenant(params.tenant);
+}
+
+export function has({ scopes }: Principal, scope: Scope): boolean {
+  return scopes.has(scope) || scopes.has("admin");
+}
+
+/** The tenant a list is narrowed to: the one asked for, or the only one there is for a key of one tenant. */
+export function tenantWithin(principal: Principal, asked: string | undefined): string | undefined {
+  if (principal.tenant === null) return asked;
+  if (asked === undefined || asked === principal.tenant) return principal.tenant;
+  throw otherTenant();
+}
+
+/** For what is named by its id alone: another tenant's is not found. */
+export function within({ tenant }: Principal): { readonly tenant?: string } {
+  return tenant === null ? {} : { tenant };
+}
+
+export function otherTenant(): HttpError {
+  return forbidden("The key is of one tenant, and this is about another.");
+}
+
+function forbidden(detail: string): HttpError {
+  return new HttpError("forbidden", detail);
+}
+
+/** As for one that does not exist. */
+function noSuchTenant(id: string): PosthornError {
+  return new PosthornError("tenant_not_found", `There is no tenant "${id}". Make it first.`);
+}
