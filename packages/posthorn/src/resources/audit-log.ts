@@ -2,7 +2,7 @@
 // something; nothing changes an entry but its own completion.
 import { uuidTimeMs } from "@posthorn/wire";
 import type { Database } from "../storage/database.ts";
-import type { ActorKind, AuditRow } from "../storage/queries/audit-log/audit-row.ts";
+import type { AuditRow } from "../storage/queries/audit-log/audit-row.ts";
 import { listAuditLog } from "../storage/queries/audit-log/list.ts";
 import {
   type AuditOutcome,
@@ -12,24 +12,8 @@ import {
 } from "../storage/queries/audit-log/write.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
-export interface AuditEntry {
-  readonly id: string;
+export interface AuditEntry extends AuditRow {
   readonly at: Date;
-  readonly actorKind: ActorKind;
-  /** The key's or token's id; null for the admin key. */
-  readonly actorId: string | null;
-  readonly actorUser: string | null;
-  readonly tenant: string | null;
-  /** An operation, such as `endpoints.update`. */
-  readonly action: string;
-  readonly target: Readonly<Record<string, string>>;
-  /** What was asked for, without secrets. */
-  readonly changes: unknown;
-  /** Null: the process died before it knew. */
-  readonly status: number | null;
-  readonly errorCode: string | null;
-  readonly requestId: string;
-  readonly address: string | null;
 }
 
 export interface AuditQuery extends PageQuery {

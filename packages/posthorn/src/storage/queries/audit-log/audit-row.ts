@@ -4,12 +4,16 @@ export type ActorKind = "admin" | "key" | "member";
 export interface AuditRow {
   readonly id: string;
   readonly actorKind: ActorKind;
+  /** The key's or token's id; null for the admin key. */
   readonly actorId: string | null;
   readonly actorUser: string | null;
   readonly tenant: string | null;
+  /** An operation, such as `endpoints.update`. */
   readonly action: string;
   readonly target: Readonly<Record<string, string>>;
+  /** What was asked for, without secrets. */
   readonly changes: unknown;
+  /** Null: the process died before it knew. */
   readonly status: number | null;
   readonly errorCode: string | null;
   readonly requestId: string;
