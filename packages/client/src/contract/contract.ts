@@ -1,6 +1,7 @@
 // The whole API, resource by resource.
 import { deliveries } from "./deliveries.ts";
 import { endpoints } from "./endpoints.ts";
+import { eventTypes } from "./event-types.ts";
 import { events } from "./events.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
@@ -9,6 +10,7 @@ import { tenants } from "./tenants.ts";
 
 export const contract = {
   events,
+  eventTypes,
   tenants,
   members,
   endpoints,

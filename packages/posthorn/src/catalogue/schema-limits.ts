@@ -2,6 +2,7 @@
 // a publisher sends. Whoever writes schemas is trusted, but not to have thought of all that.
 import type { InputProblem } from "../errors.ts";
 import { linearPattern, PatternError } from "./linear-pattern.ts";
+import { MAPS, SCHEMA_LISTS, SCHEMAS } from "./schema-keywords.ts";
 
 export const MAX_SCHEMA_BYTES = 64 * 1024;
 export const MAX_SCHEMA_DEPTH = 32;
@@ -14,10 +15,6 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const DIALECTS =
   /^https?:\/\/(json-schema\.org\/draft\/2020-12\/schema|spec\.openapis\.org\/oas\/3\.1\/dialect\/base)#?$/;
-const ONE = ["not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames"];
-const ONE_MORE = ["unevaluatedItems", "unevaluatedProperties", "contentSchema", "additionalItems"];
-const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-const MAPS = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 /** Names by which a schema could be found from elsewhere. */
 const REFUSED = [
   "$anchor",
@@ -155,8 +152,8 @@ function decoded(part: string): string {
 /** The schemas in a schema; what stands in `const`, `enum`, `default` and `examples` is data. */
 function children(schema: Schema): [path: string, inner: Schema][] {
   const found: [string, unknown][] = [];
-  for (const keyword of [...ONE, ...ONE_MORE]) found.push([`/${keyword}`, schema[keyword]]);
-  for (const keyword of LISTS) {
+  for (const keyword of SCHEMAS) found.push([`/${keyword}`, schema[keyword]]);
+  for (const keyword of SCHEMA_LISTS) {
     const list = schema[keyword];
     if (Array.isArray(list)) for (const [at, item] of list.entries()) found.push([`/${keyword}/${at}`, item]);
   }

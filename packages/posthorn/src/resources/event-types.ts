@@ -1,12 +1,12 @@
 // Event types: what people and programs are told about each, and what its data must look like.
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { compileSchema, type JsonSchema } from "../catalogue/compile-schema.ts";
+import { compileSchema } from "../catalogue/compile-schema.ts";
 import { type DeclaredTypes, jsonSchemaOf } from "../catalogue/declared-types.ts";
-import { MAX_REDACT_PATHS, redactPathProblem } from "../catalogue/redact.ts";
-import { findUnknown, refuseUnknown } from "../did-you-mean.ts";
+import { type CatalogueEntry, keyOf } from "../catalogue/entry.ts";
+import { EXPORT_FORMATS, type ExportFormat, exportCatalogue } from "../catalogue/export-documents.ts";
+import { readOpenApi } from "../catalogue/import-open-api.ts";
+import { refuseUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
-import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../event/limits.ts";
-import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import type { Database } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
 import { findEventType, listEventTypes } from "../storage/queries/event-types/read.ts";
@@ -17,31 +17,12 @@ import {
   raiseCatalogueVersion,
   saveEventType,
 } from "../storage/queries/event-types/write.ts";
+import { type EventTypeInput, isTypeName, readEventType } from "./event-type-input.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
-export interface EventType {
-  readonly name: string;
-  readonly apiVersion: string;
-  readonly description: string | null;
-  /** JSON Schema 2020-12 of the data; null: it may be anything. */
-  readonly schema: JsonSchema | null;
-  readonly example: unknown;
-  /** What people without `payloads:read` do not see: JSON Pointers, `*` for every item or member. */
-  readonly redact: readonly string[];
-  readonly deprecated: boolean;
+export interface EventType extends CatalogueEntry {
   readonly createdAt: Date;
   readonly updatedAt: Date;
-}
-
-/** All of it: what is left out is as if it were null. */
-export interface EventTypeInput {
-  /** Default `1`. */
-  readonly apiVersion?: string | undefined;
-  readonly description?: string | null | undefined;
-  readonly schema?: JsonSchema | null | undefined;
-  readonly example?: unknown;
-  readonly redact?: readonly string[] | undefined;
-  readonly deprecated?: boolean | undefined;
 }
 
 export interface EventTypes {
@@ -56,6 +37,19 @@ export interface EventTypes {
   list(query?: PageQuery): Promise<Page<EventType>>;
   /** One version, or all of them. What was published under it stays, and stays redacted. */
   delete(name: string, scope?: { readonly apiVersion?: string | undefined }): Promise<void>;
+  /** The webhooks of an OpenAPI 3.1 document, all or none. With `dryRun` it only says what it would do. */
+  import(
+    document: unknown,
+    options?: { readonly dryRun?: boolean | undefined },
+  ): Promise<readonly ImportedType[]>;
+  /** The whole catalogue as the webhooks of an OpenAPI 3.1 document, or as AsyncAPI 3.0. */
+  export(format: ExportFormat): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export interface ImportedType {
+  readonly name: string;
+  readonly apiVersion: string;
+  readonly change: "created" | "updated" | "unchanged";
 }
 
 export interface EventTypesOptions {
@@ -65,11 +59,9 @@ export interface EventTypesOptions {
 
 /** Versions counted. */
 export const MAX_EVENT_TYPES = 2_000;
-export const MAX_DESCRIPTION_LENGTH = 2_000;
-export const MAX_EXAMPLE_BYTES = 64 * 1024;
 
 export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTypes {
-  return { put, get, list, delete: remove };
+  return { put, get, list, delete: remove, import: importAll, export: exportAll };
 
   async function put(name: string, input: EventTypeInput = {}): Promise<EventType> {
     const type = readEventType(name, input);
@@ -109,6 +101,60 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
     });
     await catalogue.refresh();
   }
+
+  async function importAll(document: unknown, options: { readonly dryRun?: boolean | undefined } = {}) {
+    refuseUnknown("import has no option", options, ["dryRun"]);
+    const types = readDocument(document);
+    const before = new Map((await all()).map((row) => [keyOf(row), row]));
+    const imported = types.map((type): ImportedType => {
+      const { name, apiVersion } = type;
+      const known = before.get(keyOf(type));
+      return {
+        name,
+        apiVersion,
+        change: known === undefined ? "created" : isSame(known, type) ? "unchanged" : "updated",
+      };
+    });
+    if (options.dryRun !== true) await saveAll(db, catalogue, types);
+    return imported;
+  }
+
+  async function exportAll(format: ExportFormat) {
+    if (!EXPORT_FORMATS.includes(format)) {
+      const message = `format is one of ${EXPORT_FORMATS.join(", ")}.`;
+      throw new PosthornError("invalid_query", message, { problems: [{ pointer: "/format", message }] });
+    }
+    return exportCatalogue(format, (await all()).map(toEventType));
+  }
+
+  async function all(): Promise<EventTypeRow[]> {
+    return await listEventTypes(db, { name: "", apiVersion: "" }, MAX_EVENT_TYPES);
+  }
+}
+
+function readDocument(document: unknown): NewEventType[] {
+  const problems: InputProblem[] = [];
+  const types = readOpenApi(document, problems).flatMap(({ pointer, name, ...entry }) => {
+    try {
+      return [readEventType(name, entry)];
+    } catch (error) {
+      if (!(error instanceof PosthornError)) throw error;
+      problems.push(...error.problems.map((problem) => ({ ...problem, pointer })));
+      return [];
+    }
+  });
+  const [first] = problems;
+  if (first === undefined) return types;
+  throw new PosthornError("invalid_event_type", `${first.pointer}: ${first.message} Nothing was imported.`, {
+    problems,
+  });
+}
+
+/** Except for its times. */
+function isSame(a: NewEventType, b: NewEventType): boolean {
+  const content = ({ description, schema, example, redact, isDeprecated }: NewEventType) =>
+    JSON.stringify([description, schema, example, redact, isDeprecated]);
+  return content(a) === content(b);
 }
 
 /** All or none, and the version is raised once. */
@@ -157,109 +203,6 @@ export async function register(db: Database, catalogue: Catalogue, declared: Dec
     }
   });
   if (types.length > 0) await saveAll(db, catalogue, types);
-}
-
-const FIELDS = ["apiVersion", "description", "schema", "example", "redact", "deprecated"];
-/** `/event-types/import` and `/export` are something else. */
-const RESERVED = ["import", "export"];
-
-/** Throws when it cannot be saved; problems point at each place. */
-export function readEventType(name: string, input: EventTypeInput): NewEventType {
-  const problems: InputProblem[] = [];
-  const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
-  if (typeof input !== "object" || input === null) {
-    throw new PosthornError(
-      "invalid_event_type",
-      "An event type is an object with a description and a schema.",
-    );
-  }
-  findUnknown("An event type has no", input, FIELDS, problems);
-  checkName(name, refuse);
-  const {
-    apiVersion = "1",
-    description = null,
-    schema = null,
-    example,
-    redact = [],
-    deprecated = false,
-  } = input;
-  if (typeof apiVersion !== "string" || !apiVersionSyntax.test(apiVersion)) {
-    refuse("/apiVersion", "apiVersion must be 1 to 32 characters of A-Z a-z 0-9 _ . -.");
-  }
-  if (description !== null && !isDescription(description)) {
-    refuse("/description", `description is text of at most ${MAX_DESCRIPTION_LENGTH} characters, or null.`);
-  }
-  if (typeof deprecated !== "boolean") refuse("/deprecated", "deprecated is true or false.");
-  checkRedact(redact, refuse);
-  const exampleText = example === undefined || example === null ? null : textOf(example);
-  if (exampleText !== null && Buffer.byteLength(exampleText) > MAX_EXAMPLE_BYTES) {
-    refuse("/example", `The example has more than ${MAX_EXAMPLE_BYTES} bytes.`);
-  } else if (schema !== null) checkSchema(schema, exampleText, refuse);
-  const [first] = problems;
-  if (first !== undefined) throw new PosthornError("invalid_event_type", first.message, { problems });
-  const schemaText = schema === null ? null : JSON.stringify(schema);
-  return {
-    name,
-    apiVersion,
-    description,
-    schema: schemaText,
-    example: exampleText,
-    redact,
-    isDeprecated: deprecated,
-  };
-}
-
-type Refuse = (pointer: string, message: string) => void;
-
-function checkName(name: unknown, refuse: Refuse): void {
-  if (!isTypeName(name)) {
-    refuse(
-      "/name",
-      `A type is lower-case words joined by dots, such as order.paid, at most ${maxTypeLength} characters.`,
-    );
-  } else if (name.startsWith(SYSTEM_TYPE_PREFIX)) {
-    refuse(
-      "/name",
-      `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own and need not be registered.`,
-    );
-  } else if (RESERVED.includes(name)) refuse("/name", `"${name}" alone is reserved; take a name with a dot.`);
-}
-
-function checkRedact(redact: unknown, refuse: Refuse): void {
-  if (!Array.isArray(redact) || redact.length > MAX_REDACT_PATHS) {
-    refuse("/redact", `redact is a list of at most ${MAX_REDACT_PATHS} paths.`);
-    return;
-  }
-  for (const [at, path] of redact.entries()) {
-    const problem = redactPathProblem(path);
-    if (problem !== null) refuse(`/redact/${at}`, problem);
-  }
-}
-
-function checkSchema(schema: unknown, example: string | null, refuse: Refuse): void {
-  const compiled = compileSchema(schema);
-  if (!compiled.ok) {
-    for (const { pointer, message } of compiled.problems) refuse(`/schema${pointer}`, message);
-    return;
-  }
-  const problem = example === null ? null : compiled.check(JSON.parse(example));
-  if (problem !== null) {
-    const pointer = `/example${problem.pointer}`;
-    refuse(pointer, `"${pointer}" ${problem.message}, says the schema.`);
-  }
-}
-
-function isDescription(text: unknown): text is string {
-  return typeof text === "string" && text.length <= MAX_DESCRIPTION_LENGTH && !text.includes("\0");
-}
-
-/** Null where there is no JSON of it; it is then as if there were none. */
-function textOf(example: unknown): string | null {
-  return JSON.stringify(example) ?? null;
-}
-
-function isTypeName(name: unknown): name is string {
-  return typeof name === "string" && name.length <= maxTypeLength && typeSyntax.test(name);
 }
 
 export function toEventType(row: EventTypeRow): EventType {

@@ -10,6 +10,7 @@ import { requestIdOf } from "./middleware/request-id.ts";
 import { nothingHere } from "./nothing-here.ts";
 import { deliveryOperations } from "./operations/deliveries.ts";
 import { endpointOperations } from "./operations/endpoints.ts";
+import { eventTypeOperations } from "./operations/event-types.ts";
 import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
@@ -120,6 +121,7 @@ export function routesOf(
     openApiRoute,
     ...implement(contract, {
       events: eventOperations(hooks),
+      eventTypes: eventTypeOperations(hooks),
       tenants: tenantOperations(hooks),
       members: memberOperations(hooks),
       endpoints: endpointOperations(hooks),
