@@ -13,4 +13,11 @@ export type { UserPublishInput, UserPublishResult } from "./event/user-event.ts"
 export type { PublishInput } from "./event/validate.ts";
 export type { RetryPolicy } from "./model.ts";
 export type { Logger } from "./observe/log.ts";
-export { createPosthorn, type Health, type Posthorn, type PublishOutcome, type Role } from "./posthorn.ts";
+export {
+  createPosthorn,
+  type Health,
+  type Posthorn,
+  type PosthornFor,
+  type PublishOutcome,
+  type Role,
+} from "./posthorn.ts";

@@ -55,28 +55,29 @@ export type Role = "all" | "api" | "worker";
 export type PublishInputOf<Declared, Input> = string extends keyof Declared
   ? Input
   : {
-      [Type in keyof Declared]: Omit<Input, "type" | "data"> & {
+      [Type in keyof Declared & string]: Omit<Input, "type" | "data"> & {
         readonly type: Type;
         readonly data: DataOf<Declared[Type]>;
       };
-    }[keyof Declared];
+    }[keyof Declared & string];
 
-export interface Posthorn<Declared extends EventDeclarations = EventDeclarations> {
+/** `Declared` are the types in code. */
+export type Posthorn<Declared extends EventDeclarations = EventDeclarations> = PosthornFor<
+  PublishInputOf<Declared, PublishInput>,
+  PublishInputOf<Declared, UserPublishInput>
+>;
+
+/** By what it takes, so that one with types in code is also one to whoever knows nothing of them. */
+export interface PosthornFor<Input, UserInput> {
   /** Brings the schema up to date, or says what would be done. */
   migrate(options?: { readonly dryRun?: boolean }): Promise<MigrateResult>;
   migrationStatus(): Promise<MigrationStatus>;
   /** For a user instead of a tenant: an event for every active tenant of the user, all of them or none. */
-  publish(
-    input: PublishInputOf<Declared, UserPublishInput>,
-    options?: { readonly tx?: Transaction },
-  ): Promise<UserPublishResult>;
+  publish(input: UserInput, options?: { readonly tx?: Transaction }): Promise<UserPublishResult>;
   /** With `tx` the event exists if and only if your transaction commits; without, it is durable when this resolves. */
-  publish(
-    input: PublishInputOf<Declared, PublishInput>,
-    options?: { readonly tx?: Transaction },
-  ): Promise<PublishResult>;
+  publish(input: Input, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
   /** All are checked first: one that cannot be published throws, with a pointer to it, and none is. */
-  publishMany(inputs: readonly PublishInputOf<Declared, PublishInput>[]): Promise<PublishOutcome[]>;
+  publishMany(inputs: readonly Input[]): Promise<PublishOutcome[]>;
   /** `all` and `worker` deliver; `api` takes events in and leaves the sending to others. Default `all`. */
   start(options?: { readonly role?: Role }): Promise<void>;
   /** Starts nothing new, waits for attempts in flight (25 s unless told), gives back the rest. May be called twice. */

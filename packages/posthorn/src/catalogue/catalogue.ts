@@ -4,7 +4,7 @@
 import { didYouMean } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { Event } from "../model.ts";
-import type { Queryable } from "../storage/database.ts";
+import { isUnavailable, type Queryable } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
 import { catalogueStatement, type StoredCatalogue } from "../storage/queries/event-types/read.ts";
 import { type CheckValue, compileSchema } from "./compile-schema.ts";
@@ -95,10 +95,15 @@ export class Catalogue {
     return this.#isKeptFresh || performance.now() - this.#readAt < REFRESH_MS;
   }
 
+  /** A database that is away is for the publishing itself to tell; until then the catalogue is as it was. */
   async #refreshOnce(): Promise<void> {
-    this.#reading ??= this.refresh().finally(() => {
-      this.#reading = undefined;
-    });
+    this.#reading ??= this.refresh()
+      .catch((error: unknown) => {
+        if (!isUnavailable(error)) throw error;
+      })
+      .finally(() => {
+        this.#reading = undefined;
+      });
     await this.#reading;
   }
 

@@ -35,15 +35,23 @@ export function compileSchema(schema: unknown): Compiled {
 }
 
 let shared: Ajv2020 | undefined;
+let compiledByShared = 0;
+
+/** Each compiled schema leaves something behind in it. */
+const COMPILED_AT_MOST = 500;
 
 /** Made when the first schema comes: it takes 50 ms. */
 function ours(): Ajv2020 {
-  shared ??= new Ajv2020({
+  compiledByShared += 1;
+  if (shared !== undefined && compiledByShared <= COMPILED_AT_MOST) return shared;
+  compiledByShared = 1;
+  shared = new Ajv2020({
     strict: false,
     logger: false,
     // One is enough to refuse; looking for all lets a large event cost a multiple.
     allErrors: false,
-    addUsedSchema: false,
+    // asked above, for an error with a place
+    validateSchema: false,
     formats: { ...formats },
     code: {
       regExp: Object.assign((source: string) => linearPattern(source), { code: "linearPattern" }) as never,

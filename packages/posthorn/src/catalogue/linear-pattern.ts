@@ -11,6 +11,8 @@ export class PatternError extends Error {}
 /** What Ajv asks of a regular expression. */
 export interface LinearPattern {
   test(text: string): boolean;
+  /** Its source: Ajv tells expressions apart by it. */
+  toString(): string;
 }
 
 /** Throws a `PatternError` that says what is not supported, or not right. */
@@ -24,7 +26,7 @@ export function linearPattern(source: string): LinearPattern {
     throw new PatternError("it is not a regular expression of ECMA-262 with the flag u");
   }
   const program = new Compiler(source).program();
-  return { test: (text) => matches(program, text) };
+  return { test: (text) => matches(program, text), toString: () => source };
 }
 
 type Step =
