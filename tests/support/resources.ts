@@ -4,12 +4,15 @@ import { formatId, uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
 import { afterAll } from "vitest";
 import { parseAddressPolicy } from "../../packages/posthorn/src/attempt/guard-address.ts";
+import { Catalogue } from "../../packages/posthorn/src/catalogue/catalogue.ts";
+import { DeclaredTypes } from "../../packages/posthorn/src/catalogue/declared-types.ts";
 import { deliveryIdOf } from "../../packages/posthorn/src/fan-out/delivery-id.ts";
 import { createAnnounce } from "../../packages/posthorn/src/notify/announce.ts";
 import { createDeliveries } from "../../packages/posthorn/src/resources/deliveries.ts";
 import type { EndpointChange } from "../../packages/posthorn/src/resources/endpoint-changes.ts";
 import type { EndpointDefaults } from "../../packages/posthorn/src/resources/endpoint-settings.ts";
 import { createEndpoints } from "../../packages/posthorn/src/resources/endpoints.ts";
+import { createEventTypes } from "../../packages/posthorn/src/resources/event-types.ts";
 import { createEvents } from "../../packages/posthorn/src/resources/events.ts";
 import { createMembers } from "../../packages/posthorn/src/resources/members.ts";
 import { createTargets } from "../../packages/posthorn/src/resources/targets.ts";
@@ -43,6 +46,7 @@ export async function openResources() {
     await database.drop();
   });
   await migrate(db);
+  const catalogue = new Catalogue({ db, mode: "auto", declared: new DeclaredTypes({}) });
   const keyRing = parseKeyRing(generateEncryptionKey());
   const changes: EndpointChange[] = [];
   const addressPolicy = parseAddressPolicy();
@@ -65,8 +69,9 @@ export async function openResources() {
       announce: createAnnounce({ operatorTenant: null, sendMail: null, alertWebhookUrl: null }),
     }),
     targets: createTargets({ db, keyRing, defaults }),
-    events: createEvents(db),
-    deliveries: createDeliveries({ db }),
+    eventTypes: createEventTypes({ db, catalogue }),
+    events: createEvents({ db, catalogue }),
+    deliveries: createDeliveries({ db, catalogue }),
     ...recordsOf(pool),
   };
 }

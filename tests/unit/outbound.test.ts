@@ -27,6 +27,7 @@ const libraries: Record<string, string> = {
   "@posthorn/client": "ours, and scanned",
   "@posthorn/server": "ours, and scanned",
   zod: "checks values",
+  ajv: "checks values; it loads no schema unless it is given a way to",
   commander: "reads the command line",
   pg: "connects to the operator's database, under the address the operator gave",
   nodemailer: "connects to the operator's mail server, under the address the operator gave",

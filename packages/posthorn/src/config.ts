@@ -3,6 +3,8 @@ import { DEFAULT_HEADER_PREFIX, DEFAULT_SCHEMES, headerPrefixProblem, schemeProb
 import type pg from "pg";
 import { checkUrl } from "./attempt/check-url.ts";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.ts";
+import type { CatalogueMode } from "./catalogue/catalogue.ts";
+import { DeclaredTypes, type EventDeclarations } from "./catalogue/declared-types.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
 import { PosthornError } from "./errors.ts";
 import { tenantSyntax } from "./event/limits.ts";
@@ -67,6 +69,10 @@ export interface PosthornOptions {
   readonly userAgent?: string | undefined;
   /** What is sent: the `envelope` around the data, or the bare `data`. Default `envelope`. */
   readonly format?: PayloadFormat | undefined;
+  /** Event types in code, each made by `event({ schema })`: `publish` is then checked by TypeScript too. Default none. */
+  readonly events?: EventDeclarations | undefined;
+  /** `strict`: only registered types are published, and only data that fits. `open`: everything is. `auto`: strict from the first registered type on. Default `auto`. */
+  readonly catalogue?: CatalogueMode | undefined;
   /** The tenant whose endpoints get the system events of all tenants, such as `webhook.endpoint.disabled`. Default none. */
   readonly operatorTenant?: string | undefined;
   /** Sends one mail: to a tenant's owners and admins when an endpoint is disabled. Default: no mail. */
@@ -93,6 +99,8 @@ export interface Config {
   readonly maxEndpointsPerTenant: number;
   readonly retention: Retention;
   readonly userAgent: string;
+  readonly declaredTypes: DeclaredTypes;
+  readonly catalogue: CatalogueMode;
   readonly operatorTenant: string | null;
   readonly sendMail: SendMail | null;
   readonly alertWebhookUrl: string | null;
@@ -128,6 +136,8 @@ export const optionNames = [
   "signatureSchemes",
   "userAgent",
   "format",
+  "events",
+  "catalogue",
   "operatorTenant",
   "sendMail",
   "alertWebhookUrl",
@@ -182,6 +192,8 @@ export function resolveConfig(options: PosthornOptions): Config {
       auditDays: within("auditDays", options.auditDays ?? 365, 1, mostDays),
     },
     userAgent: readUserAgent(options.userAgent ?? "Posthorn/1"),
+    declaredTypes: new DeclaredTypes(options.events ?? {}),
+    catalogue: oneOf("catalogue", options.catalogue ?? "auto", ["auto", "strict", "open"]),
     operatorTenant: optional(options.operatorTenant, readOperatorTenant),
     sendMail: optional(options.sendMail, readSendMail),
     alertWebhookUrl: optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),

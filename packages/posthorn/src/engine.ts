@@ -1,6 +1,7 @@
 // A started Posthorn: the stages tied together, brought up and let down in order.
 import { performance } from "node:perf_hooks";
 import { createDispatcher, type Dispatcher } from "./attempt/dispatcher.ts";
+import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
 import type { Config } from "./config.ts";
 import { Worker } from "./delivery/worker.ts";
 import { Publisher, type PublishResult } from "./event/publisher.ts";
@@ -18,6 +19,7 @@ import { deliver } from "./pipeline.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
 import type { Targets } from "./resources/targets.ts";
 import type { Clock } from "./service/clock.ts";
+import { Loop } from "./service/loop.ts";
 import type { Database } from "./storage/database.ts";
 import { findTenant } from "./storage/queries/tenants/read.ts";
 
@@ -27,6 +29,7 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly targets: Targets;
   readonly endpoints: Pick<Endpoints, "disableAfter">;
+  readonly catalogue: Catalogue;
   /** False in a process that takes events in and leaves the sending to others. */
   readonly delivers: boolean;
 }
@@ -51,6 +54,7 @@ export class Engine {
   readonly #relay: Relay;
   readonly #upkeep: Upkeep;
   readonly #notifier: Notifier;
+  readonly #catalogueLoop: Loop;
   readonly #options: EngineOptions;
   readonly #abort = new AbortController();
 
@@ -98,6 +102,15 @@ export class Engine {
       retention: config.retention,
     });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
+    this.#catalogueLoop = new Loop({
+      name: "reading the catalogue",
+      intervalMs: REFRESH_MS,
+      logger,
+      step: async () => {
+        await options.catalogue.refresh();
+        return false;
+      },
+    });
   }
 
   #channels(): Channel[] {
@@ -122,8 +135,11 @@ export class Engine {
   }
 
   async start(): Promise<void> {
-    const { delivers, targets } = this.#options;
+    const { delivers, targets, catalogue } = this.#options;
     if (delivers) await targets.checkKeys();
+    await catalogue.refresh();
+    catalogue.keepFresh(true);
+    await this.#catalogueLoop.start();
     await this.#worker.start();
     await this.#upkeep.start();
     await this.#notifier.start();
@@ -145,6 +161,8 @@ export class Engine {
   async stop(graceMs: number): Promise<void> {
     await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
     await this.#relay.stop();
+    this.#options.catalogue.keepFresh(false);
+    await this.#catalogueLoop.stop();
     await this.#upkeep.stop();
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
     await Promise.all([this.#worker.stop(graceMs), this.#notifier.stop(graceMs)]);
@@ -166,6 +184,11 @@ export class Engine {
   /** A delivery of this endpoint became owed. */
   tell(endpointId: Uuid, owner: number | null): void {
     this.#worker.tell(endpointId, owner);
+  }
+
+  /** Events were left in the outbox. */
+  tellOfOutbox(): void {
+    this.#relay.wake();
   }
 
   /** An endpoint was disabled: people are to be told. */

@@ -1,9 +1,23 @@
 // Durable outbound webhooks: publish in your own transaction, deliver from your own process.
+export {
+  type EventDeclaration,
+  type EventDeclarations,
+  event,
+  type StandardSchema,
+} from "./catalogue/declared-types.ts";
 export type { PosthornOptions } from "./config.ts";
 export { type ErrorCode, errorRegistry, type InputProblem, PosthornError } from "./errors.ts";
 export type { Transaction } from "./event/publish-in-transaction.ts";
 export type { PublishResult } from "./event/publisher.ts";
+export type { UserPublishInput, UserPublishResult } from "./event/user-event.ts";
 export type { PublishInput } from "./event/validate.ts";
 export type { RetryPolicy } from "./model.ts";
 export type { Logger } from "./observe/log.ts";
-export { createPosthorn, type Health, type Posthorn, type PublishOutcome, type Role } from "./posthorn.ts";
+export {
+  createPosthorn,
+  type Health,
+  type Posthorn,
+  type PosthornFor,
+  type PublishOutcome,
+  type Role,
+} from "./posthorn.ts";

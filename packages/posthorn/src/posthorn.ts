@@ -1,6 +1,9 @@
 // The composition root: options in, one object out that publishes, delivers and answers questions about both.
 import { formatId, parseId, uuidv7 } from "@posthorn/wire";
+import { Admission } from "./admission.ts";
 import { metadataIn } from "./attempt/guard-address.ts";
+import { Catalogue } from "./catalogue/catalogue.ts";
+import type { DataOf, EventDeclarations } from "./catalogue/declared-types.ts";
 import {
   type Config,
   invalid,
@@ -16,13 +19,20 @@ import { PosthornError } from "./errors.ts";
 import { stoppedError } from "./event/publish-errors.ts";
 import { publishInTransaction, type Transaction } from "./event/publish-in-transaction.ts";
 import type { PublishResult } from "./event/publisher.ts";
-import { type PublishInput, type ValidEvent, validate, validateAll } from "./event/validate.ts";
+import {
+  isForUser,
+  publishForUser,
+  type UserPublishInput,
+  type UserPublishResult,
+} from "./event/user-event.ts";
+import type { PublishInput, ValidEvent } from "./event/validate.ts";
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import type { Event, Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
 import { type AuditLog, createAuditLog } from "./resources/audit-log.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
+import { createEventTypes, type EventTypes, register } from "./resources/event-types.ts";
 import { createEvents, type Events } from "./resources/events.ts";
 import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
 import { createKeys, type Keys } from "./resources/keys.ts";
@@ -32,23 +42,43 @@ import { createTenants, type Tenants } from "./resources/tenants.ts";
 import { Clock } from "./service/clock.ts";
 import { Turns } from "./service/turns.ts";
 import { withinTime } from "./service/within-time.ts";
-import { Database } from "./storage/database.ts";
+import { Database, isConflict } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
+import { setCatalogueMode } from "./storage/queries/event-types/write.ts";
 import { getMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
 import { type ClosedLane, oweAgain, oweEvent } from "./storage/queries/queue/owe.ts";
 import { translate, translated } from "./translate-errors.ts";
 
 export type Role = "all" | "api" | "worker";
 
-export interface Posthorn {
+/** With types in code: one of them, with the data it takes. Without: any event. */
+export type PublishInputOf<Declared, Input> = string extends keyof Declared
+  ? Input
+  : {
+      [Type in keyof Declared & string]: Omit<Input, "type" | "data"> & {
+        readonly type: Type;
+        readonly data: DataOf<Declared[Type]>;
+      };
+    }[keyof Declared & string];
+
+/** `Declared` are the types in code. */
+export type Posthorn<Declared extends EventDeclarations = EventDeclarations> = PosthornFor<
+  PublishInputOf<Declared, PublishInput>,
+  PublishInputOf<Declared, UserPublishInput>
+>;
+
+/** By what it takes, so that one with types in code is also one to whoever knows nothing of them. */
+export interface PosthornFor<Input, UserInput> {
   /** Brings the schema up to date, or says what would be done. */
   migrate(options?: { readonly dryRun?: boolean }): Promise<MigrateResult>;
   migrationStatus(): Promise<MigrationStatus>;
+  /** For a user instead of a tenant: an event for every active tenant of the user, all of them or none. */
+  publish(input: UserInput, options?: { readonly tx?: Transaction }): Promise<UserPublishResult>;
   /** With `tx` the event exists if and only if your transaction commits; without, it is durable when this resolves. */
-  publish(input: PublishInput, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
+  publish(input: Input, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
   /** All are checked first: one that cannot be published throws, with a pointer to it, and none is. */
-  publishMany(inputs: readonly PublishInput[]): Promise<PublishOutcome[]>;
+  publishMany(inputs: readonly Input[]): Promise<PublishOutcome[]>;
   /** `all` and `worker` deliver; `api` takes events in and leaves the sending to others. Default `all`. */
   start(options?: { readonly role?: Role }): Promise<void>;
   /** Starts nothing new, waits for attempts in flight (25 s unless told), gives back the rest. May be called twice. */
@@ -62,6 +92,7 @@ export interface Posthorn {
     /** Sends `webhook.test` to this endpoint, whatever it subscribes to, by the path of every delivery. */
     test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }>;
   };
+  readonly eventTypes: EventTypes;
   readonly events: Events;
   readonly deliveries: Deliveries & {
     /**
@@ -86,6 +117,10 @@ export interface Health {
   readonly reason?: string;
 }
 
+export function createPosthorn<const Declared extends EventDeclarations>(
+  options: PosthornOptions & { readonly events: Declared },
+): Posthorn<Declared>;
+export function createPosthorn(options: PosthornOptions): Posthorn;
 export function createPosthorn(options: PosthornOptions): Posthorn {
   return new Instance(resolveConfig(options));
 }
@@ -98,12 +133,15 @@ export class Instance implements Posthorn {
   readonly keys: Posthorn["keys"];
   readonly auditLog: Posthorn["auditLog"];
   readonly endpoints: Posthorn["endpoints"];
+  readonly eventTypes: Posthorn["eventTypes"];
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
   readonly meta: Posthorn["meta"];
   readonly db: Database;
   readonly clock = new Clock();
   readonly #config: Config;
+  readonly #catalogue: Catalogue;
+  readonly #admission: Admission;
   readonly #newEngine: (delivers: boolean) => Engine;
   #engine: Engine | undefined;
   #starting: Promise<void> | undefined;
@@ -113,6 +151,10 @@ export class Instance implements Posthorn {
     this.#config = config;
     this.db = new Database({ database: config.database, schema: config.schema });
     const { db, clock } = this;
+    const { declaredTypes: declared } = config;
+    const catalogue = new Catalogue({ db, mode: config.catalogue, declared });
+    this.#catalogue = catalogue;
+    this.#admission = new Admission({ catalogue, declared, schema: db.schema, nowMs: () => clock.nowMs() });
     const keyRing = parseKeyRing(config.encryptionKeys);
     const defaults = config.endpointDefaults;
     const targets = createTargets({ db, keyRing, defaults });
@@ -128,7 +170,7 @@ export class Instance implements Posthorn {
       onDisabled: () => this.#engine?.tellOfNotices(),
     });
     const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
-    const deliveries = createDeliveries({ db });
+    const deliveries = createDeliveries({ db, catalogue });
     const test = async (tenant: string, id: string) => {
       await endpoints.get(tenant, id);
       return await this.#test(tenant, id);
@@ -146,7 +188,8 @@ export class Instance implements Posthorn {
     this.keys = translated(createKeys({ db, nowMs: () => clock.nowMs() }), this.#translate);
     this.auditLog = opened(createAuditLog({ db }));
     this.endpoints = opened({ ...endpoints, test });
-    this.events = opened(createEvents(db));
+    this.eventTypes = opened(createEventTypes({ db, catalogue }));
+    this.events = opened(createEvents({ db, catalogue }));
     this.deliveries = opened({ ...deliveries, retry });
     this.meta = translated(
       {
@@ -155,7 +198,8 @@ export class Instance implements Posthorn {
       },
       this.#translate,
     );
-    this.#newEngine = (delivers) => new Engine({ config, db, clock, targets, endpoints, delivers });
+    this.#newEngine = (delivers) =>
+      new Engine({ config, db, clock, targets, endpoints, catalogue, delivers });
   }
 
   get engine(): Engine | undefined {
@@ -172,12 +216,37 @@ export class Instance implements Posthorn {
     return await migrationStatus(this.db).catch(this.#rethrow);
   }
 
-  async publish(input: PublishInput, options?: { readonly tx?: Transaction }): Promise<PublishResult> {
+  publish(input: UserPublishInput, options?: { readonly tx?: Transaction }): Promise<UserPublishResult>;
+  publish(input: PublishInput, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
+  async publish(
+    input: PublishInput | UserPublishInput,
+    options?: { readonly tx?: Transaction },
+  ): Promise<PublishResult | UserPublishResult> {
     if (options !== undefined) checkPublishOptions(options);
-    const event = validate(input, this.clock.nowMs());
     // a tx that is there and undefined was meant to be one, and is refused
-    if (options === undefined || !("tx" in options)) return await this.#publishAlone(event);
-    return await publishInTransaction(options.tx as Transaction, this.db.schema, event);
+    const own = options !== undefined && "tx" in options ? { tx: options.tx as Transaction } : undefined;
+    if (isForUser(input)) return await this.#publishForUser(input, own);
+    const admitted = this.#admission.admit(input, own);
+    const event = admitted instanceof Promise ? await admitted.catch(this.#rethrow) : admitted;
+    if (own === undefined) return await this.#publishAlone(event);
+    return await publishInTransaction(own.tx, this.db.schema, event);
+  }
+
+  async #publishForUser(
+    input: UserPublishInput,
+    own: { readonly tx: Transaction } | undefined,
+  ): Promise<UserPublishResult> {
+    const event = await this.#admission.admitForUser(input, own).catch(this.#rethrow);
+    const publish = (tx: Transaction) => publishForUser(tx, this.db.schema, input.user, event);
+    if (own !== undefined) return await publish(own.tx);
+    if (this.#stopping !== undefined) throw stoppedError();
+    const inTransaction = () => this.db.inOwnTransaction(publish);
+    // events of a batch take their locks in another order than these: one of the two has to begin again
+    const published = await inTransaction()
+      .catch((error: unknown) => (isConflict(error) ? inTransaction() : Promise.reject(error)))
+      .catch(this.#rethrow);
+    this.#engine?.tellOfOutbox();
+    return published;
   }
 
   async publishMany(inputs: readonly PublishInput[], ...more: unknown[]): Promise<PublishOutcome[]> {
@@ -186,7 +255,8 @@ export class Instance implements Posthorn {
         "publishMany takes no options. In a transaction, call publish(event, { tx }) for each event.",
       );
     }
-    const events = validateAll(inputs, this.clock.nowMs());
+    const admitted = this.#admission.admitAll(inputs);
+    const events = admitted instanceof Promise ? await admitted.catch(this.#rethrow) : admitted;
     if (this.#engine !== undefined)
       return await Promise.all(events.map((event) => this.#tryToPublish(event)));
     // each in a transaction of its own: one after the other, or events of a subject would not be in the order given
@@ -224,6 +294,8 @@ export class Instance implements Posthorn {
       );
     }
     this.#warnOfMetadata();
+    await register(this.db, this.#catalogue, this.#config.declaredTypes);
+    await setCatalogueMode(this.db, this.#config.catalogue);
     const engine = this.#newEngine(role !== "api" && this.#config.enabled);
     try {
       await engine.start();

@@ -2,6 +2,7 @@
 import { auditLog } from "./audit-log.ts";
 import { deliveries } from "./deliveries.ts";
 import { endpoints } from "./endpoints.ts";
+import { eventTypes } from "./event-types.ts";
 import { events } from "./events.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
@@ -10,6 +11,7 @@ import { tenants } from "./tenants.ts";
 
 export const contract = {
   events,
+  eventTypes,
   tenants,
   members,
   endpoints,

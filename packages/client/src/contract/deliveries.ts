@@ -44,7 +44,12 @@ export const attempt = z
     duration_ms: z.int().nullable(),
     status_code: z.int().nullable(),
     error: z.string().nullable(),
-    response_body: z.string().nullable().describe("The first 1 KB, or what went wrong in words."),
+    response_body: z
+      .string()
+      .nullable()
+      .describe(
+        "The first 1 KB, or what went wrong in words. Masked where the catalogue hides anything of the event, without payloads:read.",
+      ),
     next_retry_at: time.nullable(),
     trigger: z.enum(["event", "retry", "manual", "test"]),
     worker: z.int(),

@@ -2,7 +2,17 @@
 import { z } from "zod";
 import { delivery } from "./deliveries.ts";
 import { operation, type Permission } from "./operation.ts";
-import { eventId, eventType, listQuery, page, tenantId, textFilter, time, timeFilter } from "./parts.ts";
+import {
+  eventId,
+  eventType,
+  listQuery,
+  page,
+  tenantId,
+  textFilter,
+  time,
+  timeFilter,
+  userId,
+} from "./parts.ts";
 
 export const event = z
   .object({
@@ -12,7 +22,9 @@ export const event = z
     api_version: z.string(),
     subject: z.string().nullable(),
     sequence: z.int().nullable().describe("1, 2, 3 … within its tenant and subject; null without a subject."),
-    data: z.unknown().describe("Byte for byte as published."),
+    data: z
+      .unknown()
+      .describe("Byte for byte as published; what the catalogue hides is masked without payloads:read."),
     created_at: time,
   })
   .meta({ id: "Event" });
@@ -32,6 +44,11 @@ const eventInput = z
   })
   .meta({ id: "EventInput" });
 
+const userEventInput = eventInput
+  .omit({ tenant: true })
+  .extend({ user: userId.describe("For every active tenant that the user is a member of.") })
+  .meta({ id: "UserEventInput" });
+
 const published = z
   .object({
     id: eventId,
@@ -41,6 +58,15 @@ const published = z
   })
   .meta({ id: "Published" });
 
+const publishedForUser = z
+  .object({
+    user: userId,
+    events: z
+      .array(published.extend({ tenant: tenantId }).meta({ id: "PublishedInTenant" }))
+      .describe("One for each tenant, by its id."),
+  })
+  .meta({ id: "PublishedForUser" });
+
 const reading: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
 
 export const events = {
@@ -49,8 +75,8 @@ export const events = {
     path: "/api/v1/events",
     summary: "Publishes an event, or up to 500 of them; answers when they are durable",
     permission: { scopes: ["events:publish"], reach: "tenant" },
-    body: z.union([eventInput, z.array(eventInput).meta({ minItems: 1, maxItems: 500 })]),
-    answer: { status: 202, schema: z.union([published, z.array(published)]) },
+    body: z.union([eventInput, userEventInput, z.array(eventInput).meta({ minItems: 1, maxItems: 500 })]),
+    answer: { status: 202, schema: z.union([published, publishedForUser, z.array(published)]) },
   }),
   list: operation({
     method: "GET",

@@ -36,17 +36,22 @@ export async function publishInTransaction(
       deliveries: null,
     };
   } catch (error) {
-    const { code, hint, message } = error as { code?: string; hint?: string; message: string };
-    if (code !== "PH422") throw error;
-    throw new PosthornError(
-      hint === "idempotency_conflict" ? "idempotency_conflict" : "invalid_event",
-      message,
-      { cause: error },
-    );
+    throw refusalOf(error);
   }
 }
 
-function refuseNoTransaction(tx: Transaction): void {
+/** What the SQL function refused, in our words; any other error as it is. */
+export function refusalOf(error: unknown): unknown {
+  const { code, hint, message } = error as { code?: string; hint?: string; message: string };
+  if (code !== "PH422") return error;
+  return new PosthornError(
+    hint === "idempotency_conflict" ? "idempotency_conflict" : "invalid_event",
+    message,
+    { cause: error, ...(hint === "unknown_type" && { problems: [{ pointer: "/type", message }] }) },
+  );
+}
+
+export function refuseNoTransaction(tx: Transaction): void {
   const candidate = tx as Partial<{
     totalCount: number;
     query: unknown;

@@ -87,25 +87,36 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
 /** One wrong event, and none may be published; the problems point at each (`/3/type`). */
 export function validateAll(inputs: readonly PublishInput[], nowMs: number): ValidEvent[] {
   if (!Array.isArray(inputs)) throw new PosthornError("invalid_event", "publishMany takes a list of events.");
-  const errors: PosthornError[] = [];
-  const problems: InputProblem[] = [];
+  const failures: Failure[] = [];
   const valid = inputs.flatMap((input, index) => {
     try {
       return [validate(input, nowMs)];
     } catch (error) {
       if (!(error instanceof PosthornError)) throw error;
-      errors.push(error);
-      const places = error.problems.length > 0 ? error.problems : [{ pointer: "", message: error.message }];
-      problems.push(...places.map((place) => ({ ...place, pointer: `/${index}${place.pointer}` })));
+      failures.push({ index, error });
       return [];
     }
   });
-  const [first] = errors;
-  if (first === undefined) return valid;
-  const isOfOneKind = errors.every((error) => error.code === first.code);
-  throw new PosthornError(
-    isOfOneKind ? first.code : "invalid_event",
-    `${errors.length} of ${inputs.length} events cannot be published, so none was.`,
+  if (failures.length > 0) throw noneOf(inputs.length, failures);
+  return valid;
+}
+
+export interface Failure {
+  readonly index: number;
+  readonly error: PosthornError;
+}
+
+/** What to say of a list in which some cannot be published. */
+export function noneOf(total: number, failures: readonly Failure[]): PosthornError {
+  const code = failures[0]?.error.code ?? "invalid_event";
+  const isOfOneKind = failures.every(({ error }) => error.code === code);
+  const problems = failures.flatMap(({ index, error }) => {
+    const places = error.problems.length > 0 ? error.problems : [{ pointer: "", message: error.message }];
+    return places.map((place) => ({ ...place, pointer: `/${index}${place.pointer}` }));
+  });
+  return new PosthornError(
+    isOfOneKind ? code : "invalid_event",
+    `${failures.length} of ${total} events cannot be published, so none was.`,
     { problems },
   );
 }

@@ -1,5 +1,7 @@
 // Deliveries as people see them: one per event and endpoint, with every attempt that was made.
 import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { REDACTED } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type { AttemptTrigger, Uuid } from "../model.ts";
@@ -63,17 +65,31 @@ export interface DeliveryQuery extends PageQuery {
   readonly createdBefore?: Date | undefined;
 }
 
+export interface DeliveryScope {
+  readonly tenant?: string | undefined;
+  /**
+   * Answers of receivers are masked where the catalogue hides anything of the event: they may repeat it. As for people
+   * without `payloads:read`. Default false.
+   */
+  readonly redacted?: boolean | undefined;
+}
+
 export interface Deliveries {
   /** Newest first. */
   list(query?: DeliveryQuery): Promise<Page<DeliveryView>>;
   /** With a tenant given, another tenant's delivery is not found. */
   get(
     id: string,
-    scope?: { readonly tenant?: string | undefined },
+    scope?: DeliveryScope,
   ): Promise<DeliveryView & { readonly attempts: readonly AttemptView[] }>;
 }
 
-export function createDeliveries({ db }: { readonly db: Queryable }): Deliveries {
+export interface DeliveriesOptions {
+  readonly db: Queryable;
+  readonly catalogue: Pick<Catalogue, "refresh" | "redactedPaths">;
+}
+
+export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveries {
   return { list, get };
 
   async function list(query: DeliveryQuery = {}): Promise<Page<DeliveryView>> {
@@ -107,14 +123,21 @@ export function createDeliveries({ db }: { readonly db: Queryable }): Deliveries
     return endpointId === null ? null : [endpointId];
   }
 
-  async function get(id: string, scope: { readonly tenant?: string | undefined } = {}) {
-    refuseUnknown("There is no scope", scope, ["tenant"], "invalid_query");
-    const { tenant } = scope;
+  async function get(id: string, scope: DeliveryScope = {}) {
+    refuseUnknown("There is no scope", scope, ["tenant", "redacted"], "invalid_query");
+    const { tenant, redacted = false } = scope;
     const uuid = parseId("dlv", String(id));
     const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
     if (uuid === null || row === undefined || (tenant !== undefined && row.tenant !== tenant))
       throw notFound(uuid);
-    return { ...toDeliveryView(row), attempts: (await attemptsOf(db, uuid)).map(toAttemptView) };
+    const attempts = (await attemptsOf(db, uuid)).map(toAttemptView);
+    const hides = redacted && (await hidesAnything(row.eventType));
+    return { ...toDeliveryView(row), attempts: hides ? attempts.map(withoutAnswer) : attempts };
+  }
+
+  async function hidesAnything(eventType: string): Promise<boolean> {
+    await catalogue.refresh();
+    return catalogue.redactedPaths(eventType, null).length > 0;
   }
 }
 
@@ -151,6 +174,12 @@ export function toDeliveryView(row: DeliveryRow): DeliveryView {
 
 function toAttemptView({ startedMs, nextRetryMs, ...row }: AttemptRow): AttemptView {
   return { ...row, startedAt: toDate(startedMs), nextRetryAt: toDate(nextRetryMs) };
+}
+
+/** What went wrong in our own words stays. */
+function withoutAnswer(attempt: AttemptView): AttemptView {
+  const isAnswer = attempt.responseBody !== null && attempt.responseBody.length > 0 && attempt.error === null;
+  return isAnswer ? { ...attempt, responseBody: Buffer.from(REDACTED) } : attempt;
 }
 
 function toDate(ms: number | null): Date | null {

@@ -1,5 +1,7 @@
 // Events as people see them, and what became of each.
 import { formatId, parseId } from "@posthorn/wire";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { redactPayload } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
@@ -31,6 +33,8 @@ export interface EventQuery extends PageQuery {
   readonly createdAfter?: Date | undefined;
   /** Up to, not including, this time. */
   readonly createdBefore?: Date | undefined;
+  /** What the catalogue hides is masked in `payload`, as for people without `payloads:read`. Default false. */
+  readonly redacted?: boolean | undefined;
 }
 
 export interface Events {
@@ -39,11 +43,16 @@ export interface Events {
   /** With a tenant given, another tenant's event is not found. */
   get(
     id: string,
-    scope?: { readonly tenant?: string | undefined },
+    scope?: { readonly tenant?: string | undefined; readonly redacted?: boolean | undefined },
   ): Promise<EventView & { readonly deliveries: readonly DeliveryView[] }>;
 }
 
-export function createEvents(db: Queryable): Events {
+export interface EventsOptions {
+  readonly db: Queryable;
+  readonly catalogue: Pick<Catalogue, "refresh" | "redactedPaths">;
+}
+
+export function createEvents({ db, catalogue }: EventsOptions): Events {
   return { list, get };
 
   async function list(query: EventQuery = {}): Promise<Page<EventView>> {
@@ -53,19 +62,34 @@ export function createEvents(db: Queryable): Events {
     const tenant = reader.text("tenant", query.tenant);
     const type = reader.text("type", query.type);
     const subject = reader.text("subject", query.subject);
-    reader.finish(["tenant", "type", "subject", "createdAfter", "createdBefore", "limit", "cursor"], query);
+    reader.finish(FILTERS, query);
     const events = await listEvents(db, { ...range, limit: limit + 1, tenant, type, subject });
-    return toPage("events", events, limit, toEventView, (event) => event.id);
+    const show = await viewer(query.redacted);
+    return toPage("events", events, limit, show, (event) => event.id);
   }
 
-  async function get(id: string, scope: { readonly tenant?: string | undefined } = {}) {
-    refuseUnknown("There is no scope", scope, ["tenant"], "invalid_query");
-    const { tenant } = scope;
+  async function get(
+    id: string,
+    scope: { readonly tenant?: string | undefined; readonly redacted?: boolean | undefined } = {},
+  ) {
+    refuseUnknown("There is no scope", scope, ["tenant", "redacted"], "invalid_query");
+    const { tenant, redacted } = scope;
     const uuid = parseId("evt", String(id));
     const event =
       uuid === null ? null : await findEvent(db, uuid, tenant === undefined ? null : String(tenant));
     if (event === null) throw notFound(uuid);
-    return { ...toEventView(event), deliveries: await deliveriesOf(event) };
+    const show = await viewer(redacted);
+    return { ...show(event), deliveries: await deliveriesOf(event) };
+  }
+
+  /** By what the catalogue says now, and not what it said half a second ago. */
+  async function viewer(redacted = false): Promise<(event: Event) => EventView> {
+    if (!redacted) return toEventView;
+    await catalogue.refresh();
+    return (event) => {
+      const paths = catalogue.redactedPaths(event.type, event.apiVersion);
+      return { ...toEventView(event), payload: redactPayload(event.payload, paths) };
+    };
   }
 
   /** By primary key, for every endpoint the tenant has or had: nothing indexes deliveries by event. */
@@ -78,6 +102,8 @@ export function createEvents(db: Queryable): Events {
     return rows.map(toDeliveryView);
   }
 }
+
+const FILTERS = ["tenant", "type", "subject", "createdAfter", "createdBefore", "redacted", "limit", "cursor"];
 
 function toEventView(event: Event): EventView {
   return { ...event, id: formatId("evt", event.id), payload: Buffer.from(event.payload) };

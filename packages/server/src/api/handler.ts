@@ -12,6 +12,7 @@ import { nothingHere } from "./nothing-here.ts";
 import { auditLogOperations } from "./operations/audit-log.ts";
 import { deliveryOperations } from "./operations/deliveries.ts";
 import { endpointOperations } from "./operations/endpoints.ts";
+import { eventTypeOperations } from "./operations/event-types.ts";
 import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
@@ -124,6 +125,7 @@ export function routesOf(
       contract,
       {
         events: eventOperations(hooks),
+        eventTypes: eventTypeOperations(hooks),
         tenants: tenantOperations(hooks),
         members: memberOperations(hooks),
         endpoints: endpointOperations(hooks),

@@ -28,6 +28,8 @@ const endpointInput = { url: "https://hooks.example/in", events: ["*"] };
 /** A body that is fine, for every operation that needs one; `tenant` is the one it is about. */
 const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> = {
   "events.publish": (tenant) => ({ tenant, type: "order.paid", data: {} }),
+  "eventTypes.put": () => ({}),
+  "eventTypes.import": () => ({ document: {} }),
   "tenants.put": () => ({}),
   "members.put": () => ({ role: "member" }),
   "endpoints.create": () => endpointInput,
@@ -62,6 +64,7 @@ const madeUp: Ids = {
   event: "evt_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   delivery: "dlv_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   key: "0000000000",
+  name: "made.up",
 };
 
 const operations = operationsOf() as [OperationId, Operation][];
@@ -270,6 +273,10 @@ async function fingerprint({ connectionString }: TestServer, tenant: string): Pr
 async function makeWorld(): Promise<World> {
   const server = await startServer({ started: false, atEnd: afterAll });
   await server.hooks.start({ role: "api" });
+  // types are everybody's to read; what is not there is not there for anybody
+  await server.call("PUT", "/api/v1/event-types/order.paid");
+  await server.call("PUT", "/api/v1/event-types/order.gone");
+  await server.call("DELETE", "/api/v1/event-types/order.gone");
   const own = await populate(server, "acme");
   const others = await populate(server, "rivals");
   const gone = await populate(server, "gone");
@@ -304,6 +311,7 @@ async function populate(server: TestServer, tenant: string): Promise<Ids> {
     event: event.json.id,
     delivery: deliveries.json.data[0].id,
     key: key.json.id,
+    name: tenant === "acme" ? "order.paid" : `order.of.${tenant}`,
   };
 }
 
@@ -322,5 +330,5 @@ async function removeOf(server: TestServer, tenant: string): Promise<Ids> {
   await server.call("DELETE", `/api/v1/tenants/${tenant}/members/bob`);
   const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
   await server.call("DELETE", `/api/v1/keys/${key.json.id}`);
-  return { endpoint: made.json.id, user: "bob", key: key.json.id };
+  return { endpoint: made.json.id, user: "bob", key: key.json.id, name: "order.gone" };
 }

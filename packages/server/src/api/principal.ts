@@ -59,6 +59,11 @@ export function within({ tenant }: Principal): { readonly tenant?: string } {
   return tenant === null ? {} : { tenant };
 }
 
+/** What the catalogue hides is shown to those who may see payloads only. */
+export function redactedFor(principal: Principal): { readonly redacted: boolean } {
+  return { redacted: !has(principal, "payloads:read") };
+}
+
 export function otherTenant(): HttpError {
   return forbidden("The key is of one tenant, and this is about another.");
 }

@@ -2,6 +2,7 @@
 import { type ErrorCode, errorRegistry, type PosthornError } from "posthorn";
 import { isUnavailable } from "posthorn/internal";
 import { HttpError, httpErrorRegistry, type ProblemPlace } from "./http-error.ts";
+import { CALLERS_OWN } from "./input/library-names.ts";
 import type { Reply } from "./reply.ts";
 
 export interface Problem {
@@ -104,11 +105,11 @@ export function isPosthornError(error: unknown): error is PosthornError {
   return error instanceof Error && error.name === "PosthornError" && "status" in error && "problems" in error;
 }
 
-/** The library speaks camelCase, the API snake_case; below `headers` and `data` the names are the caller's own. */
+/** The library speaks camelCase, the API snake_case; below some fields the names are the caller's own. */
 export function apiPointer(pointer: string): string {
-  const [start = "", first = "", ...rest] = pointer.split("/");
-  if (first === "headers" || first === "data") return pointer;
-  return [start, first, ...rest].map(snakeCase).join("/");
+  const parts = pointer.split("/");
+  const ownFrom = parts.findIndex((part) => CALLERS_OWN.has(part));
+  return parts.map((part, at) => (ownFrom === -1 || at < ownFrom ? snakeCase(part) : part)).join("/");
 }
 
 /**

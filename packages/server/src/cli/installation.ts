@@ -96,6 +96,7 @@ function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOp
     headerPrefix: config.headerPrefix,
     signatureSchemes: config.signatureSchemes,
     userAgent: config.userAgent,
+    catalogue: config.catalogue,
     operatorTenant: config.operatorTenant,
     alertWebhookUrl: config.alertWebhookUrl,
     publicUrl: config.publicUrl,

@@ -186,6 +186,12 @@ export const settings = {
     unset("365"),
     "Days that entries of the audit log are kept.",
   ),
+  catalogue: setting(
+    "POSTHORN_CATALOGUE",
+    oneOf("auto", "strict", "open"),
+    unset("auto"),
+    "Whether only registered event types are published: strict, open, or auto, which is strict from the first registered type on.",
+  ),
   headerPrefix: setting(
     "POSTHORN_HEADER_PREFIX",
     anyText,

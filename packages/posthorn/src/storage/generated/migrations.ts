@@ -1043,4 +1043,167 @@ create table posthorn.audit_log (
 create index audit_log_of_tenant on posthorn.audit_log (tenant, id);
 `,
   },
+  {
+    version: 10,
+    name: "catalogue",
+    checksum: "47443a73785c734e66ba74612320901c86adbda7d467e9568016bf693d72dfb1",
+    sql: `-- The catalogue of event types: what each is called, how its data looks, and what of it is hidden from people.
+
+create table posthorn.event_types (
+  name text not null,
+  api_version text not null,
+  description text,
+  -- JSON as it was given: jsonb would reorder keys and lose 1.0
+  schema text,
+  example text,
+  -- JSON Pointers, * for every item or member
+  redact text[] not null default '{}',
+  is_deprecated boolean not null default false,
+  created_at timestamptz not null default posthorn.now(),
+  updated_at timestamptz not null default posthorn.now(),
+  -- A type that was deleted still hides what was published under it.
+  deleted_at timestamptz,
+  primary key (name, api_version)
+);
+
+-- One row. Every change of a type raises the version, which is all that other processes look at twice a second.
+create table posthorn.catalogue (
+  is_only boolean primary key default true check (is_only),
+  version bigint not null default 1,
+  -- as the process that was started last has it; for posthorn.publish, which has no options
+  mode text not null default 'auto' check (mode in ('auto', 'strict', 'open')),
+  -- what follows from the mode and from whether there are types
+  is_strict boolean not null default false
+);
+insert into posthorn.catalogue default values;
+
+-- The tenants of a user, for events that are published for one.
+create index members_of_user on posthorn.members (user_id, tenant);
+
+-- As in migration 0004, and with a look at the catalogue when it is strict.
+create or replace function posthorn.publish(
+  tenant text,
+  type text,
+  data text,
+  subject text default null,
+  api_version text default '1',
+  idempotency_key text default null,
+  id text default null
+) returns text
+language plpgsql
+as $$
+declare
+  event_id uuid;
+  event_sequence bigint;
+  payload bytea := convert_to(publish.data, 'UTF8');
+  body_digest bytea;
+  known record;
+begin
+  if publish.tenant is null or publish.tenant !~ '^[A-Za-z0-9_.:@-]{1,128}$' then
+    raise exception 'posthorn.publish: tenant must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ -'
+      using errcode = 'PH422', hint = 'invalid_tenant';
+  end if;
+  if publish.type is null or length(publish.type) > 128
+     or publish.type !~ '^[a-z0-9_]+(\\.[a-z0-9_]+)*$' then
+    raise exception 'posthorn.publish: type must be lower-case words joined by dots, such as order.paid, at most 128 characters'
+      using errcode = 'PH422', hint = 'invalid_type';
+  end if;
+  if publish.type like 'webhook.%' then
+    raise exception 'posthorn.publish: types that begin with webhook. are Posthorn''s own; give the event another type'
+      using errcode = 'PH422', hint = 'invalid_type';
+  end if;
+  if publish.data is null then
+    raise exception 'posthorn.publish: data is missing; pass JSON text, null itself as ''null'''
+      using errcode = 'PH422', hint = 'invalid_data';
+  end if;
+  if octet_length(payload) > 262144 then
+    raise exception 'posthorn.publish: data has % bytes; the limit is 262144. Send a reference instead of the content', octet_length(payload)
+      using errcode = 'PH422', hint = 'payload_too_large';
+  end if;
+  begin
+    perform publish.data::json;
+  exception
+    when invalid_text_representation then
+      raise exception 'posthorn.publish: data is not valid JSON: %', sqlerrm
+        using errcode = 'PH422', hint = 'invalid_data';
+    when statement_too_complex then
+      -- thousands of levels, more than the parser's stack holds
+      raise exception 'posthorn.publish: data is nested deeper than 64 levels; flatten it'
+        using errcode = 'PH422', hint = 'payload_too_deep';
+  end;
+  -- counting brackets is cheap; only data with many of them is measured
+  if length(publish.data) - length(translate(publish.data, '{[', '')) > 64
+     and posthorn.json_depth(publish.data) > 64 then
+    raise exception 'posthorn.publish: data is nested deeper than 64 levels; flatten it'
+      using errcode = 'PH422', hint = 'payload_too_deep';
+  end if;
+  if length(publish.subject) not between 1 and 256 or publish.subject ~ '[\\u0001-\\u001f\\u007f-\\u009f]' then
+    raise exception 'posthorn.publish: subject must be 1 to 256 characters without control characters'
+      using errcode = 'PH422', hint = 'invalid_subject';
+  end if;
+  if publish.api_version is null or publish.api_version !~ '^[A-Za-z0-9_.-]{1,32}$' then
+    raise exception 'posthorn.publish: api_version must be 1 to 32 characters of A-Z a-z 0-9 _ . -'
+      using errcode = 'PH422', hint = 'invalid_api_version';
+  end if;
+  if length(publish.idempotency_key) not between 1 and 256
+     or publish.idempotency_key ~ '[\\u0001-\\u001f\\u007f-\\u009f]' then
+    raise exception 'posthorn.publish: idempotency_key must be 1 to 256 characters without control characters'
+      using errcode = 'PH422', hint = 'invalid_idempotency_key';
+  end if;
+  -- What schemas say is not checked here: PostgreSQL has nothing that reads them.
+  if (select c.is_strict from posthorn.catalogue c)
+     and not exists (
+       select from posthorn.event_types t
+       where t.name = publish.type
+         and t.api_version = publish.api_version
+         and t.deleted_at is null
+     ) then
+    raise exception 'posthorn.publish: the catalogue has no type % of api_version %; register it first', publish.type, publish.api_version
+      using errcode = 'PH422', hint = 'unknown_type';
+  end if;
+  if publish.id is not null
+     and publish.id !~ '^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' then
+    raise exception 'posthorn.publish: id must be evt_ and a UUIDv7; leave it out and one is made'
+      using errcode = 'PH422', hint = 'invalid_id';
+  end if;
+  event_id := coalesce(substring(publish.id from 5)::uuid, posthorn.uuidv7(posthorn.now()));
+
+  if publish.idempotency_key is not null then
+    body_digest := sha256(
+      convert_to(publish.type || E'\\n' || publish.api_version || E'\\n' || coalesce(publish.subject, '') || E'\\n', 'UTF8')
+      || payload);
+    insert into posthorn.idempotency_keys (tenant, key, event_id, digest)
+    values (publish.tenant, publish.idempotency_key, event_id, body_digest)
+    on conflict do nothing;
+    if not found then
+      select k.event_id, k.digest into strict known
+      from posthorn.idempotency_keys k
+      where k.tenant = publish.tenant and k.key = publish.idempotency_key;
+      if known.digest <> body_digest then
+        raise exception 'posthorn.publish: idempotency key "%" was used for another event (evt_%); use a new key for new content',
+          publish.idempotency_key, known.event_id
+          using errcode = 'PH422', hint = 'idempotency_conflict';
+      end if;
+      return 'evt_' || known.event_id;
+    end if;
+  end if;
+
+  -- after the key, so that a duplicate takes no number
+  if publish.subject is not null then
+    insert into posthorn.subjects as s (tenant, subject, last_sequence)
+    values (publish.tenant, publish.subject, 1)
+    on conflict on constraint subjects_pkey do update
+    set last_sequence = s.last_sequence + 1
+    returning s.last_sequence into event_sequence;
+  end if;
+
+  insert into posthorn.events (id, tenant, type, api_version, subject, sequence, payload)
+  values (event_id, publish.tenant, publish.type, publish.api_version, publish.subject, event_sequence, payload);
+  insert into posthorn.outbox (event_id, tenant, subject, sequence)
+  values (event_id, publish.tenant, publish.subject, event_sequence);
+  return 'evt_' || event_id;
+end
+$$;
+`,
+  },
 ];

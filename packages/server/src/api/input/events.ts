@@ -1,6 +1,6 @@
 // From the bytes of a request to what is published. `data` is cut out of the bytes as it was sent; everything else is
 // checked for its type, so that every mistake of a batch is found before anything of it is published.
-import type { PublishInput } from "posthorn";
+import type { PublishInput, UserPublishInput } from "posthorn";
 import { CheckedJson } from "posthorn/internal";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
 import { parseJson } from "../middleware/read-body.ts";
@@ -12,6 +12,7 @@ export const MAX_EVENTS = 500;
 
 export type EventsInput =
   | { readonly kind: "one"; readonly input: PublishInput }
+  | { readonly kind: "user"; readonly input: UserPublishInput }
   | { readonly kind: "many"; readonly inputs: readonly PublishInput[] };
 
 export function readEvents(body: Buffer): EventsInput {
@@ -49,25 +50,35 @@ function readMany(
     throw invalidBody([{ pointer: "", message }]);
   }
   const inputs = parsed.map((item, index) =>
-    readEvent(body, item, items[index] ?? [], `/${index}`, problems),
+    readEvent("tenant", body, item, items[index] ?? [], `/${index}`, problems),
   );
   return { kind: "many", inputs };
 }
 
 function readOne(body: Buffer, parsed: unknown, members: RawMembers, problems: ProblemPlace[]): EventsInput {
-  return { kind: "one", input: readEvent(body, parsed, members, "", problems) };
+  const { user, tenant } = (parsed ?? {}) as { user?: unknown; tenant?: unknown };
+  return isGiven(user) && !isGiven(tenant)
+    ? { kind: "user", input: readEvent("user", body, parsed, members, "", problems) }
+    : { kind: "one", input: readEvent("tenant", body, parsed, members, "", problems) };
 }
 
-const FIELDS = ["tenant", "type", "data", "subject", "api_version", "idempotency_key"];
-const NOTHING: PublishInput = { tenant: "", type: "" };
+const FIELDS = ["tenant", "user", "type", "data", "subject", "api_version", "idempotency_key"];
+const NOTHING: PublishInput & UserPublishInput = { tenant: "", user: "", type: "" };
 
-function readEvent(
+/** Whom an event is for, and what is published then. */
+interface InputFor {
+  readonly tenant: PublishInput;
+  readonly user: UserPublishInput;
+}
+
+function readEvent<Owner extends keyof InputFor>(
+  owner: Owner,
   body: Buffer,
   parsed: unknown,
   members: RawMembers,
   pointer: string,
   problems: ProblemPlace[],
-): PublishInput {
+): InputFor[Owner] {
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
     problems.push({ pointer, message: "An event must be a JSON object." });
     return NOTHING;
@@ -85,7 +96,15 @@ function readEvent(
     if (FIELDS.includes(name)) continue;
     problems.push({ pointer: `${pointer}${pointerTo([name])}`, message: unknownField(name, FIELDS) });
   }
-  const tenant = required(event, "tenant", pointer, problems);
+  if (owner === "tenant" && isGiven(event.user)) {
+    const message =
+      pointer === ""
+        ? "Give tenant or user, not both."
+        : "An event for a user is published on its own, not in an array.";
+    problems.push({ pointer: `${pointer}/user`, message });
+    return NOTHING;
+  }
+  const ownerId = required(event, owner, pointer, problems);
   const type = required(event, "type", pointer, problems);
   const subject = optional(event, "subject", pointer, problems);
   const apiVersion = optional(event, "api_version", pointer, problems);
@@ -94,13 +113,18 @@ function readEvent(
   if (data === undefined) problems.push({ pointer: `${pointer}/data`, message: "This field is required." });
   if (problems.length > before || data === undefined) return NOTHING;
   return {
-    tenant,
+    [owner]: ownerId,
     type,
     rawData: new CheckedJson(body.subarray(data.start, data.end)),
     ...(subject !== undefined && { subject }),
     ...(apiVersion !== undefined && { apiVersion }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
-  };
+  } as unknown as InputFor[Owner];
+}
+
+/** Null means the same as left out. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 type Event = Readonly<Record<string, unknown>>;
@@ -113,7 +137,6 @@ function required(event: Event, name: string, pointer: string, problems: Problem
   return "";
 }
 
-/** Null means the same as left out. */
 function optional(event: Event, name: string, pointer: string, problems: ProblemPlace[]): string | undefined {
   const value = event[name];
   if (value === undefined || value === null) return undefined;

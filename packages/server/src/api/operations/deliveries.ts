@@ -4,7 +4,7 @@ import type { Handlers } from "../implement.ts";
 import { inLibraryFilters } from "../input/library-names.ts";
 import { presentDelivery, presentDeliveryDetail } from "../present/delivery.ts";
 import { presentPage } from "../present/page.ts";
-import { tenantWithin, within } from "../principal.ts";
+import { redactedFor, tenantWithin, within } from "../principal.ts";
 
 type Query = NonNullable<Parameters<Posthorn["deliveries"]["list"]>[0]>;
 
@@ -30,7 +30,9 @@ export function deliveryOperations({
       return presentPage(await deliveries.list({ ...filters, tenant, endpoint }), presentDelivery);
     },
     get: async ({ params, principal }) =>
-      presentDeliveryDetail(await deliveries.get(params.delivery, within(principal))),
+      presentDeliveryDetail(
+        await deliveries.get(params.delivery, { ...within(principal), ...redactedFor(principal) }),
+      ),
     retry: async ({ params, principal }) => {
       await deliveries.retry(params.delivery, within(principal));
       return presentDelivery(await deliveries.get(params.delivery));

@@ -1,9 +1,14 @@
 // POST /api/v1/events is the busiest operation there is: nothing here is done twice, and nothing is awaited but the
 // body and the database.
-// POST /api/v1/events is the busiest route there is: nothing here is done twice, and nothing is awaited but the body
-// and the database.
 import type { PosthornContract } from "@posthorn/client";
-import type { Posthorn, PosthornError, PublishInput, PublishOutcome, PublishResult } from "posthorn";
+import type {
+  Posthorn,
+  PosthornError,
+  PublishInput,
+  PublishOutcome,
+  PublishResult,
+  UserPublishResult,
+} from "posthorn";
 import type { Exchange } from "../exchange.ts";
 import type { ProblemPlace } from "../http-error.ts";
 import { type Handlers, JsonText, Unread } from "../implement.ts";
@@ -13,7 +18,7 @@ import { inLibraryFilters } from "../input/library-names.ts";
 import { readJsonBytes } from "../middleware/read-body.ts";
 import { eventDetailJson, eventJson } from "../present/event.ts";
 import { pageOfJson } from "../present/page.ts";
-import { otherTenant, type Principal, tenantWithin, within } from "../principal.ts";
+import { otherTenant, type Principal, redactedFor, tenantWithin, within } from "../principal.ts";
 import { apiPointer, apiText, ProblemError, problemOf } from "../problem.ts";
 
 export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["events"] {
@@ -23,10 +28,12 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
     list: async ({ query, principal }) => {
       const filters = inLibraryFilters<EventQuery>(query);
       const tenant = tenantWithin(principal, query.tenant);
-      return pageOfJson(await events.list({ ...filters, tenant }), eventJson);
+      return pageOfJson(await events.list({ ...filters, ...redactedFor(principal), tenant }), eventJson);
     },
     get: async ({ params, principal }) =>
-      new JsonText(eventDetailJson(await events.get(params.event, within(principal)))),
+      new JsonText(
+        eventDetailJson(await events.get(params.event, { ...within(principal), ...redactedFor(principal) })),
+      ),
   };
 }
 
@@ -37,6 +44,9 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   const events = readEvents(await readJsonBytes(exchange));
   checkTenants(principal, events);
   const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
+  if (events.kind === "user") {
+    return new JsonText(userResultJson(await hooks.publish(withKey(events.input, headerKey))));
+  }
   if (events.kind === "one") {
     const result = await hooks.publish(withKey(events.input, headerKey));
     return accepted(resultJson(result), result.duplicate);
@@ -56,6 +66,8 @@ function accepted(body: string, isReplay: boolean): JsonText {
 /** A key of one tenant publishes for that tenant alone. */
 function checkTenants({ tenant }: Principal, events: EventsInput): void {
   if (tenant === null) return;
+  // a user may be a member of others too
+  if (events.kind === "user") throw otherTenant();
   const inputs = events.kind === "one" ? [events.input] : events.inputs;
   if (inputs.some((input) => input.tenant !== tenant)) throw otherTenant();
 }
@@ -64,13 +76,29 @@ function resultJson({ id, sequence, duplicate, deliveries }: PublishResult): str
   return `{"id":"${id}","sequence":${sequence},"duplicate":${duplicate},"deliveries":${deliveries}}`;
 }
 
+function userResultJson({ user, events }: UserPublishResult): string {
+  return JSON.stringify({
+    user,
+    events: events.map(({ tenant, id, sequence, duplicate, deliveries }) => ({
+      tenant,
+      id,
+      sequence,
+      duplicate,
+      deliveries,
+    })),
+  });
+}
+
 /** The draft's quoted form and the bare form of everyone else are the same key. */
 function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (typeof header !== "string" || header === "") return undefined;
   return /^"[^"\\]+"$/.test(header) ? header.slice(1, -1) : header;
 }
 
-function withKey(input: PublishInput, headerKey: string | undefined): PublishInput {
+function withKey<Input extends Pick<PublishInput, "idempotencyKey">>(
+  input: Input,
+  headerKey: string | undefined,
+): Input {
   if (headerKey === undefined || headerKey === input.idempotencyKey) return input;
   if (input.idempotencyKey === undefined) return { ...input, idempotencyKey: headerKey };
   const message = "This differs from the Idempotency-Key header. Give one of them, or the same in both.";

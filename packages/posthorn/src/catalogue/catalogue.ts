@@ -1,0 +1,181 @@
+// What this process knows of the catalogue, and what follows for an event. A change is seen within a second: a loop, or
+// the publishes of a process that was not started, ask for the version twice a second. Nobody is refused by what may be
+// old: before that it is read again.
+import { didYouMean } from "../did-you-mean.ts";
+import { type InputProblem, PosthornError } from "../errors.ts";
+import type { Event } from "../model.ts";
+import { isUnavailable, type Queryable } from "../storage/database.ts";
+import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
+import { catalogueStatement, type StoredCatalogue } from "../storage/queries/event-types/read.ts";
+import { type CheckValue, compileSchema } from "./compile-schema.ts";
+import type { DeclaredTypes } from "./declared-types.ts";
+
+/** `auto`: strict as soon as there is a type. `open`: whatever comes is published. */
+export type CatalogueMode = "auto" | "strict" | "open";
+
+export interface CatalogueOptions {
+  readonly db: Queryable;
+  readonly mode: CatalogueMode;
+  readonly declared: DeclaredTypes;
+}
+
+/** Reads what is newer than the version; in a transaction of the caller's, through that. */
+export type ReadCatalogue = (knownVersion: number) => Promise<StoredCatalogue>;
+
+interface KnownType {
+  readonly redact: readonly string[];
+  readonly isDeleted: boolean;
+  readonly schema: string | null;
+}
+
+export const REFRESH_MS = 500;
+
+export class Catalogue {
+  readonly #mode: CatalogueMode;
+  readonly #declared: DeclaredTypes;
+  readonly #fromDatabase: ReadCatalogue;
+  #version = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #isKeptFresh = false;
+  /** By name and version. */
+  #types: ReadonlyMap<string, ReadonlyMap<string, KnownType>> = new Map();
+  #isStrict = false;
+  #reading: Promise<void> | undefined;
+  readonly #checks = new Map<string, CheckValue | null>();
+
+  constructor({ db, mode, declared }: CatalogueOptions) {
+    this.#mode = mode;
+    this.#declared = declared;
+    this.#fromDatabase = async (version) => {
+      const [row] = await db.query<{ catalogue: string }>(catalogueStatement, [version]);
+      return storedCatalogue(row);
+    };
+    this.#decideStrictness();
+  }
+
+  /** Nothing is to be checked, and nothing to be read to know that: publishing goes on as if there were no catalogue. */
+  get isIdle(): boolean {
+    return this.#mode === "open" || (!this.#isStrict && this.#isFresh);
+  }
+
+  /** From now on somebody calls `refresh` twice a second, and publishing never waits for it. */
+  keepFresh(isKept: boolean): void {
+    this.#isKeptFresh = isKept;
+  }
+
+  async refresh(read: ReadCatalogue = this.#fromDatabase): Promise<void> {
+    const begunAt = performance.now();
+    const { version, types } = await read(this.#version);
+    // another read may have been faster
+    if (types !== null && version > this.#version) this.#take(version, types);
+    this.#readAt = Math.max(this.#readAt, begunAt);
+  }
+
+  /** For each event what is wrong with it, or null; pointers are into the event. */
+  async problemsOf(
+    events: readonly Event[],
+    read: ReadCatalogue = this.#fromDatabase,
+  ): Promise<readonly (InputProblem | null)[]> {
+    if (!this.#isFresh) await (read === this.#fromDatabase ? this.#refreshOnce() : this.refresh(read));
+    const problems = events.map((event) => this.#problemOf(event));
+    if (problems.every((problem) => problem === null)) return problems;
+    await this.refresh(read);
+    return events.map((event) => this.#problemOf(event));
+  }
+
+  /** What of a type is hidden from people. Of a version that nobody registered, all that is hidden in any. */
+  redactedPaths(type: string, apiVersion: string | null): readonly string[] {
+    const versions = this.#types.get(type);
+    const paths = apiVersion === null ? undefined : versions?.get(apiVersion)?.redact;
+    const stored = paths ?? [...(versions?.values() ?? [])].flatMap(({ redact }) => redact);
+    return [...stored, ...this.#declared.redactedPaths(type)];
+  }
+
+  get #isFresh(): boolean {
+    return this.#isKeptFresh || performance.now() - this.#readAt < REFRESH_MS;
+  }
+
+  /** A database that is away is for the publishing itself to tell; until then the catalogue is as it was. */
+  async #refreshOnce(): Promise<void> {
+    this.#reading ??= this.refresh()
+      .catch((error: unknown) => {
+        if (!isUnavailable(error)) throw error;
+      })
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    await this.#reading;
+  }
+
+  #take(version: number, rows: readonly EventTypeRow[]): void {
+    const types = new Map<string, Map<string, KnownType>>();
+    for (const row of rows) {
+      const versions = types.get(row.name) ?? new Map<string, KnownType>();
+      types.set(row.name, versions.set(row.apiVersion, row));
+    }
+    this.#version = version;
+    this.#types = types;
+    const schemas = new Set(rows.map(({ schema }) => schema));
+    for (const schema of this.#checks.keys()) if (!schemas.has(schema)) this.#checks.delete(schema);
+    this.#decideStrictness();
+  }
+
+  #decideStrictness(): void {
+    this.#isStrict = this.#mode === "strict" || (this.#mode === "auto" && this.#names().length > 0);
+  }
+
+  #problemOf(event: Event): InputProblem | null {
+    if (!this.#isStrict || this.#declared.has(event.type, event.apiVersion)) return null;
+    const versions = this.#types.get(event.type);
+    const known = versions?.get(event.apiVersion);
+    if (known === undefined || known.isDeleted) return this.#unknown(event);
+    const problem = this.#checkOf(known)?.(parsed(event.payload)) ?? null;
+    if (problem === null) return null;
+    const pointer = `/data${problem.pointer}`;
+    return { pointer, message: `"${pointer}" ${problem.message}, says the schema of ${event.type}.` };
+  }
+
+  /** Compiled when the first event of its type comes, once for each text. */
+  #checkOf({ schema }: KnownType): CheckValue | null {
+    if (schema === null) return null;
+    let check = this.#checks.get(schema);
+    if (check === undefined) {
+      const compiled = compileSchema(JSON.parse(schema));
+      check = compiled.ok ? compiled.check : null;
+      this.#checks.set(schema, check);
+    }
+    return check;
+  }
+
+  #unknown({ type, apiVersion }: Event): InputProblem {
+    const versions = [...(this.#types.get(type) ?? [])].filter(([, { isDeleted }]) => !isDeleted);
+    if (versions.length > 0) {
+      const known = versions.map(([version]) => version).toSorted();
+      const message = `The catalogue has no version "${apiVersion}" of ${type}. Registered are ${known.join(", ")}.`;
+      return { pointer: "/apiVersion", message };
+    }
+    const names = this.#names();
+    const hint =
+      names.length === 0 ? "It has no types yet: register this one first." : didYouMean(type, names);
+    return { pointer: "/type", message: `The catalogue has no type "${type}". ${hint}` };
+  }
+
+  #names(): string[] {
+    const stored = [...this.#types]
+      .filter(([, versions]) => [...versions.values()].some(({ isDeleted }) => !isDeleted))
+      .map(([name]) => name);
+    return [...new Set([...stored, ...this.#declared.names])];
+  }
+}
+
+export function storedCatalogue(row: unknown): StoredCatalogue {
+  return JSON.parse((row as { catalogue: string }).catalogue) as StoredCatalogue;
+}
+
+export function refusal(problem: InputProblem): PosthornError {
+  return new PosthornError("invalid_event", problem.message, { problems: [problem] });
+}
+
+function parsed(payload: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString("utf8"));
+}

@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import { compileSchema, type JsonSchema } from "./compile-schema.ts";
+import {
+  MAX_SCHEMA_BYTES,
+  MAX_SCHEMA_DEPTH,
+  MAX_SCHEMAS_IN_PLACE,
+  MAX_UNIQUE_ITEMS,
+} from "./schema-limits.ts";
+
+/** Where the first problem of the schema is, or null when it is fine. */
+function refusedAt(schema: unknown): string | null {
+  const compiled = compileSchema(schema);
+  return compiled.ok ? null : (compiled.problems[0]?.pointer ?? "nowhere");
+}
+
+function problemWith(schema: JsonSchema, value: unknown) {
+  const compiled = compileSchema(schema);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  return compiled.check(value);
+}
+
+const nested = (levels: number): JsonSchema =>
+  levels === 1 ? { type: "string" } : { properties: { inner: nested(levels - 1) } };
+const described = (bytes: number): JsonSchema => {
+  const empty = JSON.stringify({ description: "" }).length;
+  return { description: "x".repeat(bytes - empty) };
+};
+/** Each refers to the next twice. */
+const doubling = (levels: number): JsonSchema => {
+  const $defs = Object.fromEntries(
+    Array.from({ length: levels }, (_, level) => [
+      `d${level}`,
+      level === levels - 1
+        ? { type: "string" }
+        : { allOf: [{ $ref: `#/$defs/d${level + 1}` }, { $ref: `#/$defs/d${level + 1}` }] },
+    ]),
+  );
+  return { $ref: "#/$defs/d0", $defs };
+};
+const sideBySide = (schemas: number): JsonSchema => ({ allOf: Array(schemas).fill({ type: "string" }) });
+
+describe("a schema is refused, with the place,", () => {
+  test.each<[what: string, schema: unknown, pointer: string]>([
+    ["that is no object", [], ""],
+    ["whose keyword has the wrong type", { properties: { a: { minimum: "1" } } }, "/properties/a/minimum"],
+    ["that refers to another document", { items: { $ref: "other.json" } }, "/items/$ref"],
+    ["that refers to what is not there", { $ref: "#/$defs/none" }, ""],
+    ["that refers to itself in a circle", { $ref: "#" }, ""],
+    [
+      "whose parts do",
+      { properties: { a: { $ref: "#/$defs/x" } }, $defs: { x: { anyOf: [{ $ref: "#/$defs/x" }] } } },
+      "/properties/a",
+    ],
+    ["of another dialect", { $schema: "http://json-schema.org/draft-07/schema#" }, "/$schema"],
+    ["with a name inside", { properties: { a: { $id: "x" } } }, "/properties/a/$id"],
+    ["with an anchor", { $defs: { x: { $anchor: "a" } } }, "/$defs/x/$anchor"],
+    [
+      "with a pattern for names that looks ahead",
+      { patternProperties: { "(?=a)/": {} } },
+      "/patternProperties/(?=a)~1",
+    ],
+    ["one level too deep", nested(MAX_SCHEMA_DEPTH + 1), "/properties/inner".repeat(MAX_SCHEMA_DEPTH)],
+    ["one byte too large", described(MAX_SCHEMA_BYTES + 1), ""],
+    ["that doubles again and again", doubling(30), ""],
+    ["with too many schemas for a value", sideBySide(MAX_SCHEMAS_IN_PLACE), ""],
+    ["that compares all items", { uniqueItems: true }, "/uniqueItems"],
+    ["that compares too many", { uniqueItems: true, maxItems: MAX_UNIQUE_ITEMS + 1 }, "/uniqueItems"],
+  ])("%s", (_what, schema, pointer) => {
+    expect(refusedAt(schema)).toBe(pointer);
+  });
+});
+
+describe("a schema may be", () => {
+  test.each<[what: string, schema: unknown]>([
+    ["as deep as the limit", nested(MAX_SCHEMA_DEPTH)],
+    ["as large as the limit", described(MAX_SCHEMA_BYTES)],
+    ["as many for a value as the limit", sideBySide(MAX_SCHEMAS_IN_PLACE - 1)],
+    ["comparing as many items as the limit", { uniqueItems: true, maxItems: MAX_UNIQUE_ITEMS }],
+    ["recursive in its data", { properties: { child: { $ref: "#" } } }],
+    [
+      "about a property called $ref",
+      { properties: { $ref: { type: "string" } }, enum: [{ $ref: "https://x" }] },
+    ],
+    [
+      "of its own name and dialect",
+      { $id: "https://x/y", $schema: "https://json-schema.org/draft/2020-12/schema" },
+    ],
+    ["with a format nobody knows", { format: "iban" }],
+  ])("%s", (_what, schema) => {
+    expect(refusedAt(schema)).toBeNull();
+  });
+
+  test("registered under the same $id twice", () => {
+    expect(refusedAt({ $id: "https://x/y", type: "string" })).toBeNull();
+    expect(refusedAt({ $id: "https://x/y", type: "number" })).toBeNull();
+  });
+});
+
+test.each<[what: string, schema: JsonSchema, value: unknown, pointer: string, message: string]>([
+  ["a type", { properties: { a: { type: "integer" } } }, { a: 1.5 }, "/a", "must be integer"],
+  ["several types", { type: ["string", "null"] }, 1, "", "must be string or null"],
+  ["what is missing", { required: ["a/b"] }, {}, "/a~1b", "is missing"],
+  [
+    "what is too much",
+    { additionalProperties: false },
+    { x: 1 },
+    "/x",
+    "is not a property that the schema knows",
+  ],
+  ["a list of values", { enum: ["EUR", 1] }, "USD", "", 'must be one of "EUR", 1'],
+  ["a constant", { const: "a" }, "b", "", 'must be "a"'],
+  ["a pattern", { items: { pattern: "^a$" } }, ["a", "b"], "/1", 'must match pattern "^a$"'],
+  [
+    "a choice",
+    { anyOf: [{ type: "string" }, { required: ["a"] }] },
+    {},
+    "",
+    "must match one of the shapes its schema allows",
+  ],
+  ["a format", { format: "date-time" }, "yesterday", "", "must be a valid date-time"],
+])("%s that does not fit is said with its place", (_what, schema, value, pointer, message) => {
+  expect(problemWith(schema, value)).toEqual({ pointer, message });
+});
+
+test.each<[format: string, valid: string[], wrong: string[]]>([
+  ["date", ["2024-02-29"], ["2023-02-29", "2023-13-01", "23-01-01", "2023-1-1"]],
+  ["time", ["09:30:00Z", "23:59:60+01:00", "09:30:00.5-08:00"], ["09:30:00", "24:00:00Z"]],
+  [
+    "date-time",
+    ["2026-11-15T09:30:00Z", "2026-11-15t09:30:00.123+01:00"],
+    ["2026-11-15", "2026-02-30T00:00:00Z"],
+  ],
+  ["uuid", ["0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10"], ["0197a3c27d1e7c439a512f6f6f1b8e10"]],
+  ["email", ["a@example.com", "a+b@x.y"], ["a", "a@", "@b", "a b@x", "a@b_c"]],
+  ["hostname", ["a", "a-b.example"], ["-a", "a..b", "a_b", ""]],
+  ["ipv4", ["127.0.0.1"], ["127.0.0.256", "::1"]],
+  ["ipv6", ["::1"], ["127.0.0.1", "fe80::1%eth0"]],
+  ["uri", ["https://example.com/x?y", "urn:a:b"], ["/x", "example.com", "https://a b"]],
+])("the format %s", (format, valid, wrong) => {
+  for (const text of valid) expect([text, problemWith({ format }, text)]).toEqual([text, null]);
+  for (const text of wrong) expect([text, problemWith({ format }, text) !== null]).toEqual([text, true]);
+});
+
+test("a pattern that would take JavaScript's own expressions years refuses a long text soon", () => {
+  const begun = performance.now();
+  expect(problemWith({ pattern: "^(a+)+$" }, `${"a".repeat(20_000)}!`)).not.toBeNull();
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+test("patterns of one schema are told apart", () => {
+  const schema = { properties: { a: { pattern: "^x" }, b: { pattern: "^y" } } };
+  expect(problemWith(schema, { a: "x", b: "y" })).toBeNull();
+  expect(problemWith(schema, { a: "x", b: "x" })).toMatchObject({ pointer: "/b" });
+});

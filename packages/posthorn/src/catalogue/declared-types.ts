@@ -1,0 +1,183 @@
+// Event types written in code. TypeScript then checks every publish, and what is stored is what the schema gave back.
+import { PosthornError } from "../errors.ts";
+import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../event/limits.ts";
+import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
+import { type CheckValue, compileSchema, type JsonSchema } from "./compile-schema.ts";
+import { escaped } from "./schema-limits.ts";
+
+/** Any validator that speaks Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Standard JSON Schema, where the validator has it. */
+    readonly jsonSchema?:
+      | { readonly output: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown> }
+      | undefined;
+  };
+}
+
+type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+export interface EventDeclaration<Schema extends StandardSchema | JsonSchema = StandardSchema | JsonSchema> {
+  readonly schema: Schema;
+  /** The `apiVersion` that its events get. Default `1`. */
+  readonly version?: string | undefined;
+  readonly description?: string | undefined;
+  readonly example?: unknown;
+  /** What people without `payloads:read` do not see: JSON Pointers into data, `*` for every item or member. */
+  readonly redact?: readonly string[] | undefined;
+  readonly deprecated?: boolean | undefined;
+}
+
+export type EventDeclarations = Readonly<Record<string, EventDeclaration>>;
+
+/** What `publish` takes as the data of a declared type. */
+export type DataOf<Declared> =
+  Declared extends EventDeclaration<infer Schema>
+    ? Schema extends StandardSchema<infer Input, unknown>
+      ? Input
+      : unknown
+    : never;
+
+/** Declares an event type: `events: { "order.paid": event({ schema: z.object({ total: z.number() }) }) }`. */
+export function event<const Schema extends StandardSchema | JsonSchema>(
+  declaration: EventDeclaration<Schema>,
+): EventDeclaration<Schema> {
+  return declaration;
+}
+
+interface Declared extends EventDeclaration {
+  readonly version: string;
+  /** Of a JSON Schema. */
+  readonly check: CheckValue | null;
+}
+
+export class DeclaredTypes {
+  readonly #types: ReadonlyMap<string, Declared>;
+
+  constructor(declarations: EventDeclarations) {
+    this.#types = new Map(Object.entries(declarations).map(([name, given]) => [name, checked(name, given)]));
+  }
+
+  get isEmpty(): boolean {
+    return this.#types.size === 0;
+  }
+
+  get names(): string[] {
+    return [...this.#types.keys()];
+  }
+
+  get entries(): [name: string, declaration: Declared][] {
+    return [...this.#types];
+  }
+
+  has(type: string, apiVersion: string): boolean {
+    return this.#types.get(type)?.version === apiVersion;
+  }
+
+  redactedPaths(type: string): readonly string[] {
+    return this.#types.get(type)?.redact ?? [];
+  }
+
+  /** An event of a declared type with what its schema made of the data; any other as it is. */
+  async resolve<Input extends DeclarableInput>(input: Input): Promise<Input> {
+    const declared = this.#types.get(input?.type);
+    const apiVersion = input?.apiVersion ?? declared?.version;
+    if (declared === undefined || apiVersion !== declared.version) return input;
+    const data = dataOf(input);
+    const { check, schema } = declared;
+    if (check === null) {
+      const { rawData: _, ...rest } = input;
+      const output = await outputOf(schema as StandardSchema, data);
+      return { ...rest, apiVersion, data: output } as unknown as Input;
+    }
+    const problem = check(plain(data));
+    if (problem !== null)
+      throw refused(`/data${problem.pointer}`, `${problem.message}, says the schema of ${input.type}`);
+    return { ...input, apiVersion };
+  }
+}
+
+interface DeclarableInput {
+  readonly type: string;
+  readonly apiVersion?: string | undefined;
+  readonly data?: unknown;
+  readonly rawData?: unknown;
+}
+
+async function outputOf(schema: StandardSchema, data: unknown): Promise<unknown> {
+  const result = await schema["~standard"].validate(data);
+  if (result.issues === undefined) return result.value;
+  const problems = result.issues.map(({ path = [], message }) => {
+    const parts = path.map((part) => (typeof part === "object" ? part.key : part));
+    return { pointer: ["/data", ...parts.map((part) => escaped(String(part)))].join("/"), message };
+  });
+  const [first] = problems;
+  throw new PosthornError("invalid_event", `"${first?.pointer}": ${first?.message}`, { problems });
+}
+
+/** What JSON makes of it: a Date is a string by the time it is checked. */
+function plain(data: unknown): unknown {
+  const json = JSON.stringify(data);
+  return json === undefined ? undefined : JSON.parse(json);
+}
+
+function dataOf({ data, rawData }: DeclarableInput): unknown {
+  if (rawData === undefined) return data;
+  const bytes = (rawData as { bytes?: Uint8Array }).bytes ?? (rawData as Uint8Array);
+  try {
+    return JSON.parse(Buffer.from(bytes).toString("utf8"));
+  } catch (error) {
+    throw refused("/data", `cannot be published: ${(error as Error).message}`);
+  }
+}
+
+function refused(pointer: string, message: string): PosthornError {
+  return new PosthornError("invalid_event", `"${pointer}" ${message}.`, {
+    problems: [{ pointer, message: `"${pointer}" ${message}.` }],
+  });
+}
+
+function checked(name: string, given: EventDeclaration): Declared {
+  const fail = (message: string): never => {
+    throw new PosthornError("invalid_config", `events: "${name.slice(0, 130)}" ${message}`);
+  };
+  if (name.length > maxTypeLength || !typeSyntax.test(name) || name.startsWith(SYSTEM_TYPE_PREFIX)) {
+    fail("is not a type; types are lower-case words joined by dots, and not those that begin with webhook.");
+  }
+  const { schema, version = "1" } = given ?? {};
+  if (!apiVersionSyntax.test(version))
+    fail("has a version that is not 1 to 32 characters of A-Z a-z 0-9 _ . -");
+  if (isStandard(schema)) return { ...given, version, check: null };
+  const compiled = compileSchema(schema);
+  if (compiled.ok) return { ...given, version, check: compiled.check };
+  const [problem] = compiled.problems;
+  return fail(`has a schema that cannot be used, at "${problem?.pointer}": ${problem?.message}`);
+}
+
+export function isStandard(schema: unknown): schema is StandardSchema {
+  return (
+    (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema
+  );
+}
+
+/** The schema to be shown and checked elsewhere, as far as there is one. */
+export function jsonSchemaOf({ schema }: EventDeclaration): JsonSchema | null {
+  if (!isStandard(schema)) return schema;
+  try {
+    return schema["~standard"].jsonSchema?.output({ target: "draft-2020-12" }) ?? null;
+  } catch {
+    // it holds what JSON Schema cannot say
+    return null;
+  }
+}

@@ -1,0 +1,132 @@
+// The catalogue for other tools: as the webhooks of an OpenAPI 3.1 document, and as AsyncAPI 3.0. Both speak of the
+// body that an endpoint of the format `envelope` gets.
+import { type CatalogueEntry, keyOf } from "./entry.ts";
+import { mapReferences } from "./map-references.ts";
+
+type Json = Record<string, unknown>;
+
+export const EXPORT_FORMATS = ["openapi", "asyncapi"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export function exportCatalogue(format: ExportFormat, entries: readonly CatalogueEntry[]): Json {
+  return format === "openapi" ? openApi(entries) : asyncApi(entries);
+}
+
+const INFO = {
+  title: "Events",
+  version: "1",
+  description: "What is published, as it arrives at an endpoint.",
+};
+
+function openApi(entries: readonly CatalogueEntry[]): Json {
+  const webhooks = entries.map((entry) => [keyOf(entry), { post: operationOf(entry) }]);
+  return {
+    openapi: "3.1.0",
+    info: INFO,
+    webhooks: Object.fromEntries(webhooks),
+    components: { schemas: schemasOf(entries) },
+  };
+}
+
+/** What OpenAPI has no place for is under `x-posthorn`, where an import finds it. */
+function operationOf(entry: CatalogueEntry): Json {
+  const { name, apiVersion, description, example, redact, deprecated } = entry;
+  return {
+    operationId: keyOf(entry),
+    ...(description !== null && { description }),
+    ...(deprecated && { deprecated }),
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: envelopeOf(entry),
+          ...(example !== null && { example: exampleOf(entry) }),
+        },
+      },
+    },
+    responses: { "2XX": { description: "It arrived." } },
+    "x-posthorn": { type: name, api_version: apiVersion, ...(redact.length > 0 && { redact }) },
+  };
+}
+
+function asyncApi(entries: readonly CatalogueEntry[]): Json {
+  const reference = (path: string) => ({ $ref: `#/${path}` });
+  const keys = entries.map(keyOf);
+  const channels = keys.map((key) => [
+    key,
+    { address: null, messages: { [key]: reference(`components/messages/${key}`) } },
+  ]);
+  const operations = keys.map((key) => [
+    `send-${key}`,
+    {
+      action: "send",
+      channel: reference(`channels/${key}`),
+      messages: [reference(`channels/${key}/messages/${key}`)],
+    },
+  ]);
+  return {
+    asyncapi: "3.0.0",
+    info: INFO,
+    defaultContentType: "application/json",
+    channels: Object.fromEntries(channels),
+    operations: Object.fromEntries(operations),
+    components: {
+      messages: Object.fromEntries(entries.map((entry) => [keyOf(entry), messageOf(entry)])),
+      schemas: schemasOf(entries),
+    },
+  };
+}
+
+function messageOf(entry: CatalogueEntry): Json {
+  const { name, apiVersion, description, example, deprecated } = entry;
+  return {
+    name,
+    title: `${name}, version ${apiVersion}`,
+    ...(description !== null && { description }),
+    ...(deprecated && { tags: [{ name: "deprecated" }] }),
+    contentType: "application/json",
+    payload: envelopeOf(entry),
+    ...(example !== null && { examples: [{ payload: exampleOf(entry) }] }),
+  };
+}
+
+function envelopeOf(entry: CatalogueEntry): Json {
+  const { name, apiVersion, schema } = entry;
+  return {
+    type: "object",
+    required: ["id", "type", "api_version", "created_at", "tenant_id", "data"],
+    properties: {
+      id: { type: "string" },
+      type: { const: name },
+      api_version: { const: apiVersion },
+      created_at: { type: "string", format: "date-time" },
+      tenant_id: { type: "string" },
+      subject: { type: "string" },
+      sequence: { type: "integer" },
+      data: schema === null ? true : { $ref: `#/components/schemas/${keyOf(entry)}` },
+    },
+  };
+}
+
+function exampleOf({ name, apiVersion, example }: CatalogueEntry): Json {
+  return {
+    id: "evt_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
+    type: name,
+    api_version: apiVersion,
+    created_at: "2026-11-15T09:30:00.000Z",
+    tenant_id: "acme",
+    data: example,
+  };
+}
+
+/** References within a schema are from its own top, in a document from the document's. */
+function schemasOf(entries: readonly CatalogueEntry[]): Json {
+  return Object.fromEntries(
+    entries.flatMap((entry) => {
+      const { schema } = entry;
+      if (schema === null) return [];
+      const home = `#/components/schemas/${keyOf(entry)}`;
+      return [[keyOf(entry), mapReferences(schema, (reference) => home + reference.slice(1))]];
+    }),
+  );
+}

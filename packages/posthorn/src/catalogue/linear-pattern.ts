@@ -1,0 +1,218 @@
+// Regular expressions of schemas, matched in time linear in the text. JavaScript's own take minutes or years for some
+// patterns (`^(a+)+$`), and the text is a publisher's. This runs all ways to match side by side (Thompson, 1968); what
+// cannot be matched so, references back and looking around, is refused when a schema is saved.
+
+/** Each costs a step for each character; `x{1,100}` is a hundred of them. */
+export const MAX_PATTERN_STATES = 500;
+export const MAX_PATTERN_LENGTH = 500;
+
+export class PatternError extends Error {}
+
+/** What Ajv asks of a regular expression. */
+export interface LinearPattern {
+  test(text: string): boolean;
+  /** Its source: Ajv tells expressions apart by it. */
+  toString(): string;
+}
+
+/** Throws a `PatternError` that says what is not supported, or not right. */
+export function linearPattern(source: string): LinearPattern {
+  if (source.length > MAX_PATTERN_LENGTH) {
+    throw new PatternError(`it has ${source.length} characters; at most ${MAX_PATTERN_LENGTH} are allowed`);
+  }
+  try {
+    new RegExp(source, "u");
+  } catch {
+    throw new PatternError("it is not a regular expression of ECMA-262 with the flag u");
+  }
+  const program = new Compiler(source).program();
+  return { test: (text) => matches(program, text), toString: () => source };
+}
+
+type Step =
+  | { readonly kind: "character"; readonly accepts: (codePoint: number) => boolean }
+  | { readonly kind: "fork"; readonly to: readonly number[] }
+  | { readonly kind: "assert"; readonly holds: (before: number, after: number) => boolean }
+  | { readonly kind: "match" };
+
+/** No character: the text's edge. */
+const EDGE = -1;
+
+function matches(program: readonly Step[], text: string): boolean {
+  const characters = Array.from(text, (character) => character.codePointAt(0) as number);
+  let here = new Set<number>();
+  for (let at = 0; at <= characters.length; at += 1) {
+    const before = characters[at - 1] ?? EDGE;
+    const after = characters[at] ?? EDGE;
+    // a match may begin anywhere
+    if (follow(program, 0, before, after, here)) return true;
+    const next = new Set<number>();
+    const following = characters[at + 1] ?? EDGE;
+    for (const index of here) {
+      const step = program[index] as Step;
+      if (step.kind !== "character" || after === EDGE || !step.accepts(after)) continue;
+      if (follow(program, index + 1, after, following, next)) return true;
+    }
+    here = next;
+  }
+  return false;
+}
+
+/** Adds every step reachable without a character; true at the end of the pattern. */
+function follow(
+  program: readonly Step[],
+  from: number,
+  before: number,
+  after: number,
+  into: Set<number>,
+): boolean {
+  const open = [from];
+  for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    if (into.has(index)) continue;
+    into.add(index);
+    const step = program[index] as Step;
+    if (step.kind === "match") return true;
+    if (step.kind === "fork") for (const to of step.to) open.push(to);
+    if (step.kind === "assert" && step.holds(before, after)) open.push(index + 1);
+  }
+  return false;
+}
+
+/** A piece of a program whose forks are relative to its beginning. */
+type Piece = readonly Step[];
+
+class Compiler {
+  readonly #source: string;
+  #at = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  program(): readonly Step[] {
+    return [...this.#alternatives(), { kind: "match" }];
+  }
+
+  #alternatives(): Piece {
+    let piece = this.#sequence();
+    while (this.#takes("|")) piece = either(piece, this.#sequence());
+    return piece;
+  }
+
+  #sequence(): Piece {
+    let piece: Piece = [];
+    while (this.#at < this.#source.length && !/[|)]/.test(this.#source[this.#at] as string)) {
+      piece = bounded(joined(piece, this.#repeated(this.#atom())));
+    }
+    return piece;
+  }
+
+  #atom(): Piece {
+    if (this.#takes("^")) return [{ kind: "assert", holds: (before) => before === EDGE }];
+    if (this.#takes("$")) return [{ kind: "assert", holds: (_before, after) => after === EDGE }];
+    if (this.#takes("\\b")) return [{ kind: "assert", holds: isWordEdge }];
+    if (this.#takes("\\B")) return [{ kind: "assert", holds: (before, after) => !isWordEdge(before, after) }];
+    if (this.#takes("(?=") || this.#takes("(?!") || this.#takes("(?<=") || this.#takes("(?<!")) {
+      throw new PatternError("looking ahead and behind is not supported");
+    }
+    if (this.#takes("(")) return this.#group();
+    return [this.#character()];
+  }
+
+  #group(): Piece {
+    if (this.#takes("?:") || this.#takes("?<")) {
+      if (this.#source[this.#at - 1] === "<") this.#at = this.#source.indexOf(">", this.#at) + 1;
+    } else if (this.#source[this.#at] === "?") {
+      throw new PatternError("groups with flags are not supported");
+    }
+    const piece = this.#alternatives();
+    this.#at += 1; // the closing parenthesis, which is there since the whole is valid
+    return piece;
+  }
+
+  /** One character or class, left to JavaScript's own matcher: on one character it cannot take long. */
+  #character(): Step {
+    const rest = this.#source.slice(this.#at);
+    if (/^\\(?:[1-9]|k<)/.test(rest)) throw new PatternError("references back to a group are not supported");
+    const [text] = ATOM.exec(rest) as RegExpExecArray;
+    this.#at += text.length;
+    const one = new RegExp(`^${text}$`, "u");
+    const ascii = Uint8Array.from({ length: 128 }, (_, code) => Number(one.test(String.fromCharCode(code))));
+    const accepts = (code: number) => (code < 128 ? ascii[code] === 1 : one.test(String.fromCodePoint(code)));
+    return { kind: "character", accepts };
+  }
+
+  #repeated(piece: Piece): Piece {
+    const [text, symbol, least, comma, most] = QUANTIFIER.exec(this.#source.slice(this.#at)) ?? [];
+    if (text === undefined) return piece;
+    this.#at += text.length;
+    if (symbol === "*") return anyNumberOf(piece);
+    if (symbol === "+") return joined(piece, anyNumberOf(piece));
+    if (symbol === "?") return either(piece, []);
+    const atLeast = timesOver(piece, Number(least));
+    if (comma === undefined) return atLeast;
+    if (most === "" || most === undefined) return joined(atLeast, anyNumberOf(piece));
+    return joined(atLeast, timesOver(either(piece, []), Number(most) - Number(least)));
+  }
+
+  #takes(text: string): boolean {
+    if (!this.#source.startsWith(text, this.#at)) return false;
+    this.#at += text.length;
+    return true;
+  }
+}
+
+/** A class in brackets, an escape with all that belongs to it, or any character. */
+const ATOM =
+  /^(?:\[(?:\\.|[^\]\\])*\]|\\(?:u\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}(?:\\u[dD][c-fC-F][0-9A-Fa-f]{2})?|x[0-9A-Fa-f]{2}|[pP]\{[^}]*\}|c[A-Za-z]|.)|.)/su;
+
+/** Whether it is lazy does not matter to whether it matches. */
+const QUANTIFIER = /^(?:([*+?])|\{(\d+)(,)?(\d*)\})\??/;
+
+function isWordEdge(before: number, after: number): boolean {
+  return isWord(before) !== isWord(after);
+}
+
+function isWord(code: number): boolean {
+  return code !== EDGE && code < 128 && /\w/.test(String.fromCharCode(code));
+}
+
+function joined(first: Piece, second: Piece): Piece {
+  return [...first, ...moved(second, first.length)];
+}
+
+function either(first: Piece, second: Piece): Piece {
+  const end = first.length + second.length + 2;
+  return [
+    { kind: "fork", to: [1, first.length + 2] },
+    ...moved(first, 1),
+    { kind: "fork", to: [end] },
+    ...moved(second, first.length + 2),
+  ];
+}
+
+function anyNumberOf(piece: Piece): Piece {
+  return [{ kind: "fork", to: [1, piece.length + 2] }, ...moved(piece, 1), { kind: "fork", to: [0] }];
+}
+
+function timesOver(piece: Piece, times: number): Piece {
+  if (times * piece.length > MAX_PATTERN_STATES) throw tooLarge();
+  let all: Piece = [];
+  for (let time = 0; time < times; time += 1) all = joined(all, piece);
+  return all;
+}
+
+function moved(piece: Piece, by: number): Piece {
+  return piece.map((step) => (step.kind === "fork" ? { ...step, to: step.to.map((to) => to + by) } : step));
+}
+
+function bounded(piece: Piece): Piece {
+  if (piece.length > MAX_PATTERN_STATES) throw tooLarge();
+  return piece;
+}
+
+function tooLarge(): PatternError {
+  return new PatternError(
+    `it has more than ${MAX_PATTERN_STATES} steps once its repetitions are written out`,
+  );
+}

@@ -1,0 +1,46 @@
+// Masks what people without the scope may not see. The bytes a receiver gets never pass here.
+
+export const REDACTED = "[redacted]";
+export const MAX_REDACT_PATHS = 50;
+export const MAX_REDACT_PATH_LENGTH = 256;
+
+/** A JSON Pointer whose parts may be `*`: every item of an array, every member of an object. */
+export function redactPathProblem(path: unknown): string | null {
+  if (typeof path === "string" && /^(\/[^/]*)+$/.test(path) && path.length <= MAX_REDACT_PATH_LENGTH)
+    return null;
+  return `A path is a JSON Pointer into data of at most ${MAX_REDACT_PATH_LENGTH} characters, such as /card/number or /lines/*/price.`;
+}
+
+/** The JSON of `data` with everything at the paths masked. Without paths the bytes stay as they are. */
+export function redactPayload(payload: Uint8Array, paths: readonly string[]): Buffer {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+  if (paths.length === 0) return bytes;
+  let value: unknown = JSON.parse(bytes.toString("utf8"));
+  for (const path of paths) value = masked(value, partsOf(path), 0);
+  return Buffer.from(JSON.stringify(value));
+}
+
+function masked(value: unknown, parts: readonly string[], at: number): unknown {
+  if (at === parts.length) return REDACTED;
+  if (typeof value !== "object" || value === null) return value;
+  const part = parts[at] as string;
+  const names = part === "*" ? Object.keys(value) : Object.hasOwn(value, part) ? [part] : [];
+  for (const name of names) {
+    // defined, not assigned: __proto__ is a name like any other
+    const inner = masked((value as Record<string, unknown>)[name], parts, at + 1);
+    Object.defineProperty(value, name, {
+      value: inner,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  return value;
+}
+
+function partsOf(path: string): string[] {
+  return path
+    .slice(1)
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

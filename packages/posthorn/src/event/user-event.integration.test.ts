@@ -1,0 +1,124 @@
+// Events for a user: one in every active tenant of theirs, all of them or none.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { databasePerTest } from "../../../../tests/support/database-per-test.ts";
+import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
+import { MAX_TENANTS_OF_USER } from "./user-event.ts";
+
+let receiver: ScriptedReceiver;
+beforeAll(async () => {
+  receiver = await startScriptedReceiver();
+});
+afterAll(() => receiver.close());
+const world = databasePerTest();
+
+const invited = { user: "anna", type: "user.invited", data: { by: "bob" } };
+
+/** Anna is a member of acme and beta, and of one that is inactive; not of other. */
+async function openWithUser(): Promise<TestInstance> {
+  const instance = await world.open();
+  const { tenants, members, endpoints } = instance.hooks;
+  for (const tenant of ["beta", "idle", "other"]) await tenants.upsert(tenant, {});
+  for (const tenant of ["acme", "beta", "idle"]) await members.put(tenant, "anna", { role: "member" });
+  for (const tenant of ["acme", "beta", "idle", "other"]) {
+    await endpoints.create(tenant, { url: `${receiver.url}/${tenant}`, events: ["*"] });
+  }
+  await tenants.upsert("idle", { isActive: false });
+  return instance;
+}
+
+async function tenantsReached({ hooks }: TestInstance): Promise<string[]> {
+  return (await hooks.events.list()).data.map(({ tenant }) => tenant).toSorted();
+}
+
+test("reaches every active tenant of the user and no other, each with an event of its own", async () => {
+  const instance = await openWithUser();
+  const { user, events } = await instance.hooks.publish(invited);
+  expect([user, events.map(({ tenant }) => tenant)]).toEqual(["anna", ["acme", "beta"]]);
+  expect(new Set(events.map(({ id }) => id)).size).toBe(2);
+  await instance.settle();
+  const [acme] = receiver.requestsTo("/acme");
+  expect(JSON.parse(String(acme?.body))).toMatchObject({ tenant_id: "acme", data: { by: "bob" } });
+  expect(receiver.requestsTo("/beta")).toHaveLength(1);
+  expect(receiver.requestsTo("/idle")).toHaveLength(0);
+  expect(receiver.requestsTo("/other")).toHaveLength(0);
+});
+
+test("is part of the caller's transaction, for all tenants together", async () => {
+  const instance = await openWithUser();
+  const tx = await world.pool.connect();
+  await tx.query("begin");
+  await instance.hooks.publish(invited, { tx });
+  await tx.query("rollback");
+  expect(await tenantsReached(instance)).toEqual([]);
+  await tx.query("begin");
+  await instance.hooks.publish(invited, { tx });
+  await tx.query("commit");
+  tx.release();
+  expect(await tenantsReached(instance)).toEqual(["acme", "beta"]);
+});
+
+test("an idempotency key is known per tenant: a tenant that came later gets what it has not had", async () => {
+  const instance = await openWithUser();
+  const keyed = { ...invited, idempotencyKey: "k", subject: "anna" };
+  const first = await instance.hooks.publish(keyed);
+  await instance.hooks.members.put("other", "anna", { role: "admin" });
+  const second = await instance.hooks.publish(keyed);
+  expect(second.events.map(({ tenant, duplicate, sequence }) => [tenant, duplicate, sequence])).toEqual([
+    ["acme", true, 1],
+    ["beta", true, 1],
+    ["other", false, 1],
+  ]);
+  expect(second.events[0]?.id).toBe(first.events[0]?.id);
+  expect(await tenantsReached(instance)).toEqual(["acme", "beta", "other"]);
+  await expect(instance.hooks.publish({ ...keyed, data: 2 })).rejects.toMatchObject({
+    code: "idempotency_conflict",
+  });
+});
+
+test("one tenant that cannot take it, and none does", async () => {
+  const instance = await openWithUser();
+  await instance.hooks.publish({ tenant: "beta", type: "user.invited", data: 1, idempotencyKey: "k" });
+  await expect(instance.hooks.publish({ ...invited, idempotencyKey: "k" })).rejects.toMatchObject({
+    code: "idempotency_conflict",
+  });
+  expect(await tenantsReached(instance)).toEqual(["beta"]);
+});
+
+test("a user of no tenant is no error, since the producer knows nothing of who listens", async () => {
+  const { hooks } = await world.open();
+  expect(await hooks.publish({ ...invited, user: "nobody" })).toEqual({ user: "nobody", events: [] });
+});
+
+test("the catalogue is asked, and what is wrong is pointed at", async () => {
+  const instance = await openWithUser();
+  await instance.hooks.eventTypes.put("user.invited", { schema: { required: ["by", "role"] } });
+  await expect(instance.hooks.publish(invited)).rejects.toMatchObject({
+    problems: [{ pointer: "/data/role" }],
+  });
+  await expect(instance.hooks.publish({ ...invited, user: "a b" })).rejects.toMatchObject({
+    problems: [{ pointer: "/user" }],
+  });
+  await expect(instance.hooks.publish({ ...invited, tenant: "acme" } as never)).rejects.toMatchObject({
+    problems: [{ pointer: "/user" }],
+  });
+  expect(await tenantsReached(instance)).toEqual([]);
+});
+
+test("a user may be a member of as many tenants as the limit says, and not of one more", async () => {
+  const instance = await world.open({ started: false });
+  const fill = (from: number, to: number) =>
+    world.pool.query(
+      `with made as (
+         insert into posthorn.tenants (id) select 'tenant-' || n from generate_series($1::int, $2::int) n returning id
+       )
+       insert into posthorn.members (tenant, user_id, role) select id, 'anna', 'member' from made`,
+      [from, to],
+    );
+  await fill(1, MAX_TENANTS_OF_USER);
+  expect((await instance.hooks.publish(invited)).events).toHaveLength(MAX_TENANTS_OF_USER);
+  await fill(MAX_TENANTS_OF_USER + 1, MAX_TENANTS_OF_USER + 1);
+  await expect(instance.hooks.publish(invited)).rejects.toMatchObject({
+    code: "invalid_event",
+    problems: [{ pointer: "/user" }],
+  });
+});

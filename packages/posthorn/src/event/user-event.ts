@@ -1,0 +1,93 @@
+// Events for a user: one for every active tenant that the user is a member of, all of them or none.
+import { PosthornError } from "../errors.ts";
+import {
+  type PublishedForUser,
+  publishForUserStatement,
+  tenantsOfUserStatement,
+} from "../storage/queries/events/publish-for-user.ts";
+import { inSchema } from "../storage/sql.ts";
+import { refusalOf, refuseNoTransaction, type Transaction } from "./publish-in-transaction.ts";
+import type { PublishResult } from "./publisher.ts";
+import { type PublishInput, type ValidEvent, validate } from "./validate.ts";
+
+/** Instead of a tenant, a user: your own id, as in `members`. */
+export type UserPublishInput = Omit<PublishInput, "tenant"> & { readonly user: string };
+
+export interface UserPublishResult {
+  readonly user: string;
+  /** One for each active tenant of the user, by the tenant's id; none when there is none. */
+  readonly events: readonly (PublishResult & { readonly tenant: string })[];
+}
+
+/** In one statement and one transaction; a user of more is a group of some other kind. */
+export const MAX_TENANTS_OF_USER = 500;
+
+export function isForUser(input: unknown): input is UserPublishInput {
+  return typeof input === "object" && input !== null && (input as { user?: unknown }).user !== undefined;
+}
+
+/** The event as it is for each tenant; its own tenant is filled in by the database. */
+export function validateForUser(input: UserPublishInput, nowMs: number): ValidEvent {
+  const { user, ...rest } = input;
+  if ((input as { tenant?: unknown }).tenant !== undefined) {
+    const problem = { pointer: "/user", message: "tenant and user are both given; give one of them." };
+    throw new PosthornError("invalid_event", problem.message, { problems: [problem] });
+  }
+  try {
+    // users have ids like tenants
+    return validate({ ...rest, tenant: user }, nowMs);
+  } catch (error) {
+    if (!(error instanceof PosthornError)) throw error;
+    const problems = error.problems.map(({ pointer, message }) =>
+      pointer === "/tenant"
+        ? { pointer: "/user", message: message.replace(/^tenant/, "user") }
+        : { pointer, message },
+    );
+    const message =
+      problems.length === 0 ? error.message : problems.map((problem) => problem.message).join(" ");
+    throw new PosthornError(error.code, message, { problems });
+  }
+}
+
+export async function publishForUser(
+  tx: Transaction,
+  schema: string,
+  user: string,
+  { event, idempotency }: ValidEvent,
+): Promise<UserPublishResult> {
+  refuseNoTransaction(tx);
+  const asked = [user, String(MAX_TENANTS_OF_USER + 1)];
+  const { rows } = await tx.query(inSchema(tenantsOfUserStatement.text, schema), asked);
+  const tenants = (rows as { tenant: string }[]).map(({ tenant }) => tenant);
+  if (tenants.length > MAX_TENANTS_OF_USER) throw tooManyTenants(user);
+  if (tenants.length === 0) return { user, events: [] };
+  const values = [
+    JSON.stringify(tenants),
+    event.type,
+    Buffer.from(event.payload).toString("utf8"),
+    event.subject,
+    event.apiVersion,
+    idempotency?.key ?? null,
+  ];
+  try {
+    const published = await tx.query(inSchema(publishForUserStatement.text, schema), values);
+    return { user, events: (published.rows as PublishedForUser[]).map(resultOf) };
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function tooManyTenants(user: string): PosthornError {
+  const message = `The user "${user}" is a member of more than ${MAX_TENANTS_OF_USER} active tenants. Publish for each tenant.`;
+  return new PosthornError("invalid_event", message, { problems: [{ pointer: "/user", message }] });
+}
+
+function resultOf({ tenant, id, newId, sequence }: PublishedForUser): UserPublishResult["events"][number] {
+  return {
+    tenant,
+    id,
+    sequence: sequence === null ? null : Number(sequence),
+    duplicate: id !== newId,
+    deliveries: null,
+  };
+}

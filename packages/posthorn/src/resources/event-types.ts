@@ -1,0 +1,229 @@
+// Event types: what people and programs are told about each, and what its data must look like.
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { compileSchema } from "../catalogue/compile-schema.ts";
+import { type DeclaredTypes, jsonSchemaOf } from "../catalogue/declared-types.ts";
+import { type CatalogueEntry, keyOf } from "../catalogue/entry.ts";
+import { EXPORT_FORMATS, type ExportFormat, exportCatalogue } from "../catalogue/export-documents.ts";
+import { readOpenApi } from "../catalogue/import-open-api.ts";
+import { refuseUnknown } from "../did-you-mean.ts";
+import { type InputProblem, PosthornError } from "../errors.ts";
+import type { Database } from "../storage/database.ts";
+import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
+import { findEventType, listEventTypes } from "../storage/queries/event-types/read.ts";
+import {
+  deleteEventType,
+  lockCatalogue,
+  type NewEventType,
+  raiseCatalogueVersion,
+  saveEventType,
+} from "../storage/queries/event-types/write.ts";
+import { type EventTypeInput, isTypeName, readEventType } from "./event-type-input.ts";
+import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+
+export interface EventType extends CatalogueEntry {
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface EventTypes {
+  /** Makes a version of a type, or replaces it. */
+  put(name: string, input?: EventTypeInput): Promise<EventType>;
+  /** One version, the one registered last unless told; `versions` are all there are. */
+  get(
+    name: string,
+    scope?: { readonly apiVersion?: string | undefined },
+  ): Promise<EventType & { readonly versions: readonly string[] }>;
+  /** By name and version. */
+  list(query?: PageQuery): Promise<Page<EventType>>;
+  /** One version, or all of them. What was published under it stays, and stays redacted. */
+  delete(name: string, scope?: { readonly apiVersion?: string | undefined }): Promise<void>;
+  /** The webhooks of an OpenAPI 3.1 document, all or none. With `dryRun` it only says what it would do. */
+  import(
+    document: unknown,
+    options?: { readonly dryRun?: boolean | undefined },
+  ): Promise<readonly ImportedType[]>;
+  /** The whole catalogue as the webhooks of an OpenAPI 3.1 document, or as AsyncAPI 3.0. */
+  export(format: ExportFormat): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export interface ImportedType {
+  readonly name: string;
+  readonly apiVersion: string;
+  readonly change: "created" | "updated" | "unchanged";
+}
+
+export interface EventTypesOptions {
+  readonly db: Database;
+  readonly catalogue: Catalogue;
+}
+
+/** Versions counted. */
+export const MAX_EVENT_TYPES = 2_000;
+
+export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTypes {
+  return { put, get, list, delete: remove, import: importAll, export: exportAll };
+
+  async function put(name: string, input: EventTypeInput = {}): Promise<EventType> {
+    const type = readEventType(name, input);
+    const [saved] = await saveAll(db, catalogue, [type]);
+    return toEventType(saved as EventTypeRow);
+  }
+
+  async function get(name: string, scope: { readonly apiVersion?: string | undefined } = {}) {
+    refuseUnknown("There is no scope", scope, ["apiVersion"], "invalid_query");
+    const rows = isTypeName(name) ? await findEventType(db, name) : [];
+    const { apiVersion } = scope;
+    const row = rows.find((one) => apiVersion === undefined || one.apiVersion === apiVersion);
+    if (row === undefined) throw notFound(name, apiVersion);
+    return { ...toEventType(row), versions: rows.map((one) => one.apiVersion).toSorted() };
+  }
+
+  async function list(query: PageQuery = {}): Promise<Page<EventType>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const [name = "", apiVersion = ""] = (reader.cursor("event-types", query) ?? "").split(" ");
+    reader.finish(["limit", "cursor"], query);
+    const rows = await listEventTypes(db, { name, apiVersion }, limit + 1);
+    return toPage("event-types", rows, limit, toEventType, (row) => `${row.name} ${row.apiVersion}`);
+  }
+
+  async function remove(
+    name: string,
+    scope: { readonly apiVersion?: string | undefined } = {},
+  ): Promise<void> {
+    refuseUnknown("There is no scope", scope, ["apiVersion"], "invalid_query");
+    const { apiVersion } = scope;
+    if (!isTypeName(name)) throw notFound(name, apiVersion);
+    await db.transaction(async (tx) => {
+      await lockCatalogue(tx);
+      if ((await deleteEventType(tx, name, apiVersion ?? null)) === 0) throw notFound(name, apiVersion);
+      await raiseCatalogueVersion(tx);
+    });
+    await catalogue.refresh();
+  }
+
+  async function importAll(document: unknown, options: { readonly dryRun?: boolean | undefined } = {}) {
+    refuseUnknown("import has no option", options, ["dryRun"]);
+    const types = readDocument(document);
+    const before = new Map((await all()).map((row) => [keyOf(row), row]));
+    const imported = types.map((type): ImportedType => {
+      const { name, apiVersion } = type;
+      const known = before.get(keyOf(type));
+      return {
+        name,
+        apiVersion,
+        change: known === undefined ? "created" : isSame(known, type) ? "unchanged" : "updated",
+      };
+    });
+    if (options.dryRun !== true) await saveAll(db, catalogue, types);
+    return imported;
+  }
+
+  async function exportAll(format: ExportFormat) {
+    if (!EXPORT_FORMATS.includes(format)) {
+      const message = `format is one of ${EXPORT_FORMATS.join(", ")}.`;
+      throw new PosthornError("invalid_query", message, { problems: [{ pointer: "/format", message }] });
+    }
+    return exportCatalogue(format, (await all()).map(toEventType));
+  }
+
+  async function all(): Promise<EventTypeRow[]> {
+    return await listEventTypes(db, { name: "", apiVersion: "" }, MAX_EVENT_TYPES);
+  }
+}
+
+function readDocument(document: unknown): NewEventType[] {
+  const problems: InputProblem[] = [];
+  const types = readOpenApi(document, problems).flatMap(({ pointer, name, ...entry }) => {
+    try {
+      return [readEventType(name, entry)];
+    } catch (error) {
+      if (!(error instanceof PosthornError)) throw error;
+      problems.push(...error.problems.map((problem) => ({ ...problem, pointer })));
+      return [];
+    }
+  });
+  const [first] = problems;
+  if (first === undefined) return types;
+  throw new PosthornError("invalid_event_type", `${first.pointer}: ${first.message} Nothing was imported.`, {
+    problems,
+  });
+}
+
+/** Except for its times. */
+function isSame(a: NewEventType, b: NewEventType): boolean {
+  const content = ({ description, schema, example, redact, isDeprecated }: NewEventType) =>
+    JSON.stringify([description, schema, example, redact, isDeprecated]);
+  return content(a) === content(b);
+}
+
+/** All or none, and the version is raised once. */
+export async function saveAll(
+  db: Database,
+  catalogue: Catalogue,
+  types: readonly NewEventType[],
+): Promise<EventTypeRow[]> {
+  const saved = await db.transaction(async (tx) => {
+    const before = await lockCatalogue(tx);
+    const rows: EventTypeRow[] = [];
+    let hasChanged = false;
+    for (const type of types) {
+      const { row, isChanged } = await saveEventType(tx, type);
+      rows.push(row);
+      hasChanged ||= isChanged;
+    }
+    if (!hasChanged) return rows;
+    if (before + types.length > MAX_EVENT_TYPES && (await lockCatalogue(tx)) > MAX_EVENT_TYPES) {
+      const message = `The catalogue holds at most ${MAX_EVENT_TYPES} types, versions counted. Delete some first.`;
+      throw new PosthornError("event_type_limit_reached", message);
+    }
+    await raiseCatalogueVersion(tx);
+    return rows;
+  });
+  // whoever changed it sees it at once
+  await catalogue.refresh();
+  return saved;
+}
+
+/** Writes the types of the code down, so that others see them: people, SQL, and processes with other code. */
+export async function register(db: Database, catalogue: Catalogue, declared: DeclaredTypes): Promise<void> {
+  const types = declared.entries.map(([name, declaration]) => {
+    const { version, description, example, redact, deprecated } = declaration;
+    const schema = jsonSchemaOf(declaration);
+    const input = { apiVersion: version, description, example, redact, deprecated };
+    try {
+      return readEventType(name, {
+        ...input,
+        schema: schema !== null && compileSchema(schema).ok ? schema : null,
+      });
+    } catch (error) {
+      throw new PosthornError("invalid_config", `events: "${name}": ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  });
+  if (types.length > 0) await saveAll(db, catalogue, types);
+}
+
+export function toEventType(row: EventTypeRow): EventType {
+  return {
+    name: row.name,
+    apiVersion: row.apiVersion,
+    description: row.description,
+    schema: row.schema === null ? null : JSON.parse(row.schema),
+    example: row.example === null ? null : JSON.parse(row.example),
+    redact: row.redact,
+    deprecated: row.isDeprecated,
+    createdAt: new Date(row.createdMs),
+    updatedAt: new Date(row.updatedMs),
+  };
+}
+
+function notFound(name: unknown, apiVersion: string | undefined): PosthornError {
+  const shown = isTypeName(name) ? `"${name}"` : "of that name";
+  const version = apiVersion === undefined ? "" : " in that version";
+  return new PosthornError(
+    "event_type_not_found",
+    `There is no event type ${shown}${version}. List them to see their names.`,
+  );
+}

@@ -1,0 +1,86 @@
+// A secret is published, and every answer of the API is searched for it.
+import { operationsOf, pathParamsOf } from "@posthorn/client";
+import { startScriptedReceiver } from "posthorn/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+
+const SECRET = "4111-1111-1111-1111";
+
+/** Everything that can be read, with the ids of what was published. */
+async function readAll(
+  server: TestServer,
+  ids: Readonly<Record<string, string>>,
+  key: string,
+): Promise<Map<string, string>> {
+  const answers = new Map<string, string>();
+  for (const [id, { method, path }] of operationsOf()) {
+    if (method !== "GET" || pathParamsOf(path).some((name) => ids[name] === undefined)) continue;
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] as string));
+    const { text } = await server.call("GET", filled, undefined, { authorization: `Bearer ${key}` });
+    answers.set(id, text);
+  }
+  return answers;
+}
+
+async function newKey(server: TestServer, scopes: readonly string[]): Promise<string> {
+  return (await server.call("POST", "/api/v1/keys", { name: "x", tenant: "acme", scopes })).json.key;
+}
+
+test("what a type hides is masked wherever somebody without payloads:read looks, and never on the wire", async () => {
+  const receiver = await startScriptedReceiver();
+  onTestFinished(() => receiver.close());
+  // an endpoint that repeats what it got
+  receiver.answer("/hook", { status: 500, body: `no: ${SECRET}` });
+  const server = await startServer({ posthorn: { retryPolicy: "1h" } });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const endpoint = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: `${receiver.url}/hook`,
+    events: ["*"],
+  });
+  await server.call("PUT", "/api/v1/event-types/order.paid", {
+    redact: ["/card/number", "/history/*/number"],
+  });
+  const data = `{"total": 1.0,"card":{"number":"${SECRET}"},"history":[{"number":"${SECRET}","at":1}]}`;
+  const body = `{"tenant":"acme","type":"order.paid","data":${data}}`;
+  const { json: event } = await server.call("POST", "/api/v1/events", body);
+
+  const [received] = await receiver.received(1);
+  expect(String(received?.body)).toContain(data);
+  const found = await server.call("GET", "/api/v1/deliveries");
+  const delivery = found.json.data[0].id;
+  await expect
+    .poll(async () => (await server.call("GET", `/api/v1/deliveries/${delivery}`)).json.attempts.length)
+    .toBe(1);
+
+  const ids = { tenant: "acme", event: event.id, delivery, endpoint: endpoint.json.id, name: "order.paid" };
+  const masked = await readAll(server, ids, await newKey(server, ["deliveries:read", "webhooks:manage"]));
+  expect([...masked.keys()]).toEqual(expect.arrayContaining(["events.list", "events.get", "deliveries.get"]));
+  for (const [id, text] of masked) expect([id, text.includes(SECRET)]).toEqual([id, false]);
+  expect(JSON.parse(masked.get("events.get") as string).data).toEqual({
+    total: 1,
+    card: { number: "[redacted]" },
+    history: [{ number: "[redacted]", at: 1 }],
+  });
+  expect(JSON.parse(masked.get("deliveries.get") as string).attempts[0].response_body).toBe("[redacted]");
+
+  const open = await readAll(server, ids, await newKey(server, ["deliveries:read", "payloads:read"]));
+  for (const id of ["events.list", "events.get"]) expect(open.get(id)).toContain(`"data":${data}`);
+  expect(open.get("deliveries.get")).toContain(SECRET);
+
+  // deleting the type does not bring it to light
+  await server.call("DELETE", "/api/v1/event-types/order.paid");
+  const after = await readAll(server, ids, await newKey(server, ["deliveries:read"]));
+  for (const [id, text] of after) expect([id, text.includes(SECRET)]).toEqual([id, false]);
+});
+
+test("data of a type that hides nothing is shown byte for byte to everybody", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  await server.call("PUT", "/api/v1/event-types/order.paid", {});
+  const data = '{"b": 1.0, "a":12345678901234567890, "a":2}';
+  const body = `{"tenant":"acme","type":"order.paid","data":${data}}`;
+  const { json } = await server.call("POST", "/api/v1/events", body);
+  const headers = { authorization: `Bearer ${await newKey(server, ["deliveries:read"])}` };
+  const shown = await server.call("GET", `/api/v1/events/${json.id}`, undefined, headers);
+  expect(shown.text).toContain(`"data":${data}`);
+});
