@@ -10,6 +10,14 @@ const FIFO_ON_DEAD = ["pass", "hold"] as const;
 
 const signature = z.object({ schemes: z.array(z.string()), header_prefix: z.string() });
 
+/** Taken as it is: the library reads it, and zod would drop a field named `__proto__`. */
+const filter = z.unknown().meta({
+  id: "Filter",
+  type: "object",
+  description: "What an event must have to be delivered; see the reference of filters.",
+  examples: [{ data: { amount: { $gte: 100 } }, subject: { $startsWith: "order-" } }],
+});
+
 /** As an endpoint shows it; it may be sent back as it is. */
 const retryPolicy = z
   .object({
@@ -44,7 +52,7 @@ export const endpoint = z
     url: z.string(),
     description: z.string().nullable(),
     events: z.array(z.string()),
-    filter: z.unknown().nullable(),
+    filter: filter.nullable(),
     is_active: z.boolean(),
     disabled_reason: z.string().nullable(),
     disabled_at: time.nullable(),
@@ -89,6 +97,7 @@ const endpointPatch = z
     retry_on: z.enum(RETRY_ON).nullable(),
     ordering: z.enum(ORDERINGS).nullable(),
     fifo_on_dead: z.enum(FIFO_ON_DEAD).nullable(),
+    filter: filter.nullable(),
   })
   .partial()
   .meta({ id: "EndpointPatch" });

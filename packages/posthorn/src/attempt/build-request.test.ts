@@ -53,6 +53,7 @@ function target(changed: Partial<Target> = {}): Target {
     retryPolicy: { kind: "gaps", gapsMs: [1_000] },
     ordering: "none",
     fifoOnDead: "pass",
+    filter: null,
     retryOn: "transient",
     ...changed,
   };

@@ -8,6 +8,7 @@ import type {
   CircuitState,
   DisableCause,
   FifoOnDead,
+  FilterInput,
   Ordering,
   PayloadFormat,
   RetryOn,
@@ -57,7 +58,8 @@ export interface Endpoint {
   readonly url: string;
   readonly description: string | null;
   readonly events: readonly string[];
-  readonly filter: null;
+  /** As it was written; null: none. */
+  readonly filter: FilterInput | null;
   readonly isActive: boolean;
   /** `manual`, `gone`, … while it is not active. */
   readonly disabledReason: string | null;
@@ -280,7 +282,7 @@ function toEndpoint(row: EndpointRow, defaults: EndpointDefaults, nowMs: number)
     url: row.url,
     description: row.description,
     events: row.events,
-    filter: null,
+    filter: row.filter,
     isActive: row.isActive,
     disabledReason: row.disabledReason,
     disabledAt: toDate(row.disabledMs),

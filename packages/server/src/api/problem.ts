@@ -2,6 +2,7 @@
 import { type ErrorCode, errorRegistry, type PosthornError } from "posthorn";
 import { isUnavailable } from "posthorn/internal";
 import { HttpError, httpErrorRegistry, type ProblemPlace } from "./http-error.ts";
+import { CALLERS_OWN } from "./input/library-names.ts";
 import type { Reply } from "./reply.ts";
 
 export interface Problem {
@@ -104,19 +105,19 @@ export function isPosthornError(error: unknown): error is PosthornError {
   return error instanceof Error && error.name === "PosthornError" && "status" in error && "problems" in error;
 }
 
-/** The library speaks camelCase, the API snake_case; below `headers` and `data` the names are the caller's own. */
+/** The library speaks camelCase, the API snake_case; below `headers`, `filter` and `data` the names are the caller's own. */
 export function apiPointer(pointer: string): string {
-  const [start = "", first = "", ...rest] = pointer.split("/");
-  if (first === "headers" || first === "data") return pointer;
-  return [start, first, ...rest].map(snakeCase).join("/");
+  const parts = pointer.split("/");
+  const own = parts.findIndex((part) => CALLERS_OWN.has(part));
+  return parts.map((part, index) => (own !== -1 && index > own ? part : snakeCase(part))).join("/");
 }
 
 /**
  * A sentence of the library in the names of the API: outside quotation marks, where a caller's own words are, a word
- * in camelCase is a field.
+ * in camelCase is a field, unless a dollar makes it an operator.
  */
 export function apiText(message: string): string {
-  return message.replace(/"[^"]*"|\b[a-z]+(?:[A-Z][a-z0-9]*)+\b/g, (part) =>
+  return message.replace(/"[^"]*"|(?<![$\w])[a-z]+(?:[A-Z][a-z0-9]*)+\b/g, (part) =>
     part.startsWith('"') ? part : snakeCase(part),
   );
 }

@@ -1012,4 +1012,20 @@ create table posthorn.api_keys (
 create index api_keys_of_tenant on posthorn.api_keys (tenant, id);
 `,
   },
+  {
+    version: 9,
+    name: "reserved",
+    checksum: "7987d492f2171deb1ca1379e0edc0d5204c9f0ff156f9ba6ba4a3d46c7ead8c2",
+    sql: `-- Holds the place of the migration that comes before 0010.
+select 1;
+`,
+  },
+  {
+    version: 10,
+    name: "filters",
+    checksum: "185ca80ba2085cd98163fad390949d330e261046a42cf1f1d2d4fb0b032b2407",
+    sql: `-- What an endpoint wants of an event besides its type; null: nothing. Kept as it was written, and checked before.
+alter table posthorn.endpoints add column filter jsonb;
+`,
+  },
 ];

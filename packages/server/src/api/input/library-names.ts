@@ -1,5 +1,5 @@
 // The API speaks snake_case, the library camelCase. Below these fields the names are the caller's own and stay.
-const CALLERS_OWN = new Set(["headers", "filter", "schema", "example", "data"]);
+export const CALLERS_OWN = new Set(["headers", "filter", "schema", "example", "data"]);
 
 /** A checked body under the library's names; the library checks the values again, and their meaning. */
 export function inLibraryNames<Wanted>(value: unknown): Wanted {
