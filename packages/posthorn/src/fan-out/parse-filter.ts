@@ -42,13 +42,17 @@ class FilterReader {
       return NOTHING;
     }
     const filter = this.#readObject(input, "", 1, true);
-    if (this.problems.length > 0) return filter;
     if (this.#conditions > maxFilterConditions)
       this.#refuse("", `A filter has at most ${maxFilterConditions} conditions.`);
+    // last: of what is endless there is no JSON
+    if (this.problems.length === 0) this.#checkBytes(input);
+    return filter;
+  }
+
+  #checkBytes(input: object): void {
     const bytes = Buffer.byteLength(JSON.stringify(input));
     if (bytes > maxFilterBytes)
       this.#refuse("", `This filter has ${bytes} bytes of JSON. It may have ${maxFilterBytes}.`);
-    return filter;
   }
 
   /** A value alone stands for `$eq`. */
