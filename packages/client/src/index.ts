@@ -2,8 +2,8 @@
 export { type ClientOptions, createClient, type PosthornClient, pages } from "./client.ts";
 export { contract, type PosthornContract } from "./contract/contract.ts";
 export type { Attempt, Delivery, DeliveryDetail } from "./contract/deliveries.ts";
-export type { Endpoint } from "./contract/endpoints.ts";
-export type { Event, EventDetail } from "./contract/events.ts";
+export type { Endpoint, EndpointAttempt } from "./contract/endpoints.ts";
+export type { Event, EventDetail, NotMatched } from "./contract/events.ts";
 export type { Key } from "./contract/keys.ts";
 export type { Member } from "./contract/members.ts";
 export {

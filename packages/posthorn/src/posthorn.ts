@@ -18,6 +18,7 @@ import { publishInTransaction, type Transaction } from "./event/publish-in-trans
 import type { PublishResult } from "./event/publisher.ts";
 import { type PublishInput, type ValidEvent, validate, validateAll } from "./event/validate.ts";
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
+import { TEST_TYPE } from "./fan-out/matches.ts";
 import type { Event, Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
@@ -287,7 +288,7 @@ export class Instance implements Posthorn {
     const event: Event = {
       id: uuidv7(nowMs),
       tenant,
-      type: "webhook.test",
+      type: TEST_TYPE,
       apiVersion: "1",
       subject: null,
       sequence: null,

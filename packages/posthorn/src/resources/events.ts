@@ -6,9 +6,10 @@ import { deliveryIdOf } from "../fan-out/delivery-id.ts";
 import type { Event, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { findDeliveries } from "../storage/queries/deliveries/find.ts";
-import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
+import { endpointsOfEvent } from "../storage/queries/endpoints/of-event.ts";
 import { findEvent, listEvents } from "../storage/queries/events/list.ts";
 import { type DeliveryView, toDeliveryView } from "./deliveries.ts";
+import { type NotMatched, notMatched } from "./not-matched.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
 export interface EventView {
@@ -21,6 +22,12 @@ export interface EventView {
   /** The JSON of `data`, byte for byte as it was given. */
   readonly payload: Buffer;
   readonly createdAt: Date;
+}
+
+export interface EventDetail extends EventView {
+  readonly deliveries: readonly DeliveryView[];
+  /** The tenant's endpoints that have no delivery of it, and why. */
+  readonly notMatched: readonly NotMatched[];
 }
 
 export interface EventQuery extends PageQuery {
@@ -37,10 +44,7 @@ export interface Events {
   /** Newest first. */
   list(query?: EventQuery): Promise<Page<EventView>>;
   /** With a tenant given, another tenant's event is not found. */
-  get(
-    id: string,
-    scope?: { readonly tenant?: string | undefined },
-  ): Promise<EventView & { readonly deliveries: readonly DeliveryView[] }>;
+  get(id: string, scope?: { readonly tenant?: string | undefined }): Promise<EventDetail>;
 }
 
 export function createEvents(db: Queryable): Events {
@@ -65,17 +69,18 @@ export function createEvents(db: Queryable): Events {
     const event =
       uuid === null ? null : await findEvent(db, uuid, tenant === undefined ? null : String(tenant));
     if (event === null) throw notFound(uuid);
-    return { ...toEventView(event), deliveries: await deliveriesOf(event) };
+    return { ...toEventView(event), ...(await becameOf(event)) };
   }
 
   /** By primary key, for every endpoint the tenant has or had: nothing indexes deliveries by event. */
-  async function deliveriesOf(event: Event): Promise<DeliveryView[]> {
-    const endpointIds = await endpointIdsOf(db, event.tenant);
+  async function becameOf(event: Event): Promise<Pick<EventDetail, "deliveries" | "notMatched">> {
+    const endpoints = await endpointsOfEvent(db, event.tenant, event.id);
     const rows = await findDeliveries(
       db,
-      endpointIds.map((endpointId) => deliveryIdOf(event.id, endpointId)),
+      endpoints.map(({ id }) => deliveryIdOf(event.id, id)),
     );
-    return rows.map(toDeliveryView);
+    const deliveredTo = new Set(rows.map(({ endpointId }) => endpointId));
+    return { deliveries: rows.map(toDeliveryView), notMatched: notMatched(event, endpoints, deliveredTo) };
   }
 }
 

@@ -76,7 +76,7 @@ export function toTarget(row: TargetRow, defaults: EndpointDefaults, keyRing: Ke
     url: row.url,
     isActive: row.isActive && row.tenantIsActive,
     events: row.events,
-    filter: readable(row.filter),
+    filter: readableFilter(row.filter),
     health: row.health,
     ...effectiveSettings(row, defaults),
     // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to
@@ -89,7 +89,7 @@ export function toTarget(row: TargetRow, defaults: EndpointDefaults, keyRing: Ke
 }
 
 /** One that a later version wrote, and this one cannot read, lets all events through: more is better than lost. */
-function readable(filter: FilterInput | null): Filter | null {
+export function readableFilter(filter: FilterInput | null): Filter | null {
   const parsed = filter === null ? null : parseFilter(filter);
   return parsed?.ok ? parsed.filter : null;
 }
