@@ -25,7 +25,7 @@ const EXAMPLE = '{"data": {"amount": {"$gte": 100}}, "subject": {"$startsWith": 
 const ROOT_FIELDS = ["data", "subject"];
 const COMBINING = ["$and", "$or", "$not"];
 const COMPARING = ["$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$startsWith", "$exists"];
-const OPERATORS = [...COMPARING, ...COMBINING];
+export const OPERATORS = [...COMPARING, ...COMBINING];
 /** No more than a person reads. */
 const maxProblems = 20;
 

@@ -45,7 +45,7 @@ test("a field named __proto__ is a field of the filter", async () => {
     `{"url":"${hook.url}","events":["*"],"filter":${filter}}`,
   );
   const { text } = await server.call("GET", `${acme}/${made.id}`);
-  expect(text).toContain('"__proto__": {"a": 1}'.replaceAll(": ", ":"));
+  expect(text).toContain(`"filter":${filter}`);
   const match = (data: string) =>
     server.call("POST", `${acme}/${made.id}/match`, `{"type":"a.b","data":${data}}`);
   expect((await match('{"__proto__":{"a":1}}')).json.matches).toBe(true);
