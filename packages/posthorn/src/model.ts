@@ -19,7 +19,8 @@ export interface Event {
   readonly createdAt: Date;
 }
 
-export type PayloadFormat = "envelope" | "data";
+export const PAYLOAD_FORMATS = ["envelope", "data", "thin"] as const;
+export type PayloadFormat = (typeof PAYLOAD_FORMATS)[number];
 
 export interface SignatureSettings {
   /** Names from the registry of `@posthorn/wire`, in the order their headers are written. */

@@ -14,7 +14,7 @@ import {
   time,
 } from "./parts.ts";
 
-const FORMATS = ["envelope", "data"] as const;
+const FORMATS = ["envelope", "data", "thin"] as const;
 const RETRY_ON = ["transient", "every"] as const;
 const ORDERINGS = ["none", "fifo"] as const;
 const FIFO_ON_DEAD = ["pass", "hold"] as const;

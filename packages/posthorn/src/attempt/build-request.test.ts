@@ -96,6 +96,12 @@ test("the format data sends the payload itself, and signs it", async () => {
   expect(await verify({ scheme: "t-v1", headers, body, secrets: [SECRET], now: NOW })).toEqual({ ok: true });
 });
 
+test("the format thin sends what happened to what, without the data, and signs that", async () => {
+  const { headers, body } = build({ format: "thin" });
+  expect(Buffer.from(body).toString()).toBe(`{"id":"evt_${EVENT_UUID}","type":"order.paid"}`);
+  expect(await verify({ scheme: "t-v1", headers, body, secrets: [SECRET], now: NOW })).toEqual({ ok: true });
+});
+
 test("X-OrientedOS with sha256 is reached by settings alone", () => {
   const { headers, body } = build({ signature: { schemes: ["sha256"], headerPrefix: "X-OrientedOS" } });
   const hex = createHmac("sha256", SECRET).update(body).digest("hex");

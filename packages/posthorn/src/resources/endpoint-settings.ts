@@ -13,14 +13,15 @@ import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { didYouMean, findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import { parseFilter } from "../fan-out/parse-filter.ts";
-import type {
-  FifoOnDead,
-  FilterInput,
-  Ordering,
-  PayloadFormat,
-  RetryOn,
-  RetryPolicy,
-  SignatureSettings,
+import {
+  type FifoOnDead,
+  type FilterInput,
+  type Ordering,
+  PAYLOAD_FORMATS,
+  type PayloadFormat,
+  type RetryOn,
+  type RetryPolicy,
+  type SignatureSettings,
 } from "../model.ts";
 import { isRetryPolicy } from "../settle/retry-schedule.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
@@ -79,7 +80,8 @@ export function effectiveSettings(
   defaults: EndpointDefaults,
 ): EndpointDefaults & OwnSettings {
   return {
-    format: stored.format ?? defaults.format,
+    // one that a later version wrote has no bytes here
+    format: PAYLOAD_FORMATS.find((format) => format === stored.format) ?? defaults.format,
     signature: { ...defaults.signature, ...stored.signature },
     headers: stored.headers ?? {},
     timeoutMs: stored.timeoutMs ?? defaults.timeoutMs,
@@ -187,7 +189,7 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
     events: check.read("events", current.events, readEvents),
     description: check.read("description", current.description, orDefault(readDescription)),
     isActive: check.read("isActive", current.isActive, readBoolean),
-    format: check.read("format", current.format, orDefault(oneOf(["envelope", "data"]))),
+    format: check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS))),
     signature,
     headers: check.read(
       "headers",

@@ -113,6 +113,23 @@ test("only what matches arrives, and the event's page says why it did not go els
   expect(log.not_matched).toHaveLength(1);
 });
 
+test("a thin endpoint is told what happened to what, by a filter on the data that it is not sent", async () => {
+  const server = await world({ started: true });
+  const receiver = await startScriptedReceiver();
+  onTestFinished(() => receiver.close());
+  const endpoint = { ...hook, url: `${receiver.url}/in`, format: "thin", filter: { data: { amount: 2 } } };
+  const { json: made } = await server.call("POST", acme, endpoint);
+  expect(made.format).toBe("thin");
+  await server.call("POST", "/api/v1/events", event({ amount: 1 }));
+  const { json: sent } = await server.call(
+    "POST",
+    "/api/v1/events",
+    event({ amount: 2 }, { subject: "o-1" }),
+  );
+  const [arrived] = await receiver.received(1);
+  expect(JSON.parse(String(arrived?.body))).toEqual({ id: sent.id, type: "order.paid", subject: "o-1" });
+});
+
 test("a filter can be tried, saved or not, before an event is published", async () => {
   const server = await world();
   const { json: made } = await server.call("POST", acme, {
