@@ -36,7 +36,7 @@ export const defaults: EndpointDefaults = {
 export type Resources = Awaited<ReturnType<typeof openResources>>;
 
 /** Once per test file; tests keep apart by their tenants. */
-export async function openResources() {
+export async function openResources({ maxPerTenant = 10 } = {}) {
   const database = await createDatabase();
   const pool = createPool(database.connectionString, { max: 20 });
   const db = new Database({ database: pool, schema: "posthorn" });
@@ -64,7 +64,7 @@ export async function openResources() {
       addressPolicy,
       defaults,
       nowMs: () => Date.now(),
-      maxPerTenant: 10,
+      maxPerTenant,
       onChanged,
       announce: createAnnounce({ operatorTenant: null, sendMail: null, alertWebhookUrl: null }),
     }),

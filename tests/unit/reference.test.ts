@@ -3,6 +3,14 @@ import { readFileSync } from "node:fs";
 import { errorRegistry } from "posthorn";
 import { describe, expect, test } from "vitest";
 import { optionNames, resolveConfig } from "../../packages/posthorn/src/config.ts";
+import { maxElements } from "../../packages/posthorn/src/fan-out/filter.ts";
+import {
+  maxFilterBytes,
+  maxFilterConditions,
+  maxFilterDepth,
+  maxFilterList,
+  OPERATORS,
+} from "../../packages/posthorn/src/fan-out/parse-filter.ts";
 import { RETRY_PRESETS } from "../../packages/posthorn/src/settle/retry-schedule.ts";
 import { routesOf } from "../../packages/server/src/api/handler.ts";
 import { httpErrorRegistry } from "../../packages/server/src/api/http-error.ts";
@@ -95,6 +103,22 @@ describe("the reference", () => {
     ];
     expect(reasons.length).toBeGreaterThan(7);
     expect(listed(page("http-api"))).toEqual(expect.arrayContaining(reasons));
+  });
+
+  test("lists every reason for which an endpoint did not get an event", () => {
+    const reasons = membersOf("NotMatchedReason", "resources/not-matched.ts");
+    expect(reasons.length).toBeGreaterThan(7);
+    expect(listed(page("filters"))).toEqual(expect.arrayContaining(reasons));
+  });
+
+  test("shows every operator of filters and its limits", () => {
+    const text = page("filters");
+    for (const operator of OPERATORS) expect(text).toContain(`"${operator}"`);
+    expect(text).toContain(`| JSON of the filter | ${maxFilterBytes / 1024} KB |`);
+    expect(text).toContain(`| levels, objects and lists | ${maxFilterDepth} |`);
+    expect(text).toContain(`| conditions | ${maxFilterConditions} |`);
+    expect(text).toContain(`| 1 to ${maxFilterList} |`);
+    expect(text).toContain(`| ${maxElements.toLocaleString("en")} for an event.`);
   });
 
   test("lists every reason for which an endpoint is disabled", () => {

@@ -3,9 +3,9 @@ export { type ClientOptions, createClient, type PosthornClient, pages } from "./
 export type { AuditEntry } from "./contract/audit-log.ts";
 export { contract, type PosthornContract } from "./contract/contract.ts";
 export type { Attempt, Delivery, DeliveryDetail } from "./contract/deliveries.ts";
-export type { Endpoint } from "./contract/endpoints.ts";
+export type { Endpoint, EndpointAttempt } from "./contract/endpoints.ts";
 export type { EventType, EventTypeDetail } from "./contract/event-types.ts";
-export type { Event, EventDetail } from "./contract/events.ts";
+export type { Event, EventDetail, NotMatched } from "./contract/events.ts";
 export type { Key } from "./contract/keys.ts";
 export type { Member } from "./contract/members.ts";
 export {

@@ -1,6 +1,8 @@
 // The types that travel along the pipeline, one per stage: an event becomes deliveries, a claimed delivery becomes
 // a prepared request, its outcome becomes a settlement. You cannot settle what was not sent.
 
+import type { Filter } from "./fan-out/filter.ts";
+
 /** Identifiers inside the engine are bare UUIDv7 strings; `evt_`, `dlv_` and `ep_` are put on at the edge. */
 export type Uuid = string;
 
@@ -17,7 +19,8 @@ export interface Event {
   readonly createdAt: Date;
 }
 
-export type PayloadFormat = "envelope" | "data";
+export const PAYLOAD_FORMATS = ["envelope", "data", "thin"] as const;
+export type PayloadFormat = (typeof PAYLOAD_FORMATS)[number];
 
 export interface SignatureSettings {
   /** Names from the registry of `@posthorn/wire`, in the order their headers are written. */
@@ -46,6 +49,9 @@ export type Ordering = "none" | "fifo";
 /** What a dead delivery does to those after it in its subject at a `fifo` endpoint. */
 export type FifoOnDead = "pass" | "hold";
 
+/** A filter as it was written: objects that mirror the event, with operators that begin with `$`. */
+export type FilterInput = Readonly<Record<string, unknown>>;
+
 export type AttemptTrigger = "event" | "retry" | "manual" | "test";
 
 /** What the delivering side needs to know of an endpoint; settings of the deployment are already filled in. */
@@ -56,6 +62,8 @@ export interface Target {
   readonly url: string;
   readonly isActive: boolean;
   readonly events: readonly string[];
+  /** Null: every event of these types. */
+  readonly filter: Filter | null;
   readonly format: PayloadFormat;
   readonly signature: SignatureSettings;
   readonly headers: Readonly<Record<string, string>>;

@@ -27,6 +27,7 @@ import {
 } from "./event/user-event.ts";
 import type { PublishInput, ValidEvent } from "./event/validate.ts";
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
+import { TEST_TYPE } from "./fan-out/matches.ts";
 import type { Event, Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
 import { type AuditLog, createAuditLog } from "./resources/audit-log.ts";
@@ -363,7 +364,7 @@ export class Instance implements Posthorn {
     const event: Event = {
       id: uuidv7(nowMs),
       tenant,
-      type: "webhook.test",
+      type: TEST_TYPE,
       apiVersion: "1",
       subject: null,
       sequence: null,

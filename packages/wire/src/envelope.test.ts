@@ -1,6 +1,6 @@
 // The envelope: field order, and data that arrives byte for byte.
 import { expect, test } from "vitest";
-import { type EnvelopeFields, envelope } from "./envelope.ts";
+import { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
 
 const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
 const FACTS = `{"id":"evt_${UUID}","type":"order.paid","api_version":"2025-01-01","created_at":"2025-06-01T10:00:00.007Z","tenant_id":"t1"`;
@@ -25,6 +25,13 @@ function textOf(payload: string, changed?: Partial<EnvelopeFields>): string {
 
 test("an event without subject and sequence leaves both out", () => {
   expect(textOf('{"a":1}')).toBe(`${FACTS},"data":{"a":1}}`);
+});
+
+test("a thin envelope has the id, the type and the subject, and no more", () => {
+  const thin = (subject: string | null) =>
+    new TextDecoder().decode(thinEnvelope({ id: UUID, type: "order.paid", subject }));
+  expect(thin("ö-1")).toBe(`{"id":"evt_${UUID}","type":"order.paid","subject":"ö-1"}`);
+  expect(thin(null)).toBe(`{"id":"evt_${UUID}","type":"order.paid"}`);
 });
 
 test("subject and sequence stand before the data", () => {

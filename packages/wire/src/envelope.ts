@@ -31,6 +31,13 @@ export function envelope(event: EnvelopeFields): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** What happened to what, and nothing of its data: the receiver reads the current state back. */
+export function thinEnvelope({ id, type, subject }: Pick<EnvelopeFields, "id" | "type" | "subject">) {
+  return encoder.encode(
+    JSON.stringify({ id: formatId("evt", id), type, ...(subject !== null && { subject }) }),
+  );
+}
+
 function headOf(event: EnvelopeFields): string {
   const id = formatId("evt", event.id);
   const subject = event.subject === null ? "" : `,"subject":${JSON.stringify(event.subject)}`;

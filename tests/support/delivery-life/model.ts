@@ -104,6 +104,7 @@ export const endpointSettings = {
   retryOn: null,
   ordering: null,
   fifoOnDead: null,
+  filter: null,
 };
 
 export async function startProcess(model: Model, slot: number): Promise<void> {

@@ -1,14 +1,33 @@
 // Endpoints: where a tenant's events go, and how.
 import { z } from "zod";
+import { attempt } from "./deliveries.ts";
 import { operation, type Permission } from "./operation.ts";
-import { deliveryId, endpointId, eventId, listQuery, nothing, page, tenantId, time } from "./parts.ts";
+import {
+  deliveryId,
+  endpointId,
+  eventId,
+  eventType,
+  listQuery,
+  nothing,
+  page,
+  tenantId,
+  time,
+} from "./parts.ts";
 
-const FORMATS = ["envelope", "data"] as const;
+const FORMATS = ["envelope", "data", "thin"] as const;
 const RETRY_ON = ["transient", "every"] as const;
 const ORDERINGS = ["none", "fifo"] as const;
 const FIFO_ON_DEAD = ["pass", "hold"] as const;
 
 const signature = z.object({ schemes: z.array(z.string()), header_prefix: z.string() });
+
+/** Taken as it is: the library reads it, and zod would drop a field named `__proto__`. */
+const filter = z.unknown().meta({
+  id: "Filter",
+  type: "object",
+  description: "What an event must have to be delivered; see the reference of filters.",
+  examples: [{ data: { amount: { $gte: 100 } }, subject: { $startsWith: "order-" } }],
+});
 
 /** As an endpoint shows it; it may be sent back as it is. */
 const retryPolicy = z
@@ -44,7 +63,7 @@ export const endpoint = z
     url: z.string(),
     description: z.string().nullable(),
     events: z.array(z.string()),
-    filter: z.unknown().nullable(),
+    filter: filter.nullable(),
     is_active: z.boolean(),
     disabled_reason: z.string().nullable(),
     disabled_at: time.nullable(),
@@ -89,6 +108,7 @@ const endpointPatch = z
     retry_on: z.enum(RETRY_ON).nullable(),
     ordering: z.enum(ORDERINGS).nullable(),
     fifo_on_dead: z.enum(FIFO_ON_DEAD).nullable(),
+    filter: filter.nullable(),
   })
   .partial()
   .meta({ id: "EndpointPatch" });
@@ -102,6 +122,38 @@ const endpointInput = z
     secret: z.string().optional(),
   })
   .meta({ id: "EndpointInput" });
+
+/** With `id` it changes that endpoint, without it makes one. */
+const endpointImport = z
+  .strictObject({ ...endpointInput.shape, url: z.string().optional(), id: endpointId.optional() })
+  .meta({ id: "EndpointImport" });
+
+const imported = z
+  .object({
+    dry_run: z.boolean(),
+    endpoints: z.array(
+      z.object({
+        action: z.enum(["created", "updated", "unchanged"]),
+        id: endpointId.nullable().describe("Null for one that a dry run would make."),
+        secret: z.string().nullable().describe("Of a new one, shown this once."),
+      }),
+    ),
+  })
+  .meta({ id: "Imported" });
+
+const matchResult = z
+  .object({
+    matches: z.boolean(),
+    reason: z.enum(["type", "filter"]).nullable(),
+    detail: z.string().nullable(),
+    pointer: z.string().nullable().describe("To the condition of the filter that does not hold."),
+  })
+  .meta({ id: "MatchResult" });
+
+const endpointAttempt = attempt
+  .extend({ delivery_id: deliveryId, event_id: eventId })
+  .meta({ id: "EndpointAttempt" });
+export type EndpointAttempt = z.output<typeof endpointAttempt>;
 
 const ofTenant = "/api/v1/tenants/{tenant}/endpoints";
 const path = `${ofTenant}/{endpoint}` as const;
@@ -146,6 +198,38 @@ export const endpoints = {
     summary: "Deletes an endpoint and cancels what it is owed",
     permission: managing,
     answer: { status: 204, schema: null },
+  }),
+  import: operation({
+    method: "POST",
+    path: `${ofTenant}/import`,
+    summary: "Makes and changes up to 500 endpoints, all or none; new secrets are shown this once",
+    permission: managing,
+    body: z.strictObject({
+      endpoints: z.array(endpointImport).meta({ minItems: 1, maxItems: 500 }),
+      dry_run: z.boolean().optional().describe("Says what would be done, and does nothing."),
+    }),
+    answer: { status: 200, schema: imported },
+  }),
+  match: operation({
+    method: "POST",
+    path: `${path}/match`,
+    summary: "Says whether it would get such an event, and if not why; nothing is published",
+    permission: reading,
+    body: z.strictObject({
+      type: eventType,
+      data: z.unknown(),
+      subject: z.string().nullable().optional(),
+      filter: filter.nullable().optional().describe("To be tried in place of the endpoint's own."),
+    }),
+    answer: { status: 200, schema: matchResult },
+  }),
+  listAttempts: operation({
+    method: "GET",
+    path: `${path}/attempts`,
+    summary: "Lists its attempts, those of the newest delivery first",
+    permission: { scopes: ["deliveries:read"], reach: "tenant" },
+    query: listQuery({}),
+    answer: { status: 200, schema: page(endpointAttempt) },
   }),
   disable: operation({
     method: "POST",

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { delivery } from "./deliveries.ts";
 import { operation, type Permission } from "./operation.ts";
 import {
+  endpointId,
   eventId,
   eventType,
   listQuery,
@@ -30,7 +31,32 @@ export const event = z
   .meta({ id: "Event" });
 export type Event = z.output<typeof event>;
 
-const eventDetail = event.extend({ deliveries: z.array(delivery) }).meta({ id: "EventDetail" });
+const NOT_MATCHED = [
+  "type",
+  "filter",
+  "created_later",
+  "deleted",
+  "test",
+  "about_itself",
+  "waiting",
+  "tenant_inactive",
+  "matches_now",
+] as const;
+
+const notMatched = z
+  .object({
+    endpoint_id: endpointId,
+    reason: z.enum(NOT_MATCHED),
+    detail: z.string().describe("A sentence; nothing of the event's data is in it."),
+    pointer: z.string().nullable().describe("Of `filter`: to the first condition that does not hold."),
+    settings_changed: z.boolean().describe("It was changed since; the reason is about its settings of now."),
+  })
+  .meta({ id: "NotMatched" });
+export type NotMatched = z.output<typeof notMatched>;
+
+const eventDetail = event
+  .extend({ deliveries: z.array(delivery), not_matched: z.array(notMatched) })
+  .meta({ id: "EventDetail" });
 export type EventDetail = z.output<typeof eventDetail>;
 
 const eventInput = z
@@ -95,7 +121,7 @@ export const events = {
   get: operation({
     method: "GET",
     path: "/api/v1/events/{event}",
-    summary: "Shows an event with its deliveries",
+    summary: "Shows an event with its deliveries, and why other endpoints have none",
     permission: reading,
     answer: { status: 200, schema: eventDetail },
   }),

@@ -53,6 +53,7 @@ function target(changed: Partial<Target> = {}): Target {
     retryPolicy: { kind: "gaps", gapsMs: [1_000] },
     ordering: "none",
     fifoOnDead: "pass",
+    filter: null,
     retryOn: "transient",
     ...changed,
   };
@@ -92,6 +93,12 @@ test("Stripe's SDK and the Standard Webhooks library accept the default request 
 test("the format data sends the payload itself, and signs it", async () => {
   const { headers, body } = build({ format: "data" });
   expect(body).toEqual(delivery.event.payload);
+  expect(await verify({ scheme: "t-v1", headers, body, secrets: [SECRET], now: NOW })).toEqual({ ok: true });
+});
+
+test("the format thin sends what happened to what, without the data, and signs that", async () => {
+  const { headers, body } = build({ format: "thin" });
+  expect(Buffer.from(body).toString()).toBe(`{"id":"evt_${EVENT_UUID}","type":"order.paid"}`);
   expect(await verify({ scheme: "t-v1", headers, body, secrets: [SECRET], now: NOW })).toEqual({ ok: true });
 });
 

@@ -14,6 +14,9 @@ function matchesOne(pattern: string, type: string): boolean {
 /** Types of Posthorn's own events; nobody else may publish them. */
 export const SYSTEM_TYPE_PREFIX = "webhook.";
 
+/** Goes to one endpoint, whatever that endpoint asks for. */
+export const TEST_TYPE = "webhook.test";
+
 /** An endpoint is not sent what Posthorn has to say about it: a disabled one would be owed its own obituary. */
 export function isAbout({ type, subject }: Pick<Event, "type" | "subject">, endpointId: Uuid): boolean {
   return type.startsWith(SYSTEM_TYPE_PREFIX) && subject === formatId("ep", endpointId);

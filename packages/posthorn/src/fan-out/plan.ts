@@ -3,6 +3,7 @@ import type { Event, Target, Uuid } from "../model.ts";
 import { claim, type QueuedDelivery } from "../storage/queries/events/ingest.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import type { FanOutBatch, LaneHolder } from "./fan-out.ts";
+import { type FilterFacts, failedCondition, readFacts } from "./filter.ts";
 import { laneRoom } from "./lane-room.ts";
 import { isAbout } from "./matches.ts";
 import type { Routes } from "./routes.ts";
@@ -18,9 +19,15 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHo
   const hoped = new Map<Uuid, number>();
   const subjects = new Set<string>();
   for (const event of batch.events) {
+    // read once, and only for whoever has a filter
+    let facts: FilterFacts | undefined;
     for (const target of routes.matching(event.tenant, event.type)) {
       const { endpointId } = target;
       if (isAbout(event, endpointId)) continue;
+      if (target.filter !== null) {
+        facts ??= readFacts(event);
+        if (failedCondition(target.filter, facts) !== null) continue;
+      }
       const isOrdered = target.ordering === "fifo" && canBeOrdered(event, batch);
       const reservation = lanes.reserve(target);
       const isHoped = reservation.claim === claim.ifGained;

@@ -172,7 +172,7 @@ export function toDeliveryView(row: DeliveryRow): DeliveryView {
   };
 }
 
-function toAttemptView({ startedMs, nextRetryMs, ...row }: AttemptRow): AttemptView {
+export function toAttemptView({ startedMs, nextRetryMs, ...row }: AttemptRow): AttemptView {
   return { ...row, startedAt: toDate(startedMs), nextRetryAt: toDate(nextRetryMs) };
 }
 

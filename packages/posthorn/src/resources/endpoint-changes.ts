@@ -17,10 +17,10 @@ export interface EndpointChange {
 }
 
 export interface EndpointChanges {
-  /** An endpointId of null says that nothing was changed. */
+  /** Without endpointIds nothing was changed. */
   change<Result>(
     tenant: string,
-    work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointId: Uuid | null }>,
+    work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointIds: readonly Uuid[] }>,
   ): Promise<Result>;
   changeOne<Result>(
     tenant: string,
@@ -37,17 +37,20 @@ export function createEndpointChanges(
 
   async function change<Result>(
     tenant: string,
-    work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointId: Uuid | null }>,
+    work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointIds: readonly Uuid[] }>,
   ): Promise<Result> {
     const done = await db.transaction(async (tx) => {
       if (!isTenantId(tenant) || (await lockTenant(tx, tenant)) === null) throw tenantNotFound(tenant);
-      const { result, endpointId } = await work(tx);
-      if (endpointId === null) return { result, endpointId, owner: null };
+      const { result, endpointIds } = await work(tx);
+      if (endpointIds.length === 0) return { result, changed: [] };
       await raiseRoutingVersion(tx, tenant);
-      const owners = await syncLanes(tx, [endpointId]);
-      return { result, endpointId, owner: owners.get(endpointId) ?? null };
+      const owners = await syncLanes(tx, endpointIds);
+      return {
+        result,
+        changed: endpointIds.map((endpointId) => ({ endpointId, owner: owners.get(endpointId) ?? null })),
+      };
     });
-    if (done.endpointId !== null) onChanged?.({ endpointId: done.endpointId, owner: done.owner });
+    for (const change of done.changed) onChanged?.(change);
     return done.result;
   }
 
@@ -61,7 +64,7 @@ export function createEndpointChanges(
     return await change(tenant, async (tx) => {
       const current = await lockEndpoint(tx, tenant, uuid);
       if (current === null) throw endpointNotFound(id);
-      return { result: await work(tx, current), endpointId: uuid };
+      return { result: await work(tx, current), endpointIds: [uuid] };
     }).catch((error) => {
       // a tenant that does not exist has no endpoints either
       throw error instanceof PosthornError && error.code === "tenant_not_found"

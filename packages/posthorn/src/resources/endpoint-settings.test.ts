@@ -36,6 +36,7 @@ test("url and events are enough, everything else is as the deployment is set", (
       retryOn: null,
       ordering: null,
       fifoOnDead: null,
+      filter: null,
     },
     secret: null,
   });

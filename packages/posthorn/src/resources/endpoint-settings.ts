@@ -12,13 +12,16 @@ import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { didYouMean, findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
-import type {
-  FifoOnDead,
-  Ordering,
-  PayloadFormat,
-  RetryOn,
-  RetryPolicy,
-  SignatureSettings,
+import { parseFilter } from "../fan-out/parse-filter.ts";
+import {
+  type FifoOnDead,
+  type FilterInput,
+  type Ordering,
+  PAYLOAD_FORMATS,
+  type PayloadFormat,
+  type RetryOn,
+  type RetryPolicy,
+  type SignatureSettings,
 } from "../model.ts";
 import { isRetryPolicy } from "../settle/retry-schedule.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
@@ -44,6 +47,8 @@ export interface EndpointInput {
   readonly ordering?: Ordering | null | undefined;
   /** Of a `fifo` endpoint. Null means `pass`: those after a dead one go on. `hold`: they wait until it is retried. */
   readonly fifoOnDead?: FifoOnDead | null | undefined;
+  /** What an event of these types must have to be delivered; null or nothing: every one is. */
+  readonly filter?: FilterInput | null | undefined;
   /** Your own `whsec_…` or `whsk_…`; one is made when it is left out. */
   readonly secret?: string | undefined;
 }
@@ -71,11 +76,12 @@ export interface OwnSettings {
 
 /** What is in force for an endpoint. */
 export function effectiveSettings(
-  stored: Omit<EndpointSettings, "url" | "events" | "description" | "isActive">,
+  stored: Omit<EndpointSettings, "url" | "events" | "filter" | "description" | "isActive">,
   defaults: EndpointDefaults,
 ): EndpointDefaults & OwnSettings {
   return {
-    format: stored.format ?? defaults.format,
+    // one that a later version wrote has no bytes here
+    format: PAYLOAD_FORMATS.find((format) => format === stored.format) ?? defaults.format,
     signature: { ...defaults.signature, ...stored.signature },
     headers: stored.headers ?? {},
     timeoutMs: stored.timeoutMs ?? defaults.timeoutMs,
@@ -160,13 +166,13 @@ const NEW_ENDPOINT: EndpointSettings = {
   retryOn: null,
   ordering: null,
   fifoOnDead: null,
+  filter: null,
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
 /** What an endpoint shows besides. */
 const READ_ONLY = [
   "id",
   "tenant",
-  "filter",
   "disabledReason",
   "disabledAt",
   "circuit",
@@ -183,7 +189,7 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
     events: check.read("events", current.events, readEvents),
     description: check.read("description", current.description, orDefault(readDescription)),
     isActive: check.read("isActive", current.isActive, readBoolean),
-    format: check.read("format", current.format, orDefault(oneOf(["envelope", "data"]))),
+    format: check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS))),
     signature,
     headers: check.read(
       "headers",
@@ -197,6 +203,7 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
     retryOn: check.read("retryOn", current.retryOn, orDefault(oneOf(["transient", "every"]))),
     ordering: check.read("ordering", current.ordering, orDefault(oneOf(["none", "fifo"]))),
     fifoOnDead: check.read("fifoOnDead", current.fifoOnDead, orDefault(oneOf(["pass", "hold"]))),
+    filter: check.read("filter", current.filter, orDefault(readFilter)),
   };
 }
 
@@ -305,6 +312,13 @@ function readRetryPolicy(value: unknown, refuse: Refuse): RetryPolicy | undefine
   } catch (error) {
     return refuse((error as Error).message);
   }
+}
+
+function readFilter(value: unknown, refuse: Refuse): FilterInput | undefined {
+  const parsed = parseFilter(value);
+  if (parsed.ok) return value as FilterInput;
+  for (const { pointer, message } of parsed.problems) refuse(message, pointer);
+  return undefined;
 }
 
 function readSecret(value: unknown, refuse: Refuse): string | undefined {

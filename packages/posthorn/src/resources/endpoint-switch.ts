@@ -61,7 +61,7 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
     const isDisabled = await changes.change(tenant, async (tx) => {
       const disabled = await disableEndpoint(tx, endpointId, cause, url);
       if (disabled !== null) await announce(tx, disabled);
-      return { result: disabled !== null, endpointId: disabled === null ? null : endpointId };
+      return { result: disabled !== null, endpointIds: disabled === null ? [] : [endpointId] };
     });
     if (isDisabled) onDisabled();
     return isDisabled;

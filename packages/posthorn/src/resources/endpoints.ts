@@ -1,6 +1,6 @@
 // Endpoints: where a tenant's events go. Every change raises the endpoint's version and takes the way of
 // endpoint-changes.ts.
-import { formatId, generateSecret, generateSigningKey, parseId, schemeNamed, uuidv7 } from "@posthorn/wire";
+import { formatId, parseId } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
@@ -8,6 +8,7 @@ import type {
   CircuitState,
   DisableCause,
   FifoOnDead,
+  FilterInput,
   Ordering,
   PayloadFormat,
   RetryOn,
@@ -17,23 +18,18 @@ import type {
 } from "../model.ts";
 import { circuitOf } from "../settle/endpoint-health.ts";
 import type { Database, Queryable } from "../storage/database.ts";
-import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
+import type { KeyRing } from "../storage/key-ring.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
 import { countEndpoints, findEndpoint, listEndpoints } from "../storage/queries/endpoints/read.ts";
-import { targetsByIds } from "../storage/queries/endpoints/targets.ts";
-import {
-  type EndpointSettings,
-  insertEndpoint,
-  markDeleted,
-  raiseEndpointVersion,
-  updateEndpoint,
-} from "../storage/queries/endpoints/write.ts";
-import { forgetHealth } from "../storage/queries/health/record.ts";
+import { markDeleted, raiseEndpointVersion } from "../storage/queries/endpoints/write.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
-import { deleteSecrets, insertSecret, retireSecrets } from "../storage/queries/secrets/rotate.ts";
+import { deleteSecrets, retireSecrets } from "../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
+import { type EndpointAttempt, listEndpointAttempts } from "./endpoint-attempts.ts";
 import { createEndpointChanges, type EndpointChange, endpointNotFound } from "./endpoint-changes.ts";
+import { createEndpointImport, type ImportInput, type ImportResult } from "./endpoint-import.ts";
+import { type MatchInput, type MatchResult, matchEndpoint } from "./endpoint-match.ts";
 import {
   type EndpointDefaults,
   type EndpointInput,
@@ -46,8 +42,8 @@ import {
   secretProblem,
 } from "./endpoint-settings.ts";
 import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
+import { createEndpointWriter } from "./endpoint-writer.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
-import { toTarget } from "./targets.ts";
 import { counted, isTenantId, tenantNotFound } from "./tenants.ts";
 
 /** With the deployment's settings filled in where the endpoint has none of its own. */
@@ -57,7 +53,8 @@ export interface Endpoint {
   readonly url: string;
   readonly description: string | null;
   readonly events: readonly string[];
-  readonly filter: null;
+  /** As it was written; null: none. */
+  readonly filter: FilterInput | null;
   readonly isActive: boolean;
   /** `manual`, `gone`, … while it is not active. */
   readonly disabledReason: string | null;
@@ -109,6 +106,12 @@ export interface Endpoints {
   update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint>;
   /** What is owed and not being sent ends as dead (`endpoint_deleted`). */
   delete(tenant: string, id: string): Promise<void>;
+  /** The newest delivery first, and of each delivery the newest attempt. */
+  attempts(tenant: string, id: string, query?: PageQuery): Promise<Page<EndpointAttempt>>;
+  /** All or nothing: an item with an `id` changes that endpoint, one without makes one. Secrets are shown here only. */
+  import(tenant: string, input: ImportInput): Promise<ImportResult>;
+  /** Would it get such an event? Nothing is published. */
+  match(tenant: string, id: string, input: MatchInput): Promise<MatchResult>;
   rotateSecret(
     tenant: string,
     id: string,
@@ -149,25 +152,36 @@ const MAX_OVERLAP_SECONDS = 14 * DAY_SECONDS;
 const MAX_VALID_SECRETS = 5;
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
-  const { db, keyRing, defaults, maxPerTenant = 10, announce, onDisabled = () => {} } = options;
+  const { db, defaults, maxPerTenant = 10, announce, onDisabled = () => {} } = options;
   const changes = createEndpointChanges(db, options.onChanged);
   const { change, changeOne } = changes;
+  const writer = createEndpointWriter(options);
   const view = (row: EndpointRow) => toEndpoint(row, defaults, options.nowMs());
   const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
-  return { create, list, get, update, delete: remove, rotateSecret, ...onAndOff };
+  const importAll = createEndpointImport({ ...options, changes, writer, maxPerTenant });
+  const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(db, ...asked);
+  return {
+    create,
+    list,
+    get,
+    update,
+    delete: remove,
+    attempts,
+    import: importAll,
+    match,
+    rotateSecret,
+    ...onAndOff,
+  };
 
   async function create(tenant: string, input: EndpointInput) {
     const { settings, secret: ownSecret } = parseEndpointInput(input, options);
-    const secret = ownSecret ?? (await makeSecret(schemesOf(settings, defaults)));
-    const id = uuidv7(options.nowMs());
+    const made = await writer.prepare(settings, ownSecret);
     const row = await change(tenant, async (tx) => {
       // exact, because the tenant's row is locked and this statement came after
       if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
-      const inserted = await insertEndpoint(tx, id, tenant, settings);
-      await addSecret(tx, id, secret);
-      return { result: inserted, endpointId: id };
+      return { result: await writer.insert(tx, tenant, made), endpointIds: [made.id] };
     });
-    return { endpoint: view(row), secret };
+    return { endpoint: view(row), secret: made.secret };
   }
 
   async function list(tenant: string, query: PageQuery = {}): Promise<Page<Endpoint>> {
@@ -191,12 +205,8 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   async function update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint> {
     const row = await changeOne(tenant, id, async (tx, current) => {
       const settings = parseEndpointPatch(patch, current, options);
-      await checkStillSigned(tx, current, settings);
-      const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
-      if (isAnew) await forgetHealth(tx, current.id);
-      if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold")
-        await letGoOfSubjects(tx, current.id);
-      return await updateEndpoint(tx, current.id, settings);
+      await writer.checkStillSigned(tx, current, settings);
+      return await writer.update(tx, current, settings);
     });
     return view(row);
   }
@@ -218,7 +228,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     checkRotation(overlapSeconds, ownSecret);
     return await changeOne(tenant, id, async (tx, current) => {
       const schemes = schemesOf(current, defaults);
-      const secret = ownSecret ?? (await makeSecret(schemes));
+      const secret = ownSecret ?? (await writer.makeSecret(current));
       if (!fitsAny(secret, schemes)) {
         throw invalidRotation(
           "/secret",
@@ -227,34 +237,15 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       }
       const retired = await retireSecrets(tx, current.id, overlapSeconds);
       if (retired.count >= MAX_VALID_SECRETS) throw tooManySecrets();
-      await addSecret(tx, current.id, secret);
+      await writer.addSecret(tx, current.id, secret);
       await raiseEndpointVersion(tx, current.id);
       const { lastExpiresMs } = retired;
       return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };
     });
   }
 
-  async function addSecret(tx: Queryable, endpointId: Uuid, secret: string): Promise<void> {
-    const id = uuidv7(options.nowMs());
-    await insertSecret(tx, endpointId, { id, ...keyRing.encrypt(secret, secretBinding(endpointId, id)) });
-  }
-
-  /** Nothing is sent unsigned: new schemes need a secret of their kind among those that are valid. */
-  async function checkStillSigned(
-    tx: Queryable,
-    current: EndpointSettings & { id: Uuid },
-    next: EndpointSettings,
-  ): Promise<void> {
-    const schemes = schemesOf(next, defaults);
-    if (String(schemes) === String(schemesOf(current, defaults))) return;
-    const [row] = await targetsByIds(tx, [current.id]);
-    const secrets = row === undefined ? [] : toTarget(row, defaults, keyRing).secrets;
-    if (secrets.some(({ value }) => fitsAny(value, schemes))) return;
-    throw invalidRotation(
-      "/signature/schemes",
-      `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme beside those in use, rotate to a ` +
-        "secret of its kind, and then take the others away.",
-    );
+  async function match(tenant: string, id: string, input: MatchInput): Promise<MatchResult> {
+    return matchEndpoint(await get(tenant, id), input);
   }
 }
 
@@ -280,7 +271,7 @@ function toEndpoint(row: EndpointRow, defaults: EndpointDefaults, nowMs: number)
     url: row.url,
     description: row.description,
     events: row.events,
-    filter: null,
+    filter: row.filter,
     isActive: row.isActive,
     disabledReason: row.disabledReason,
     disabledAt: toDate(row.disabledMs),
@@ -296,12 +287,6 @@ function toEndpoint(row: EndpointRow, defaults: EndpointDefaults, nowMs: number)
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),
   };
-}
-
-/** `whsk_` where every scheme wants an ed25519 key, `whsec_` otherwise. */
-async function makeSecret(schemes: readonly string[]): Promise<string> {
-  const isAsymmetric = schemes.every((name) => schemeNamed(name).key === "ed25519");
-  return isAsymmetric ? (await generateSigningKey()).signingKey : generateSecret();
 }
 
 function checkRotation(overlapSeconds: unknown, secret: unknown): void {

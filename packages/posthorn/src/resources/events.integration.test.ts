@@ -41,6 +41,7 @@ test("an event is shown as it was recorded, with its deliveries to endpoints tha
     payload: Buffer.from('{"b": 1.0, "a":2}'),
     createdAt: new Date(1_750_000_000_123),
     deliveries: expect.any(Array),
+    notMatched: [expect.objectContaining({ endpointId: none.endpoint.id })],
   });
   expect(new Map(shown.deliveries.map(({ id, state }) => [id, state]))).toEqual(
     new Map([

@@ -8,9 +8,10 @@ import { deliveryIdOf } from "../fan-out/delivery-id.ts";
 import type { Event, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { findDeliveries } from "../storage/queries/deliveries/find.ts";
-import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
+import { endpointsOfEvent } from "../storage/queries/endpoints/of-event.ts";
 import { findEvent, listEvents } from "../storage/queries/events/list.ts";
 import { type DeliveryView, toDeliveryView } from "./deliveries.ts";
+import { type NotMatched, notMatched } from "./not-matched.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
 export interface EventView {
@@ -23,6 +24,12 @@ export interface EventView {
   /** The JSON of `data`, byte for byte as it was given. */
   readonly payload: Buffer;
   readonly createdAt: Date;
+}
+
+export interface EventDetail extends EventView {
+  readonly deliveries: readonly DeliveryView[];
+  /** The tenant's endpoints that have no delivery of it, and why. */
+  readonly notMatched: readonly NotMatched[];
 }
 
 export interface EventQuery extends PageQuery {
@@ -44,7 +51,7 @@ export interface Events {
   get(
     id: string,
     scope?: { readonly tenant?: string | undefined; readonly redacted?: boolean | undefined },
-  ): Promise<EventView & { readonly deliveries: readonly DeliveryView[] }>;
+  ): Promise<EventDetail>;
 }
 
 export interface EventsOptions {
@@ -79,7 +86,7 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
       uuid === null ? null : await findEvent(db, uuid, tenant === undefined ? null : String(tenant));
     if (event === null) throw notFound(uuid);
     const show = await viewer(redacted);
-    return { ...show(event), deliveries: await deliveriesOf(event) };
+    return { ...show(event), ...(await becameOf(event)) };
   }
 
   /** By what the catalogue says now, and not what it said half a second ago. */
@@ -93,13 +100,14 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
   }
 
   /** By primary key, for every endpoint the tenant has or had: nothing indexes deliveries by event. */
-  async function deliveriesOf(event: Event): Promise<DeliveryView[]> {
-    const endpointIds = await endpointIdsOf(db, event.tenant);
+  async function becameOf(event: Event): Promise<Pick<EventDetail, "deliveries" | "notMatched">> {
+    const endpoints = await endpointsOfEvent(db, event.tenant, event.id);
     const rows = await findDeliveries(
       db,
-      endpointIds.map((endpointId) => deliveryIdOf(event.id, endpointId)),
+      endpoints.map(({ id }) => deliveryIdOf(event.id, id)),
     );
-    return rows.map(toDeliveryView);
+    const deliveredTo = new Set(rows.map(({ endpointId }) => endpointId));
+    return { deliveries: rows.map(toDeliveryView), notMatched: notMatched(event, endpoints, deliveredTo) };
   }
 }
 

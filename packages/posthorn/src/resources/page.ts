@@ -20,7 +20,7 @@ export const MAX_PAGE_LIMIT = 250;
 export const DEFAULT_PAGE_LIMIT = 50;
 
 /** The highest and lowest possible id: bounds that leave nothing out. */
-const HIGHEST_UUID: Uuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+export const HIGHEST_UUID: Uuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const LOWEST_UUID: Uuid = "00000000-0000-0000-0000-000000000000";
 
 /** Collects everything wrong with a query, so that one answer names it all. */
@@ -49,11 +49,15 @@ export class QueryReader {
     ) {
       return text.slice(list.length + 1);
     }
+    this.refuseCursor();
+    return null;
+  }
+
+  refuseCursor(): void {
     this.refuse(
       "cursor",
       "This is not a cursor of this list. Pass nextCursor of the page before, or leave it out.",
     );
-    return null;
   }
 
   id(field: string, kind: "evt" | "dlv" | "ep", value: string | undefined): Uuid | null {
@@ -84,12 +88,7 @@ export class QueryReader {
     query: PageQuery & { createdAfter?: Date | undefined; createdBefore?: Date | undefined },
   ): IdRange {
     const cursor = this.cursor(list, query);
-    if (cursor !== null && !UUID.test(cursor)) {
-      this.refuse(
-        "cursor",
-        "This is not a cursor of this list. Pass nextCursor of the page before, or leave it out.",
-      );
-    }
+    if (cursor !== null && !UUID.test(cursor)) this.refuseCursor();
     const notBefore = this.#time("createdAfter", query.createdAfter) ?? LOWEST_UUID;
     const before = this.#time("createdBefore", query.createdBefore) ?? HIGHEST_UUID;
     return { notBefore, before: cursor !== null && cursor < before ? cursor : before };

@@ -31,6 +31,7 @@ test("a tenant's targets come with its version, inactive ones included and delet
     url: hook.url,
     isActive: true,
     events: hook.events,
+    filter: null,
     health: null,
     ...defaults,
     headers: { "X-A": "b" },

@@ -1,5 +1,7 @@
 // Endpoints as the delivering side sees them: settings filled in, secrets readable.
-import type { Target, TargetSecret, Uuid } from "../model.ts";
+import type { Filter } from "../fan-out/filter.ts";
+import { parseFilter } from "../fan-out/parse-filter.ts";
+import type { FilterInput, Target, TargetSecret, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
 import {
@@ -74,6 +76,7 @@ export function toTarget(row: TargetRow, defaults: EndpointDefaults, keyRing: Ke
     url: row.url,
     isActive: row.isActive && row.tenantIsActive,
     events: row.events,
+    filter: readableFilter(row.filter),
     health: row.health,
     ...effectiveSettings(row, defaults),
     // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to
@@ -83,6 +86,12 @@ export function toTarget(row: TargetRow, defaults: EndpointDefaults, keyRing: Ke
       return secrets;
     },
   };
+}
+
+/** One that a later version wrote, and this one cannot read, lets all events through: more is better than lost. */
+export function readableFilter(filter: FilterInput | null): Filter | null {
+  const parsed = filter === null ? null : parseFilter(filter);
+  return parsed?.ok ? parsed.filter : null;
 }
 
 function decryptSecret(endpointId: Uuid, row: SecretRow, keyRing: KeyRing): TargetSecret {

@@ -24,6 +24,25 @@ test("what the client calls is what the server answers, in the contract's shapes
   expect(await client.deliveries.get({ delivery })).toMatchObject({ state: "pending", attempts: [] });
   expect((await client.deliveries.listOfTenant({ tenant: "acme" })).data).toHaveLength(1);
   expect((await client.deliveries.listOfEndpoint({ tenant: "acme", endpoint })).data).toHaveLength(1);
+  expect((await client.endpoints.listAttempts({ tenant: "acme", endpoint })).data).toEqual([]);
+  const { endpoints: imported } = await client.endpoints.import({
+    tenant: "acme",
+    body: { endpoints: [{ id: endpoint, filter: { data: { total: { $gt: 1 } } } }], dry_run: false },
+  });
+  expect(imported).toEqual([{ action: "updated", id: endpoint, secret: null }]);
+  expect(
+    await client.endpoints.match({
+      tenant: "acme",
+      endpoint,
+      body: { type: "order.paid", data: { total: 1 } },
+    }),
+  ).toMatchObject({ matches: false, pointer: "/data/total/$gt" });
+  const { id: unmatched } = (await client.events.publish({
+    body: { tenant: "acme", type: "order.paid", data: { total: 1 } },
+  })) as { id: string };
+  expect((await client.events.get({ event: unmatched })).not_matched).toMatchObject([
+    { endpoint_id: endpoint, reason: "filter" },
+  ]);
   await client.endpoints.rotateSecret({ tenant: "acme", endpoint, body: { overlap_seconds: 60 } });
   await client.endpoints.update({ tenant: "acme", endpoint, body: { description: "billing" } });
   expect(await client.endpoints.get({ tenant: "acme", endpoint })).toMatchObject({ description: "billing" });

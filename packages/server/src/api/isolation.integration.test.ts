@@ -33,6 +33,8 @@ const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> = {
   "tenants.put": () => ({}),
   "members.put": () => ({ role: "member" }),
   "endpoints.create": () => endpointInput,
+  "endpoints.import": () => ({ endpoints: [endpointInput] }),
+  "endpoints.match": () => ({ type: "order.paid", data: {} }),
   "endpoints.update": () => ({ description: "taken over" }),
   "keys.create": (tenant) => ({ name: "taken over", scopes: ["admin"], tenant }),
 };

@@ -30,13 +30,18 @@ test("an error of the library keeps its code, and its places in the API's spelli
   });
 });
 
-test("names below headers are the caller's own", () => {
+test("names below headers, filters and data are the caller's own", () => {
   expect(apiPointer("/headers/X-MyTeam")).toBe("/headers/X-MyTeam");
+  expect(apiPointer("/filter/data/orderId/$startsWith")).toBe("/filter/data/orderId/$startsWith");
+  expect(apiPointer("/endpoints/3/filter/data/orderId")).toBe("/endpoints/3/filter/data/orderId");
+  expect(apiPointer("/endpoints/3/timeoutMs")).toBe("/endpoints/3/timeout_ms");
   expect(apiPointer("/signature/headerPrefix")).toBe("/signature/header_prefix");
 });
 
 test.each([
   ["/retryPolicy: This. /maxInFlight: That.", "/retry_policy: This. /max_in_flight: That."],
+  ["/filter/data/orderId/$eq: Wrong. /timeoutMs: Too.", "/filter/data/orderId/$eq: Wrong. /timeout_ms: Too."],
+  ["Did you mean $startsWith?", "Did you mean $startsWith?"],
   ["Pass nextCursor of the page before.", "Pass next_cursor of the page before."],
   ["{ exponential: { cap: '1d', maxAttempts: 12 } }", "{ exponential: { cap: '1d', max_attempts: 12 } }"],
   ['There is no tenant "maxInFlight".', 'There is no tenant "maxInFlight".'],

@@ -113,13 +113,14 @@ export function apiPointer(pointer: string): string {
 }
 
 /**
- * A sentence of the library in the names of the API: outside quotation marks, where a caller's own words are, a word
- * in camelCase is a field.
+ * A sentence of the library in the names of the API: outside quotation marks, where a caller's own words are, a pointer
+ * is one of the API's, and a word in camelCase is a field unless a dollar makes it an operator.
  */
 export function apiText(message: string): string {
-  return message.replace(/"[^"]*"|\b[a-z]+(?:[A-Z][a-z0-9]*)+\b/g, (part) =>
-    part.startsWith('"') ? part : snakeCase(part),
-  );
+  return message.replace(/"[^"]*"|(?<=^|\s)\/[^\s":]+|(?<![$\w])[a-z]+(?:[A-Z][a-z0-9]*)+\b/g, (part) => {
+    if (part.startsWith('"')) return part;
+    return part.startsWith("/") ? apiPointer(part) : snakeCase(part);
+  });
 }
 
 function snakeCase(name: string): string {

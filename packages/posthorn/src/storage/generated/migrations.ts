@@ -1206,4 +1206,12 @@ end
 $$;
 `,
   },
+  {
+    version: 11,
+    name: "filters",
+    checksum: "185ca80ba2085cd98163fad390949d330e261046a42cf1f1d2d4fb0b032b2407",
+    sql: `-- What an endpoint wants of an event besides its type; null: nothing. Kept as it was written, and checked before.
+alter table posthorn.endpoints add column filter jsonb;
+`,
+  },
 ];

@@ -2,6 +2,7 @@ import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../implement.ts";
 import { inLibraryNames } from "../input/library-names.ts";
+import { presentEndpointAttempt } from "../present/delivery.ts";
 import { presentEndpoint } from "../present/endpoint.ts";
 import { presentPage } from "../present/page.ts";
 
@@ -20,6 +21,14 @@ export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornCo
       await endpoints.delete(params.tenant, params.endpoint);
       return undefined;
     },
+    import: async ({ params, body }) => {
+      const { dryRun, endpoints: items } = await endpoints.import(params.tenant, inLibraryNames(body));
+      return { dry_run: dryRun, endpoints: items };
+    },
+    match: async ({ params, body }) =>
+      await endpoints.match(params.tenant, params.endpoint, inLibraryNames(body)),
+    listAttempts: async ({ params, query }) =>
+      presentPage(await endpoints.attempts(params.tenant, params.endpoint, query), presentEndpointAttempt),
     disable: async ({ params }) => presentEndpoint(await endpoints.disable(params.tenant, params.endpoint)),
     enable: async ({ params, body }) =>
       presentEndpoint(await endpoints.enable(params.tenant, params.endpoint, body)),

@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, DeliveryDetail } from "@posthorn/client";
+import type { Attempt, Delivery, DeliveryDetail, EndpointAttempt } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Sent } from "../implement.ts";
 
@@ -28,6 +28,12 @@ export function presentDelivery(delivery: DeliveryView): Sent<Delivery> {
 
 export function presentDeliveryDetail(delivery: Given): Sent<DeliveryDetail> {
   return { ...presentDelivery(delivery), attempts: delivery.attempts.map(presentAttempt) };
+}
+
+type EndpointAttemptView = Awaited<ReturnType<Posthorn["endpoints"]["attempts"]>>["data"][number];
+
+export function presentEndpointAttempt(attempt: EndpointAttemptView): Sent<EndpointAttempt> {
+  return { delivery_id: attempt.deliveryId, event_id: attempt.eventId, ...presentAttempt(attempt) };
 }
 
 function presentAttempt(attempt: AttemptView): Sent<Attempt> {

@@ -1,9 +1,10 @@
 // An event as the API shows it. `data` goes out as the bytes that came in, so this writes JSON text itself.
+import type { NotMatched } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import { presentDelivery } from "./delivery.ts";
 
 type EventDetail = Awaited<ReturnType<Posthorn["events"]["get"]>>;
-type EventView = Omit<EventDetail, "deliveries">;
+type EventView = Omit<EventDetail, "deliveries" | "notMatched">;
 
 export function eventJson(event: EventView): string {
   const before = JSON.stringify({
@@ -19,5 +20,19 @@ export function eventJson(event: EventView): string {
 
 /** With what became of it. */
 export function eventDetailJson(event: EventDetail): string {
-  return `${eventJson(event).slice(0, -1)},"deliveries":${JSON.stringify(event.deliveries.map(presentDelivery))}}`;
+  const became = {
+    deliveries: event.deliveries.map(presentDelivery),
+    not_matched: event.notMatched.map(presentNotMatched),
+  };
+  return `${eventJson(event).slice(0, -1)},${JSON.stringify(became).slice(1)}`;
+}
+
+function presentNotMatched(endpoint: EventDetail["notMatched"][number]): NotMatched {
+  return {
+    endpoint_id: endpoint.endpointId,
+    reason: endpoint.reason,
+    detail: endpoint.detail,
+    pointer: endpoint.pointer,
+    settings_changed: endpoint.settingsChanged,
+  };
 }

@@ -1,6 +1,7 @@
 // How an endpoint is read; null in a setting means: as the deployment is set.
 import type {
   FifoOnDead,
+  FilterInput,
   Ordering,
   PayloadFormat,
   RecordedHealth,
@@ -30,6 +31,7 @@ export interface EndpointRow {
   readonly retryOn: RetryOn | null;
   readonly ordering: Ordering | null;
   readonly fifoOnDead: FifoOnDead | null;
+  readonly filter: FilterInput | null;
   readonly version: number;
   readonly health: RecordedHealth | null;
   readonly createdMs: number;
@@ -41,6 +43,7 @@ export const endpointColumns = `ep.id, ep.tenant, ep.url, ep.description, to_jso
   ep.is_active as "isActive", ep.disabled_reason as "disabledReason",
   posthorn.epoch_ms(ep.disabled_at) as "disabledMs", ep.format, ep.signature, ep.headers,
   ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.rate_limit as "rateLimit",
-  ep.retry_policy as "retryPolicy", ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead", ep.version,
+  ep.retry_policy as "retryPolicy", ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead",
+  ep.filter, ep.version,
   posthorn.epoch_ms(ep.created_at) as "createdMs", posthorn.epoch_ms(ep.updated_at) as "updatedMs",
   ${healthColumn("ep.id")} as health`;

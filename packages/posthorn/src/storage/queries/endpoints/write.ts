@@ -1,6 +1,7 @@
 // Writes an endpoint's settings. The caller holds the tenant's row, then the endpoint's.
 import type {
   FifoOnDead,
+  FilterInput,
   Ordering,
   PayloadFormat,
   RetryOn,
@@ -29,6 +30,7 @@ export interface EndpointSettings {
   readonly retryOn: RetryOn | null;
   readonly ordering: Ordering | null;
   readonly fifoOnDead: FifoOnDead | null;
+  readonly filter: FilterInput | null;
 }
 
 function settingsValues(settings: EndpointSettings): unknown[] {
@@ -47,6 +49,7 @@ function settingsValues(settings: EndpointSettings): unknown[] {
     settings.retryOn,
     settings.ordering,
     settings.fifoOnDead,
+    json(settings.filter),
   ];
 }
 
@@ -71,11 +74,11 @@ const insertStatement = statement(
   `
 insert into posthorn.endpoints as ep (
   id, tenant, url, description, events, is_active, format, signature, headers, timeout_ms, max_in_flight,
-  rate_limit, retry_policy, retry_on, ordering, fifo_on_dead, disabled_reason, disabled_at
+  rate_limit, retry_policy, retry_on, ordering, fifo_on_dead, filter, disabled_reason, disabled_at
 )
 values (
   $1::uuid, $2::text, $3::text, $4::text, $5::text[], $6::boolean, $7::text, $8::jsonb, $9::jsonb, $10::integer,
-  $11::integer, $12::integer, $13::jsonb, $14::text, $15::text, $16::text,
+  $11::integer, $12::integer, $13::jsonb, $14::text, $15::text, $16::text, $17::jsonb,
   case when not $6::boolean then 'manual' end,
   case when not $6::boolean then posthorn.now() end
 )
@@ -119,6 +122,7 @@ set url = $2::text,
   retry_on = $13::text,
   ordering = $14::text,
   fifo_on_dead = $15::text,
+  filter = $16::jsonb,
   disabled_reason = case when not $5::boolean then coalesce(ep.disabled_reason, 'manual') end,
   disabled_at = case when not $5::boolean then coalesce(ep.disabled_at, posthorn.now()) end,
   version = ep.version + 1,

@@ -1,0 +1,237 @@
+// Reads a filter as people write it: objects that mirror the event, with operators that begin with `$`. Everything wrong
+// with it is told at once, each with a pointer to the place.
+import { didYouMean } from "../did-you-mean.ts";
+import type { InputProblem } from "../errors.ts";
+import type { ElementCondition, Filter, WholeCondition } from "./filter.ts";
+
+export const maxFilterBytes = 8 * 1024;
+export const maxFilterDepth = 32;
+/** Each looks at the payload once. */
+export const maxFilterConditions = 64;
+export const maxFilterList = 100;
+
+export type ParsedFilter =
+  | { readonly ok: true; readonly filter: Filter }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+export function parseFilter(input: unknown): ParsedFilter {
+  const reader = new FilterReader();
+  const filter = reader.readRoot(input);
+  const { problems } = reader;
+  return problems.length === 0 ? { ok: true, filter } : { ok: false, problems };
+}
+
+const EXAMPLE = '{"data": {"amount": {"$gte": 100}}, "subject": {"$startsWith": "order-"}}';
+const ROOT_FIELDS = ["data", "subject"];
+const COMBINING = ["$and", "$or", "$not"];
+const COMPARING = ["$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$startsWith", "$exists"];
+export const OPERATORS = [...COMPARING, ...COMBINING];
+/** No more than a person reads. */
+const maxProblems = 20;
+
+type Scalar = string | number | boolean | null;
+type Holds = (value: unknown) => boolean;
+
+class FilterReader {
+  readonly problems: InputProblem[] = [];
+  #conditions = 0;
+
+  readRoot(input: unknown): Filter {
+    if (!isObject(input)) {
+      this.#refuse("", `A filter is an object such as ${EXAMPLE}, or null for none.`);
+      return NOTHING;
+    }
+    const filter = this.#readObject(input, "", 1, true);
+    if (this.#conditions > maxFilterConditions)
+      this.#refuse("", `A filter has at most ${maxFilterConditions} conditions.`);
+    // last: of what is endless there is no JSON
+    if (this.problems.length === 0) this.#checkBytes(input);
+    return filter;
+  }
+
+  #checkBytes(input: object): void {
+    const bytes = Buffer.byteLength(JSON.stringify(input));
+    if (bytes > maxFilterBytes)
+      this.#refuse("", `This filter has ${bytes} bytes of JSON. It may have ${maxFilterBytes}.`);
+  }
+
+  /** A value alone stands for `$eq`. */
+  #readPlace(input: unknown, pointer: string, depth: number, isRoot: boolean): Filter {
+    if (isObject(input)) return this.#readObject(input, pointer, depth, isRoot);
+    if (isRoot) this.#refuse(pointer, `This is a filter of its own: an object such as ${EXAMPLE}.`);
+    else if (Array.isArray(input))
+      this.#refuse(pointer, 'A list says nothing by itself. For one of several values write {"$in": […]}.');
+    else return ofElement(this.#readOperator("$eq", input, pointer, depth));
+    return NOTHING;
+  }
+
+  #readObject(input: object, pointer: string, depth: number, isRoot: boolean): Filter {
+    if (depth > maxFilterDepth) return merged(this.#refuseDepth(pointer));
+    const entries = Object.entries(input);
+    if (entries.length === 0)
+      this.#refuse(pointer, "This says nothing. Write a condition, or leave it out; null is no filter.");
+    return merged(
+      entries.map(([key, value]) => this.#readEntry(key, value, `${pointer}/${escaped(key)}`, depth, isRoot)),
+    );
+  }
+
+  #readEntry(key: string, value: unknown, pointer: string, depth: number, isRoot: boolean): Filter {
+    const isEnough = this.problems.length >= maxProblems || this.#conditions > maxFilterConditions;
+    if (isEnough) return NOTHING;
+    if (!isStorable(key)) this.#refuse(pointer, "A name has no NUL and no half of a surrogate pair.");
+    if (key.startsWith("$") && !key.startsWith("$$"))
+      return this.#readDollar(key, value, pointer, depth, isRoot);
+    if (isRoot && !ROOT_FIELDS.includes(key)) {
+      const shown = `A filter is about data and subject, not "${key.slice(0, 60)}".`;
+      this.#refuse(pointer, `${shown} ${didYouMean(key, [...ROOT_FIELDS, ...COMBINING])}`);
+      return NOTHING;
+    }
+    // a field whose own name begins with $ is written with one more
+    const name = key.startsWith("$$") ? key.slice(1) : key;
+    const filter = this.#readPlace(value, pointer, depth + 1, false);
+    return ofElement({ kind: "field", pointer, name, filter });
+  }
+
+  #readDollar(key: string, value: unknown, pointer: string, depth: number, isRoot: boolean): Filter {
+    const known = isRoot ? COMBINING : OPERATORS;
+    if (!known.includes(key)) {
+      const what = OPERATORS.includes(key)
+        ? `"${key}" is asked of a value: write it below data or subject.`
+        : `There is no operator "${key.slice(0, 60)}". ${didYouMean(key, known)} A field of that name is written "$${key.slice(0, 60)}".`;
+      this.#refuse(pointer, what);
+      return NOTHING;
+    }
+    if (key === "$not")
+      return ofWhole({ kind: "not", pointer, filter: this.#readPlace(value, pointer, depth + 1, isRoot) });
+    if (key === "$and" || key === "$or") {
+      const kind = key === "$and" ? "every" : "some";
+      const filters = this.#readList(value, pointer, depth + 1, "conditions").map((item, index) =>
+        this.#readPlace(item, `${pointer}/${index}`, depth + 2, isRoot),
+      );
+      return ofWhole({ kind, pointer, filters });
+    }
+    if (key === "$exists") {
+      this.#conditions += 1;
+      if (typeof value !== "boolean") this.#refuse(pointer, '"$exists" takes true or false.');
+      return ofWhole({ kind: "exists", pointer, isWanted: value === true });
+    }
+    if (key === "$ne") return negated(this.#readOperator("$eq", value, pointer, depth));
+    if (key === "$nin") return negated(this.#readOperator("$in", value, pointer, depth));
+    return ofElement(this.#readOperator(key, value, pointer, depth));
+  }
+
+  #readOperator(operator: string, value: unknown, pointer: string, depth: number): ElementCondition {
+    this.#conditions += 1;
+    if (operator === "$in") {
+      const values = new Set<unknown>(
+        this.#readList(value, pointer, depth + 1, "values").map((item, index) =>
+          this.#readScalar(item, `${pointer}/${index}`),
+        ),
+      );
+      return { kind: "value", pointer, holds: (given) => values.has(given) };
+    }
+    if (operator === "$eq") {
+      const wanted = this.#readScalar(value, pointer);
+      return { kind: "value", pointer, holds: (given) => given === wanted };
+    }
+    if (operator === "$startsWith")
+      return { kind: "value", pointer, holds: this.#readPrefix(value, pointer) };
+    return { kind: "value", pointer, holds: this.#readRange(operator, value, pointer) };
+  }
+
+  #readPrefix(value: unknown, pointer: string): Holds {
+    if (typeof value !== "string" || value === "")
+      this.#refuse(pointer, '"$startsWith" takes a text of one character or more.');
+    else this.#readScalar(value, pointer);
+    return (given) => typeof given === "string" && given.startsWith(value as string);
+  }
+
+  /** Numbers are compared with numbers and texts with texts; anything else is neither more nor less. */
+  #readRange(operator: string, value: unknown, pointer: string): Holds {
+    const limit = this.#readScalar(value, pointer);
+    if (typeof limit === "number" || typeof limit === "string") {
+      const compare = RANGES[operator] as (given: Comparable, limit: Comparable) => boolean;
+      return (given) => typeof given === typeof limit && compare(given as Comparable, limit);
+    }
+    this.#refuse(pointer, `"${operator}" takes a number or a text.`);
+    return () => false;
+  }
+
+  #readList(value: unknown, pointer: string, depth: number, what: string): readonly unknown[] {
+    if (depth > maxFilterDepth) return this.#refuseDepth(pointer);
+    if (Array.isArray(value) && value.length >= 1 && value.length <= maxFilterList) return value;
+    this.#refuse(pointer, `This takes a list of 1 to ${maxFilterList} ${what}.`);
+    return [];
+  }
+
+  #readScalar(value: unknown, pointer: string): Scalar {
+    if (value === null || typeof value === "boolean") return value;
+    if (typeof value === "string") {
+      if (!isStorable(value)) this.#refuse(pointer, "A text has no NUL and no half of a surrogate pair.");
+      return value;
+    }
+    if (typeof value === "number") {
+      if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value;
+      this.#refuse(
+        pointer,
+        "Numbers beyond 9007199254740991 (2^53 − 1) are not compared exactly. Publish such an id as text, and compare it as text.",
+      );
+      return null;
+    }
+    this.#refuse(pointer, "This takes a text, a number, true, false or null.");
+    return null;
+  }
+
+  #refuseDepth(pointer: string): [] {
+    this.#refuse(pointer, `A filter is at most ${maxFilterDepth} levels deep.`);
+    return [];
+  }
+
+  #refuse(pointer: string, message: string): void {
+    this.problems.push({ pointer, message });
+  }
+}
+
+type Comparable = string | number;
+
+const RANGES: Readonly<Record<string, (given: Comparable, limit: Comparable) => boolean>> = {
+  $gt: (given, limit) => given > limit,
+  $gte: (given, limit) => given >= limit,
+  $lt: (given, limit) => given < limit,
+  $lte: (given, limit) => given <= limit,
+};
+
+const NOTHING: Filter = { ofWhole: [], ofElement: [] };
+
+function ofWhole(condition: WholeCondition): Filter {
+  return { ofWhole: [condition], ofElement: [] };
+}
+
+function ofElement(condition: ElementCondition): Filter {
+  return { ofWhole: [], ofElement: [condition] };
+}
+
+/** Of an array it holds when no element has it; where the value is missing it holds too. */
+function negated(condition: ElementCondition): Filter {
+  return ofWhole({ kind: "not", pointer: condition.pointer, filter: ofElement(condition) });
+}
+
+function merged(filters: readonly Filter[]): Filter {
+  return {
+    ofWhole: filters.flatMap((filter) => filter.ofWhole),
+    ofElement: filters.flatMap((filter) => filter.ofElement),
+  };
+}
+
+/** PostgreSQL keeps neither in JSON. */
+function isStorable(text: string): boolean {
+  return !/[\0\p{Surrogate}]/u.test(text);
+}
+
+function escaped(name: string): string {
+  return name.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { openResources } from "../../../../tests/support/resources.ts";
+import type { Queryable } from "../storage/database.ts";
+import { statement } from "../storage/sql.ts";
+import { listEndpointAttempts } from "./endpoint-attempts.ts";
+
+const world = await openResources();
+const { tenants, endpoints, pool, db } = world;
+const hook = { url: "https://example.com/hooks", events: ["*"] };
+
+async function newEndpoint(): Promise<{ tenant: string; id: string }> {
+  const tenant = (await tenants.upsert(`tenant-${crypto.randomUUID()}`)).id;
+  return { tenant, id: (await endpoints.create(tenant, hook)).endpoint.id };
+}
+
+async function addAttempts(delivery: string, from: number, to: number): Promise<void> {
+  await pool.query(
+    `insert into posthorn.attempts (delivery_id, number, started_at, duration_ms, status_code, trigger, worker)
+     select $1, n, now(), 5, 500, 'retry', 1 from generate_series($2::integer, $3::integer) n`,
+    [delivery.slice(4), from, to],
+  );
+}
+
+const place = ({ deliveryId, number }: { deliveryId: string; number: number }) => `${deliveryId} ${number}`;
+
+test("an endpoint's attempts come with their delivery and event, the newest delivery's newest first", async () => {
+  const { tenant, id } = await newEndpoint();
+  const { id: sibling } = (await endpoints.create(tenant, hook)).endpoint;
+  const [first, second, third] = [1_000, 2_000, 3_000].map((atMs) => world.addEvent(tenant, { atMs }));
+  const ended = await world.addEnded((await first) as string, id, "success");
+  const failing = await world.addOwed((await second) as string, id, { failures: 3 });
+  await addAttempts(failing, 1, 3);
+  const untried = await world.addOwed((await third) as string, id);
+  await world.addEnded((await third) as string, sibling, "dead");
+
+  const { data, nextCursor } = await endpoints.attempts(tenant, id);
+  expect(nextCursor).toBeNull();
+  expect(data.map(place)).toEqual([`${failing} 3`, `${failing} 2`, `${failing} 1`, `${ended} 1`]);
+  expect(data.map(({ deliveryId }) => deliveryId)).not.toContain(untried);
+  expect(data[3]).toEqual({
+    deliveryId: ended,
+    eventId: `evt_${await first}`,
+    number: 1,
+    startedAt: expect.any(Date),
+    durationMs: 12,
+    statusCode: 200,
+    error: null,
+    responseBody: Buffer.from("hello"),
+    nextRetryAt: null,
+    trigger: "event",
+    worker: 7,
+  });
+});
+
+test("pages have no gap and no repeat, also in the middle of a delivery and while it is tried on", async () => {
+  const { tenant, id } = await newEndpoint();
+  const expected: string[] = [];
+  for (let n = 0; n < 8; n += 1) {
+    const event = await world.addEvent(tenant, { atMs: 10_000 + n });
+    const delivery =
+      n % 2 === 0
+        ? await world.addOwed(event, id, { failures: 5 })
+        : await world.addEnded(event, id, "dead", "rejected");
+    await addAttempts(delivery, n % 2 === 0 ? 1 : 2, 5);
+    expected.unshift(...[5, 4, 3, 2, 1].map((number) => `${delivery} ${number}`));
+  }
+  for (const limit of [1, 3, 5, 7, 39, 40, 250]) {
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await endpoints.attempts(tenant, id, { limit, cursor });
+      seen.push(...page.data.map(place));
+      if (page.nextCursor === null) break;
+      expect(page.data).toHaveLength(limit);
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual(expected);
+  }
+  const { nextCursor } = await endpoints.attempts(tenant, id, { limit: 8 });
+  await addAttempts((expected[9] as string).split(" ")[0] as string, 6, 6);
+  const next = await endpoints.attempts(tenant, id, { limit: 2, cursor: nextCursor as string });
+  expect(next.data.map(place)).toEqual(expected.slice(8, 10));
+});
+
+test("another tenant's endpoint, a deleted one and a made-up one have no log; a wrong cursor is told", async () => {
+  const { tenant, id } = await newEndpoint();
+  const other = await newEndpoint();
+  await endpoints.delete(other.tenant, other.id);
+  for (const asked of [other.id, "ep_0198c2f0-0000-7000-8000-000000000000", "x"]) {
+    await expect(endpoints.attempts(tenant, asked)).rejects.toMatchObject({ code: "endpoint_not_found" });
+  }
+  await expect(endpoints.attempts(other.tenant, id)).rejects.toMatchObject({ code: "endpoint_not_found" });
+  const strange = Buffer.from("attempts:x").toString("base64url");
+  for (const query of [{ cursor: strange }, { cursor: "x" }, { limit: 251 }, { after: 1 }]) {
+    await expect(endpoints.attempts(tenant, id, query)).rejects.toMatchObject({ code: "invalid_query" });
+  }
+  await expect(endpoints.attempts(tenant, id, { limit: 250 })).resolves.toMatchObject({ data: [] });
+});
+
+test("a page reads as many rows as it shows, whatever else there is", async () => {
+  const { tenant, id } = await newEndpoint();
+  const neighbour = await newEndpoint();
+  const event = await world.addEvent(tenant);
+  for (const [endpoint, minutes] of [
+    [id, 0],
+    [neighbour.id, 1],
+  ] as const) {
+    await pool.query(
+      `with made as (
+         insert into posthorn.deliveries (id, event_id, endpoint_id, state, attempts, replay_count, finished_at)
+         select posthorn.uuidv7(now() + n * interval '1 ms' + $3 * interval '1 minute'), $1, $2, 'success', 1, 0, now()
+         from generate_series(1, 20000) n
+         returning id
+       )
+       insert into posthorn.attempts (delivery_id, number, started_at, duration_ms, status_code, trigger, worker)
+       select id, 1, now(), 5, 200, 'event', 1 from made`,
+      [event, endpoint.slice(3), minutes],
+    );
+  }
+  await pool.query("analyze posthorn.deliveries, posthorn.attempts");
+  const { nextCursor } = await endpoints.attempts(tenant, id, { limit: 250 });
+  for (const cursor of [undefined, nextCursor as string]) {
+    const read = await rowsRead((tx) => listEndpointAttempts(tx, tenant, id, { limit: 50, cursor }));
+    expect(read).toBeLessThan(50 * 4);
+  }
+});
+
+/** Rows of history that a call looks at, with the plan of a statement that has been prepared for long. */
+async function rowsRead(work: (tx: Queryable) => Promise<unknown>): Promise<number> {
+  return await db.transaction(async (tx) => {
+    await tx.query(statement("generic plans", "set local plan_cache_mode = force_generic_plan"));
+    const [before] = await tx.query<{ read: number }>(countStatement);
+    await work(tx);
+    const [after] = await tx.query<{ read: number }>(countStatement);
+    return (after?.read ?? 0) - (before?.read ?? 0);
+  });
+}
+
+const countStatement = statement(
+  "rows of history read",
+  `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as read
+   from pg_stat_xact_user_tables
+   where schemaname = 'posthorn' and (relname like 'deliveries%' or relname like 'attempts%')`,
+);

@@ -1,0 +1,55 @@
+// The log of an endpoint: its attempts, page by page.
+import { formatId, parseId } from "@posthorn/wire";
+import type { Queryable } from "../storage/database.ts";
+import {
+  type AttemptPlace,
+  attemptsOfEndpoint,
+  type EndpointAttemptRow,
+} from "../storage/queries/attempts/list.ts";
+import { findEndpoint } from "../storage/queries/endpoints/read.ts";
+import { type AttemptView, toAttemptView } from "./deliveries.ts";
+import { endpointNotFound } from "./endpoint-changes.ts";
+import { HIGHEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+import { isTenantId } from "./tenants.ts";
+
+export interface EndpointAttempt extends AttemptView {
+  readonly deliveryId: string;
+  readonly eventId: string;
+}
+
+/** The newest delivery first, and of each delivery the newest attempt: a retry stands with its delivery. */
+export async function listEndpointAttempts(
+  db: Queryable,
+  tenant: string,
+  id: string,
+  query: PageQuery = {},
+): Promise<Page<EndpointAttempt>> {
+  const reader = new QueryReader();
+  const limit = reader.limit(query);
+  const after = readPlace(reader, query);
+  reader.finish(["limit", "cursor"], query);
+  const uuid = parseId("ep", String(id));
+  const isThere = uuid !== null && isTenantId(tenant) && (await findEndpoint(db, tenant, uuid)) !== null;
+  if (!isThere) throw endpointNotFound(id);
+  const rows = await attemptsOfEndpoint(db, uuid, after, limit + 1);
+  return toPage("attempts", rows, limit, toView, ({ deliveryId, number }) => `${deliveryId}:${number}`);
+}
+
+const BEGINNING: AttemptPlace = { deliveryId: HIGHEST_UUID, number: 2 ** 31 - 1 };
+const PLACE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([1-9][0-9]{0,8})$/;
+
+function readPlace(reader: QueryReader, query: PageQuery): AttemptPlace {
+  const cursor = reader.cursor("attempts", query);
+  if (cursor === null) return BEGINNING;
+  const [, deliveryId, number] = PLACE.exec(cursor) ?? [];
+  if (deliveryId === undefined) reader.refuseCursor();
+  return { deliveryId: deliveryId ?? HIGHEST_UUID, number: Number(number) };
+}
+
+function toView({ deliveryId, eventId, ...row }: EndpointAttemptRow): EndpointAttempt {
+  return {
+    deliveryId: formatId("dlv", deliveryId),
+    eventId: formatId("evt", eventId),
+    ...toAttemptView(row),
+  };
+}

@@ -1,0 +1,84 @@
+// The endpoints of a tenant that have no delivery of an event, each with the reason, as far as the settings of now tell.
+import { formatId } from "@posthorn/wire";
+import { type FilterFacts, readFacts } from "../fan-out/filter.ts";
+import { isAbout, TEST_TYPE } from "../fan-out/matches.ts";
+import { mismatchOf } from "../fan-out/why-not.ts";
+import type { Event, Uuid } from "../model.ts";
+import type { EventEndpointRow } from "../storage/queries/endpoints/of-event.ts";
+import { readableFilter } from "./targets.ts";
+
+export type NotMatchedReason =
+  | "type"
+  | "filter"
+  | "created_later"
+  | "deleted"
+  | "test"
+  | "about_itself"
+  | "waiting"
+  | "tenant_inactive"
+  | "matches_now";
+
+export interface NotMatched {
+  readonly endpointId: string;
+  readonly reason: NotMatchedReason;
+  /** A sentence; nothing of the event's data is in it. */
+  readonly detail: string;
+  /** Of the reason `filter`: to the first condition that does not hold. */
+  readonly pointer: string | null;
+  /** It was changed after the event, and the reason is about its settings of now. */
+  readonly settingsChanged: boolean;
+}
+
+export function notMatched(
+  event: Event,
+  endpoints: readonly EventEndpointRow[],
+  deliveredTo: ReadonlySet<Uuid>,
+): NotMatched[] {
+  const eventMs = event.createdAt.getTime();
+  const facts = memo(() => readFacts(event));
+  return endpoints
+    .filter(({ id, deletedMs }) => !deliveredTo.has(id) && (deletedMs === null || deletedMs >= eventMs))
+    .map((endpoint) => ({
+      endpointId: formatId("ep", endpoint.id),
+      ...whyNot(event, endpoint, facts),
+      settingsChanged: endpoint.updatedMs > eventMs && endpoint.createdMs <= eventMs,
+    }));
+}
+
+type Why = Pick<NotMatched, "reason" | "detail" | "pointer">;
+
+/** The first that applies. */
+function whyNot(event: Event, endpoint: EventEndpointRow, facts: () => FilterFacts): Why {
+  if (endpoint.deletedMs !== null) return why("deleted");
+  if (event.type === TEST_TYPE) return why("test");
+  if (isAbout(event, endpoint.id)) return why("about_itself");
+  if (endpoint.createdMs > event.createdAt.getTime()) return why("created_later");
+  const settings = { events: endpoint.events, filter: readableFilter(endpoint.filter) };
+  const mismatch = mismatchOf(settings, { type: event.type, ...facts() });
+  if (mismatch !== null) return mismatch;
+  if (endpoint.eventWaits) return why("waiting");
+  return why(endpoint.tenantIsActive ? "matches_now" : "tenant_inactive");
+}
+
+const DETAILS = {
+  deleted: "It has been deleted since.",
+  test: "A test event is for one endpoint alone.",
+  about_itself: "An endpoint is not told about itself.",
+  created_later: "It was made after the event.",
+  waiting: "The event is stored, and its deliveries are about to be made.",
+  tenant_inactive: "The tenant is inactive, and gets nothing.",
+  matches_now:
+    "By its settings of now it would get the event. It was changed since, the tenant was inactive then, or the delivery is older than the retention.",
+} as const satisfies Partial<Record<NotMatchedReason, string>>;
+
+function why(reason: keyof typeof DETAILS): Why {
+  return { reason, detail: DETAILS[reason], pointer: null };
+}
+
+function memo<Value>(make: () => Value): () => Value {
+  let value: Value | undefined;
+  return () => {
+    value ??= make();
+    return value;
+  };
+}
