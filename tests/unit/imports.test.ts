@@ -38,6 +38,7 @@ const stages: Record<string, string[]> = {
   maintenance: ["storage"],
   notify: ["storage", "settle"],
   resources: ["storage", "event", "fan-out", "attempt", "settle"],
+  replay: ["storage", "fan-out", "resources"],
   testing: [
     "posthorn",
     "storage",
@@ -49,6 +50,7 @@ const stages: Record<string, string[]> = {
     "maintenance",
     "notify",
     "resources",
+    "replay",
   ],
 };
 

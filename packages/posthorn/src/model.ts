@@ -46,7 +46,7 @@ export type Ordering = "none" | "fifo";
 /** What a dead delivery does to those after it in its subject at a `fifo` endpoint. */
 export type FifoOnDead = "pass" | "hold";
 
-export type AttemptTrigger = "event" | "retry" | "manual" | "test";
+export type AttemptTrigger = "event" | "retry" | "manual" | "replay" | "test";
 
 /** What the delivering side needs to know of an endpoint; settings of the deployment are already filled in. */
 export interface Target {
@@ -111,7 +111,7 @@ export interface ClaimedDelivery {
   readonly endpointId: Uuid;
   /** HTTP tries recorded so far, those with an unknown end included. The next attempt is number `attempts + 1`. */
   readonly attempts: number;
-  /** Tries since the event or the last manual retry that count against the retry policy. */
+  /** Tries since the event, the last manual retry or replay, that count against the retry policy. */
   readonly failures: number;
   /** How old the delivery was when it was claimed; a policy may limit it. */
   readonly ageMs: number;

@@ -5,6 +5,7 @@ import { events } from "./events.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
+import { replays } from "./replays.ts";
 import { tenants } from "./tenants.ts";
 
 export const contract = {
@@ -13,6 +14,7 @@ export const contract = {
   members,
   endpoints,
   deliveries,
+  replays,
   keys,
 } as const satisfies Contract;
 

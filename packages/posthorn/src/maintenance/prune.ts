@@ -9,6 +9,7 @@ import { pruneDeletedEndpoints } from "../storage/queries/endpoints/prune.ts";
 import { type PrunedStretch, pruneStretch } from "../storage/queries/events/prune.ts";
 import { pruneKeys } from "../storage/queries/idempotency-keys/prune.ts";
 import { historyPartitions } from "../storage/queries/partitions/list.ts";
+import { pruneReplays } from "../storage/queries/replays/write.ts";
 import { dayMs, firstWholeDay } from "./plan-replacements.ts";
 
 export interface Retention {
@@ -34,7 +35,8 @@ export async function prune(options: PruneOptions): Promise<void> {
     deadRetentionDays === null ? 0 : await untilFewer(options, () => pruneDead(db, deadRetentionDays, step));
   const outlived = await pruneOutlived(options);
   const endpoints = await untilFewer(options, () => pruneDeletedEndpoints(db, retentionDays, step));
-  const pruned = { keys, deadLetters, outlived, endpoints };
+  const replays = await untilFewer(options, () => pruneReplays(db, retentionDays, step));
+  const pruned = { keys, deadLetters, outlived, endpoints, replays };
   if (Object.values(pruned).some((count) => count > 0)) options.logger.info("pruned", pruned);
 }
 

@@ -13,6 +13,7 @@ import { endpointOperations } from "./operations/endpoints.ts";
 import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
+import { replayOperations } from "./operations/replays.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, type Principal } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
@@ -124,6 +125,7 @@ export function routesOf(
       members: memberOperations(hooks),
       endpoints: endpointOperations(hooks),
       deliveries: deliveryOperations(hooks),
+      replays: replayOperations(hooks),
       keys: keyOperations(hooks),
     }),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
