@@ -32,7 +32,11 @@ const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> = {
 };
 
 /** Where a body, not the path, says whose it is. */
-const namesTenantInBody: ReadonlySet<OperationId> = new Set(["events.publish", "replays.start", "keys.create"]);
+const namesTenantInBody: ReadonlySet<OperationId> = new Set([
+  "events.publish",
+  "replays.start",
+  "keys.create",
+]);
 
 type Ids = Readonly<Record<string, string>>;
 
