@@ -8,6 +8,7 @@ export const parts = [
   "backlog",
   "fetch",
   "memory",
+  "lists",
   "hole",
   "slow",
   "outage",
@@ -22,6 +23,7 @@ export interface Plan {
   readonly backlog: number;
   readonly owed: number;
   readonly memoryMs: number;
+  readonly lists: number;
   readonly hole: number;
   readonly outage: number;
   readonly profileDir: string | undefined;
@@ -61,6 +63,7 @@ function toPlan(chosen: ReadonlySet<Part>, quick: boolean, profileDir: string | 
     backlog: 100_000,
     owed: 1_000_000,
     memoryMs: 15_000,
+    lists: 1_000_000,
     hole: 100_000,
     outage: 20_000,
   };
@@ -71,6 +74,7 @@ function toPlan(chosen: ReadonlySet<Part>, quick: boolean, profileDir: string | 
     backlog: 20_000,
     owed: 100_000,
     memoryMs: 5_000,
+    lists: 20_000,
     hole: 10_000,
     outage: 5_000,
   };

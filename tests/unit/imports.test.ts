@@ -39,6 +39,7 @@ const stages: Record<string, string[]> = {
   maintenance: ["storage"],
   notify: ["storage", "settle"],
   resources: ["storage", "event", "catalogue", "fan-out", "attempt", "settle"],
+  replay: ["storage", "fan-out", "resources"],
   testing: [
     "posthorn",
     "storage",
@@ -50,6 +51,7 @@ const stages: Record<string, string[]> = {
     "maintenance",
     "notify",
     "resources",
+    "replay",
   ],
 };
 

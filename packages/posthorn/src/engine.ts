@@ -16,6 +16,7 @@ import type { Channel } from "./notify/channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
 import { Notifier } from "./notify/notifier.ts";
 import { deliver } from "./pipeline.ts";
+import { Replayer } from "./replay/replayer.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
 import type { Targets } from "./resources/targets.ts";
 import type { Clock } from "./service/clock.ts";
@@ -53,6 +54,7 @@ export class Engine {
   readonly #lockingPublisher: Publisher;
   readonly #relay: Relay;
   readonly #upkeep: Upkeep;
+  readonly #replayer: Replayer;
   readonly #notifier: Notifier;
   readonly #catalogueLoop: Loop;
   readonly #options: EngineOptions;
@@ -101,6 +103,13 @@ export class Engine {
       workerId: () => this.#worker.workerId,
       retention: config.retention,
     });
+    this.#replayer = new Replayer({
+      db,
+      logger,
+      loadRoutes: targets.ofTenants,
+      leads: () => this.#upkeep.leads,
+      onOwed: (endpointId, owner) => this.tell(endpointId, owner),
+    });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
     this.#catalogueLoop = new Loop({
       name: "reading the catalogue",
@@ -142,6 +151,7 @@ export class Engine {
     await this.#catalogueLoop.start();
     await this.#worker.start();
     await this.#upkeep.start();
+    await this.#replayer.start();
     await this.#notifier.start();
     await this.#lookForOperators();
     if (delivers) await this.#relay.start();
@@ -161,6 +171,7 @@ export class Engine {
   async stop(graceMs: number): Promise<void> {
     await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
     await this.#relay.stop();
+    await this.#replayer.stop();
     this.#options.catalogue.keepFresh(false);
     await this.#catalogueLoop.stop();
     await this.#upkeep.stop();
@@ -196,6 +207,11 @@ export class Engine {
     this.#notifier.wake();
   }
 
+  /** A replay was started; if another process leads, that one sees it within a second. */
+  tellOfReplay(): void {
+    this.#replayer.wake();
+  }
+
   /** Learns the database's time now instead of at the next renewal. */
   async followClock(): Promise<void> {
     await this.#worker.renew();
@@ -214,6 +230,7 @@ export class Engine {
   /** Everything the loops would do by and by, done now; resolves when nothing claimed is left in memory. */
   async settleDown(): Promise<void> {
     await this.#relay.turn();
+    await this.#replayer.turn();
     await this.#worker.lookNow();
     await this.#worker.quiet();
     await this.#notifier.turn();

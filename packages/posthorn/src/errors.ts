@@ -26,6 +26,12 @@ export const errorRegistry = {
   event_not_found: { status: 404, meaning: "There is no such event." },
   delivery_not_found: { status: 404, meaning: "There is no such delivery." },
   delivery_in_flight: { status: 409, meaning: "The delivery is being sent right now." },
+  delivery_over: { status: 409, meaning: "The delivery has ended: it was delivered, or is dead." },
+  delivery_not_dead: { status: 409, meaning: "The delivery is not dead, and only dead ones are deleted." },
+  invalid_replay: { status: 422, meaning: "The replay cannot be started as it is." },
+  replay_not_found: { status: 404, meaning: "There is no such replay." },
+  replay_over: { status: 409, meaning: "The replay has ended: it is finished, or was cancelled." },
+  replay_limit_reached: { status: 409, meaning: "As many replays are running as may run at a time." },
   encryption_key_missing: {
     status: 500,
     meaning: "A key needed to read or write endpoint secrets is not in the key ring.",

@@ -52,7 +52,7 @@ export type FifoOnDead = "pass" | "hold";
 /** A filter as it was written: objects that mirror the event, with operators that begin with `$`. */
 export type FilterInput = Readonly<Record<string, unknown>>;
 
-export type AttemptTrigger = "event" | "retry" | "manual" | "test";
+export type AttemptTrigger = "event" | "retry" | "manual" | "replay" | "test";
 
 /** What the delivering side needs to know of an endpoint; settings of the deployment are already filled in. */
 export interface Target {
@@ -119,7 +119,7 @@ export interface ClaimedDelivery {
   readonly endpointId: Uuid;
   /** HTTP tries recorded so far, those with an unknown end included. The next attempt is number `attempts + 1`. */
   readonly attempts: number;
-  /** Tries since the event or the last manual retry that count against the retry policy. */
+  /** Tries since the event, the last manual retry or replay, that count against the retry policy. */
   readonly failures: number;
   /** How old the delivery was when it was claimed; a policy may limit it. */
   readonly ageMs: number;

@@ -30,8 +30,10 @@ import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import { TEST_TYPE } from "./fan-out/matches.ts";
 import type { Event, Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
+import { createReplays, type Replays } from "./replay/replays.ts";
 import { type AuditLog, createAuditLog } from "./resources/audit-log.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
+import { closedError, createDeliveryChanges, type DeliveryChanges } from "./resources/delivery-changes.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
 import { createEventTypes, type EventTypes, register } from "./resources/event-types.ts";
 import { createEvents, type Events } from "./resources/events.ts";
@@ -48,7 +50,7 @@ import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
 import { setCatalogueMode } from "./storage/queries/event-types/write.ts";
 import { getMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
-import { type ClosedLane, oweAgain, oweEvent } from "./storage/queries/queue/owe.ts";
+import { oweEvent } from "./storage/queries/queue/owe.ts";
 import { translate, translated } from "./translate-errors.ts";
 
 export type Role = "all" | "api" | "worker";
@@ -95,13 +97,8 @@ export interface PosthornFor<Input, UserInput> {
   };
   readonly eventTypes: EventTypes;
   readonly events: Events;
-  readonly deliveries: Deliveries & {
-    /**
-     * Pending at once with a fresh budget of attempts: the same path as an automatic retry. Refused, and nothing changed,
-     * while it is in flight and where nothing may be sent: the endpoint deleted or disabled, the tenant inactive.
-     */
-    retry(id: string, scope?: { readonly tenant?: string | undefined }): Promise<void>;
-  };
+  readonly deliveries: Deliveries & DeliveryChanges;
+  readonly replays: Replays;
   /** Small facts about this installation, written once. */
   readonly meta: {
     get(name: string): Promise<string | null>;
@@ -137,6 +134,7 @@ export class Instance implements Posthorn {
   readonly eventTypes: Posthorn["eventTypes"];
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
+  readonly replays: Posthorn["replays"];
   readonly meta: Posthorn["meta"];
   readonly db: Database;
   readonly clock = new Clock();
@@ -172,13 +170,21 @@ export class Instance implements Posthorn {
     });
     const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
     const deliveries = createDeliveries({ db, catalogue });
+    const changes = createDeliveryChanges({
+      db,
+      find: deliveries.get,
+      onOwed: (endpointId, owner) => this.#engine?.tell(endpointId, owner),
+      onChanged: (owner) => this.#engine?.tellOfChange(owner),
+    });
+    const replays = createReplays({
+      db,
+      nowMs: () => clock.nowMs(),
+      loadRoutes: targets.ofTenants,
+      onStarted: () => this.#engine?.tellOfReplay(),
+    });
     const test = async (tenant: string, id: string) => {
       await endpoints.get(tenant, id);
       return await this.#test(tenant, id);
-    };
-    const retry: Posthorn["deliveries"]["retry"] = async (id, scope = {}) => {
-      if (scope.tenant !== undefined) await deliveries.get(id, scope);
-      await this.#retry(id);
     };
     const turns = new Turns(CALLS_AT_ONCE);
     const opened = <Resource extends object>(resource: Resource): Resource =>
@@ -191,7 +197,8 @@ export class Instance implements Posthorn {
     this.endpoints = opened({ ...endpoints, test });
     this.eventTypes = opened(createEventTypes({ db, catalogue }));
     this.events = opened(createEvents({ db, catalogue }));
-    this.deliveries = opened({ ...deliveries, retry });
+    this.deliveries = opened({ ...deliveries, ...changes });
+    this.replays = opened(replays);
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),
@@ -378,22 +385,6 @@ export class Instance implements Posthorn {
     return { eventId: formatId("evt", event.id), deliveryId: formatId("dlv", delivery.id) };
   }
 
-  async #retry(id: string): Promise<void> {
-    const deliveryId = parseId("dlv", String(id));
-    const result =
-      deliveryId === null ? ({ kind: "not_found" } as const) : await oweAgain(this.db, deliveryId);
-    if (result.kind === "not_found")
-      throw new PosthornError("delivery_not_found", `There is no delivery ${id}.`);
-    if (result.kind === "closed") throw closedError(result.because, "retry the delivery");
-    if (result.kind === "in_flight") {
-      throw new PosthornError(
-        "delivery_in_flight",
-        `The delivery ${id} is being sent right now; look again in a moment.`,
-      );
-    }
-    this.#engine?.tell(result.endpointId, result.owner);
-  }
-
   /** After stop() an own pool has ended: that is no outage, and waiting does not help. */
   #translate = (error: unknown): unknown => {
     const told = translate(error);
@@ -422,17 +413,6 @@ const longestGraceMs = 2 ** 31 - 1;
 function readGrace(graceMs: number): number {
   if (typeof graceMs === "number" && graceMs >= 0 && graceMs <= longestGraceMs) return graceMs;
   throw invalid(`graceMs must be a number from 0 to ${longestGraceMs}; it is ${shown(graceMs)}.`);
-}
-
-function closedError(because: ClosedLane["because"], wish: string): PosthornError {
-  return new PosthornError(
-    because,
-    {
-      endpoint_deleted: "The endpoint was deleted, so nothing is sent to it any more; nothing was changed.",
-      endpoint_disabled: `The endpoint is disabled; enable it first, then ${wish}.`,
-      tenant_inactive: `The endpoint's tenant is inactive; make it active first, then ${wish}.`,
-    }[because],
-  );
 }
 
 function stoppedForGood(cause?: unknown): PosthornError {

@@ -7,6 +7,7 @@ import { events } from "./events.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
+import { replays } from "./replays.ts";
 import { tenants } from "./tenants.ts";
 
 export const contract = {
@@ -16,6 +17,7 @@ export const contract = {
   members,
   endpoints,
   deliveries,
+  replays,
   keys,
   auditLog,
 } as const satisfies Contract;

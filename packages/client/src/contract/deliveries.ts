@@ -51,7 +51,7 @@ export const attempt = z
         "The first 1 KB, or what went wrong in words. Masked where the catalogue hides anything of the event, without payloads:read.",
       ),
     next_retry_at: time.nullable(),
-    trigger: z.enum(["event", "retry", "manual", "test"]),
+    trigger: z.enum(["event", "retry", "manual", "replay", "test"]),
     worker: z.int(),
   })
   .meta({ id: "Attempt" });
@@ -114,5 +114,29 @@ export const deliveries = {
     body: nothing,
     isBodyOptional: true,
     answer: { status: 202, schema: delivery },
+  }),
+  cancel: operation({
+    method: "POST",
+    path: `${path}/cancel`,
+    summary: "Calls it off: dead, with the reason `cancelled`",
+    permission: retrying,
+    body: nothing,
+    isBodyOptional: true,
+    answer: { status: 200, schema: delivery },
+  }),
+  delete: operation({
+    method: "DELETE",
+    path,
+    summary: "Deletes a dead delivery for good",
+    permission: retrying,
+    answer: { status: 204, schema: null },
+  }),
+  retryQueue: operation({
+    method: "GET",
+    path: "/api/v1/retry-queue",
+    summary: "Lists failed deliveries in the order of their next attempts",
+    permission: reading,
+    query: listQuery({ tenant: textFilter, endpoint: textFilter }),
+    answer: { status: 200, schema: page(delivery) },
   }),
 };

@@ -215,6 +215,7 @@ export const endpoints = {
     path: `${path}/match`,
     summary: "Says whether it would get such an event, and if not why; nothing is published",
     permission: reading,
+    isQuestion: true,
     body: z.strictObject({
       type: eventType,
       data: z.unknown(),

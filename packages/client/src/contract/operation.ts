@@ -42,6 +42,8 @@ export interface Operation {
   readonly permission: Permission;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** Changes nothing although it is no GET: what is asked does not fit into a URL. */
+  readonly isQuestion?: true;
   /** Without a body it is as with an empty one. */
   readonly isBodyOptional?: true;
   readonly answer: Answer;

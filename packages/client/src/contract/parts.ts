@@ -13,6 +13,7 @@ const prefixed = (prefix: string) =>
 export const eventId = prefixed("evt");
 export const endpointId = prefixed("ep");
 export const deliveryId = prefixed("dlv");
+export const replayId = prefixed("rpl");
 
 export const eventType = z.string().meta({
   maxLength: 128,

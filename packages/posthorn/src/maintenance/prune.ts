@@ -10,6 +10,7 @@ import { pruneDeletedEndpoints } from "../storage/queries/endpoints/prune.ts";
 import { type PrunedStretch, pruneStretch } from "../storage/queries/events/prune.ts";
 import { pruneKeys } from "../storage/queries/idempotency-keys/prune.ts";
 import { historyPartitions } from "../storage/queries/partitions/list.ts";
+import { pruneReplays } from "../storage/queries/replays/write.ts";
 import { dayMs, firstWholeDay } from "./plan-replacements.ts";
 
 export interface Retention {
@@ -37,7 +38,8 @@ export async function prune(options: PruneOptions): Promise<void> {
   const outlived = await pruneOutlived(options);
   const endpoints = await untilFewer(options, () => pruneDeletedEndpoints(db, retentionDays, step));
   const auditEntries = await untilFewer(options, () => pruneAuditLog(db, auditDays, step));
-  const pruned = { keys, deadLetters, outlived, endpoints, auditEntries };
+  const replays = await untilFewer(options, () => pruneReplays(db, retentionDays, step));
+  const pruned = { keys, deadLetters, outlived, endpoints, auditEntries, replays };
   if (Object.values(pruned).some((count) => count > 0)) options.logger.info("pruned", pruned);
 }
 

@@ -212,3 +212,80 @@ test("a page holds up to 250 and says that there is more", async () => {
   const second = await deliveries.list({ tenant, limit: 250, cursor: first.nextCursor ?? "" });
   expect(second).toEqual({ data: [expect.anything()], nextCursor: null });
 });
+
+/** So many successes of an endpoint that has nothing else, the last one named first, a millisecond after each other. */
+async function addMany(tenant: string, endpoint: string, count: number, beginMs: number): Promise<void> {
+  await world.pool.query(
+    `with made as (
+       insert into posthorn.events (id, tenant, type, api_version, payload)
+       select posthorn.uuidv7(to_timestamp(($4::double precision + n) / 1000)), $1, 'a.b', '1', '1'
+       from generate_series(1, $3::integer) n
+       returning id
+     )
+     insert into posthorn.deliveries (id, event_id, endpoint_id, state, attempts, replay_count, finished_at)
+     select id, id, $2, 'success', 1, 0, now() from made`,
+    [tenant, endpoint.slice(3), count, beginMs],
+  );
+}
+
+test.each(["tenant", "everything"])(
+  "a rare type among many is found page by page, in %s, and a short page says that there is more",
+  async (scope) => {
+    const { tenant, endpoint } = await newEndpoint();
+    const beginMs = Date.now() - 3_600_000;
+    const rare = await world.addEvent(tenant, { type: `rare.${scope}`, atMs: beginMs });
+    const id = await world.addEnded(rare, endpoint, "success");
+    await addMany(tenant, endpoint, 4_500, beginMs + 1_000);
+    const query = {
+      ...(scope === "tenant" ? { tenant } : {}),
+      type: `rare.${scope}`,
+      createdAfter: new Date(beginMs),
+    };
+    const first = await deliveries.list(query);
+    expect(first).toEqual({ data: [], nextCursor: expect.any(String) });
+    const seen: string[] = [];
+    let pages = 1;
+    for (let cursor = first.nextCursor; cursor !== null; pages += 1) {
+      const page = await deliveries.list({ ...query, cursor });
+      seen.push(...page.data.map((delivery) => delivery.id));
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual([id]);
+    expect(pages).toBeGreaterThan(2);
+  },
+);
+
+test("what is in flight behind a long queue of others is neither missed nor shown twice", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const { endpoint: busy } = await newEndpoint();
+  const beginMs = Date.now() - 7_200_000;
+  const flying = await world.addOwed(await world.addEvent(tenant, { atMs: beginMs }), endpoint, {
+    claimedBy: 1,
+  });
+  const ended = await world.addEnded(
+    await world.addEvent(tenant, { atMs: beginMs - 1_000 }),
+    endpoint,
+    "success",
+  );
+  await world.pool.query(
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+     select posthorn.uuidv7(to_timestamp(($2::double precision + n) / 1000)), gen_random_uuid(), $1, now(), now()
+     from generate_series(1, 60000) n`,
+    [busy.slice(3), beginMs],
+  );
+  const all = async (query: DeliveryQuery) => {
+    const seen: string[] = [];
+    for (let cursor: string | undefined, pages = 0; pages < 20; pages += 1) {
+      const page = await deliveries.list({ ...query, cursor });
+      seen.push(...page.data.map(({ id }) => id));
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+    return seen;
+  };
+  expect(await all({ tenant })).toEqual([flying, ended]);
+  expect(await all({ endpoint, state: "in_flight" })).toEqual([flying]);
+  expect(await all({ endpoint, state: "success" })).toEqual([ended]);
+  // so many of its own that they are not sorted but walked over
+  expect((await deliveries.list({ endpoint: busy, state: "failed" })).data).toEqual([]);
+});

@@ -15,8 +15,9 @@ import {
   type EndReason,
 } from "../storage/queries/deliveries/delivery-row.ts";
 import { findDeliveries } from "../storage/queries/deliveries/find.ts";
-import { listDeliveries } from "../storage/queries/deliveries/list.ts";
+import { walkDeliveries } from "../storage/queries/deliveries/walk.ts";
 import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
+import { listRetries } from "../storage/queries/queue/list-retries.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
 export interface DeliveryView {
@@ -82,6 +83,13 @@ export interface Deliveries {
     id: string,
     scope?: DeliveryScope,
   ): Promise<DeliveryView & { readonly attempts: readonly AttemptView[] }>;
+  /** Those in the state `failed`, the one whose next attempt is first, first. */
+  retryQueue(query?: RetryQueueQuery): Promise<Page<DeliveryView>>;
+}
+
+export interface RetryQueueQuery extends PageQuery {
+  readonly tenant?: string | undefined;
+  readonly endpoint?: string | undefined;
 }
 
 export interface DeliveriesOptions {
@@ -90,7 +98,7 @@ export interface DeliveriesOptions {
 }
 
 export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveries {
-  return { list, get };
+  return { list, get, retryQueue };
 
   async function list(query: DeliveryQuery = {}): Promise<Page<DeliveryView>> {
     const reader = new QueryReader();
@@ -103,15 +111,35 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     const deadReason = reader.oneOf("reason", query.reason, END_REASONS);
     reader.finish(FILTERS, query);
     const endpointIds = await endpointsAsked(tenant, endpointId);
-    const rows = await listDeliveries(db, {
-      ...range,
+    const { rows, lookedUpTo } = await walkDeliveries(db, {
+      after: range.notBefore,
+      before: range.before,
+      direction: "newest_first",
       limit: limit + 1,
       endpointIds,
-      state,
+      states: state === null ? null : [state],
       type,
       deadReason,
+      endedByMs: null,
     });
-    return toPage("deliveries", rows, limit, toDeliveryView, (row) => row.id);
+    return toPage("deliveries", rows, limit, toDeliveryView, (row) => row.id, lookedUpTo);
+  }
+
+  async function retryQueue(query: RetryQueueQuery = {}): Promise<Page<DeliveryView>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const after = reader.key("retry-queue", query, RETRY_KEY);
+    const tenant = reader.text("tenant", query.tenant);
+    const endpointId = reader.id("endpoint", "ep", query.endpoint);
+    reader.finish(["tenant", "endpoint", "limit", "cursor"], query);
+    const endpointIds = await endpointsAsked(tenant, endpointId);
+    const [nextAtMicros = "", id = ""] = after?.split(" ") ?? [];
+    const rows = await listRetries(db, {
+      after: after === null ? null : { nextAtMicros, id },
+      endpointIds,
+      limit: limit + 1,
+    });
+    return toPage("retry-queue", rows, limit, toDeliveryView, (row) => `${row.nextAtMicros} ${row.id}`);
   }
 
   /** Null: of all. A tenant's, deleted ones included; another tenant's endpoint is as good as none. */
@@ -129,7 +157,7 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     const uuid = parseId("dlv", String(id));
     const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
     if (uuid === null || row === undefined || (tenant !== undefined && row.tenant !== tenant))
-      throw notFound(uuid);
+      throw deliveryNotFound(id);
     const attempts = (await attemptsOf(db, uuid)).map(toAttemptView);
     const hides = redacted && (await hidesAnything(row.eventType));
     return { ...toDeliveryView(row), attempts: hides ? attempts.map(withoutAnswer) : attempts };
@@ -140,6 +168,8 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     return catalogue.redactedPaths(eventType, null).length > 0;
   }
 }
+
+const RETRY_KEY = /^[0-9]{1,17} [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const FILTERS = [
   "tenant",
@@ -186,8 +216,10 @@ function toDate(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }
 
-function notFound(uuid: string | null): PosthornError {
-  const shown = uuid === null ? "with that id; ids look like dlv_0198c2f0-…" : formatId("dlv", uuid);
+/** The same words whether it never was, is another tenant's, or was deleted. */
+export function deliveryNotFound(id: unknown): PosthornError {
+  const isId = parseId("dlv", String(id)) !== null;
+  const shown = isId ? String(id) : "with that id; ids look like dlv_0198c2f0-…";
   return new PosthornError(
     "delivery_not_found",
     `There is no delivery ${shown}. List deliveries to see their ids.`,

@@ -1,12 +1,15 @@
 // Lists are read a page at a time, by the key of the last row seen: no row is skipped or repeated when others come.
-import { lowestUuidAt, parseId } from "@posthorn/wire";
+import { type IdKind, lowestUuidAt, parseId } from "@posthorn/wire";
 import { findUnknown } from "../did-you-mean.ts";
-import { type InputProblem, PosthornError } from "../errors.ts";
+import { type ErrorCode, type InputProblem, PosthornError } from "../errors.ts";
 import type { Uuid } from "../model.ts";
 
 export interface Page<T> {
   readonly data: readonly T[];
-  /** Give it back as `cursor` for the next page; null at the end. */
+  /**
+   * Give it back as `cursor` for the next page; null at the end. A page that a rare filter leaves short, even empty, has
+   * one as long as there is more to look at.
+   */
   readonly nextCursor: string | null;
 }
 
@@ -32,10 +35,7 @@ export class QueryReader {
   }
 
   limit({ limit }: PageQuery): number {
-    if (limit === undefined) return DEFAULT_PAGE_LIMIT;
-    if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE_LIMIT) return limit;
-    this.refuse("limit", `limit is a whole number from 1 to ${MAX_PAGE_LIMIT}.`);
-    return DEFAULT_PAGE_LIMIT;
+    return this.whole("limit", limit, 1, MAX_PAGE_LIMIT) ?? DEFAULT_PAGE_LIMIT;
   }
 
   /** The key of the last row of the page before, or null at the beginning. `list` tells cursors of lists apart. */
@@ -49,18 +49,16 @@ export class QueryReader {
     ) {
       return text.slice(list.length + 1);
     }
-    this.refuseCursor();
-    return null;
+    return this.refuseCursor();
   }
 
-  refuseCursor(): void {
-    this.refuse(
-      "cursor",
-      "This is not a cursor of this list. Pass nextCursor of the page before, or leave it out.",
-    );
+  /** A cursor whose key has a form of its own. */
+  key(list: string, query: PageQuery, form: RegExp): string | null {
+    const cursor = this.cursor(list, query);
+    return cursor === null || form.test(cursor) ? cursor : this.refuseCursor();
   }
 
-  id(field: string, kind: "evt" | "dlv" | "ep", value: string | undefined): Uuid | null {
+  id(field: string, kind: IdKind, value: string | undefined): Uuid | null {
     if (value === undefined) return null;
     const uuid = typeof value === "string" ? parseId(kind, value) : null;
     if (uuid === null) this.refuse(field, `${field} is an id such as ${kind}_0198c2f0-….`);
@@ -82,24 +80,44 @@ export class QueryReader {
     return null;
   }
 
+  whole(field: string, value: number | undefined, least: number, most: number): number | null {
+    if (value === undefined) return null;
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    this.refuse(field, `${field} is a whole number from ${least} to ${most}.`);
+    return null;
+  }
+
+  /** False unless told. */
+  yesOrNo(field: string, value: boolean | undefined): boolean {
+    if (value === undefined || typeof value === "boolean") return value ?? false;
+    this.refuse(field, `${field} is true or false.`);
+    return false;
+  }
+
   /** Ids hold their time: a time range and a cursor are both bounds on the id. From `after` on, up to before `before`. */
   idRange(
     list: string,
     query: PageQuery & { createdAfter?: Date | undefined; createdBefore?: Date | undefined },
   ): IdRange {
-    const cursor = this.cursor(list, query);
-    if (cursor !== null && !UUID.test(cursor)) this.refuseCursor();
+    const cursor = this.key(list, query, UUID);
     const notBefore = this.#time("createdAfter", query.createdAfter) ?? LOWEST_UUID;
     const before = this.#time("createdBefore", query.createdBefore) ?? HIGHEST_UUID;
     return { notBefore, before: cursor !== null && cursor < before ? cursor : before };
   }
 
   /** Throws when anything was refused. */
-  finish(known: readonly string[], query: object): void {
+  finish(known: readonly string[], query: object, code: ErrorCode = "invalid_query"): void {
     findUnknown("There is no filter", query, known, this.#problems);
     const [first] = this.#problems;
-    if (first !== undefined)
-      throw new PosthornError("invalid_query", first.message, { problems: this.#problems });
+    if (first !== undefined) throw new PosthornError(code, first.message, { problems: this.#problems });
+  }
+
+  refuseCursor(): null {
+    this.refuse(
+      "cursor",
+      "This is not a cursor of this list. Pass nextCursor of the page before, or leave it out.",
+    );
+    return null;
   }
 
   #time(field: string, value: Date | undefined): Uuid | null {
@@ -120,18 +138,23 @@ export interface IdRange {
   readonly before: Uuid;
 }
 
-/** From rows read with one more than the limit: the one too many says that there is a next page. */
+/**
+ * From rows read with one more than the limit: the one too many says that there is a next page. With fewer there is one
+ * as well when the rows after `lookedUpTo` were not looked at.
+ */
 export function toPage<Row, T>(
   list: string,
   rows: readonly Row[],
   limit: number,
   view: (row: Row) => T,
   keyOf: (row: Row) => string,
+  lookedUpTo: string | null = null,
 ): Page<T> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  const hasMore = rows.length > limit && last !== undefined;
-  return { data: shown.map(view), nextCursor: hasMore ? encodeCursor(list, keyOf(last)) : null };
+  const isFull = rows.length > limit && last !== undefined;
+  const next = isFull ? keyOf(last) : lookedUpTo;
+  return { data: shown.map(view), nextCursor: next === null ? null : encodeCursor(list, next) };
 }
 
 function encodeCursor(list: string, key: string): string {

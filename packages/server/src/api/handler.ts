@@ -16,6 +16,7 @@ import { eventTypeOperations } from "./operations/event-types.ts";
 import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
+import { replayOperations } from "./operations/replays.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, type Principal } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
@@ -130,6 +131,7 @@ export function routesOf(
         members: memberOperations(hooks),
         endpoints: endpointOperations(hooks),
         deliveries: deliveryOperations(hooks),
+        replays: replayOperations(hooks),
         keys: keyOperations(hooks),
         auditLog: auditLogOperations(hooks),
       },

@@ -97,7 +97,8 @@ function routeOf(id: string, operation: Operation, handle: Handle<Operation>, au
       const { principal } = exchange;
       const call = { params: exchange.params, query, body, principal } as Call<Operation>;
       const carryOut = () => handle(call);
-      const result = method === "GET" ? await carryOut() : await audit(exchange, id, body, carryOut);
+      const isQuestion = method === "GET" || operation.isQuestion === true;
+      const result = isQuestion ? await carryOut() : await audit(exchange, id, body, carryOut);
       return replyOf(answer.status, result);
     },
   };

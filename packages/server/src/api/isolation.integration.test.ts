@@ -19,28 +19,12 @@ import {
   type TestServer,
 } from "../../../../tests/support/start-server.ts";
 
-type OperationId = {
-  [Resource in keyof typeof contract]: `${Resource}.${keyof (typeof contract)[Resource] & string}`;
-}[keyof typeof contract];
-
-const endpointInput = { url: "https://hooks.example/in", events: ["*"] };
-
-/** A body that is fine, for every operation that needs one; `tenant` is the one it is about. */
-const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> = {
-  "events.publish": (tenant) => ({ tenant, type: "order.paid", data: {} }),
-  "eventTypes.put": () => ({}),
-  "eventTypes.import": () => ({ document: {} }),
-  "tenants.put": () => ({}),
-  "members.put": () => ({ role: "member" }),
-  "endpoints.create": () => endpointInput,
-  "endpoints.import": () => ({ endpoints: [endpointInput] }),
-  "endpoints.match": () => ({ type: "order.paid", data: {} }),
-  "endpoints.update": () => ({ description: "taken over" }),
-  "keys.create": (tenant) => ({ name: "taken over", scopes: ["admin"], tenant }),
-};
-
 /** Where a body, not the path, says whose it is. */
-const namesTenantInBody: ReadonlySet<OperationId> = new Set(["events.publish", "keys.create"]);
+const namesTenantInBody: ReadonlySet<OperationId> = new Set([
+  "events.publish",
+  "replays.start",
+  "keys.create",
+]);
 
 type Ids = Readonly<Record<string, string>>;
 
@@ -65,6 +49,7 @@ const madeUp: Ids = {
   endpoint: "ep_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   event: "evt_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   delivery: "dlv_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
+  replay: "rpl_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   key: "0000000000",
   name: "made.up",
 };
@@ -306,12 +291,14 @@ async function populate(server: TestServer, tenant: string): Promise<Ids> {
   const event = await server.call("POST", "/api/v1/events", { tenant, type: "order.paid", data: {} });
   const deliveries = await server.call("GET", `/api/v1/tenants/${tenant}/deliveries`);
   const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
+  const replay = await server.call("POST", "/api/v1/replays", { tenant });
   return {
     tenant,
     user,
     endpoint: endpoint.json.id,
     event: event.json.id,
     delivery: deliveries.json.data[0].id,
+    replay: replay.json.id,
     key: key.json.id,
     name: tenant === "acme" ? "order.paid" : `order.of.${tenant}`,
   };

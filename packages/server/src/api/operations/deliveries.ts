@@ -37,5 +37,17 @@ export function deliveryOperations({
       await deliveries.retry(params.delivery, within(principal));
       return presentDelivery(await deliveries.get(params.delivery));
     },
+    cancel: async ({ params, principal }) => {
+      await deliveries.cancel(params.delivery, within(principal));
+      return presentDelivery(await deliveries.get(params.delivery));
+    },
+    delete: async ({ params, principal }) => {
+      await deliveries.delete(params.delivery, within(principal));
+      return undefined;
+    },
+    retryQueue: async ({ query, principal }) => {
+      const tenant = tenantWithin(principal, query.tenant);
+      return presentPage(await deliveries.retryQueue({ ...query, tenant }), presentDelivery);
+    },
   };
 }

@@ -25,6 +25,7 @@ const endReasons: Readonly<Record<EndReason, true>> = {
   invalid_request: true,
   endpoint_deleted: true,
   discarded: true,
+  cancelled: true,
 };
 
 export const END_REASONS = Object.keys(endReasons) as readonly EndReason[];

@@ -5,7 +5,7 @@ import { uuidArray } from "../../binary-array.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export type CancelReason = "endpoint_deleted" | "discarded";
+export type CancelReason = "endpoint_deleted" | "discarded" | "cancelled";
 
 /** Returns how many ended. In steps, each its own transaction: a backlog of a million must not become one. */
 export async function cancelOwed(

@@ -1,0 +1,97 @@
+// Carries replays on, in the process that leads. A replay is its row: whoever leads next goes on where it stands.
+//
+//   running ──everything that was there when it began was looked at──► finished
+//      │
+//      └──somebody cancels it: before the next step──► cancelled
+//
+// A step looks at some hundred deliveries and makes as many owed as the rate allows since the step before; each is one
+// transaction. So a million take no more memory and no longer transactions than a hundred.
+import { performance } from "node:perf_hooks";
+import type { Uuid } from "../model.ts";
+import type { Logger } from "../observe/log.ts";
+import { Loop } from "../service/loop.ts";
+import type { Service } from "../service/service.ts";
+import type { Database } from "../storage/database.ts";
+import { lookAtReplay } from "../storage/queries/replays/advance.ts";
+import { runningReplays } from "../storage/queries/replays/read.ts";
+import { type LoadRoutes, planStep } from "./plan-step.ts";
+import { takeStep } from "./take-step.ts";
+
+export interface ReplayerOptions {
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly loadRoutes: LoadRoutes;
+  /** Of all processes one carries replays on. */
+  readonly leads: () => boolean;
+  readonly onOwed: (endpointId: Uuid, owner: number | null) => void;
+}
+
+const stepEveryMs = 100;
+const lookEveryMs = 1_000;
+const mostPerStep = 500;
+
+export class Replayer implements Service {
+  readonly #options: ReplayerOptions;
+  readonly #loop: Loop;
+  #isIdle = false;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ReplayerOptions) {
+    this.#options = options;
+    const { logger } = options;
+    this.#loop = new Loop({ name: "replaying", intervalMs: stepEveryMs, logger, step: () => this.#step() });
+  }
+
+  start(): Promise<void> {
+    return this.#loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** There is a new one. */
+  wake(): void {
+    this.#isIdle = false;
+    this.#loop.wake();
+  }
+
+  /** Resolves after a step of each that began later than this call. */
+  turn(): Promise<void> {
+    this.#isIdle = false;
+    return this.#loop.turn();
+  }
+
+  async #step(): Promise<boolean> {
+    const now = performance.now();
+    if (!this.#options.leads() || (this.#isIdle && now - this.#lookedAt < lookEveryMs)) return false;
+    this.#lookedAt = now;
+    const running = await runningReplays(this.#options.db);
+    this.#isIdle = running.length === 0;
+    let mayGoOn = false;
+    const failures: unknown[] = [];
+    for (const id of running) {
+      // one that cannot go on keeps no other from its turn
+      await this.#carryOn(id).then(
+        (may) => {
+          mayGoOn ||= may;
+        },
+        (error) => failures.push(error),
+      );
+    }
+    if (failures.length > 0) throw failures[0];
+    return mayGoOn;
+  }
+
+  async #carryOn(id: Uuid): Promise<boolean> {
+    const { db, loadRoutes, onOwed } = this.#options;
+    const replay = await lookAtReplay(db, id);
+    if (replay === null || replay.allowance < 1) return false;
+    // more than is allowed: those that are skipped use nothing of the rate
+    const limit = Math.min(mostPerStep, replay.allowance * 4 + 20);
+    const plan = await planStep(db, replay, { limit, loadRoutes });
+    const taken = await takeStep(db, replay, plan);
+    for (const [endpointId, owner] of taken?.lanes ?? []) onOwed(endpointId, owner);
+    return taken?.mayGoOn ?? false;
+  }
+}

@@ -1,0 +1,406 @@
+// Replays from beginning to end: what is sent again, what is left alone, how fast, and until when.
+import { formatId, parseId } from "@posthorn/wire";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../../../../tests/support/audit.ts";
+import { databasePerTest, publishTimes } from "../../../../tests/support/database-per-test.ts";
+import type { EndpointInput } from "../resources/endpoint-settings.ts";
+import { lookAtReplay } from "../storage/queries/replays/advance.ts";
+import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
+import { planStep } from "./plan-step.ts";
+import type { ReplayInput } from "./replays.ts";
+import { takeStep } from "./take-step.ts";
+
+let receiver: ScriptedReceiver;
+
+beforeAll(async () => {
+  receiver = await startScriptedReceiver();
+});
+afterAll(async () => {
+  await receiver.close();
+});
+
+const world = databasePerTest({ retryPolicy: "1m,1m" });
+const { open } = world;
+const paid = { tenant: "acme", type: "order.paid", data: 1 };
+
+let paths = 0;
+async function endpointOf(instance: TestInstance, input: Partial<EndpointInput> = {}) {
+  paths += 1;
+  const path = `/replay-${paths}`;
+  const { endpoint } = await instance.hooks.endpoints.create("acme", {
+    url: receiver.url + path,
+    events: ["*"],
+    ...input,
+  });
+  return { path, id: endpoint.id };
+}
+
+/** So many deliveries that the receiver refused, and from now on would take. */
+async function deadOnes(instance: TestInstance, count: number, input = paid) {
+  const endpoint = await endpointOf(instance);
+  receiver.answer(endpoint.path, 400);
+  const events = await publishTimes(instance, count, input);
+  await instance.settle();
+  receiver.answer(endpoint.path, 200);
+  return { ...endpoint, events };
+}
+
+async function replayed(instance: TestInstance, input: ReplayInput = {}) {
+  const { id } = await instance.hooks.replays.start({ rate: 1_000, ...input });
+  return await ended(instance, id);
+}
+
+async function ended(instance: TestInstance, id: string) {
+  await eventually("the replay has ended", async () => {
+    await instance.settle();
+    return (await instance.hooks.replays.get(id)).state !== "running";
+  });
+  await instance.settle();
+  return await instance.hooks.replays.get(id);
+}
+
+async function deliveriesOf(instance: TestInstance, endpoint: string) {
+  const { data } = await instance.hooks.deliveries.list({ endpoint });
+  return data.toReversed();
+}
+
+test("dead ones are sent again under their event ids, are counted, and their attempts say why", async () => {
+  const instance = await open();
+  const { path, id, events } = await deadOnes(instance, 3);
+  const replay = await replayed(instance, { tenant: "acme", requestedBy: "anna" });
+  expect(replay).toMatchObject({ state: "finished", total: 3, done: 3, skipped: {}, requestedBy: "anna" });
+  expect(replay.endedAt).toBeInstanceOf(Date);
+  const sent = receiver.requestsTo(path).slice(3);
+  expect(sent.map(({ headers }) => headers["webhook-id"]).toSorted()).toEqual(events.toSorted());
+  for (const delivery of await deliveriesOf(instance, id)) {
+    expect(delivery).toMatchObject({ state: "success", replayCount: 1, attemptCount: 2 });
+    const { attempts } = await instance.hooks.deliveries.get(delivery.id);
+    expect(attempts.map(({ trigger }) => trigger)).toEqual(["event", "replay"]);
+  }
+});
+
+test("a replayed one has a fresh budget of attempts", async () => {
+  const instance = await open();
+  const endpoint = await endpointOf(instance);
+  receiver.answer(endpoint.path, 500);
+  await instance.hooks.publish(paid);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    await instance.settle();
+    await instance.advance(70_000);
+  }
+  expect(await deliveriesOf(instance, endpoint.id)).toMatchObject([{ state: "dead", attemptCount: 3 }]);
+  await replayed(instance);
+  expect(await deliveriesOf(instance, endpoint.id)).toMatchObject([{ state: "failed", attemptCount: 4 }]);
+});
+
+test("successes are replayed when they are asked for, and not otherwise", async () => {
+  const instance = await open();
+  const { path } = await endpointOf(instance);
+  await publishTimes(instance, 2, paid);
+  await instance.settle();
+  expect(await replayed(instance)).toMatchObject({ total: 0, done: 0, state: "finished" });
+  expect(receiver.requestsTo(path)).toHaveLength(2);
+  expect(await replayed(instance, { states: ["success", "dead"] })).toMatchObject({ total: 2, done: 2 });
+  expect(receiver.requestsTo(path)).toHaveLength(4);
+});
+
+test("failed ones need not wait for their next attempt", async () => {
+  const instance = await open();
+  const { path, id } = await endpointOf(instance);
+  receiver.answer(path, [500, 200]);
+  await instance.hooks.publish(paid);
+  await instance.settle();
+  expect(await deliveriesOf(instance, id)).toMatchObject([{ state: "failed" }]);
+  expect(await replayed(instance, { states: ["failed"] })).toMatchObject({ total: 1, done: 1 });
+  expect(await deliveriesOf(instance, id)).toMatchObject([{ state: "success", replayCount: 1 }]);
+});
+
+test("what is pending or in flight is left alone", async () => {
+  const instance = await open({ started: false });
+  const { id } = await endpointOf(instance);
+  await instance.hooks.start({ role: "api" });
+  await publishTimes(instance, 2, paid);
+  const all = { states: ["success", "failed", "dead"] as const };
+  await world.pool.query(
+    "update posthorn.queue set claimed_by = 999 where id = (select id from posthorn.queue limit 1)",
+  );
+  expect((await deliveriesOf(instance, id)).map(({ state }) => state).toSorted()).toEqual([
+    "in_flight",
+    "pending",
+  ]);
+  expect(await instance.hooks.replays.preview(all)).toEqual({ count: 0, isExact: true });
+});
+
+test("each filter narrows it: endpoint, type, reason and time", async () => {
+  const instance = await open();
+  const early = await deadOnes(instance, 1);
+  await instance.hooks.endpoints.update("acme", early.id, { events: ["nothing"] });
+  const from = new Date(instance.hooks.clock.nowMs() + 1_000);
+  await instance.advance(2_000);
+  const late = await deadOnes(instance, 2, { ...paid, type: "order.sent" });
+  const count = async (filter: ReplayInput) => (await instance.hooks.replays.preview(filter)).count;
+  expect(await count({})).toBe(3);
+  expect(await count({ endpoint: early.id })).toBe(1);
+  expect(await count({ endpoint: late.id, tenant: "acme" })).toBe(2);
+  expect(await count({ type: "order.sent" })).toBe(2);
+  expect(await count({ reason: "rejected" })).toBe(3);
+  expect(await count({ reason: "gone" })).toBe(0);
+  expect(await count({ createdAfter: from })).toBe(2);
+  expect(await count({ createdBefore: from })).toBe(1);
+  expect(await replayed(instance, { createdAfter: from, type: "order.sent" })).toMatchObject({ done: 2 });
+  expect(receiver.requestsTo(early.path)).toHaveLength(1);
+});
+
+test("what came while the endpoint was disabled, and was discarded, can be had after all", async () => {
+  const instance = await open();
+  const { path, id } = await endpointOf(instance);
+  await instance.hooks.endpoints.disable("acme", id);
+  await publishTimes(instance, 2, paid);
+  await instance.hooks.endpoints.enable("acme", id, { backlog: "discard" });
+  expect(await replayed(instance, { endpoint: id, reason: "discarded" })).toMatchObject({ done: 2 });
+  expect(receiver.requestsTo(path)).toHaveLength(2);
+});
+
+test("where nothing may be sent the deliveries stay as they are, and the replay says why", async () => {
+  const instance = await open();
+  const { hooks } = instance;
+  const disabled = await deadOnes(instance, 1);
+  await hooks.endpoints.disable("acme", disabled.id);
+  const deleted = await deadOnes(instance, 2);
+  await hooks.endpoints.delete("acme", deleted.id);
+  await hooks.tenants.upsert("asleep");
+  const { endpoint } = await hooks.endpoints.create("asleep", {
+    url: `${receiver.url}/asleep`,
+    events: ["*"],
+  });
+  receiver.answer("/asleep", 400);
+  await hooks.publish({ ...paid, tenant: "asleep" });
+  await instance.settle();
+  await hooks.tenants.upsert("asleep", { isActive: false });
+  const before = await world.countStates();
+  const replay = await replayed(instance);
+  expect(replay).toMatchObject({
+    state: "finished",
+    done: 0,
+    skipped: { endpoint_disabled: 1, endpoint_deleted: expect.any(Number), tenant_inactive: 1 },
+  });
+  expect(await world.countStates()).toEqual(before);
+  expect(await deliveriesOf(instance, endpoint.id)).toMatchObject([{ state: "dead", replayCount: 0 }]);
+});
+
+test("it ends although what it sends dies again: nothing is replayed twice", async () => {
+  const instance = await open();
+  const { path, id } = await deadOnes(instance, 5);
+  receiver.answer(path, 400);
+  expect(await replayed(instance)).toMatchObject({ state: "finished", done: 5 });
+  expect(await deliveriesOf(instance, id)).toMatchObject(Array(5).fill({ state: "dead", replayCount: 1 }));
+});
+
+test("no more are sent in a second than its rate says", async () => {
+  const instance = await open();
+  await deadOnes(instance, 4);
+  const { hooks } = instance;
+  const startedAt = performance.now();
+  const { id } = await hooks.replays.start({ rate: 1 });
+  const doneAfter = async (advancedMs: number) => {
+    await eventually("the replay goes on", async () => {
+      await instance.settle();
+      return (await hooks.replays.get(id)).done > advancedMs / 1_000;
+    });
+    const { done } = await hooks.replays.get(id);
+    expect(done).toBeLessThanOrEqual(1 + Math.floor((performance.now() - startedAt + advancedMs) / 1_000));
+  };
+  await doneAfter(0);
+  await instance.advance(1_000);
+  await doneAfter(1_000);
+  // what was not used in ten seconds is not made up for
+  await instance.advance(10_000);
+  await instance.settle();
+  expect((await hooks.replays.get(id)).done).toBeLessThan(4);
+});
+
+test("a cancelled one makes no further step, and what it made owed is sent", async () => {
+  const instance = await open();
+  const { path } = await deadOnes(instance, 4);
+  const { hooks } = instance;
+  const { id } = await hooks.replays.start({ rate: 1 });
+  await eventually("one is done", async () => {
+    await instance.settle();
+    return (await hooks.replays.get(id)).done === 1;
+  });
+  expect(await hooks.replays.cancel(id)).toMatchObject({ state: "cancelled", done: 1 });
+  await instance.advance(10_000);
+  await instance.settle();
+  expect(await hooks.replays.get(id)).toMatchObject({ state: "cancelled", done: 1 });
+  expect(receiver.requestsTo(path)).toHaveLength(5);
+  await expect(hooks.replays.cancel(id)).rejects.toMatchObject({ code: "replay_over", status: 409 });
+});
+
+/** A replay of two dead ones and its first step, planned and not made. */
+async function planned() {
+  const instance = await open();
+  const { id } = await deadOnes(instance, 2);
+  await instance.hooks.stop();
+  const again = await open({ started: false });
+  const { hooks } = again;
+  const replay = await hooks.replays.start();
+  const seen = await lookAtReplay(hooks.db, parseId("rpl", replay.id) as string);
+  if (seen === null) throw new Error("It is running.");
+  const plan = await planStep(hooks.db, seen, { limit: 10, loadRoutes: async () => new Map() });
+  return {
+    hooks,
+    replayId: replay.id,
+    deliveries: () => deliveriesOf(again, id),
+    take: () => takeStep(hooks.db, seen, plan),
+  };
+}
+
+test("of two processes that both believe to lead, one makes the step", async () => {
+  const { hooks, replayId, deliveries, take } = await planned();
+  const taken = await Promise.all([take(), take()]);
+  expect(taken.filter((result) => result !== null)).toHaveLength(1);
+  expect(await hooks.replays.get(replayId)).toMatchObject({ done: 2, state: "finished" });
+  expect(await deliveries()).toMatchObject(Array(2).fill({ state: "pending", replayCount: 1 }));
+});
+
+test("one that somebody retries in between is not sent twice", async () => {
+  const { hooks, replayId, deliveries, take } = await planned();
+  const [first] = await deliveries();
+  await hooks.deliveries.retry(first?.id as string);
+  await take();
+  expect(await hooks.replays.get(replayId)).toMatchObject({ done: 1, skipped: { changed: 1 } });
+  expect((await deliveries()).map(({ replayCount }) => replayCount)).toEqual([0, 1]);
+});
+
+test("a step that was planned before the replay was cancelled is not made", async () => {
+  const { hooks, replayId, deliveries, take } = await planned();
+  await hooks.replays.cancel(replayId);
+  expect(await take()).toBeNull();
+  expect(await deliveries()).toMatchObject(Array(2).fill({ state: "dead", replayCount: 0 }));
+});
+
+test("at a fifo endpoint the events of a subject come again one by one, in their order", async () => {
+  const instance = await open();
+  const { path, id } = await endpointOf(instance, { ordering: "fifo", fifoOnDead: "hold" });
+  receiver.answer(path, 400);
+  const { hooks } = instance;
+  await publishTimes(instance, 3, { ...paid, subject: "order-1" });
+  await instance.settle();
+  // the first is dead and holds the others
+  expect(await world.countStates()).toEqual({ dead: 1, pending: 2 });
+  receiver.answer(path, 200);
+  expect(await replayed(instance, { endpoint: id })).toMatchObject({ done: 1 });
+  expect(await replayed(instance, { endpoint: id, states: ["success"] })).toMatchObject({ done: 3 });
+  const sequences = receiver.requestsTo(path).map(({ body }) => JSON.parse(body.toString()).sequence);
+  expect(sequences).toEqual([1, 1, 2, 3, 1, 2, 3]);
+  expect((await hooks.deliveries.list({ endpoint: id, state: "success" })).data).toHaveLength(3);
+});
+
+test("against the subscriptions of today, an endpoint gets what was published before it was there, once", async () => {
+  const instance = await open();
+  const { hooks } = instance;
+  const old = await endpointOf(instance);
+  await publishTimes(instance, 2, paid);
+  await hooks.publish({ ...paid, type: "order.sent" });
+  await instance.settle();
+  const late = await endpointOf(instance, { events: ["order.paid"] });
+  const asked = { tenant: "acme", resubscribe: true };
+  expect(await hooks.replays.preview(asked)).toEqual({ count: 2, isExact: true });
+  expect(await replayed(instance, asked)).toMatchObject({
+    total: 2,
+    done: 2,
+    states: null,
+    resubscribe: true,
+  });
+  expect(receiver.requestsTo(late.path)).toHaveLength(2);
+  expect(receiver.requestsTo(old.path)).toHaveLength(3);
+  expect(await deliveriesOf(instance, late.id)).toMatchObject(
+    Array(2).fill({ state: "success", replayCount: 1, attemptCount: 1 }),
+  );
+  expect(await replayed(instance, asked)).toMatchObject({ total: 0, done: 0, state: "finished" });
+});
+
+test("an event that waits to be fanned out is left to that", async () => {
+  const instance = await open({ started: false });
+  await endpointOf(instance);
+  await instance.hooks.publish(paid);
+  expect(await instance.hooks.replays.preview({ resubscribe: true })).toEqual({ count: 0, isExact: true });
+});
+
+test("only an endpoint or a type that is asked for gets what it missed", async () => {
+  const instance = await open();
+  await publishTimes(instance, 2, paid);
+  await instance.hooks.publish({ ...paid, type: "order.sent" });
+  const [wanted, other] = [await endpointOf(instance), await endpointOf(instance)];
+  const asked = { endpoint: wanted.id, type: "order.paid", resubscribe: true };
+  expect(await replayed(instance, asked)).toMatchObject({ done: 2 });
+  expect(receiver.requestsTo(wanted.path)).toHaveLength(2);
+  expect(receiver.requestsTo(other.path)).toHaveLength(0);
+});
+
+test.each<[what: string, input: ReplayInput, pointer: string]>([
+  ["a rate of nothing", { rate: 0 }, "/rate"],
+  ["a rate above the highest", { rate: 5_001 }, "/rate"],
+  ["a state that is on its way", { states: ["pending" as never] }, "/states"],
+  ["no state", { states: [] }, "/states"],
+  ["a reason of successes", { states: ["success"], reason: "gone" }, "/reason"],
+  ["a reason that is none", { reason: "typo" as never }, "/reason"],
+  ["states of events", { resubscribe: true, states: ["dead"] }, "/states"],
+  ["a reason of events", { resubscribe: true, reason: "gone" }, "/reason"],
+  ["a time that is none", { createdAfter: new Date("x") }, "/createdAfter"],
+  ["a misspelt field", { tennant: "acme" } as never, "/tennant"],
+  ["a name of 201 characters", { requestedBy: "x".repeat(201) }, "/requestedBy"],
+])("%s is refused with a pointer to it", async (_what, input, pointer) => {
+  const instance = await open({ started: false });
+  await expect(instance.hooks.replays.start(input)).rejects.toMatchObject({
+    code: "invalid_replay",
+    problems: [{ pointer }],
+  });
+  expect((await instance.hooks.replays.list()).data).toEqual([]);
+});
+
+test("the slowest and the fastest rate are taken", async () => {
+  const { hooks } = await open({ started: false });
+  expect(await hooks.replays.start({ rate: 1 })).toMatchObject({ rate: 1, states: ["dead"] });
+  expect(await hooks.replays.start({ rate: 5_000 })).toMatchObject({ rate: 5_000, state: "running" });
+});
+
+test("five run at a time for a tenant, and for all; the sixth is refused until one has ended", async () => {
+  const { hooks } = await open({ started: false });
+  for (const tenant of ["acme", undefined]) {
+    const started = [];
+    for (let n = 0; n < 5; n += 1) started.push(await hooks.replays.start({ tenant }));
+    await expect(hooks.replays.start({ tenant })).rejects.toMatchObject({ code: "replay_limit_reached" });
+    await hooks.replays.cancel(started[0]?.id as string);
+    await hooks.replays.start({ tenant });
+  }
+});
+
+test("a tenant or an endpoint that is not there is told, whoever else may have it", async () => {
+  const { hooks } = await open({ started: false });
+  await hooks.tenants.upsert("other");
+  const { endpoint } = await hooks.endpoints.create("other", { url: `${receiver.url}/x`, events: ["*"] });
+  const none = formatId("ep", "0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10");
+  await expect(hooks.replays.start({ tenant: "nobody" })).rejects.toMatchObject({ code: "tenant_not_found" });
+  for (const input of [{ tenant: "acme", endpoint: endpoint.id }, { endpoint: none }])
+    await expect(hooks.replays.start(input)).rejects.toMatchObject({ code: "endpoint_not_found" });
+});
+
+test("a tenant sees its own replays, and neither another's nor those of all", async () => {
+  const { hooks } = await open({ started: false });
+  await hooks.tenants.upsert("other");
+  const ours = await hooks.replays.start({ tenant: "acme" });
+  const theirs = await hooks.replays.start({ tenant: "other" });
+  const wide = await hooks.replays.start();
+  expect((await hooks.replays.list({ tenant: "acme" })).data).toEqual([ours]);
+  expect((await hooks.replays.list({ limit: 2 })).data).toEqual([wide, theirs]);
+  for (const { id } of [theirs, wide]) {
+    await expect(hooks.replays.get(id, { tenant: "acme" })).rejects.toMatchObject({
+      code: "replay_not_found",
+    });
+    await expect(hooks.replays.cancel(id, { tenant: "acme" })).rejects.toMatchObject({
+      code: "replay_not_found",
+    });
+  }
+  expect(await hooks.replays.get(ours.id, { tenant: "acme" })).toEqual(ours);
+});

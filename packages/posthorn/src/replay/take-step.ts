@@ -1,0 +1,88 @@
+// Makes a planned step of a replay: what its rate allows becomes owed, what may not be sent is counted as skipped, and
+// the replay moves on, in one transaction.
+import type { Uuid } from "../model.ts";
+import type { Database } from "../storage/database.ts";
+import {
+  type LockedLane,
+  lockLanes,
+  type MissingDelivery,
+  oweManyAgain,
+  oweMissing,
+} from "../storage/queries/queue/owe-many.ts";
+import {
+  type Advance,
+  advanceReplay,
+  type HeldReplay,
+  holdReplay,
+} from "../storage/queries/replays/advance.ts";
+import type { SkipReason } from "../storage/queries/replays/replay-row.ts";
+import type { StepPlan, Wish } from "./plan-step.ts";
+
+export interface StepResult {
+  /** Endpoints in whose lanes something became owed, and the lanes' owners. */
+  readonly lanes: ReadonlyMap<Uuid, number | null>;
+  /** The replay is not over, and its rate is not used up. */
+  readonly mayGoOn: boolean;
+}
+
+/** Null when the replay was cancelled meanwhile, or somebody else has made this step. */
+export async function takeStep(db: Database, seen: HeldReplay, plan: StepPlan): Promise<StepResult | null> {
+  return await db.transaction(async (tx) => {
+    const replay = await holdReplay(tx, seen);
+    if (replay === null) return null;
+    const lanes = await lockLanes(tx, [...new Set(plan.wishes.map(({ endpointId }) => endpointId))]);
+    const { granted, skipped, position } = chooseWishes(plan, replay.allowance, lanes);
+    const done = await grant();
+    const changed = granted.length - done;
+    const isFinished = position === plan.position && plan.isLast;
+    const advance: Advance = {
+      position,
+      done,
+      skipped: changed > 0 ? { ...skipped, changed } : skipped,
+      isFinished,
+    };
+    await advanceReplay(tx, replay, advance);
+    return {
+      lanes: new Map(granted.map(({ endpointId: id }) => [id, lanes.get(id)?.owner ?? null])),
+      mayGoOn: !isFinished && done < replay.allowance,
+    };
+
+    async function grant(): Promise<number> {
+      const missing = granted.flatMap(({ what }) => (what.kind === "missing" ? [what.delivery] : []));
+      if (missing.length > 0) return await oweMissing(tx, missing satisfies MissingDelivery[]);
+      const idsOf = (kind: "ended" | "failed") =>
+        granted.flatMap(({ what }) => (what.kind === kind ? [what.id] : []));
+      if (granted.length === 0) return 0;
+      const endedByMs = seen.createdAtMs;
+      return await oweManyAgain(tx, { ended: idsOf("ended"), failed: idsOf("failed"), endedByMs });
+    }
+  });
+}
+
+export interface Choice {
+  readonly granted: readonly Wish[];
+  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
+  readonly position: Uuid;
+}
+
+/** As many as are allowed; all of an event together, although they may be more: what is too much is waited for later. */
+export function chooseWishes(
+  plan: StepPlan,
+  allowance: number,
+  lanes: ReadonlyMap<Uuid, Pick<LockedLane, "closed">>,
+): Choice {
+  const granted: Wish[] = [];
+  const skipped: Partial<Record<SkipReason, number>> = {};
+  let after: Uuid | null = null;
+  for (const wish of plan.wishes) {
+    const isOfSameEvent = wish.after === after;
+    if (granted.length >= allowance && !isOfSameEvent) return { granted, skipped, position: wish.after };
+    after = wish.after;
+    const lane = lanes.get(wish.endpointId);
+    // without a lane even the endpoint's name is gone, together with its tenant
+    const closed = lane === undefined ? "endpoint_deleted" : lane.closed;
+    if (closed === null) granted.push(wish);
+    else skipped[closed] = (skipped[closed] ?? 0) + 1;
+  }
+  return { granted, skipped, position: plan.position };
+}

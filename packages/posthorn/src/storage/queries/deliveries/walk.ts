@@ -1,0 +1,161 @@
+// Walks over deliveries in the order of their ids, in either direction: a page of a list, a step of a replay, a count.
+// The text is put together from the conditions, so that only the tables that can hold such a delivery are read.
+//
+// A filter that no index serves (a rare type, what is in flight) would make the database look at everything there is.
+// So from each place at most so many rows are looked at, and the answer says how far that was: whoever goes on from
+// there misses nothing.
+import { hash } from "node:crypto";
+import type { Uuid } from "../../../model.ts";
+import { textArray, uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { type Statement, statement } from "../../sql.ts";
+import { type DeliveryRow, type DeliveryState, deliveryColumns } from "./delivery-row.ts";
+import { type Asked, type Place, placesOf } from "./places.ts";
+
+export interface DeliveryWalk {
+  /** Neither of these two ids is among them. */
+  readonly after: Uuid;
+  readonly before: Uuid;
+  readonly direction: "newest_first" | "oldest_first";
+  readonly limit: number;
+  /** Null: of all endpoints. */
+  readonly endpointIds: readonly Uuid[] | null;
+  /** Null: in any of the five. */
+  readonly states: readonly DeliveryState[] | null;
+  readonly type: string | null;
+  readonly deadReason: string | null;
+  /** Only what had ended by then, or is still owed. */
+  readonly endedByMs: number | null;
+}
+
+export interface WalkedDeliveries {
+  readonly rows: readonly DeliveryRow[];
+  /** Rows beyond this one were not looked at. Null: all were, or there are as many rows as were asked for. */
+  readonly lookedUpTo: Uuid | null;
+}
+
+/** So that a page takes 30 ms at most; with a type the event of each row has to be found. */
+const LOOK_AT = 10_000;
+const LOOK_AT_WITH_TYPE = 2_000;
+
+const lookAtOf = ({ type }: DeliveryWalk): number => (type === null ? LOOK_AT : LOOK_AT_WITH_TYPE);
+
+export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise<WalkedDeliveries> {
+  if (walk.endpointIds?.length === 0) return { rows: [], lookedUpTo: null };
+  const { text, name, values } = await prepare(db, walk, lookAtOf(walk));
+  const found = await db.query<DeliveryRow & { lookedUpTo: Uuid | null }>(
+    walkStatement(name, text, walk.direction),
+    values,
+  );
+  // one row is there in any case, to say how far the walk went
+  const rows = found.filter(({ id }) => id !== null);
+  return { rows, lookedUpTo: rows.length === walk.limit ? null : (found[0]?.lookedUpTo ?? null) };
+}
+
+/** `isExact` false: there are more. Up to `walk.limit`, and of up to ten times as many rows looked at as for a page. */
+export async function countDeliveries(
+  db: Queryable,
+  walk: DeliveryWalk,
+): Promise<{ readonly count: number; readonly isExact: boolean }> {
+  if (walk.endpointIds?.length === 0) return { count: 0, isExact: true };
+  const { text, name, values } = await prepare(db, walk, lookAtOf(walk) * 10);
+  const [row] = await db.query<{ count: number; isExact: boolean }>(countStatement(name, text), values);
+  return row ?? { count: 0, isExact: true };
+}
+
+interface Prepared {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+async function prepare(db: Queryable, walk: DeliveryWalk, lookAt: number): Promise<Prepared> {
+  const values: unknown[] = [walk.after, walk.before, walk.limit];
+  const bind = (value: unknown) => (value === null ? null : `$${values.push(value)}`);
+  const { endpointIds, states, direction } = walk;
+  const asked: Asked = {
+    direction: direction === "newest_first" ? "desc" : "asc",
+    lookAt,
+    states,
+    endpoints: bind(endpointIds && uuidArray(endpointIds)),
+    spread: await spreadOf(db, walk),
+    stateArray: bind(states && textArray(states)),
+    type: bind(walk.type),
+    deadReason: bind(walk.deadReason),
+    endedByMs: bind(walk.endedByMs),
+  };
+  const text = foundText(placesOf(asked));
+  // PostgreSQL keeps 63 bytes of a name, and what was asked does not fit into them
+  return { name: hash("sha256", text, "base64").slice(0, 16), text, values };
+}
+
+/** More endpoints than this are not looked at one by one: each costs a look into every partition. */
+const MOST_ENDPOINTS_APART = 50;
+/** Up to so many waiting rows are all read and sorted: 15 ms. */
+const MOST_WAITING_SORTED = 10_000;
+
+async function spreadOf(db: Queryable, { endpointIds }: DeliveryWalk): Promise<Asked["spread"]> {
+  if (endpointIds === null || endpointIds.length > MOST_ENDPOINTS_APART) return "anywhere";
+  const [row] = await db.query<{ isBacklogged: boolean }>(isBackloggedStatement, [
+    uuidArray(endpointIds),
+    MOST_WAITING_SORTED,
+  ]);
+  return row?.isBacklogged ? "backlogged" : "apart";
+}
+
+const isBackloggedStatement = statement(
+  "is backlogged",
+  `
+select count(*) > $2::integer as "isBacklogged"
+from (
+  select
+  from posthorn.queue q
+  where q.claimed_by is null
+    and q.endpoint_id = any ($1::uuid[])
+  limit $2::integer + 1
+) waiting
+`,
+);
+
+/** What each place has, and in `edge` how far they were looked through: as far as the one that was looked through least. */
+function foundText({ places, direction }: { places: readonly Place[]; direction: "asc" | "desc" }): string {
+  const nearest = direction === "desc" ? "greatest" : "least";
+  const isWithin = direction === "desc" ? ">=" : "<=";
+  return `
+with ${places.map(({ name, text }) => `${name} as materialized (${text})`).join(",\n")},
+edge as materialized (
+  select ${nearest}(null::uuid${places.map(({ edge }) => (edge === null ? "" : `, ${edge}`)).join("")}) as id
+),
+found as (
+  select piece.*
+  from (${places.map(({ name }) => `select * from ${name}`).join(" union all ")}) piece
+  cross join edge
+  where edge.id is null
+    or piece.id ${isWithin} edge.id
+  order by piece.id ${direction}
+  limit $3::integer
+)`;
+}
+
+function walkStatement(name: string, text: string, direction: DeliveryWalk["direction"]): Statement {
+  // events are joined to the page alone, never to all that it was chosen from
+  return statement(
+    `walk deliveries ${name}`,
+    `${text}
+select edge.id as "lookedUpTo", ${deliveryColumns}
+from edge
+left join (found d join posthorn.events e on e.id = d.event_id) on true
+order by d.id ${direction === "newest_first" ? "desc" : "asc"}
+`,
+  );
+}
+
+function countStatement(name: string, text: string): Statement {
+  return statement(
+    `count deliveries ${name}`,
+    `${text}
+select count(*)::integer as count, count(*) < $3::integer and (select edge.id is null from edge) as "isExact"
+from found
+`,
+  );
+}

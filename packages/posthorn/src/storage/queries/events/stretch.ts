@@ -1,0 +1,48 @@
+// A stretch of events by their ids, oldest first, without their payloads: what a replay against the subscriptions of
+// today looks at.
+import type { Event, Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface StretchedEvent extends Pick<Event, "id" | "tenant" | "type" | "subject" | "sequence"> {
+  /** Nobody has fanned it out yet; whoever does will see the subscriptions of today. */
+  readonly isInOutbox: boolean;
+}
+
+export async function eventsBetween(
+  db: Queryable,
+  { after, before, tenant, limit }: { after: Uuid; before: Uuid; tenant: string | null; limit: number },
+): Promise<StretchedEvent[]> {
+  return tenant === null
+    ? await db.query(ofAllStatement, [after, before, limit])
+    : await db.query(ofTenantStatement, [after, before, limit, tenant]);
+}
+
+const text = (condition: string) => `
+select e.id, e.tenant, e.type, e.subject, e.sequence, exists (
+    select
+    from posthorn.outbox o
+    where o.event_id = e.id
+  ) as "isInOutbox"
+from posthorn.events e
+where e.id > $1::uuid
+  and e.id < $2::uuid
+  ${condition}
+order by e.id
+limit $3::integer
+`;
+
+const ofAllStatement = statement("events between", text(""));
+const ofTenantStatement = statement("events of tenant between", text("and e.tenant = $4::text"));
+
+/** Of these ids those that are deliveries, owed or ended. */
+export async function existingDeliveries(db: Queryable, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
+  const rows = await db.query<{ id: Uuid }>(existingStatement, [uuidArray(ids)]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const existingStatement = statement(
+  "existing deliveries",
+  "select d.id from posthorn.delivery_states d where d.id = any ($1::uuid[])",
+);

@@ -1,0 +1,149 @@
+// Ends one delivery because a person said so: one that is owed is dead from then on, a dead one is gone. At a `fifo`
+// endpoint both may be what others of the subject wait for: the endpoint's version is raised, so that the lane's owner
+// looks whose turn it is. Only the owner gives turns; see promote.ts.
+import type { Uuid } from "../../../model.ts";
+import type { Database, Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export type CancelResult =
+  | {
+      readonly kind: "cancelled" | "deleted";
+      readonly endpointId: Uuid;
+      readonly owner: number | null;
+      /** Others may wait for it: the owner has to look. */
+      readonly isOrdered: boolean;
+    }
+  | { readonly kind: "not_found" | "in_flight" | "over" | "not_dead" };
+
+interface Known {
+  readonly endpointId: Uuid;
+  readonly state: string;
+  readonly isOrdered: boolean;
+}
+
+/** Owed and not in flight: dead, with the reason `cancelled`. */
+export async function cancelDelivery(db: Database, deliveryId: Uuid): Promise<CancelResult> {
+  return await db.transaction(async (tx) => {
+    const known = await find(tx, deliveryId);
+    if (known === null) return { kind: "not_found" };
+    if (known.state === "success" || known.state === "dead") return { kind: "over" };
+    const owner = await lock(tx, known);
+    const [cancelled] = await tx.query(cancelStatement, [deliveryId]);
+    // not there: somebody has claimed it, and whether it has ended since makes no difference to who asks
+    return cancelled === undefined ? { kind: "in_flight" } : { kind: "cancelled", owner, ...known };
+  });
+}
+
+/** A dead letter, for good. Its attempts and its event go with the day they are of. */
+export async function deleteDead(db: Database, deliveryId: Uuid): Promise<CancelResult> {
+  return await db.transaction(async (tx) => {
+    const known = await find(tx, deliveryId);
+    if (known === null) return { kind: "not_found" };
+    if (known.state !== "dead") return { kind: "not_dead" };
+    const owner = await lock(tx, known);
+    const [deleted] = await tx.query(deleteStatement, [deliveryId]);
+    return deleted === undefined ? { kind: "not_dead" } : { kind: "deleted", owner, ...known };
+  });
+}
+
+async function find(tx: Queryable, deliveryId: Uuid): Promise<Known | null> {
+  const [row] = await tx.query<Known>(findStatement, [deliveryId]);
+  return row ?? null;
+}
+
+/** The endpoint, then its lane. Returns the lane's owner. */
+async function lock(tx: Queryable, { endpointId, isOrdered }: Known): Promise<number | null> {
+  if (!isOrdered) return null;
+  await tx.query(raiseVersionStatement, [endpointId]);
+  const [lane] = await tx.query<{ owner: number | null }>(lockLaneStatement, [endpointId]);
+  return lane?.owner ?? null;
+}
+
+const findStatement = statement(
+  "find to cancel",
+  `
+select d.endpoint_id as "endpointId", d.state,
+  exists (select from posthorn.queue q where q.id = d.id and q.subject is not null)
+    or exists (
+      select
+      from posthorn.held_subjects h
+      join posthorn.events e on e.subject = h.subject and e.sequence = h.sequence
+      where e.id = d.event_id
+        and h.endpoint_id = d.endpoint_id
+    ) as "isOrdered"
+from posthorn.delivery_states d
+where d.id = $1::uuid
+`,
+);
+
+const raiseVersionStatement = statement(
+  "raise endpoint version",
+  `
+update posthorn.endpoints
+set version = version + 1
+where id = $1::uuid
+`,
+);
+
+// without an owner, whoever takes the lane looks whose turn it is
+const lockLaneStatement = statement(
+  "lock lane to cancel",
+  `
+update posthorn.lanes
+set ready_at = case
+    when paused or owner is not null then ready_at
+    else least(ready_at, posthorn.now())
+  end
+where endpoint_id = $1::uuid
+returning owner
+`,
+);
+
+const cancelStatement = statement(
+  "cancel one",
+  `
+with cancelled as (
+  delete from posthorn.queue q
+  where q.id = $1::uuid
+    and q.claimed_by is null
+  returning q.id, q.event_id, q.endpoint_id, q.attempts, q.replay_count, q.subject, q.sequence
+),
+-- as any other dead one
+held as (
+  insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id)
+  select c.endpoint_id, c.subject, c.sequence, c.id
+  from cancelled c
+  join posthorn.endpoints ep on ep.id = c.endpoint_id
+  where c.subject is not null
+    and ep.ordering = 'fifo'
+    and ep.fifo_on_dead = 'hold'
+    and ep.deleted_at is null
+)
+insert into posthorn.deliveries (id, event_id, endpoint_id, state, dead_reason, attempts, replay_count, finished_at)
+select c.id, c.event_id, c.endpoint_id, 'dead', 'cancelled', c.attempts, c.replay_count, posthorn.now()
+from cancelled c
+returning id
+`,
+);
+
+const deleteStatement = statement(
+  "delete dead letter",
+  `
+with deleted as (
+  delete from posthorn.deliveries d
+  where d.id = $1::uuid
+    and d.state = 'dead'
+  returning d.id, d.endpoint_id, d.event_id
+),
+let_go as (
+  delete from posthorn.held_subjects h
+  using deleted, posthorn.events e
+  where e.id = deleted.event_id
+    and h.endpoint_id = deleted.endpoint_id
+    and h.subject = e.subject
+    and h.sequence = e.sequence
+)
+select deleted.id
+from deleted
+`,
+);

@@ -1,0 +1,23 @@
+// A body that is fine, for every operation that needs one: for tests that go through the whole contract.
+import type { contract } from "@posthorn/client";
+
+export type OperationId = {
+  [Resource in keyof typeof contract]: `${Resource}.${keyof (typeof contract)[Resource] & string}`;
+}[keyof typeof contract];
+
+export const endpointInput = { url: "https://hooks.example/in", events: ["*"] };
+
+/** A body that is fine, for every operation that needs one; `tenant` is the one it is about. */
+export const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> = {
+  "events.publish": (tenant) => ({ tenant, type: "order.paid", data: {} }),
+  "eventTypes.put": () => ({}),
+  "eventTypes.import": () => ({ document: {} }),
+  "tenants.put": () => ({}),
+  "members.put": () => ({ role: "member" }),
+  "endpoints.create": () => endpointInput,
+  "endpoints.import": () => ({ endpoints: [endpointInput] }),
+  "endpoints.match": () => ({ type: "order.paid", data: {} }),
+  "endpoints.update": () => ({ description: "taken over" }),
+  "replays.start": (tenant) => ({ tenant }),
+  "keys.create": (tenant) => ({ name: "taken over", scopes: ["admin"], tenant }),
+};
