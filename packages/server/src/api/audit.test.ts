@@ -27,3 +27,8 @@ test("what is long is cut: 1,000 characters and 100 items stay", () => {
   expect(withoutSecrets({ text, longer: `${text}x` })).toEqual({ text, longer: `${text}…` });
   expect(withoutSecrets(Array(101).fill(1))).toHaveLength(100);
 });
+
+test("what is nested without end is cut off", () => {
+  const nested = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+  expect(JSON.stringify(withoutSecrets(nested))).toHaveLength(81 * 2 + '"…"'.length);
+});

@@ -63,20 +63,23 @@ const HIDDEN = "…";
 const SECRET_FIELDS = new Set(["secret", "key", "password", "token"]);
 const LONGEST_TEXT = 1_000;
 const MOST_ITEMS = 100;
+/** Deeper than any body that is taken; one that is not may have a hundred thousand levels. */
+const MOST_LEVELS = 80;
 
 /** Secrets, the values of headers, and what a URL carries besides the place it leads to are not for the log. */
-export function withoutSecrets(value: unknown, field = ""): unknown {
+export function withoutSecrets(value: unknown, field = "", level = 0): unknown {
+  if (level > MOST_LEVELS) return HIDDEN;
   if (typeof value === "string") {
     const text = field === "url" ? withoutCredentials(value) : value;
     return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}${HIDDEN}` : text;
   }
-  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((item) => withoutSecrets(item, field));
+  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((item) => withoutSecrets(item, field, level + 1));
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value)
     .slice(0, MOST_ITEMS)
     .map(([name, inner]) => [
       name,
-      SECRET_FIELDS.has(name) || field === "headers" ? HIDDEN : withoutSecrets(inner, name),
+      SECRET_FIELDS.has(name) || field === "headers" ? HIDDEN : withoutSecrets(inner, name, level + 1),
     ]);
   return Object.fromEntries(entries);
 }

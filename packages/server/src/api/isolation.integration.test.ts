@@ -1,7 +1,6 @@
 // Who may do what, generated from the contract: every operation with another tenant's ids, with deleted ones and with
 // made-up ones, by every kind of credential. A new operation is in here as soon as it is in the contract.
 import {
-  type contract,
   type Operation,
   operationsOf,
   pathParamsOf,
@@ -12,6 +11,7 @@ import {
 } from "@posthorn/client";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bodies, endpointInput, type OperationId } from "../../../../tests/support/operation-bodies.ts";
 import {
   type Answer,
   adminKey,
