@@ -142,6 +142,7 @@ test.each([
   [{ $not: { data: { a: 1 } } }, "/$not"],
   [{ data: { a: { $nin: [0, 1] } } }, "/data/a/$nin"],
   [{ data: { list: { n: { $gt: 5 } } } }, "/data/list/n/$gt"],
+  [{ data: { list: { n: 2, m: 2 } } }, "/data/list/n"],
   [{ data: { none: { n: 1 } } }, "/data/none/n"],
   [{ data: { "x/y": 1 } }, "/data/x~1y"],
   [{ subject: "s" }, "/subject"],

@@ -89,6 +89,11 @@ describe("limits", () => {
       { data: { a: Number.MAX_SAFE_INTEGER, b: -Number.MAX_SAFE_INTEGER } },
       { data: { a: Number.MAX_SAFE_INTEGER + 1 } },
     ],
+    [
+      "numbers below zero",
+      { data: { a: { $gt: -Number.MAX_SAFE_INTEGER } } },
+      { data: { a: { $gt: -Number.MAX_SAFE_INTEGER - 1 } } },
+    ],
   ])("of %s", (_what, at, past) => {
     expect(pointers(at)).toEqual([]);
     expect(pointers(past)).toHaveLength(1);

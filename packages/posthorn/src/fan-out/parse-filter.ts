@@ -147,14 +147,14 @@ class FilterReader {
   }
 
   /** Numbers are compared with numbers and texts with texts; anything else is neither more nor less. */
-  #readRange(operator: string, value: unknown, pointer: string): Holds {
-    const limit = this.#readScalar(value, pointer);
-    if (typeof limit === "number" || typeof limit === "string") {
-      const compare = RANGES[operator] as (given: Comparable, limit: Comparable) => boolean;
-      return (given) => typeof given === typeof limit && compare(given as Comparable, limit);
+  #readRange(operator: string, limit: unknown, pointer: string): Holds {
+    if (typeof limit !== "number" && typeof limit !== "string") {
+      this.#refuse(pointer, `"${operator}" takes a number or a text.`);
+      return () => false;
     }
-    this.#refuse(pointer, `"${operator}" takes a number or a text.`);
-    return () => false;
+    this.#readScalar(limit, pointer);
+    const compare = RANGES[operator] as (given: Comparable, limit: Comparable) => boolean;
+    return (given) => typeof given === typeof limit && compare(given as Comparable, limit);
   }
 
   #readList(value: unknown, pointer: string, depth: number, what: string): readonly unknown[] {

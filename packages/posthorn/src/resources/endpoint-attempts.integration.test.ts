@@ -69,6 +69,7 @@ test("pages have no gap and no repeat, also in the middle of a delivery and whil
     for (let cursor: string | undefined; ; ) {
       const page = await endpoints.attempts(tenant, id, { limit, cursor });
       seen.push(...page.data.map(place));
+      expect(seen.length).toBeLessThanOrEqual(expected.length);
       if (page.nextCursor === null) break;
       expect(page.data).toHaveLength(limit);
       cursor = page.nextCursor;
@@ -79,6 +80,22 @@ test("pages have no gap and no repeat, also in the middle of a delivery and whil
   await addAttempts((expected[9] as string).split(" ")[0] as string, 6, 6);
   const next = await endpoints.attempts(tenant, id, { limit: 2, cursor: nextCursor as string });
   expect(next.data.map(place)).toEqual(expected.slice(8, 10));
+});
+
+test("deliveries that nobody has tried are passed over, however many there are", async () => {
+  const { tenant, id } = await newEndpoint();
+  const tried = await world.addEnded(await world.addEvent(tenant, { atMs: 20_000 }), id, "success");
+  for (let n = 1; n <= 5; n += 1) {
+    await world.addOwed(await world.addEvent(tenant, { atMs: 20_000 + n }), id);
+    const discarded = await world.addEvent(tenant, { atMs: 30_000 + n });
+    await pool.query(
+      `insert into posthorn.deliveries (id, event_id, endpoint_id, state, dead_reason, attempts, replay_count, finished_at)
+       values ($1, $1, $2, 'dead', 'discarded', 0, 0, now())`,
+      [discarded, id.slice(3)],
+    );
+  }
+  const { data } = await endpoints.attempts(tenant, id, { limit: 1 });
+  expect(data.map(place)).toEqual([`${tried} 1`]);
 });
 
 test("another tenant's endpoint, a deleted one and a made-up one have no log; a wrong cursor is told", async () => {
