@@ -164,6 +164,7 @@ export class Instance implements Posthorn {
       addressPolicy: config.addressPolicy,
       nowMs: () => clock.nowMs(),
       maxPerTenant: config.maxEndpointsPerTenant,
+      hiding: () => catalogue.hiding(),
       announce: createAnnounce(config),
       onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),
       onDisabled: () => this.#engine?.tellOfNotices(),

@@ -83,6 +83,12 @@ export class Catalogue {
     return events.map((event) => this.#problemOf(event));
   }
 
+  /** Of which types anything is hidden: by what the catalogue says now, and not what it said half a second ago. */
+  async hiding(): Promise<(type: string) => boolean> {
+    await this.refresh();
+    return (type) => this.redactedPaths(type, null).length > 0;
+  }
+
   /** What of a type is hidden from people. Of a version that nobody registered, all that is hidden in any. */
   redactedPaths(type: string, apiVersion: string | null): readonly string[] {
     const versions = this.#types.get(type);

@@ -94,7 +94,7 @@ export interface RetryQueueQuery extends PageQuery {
 
 export interface DeliveriesOptions {
   readonly db: Queryable;
-  readonly catalogue: Pick<Catalogue, "refresh" | "redactedPaths">;
+  readonly catalogue: Pick<Catalogue, "hiding">;
 }
 
 export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveries {
@@ -159,13 +159,8 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     if (uuid === null || row === undefined || (tenant !== undefined && row.tenant !== tenant))
       throw deliveryNotFound(id);
     const attempts = (await attemptsOf(db, uuid)).map(toAttemptView);
-    const hides = redacted && (await hidesAnything(row.eventType));
+    const hides = redacted && (await catalogue.hiding())(row.eventType);
     return { ...toDeliveryView(row), attempts: hides ? attempts.map(withoutAnswer) : attempts };
-  }
-
-  async function hidesAnything(eventType: string): Promise<boolean> {
-    await catalogue.refresh();
-    return catalogue.redactedPaths(eventType, null).length > 0;
   }
 }
 
@@ -207,7 +202,7 @@ export function toAttemptView({ startedMs, nextRetryMs, ...row }: AttemptRow): A
 }
 
 /** What went wrong in our own words stays. */
-function withoutAnswer(attempt: AttemptView): AttemptView {
+export function withoutAnswer(attempt: AttemptView): AttemptView {
   const isAnswer = attempt.responseBody !== null && attempt.responseBody.length > 0 && attempt.error === null;
   return isAnswer ? { ...attempt, responseBody: Buffer.from(REDACTED) } : attempt;
 }

@@ -7,7 +7,7 @@ import {
   type EndpointAttemptRow,
 } from "../storage/queries/attempts/list.ts";
 import { findEndpoint } from "../storage/queries/endpoints/read.ts";
-import { type AttemptView, toAttemptView } from "./deliveries.ts";
+import { type AttemptView, toAttemptView, withoutAnswer } from "./deliveries.ts";
 import { endpointNotFound } from "./endpoint-changes.ts";
 import { HIGHEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 import { isTenantId } from "./tenants.ts";
@@ -17,22 +17,29 @@ export interface EndpointAttempt extends AttemptView {
   readonly eventId: string;
 }
 
+export interface EndpointAttemptQuery extends PageQuery {
+  /** Masks what receivers answered to events of which the catalogue hides anything. */
+  readonly redacted?: boolean | undefined;
+}
+
 /** The newest delivery first, and of each delivery the newest attempt: a retry stands with its delivery. */
 export async function listEndpointAttempts(
-  db: Queryable,
+  { db, hiding }: { readonly db: Queryable; readonly hiding: () => Promise<(eventType: string) => boolean> },
   tenant: string,
   id: string,
-  query: PageQuery = {},
+  query: EndpointAttemptQuery = {},
 ): Promise<Page<EndpointAttempt>> {
   const reader = new QueryReader();
   const limit = reader.limit(query);
   const after = readPlace(reader, query);
-  reader.finish(["limit", "cursor"], query);
+  reader.finish(["limit", "cursor", "redacted"], query);
   const uuid = parseId("ep", String(id));
   const isThere = uuid !== null && isTenantId(tenant) && (await findEndpoint(db, tenant, uuid)) !== null;
   if (!isThere) throw endpointNotFound(id);
   const rows = await attemptsOfEndpoint(db, uuid, after, limit + 1);
-  return toPage("attempts", rows, limit, toView, ({ deliveryId, number }) => `${deliveryId}:${number}`);
+  const isHidden = query.redacted === true ? await hiding() : () => false;
+  const view = (row: EndpointAttemptRow) => toView(row, isHidden(row.eventType));
+  return toPage("attempts", rows, limit, view, ({ deliveryId, number }) => `${deliveryId}:${number}`);
 }
 
 const BEGINNING: AttemptPlace = { deliveryId: HIGHEST_UUID, number: 2 ** 31 - 1 };
@@ -46,10 +53,11 @@ function readPlace(reader: QueryReader, query: PageQuery): AttemptPlace {
   return { deliveryId: deliveryId ?? HIGHEST_UUID, number: Number(number) };
 }
 
-function toView({ deliveryId, eventId, ...row }: EndpointAttemptRow): EndpointAttempt {
+function toView({ deliveryId, eventId, ...row }: EndpointAttemptRow, isHidden: boolean): EndpointAttempt {
+  const attempt = toAttemptView(row);
   return {
     deliveryId: formatId("dlv", deliveryId),
     eventId: formatId("evt", eventId),
-    ...toAttemptView(row),
+    ...(isHidden ? withoutAnswer(attempt) : attempt),
   };
 }

@@ -26,7 +26,11 @@ import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteSecrets, retireSecrets } from "../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
-import { type EndpointAttempt, listEndpointAttempts } from "./endpoint-attempts.ts";
+import {
+  type EndpointAttempt,
+  type EndpointAttemptQuery,
+  listEndpointAttempts,
+} from "./endpoint-attempts.ts";
 import { createEndpointChanges, type EndpointChange, endpointNotFound } from "./endpoint-changes.ts";
 import { createEndpointImport, type ImportInput, type ImportResult } from "./endpoint-import.ts";
 import { type MatchInput, type MatchResult, matchEndpoint } from "./endpoint-match.ts";
@@ -107,7 +111,7 @@ export interface Endpoints {
   /** What is owed and not being sent ends as dead (`endpoint_deleted`). */
   delete(tenant: string, id: string): Promise<void>;
   /** The newest delivery first, and of each delivery the newest attempt. */
-  attempts(tenant: string, id: string, query?: PageQuery): Promise<Page<EndpointAttempt>>;
+  attempts(tenant: string, id: string, query?: EndpointAttemptQuery): Promise<Page<EndpointAttempt>>;
   /** All or nothing: an item with an `id` changes that endpoint, one without makes one. Secrets are shown here only. */
   import(tenant: string, input: ImportInput): Promise<ImportResult>;
   /** Would it get such an event? Nothing is published. */
@@ -137,6 +141,8 @@ export interface EndpointsOptions {
   readonly nowMs: () => number;
   /** 10 unless told. */
   readonly maxPerTenant?: number;
+  /** Of which types of events the catalogue hides anything, now. */
+  readonly hiding: () => Promise<(eventType: string) => boolean>;
   /** After the commit, so that the lane's owner can be told. */
   readonly onChanged?: (change: EndpointChange) => void;
   /** In the transaction in which the engine disables an endpoint. */
@@ -159,7 +165,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   const view = (row: EndpointRow) => toEndpoint(row, defaults, options.nowMs());
   const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
   const importAll = createEndpointImport({ ...options, changes, writer, maxPerTenant });
-  const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(db, ...asked);
+  const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(options, ...asked);
   return {
     create,
     list,

@@ -73,7 +73,8 @@ export function withoutSecrets(value: unknown, field = "", level = 0): unknown {
     const text = field === "url" ? withoutCredentials(value) : value;
     return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}${HIDDEN}` : text;
   }
-  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((item) => withoutSecrets(item, field, level + 1));
+  if (Array.isArray(value))
+    return value.slice(0, MOST_ITEMS).map((item) => withoutSecrets(item, field, level + 1));
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value)
     .slice(0, MOST_ITEMS)

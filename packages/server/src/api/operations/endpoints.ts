@@ -5,6 +5,7 @@ import { inLibraryNames } from "../input/library-names.ts";
 import { presentEndpointAttempt } from "../present/delivery.ts";
 import { presentEndpoint } from "../present/endpoint.ts";
 import { presentPage } from "../present/page.ts";
+import { redactedFor } from "../principal.ts";
 
 export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornContract>["endpoints"] {
   return {
@@ -27,8 +28,11 @@ export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornCo
     },
     match: async ({ params, body }) =>
       await endpoints.match(params.tenant, params.endpoint, inLibraryNames(body)),
-    listAttempts: async ({ params, query }) =>
-      presentPage(await endpoints.attempts(params.tenant, params.endpoint, query), presentEndpointAttempt),
+    listAttempts: async ({ params, query, principal }) => {
+      const asked = { ...query, ...redactedFor(principal) };
+      const page = await endpoints.attempts(params.tenant, params.endpoint, asked);
+      return presentPage(page, presentEndpointAttempt);
+    },
     disable: async ({ params }) => presentEndpoint(await endpoints.disable(params.tenant, params.endpoint)),
     enable: async ({ params, body }) =>
       presentEndpoint(await endpoints.enable(params.tenant, params.endpoint, body)),

@@ -37,6 +37,7 @@ order by a.number
 export interface EndpointAttemptRow extends AttemptRow {
   readonly deliveryId: Uuid;
   readonly eventId: Uuid;
+  readonly eventType: string;
 }
 
 /** The place of an attempt in the list of its endpoint; those listed come after it. */
@@ -89,8 +90,9 @@ taken as materialized (
   order by newest.id desc
   limit $4::integer + 1
 )
-select taken.id as "deliveryId", taken.event_id as "eventId", ${attemptColumns}
+select taken.id as "deliveryId", taken.event_id as "eventId", e.type as "eventType", ${attemptColumns}
 from taken
+join posthorn.events e on e.id = taken.event_id
 -- the limit keeps it a look-up for each delivery: as a join it might read all attempts
 cross join lateral (
   select attempt.*
