@@ -3,7 +3,12 @@ import { expect, test } from "vitest";
 import { PUBLIC_ONLY } from "../attempt/guard-address.ts";
 import { PosthornError } from "../errors.ts";
 import { DEFAULT_RETRY_POLICY, RETRY_PRESETS } from "../settle/retry-schedule.ts";
-import { parseEndpointInput, parseEndpointPatch, type SettingsContext } from "./endpoint-settings.ts";
+import {
+  effectiveSettings,
+  parseEndpointInput,
+  parseEndpointPatch,
+  type SettingsContext,
+} from "./endpoint-settings.ts";
 
 const context: SettingsContext = {
   addressPolicy: PUBLIC_ONLY,
@@ -133,6 +138,45 @@ test.each([
   [Array(101).fill("a")],
 ])("%j are not event patterns", (events) => {
   expect(problemsOf(() => parseEndpointInput({ ...minimal, events }, context))).toHaveLength(1);
+});
+
+const patterns = (count: number) => Array.from({ length: count }, (_, n) => `a.b${n}`);
+
+test.each<[field: string, at: readonly unknown[], past: readonly unknown[]]>([
+  ["events", [patterns(1), patterns(100)], [patterns(0), patterns(101)]],
+  ["events", [[`${"a".repeat(128)}.*`]], [[`${"a".repeat(129)}.*`]]],
+  ["description", ["x".repeat(500)], ["x".repeat(501)]],
+  ["timeoutMs", [100, 60_000], [99, 60_001]],
+  ["maxInFlight", [1, 100], [0, 101]],
+  ["rateLimit", [1, 10_000], [0, 10_001]],
+  ["retryPolicy", [{ gaps: Array(100).fill("1s") }], [{ gaps: Array(101).fill("1s") }]],
+])("%s has limits: at them it is fine, one past them it is refused", (field, at, past) => {
+  for (const value of at) parseEndpointInput({ ...minimal, [field]: value }, context);
+  for (const value of past) {
+    const [problem] = problemsOf(() => parseEndpointInput({ ...minimal, [field]: value }, context));
+    expect(problem?.pointer.split("/")[1]).toBe(field);
+  }
+});
+
+test("a filter is kept as it was written, and what is wrong with it is told with its place", () => {
+  const filter = { data: { orderId: { $in: [1, "2"] } } };
+  expect(parseEndpointInput({ ...minimal, filter }, context).settings.filter).toEqual(filter);
+  const wrong = { data: { orderId: { $in: [] }, a: { $like: "x" } } };
+  const pointers = problemsOf(() => parseEndpointInput({ ...minimal, filter: wrong }, context));
+  expect(pointers.map(({ pointer }) => pointer)).toEqual([
+    "/filter/data/orderId/$in",
+    "/filter/data/a/$like",
+  ]);
+  const { settings } = parseEndpointInput({ ...minimal, filter }, context);
+  expect(parseEndpointPatch({ description: "x" }, settings, context).filter).toEqual(filter);
+  expect(parseEndpointPatch({ filter: null }, settings, context).filter).toBeNull();
+});
+
+test("a format that a later version wrote is sent as the deployment is set", () => {
+  const { settings } = parseEndpointInput({ ...minimal, format: "thin" }, context);
+  expect(effectiveSettings(settings, context.defaults).format).toBe("thin");
+  const later = { ...settings, format: "hologram" as never };
+  expect(effectiveSettings(later, context.defaults).format).toBe(context.defaults.format);
 });
 
 test("an event pattern that is repeated is kept once", () => {
