@@ -53,7 +53,10 @@ function readPlace(reader: QueryReader, query: PageQuery): AttemptPlace {
   return { deliveryId: deliveryId ?? HIGHEST_UUID, number: Number(number) };
 }
 
-function toView({ deliveryId, eventId, ...row }: EndpointAttemptRow, isHidden: boolean): EndpointAttempt {
+function toView(
+  { deliveryId, eventId, eventType: _, ...row }: EndpointAttemptRow,
+  isHidden: boolean,
+): EndpointAttempt {
   const attempt = toAttemptView(row);
   return {
     deliveryId: formatId("dlv", deliveryId),

@@ -78,6 +78,19 @@ test("no secret that was sent or made is in the log, nor in its table", async ()
   }
 });
 
+test("whatever is sent gets its entry and the answer it would have had", async () => {
+  const server = await startServer({ started: false });
+  for (const [path, body] of [
+    ["/api/v1/tenants/a%00b", "{}"],
+    ["/api/v1/tenants/acme", '{"name":"a\\u0000b\\ud800"}'],
+    ["/api/v1/tenants/acme/members/%F0%9F%98%80", '{"role":"member"}'],
+  ] as const) {
+    const before = (await entries(server)).length;
+    const { status } = await server.call("PUT", path, body);
+    expect([path, status < 500, (await entries(server)).length - before]).toEqual([path, true, 1]);
+  }
+});
+
 test("when the entry cannot be written nothing is changed", async () => {
   const server = await startServer({ started: false });
   vi.spyOn(server.hooks.auditLog, "begin").mockRejectedValueOnce(new Error("the disk is full"));

@@ -38,13 +38,14 @@ function entryOf({ request, params, principal, requestId }: Exchange, action: st
   if (principal.kind === "anybody")
     throw new Error(`Nobody in particular may not change anything: ${action}.`);
   const named = (body as { tenant?: unknown } | undefined)?.tenant;
+  const target = withoutSecrets(params) as Readonly<Record<string, string>>;
   return {
     actorKind: principal.kind,
     actorId: principal.id,
     actorUser: principal.user,
-    tenant: params.tenant ?? principal.tenant ?? (typeof named === "string" ? named : null),
+    tenant: target.tenant ?? principal.tenant ?? (typeof named === "string" ? storable(named) : null),
     action,
-    target: params,
+    target,
     changes: withoutSecrets(body),
     requestId,
     address: request.socket.remoteAddress ?? null,
@@ -70,7 +71,7 @@ const MOST_LEVELS = 80;
 export function withoutSecrets(value: unknown, field = "", level = 0): unknown {
   if (level > MOST_LEVELS) return HIDDEN;
   if (typeof value === "string") {
-    const text = field === "url" ? withoutCredentials(value) : value;
+    const text = storable(field === "url" ? withoutCredentials(value) : value);
     return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}${HIDDEN}` : text;
   }
   if (Array.isArray(value))
@@ -79,10 +80,15 @@ export function withoutSecrets(value: unknown, field = "", level = 0): unknown {
   const entries = Object.entries(value)
     .slice(0, MOST_ITEMS)
     .map(([name, inner]) => [
-      name,
+      storable(name),
       SECRET_FIELDS.has(name) || field === "headers" ? HIDDEN : withoutSecrets(inner, name, level + 1),
     ]);
   return Object.fromEntries(entries);
+}
+
+/** PostgreSQL keeps neither NUL nor half a surrogate pair. */
+function storable(text: string): string {
+  return Buffer.from(text).toString().replaceAll("\0", "\ufffd");
 }
 
 function withoutCredentials(url: string): string {
