@@ -14,6 +14,7 @@ import { createAlertChannel } from "./notify/alert-channel.ts";
 import type { Channel } from "./notify/channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
 import { Notifier } from "./notify/notifier.ts";
+import type { Observer } from "./observe/observer.ts";
 import { deliver } from "./pipeline.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
 import type { Targets } from "./resources/targets.ts";
@@ -25,6 +26,7 @@ export interface EngineOptions {
   readonly config: Config;
   readonly db: Database;
   readonly clock: Clock;
+  readonly observer: Observer;
   readonly targets: Targets;
   readonly endpoints: Pick<Endpoints, "disableAfter">;
   /** False in a process that takes events in and leaves the sending to others. */
@@ -55,7 +57,7 @@ export class Engine {
   readonly #abort = new AbortController();
 
   constructor(options: EngineOptions) {
-    const { config, db, clock, targets, endpoints, delivers } = options;
+    const { config, db, clock, observer, targets, endpoints, delivers } = options;
     const { logger, userAgent } = config;
     this.#options = options;
     // Endpoints may share a host: none may wait for a connection because its neighbour is slow.
@@ -67,6 +69,7 @@ export class Engine {
       db,
       clock,
       logger,
+      observer,
       targets,
       endpoints,
       delivers,
@@ -84,6 +87,7 @@ export class Engine {
     });
     const fanOut = createFanOut({
       db,
+      observer,
       lanes: this.#worker,
       routes: new Routes((tenants) => targets.ofTenants(tenants)),
     });
@@ -119,6 +123,10 @@ export class Engine {
 
   get isHealthy(): boolean {
     return this.#worker.isHealthy;
+  }
+
+  get inFlight(): number {
+    return this.#worker.inFlight;
   }
 
   async start(): Promise<void> {

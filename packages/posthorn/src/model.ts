@@ -15,6 +15,8 @@ export interface Event {
   readonly sequence: number | null;
   readonly payload: Uint8Array;
   readonly createdAt: Date;
+  /** The trace it was published in (W3C); undefined without one. */
+  readonly traceparent?: string | undefined;
 }
 
 export type PayloadFormat = "envelope" | "data";
@@ -113,8 +115,8 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   /** Tries since the event or the last manual retry that count against the retry policy. */
   readonly failures: number;
-  /** How old the delivery was when it was claimed; a policy may limit it. */
-  readonly ageMs: number;
+  /** When the retry policy's time began, by the database's clock: at the event, or at the last manual retry. */
+  readonly owedSinceMs: number;
   readonly trigger: AttemptTrigger;
   /** It goes alone in its event's subject, after those with a lower sequence. */
   readonly isOrdered: boolean;
@@ -181,6 +183,8 @@ export type Decision =
 /** An attempt and what was decided, ready to be written down. */
 export interface Settlement {
   readonly delivery: ClaimedDelivery;
+  /** Of the attempt; undefined when nobody traces it. */
+  readonly traceparent?: string | undefined;
   readonly startedAt: Date;
   readonly outcome: AttemptOutcome;
   readonly decision: Decision;

@@ -20,12 +20,15 @@ import { type PublishInput, type ValidEvent, validate, validateAll } from "./eve
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import type { Event, Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
+import { Metrics } from "./observe/metrics.ts";
+import { Observer } from "./observe/observer.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
 import { createEvents, type Events } from "./resources/events.ts";
 import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
 import { createKeys, type Keys } from "./resources/keys.ts";
 import { createMembers, type Members } from "./resources/members.ts";
+import { createMetricsText } from "./resources/metrics-text.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
 import { Clock } from "./service/clock.ts";
@@ -53,6 +56,8 @@ export interface Posthorn {
   /** Starts nothing new, waits for attempts in flight (25 s unless told), gives back the rest. May be called twice. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   health(): Promise<Health>;
+  /** What this process counted and how the installation is doing, as Prometheus reads it. */
+  metrics(): Promise<string>;
   readonly tenants: Tenants;
   readonly members: Members;
   readonly keys: Keys;
@@ -98,8 +103,10 @@ export class Instance implements Posthorn {
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
   readonly meta: Posthorn["meta"];
+  readonly metrics: Posthorn["metrics"];
   readonly db: Database;
   readonly clock = new Clock();
+  readonly observer: Observer;
   readonly #config: Config;
   readonly #newEngine: (delivers: boolean) => Engine;
   #engine: Engine | undefined;
@@ -108,8 +115,20 @@ export class Instance implements Posthorn {
 
   constructor(config: Config) {
     this.#config = config;
-    this.db = new Database({ database: config.database, schema: config.schema });
+    const metrics = new Metrics({ labelsEndpoints: config.metricsEndpointLabel });
+    this.db = new Database({
+      database: config.database,
+      schema: config.schema,
+      onError: (kind) => metrics.databaseFailed(kind),
+    });
     const { db, clock } = this;
+    this.observer = new Observer({ metrics, logger: config.logger, nowMs: () => clock.nowMs() });
+    this.metrics = createMetricsText({
+      db,
+      metrics,
+      logger: config.logger,
+      inFlight: () => this.#engine?.inFlight ?? 0,
+    });
     const keyRing = parseKeyRing(config.encryptionKeys);
     const defaults = config.endpointDefaults;
     const targets = createTargets({ db, keyRing, defaults });
@@ -151,7 +170,8 @@ export class Instance implements Posthorn {
       },
       this.#translate,
     );
-    this.#newEngine = (delivers) => new Engine({ config, db, clock, targets, endpoints, delivers });
+    const { observer } = this;
+    this.#newEngine = (delivers) => new Engine({ config, db, clock, observer, targets, endpoints, delivers });
   }
 
   get engine(): Engine | undefined {

@@ -14,12 +14,13 @@ import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
 import { tenantOperations } from "./operations/tenants.ts";
-import { ANYBODY, authorize, type Principal } from "./principal.ts";
+import { ANYBODY, authorize, FOR_OPERATORS, type Principal } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
 import { createRouter, type Params, type Route, type RoutePermission } from "./router.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
+import { metricsRoute } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/open-api.ts";
 import { type Sink, sinkRoutes } from "./sink.ts";
 
@@ -30,6 +31,8 @@ export interface HandlerOptions {
   readonly keyRateLimit?: number | undefined;
   /** Turns on `/sink/{id}`, and says who may read what it recorded. */
   readonly sink?: { readonly sink: Sink; readonly readers: RoutePermission } | undefined;
+  /** Whoever reaches the server may read `/metrics`; otherwise it takes a key with the scope `admin`. Default false. */
+  readonly metricsPublic?: boolean | undefined;
   /** `health` leaves only what a supervisor asks, for a process that has no API. Default: `all`. */
   readonly routes?: "all" | "health" | undefined;
   /** True while the process is shutting down: then it is not ready, and connections are not kept. */
@@ -110,9 +113,12 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
 
 export function routesOf(
   hooks: Posthorn,
-  { routes = "all", sink, isDraining = () => false }: HandlerOptions,
+  { routes = "all", sink, metricsPublic = false, isDraining = () => false }: HandlerOptions,
 ): Route[] {
-  const health = healthRoutes(hooks, isDraining);
+  const health = [
+    ...healthRoutes(hooks, isDraining),
+    metricsRoute(hooks, metricsPublic ? "public" : FOR_OPERATORS),
+  ];
   if (routes === "health") return health;
   return [
     ...health,

@@ -1012,4 +1012,38 @@ create table posthorn.api_keys (
 create index api_keys_of_tenant on posthorn.api_keys (tenant, id);
 `,
   },
+  {
+    version: 9,
+    name: "place",
+    checksum: "e0067c6bfd9520c982efb5f1fb868d20ee92c8aa9b7653ff5c87068074f38db8",
+    sql: `-- Its place is taken.
+`,
+  },
+  {
+    version: 10,
+    name: "place",
+    checksum: "e0067c6bfd9520c982efb5f1fb868d20ee92c8aa9b7653ff5c87068074f38db8",
+    sql: `-- Its place is taken.
+`,
+  },
+  {
+    version: 11,
+    name: "place",
+    checksum: "e0067c6bfd9520c982efb5f1fb868d20ee92c8aa9b7653ff5c87068074f38db8",
+    sql: `-- Its place is taken.
+`,
+  },
+  {
+    version: 12,
+    name: "seeing-it",
+    checksum: "2f34ddb506fb033bb389791ddb31159ef0557d244062d262b0565aad13a45fe3",
+    sql: `-- What operators look at.
+
+-- The trace in which the event was published (W3C traceparent), so that attempts hours later join it; null without one.
+alter table posthorn.events add column traceparent text;
+
+-- Counted at every look at the metrics; a healthy installation has no entry in it.
+create index endpoints_disabled on posthorn.endpoints (id) where not is_active and deleted_at is null;
+`,
+  },
 ];
