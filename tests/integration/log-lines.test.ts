@@ -41,10 +41,9 @@ const makeEndpoint = (server: LoggedServer, path: string, more: object = {}) =>
 
 async function untilState(server: TestServer, event: string, state: string): Promise<void> {
   await expect
-    .poll(
-      async () => (await server.call("GET", `/api/v1/events/${event}`)).json.deliveries.map(stateOf),
-      { timeout: 15_000 },
-    )
+    .poll(async () => (await server.call("GET", `/api/v1/events/${event}`)).json.deliveries.map(stateOf), {
+      timeout: 15_000,
+    })
     .toEqual([state]);
 }
 

@@ -28,6 +28,7 @@ const libraries: Record<string, string> = {
   "@posthorn/server": "ours, and scanned",
   zod: "checks values",
   commander: "reads the command line",
+  "@opentelemetry/api": "hands spans to what the application has set up; opens nothing itself",
   pg: "connects to the operator's database, under the address the operator gave",
   nodemailer: "connects to the operator's mail server, under the address the operator gave",
 };

@@ -81,6 +81,7 @@ export class Engine {
         deliver(delivery, target, {
           now: () => clock.now(),
           userAgent,
+          trace: (claimed) => observer.attempting(claimed),
           send: (request) => this.#dispatcher.send(request, this.#abort.signal),
         }),
       onOutboxHint: () => this.#relay.wake(),

@@ -22,6 +22,7 @@ import type { Event, Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
+import { loadTracing } from "./observe/tracing.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
 import { createEvents, type Events } from "./resources/events.ts";
@@ -110,6 +111,8 @@ export class Instance implements Posthorn {
   readonly #config: Config;
   readonly #newEngine: (delivers: boolean) => Engine;
   #engine: Engine | undefined;
+  /** Undefined when it is known whether there is OpenTelemetry. */
+  #loadingTracing: Promise<void> | undefined;
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
 
@@ -123,6 +126,10 @@ export class Instance implements Posthorn {
     });
     const { db, clock } = this;
     this.observer = new Observer({ metrics, logger: config.logger, nowMs: () => clock.nowMs() });
+    this.#loadingTracing = loadTracing(config.logger).then((tracing) => {
+      this.observer.tracing = tracing;
+      this.#loadingTracing = undefined;
+    });
     this.metrics = createMetricsText({
       db,
       metrics,
@@ -193,7 +200,27 @@ export class Instance implements Posthorn {
     const event = validate(input, this.clock.nowMs());
     // a tx that is there and undefined was meant to be one, and is refused
     if (options === undefined || !("tx" in options)) return await this.#publishAlone(event);
-    return await publishInTransaction(options.tx as Transaction, this.db.schema, event);
+    return await this.#traced(event, (traced) =>
+      publishInTransaction(options.tx as Transaction, this.db.schema, traced),
+    );
+  }
+
+  /** The event goes on with the span's place in the trace, if there is one. */
+  async #traced(
+    valid: ValidEvent,
+    publish: (event: ValidEvent) => Promise<PublishResult>,
+  ): Promise<PublishResult> {
+    if (this.#loadingTracing !== undefined) await this.#loadingTracing;
+    const span = this.observer.publishing(valid.event);
+    if (span === null) return await publish(valid);
+    try {
+      const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
+      span.end({ "posthorn.duplicate": result.duplicate });
+      return result;
+    } catch (error) {
+      span.end({}, (error as { code?: string }).code ?? "error");
+      throw error;
+    }
   }
 
   async publishMany(inputs: readonly PublishInput[], ...more: unknown[]): Promise<PublishOutcome[]> {
@@ -240,6 +267,7 @@ export class Instance implements Posthorn {
       );
     }
     this.#warnOfMetadata();
+    await this.#loadingTracing;
     const engine = this.#newEngine(role !== "api" && this.#config.enabled);
     try {
       await engine.start();
@@ -294,11 +322,13 @@ export class Instance implements Posthorn {
 
   async #publishAlone(event: ValidEvent): Promise<PublishResult> {
     if (this.#stopping !== undefined) throw stoppedError();
-    if (this.#engine !== undefined) return await this.#engine.publish(event);
-    // Not started here: the event waits in the outbox for a process that is.
-    return await this.db
-      .inOwnTransaction((tx) => publishInTransaction(tx, this.db.schema, event))
-      .catch(this.#rethrow);
+    return await this.#traced(event, (traced) => {
+      if (this.#engine !== undefined) return this.#engine.publish(traced);
+      // Not started here: the event waits in the outbox for a process that is.
+      return this.db
+        .inOwnTransaction((tx) => publishInTransaction(tx, this.db.schema, traced))
+        .catch(this.#rethrow);
+    });
   }
 
   async #test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }> {

@@ -233,14 +233,17 @@ export class Worker implements LaneHolder {
       this.#options.observer.attempted(settlement);
       // an answer from where it led before says nothing about where it leads now
       if (lane.target.url === target.url) this.#learn(settlement, lane);
-      this.#settler.add(settlement, workerId, (accepted) =>
-        this.#settled(settlement, target, lane, accepted),
-      );
+      const span = this.#options.observer.settling(settlement);
+      this.#settler.add(settlement, workerId, (accepted) => {
+        span?.end({ "posthorn.accepted": accepted });
+        this.#settled(settlement, target, lane, accepted);
+      });
     } catch (error) {
       // a fault of ours, and of this delivery alone: it stays claimed, and is unknown when this process has ended
       this.#options.logger.error("an attempt could not be concluded", {
-        deliveryId: delivery.id,
-        endpointId: delivery.endpointId,
+        eventId: formatId("evt", delivery.event.id),
+        deliveryId: formatId("dlv", delivery.id),
+        endpointId: formatId("ep", delivery.endpointId),
         error: (error as Error).message,
       });
     }

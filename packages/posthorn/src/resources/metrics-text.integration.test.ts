@@ -45,7 +45,10 @@ async function read({ hooks }: World): Promise<Map<string, number>> {
   );
 }
 
-const logger = { ...silentLogger, warn: (_message: string, fields?: object) => expect(fields).toBeUndefined() };
+const logger = {
+  ...silentLogger,
+  warn: (_message: string, fields?: object) => expect(fields).toBeUndefined(),
+};
 
 const createFreshText = ({ db, observer, engine }: World["hooks"]): Promise<string> =>
   createMetricsText({
@@ -176,6 +179,8 @@ describe("asking the database", () => {
   test("leaves the gauges out when there is no answer", async () => {
     const query = () => Promise.reject(new Error("away"));
     const db = { waitingForConnection: 0, query } as never;
-    expect(await createMetricsText({ db, metrics, logger: silentLogger, inFlight: () => 0 })()).toBe("without");
+    expect(await createMetricsText({ db, metrics, logger: silentLogger, inFlight: () => 0 })()).toBe(
+      "without",
+    );
   });
 });

@@ -4,6 +4,7 @@
 // and the database.
 import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn, PosthornError, PublishInput, PublishOutcome, PublishResult } from "posthorn";
+import { isTraceparent } from "posthorn/internal";
 import type { Exchange } from "../exchange.ts";
 import type { ProblemPlace } from "../http-error.ts";
 import { type Handlers, JsonText, Unread } from "../implement.ts";
@@ -37,8 +38,9 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   const events = readEvents(await readJsonBytes(exchange));
   checkTenants(principal, events);
   const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
+  const trace = traceOf(request.headers.traceparent);
   if (events.kind === "one") {
-    const result = await hooks.publish(withKey(events.input, headerKey));
+    const result = await hooks.publish(trace(withKey(events.input, headerKey)));
     return accepted(resultJson(result), result.duplicate);
   }
   if (headerKey !== undefined) {
@@ -46,7 +48,7 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
       "An Idempotency-Key header is for a single event. Give each event of the array its idempotency_key.";
     throw invalidBody([{ pointer: "", message }]);
   }
-  return accepted(await publishAll(hooks, events.inputs), false);
+  return accepted(await publishAll(hooks, events.inputs.map(trace)), false);
 }
 
 function accepted(body: string, isReplay: boolean): JsonText {
@@ -68,6 +70,11 @@ function resultJson({ id, sequence, duplicate, deliveries }: PublishResult): str
 function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (typeof header !== "string" || header === "") return undefined;
   return /^"[^"\\]+"$/.test(header) ? header.slice(1, -1) : header;
+}
+
+/** One that cannot be read begins no trace and refuses no event, as W3C has it. */
+function traceOf(traceparent: string | string[] | undefined): (input: PublishInput) => PublishInput {
+  return isTraceparent(traceparent) ? (input) => ({ ...input, traceparent }) : (input) => input;
 }
 
 function withKey(input: PublishInput, headerKey: string | undefined): PublishInput {
