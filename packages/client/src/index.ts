@@ -20,6 +20,7 @@ export {
   SCOPES,
   type Scope,
 } from "./contract/operation.ts";
+export type { Stats } from "./contract/stats.ts";
 export type { Tenant } from "./contract/tenants.ts";
 export { PosthornApiError, type Problem } from "./errors.ts";
 export { openApi, operationsOf, pathParamsOf } from "./open-api.ts";

@@ -30,6 +30,7 @@ import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
 import { createKeys, type Keys } from "./resources/keys.ts";
 import { createMembers, type Members } from "./resources/members.ts";
 import { createMetricsText } from "./resources/metrics-text.ts";
+import { createStats, type Stats } from "./resources/stats.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
 import { Clock } from "./service/clock.ts";
@@ -74,6 +75,7 @@ export interface Posthorn {
      */
     retry(id: string, scope?: { readonly tenant?: string | undefined }): Promise<void>;
   };
+  readonly stats: Stats;
   /** Small facts about this installation, written once. */
   readonly meta: {
     get(name: string): Promise<string | null>;
@@ -103,6 +105,7 @@ export class Instance implements Posthorn {
   readonly endpoints: Posthorn["endpoints"];
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
+  readonly stats: Posthorn["stats"];
   readonly meta: Posthorn["meta"];
   readonly metrics: Posthorn["metrics"];
   readonly db: Database;
@@ -170,6 +173,7 @@ export class Instance implements Posthorn {
     this.endpoints = opened({ ...endpoints, test });
     this.events = opened(createEvents(db));
     this.deliveries = opened({ ...deliveries, retry });
+    this.stats = opened(createStats({ db }));
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),

@@ -5,6 +5,7 @@ import { events } from "./events.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
+import { stats } from "./stats.ts";
 import { tenants } from "./tenants.ts";
 
 export const contract = {
@@ -14,6 +15,7 @@ export const contract = {
   endpoints,
   deliveries,
   keys,
+  stats,
 } as const satisfies Contract;
 
 export type PosthornContract = typeof contract;

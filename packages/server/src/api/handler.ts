@@ -13,6 +13,7 @@ import { endpointOperations } from "./operations/endpoints.ts";
 import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
+import { statsOperations } from "./operations/stats.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, FOR_OPERATORS, type Principal } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
@@ -131,6 +132,7 @@ export function routesOf(
       endpoints: endpointOperations(hooks),
       deliveries: deliveryOperations(hooks),
       keys: keyOperations(hooks),
+      stats: statsOperations(hooks),
     }),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
   ];
