@@ -23,7 +23,7 @@ const deliveryStats = z
           .nullable()
           .describe("From the event to the success, retries included; null without a success."),
       })
-      .describe("Deliveries of the events of the period that have ended; of more than 10000, the newest."),
+      .describe("Deliveries of the events of the period that have ended; of more than 2000, the newest."),
   })
   .meta({ id: "Stats" });
 export type Stats = z.output<typeof deliveryStats>;

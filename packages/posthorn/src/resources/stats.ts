@@ -45,7 +45,7 @@ export interface Stats {
 }
 
 const periods: Readonly<Record<StatsPeriod, number>> = { hour: 3_600, day: 86_400 };
-export const countedAtMost = 10_000;
+const bounds = { scannedAtMost: 10_000, countedAtMost: 2_000 };
 
 export function createStats({ db }: { readonly db: Queryable }): Stats {
   return {
@@ -62,7 +62,7 @@ export function createStats({ db }: { readonly db: Queryable }): Stats {
             ? null
             : [endpointId];
       const periodSeconds = periods[period];
-      return toView(await deliveryStats(db, { endpointIds, periodSeconds, countedAtMost }));
+      return toView(await deliveryStats(db, { endpointIds, periodSeconds, ...bounds }));
     },
   };
 }

@@ -1,5 +1,5 @@
 // How the installation is doing, in one look that costs the same whatever the backlog: lanes with work are found by
-// their indexes, and of each the first owed row by its own. 2 ms with 100 lanes and a million owed rows.
+// their indexes, and of each the first owed row by its own. With 100 lanes: 2 ms when a thousand rows are owed, 7 ms when a million are.
 import type { InstallationGauges } from "../../../observe/metrics.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
