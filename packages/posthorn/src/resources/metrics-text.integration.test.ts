@@ -149,7 +149,15 @@ describe("metrics", () => {
     const metrics = await read({ hooks } as World);
     expect(metrics.get("webhook_outbox_depth")).toBe(1);
     expect(metrics.get("webhook_oldest_undelivered_age_seconds")).toBeGreaterThanOrEqual(600);
-    expect(metrics.get("webhook_workers")).toBe(0);
+    await hooks.start({ role: "api" });
+    await hooks.tenants.upsert("acme");
+    await hooks.endpoints.create("acme", { url: "https://hooks.example/in", events: ["*"] });
+    await hooks.publish({ tenant: "acme", type: "order.paid", data: 2 });
+    await advance(300_000);
+    const later = await read({ hooks } as World);
+    expect(later.get("webhook_oldest_due_age_seconds")).toBeGreaterThanOrEqual(300);
+    expect(later.get("webhook_oldest_due_age_seconds")).toBeLessThan(600);
+    expect(later.get("webhook_workers")).toBe(0);
   });
 });
 

@@ -38,7 +38,6 @@ due as (
     from posthorn.queue q
     where q.endpoint_id = working.endpoint_id
       and q.claimed_by is null
-      and q.next_at <= posthorn.now()
     order by q.next_at
     limit 1
   ) first
