@@ -8,12 +8,16 @@ export interface OpenTelemetryApi {
   readonly ROOT_CONTEXT: Context;
   readonly context: { active(): Context };
   readonly trace: {
-    getTracer(name: string): {
-      startSpan(name: string, options: { kind: number; attributes?: Attributes }, parent: Context): ApiSpan;
-    };
+    getTracer(name: string): Tracer;
+    /** A stand-in until an SDK is set up; it then has a tracer of the SDK's to give. */
+    getTracerProvider(): { getDelegateTracer?(name: string): unknown };
     getSpanContext(context: Context): SpanContext | undefined;
     setSpanContext(context: Context, spanContext: SpanContext & { isRemote?: boolean }): Context;
   };
+}
+
+interface Tracer {
+  startSpan(name: string, options: { kind: number }, parent: Context): ApiSpan;
 }
 
 /** Opaque to us. */
@@ -37,9 +41,10 @@ type Attributes = Record<string, string | number | boolean>;
 
 export const spanKinds = { internal: 0, client: 2, producer: 3 } as const;
 const errorStatus = 2;
+const tracerName = "posthorn";
 
 export interface Span {
-  /** What to hand on: of this span, or of its parent while nobody records spans; undefined without either. */
+  /** What to hand on: of this span, or of its parent where the sampler made none; undefined without either. */
   readonly traceparent: string | undefined;
   /** `error` in a word or two; an attempt that failed, say. */
   end(attributes?: Attributes, error?: string): void;
@@ -56,16 +61,19 @@ export interface SpanOptions {
 
 export class Tracing {
   readonly #api: OpenTelemetryApi;
+  readonly #tracer: Tracer;
+  #isRecorded = false;
+  #lookAgainAt = 0;
 
   constructor(api: OpenTelemetryApi) {
     this.#api = api;
+    this.#tracer = api.trace.getTracer(tracerName);
   }
 
-  start(name: string, { kind, parent, joinsActive = false, attributes }: SpanOptions): Span {
-    const { trace } = this.#api;
-    const context = this.#contextOf(parent, joinsActive);
-    // asked for each time, because the application may set up its SDK later
-    const span = trace.getTracer("posthorn").startSpan(name, { kind }, context);
+  /** Null while the application has set up no SDK: spans for nobody cost microseconds each. */
+  start(name: string, { kind, parent, joinsActive = false, attributes }: SpanOptions): Span | null {
+    if (!this.#hasSdk()) return null;
+    const span = this.#tracer.startSpan(name, { kind }, this.#contextOf(parent, joinsActive));
     if (span.isRecording()) span.setAttributes(attributes());
     const own = span.spanContext();
     return {
@@ -76,6 +84,17 @@ export class Tracing {
         span.end();
       },
     };
+  }
+
+  /** It may be set up later than we are, and is then seen within a second. */
+  #hasSdk(): boolean {
+    const now = performance.now();
+    if (this.#isRecorded || now < this.#lookAgainAt) return this.#isRecorded;
+    const provider = this.#api.trace.getTracerProvider();
+    this.#isRecorded =
+      provider.getDelegateTracer === undefined || provider.getDelegateTracer(tracerName) !== undefined;
+    this.#lookAgainAt = now + 1_000;
+    return this.#isRecorded;
   }
 
   #contextOf(parent: string | undefined, joinsActive: boolean): Context {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createDatabase } from "../../../../tests/support/postgres.ts";
 import { silentLogger } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import { statement } from "../storage/sql.ts";
 import { createMetricsText } from "./metrics-text.ts";
 
 type Receiver = Awaited<ReturnType<typeof startScriptedReceiver>>;
@@ -132,6 +133,19 @@ describe("metrics", () => {
     await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
     await settle();
     expect((await read(world)).get("webhook_endpoints_disabled")).toBe(1);
+  });
+
+  test("a statement that fails is counted, and a refusal of our own is not", async () => {
+    const world = await makeWorld();
+    const { hooks } = world;
+    for (let n = 0; n < 10; n += 1) await endpointAt(world, `/${n}`);
+    await expect(endpointAt(world, "/one-too-many")).rejects.toMatchObject({
+      code: "endpoint_limit_reached",
+    });
+    const refused = 'webhook_database_errors_total{kind="refused"}';
+    expect((await read(world)).get(refused)).toBeUndefined();
+    await expect(hooks.db.query(statement("wrong", "wrong"))).rejects.toThrow(/syntax/);
+    expect((await read(world)).get(refused)).toBe(1);
   });
 
   test("what waits in the outbox and is overdue shows, when nobody delivers", async () => {

@@ -165,6 +165,8 @@ export class Database implements Queryable {
   }
 
   #noteError(error: unknown): void {
+    // a refusal of our own, in the middle of a transaction, is the caller's and not the database's
+    if (error instanceof PosthornError) return;
     this.#onError?.(isUnavailable(error) ? "unavailable" : isConflict(error) ? "conflict" : "refused");
   }
 
