@@ -5,7 +5,8 @@ const slow = "**/*.integration.test.ts";
 const nowhere = ["**/node_modules/**", "**/dist/**"];
 
 export default defineConfig({
-  ssr: { resolve: { conditions: ["posthorn-source", "module", "node", "development|production"] } },
+  // without "module": that is for bundlers, and Node, which runs the tests, cannot load what some packages have there
+  ssr: { resolve: { conditions: ["posthorn-source", "node", "development|production"] } },
   test: {
     maxWorkers: "100%",
     projects: [

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatId } from "@posthorn/wire";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
-import type { Evidence, ReceivedRequest } from "./evidence.ts";
+import type { Evidence, ProcessCounters, ReceivedRequest } from "./evidence.ts";
 import type { World } from "./world.ts";
 
 export function readReceiverLog(path: string): Pick<Evidence, "requests" | "canaryHits"> {
@@ -66,6 +66,28 @@ export async function readLedger({ postgres, logsDir }: World): Promise<Ledger> 
   );
   writeFileSync(join(logsDir, "ledger.jsonl"), lines.join(""));
   return told;
+}
+
+/** What the workers that are up have counted, by their own metrics. */
+export async function readCounters({ slots }: World): Promise<ProcessCounters[]> {
+  const workers = slots.filter(({ role, liveName }) => role === "worker" && liveName !== null);
+  return await Promise.all(
+    workers.map(async ({ url, liveName }) => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      return { process: liveName as string, ...countersIn(text) };
+    }),
+  );
+}
+
+export function countersIn(text: string): Omit<ProcessCounters, "process"> {
+  let answered = 0;
+  let succeeded = 0;
+  const series = /^webhook_delivery_attempts_total\{[^}]*outcome="(success|http_\dxx)"[^}]*\} (\d+)$/gm;
+  for (const [, outcome, count] of text.matchAll(series)) {
+    answered += Number(count);
+    if (outcome === "success") succeeded += Number(count);
+  }
+  return { answered, succeeded };
 }
 
 /** The database's clock against the monotonic one; on one machine both tick alike. */

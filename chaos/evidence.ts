@@ -118,6 +118,15 @@ export interface Exit {
   readonly asked: { readonly signal: "SIGKILL" | "SIGTERM"; readonly at: number } | null;
 }
 
+/** Of a process that lived to the end. */
+export interface ProcessCounters {
+  readonly process: string;
+  /** Attempts that got a status. */
+  readonly answered: number;
+  /** Those of them that got a 2xx. */
+  readonly succeeded: number;
+}
+
 export interface Evidence {
   readonly scale: Scale;
   readonly endpoints: readonly EndpointFacts[];
@@ -129,6 +138,7 @@ export interface Evidence {
   readonly events: readonly { readonly id: string; readonly key: string }[];
   readonly orders: readonly Order[];
   readonly health: readonly HealthLine[];
+  readonly counters: readonly ProcessCounters[];
   readonly deeds: readonly Deed[];
   readonly exits: readonly Exit[];
   /** Lines of standard error that are no log lines, or log lines of the level error. */

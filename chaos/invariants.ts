@@ -2,6 +2,7 @@
 
 import type { CaseFile } from "./evidence.ts";
 import { cap, isolation, singleFlight } from "./invariants/concurrency.ts";
+import { counters } from "./invariants/counters.ts";
 import { duplicateBound, noAttemptAfterSuccess, quietHasNoDuplicates } from "./invariants/duplicates.ts";
 import { allOrNone, businessRows, idempotentPublish, noPhantom, nothingLost } from "./invariants/events.ts";
 import { latency } from "./invariants/latency.ts";
@@ -79,6 +80,11 @@ export const invariants: readonly Invariant[] = [
     name: "ledger",
     sentence: "every request has its attempt in the ledger, and every answer in the ledger its request",
     broken: ledgerIsReality,
+  },
+  {
+    name: "counters",
+    sentence: "a process that lived to the end has counted what the ledger and the receivers know of it",
+    broken: counters,
   },
   {
     name: "numbers",

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
-import { readLedger, readReceiverLog, writeStalls } from "./collect.ts";
+import { readCounters, readLedger, readReceiverLog, writeStalls } from "./collect.ts";
 import { calmDown, untilAtRest } from "./convergence.ts";
 import { type CaseFile, type Evidence, openCase, type Stretch } from "./evidence.ts";
 import { type Figures, figuresOf } from "./figures.ts";
@@ -88,6 +88,7 @@ async function experience(world: World, options: RunOptions): Promise<Evidence> 
     publishes: publishers.publishes,
     ...readReceiverLog(world.receiverLog),
     ...(await readLedger(world)),
+    counters: await readCounters(world),
     stalls: world.stalls.stretches,
     deeds: nemesis.deeds,
     exits: [...world.exits],

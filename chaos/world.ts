@@ -265,6 +265,7 @@ function serverSettings(scale: Scale, adminKey: string, encryptionKeys: string):
     POSTHORN_RETRY_ON: "every",
     POSTHORN_TIMEOUT_MS: String(scale.timeoutMs),
     POSTHORN_LEASE_MS: String(scale.leaseMs),
+    POSTHORN_METRICS_PUBLIC: "true",
     POSTHORN_SHUTDOWN_TIMEOUT_MS: "5000",
     // nor may an endpoint be given up because all receivers were away for a while
     POSTHORN_DISABLE_AFTER_FAILURES: "1000000",

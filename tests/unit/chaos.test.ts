@@ -2,6 +2,7 @@
 // breaks it, and it alone speaks up.
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
+import { countersIn } from "../../chaos/collect.ts";
 import { unsettledIn } from "../../chaos/convergence.ts";
 import {
   type Deed,
@@ -50,6 +51,8 @@ function soundEvidence(): Mutable<Evidence> {
     ],
     orders: [{ key: "library-1", eventId: "evt_2" }],
     health: [],
+    // of a process that has done nothing, so that what is done to the others stays their own
+    counters: [{ process: "w9.1", answered: 0, succeeded: 0 }],
     deeds: [],
     stalls: [],
     exits: [],
@@ -325,6 +328,17 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
       it.requests[2] = content(it.requests[2], { timestampAheadMs: 3_600_000 });
     },
   },
+  counters: {
+    "a process counts fewer than the ledger has of it": (it) => {
+      it.counters[0] = { process: "w2.1", answered: 0, succeeded: 0 };
+    },
+    "a process counts more than receivers answered": (it) => {
+      it.counters[0] = { process: "w2.1", answered: 2, succeeded: 1 };
+    },
+    "a process takes a failure for a success": (it) => {
+      it.counters[0] = { process: "w1.1", answered: 2, succeeded: 2 };
+    },
+  },
   canaries: {
     "a forbidden address is dialled": (it) => it.canaryHits.push("127.0.0.9"),
   },
@@ -352,6 +366,28 @@ for (const [name, ways] of Object.entries(doctors)) {
     });
   }
 }
+
+test("an answer that was counted and could not be written down is no miscount, nor is anything before all is at rest", () => {
+  const evidence = soundEvidence();
+  evidence.counters[0] = { process: "w2.1", answered: 1, succeeded: 1 };
+  evidence.attempts[1] = { ...attempt("dlv_evt_1", 2, 0), statusCode: null, error: "unknown" };
+  const countersOf = (it: Evidence) => brokenBy(it).filter((name) => name === "counters");
+  expect(countersOf(evidence)).toEqual([]);
+  evidence.counters[0] = { process: "w2.1", answered: 7, succeeded: 7 };
+  expect(countersOf(evidence)).toEqual(["counters"]);
+  expect(countersOf({ ...evidence, convergedAt: null })).toEqual([]);
+});
+
+test("counters are read from a process's metrics, whichever endpoint they are of", () => {
+  const text = [
+    'webhook_delivery_attempts_total{endpoint="ep_1",outcome="success"} 3',
+    'webhook_delivery_attempts_total{endpoint="other",outcome="success"} 4',
+    'webhook_delivery_attempts_total{endpoint="ep_1",outcome="http_5xx"} 2',
+    'webhook_delivery_attempts_total{endpoint="ep_1",outcome="timeout"} 9',
+    "",
+  ].join("\n");
+  expect(countersIn(text)).toEqual({ answered: 9, succeeded: 7 });
+});
 
 test("an overlap with a worker that was taken for dead is no second flight, and up to twice the cap is open then", () => {
   const evidence = soundEvidence();

@@ -29,6 +29,7 @@ const libraries: Record<string, string> = {
   zod: "checks values",
   ajv: "checks values; it loads no schema unless it is given a way to",
   commander: "reads the command line",
+  "@opentelemetry/api": "hands spans to what the application has set up; opens nothing itself",
   pg: "connects to the operator's database, under the address the operator gave",
   nodemailer: "connects to the operator's mail server, under the address the operator gave",
 };

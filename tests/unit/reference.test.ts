@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { errorRegistry } from "posthorn";
 import { describe, expect, test } from "vitest";
 import { optionNames, resolveConfig } from "../../packages/posthorn/src/config.ts";
+
 import { maxElements } from "../../packages/posthorn/src/fan-out/filter.ts";
 import {
   maxFilterBytes,
@@ -11,6 +12,9 @@ import {
   maxFilterList,
   OPERATORS,
 } from "../../packages/posthorn/src/fan-out/parse-filter.ts";
+
+import { metricDefinitions } from "../../packages/posthorn/src/observe/metrics.ts";
+
 import { RETRY_PRESETS } from "../../packages/posthorn/src/settle/retry-schedule.ts";
 import { routesOf } from "../../packages/server/src/api/handler.ts";
 import { httpErrorRegistry } from "../../packages/server/src/api/http-error.ts";
@@ -125,6 +129,15 @@ describe("the reference", () => {
     const causes = membersOf("DisableCause", "model.ts");
     expect(causes.length).toBeGreaterThan(2);
     expect(listed(page("disabled-endpoints"))).toEqual(expect.arrayContaining(["manual", ...causes]));
+  });
+
+  test("lists every metric with its type, labels and meaning", () => {
+    const text = page("metrics");
+    expect(listed(text)).toEqual(Object.keys(metricDefinitions));
+    for (const [name, { type, labels, help }] of Object.entries(metricDefinitions)) {
+      const names = labels.map((label) => `\`${label}\``).join(", ") || "none";
+      expect(text).toContain(`| \`${name}\` | ${type} | ${names} | ${help} |`);
+    }
   });
 
   test("lists every route", () => {

@@ -23,6 +23,7 @@ export {
   type Scope,
 } from "./contract/operation.ts";
 export type { Replay, ReplayPreview } from "./contract/replays.ts";
+export type { Stats } from "./contract/stats.ts";
 export type { Tenant } from "./contract/tenants.ts";
 export { PosthornApiError, type Problem } from "./errors.ts";
 export { openApi, operationsOf, pathParamsOf } from "./open-api.ts";

@@ -83,6 +83,8 @@ export interface PosthornOptions {
   readonly publicUrl?: string | undefined;
   /** False: events are kept and nothing is sent. Default true. */
   readonly enabled?: boolean | undefined;
+  /** Metrics tell endpoints apart, the first 200 of them. False: they are counted together. Default true. */
+  readonly metricsEndpointLabel?: boolean | undefined;
   /** Anything with debug, info, warn and error. Default: silence. */
   readonly logger?: Logger | undefined;
 }
@@ -106,6 +108,7 @@ export interface Config {
   readonly alertWebhookUrl: string | null;
   readonly publicUrl: string | null;
   readonly enabled: boolean;
+  readonly metricsEndpointLabel: boolean;
   readonly logger: Logger;
 }
 
@@ -143,6 +146,7 @@ export const optionNames = [
   "alertWebhookUrl",
   "publicUrl",
   "enabled",
+  "metricsEndpointLabel",
   "logger",
 ] as const satisfies (keyof PosthornOptions)[];
 
@@ -199,6 +203,7 @@ export function resolveConfig(options: PosthornOptions): Config {
     alertWebhookUrl: optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
     publicUrl: optional(options.publicUrl, readPublicUrl),
     enabled: yesOrNo("enabled", options.enabled ?? true),
+    metricsEndpointLabel: yesOrNo("metricsEndpointLabel", options.metricsEndpointLabel ?? true),
     logger: options.logger ?? silentLogger,
   };
 }

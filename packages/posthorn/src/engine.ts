@@ -15,6 +15,7 @@ import { createAlertChannel } from "./notify/alert-channel.ts";
 import type { Channel } from "./notify/channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
 import { Notifier } from "./notify/notifier.ts";
+import type { Observer } from "./observe/observer.ts";
 import { deliver } from "./pipeline.ts";
 import { Replayer } from "./replay/replayer.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
@@ -28,6 +29,7 @@ export interface EngineOptions {
   readonly config: Config;
   readonly db: Database;
   readonly clock: Clock;
+  readonly observer: Observer;
   readonly targets: Targets;
   readonly endpoints: Pick<Endpoints, "disableAfter">;
   readonly catalogue: Catalogue;
@@ -61,7 +63,7 @@ export class Engine {
   readonly #abort = new AbortController();
 
   constructor(options: EngineOptions) {
-    const { config, db, clock, targets, endpoints, delivers } = options;
+    const { config, db, clock, observer, targets, endpoints, delivers } = options;
     const { logger, userAgent } = config;
     this.#options = options;
     // Endpoints may share a host: none may wait for a connection because its neighbour is slow.
@@ -73,6 +75,7 @@ export class Engine {
       db,
       clock,
       logger,
+      observer,
       targets,
       endpoints,
       delivers,
@@ -84,12 +87,14 @@ export class Engine {
         deliver(delivery, target, {
           now: () => clock.now(),
           userAgent,
+          trace: (claimed) => observer.attempting(claimed),
           send: (request) => this.#dispatcher.send(request, this.#abort.signal),
         }),
       onOutboxHint: () => this.#relay.wake(),
     });
     const fanOut = createFanOut({
       db,
+      observer,
       lanes: this.#worker,
       routes: new Routes((tenants) => targets.ofTenants(tenants)),
     });
@@ -141,6 +146,10 @@ export class Engine {
 
   get isHealthy(): boolean {
     return this.#worker.isHealthy;
+  }
+
+  get inFlight(): number {
+    return this.#worker.inFlight;
   }
 
   async start(): Promise<void> {

@@ -3,6 +3,7 @@ export { resolveConfig as checkOptions } from "./config.ts";
 export { RateBucket } from "./delivery/rate-bucket.ts";
 export { closest, didYouMean } from "./did-you-mean.ts";
 export { CheckedJson } from "./event/validate.ts";
+export { isTraceparent } from "./observe/tracing.ts";
 export { keyDigest, keyIdOf } from "./resources/key-text.ts";
 export { SCOPES } from "./resources/keys.ts";
 export { isMailAddress } from "./resources/members.ts";

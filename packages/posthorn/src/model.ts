@@ -17,6 +17,8 @@ export interface Event {
   readonly sequence: number | null;
   readonly payload: Uint8Array;
   readonly createdAt: Date;
+  /** The trace it was published in (W3C); undefined without one. */
+  readonly traceparent?: string | undefined;
 }
 
 export const PAYLOAD_FORMATS = ["envelope", "data", "thin"] as const;
@@ -121,8 +123,8 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   /** Tries since the event, the last manual retry or replay, that count against the retry policy. */
   readonly failures: number;
-  /** How old the delivery was when it was claimed; a policy may limit it. */
-  readonly ageMs: number;
+  /** When the retry policy's time began, by the database's clock: at the event, or at the last manual retry. */
+  readonly owedSinceMs: number;
   readonly trigger: AttemptTrigger;
   /** It goes alone in its event's subject, after those with a lower sequence. */
   readonly isOrdered: boolean;
@@ -189,6 +191,8 @@ export type Decision =
 /** An attempt and what was decided, ready to be written down. */
 export interface Settlement {
   readonly delivery: ClaimedDelivery;
+  /** Of the attempt; undefined when nobody traces it. */
+  readonly traceparent?: string | undefined;
   readonly startedAt: Date;
   readonly outcome: AttemptOutcome;
   readonly decision: Decision;

@@ -3,7 +3,7 @@
 //   ClaimedDelivery ─► PreparedRequest ─► AttemptOutcome ─► Decision ─► Settlement
 //
 // How it came to be claimed is told in event/, fan-out/ and delivery/; how it is written down in settle/.
-import { buildRequest } from "./attempt/build-request.ts";
+import { buildRequest, type Moment } from "./attempt/build-request.ts";
 import { PosthornError } from "./errors.ts";
 import type {
   AttemptError,
@@ -13,11 +13,15 @@ import type {
   Settlement,
   Target,
 } from "./model.ts";
+import { endAttempt } from "./observe/observer.ts";
+import type { Span } from "./observe/tracing.ts";
 import { decide } from "./settle/decide.ts";
 
 export interface Stages {
   readonly now: () => Date;
   readonly userAgent: string;
+  /** Null when nobody traces. */
+  readonly trace: (delivery: ClaimedDelivery) => Span | null;
   /** The only network call. It never rejects for what a receiver does. */
   readonly send: (request: PreparedRequest) => Promise<AttemptOutcome>;
 }
@@ -29,21 +33,24 @@ export async function deliver(
   stages: Stages,
 ): Promise<Settlement | null> {
   const startedAt = stages.now();
-  const outcome = await prepareAndSend(delivery, target, startedAt, stages);
+  const span = stages.trace(delivery);
+  const traceparent = span === null ? delivery.event.traceparent : span.traceparent;
+  const outcome = await prepareAndSend(delivery, target, { startedAt, traceparent }, stages);
+  if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
-  return { delivery, startedAt, outcome, decision };
+  return { delivery, traceparent, startedAt, outcome, decision };
 }
 
 async function prepareAndSend(
   delivery: ClaimedDelivery,
   target: Target,
-  startedAt: Date,
+  moment: Moment,
   stages: Stages,
 ): Promise<AttemptOutcome> {
   let request: PreparedRequest;
   try {
-    request = buildRequest(delivery, target, startedAt, stages.userAgent);
+    request = buildRequest(delivery, target, moment, stages.userAgent);
   } catch (error) {
     // What cannot be made into a request fails this delivery alone, never the loop.
     return { kind: "failed", error: reasonNotMade(error), detail: (error as Error).message, durationMs: 0 };

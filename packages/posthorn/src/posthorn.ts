@@ -30,8 +30,14 @@ import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import { TEST_TYPE } from "./fan-out/matches.ts";
 import type { Event, Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
+
+import { Metrics } from "./observe/metrics.ts";
+import { Observer } from "./observe/observer.ts";
+import { loadTracing } from "./observe/tracing.ts";
+
 import { createReplays, type Replays } from "./replay/replays.ts";
 import { type AuditLog, createAuditLog } from "./resources/audit-log.ts";
+
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { closedError, createDeliveryChanges, type DeliveryChanges } from "./resources/delivery-changes.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
@@ -40,6 +46,8 @@ import { createEvents, type Events } from "./resources/events.ts";
 import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
 import { createKeys, type Keys } from "./resources/keys.ts";
 import { createMembers, type Members } from "./resources/members.ts";
+import { createMetricsText } from "./resources/metrics-text.ts";
+import { createStats, type Stats } from "./resources/stats.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
 import { Clock } from "./service/clock.ts";
@@ -87,6 +95,8 @@ export interface PosthornFor<Input, UserInput> {
   /** Starts nothing new, waits for attempts in flight (25 s unless told), gives back the rest. May be called twice. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   health(): Promise<Health>;
+  /** What this process counted and how the installation is doing, as Prometheus reads it. */
+  metrics(): Promise<string>;
   readonly tenants: Tenants;
   readonly members: Members;
   readonly keys: Keys;
@@ -99,6 +109,7 @@ export interface PosthornFor<Input, UserInput> {
   readonly events: Events;
   readonly deliveries: Deliveries & DeliveryChanges;
   readonly replays: Replays;
+  readonly stats: Stats;
   /** Small facts about this installation, written once. */
   readonly meta: {
     get(name: string): Promise<string | null>;
@@ -135,25 +146,46 @@ export class Instance implements Posthorn {
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
   readonly replays: Posthorn["replays"];
+  readonly stats: Posthorn["stats"];
   readonly meta: Posthorn["meta"];
+  readonly metrics: Posthorn["metrics"];
   readonly db: Database;
   readonly clock = new Clock();
+  readonly observer: Observer;
   readonly #config: Config;
   readonly #catalogue: Catalogue;
   readonly #admission: Admission;
   readonly #newEngine: (delivers: boolean) => Engine;
   #engine: Engine | undefined;
+  /** Undefined when it is known whether there is OpenTelemetry. */
+  #loadingTracing: Promise<void> | undefined;
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(config: Config) {
     this.#config = config;
-    this.db = new Database({ database: config.database, schema: config.schema });
+    const metrics = new Metrics({ labelsEndpoints: config.metricsEndpointLabel });
+    this.db = new Database({
+      database: config.database,
+      schema: config.schema,
+      onError: (kind) => metrics.databaseFailed(kind),
+    });
     const { db, clock } = this;
     const { declaredTypes: declared } = config;
     const catalogue = new Catalogue({ db, mode: config.catalogue, declared });
     this.#catalogue = catalogue;
     this.#admission = new Admission({ catalogue, declared, schema: db.schema, nowMs: () => clock.nowMs() });
+    this.observer = new Observer({ metrics, logger: config.logger, nowMs: () => clock.nowMs() });
+    this.#loadingTracing = loadTracing(config.logger).then((tracing) => {
+      this.observer.tracing = tracing;
+      this.#loadingTracing = undefined;
+    });
+    this.metrics = createMetricsText({
+      db,
+      metrics,
+      logger: config.logger,
+      inFlight: () => this.#engine?.inFlight ?? 0,
+    });
     const keyRing = parseKeyRing(config.encryptionKeys);
     const defaults = config.endpointDefaults;
     const targets = createTargets({ db, keyRing, defaults });
@@ -200,6 +232,7 @@ export class Instance implements Posthorn {
     this.events = opened(createEvents({ db, catalogue }));
     this.deliveries = opened({ ...deliveries, ...changes });
     this.replays = opened(replays);
+    this.stats = opened(createStats({ db }));
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),
@@ -207,8 +240,9 @@ export class Instance implements Posthorn {
       },
       this.#translate,
     );
+    const { observer } = this;
     this.#newEngine = (delivers) =>
-      new Engine({ config, db, clock, targets, endpoints, catalogue, delivers });
+      new Engine({ config, db, clock, observer, targets, endpoints, catalogue, delivers });
   }
 
   get engine(): Engine | undefined {
@@ -238,7 +272,8 @@ export class Instance implements Posthorn {
     const admitted = this.#admission.admit(input, own);
     const event = admitted instanceof Promise ? await admitted.catch(this.#rethrow) : admitted;
     if (own === undefined) return await this.#publishAlone(event);
-    return await publishInTransaction(own.tx, this.db.schema, event);
+    const { tx } = own;
+    return await this.#traced(event, (traced) => publishInTransaction(tx, this.db.schema, traced));
   }
 
   async #publishForUser(
@@ -256,6 +291,24 @@ export class Instance implements Posthorn {
       .catch(this.#rethrow);
     this.#engine?.tellOfOutbox();
     return published;
+  }
+
+  /** The event goes on with the span's place in the trace, if there is one. */
+  async #traced(
+    valid: ValidEvent,
+    publish: (event: ValidEvent) => Promise<PublishResult>,
+  ): Promise<PublishResult> {
+    if (this.#loadingTracing !== undefined) await this.#loadingTracing;
+    const span = this.observer.publishing(valid.event);
+    if (span === null) return await publish(valid);
+    try {
+      const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
+      span.end({ "posthorn.duplicate": result.duplicate });
+      return result;
+    } catch (error) {
+      span.end({}, (error as { code?: string }).code ?? "error");
+      throw error;
+    }
   }
 
   async publishMany(inputs: readonly PublishInput[], ...more: unknown[]): Promise<PublishOutcome[]> {
@@ -305,6 +358,7 @@ export class Instance implements Posthorn {
     this.#warnOfMetadata();
     await register(this.db, this.#catalogue, this.#config.declaredTypes);
     await setCatalogueMode(this.db, this.#config.catalogue);
+    await this.#loadingTracing;
     const engine = this.#newEngine(role !== "api" && this.#config.enabled);
     try {
       await engine.start();
@@ -359,11 +413,13 @@ export class Instance implements Posthorn {
 
   async #publishAlone(event: ValidEvent): Promise<PublishResult> {
     if (this.#stopping !== undefined) throw stoppedError();
-    if (this.#engine !== undefined) return await this.#engine.publish(event);
-    // Not started here: the event waits in the outbox for a process that is.
-    return await this.db
-      .inOwnTransaction((tx) => publishInTransaction(tx, this.db.schema, event))
-      .catch(this.#rethrow);
+    return await this.#traced(event, (traced) => {
+      if (this.#engine !== undefined) return this.#engine.publish(traced);
+      // Not started here: the event waits in the outbox for a process that is.
+      return this.db
+        .inOwnTransaction((tx) => publishInTransaction(tx, this.db.schema, traced))
+        .catch(this.#rethrow);
+    });
   }
 
   async #test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }> {

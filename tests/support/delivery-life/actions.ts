@@ -153,7 +153,7 @@ export async function ingestAs(
       dueMs: model.nowMs,
     });
     if (isBornClaimed)
-      takeClaimed(model, worker, { ...row, attempts: 0, failures: 0, ageMs: 0, trigger: "event" });
+      takeClaimed(model, worker, { ...row, attempts: 0, failures: 0, owedSinceMs: 0, trigger: "event" });
   }
   return true;
 }

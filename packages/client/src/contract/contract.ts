@@ -8,6 +8,7 @@ import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
 import { replays } from "./replays.ts";
+import { stats } from "./stats.ts";
 import { tenants } from "./tenants.ts";
 
 export const contract = {
@@ -20,6 +21,7 @@ export const contract = {
   replays,
   keys,
   auditLog,
+  stats,
 } as const satisfies Contract;
 
 export type PosthornContract = typeof contract;

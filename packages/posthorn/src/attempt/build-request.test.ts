@@ -29,7 +29,7 @@ const delivery: ClaimedDelivery = {
   },
   attempts: 2,
   failures: 2,
-  ageMs: 5_000,
+  owedSinceMs: Date.parse("2025-06-01T10:00:00Z"),
   trigger: "retry",
   isOrdered: false,
 };
@@ -60,7 +60,7 @@ function target(changed: Partial<Target> = {}): Target {
 }
 
 function build(changed?: Partial<Target>, now = NOW) {
-  return buildRequest(delivery, target(changed), now, "Posthorn/0.1");
+  return buildRequest(delivery, target(changed), { startedAt: now }, "Posthorn/0.1");
 }
 
 test("by default a request carries the X-Webhook and the Standard Webhooks headers", () => {
@@ -177,4 +177,13 @@ test("the body is the same on every attempt, the timestamp is that of the attemp
   const later = build({}, new Date(NOW.getTime() + 60_000));
   expect(later.body).toEqual(build().body);
   expect(later.headers["X-Webhook-Timestamp"]).toBe(String(Number(SECONDS) + 60));
+});
+
+test("a request carries the attempt's place in a trace, and no custom header takes it", () => {
+  const traceparent = "00-11111111111111111111111111111111-2222222222222222-01";
+  const own = target({ headers: { Traceparent: "00-mine", traceparent: "00-mine" } });
+  const traced = buildRequest(delivery, own, { startedAt: NOW, traceparent }, "Posthorn/0.1");
+  expect(traced.headers).toMatchObject({ traceparent });
+  const untraced = buildRequest(delivery, own, { startedAt: NOW }, "Posthorn/0.1");
+  expect(Object.keys(untraced.headers).map((name) => name.toLowerCase())).not.toContain("traceparent");
 });

@@ -10,6 +10,13 @@ import type {
 } from "../model.ts";
 import { signRequest } from "./sign.ts";
 
+/** What differs from attempt to attempt. */
+export interface Moment {
+  readonly startedAt: Date;
+  /** The attempt's place in a trace; undefined without one, and then there is no such header. */
+  readonly traceparent?: string | undefined;
+}
+
 /**
  * Pure but for the cache of keys. With 1 KB of data and one secret: 8.9 µs with both default schemes, 5.8 µs with t-v1
  * alone, 43 µs with v1a alone (Node 20.20, one EPYC core).
@@ -17,7 +24,7 @@ import { signRequest } from "./sign.ts";
 export function buildRequest(
   delivery: ClaimedDelivery,
   target: Target,
-  now: Date,
+  { startedAt: now, traceparent }: Moment,
   userAgent: string,
 ): PreparedRequest {
   const { event } = delivery;
@@ -34,6 +41,7 @@ export function buildRequest(
     [names.deliveryId]: formatId("dlv", delivery.id),
     [names.attempt]: String(delivery.attempts + 1),
   };
+  if (traceparent !== undefined) headers.traceparent = traceparent;
   signRequest(headers, target.signature, { id, timestamp, body }, validSecrets(target.secrets, now));
   addCustomHeaders(headers, target);
   return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };

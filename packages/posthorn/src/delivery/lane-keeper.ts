@@ -3,6 +3,7 @@
 import { performance } from "node:perf_hooks";
 import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
+import type { Observer } from "../observe/observer.ts";
 import { Loop } from "../service/loop.ts";
 import type { Turnstile } from "../service/turnstile.ts";
 import { recalled } from "../settle/endpoint-health.ts";
@@ -20,6 +21,7 @@ import { LaneLeaving, type LaneLeavingOptions } from "./lane-leaving.ts";
 export interface LaneKeeperOptions extends Omit<LaneLeavingOptions, "claiming"> {
   readonly claims: Turnstile;
   readonly logger: Logger;
+  readonly observer: Observer;
   readonly loadTargets: (endpointIds: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>;
   /** A statement failed and may have been carried out all the same. */
   readonly onTrouble: () => void;
@@ -154,7 +156,7 @@ export class LaneKeeper {
   }
 
   async #fetch(): Promise<boolean> {
-    const { db, claims, lanes, workerId } = this.#options;
+    const { db, claims, lanes, observer, workerId } = this.#options;
     if (lanes.promotion.isDue) {
       for (const lane of await lanes.promotion.run(db, workerId())) lanes.markOwed(lane);
     }
@@ -174,7 +176,9 @@ export class LaneKeeper {
     try {
       await this.#claiming(() =>
         claims.pass(async () => {
+          const startedAt = performance.now();
           const { deliveries, parked } = await fetch(db, workerId(), turns);
+          observer.metrics.statementTook("claim", performance.now() - startedAt);
           await this.#refreshTargets(deliveries);
           const perLane = new Map(parked);
           for (const { delivery } of deliveries) {

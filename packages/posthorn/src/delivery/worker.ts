@@ -5,6 +5,7 @@ import { formatId } from "@posthorn/wire";
 import type { LaneHolder } from "../fan-out/fan-out.ts";
 import type { ClaimedDelivery, DisableCause, RecordedHealth, Settlement, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
+import type { Observer } from "../observe/observer.ts";
 import type { Endpoints } from "../resources/endpoints.ts";
 import type { Targets } from "../resources/targets.ts";
 import type { Clock } from "../service/clock.ts";
@@ -31,6 +32,7 @@ export interface WorkerOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly observer: Observer;
   readonly targets: Targets;
   readonly endpoints: Pick<Endpoints, "disableAfter">;
   /** False in a process that only ingests. */
@@ -64,11 +66,11 @@ export class Worker implements LaneHolder {
   readonly #disabling = new Set<Promise<void>>();
 
   constructor(options: WorkerOptions) {
-    const { db, logger, clock, leaseMs, utilisation } = options;
+    const { db, logger, observer, clock, leaseMs, utilisation } = options;
     this.#options = options;
     this.delivers = options.delivers;
     this.#hints = new Hints(db, logger);
-    this.#settler = new Settler({ db, logger });
+    this.#settler = new Settler({ db, logger, observer });
     this.#recorder = new HealthRecorder({ db, logger, workerId: () => this.workerId });
     this.#lease = new Lease({
       db,
@@ -102,6 +104,7 @@ export class Worker implements LaneHolder {
     this.#keeper = new LaneKeeper({
       db,
       logger,
+      observer,
       lanes: this.#lanes,
       claims: this.#claims,
       workerId: () => this.#lease.workerId,
@@ -227,16 +230,20 @@ export class Worker implements LaneHolder {
     try {
       const settlement = await this.#options.attempt(delivery, target);
       if (settlement === null) return;
+      this.#options.observer.attempted(settlement);
       // an answer from where it led before says nothing about where it leads now
       if (lane.target.url === target.url) this.#learn(settlement, lane);
-      this.#settler.add(settlement, workerId, (accepted) =>
-        this.#settled(settlement, target, lane, accepted),
-      );
+      const span = this.#options.observer.settling(settlement);
+      this.#settler.add(settlement, workerId, (accepted) => {
+        span?.end({ "posthorn.accepted": accepted });
+        this.#settled(settlement, target, lane, accepted);
+      });
     } catch (error) {
       // a fault of ours, and of this delivery alone: it stays claimed, and is unknown when this process has ended
       this.#options.logger.error("an attempt could not be concluded", {
-        deliveryId: delivery.id,
-        endpointId: delivery.endpointId,
+        eventId: formatId("evt", delivery.event.id),
+        deliveryId: formatId("dlv", delivery.id),
+        endpointId: formatId("ep", delivery.endpointId),
         error: (error as Error).message,
       });
     }
@@ -274,6 +281,7 @@ export class Worker implements LaneHolder {
     if (delivery.isOrdered && isOver) this.#lanes.passTurn(lane, delivery.event.subject as string);
     this.#lanes.pump();
     if (!accepted) return;
+    this.#options.observer.settled(settlement);
     if (decision.kind === "retry") this.#keeper.dueIn(lane, decision.delayMs);
     const isGone = decision.kind === "dead" && decision.disableEndpoint;
     if (isGone && lane.target.url === target.url) this.#disable(lane, "gone");

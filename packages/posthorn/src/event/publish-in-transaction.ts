@@ -1,7 +1,7 @@
 // Publishing in the caller's own open transaction: the event exists if and only if that transaction commits.
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
-import { publishStatement } from "../storage/queries/events/publish-in-transaction.ts";
+import { publishStatement, traceStatement } from "../storage/queries/events/publish-in-transaction.ts";
 import { inSchema } from "../storage/sql.ts";
 import type { PublishResult } from "./publisher.ts";
 import type { ValidEvent } from "./validate.ts";
@@ -29,6 +29,8 @@ export async function publishInTransaction(
   try {
     const { rows } = await tx.query(inSchema(publishStatement.text, schema), values);
     const { id, newId, sequence } = rows[0] as { id: string; newId: string; sequence: string | null };
+    if (event.traceparent !== undefined && id === newId)
+      await tx.query(inSchema(traceStatement.text, schema), [id, event.traceparent]);
     return {
       id,
       sequence: sequence === null ? null : Number(sequence),

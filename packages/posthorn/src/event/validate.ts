@@ -6,6 +6,7 @@ import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import type { Event } from "../model.ts";
+import { isTraceparent } from "../observe/tracing.ts";
 import { jsonDepth } from "./json-depth.ts";
 import {
   apiVersionSyntax,
@@ -33,6 +34,8 @@ export interface PublishInput {
   readonly apiVersion?: string | undefined;
   /** A second publish with the same key returns the first event and creates nothing. */
   readonly idempotencyKey?: string | undefined;
+  /** The trace it belongs to (W3C `traceparent`), where no span of OpenTelemetry is active. Sent on with its deliveries. */
+  readonly traceparent?: string | undefined;
 }
 
 /** JSON that somebody has parsed and measured already: valid, and no deeper than the limit. */
@@ -49,7 +52,16 @@ export interface ValidEvent {
   readonly idempotency: { readonly key: string; readonly digest: Buffer } | null;
 }
 
-const fields = ["tenant", "type", "data", "rawData", "subject", "apiVersion", "idempotencyKey"];
+const fields = [
+  "tenant",
+  "type",
+  "data",
+  "rawData",
+  "subject",
+  "apiVersion",
+  "idempotencyKey",
+  "traceparent",
+];
 
 export function validate(input: PublishInput, nowMs: number): ValidEvent {
   const problems: InputProblem[] = [];
@@ -79,6 +91,7 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
     sequence: null,
     payload,
     createdAt: new Date(nowMs),
+    traceparent: input.traceparent,
   };
   const key = input.idempotencyKey;
   return { event, idempotency: key === undefined ? null : { key, digest: digestOf(event) } };
@@ -125,7 +138,7 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
   const wrong = (field: string, message: string): void => {
     problems.push({ pointer: `/${field}`, message });
   };
-  const { tenant, type, subject, apiVersion, idempotencyKey } = input;
+  const { tenant, type, subject, apiVersion, idempotencyKey, traceparent } = input;
   if (typeof tenant !== "string" || !tenantSyntax.test(tenant)) {
     wrong("tenant", "tenant must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ -.");
   }
@@ -151,6 +164,9 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
       "idempotencyKey",
       `idempotencyKey must be 1 to ${maxIdempotencyKeyLength} characters without control characters.`,
     );
+  }
+  if (traceparent !== undefined && !isTraceparent(traceparent)) {
+    wrong("traceparent", "traceparent must be as W3C Trace Context has it: 00-<32 hex>-<16 hex>-<2 hex>.");
   }
 }
 

@@ -2,6 +2,7 @@
 // a whole batch. Rows whose lane this worker owns, or gains by the same statement, are born claimed and go straight
 // to sending.
 import type { ClaimedDelivery, Event, RecordedHealth, Target, Uuid } from "../model.ts";
+import type { Observer } from "../observe/observer.ts";
 import type { Database } from "../storage/database.ts";
 import { claim, type IngestBatch, type IngestResult, ingest } from "../storage/queries/events/ingest.ts";
 import { ingestInOrder } from "../storage/queries/events/ingest-in-order.ts";
@@ -58,10 +59,12 @@ export function createFanOut({
   db,
   routes,
   lanes,
+  observer,
 }: {
   db: Database;
   routes: Routes;
   lanes: LaneHolder;
+  observer: Observer;
 }): FanOut {
   return { fit, run };
 
@@ -83,11 +86,28 @@ export function createFanOut({
       const { plan, result } = await lanes.claiming(() => tryOnce(batch, workerId, tenants));
       if (result.written) {
         const { sequences, refusedEventIds } = result;
-        return { sequences, refused: new Set(refusedEventIds), deliveries: countByEvent(plan, result) };
+        const refused = new Set(refusedEventIds);
+        const deliveries = countByEvent(plan, result);
+        tellOfPublished(batch, refused, deliveries);
+        return { sequences, refused, deliveries };
       }
       if (result.staleTenants.length > 0) routes.forget(result.staleTenants);
       else await lanes.revive(workerId);
     }
+  }
+
+  /** One that stays in the outbox is told of by the relay. */
+  function tellOfPublished(
+    { events, fromOutbox }: FanOutBatch,
+    refused: ReadonlySet<Uuid>,
+    deliveries: ReadonlyMap<Uuid, number | null>,
+  ): void {
+    const isPublished = ({ id }: Event) => !refused.has(id) && deliveries.get(id) !== null;
+    observer.published(
+      events.filter(isPublished),
+      fromOutbox ? "outbox" : "direct",
+      ({ id }) => deliveries.get(id) ?? 0,
+    );
   }
 
   async function tryOnce(
@@ -120,8 +140,11 @@ export function createFanOut({
     };
     // events in the outbox have their numbers, and who sees one sees those before it
     const needsSubjects = !batch.fromOutbox && plan.some((row) => row.isOrdered);
+    const startedAt = performance.now();
     try {
-      return needsSubjects ? await ingestInOrder(db, written) : await ingest(db, written);
+      const result = needsSubjects ? await ingestInOrder(db, written) : await ingest(db, written);
+      observer.metrics.statementTook("ingest", performance.now() - startedAt);
+      return result;
     } catch (error) {
       returnPromises(plan);
       throw error;
@@ -178,7 +201,7 @@ function bornClaimed(row: Planned, event: Event): ClaimedDelivery {
     endpointId: row.endpointId,
     attempts: 0,
     failures: 0,
-    ageMs: 0,
+    owedSinceMs: event.createdAt.getTime(),
     trigger: "event",
     isOrdered: row.isOrdered,
   };

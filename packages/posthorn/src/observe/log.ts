@@ -1,5 +1,7 @@
 // What the engine says about itself. Any logger with these four methods fits; secrets and payloads are never given.
 export interface Logger {
+  /** False: debug lines go nowhere, and are not put together. Unset: they are. */
+  readonly isDebug?: boolean;
   debug(message: string, fields?: Record<string, unknown>): void;
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
@@ -8,4 +10,10 @@ export interface Logger {
 
 const ignore = (): void => {};
 
-export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+export const silentLogger: Logger = {
+  isDebug: false,
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+};

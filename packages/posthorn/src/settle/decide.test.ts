@@ -27,7 +27,13 @@ function decideOn({
   policy = POLICY,
   retryOn = "transient",
 }: Case): Decision {
-  return decide(claimed(failures, ageMs), outcome, { retryPolicy: policy, retryOn }, () => 0.5, NOW);
+  return decide(
+    claimed(failures, ageMs + outcome.durationMs),
+    outcome,
+    { retryPolicy: policy, retryOn },
+    () => 0.5,
+    NOW,
+  );
 }
 
 function claimed(failures: number, ageMs: number): ClaimedDelivery {
@@ -46,7 +52,7 @@ function claimed(failures: number, ageMs: number): ClaimedDelivery {
     endpointId: "0190f1a2-0000-7000-8000-000000000003",
     attempts: failures,
     failures,
-    ageMs,
+    owedSinceMs: NOW - ageMs,
     trigger: "event",
     isOrdered: false,
   };

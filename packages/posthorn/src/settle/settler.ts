@@ -2,6 +2,7 @@
 // dropped. Sending the same batch again is harmless: a row that was settled is gone, or counts one attempt more.
 import type { Settlement, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
+import type { Observer } from "../observe/observer.ts";
 import { Loop } from "../service/loop.ts";
 import { type Database, isConflict, isUnavailable } from "../storage/database.ts";
 import { settle } from "../storage/queries/queue/settle.ts";
@@ -9,6 +10,7 @@ import { settle } from "../storage/queries/queue/settle.ts";
 export interface SettlerOptions {
   readonly db: Database;
   readonly logger: Logger;
+  readonly observer: Observer;
 }
 
 interface Waiting {
@@ -100,7 +102,9 @@ export class Settler {
   /** Null: the batch was refused for what it says; its settlements are written one by one from here on. */
   async #settle(workerId: number, settlements: readonly Settlement[]): Promise<ReadonlySet<Uuid> | null> {
     try {
+      const startedAt = performance.now();
       const accepted = await settle(this.#options.db, workerId, settlements);
+      this.#options.observer.metrics.statementTook("settle", performance.now() - startedAt);
       this.#batchLimit = Math.min(largestBatch, this.#batchLimit * 2);
       return accepted;
     } catch (error) {

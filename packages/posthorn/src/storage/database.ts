@@ -16,12 +16,15 @@ export interface DatabaseOptions {
   readonly schema: string;
   /** Connections of an own pool. */
   readonly maxConnections?: number;
+  /** Told of every statement that failed. */
+  readonly onError?: (kind: "unavailable" | "conflict" | "refused") => void;
 }
 
 export class Database implements Queryable {
   readonly schema: string;
   readonly #pool: pg.Pool;
   readonly #ownsPool: boolean;
+  readonly #onError: DatabaseOptions["onError"];
   readonly #texts = new Map<string, string>();
   /** Named prepared statements break behind a transaction pooler; known after the first direct connection. */
   #preparesStatements = false;
@@ -39,6 +42,7 @@ export class Database implements Queryable {
       );
     }
     this.schema = options.schema;
+    this.#onError = options.onError;
     this.#ownsPool = typeof options.database === "string";
     this.#pool =
       typeof options.database === "string"
@@ -62,8 +66,13 @@ export class Database implements Queryable {
   }
 
   async query<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    const result = await this.#pool.query<Row & pg.QueryResultRow>(this.#queryConfig(statement, values));
-    return result.rows;
+    try {
+      const result = await this.#pool.query<Row & pg.QueryResultRow>(this.#queryConfig(statement, values));
+      return result.rows;
+    } catch (error) {
+      this.#noteError(error);
+      throw error;
+    }
   }
 
   async transaction<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result> {
@@ -88,6 +97,7 @@ export class Database implements Queryable {
       return result;
     } catch (error) {
       failure = error as Error;
+      this.#noteError(error);
       // one that does not answer is closed below, which rolls back as well
       if (!isUnavailable(error)) await client.query(hurried("rollback")).catch(() => {});
       throw error;
@@ -147,6 +157,17 @@ export class Database implements Queryable {
       this.#texts.set(statement.text, text);
     }
     return text;
+  }
+
+  /** Statements for which no connection was free. */
+  get waitingForConnection(): number {
+    return this.#pool.waitingCount;
+  }
+
+  #noteError(error: unknown): void {
+    // a refusal of our own, in the middle of a transaction, is the caller's and not the database's
+    if (error instanceof PosthornError) return;
+    this.#onError?.(isUnavailable(error) ? "unavailable" : isConflict(error) ? "conflict" : "refused");
   }
 
   /** The application ended its pool; nothing can be asked any more. */

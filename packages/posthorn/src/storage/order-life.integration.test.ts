@@ -165,7 +165,14 @@ async function createWorld(fifoOnDead: FifoOnDead) {
       const isBorn = worker.ownsLane && deliveries[index]?.claim !== claim.none;
       if (leftOut.has(event.id) || !isBorn || result.behindIds.includes(event.id)) continue;
       const sequence = result.sequences.get(event.id) as number;
-      const delivery = { id: event.id, endpointId, attempts: 0, failures: 0, ageMs: 0, isOrdered: true };
+      const delivery = {
+        id: event.id,
+        endpointId,
+        attempts: 0,
+        failures: 0,
+        owedSinceMs: 0,
+        isOrdered: true,
+      };
       order.lineUp({ ...delivery, event: { ...event, sequence }, trigger: "event" }, worker.waiting);
     }
   }

@@ -48,6 +48,10 @@ test("what the client calls is what the server answers, in the contract's shapes
   expect(await client.endpoints.get({ tenant: "acme", endpoint })).toMatchObject({ description: "billing" });
   expect((await client.members.list({ tenant: "acme" })).data).toHaveLength(1);
   expect((await client.tenants.list()).data.map(({ id }) => id)).toContain("acme");
+  expect(await client.stats.get({ query: { tenant: "acme", period: "day" } })).toMatchObject({
+    now: { pending: { count: 1, is_exact: true } },
+    ended: { success_rate: null, latency_ms: null },
+  });
   await client.endpoints.delete({ tenant: "acme", endpoint });
   expect((await client.endpoints.list({ tenant: "acme" })).data).toEqual([]);
 });

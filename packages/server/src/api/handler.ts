@@ -16,14 +16,19 @@ import { eventTypeOperations } from "./operations/event-types.ts";
 import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
+
 import { replayOperations } from "./operations/replays.ts";
+
+import { statsOperations } from "./operations/stats.ts";
+
 import { tenantOperations } from "./operations/tenants.ts";
-import { ANYBODY, authorize, type Principal } from "./principal.ts";
+import { ANYBODY, authorize, FOR_OPERATORS, type Principal } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
 import { createRouter, type Params, type Route, type RoutePermission } from "./router.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
+import { metricsRoute } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/open-api.ts";
 import { type Sink, sinkRoutes } from "./sink.ts";
 
@@ -34,6 +39,8 @@ export interface HandlerOptions {
   readonly keyRateLimit?: number | undefined;
   /** Turns on `/sink/{id}`, and says who may read what it recorded. */
   readonly sink?: { readonly sink: Sink; readonly readers: RoutePermission } | undefined;
+  /** Whoever reaches the server may read `/metrics`; otherwise it takes a key with the scope `admin`. Default false. */
+  readonly metricsPublic?: boolean | undefined;
   /** `health` leaves only what a supervisor asks, for a process that has no API. Default: `all`. */
   readonly routes?: "all" | "health" | undefined;
   /** True while the process is shutting down: then it is not ready, and connections are not kept. */
@@ -114,9 +121,12 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
 
 export function routesOf(
   hooks: Posthorn,
-  { routes = "all", sink, logger, isDraining = () => false }: HandlerOptions,
+  { routes = "all", sink, logger, metricsPublic = false, isDraining = () => false }: HandlerOptions,
 ): Route[] {
-  const health = healthRoutes(hooks, isDraining);
+  const health = [
+    ...healthRoutes(hooks, isDraining),
+    metricsRoute(hooks, metricsPublic ? "public" : FOR_OPERATORS),
+  ];
   if (routes === "health") return health;
   return [
     ...health,
@@ -133,6 +143,7 @@ export function routesOf(
         deliveries: deliveryOperations(hooks),
         replays: replayOperations(hooks),
         keys: keyOperations(hooks),
+        stats: statsOperations(hooks),
         auditLog: auditLogOperations(hooks),
       },
       createAudit(hooks.auditLog, logger),

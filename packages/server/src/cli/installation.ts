@@ -102,6 +102,7 @@ function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOp
     publicUrl: config.publicUrl,
     sendMail: sendMailBy(config),
     enabled: config.enabled,
+    metricsEndpointLabel: config.metricsEndpointLabel,
     logger,
   };
 }

@@ -259,6 +259,18 @@ export const settings = {
     unset("no mail"),
     "Mail server for messages to a tenant's owners and admins, smtp:// or smtps://. Needs POSTHORN_MAIL_FROM.",
   ),
+  metricsPublic: setting(
+    "POSTHORN_METRICS_PUBLIC",
+    yesOrNo,
+    false,
+    "Whoever reaches the server may read /metrics. Otherwise it takes a key with the scope admin.",
+  ),
+  metricsEndpointLabel: setting(
+    "POSTHORN_METRICS_ENDPOINT_LABEL",
+    yesOrNo,
+    unset("true"),
+    "Metrics tell endpoints apart, the first 200 of them. false: they are counted together.",
+  ),
   mailFrom: setting("POSTHORN_MAIL_FROM", mailSender, unset("none"), "Sender of these messages."),
 };
 

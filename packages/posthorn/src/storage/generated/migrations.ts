@@ -1263,4 +1263,17 @@ create index queue_retries_of_endpoint on posthorn.queue (endpoint_id, next_at, 
   where claimed_by is null and trigger = 'retry';
 `,
   },
+  {
+    version: 13,
+    name: "seeing-it",
+    checksum: "2f34ddb506fb033bb389791ddb31159ef0557d244062d262b0565aad13a45fe3",
+    sql: `-- What operators look at.
+
+-- The trace in which the event was published (W3C traceparent), so that attempts hours later join it; null without one.
+alter table posthorn.events add column traceparent text;
+
+-- Counted at every look at the metrics; a healthy installation has no entry in it.
+create index endpoints_disabled on posthorn.endpoints (id) where not is_active and deleted_at is null;
+`,
+  },
 ];

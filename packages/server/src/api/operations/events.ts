@@ -9,6 +9,7 @@ import type {
   PublishResult,
   UserPublishResult,
 } from "posthorn";
+import { isTraceparent } from "posthorn/internal";
 import type { Exchange } from "../exchange.ts";
 import type { ProblemPlace } from "../http-error.ts";
 import { type Handlers, JsonText, Unread } from "../implement.ts";
@@ -47,8 +48,9 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   if (events.kind === "user") {
     return new JsonText(userResultJson(await hooks.publish(withKey(events.input, headerKey))));
   }
+  const trace = traceOf(request.headers.traceparent);
   if (events.kind === "one") {
-    const result = await hooks.publish(withKey(events.input, headerKey));
+    const result = await hooks.publish(trace(withKey(events.input, headerKey)));
     return accepted(resultJson(result), result.duplicate);
   }
   if (headerKey !== undefined) {
@@ -56,7 +58,7 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
       "An Idempotency-Key header is for a single event. Give each event of the array its idempotency_key.";
     throw invalidBody([{ pointer: "", message }]);
   }
-  return accepted(await publishAll(hooks, events.inputs), false);
+  return accepted(await publishAll(hooks, events.inputs.map(trace)), false);
 }
 
 function accepted(body: string, isReplay: boolean): JsonText {
@@ -93,6 +95,11 @@ function userResultJson({ user, events }: UserPublishResult): string {
 function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (typeof header !== "string" || header === "") return undefined;
   return /^"[^"\\]+"$/.test(header) ? header.slice(1, -1) : header;
+}
+
+/** One that cannot be read begins no trace and refuses no event, as W3C has it. */
+function traceOf(traceparent: string | string[] | undefined): (input: PublishInput) => PublishInput {
+  return isTraceparent(traceparent) ? (input) => ({ ...input, traceparent }) : (input) => input;
 }
 
 function withKey<Input extends Pick<PublishInput, "idempotencyKey">>(

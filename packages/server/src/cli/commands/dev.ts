@@ -43,6 +43,7 @@ export async function dev(flags: DevFlags): Promise<void> {
       host: config.host,
       port: config.port,
       adminKey: config.adminKey,
+      metricsPublic: config.metricsPublic,
       sink: sink ? { sink, readers: "public" } : undefined,
     });
     lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));

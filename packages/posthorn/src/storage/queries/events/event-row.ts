@@ -10,11 +10,12 @@ export interface EventRow {
   subject: string | null;
   sequence: number | null;
   payload: Buffer;
+  traceparent: string | null;
 }
 
 /** For `posthorn.events e`. */
 export const eventColumns =
-  "e.id as event_id, e.tenant, e.type, e.api_version, e.subject, e.sequence, e.payload";
+  "e.id as event_id, e.tenant, e.type, e.api_version, e.subject, e.sequence, e.payload, e.traceparent";
 
 export function toEvent(row: EventRow): Event {
   return {
@@ -26,5 +27,6 @@ export function toEvent(row: EventRow): Event {
     sequence: row.sequence,
     payload: row.payload,
     createdAt: new Date(uuidTimeMs(row.event_id)),
+    traceparent: row.traceparent ?? undefined,
   };
 }

@@ -4,7 +4,8 @@
 //
 // Parameters: 1 worker · 2–3 routes · 4–7 keys · 8 outbox · 9–14 events · 15 foreign lanes · 16 wanted lanes · 17–20
 // deliveries; with subjects also: 21–24 events with a subject · 25 places of the events there · 26–31 ordered
-// deliveries · 32 their events.
+// deliveries · 32 their events. Where an event was published in a trace, the events' traces come last: an array more for
+// every batch would cost those who trace nothing too.
 import { statement } from "../../sql.ts";
 import { healthColumn } from "../health/health-column.ts";
 import { isFirst } from "../queue/is-first.ts";
@@ -152,9 +153,7 @@ const answer = `
     left join gained g on g.endpoint_id = f.endpoint_id
   ) as lanes`;
 
-export const ingestStatement = statement(
-  "ingest",
-  `
+const ingestText = (trace: Trace): string => `
 with ${gateSteps},
 ${reserveStep(4)},
 ${waitingStep},
@@ -165,21 +164,19 @@ taken as (
 ),
 ${refusedStep},
 stored as (
-  insert into posthorn.events (id, tenant, type, api_version, payload)
-  select e.id, e.tenant, e.type, e.api_version, e.payload
-  from gate, unnest($9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[])
-    as e (id, tenant, type, api_version, subject, payload)
+  insert into posthorn.events (id, tenant, type, api_version, payload${trace.column("traceparent")})
+  select e.id, e.tenant, e.type, e.api_version, e.payload${trace.column("e.traceparent")}
+  from gate, unnest(
+    $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[]${trace.column("$21::text[]")}
+  ) as e (id, tenant, type, api_version, subject, payload${trace.column("traceparent")})
   where not exists (select from refused where refused.event_id = e.id)
 ),
 ${laneSteps("refused")},
 ${queueStep("refused")}
 select ${answer}
-`,
-);
+`;
 
-export const ingestSubjectsStatement = statement(
-  "ingest subjects",
-  `
+const ingestSubjectsText = (trace: Trace): string => `
 with ${gateSteps},
 ${reserveStep(4)},
 ${waitingStep},
@@ -196,12 +193,17 @@ taken as (
 ${refusedStep},
 ${numberSteps(21)},
 stored as (
-  insert into posthorn.events (id, tenant, type, api_version, subject, sequence, payload)
-  select e.id, e.tenant, e.type, e.api_version, e.subject, numbers.sequences[e.place], e.payload
+  insert into posthorn.events (
+    id, tenant, type, api_version, subject, sequence, payload${trace.column("traceparent")}
+  )
+  select e.id, e.tenant, e.type, e.api_version, e.subject, numbers.sequences[e.place],
+    e.payload${trace.column("e.traceparent")}
   from gate
   cross join numbers
-  cross join unnest($9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[], $25::integer[])
-    as e (id, tenant, type, api_version, subject, payload, place)
+  cross join unnest(
+    $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[],
+    $25::integer[]${trace.column("$33::text[]")}
+  ) as e (id, tenant, type, api_version, subject, payload, place${trace.column("traceparent")})
   where not exists (select from refused where refused.event_id = e.id)
 ),
 deferred as (
@@ -225,5 +227,22 @@ select
   (select json_agg(event_id) from deferred) as deferred,
   (select json_agg(id) from queued_in_order where claimed_by is null) as behind,
   ${answer}
-`,
-);
+`;
+
+/** How a column more is written, or nothing of it. */
+interface Trace {
+  column(text: string): string;
+}
+const untraced: Trace = { column: () => "" };
+const traced: Trace = { column: (text) => `, ${text}` };
+
+export const ingestStatements = {
+  plain: {
+    untraced: statement("ingest", ingestText(untraced)),
+    traced: statement("ingest traced", ingestText(traced)),
+  },
+  subjects: {
+    untraced: statement("ingest subjects", ingestSubjectsText(untraced)),
+    traced: statement("ingest subjects traced", ingestSubjectsText(traced)),
+  },
+};

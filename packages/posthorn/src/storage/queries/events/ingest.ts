@@ -3,7 +3,7 @@
 import type { Event, RecordedHealth, Uuid } from "../../../model.ts";
 import { byteaArray, int2Array, int4Array, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
-import { ingestStatement, ingestSubjectsStatement } from "./ingest-statements.ts";
+import { ingestStatements } from "./ingest-statements.ts";
 import {
   type IdempotencyKey,
   keyValues,
@@ -88,10 +88,12 @@ export async function ingest(db: Queryable, batch: IngestBatch): Promise<IngestR
     uuidArray(wantedLanes(batch)),
     ...deliveryValues(batch.deliveries.filter((delivery) => !delivery.isOrdered)),
   ];
-  const [row] =
-    subjectEvents.length === 0
-      ? await db.query<IngestRow>(ingestStatement, values)
-      : await db.query<IngestRow>(ingestSubjectsStatement, [...values, ...orderValues(batch, subjectEvents)]);
+  const hasSubjects = subjectEvents.length > 0;
+  if (hasSubjects) values.push(...orderValues(batch, subjectEvents));
+  const isTraced = events.some((event) => event.traceparent !== undefined);
+  if (isTraced) values.push(textArray(events.map((event) => event.traceparent ?? null)));
+  const kind = ingestStatements[hasSubjects ? "subjects" : "plain"];
+  const [row] = await db.query<IngestRow>(isTraced ? kind.traced : kind.untraced, values);
   return toResult(row as IngestRow, batch.workerId, subjectEvents);
 }
 

@@ -36,3 +36,13 @@ from (
 ) published
 `,
 );
+
+// A statement of its own, for those who trace: the SQL function stays as other languages call it.
+export const traceStatement = statement(
+  "trace published event",
+  `
+update posthorn.events
+set traceparent = $2::text
+where id = substring($1::text from 5)::uuid
+`,
+);

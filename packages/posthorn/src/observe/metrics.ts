@@ -1,0 +1,215 @@
+// What a process counts while it works, and what it says of the whole installation. Few and good: each is on the
+// dashboard or in an alert of deploy/, and on the reference page.
+import { formatId } from "@posthorn/wire";
+import type { AttemptOutcome, Settlement, Uuid } from "../model.ts";
+import { BoundedLabel, Metric, type MetricDefinition } from "./registry.ts";
+
+const statementBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+
+export const metricDefinitions = {
+  webhook_events_published_total: {
+    type: "counter",
+    help: "Events that this process stored and turned into deliveries, by where they came from",
+    labels: ["source"],
+  },
+  webhook_delivery_attempts_total: {
+    type: "counter",
+    help: "HTTP attempts that this process made, by what came of them",
+    labels: ["endpoint", "outcome"],
+  },
+  webhook_delivery_latency_seconds: {
+    type: "histogram",
+    help: "From the moment a delivery became owed to the answer that ended it well, retries included",
+    labels: ["endpoint"],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 28_800],
+  },
+  webhook_dead_lettered_total: {
+    type: "counter",
+    help: "Deliveries that this process gave up after an attempt, by reason",
+    labels: ["endpoint", "reason"],
+  },
+  webhook_attempt_seconds: {
+    type: "histogram",
+    help: "How long receivers took for one attempt, all of it",
+    labels: [],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
+  webhook_ingest_seconds: {
+    type: "histogram",
+    help: "How long the statement took that stores a batch of events and what is owed for them",
+    labels: [],
+    buckets: statementBuckets,
+  },
+  webhook_claim_seconds: {
+    type: "histogram",
+    help: "How long the statement took that claims a batch of deliveries",
+    labels: [],
+    buckets: statementBuckets,
+  },
+  webhook_settle_seconds: {
+    type: "histogram",
+    help: "How long the statement took that writes down a batch of results",
+    labels: [],
+    buckets: statementBuckets,
+  },
+  webhook_attempts_in_flight: {
+    type: "gauge",
+    help: "Attempts that this process is making now",
+    labels: [],
+  },
+  webhook_database_errors_total: {
+    type: "counter",
+    help: "Statements of this process that failed, because the database was away or busy, or for what they say",
+    labels: ["kind"],
+  },
+  webhook_database_pool_waiting: {
+    type: "gauge",
+    help: "Statements of this process that wait for a free connection now",
+    labels: [],
+  },
+  webhook_queue_depth: {
+    type: "gauge",
+    help: "Deliveries still owed in the installation, exact up to 10000 and an estimate above",
+    labels: [],
+  },
+  webhook_outbox_depth: {
+    type: "gauge",
+    help: "Published events that wait for their deliveries to be made, at most 10000",
+    labels: [],
+  },
+  webhook_oldest_undelivered_age_seconds: {
+    type: "gauge",
+    help: "Age of the oldest event that somebody is still owed, those of disabled endpoints and waiting retries included",
+    labels: [],
+  },
+  webhook_oldest_due_age_seconds: {
+    type: "gauge",
+    help: "For how long the most overdue delivery could have been sent and was not; disabled endpoints are left out",
+    labels: [],
+  },
+  webhook_workers: {
+    type: "gauge",
+    help: "Processes that deliver and have renewed their lease",
+    labels: [],
+  },
+  webhook_circuits_open: {
+    type: "gauge",
+    help: "Endpoints whose circuit is open or half open",
+    labels: [],
+  },
+  webhook_endpoints_disabled: {
+    type: "gauge",
+    help: "Endpoints that were disabled for their failures and that nobody has enabled again",
+    labels: [],
+  },
+  webhook_partition_days_ahead: {
+    type: "gauge",
+    help: "Days after today for which every table of history has a partition",
+    labels: [],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+export type MetricName = keyof typeof metricDefinitions;
+
+/** What the database says about all of the installation; null where it did not answer. */
+export type InstallationGauges = Readonly<
+  Record<
+    | "webhook_queue_depth"
+    | "webhook_outbox_depth"
+    | "webhook_oldest_undelivered_age_seconds"
+    | "webhook_oldest_due_age_seconds"
+    | "webhook_workers"
+    | "webhook_circuits_open"
+    | "webhook_endpoints_disabled"
+    | "webhook_partition_days_ahead",
+    number
+  >
+>;
+
+/** Endpoints that are told apart: with all their outcomes and buckets at most some 8,000 lines. */
+export const maxEndpointLabels = 200;
+
+export class Metrics {
+  readonly #metrics: Readonly<Record<MetricName, Metric>>;
+  readonly #endpoints = new BoundedLabel(maxEndpointLabels);
+  readonly #labelsEndpoints: boolean;
+
+  constructor({ labelsEndpoints }: { readonly labelsEndpoints: boolean }) {
+    this.#labelsEndpoints = labelsEndpoints;
+    const entries = Object.entries(metricDefinitions).map(([name, definition]) => [
+      name,
+      new Metric(name, labelsEndpoints ? definition : withoutEndpoint(definition)),
+    ]);
+    this.#metrics = Object.fromEntries(entries);
+  }
+
+  published(events: number, source: "direct" | "outbox"): void {
+    if (events > 0) this.#metrics.webhook_events_published_total.add(events, source);
+  }
+
+  attempted({ delivery, outcome }: Settlement): void {
+    this.#metrics.webhook_attempt_seconds.observe(outcome.durationMs / 1_000);
+    const attempts = this.#metrics.webhook_delivery_attempts_total;
+    if (this.#labelsEndpoints) attempts.add(1, this.#endpointOf(delivery.endpointId), outcomeOf(outcome));
+    else attempts.add(1, outcomeOf(outcome));
+  }
+
+  /** It is written down. */
+  settled({ delivery, decision }: Settlement, nowMs: number): void {
+    const endpoint = this.#labelsEndpoints ? [this.#endpointOf(delivery.endpointId)] : [];
+    if (decision.kind === "delivered") {
+      const seconds = Math.max(0, nowMs - delivery.owedSinceMs) / 1_000;
+      this.#metrics.webhook_delivery_latency_seconds.observe(seconds, ...endpoint);
+    } else if (decision.kind === "dead") {
+      this.#metrics.webhook_dead_lettered_total.add(1, ...endpoint, decision.reason);
+    }
+  }
+
+  statementTook(stage: "ingest" | "claim" | "settle", ms: number): void {
+    this.#metrics[`webhook_${stage}_seconds`].observe(ms / 1_000);
+  }
+
+  databaseFailed(kind: "unavailable" | "conflict" | "refused"): void {
+    this.#metrics.webhook_database_errors_total.add(1, kind);
+  }
+
+  text(
+    now: { readonly inFlight: number; readonly poolWaiting: number },
+    installation: InstallationGauges | null,
+  ): string {
+    this.#metrics.webhook_attempts_in_flight.set(now.inFlight);
+    this.#metrics.webhook_database_pool_waiting.set(now.poolWaiting);
+    for (const name of installationGaugeNames) this.#metrics[name].set(installation?.[name] ?? null);
+    return Object.values(this.#metrics)
+      .map((metric) => metric.text())
+      .join("");
+  }
+
+  #endpointOf(endpointId: Uuid): string {
+    return this.#endpoints.of(endpointId, presentEndpoint);
+  }
+}
+
+const installationGaugeNames: readonly (keyof InstallationGauges)[] = [
+  "webhook_queue_depth",
+  "webhook_outbox_depth",
+  "webhook_oldest_undelivered_age_seconds",
+  "webhook_oldest_due_age_seconds",
+  "webhook_workers",
+  "webhook_circuits_open",
+  "webhook_endpoints_disabled",
+  "webhook_partition_days_ahead",
+];
+
+const presentEndpoint = (id: Uuid): string => formatId("ep", id);
+
+function withoutEndpoint(definition: MetricDefinition): MetricDefinition {
+  return { ...definition, labels: definition.labels.filter((label) => label !== "endpoint") };
+}
+
+/** `success`, a class of statuses, or why no status came: seventeen at most. */
+export function outcomeOf(outcome: AttemptOutcome): string {
+  if (outcome.kind === "failed") return outcome.error;
+  const hundreds = Math.floor(outcome.statusCode / 100);
+  return hundreds === 2 ? "success" : `http_${hundreds}xx`;
+}

@@ -1,0 +1,129 @@
+// What is said of each event and attempt as it passes: a number for the metrics, a line for the log, a span for the
+// trace. All of it carries ids and outcomes, never payloads, URLs, headers or what a receiver answered.
+import { formatId } from "@posthorn/wire";
+import type { AttemptOutcome, ClaimedDelivery, Event, Settlement } from "../model.ts";
+import type { Logger } from "./log.ts";
+import { type Metrics, outcomeOf } from "./metrics.ts";
+import { type Span, spanKinds, type Tracing } from "./tracing.ts";
+
+export interface ObserverOptions {
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+}
+
+export class Observer {
+  readonly metrics: Metrics;
+  /** Null where the application has no OpenTelemetry. */
+  tracing: Tracing | null = null;
+  readonly #logger: Logger;
+  readonly #nowMs: () => number;
+
+  constructor({ metrics, logger, nowMs }: ObserverOptions) {
+    this.metrics = metrics;
+    this.#logger = logger;
+    this.#nowMs = nowMs;
+  }
+
+  /** Around a publish; null when nobody traces. */
+  publishing(event: Event): Span | null {
+    if (this.tracing === null) return null;
+    return this.tracing.start("posthorn publish", {
+      kind: spanKinds.producer,
+      parent: event.traceparent,
+      joinsActive: true,
+      attributes: () => eventAttributes(event),
+    });
+  }
+
+  /** Stored, and its deliveries with it. */
+  published(
+    events: readonly Event[],
+    source: "direct" | "outbox",
+    deliveriesOf: (event: Event) => number,
+  ): void {
+    this.metrics.published(events.length, source);
+    // thousands a second, so only for those who ask for them
+    if (this.#logger.isDebug === false) return;
+    for (const event of events) {
+      this.#logger.debug("published", {
+        eventId: formatId("evt", event.id),
+        tenant: event.tenant,
+        type: event.type,
+        deliveries: deliveriesOf(event),
+      });
+    }
+  }
+
+  /** Around an attempt, in the trace of its event; null when nobody traces. */
+  attempting(delivery: ClaimedDelivery): Span | null {
+    if (this.tracing === null) return null;
+    return this.tracing.start("posthorn attempt", {
+      kind: spanKinds.client,
+      parent: delivery.event.traceparent,
+      attributes: () => ({
+        ...eventAttributes(delivery.event),
+        "posthorn.delivery.id": formatId("dlv", delivery.id),
+        "posthorn.endpoint.id": formatId("ep", delivery.endpointId),
+        "posthorn.attempt": delivery.attempts + 1,
+      }),
+    });
+  }
+
+  /** It is answered, or was not; whether that could be written down is told by `settled`. */
+  attempted(settlement: Settlement): void {
+    this.metrics.attempted(settlement);
+    const { decision } = settlement;
+    if (decision.kind === "dead") this.#logger.warn("gave up a delivery", attemptFields(settlement));
+    else if (decision.kind === "retry") this.#logger.info("an attempt failed", attemptFields(settlement));
+    else if (this.#logger.isDebug !== false) this.#logger.debug("delivered", attemptFields(settlement));
+  }
+
+  /** From the answer to the commit that has it; null when nobody traces. */
+  settling({ delivery, decision, traceparent }: Settlement): Span | null {
+    if (this.tracing === null) return null;
+    return this.tracing.start("posthorn settle", {
+      kind: spanKinds.internal,
+      parent: traceparent,
+      attributes: () => ({
+        "posthorn.event.id": formatId("evt", delivery.event.id),
+        "posthorn.decision": decision.kind,
+      }),
+    });
+  }
+
+  settled(settlement: Settlement): void {
+    this.metrics.settled(settlement, this.#nowMs());
+  }
+}
+
+export function endAttempt(span: Span, outcome: AttemptOutcome): void {
+  const label = outcomeOf(outcome);
+  const status = outcome.kind === "answered" ? { "http.response.status_code": outcome.statusCode } : {};
+  span.end({ "posthorn.outcome": label, ...status }, label === "success" ? undefined : label);
+}
+
+function eventAttributes(event: Event): Record<string, string> {
+  return {
+    "messaging.system": "posthorn",
+    "posthorn.event.id": formatId("evt", event.id),
+    "posthorn.event.type": event.type,
+    "posthorn.tenant": event.tenant,
+  };
+}
+
+function attemptFields({ delivery, outcome, decision }: Settlement): Record<string, unknown> {
+  return {
+    eventId: formatId("evt", delivery.event.id),
+    deliveryId: formatId("dlv", delivery.id),
+    endpointId: formatId("ep", delivery.endpointId),
+    tenant: delivery.event.tenant,
+    attempt: delivery.attempts + 1,
+    trigger: delivery.trigger,
+    outcome: outcomeOf(outcome),
+    ...(outcome.kind === "answered" && { statusCode: outcome.statusCode }),
+    durationMs: Math.round(outcome.durationMs),
+    ...(decision.kind === "retry" && { retryInMs: Math.round(decision.delayMs) }),
+    ...(decision.kind === "dead" && { reason: decision.reason }),
+  };
+}

@@ -1,0 +1,162 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Context, context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import pg from "pg";
+import { createTestInstance, startScriptedReceiver } from "posthorn/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { createDatabase } from "../../../../tests/support/postgres.ts";
+
+const exporter = new InMemorySpanExporter();
+const current = new AsyncLocalStorage<Context>();
+
+const given = "00-11111111111111111111111111111111-2222222222222222-01";
+const order = { tenant: "acme", type: "order.paid", data: { total: 1 } };
+
+async function makeWorld() {
+  const database = await createDatabase();
+  const receiver = await startScriptedReceiver();
+  const instance = await createTestInstance({
+    database: database.connectionString,
+    retryPolicy: "1m",
+  });
+  onTestFinished(async () => {
+    await instance.close();
+    await receiver.close();
+    await database.drop();
+  });
+  await instance.hooks.tenants.upsert("acme");
+  await instance.hooks.endpoints.create("acme", { url: `${receiver.url}/hooks`, events: ["*"] });
+  return { ...instance, receiver, connectionString: database.connectionString };
+}
+
+/** The header of each request that arrived. */
+function traceparents(receiver: Awaited<ReturnType<typeof startScriptedReceiver>>): (string | undefined)[] {
+  return receiver.requests.map(({ headers }) => headers.traceparent as string | undefined);
+}
+
+describe("without an SDK", () => {
+  test("a delivery carries the trace it was given, on every attempt, and none where there is none", async () => {
+    const { hooks, settle, advance, receiver } = await makeWorld();
+    receiver.answer("/hooks", [500, 200]);
+    await hooks.publish({ ...order, traceparent: given });
+    await settle();
+    await advance(70_000);
+    await settle();
+    expect(traceparents(receiver)).toEqual([given, given]);
+    await hooks.publish(order);
+    await settle();
+    expect(traceparents(receiver)).toEqual([given, given, undefined]);
+  });
+
+  test("events of a batch keep each their own, with a subject too", async () => {
+    const { hooks, settle, receiver } = await makeWorld();
+    const other = given.replace("1111", "3333");
+    await hooks.publishMany([
+      { ...order, subject: "order-1", traceparent: given },
+      { ...order, subject: "order-2" },
+      { ...order, traceparent: other },
+      order,
+    ]);
+    await settle();
+    const arrived = traceparents(receiver).map(String);
+    expect(arrived.toSorted()).toEqual([given, other, "undefined", "undefined"].toSorted());
+  });
+
+  test("the trace is part of the caller's transaction, and a duplicate does not change it", async () => {
+    const { hooks, settle, receiver, connectionString } = await makeWorld();
+    const client = new pg.Client(connectionString);
+    await client.connect();
+    onTestFinished(() => client.end());
+    const publish = async (traceparent: string, end: "commit" | "rollback") => {
+      await client.query("begin");
+      await hooks.publish({ ...order, idempotencyKey: "k", traceparent }, { tx: client });
+      await client.query(end);
+    };
+    await publish(given, "rollback");
+    await publish(given, "commit");
+    await publish(given.replace("2222", "4444"), "commit");
+    await settle();
+    expect(traceparents(receiver)).toEqual([given]);
+  });
+});
+
+describe("with an SDK", () => {
+  beforeAll(() => {
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    trace.setGlobalTracerProvider(provider);
+    context.setGlobalContextManager({
+      active: () => current.getStore() ?? ROOT_CONTEXT,
+      with: (active, work, thisArg, ...args) => current.run(active, () => work.apply(thisArg as never, args)),
+      bind: (_active, target) => target,
+      enable() {
+        return this;
+      },
+      disable() {
+        return this;
+      },
+    });
+  });
+  beforeEach(() => exporter.reset());
+  afterAll(() => {
+    trace.disable();
+    context.disable();
+  });
+
+  const spansNamed = (name: string): ReadableSpan[] =>
+    exporter.getFinishedSpans().filter((span) => span.name === `posthorn ${name}`);
+  const idOf = (span: ReadableSpan | undefined): string | undefined => span?.spanContext().spanId;
+
+  test("publish, attempts and settlements are spans of the caller's trace, hours later too", async () => {
+    const { hooks, settle, advance, receiver } = await makeWorld();
+    receiver.answer("/hooks", [500, 200]);
+    const caller = trace.getTracer("test").startSpan("checkout");
+    const { id } = await context.with(trace.setSpan(ROOT_CONTEXT, caller), () => hooks.publish(order));
+    await settle();
+    await advance(7_200_000);
+    await settle();
+    caller.end();
+    const [publish] = spansNamed("publish");
+    const attempts = spansNamed("attempt");
+    const settles = spansNamed("settle");
+    expect(publish?.parentSpanContext?.spanId).toBe(caller.spanContext().spanId);
+    expect(publish?.kind).toBe(SpanKind.PRODUCER);
+    expect(attempts.map((span) => span.parentSpanContext?.spanId)).toEqual([idOf(publish), idOf(publish)]);
+    expect(settles.map((span) => span.parentSpanContext?.spanId)).toEqual(attempts.map(idOf));
+    for (const span of [publish, ...attempts, ...settles]) {
+      expect(span?.spanContext().traceId).toBe(caller.spanContext().traceId);
+      expect(span?.attributes["posthorn.event.id"]).toBe(id);
+    }
+    expect(attempts.map(({ status }) => status.code)).toEqual([SpanStatusCode.ERROR, SpanStatusCode.UNSET]);
+    expect(attempts[0]?.attributes).toMatchObject({
+      "posthorn.attempt": 1,
+      "http.response.status_code": 500,
+    });
+    const ids = attempts.map((span) => `00-${span.spanContext().traceId}-${span.spanContext().spanId}-01`);
+    expect(traceparents(receiver)).toEqual(ids);
+  });
+
+  test("a traceparent that came with a request is the parent where no span is active", async () => {
+    const { hooks, settle } = await makeWorld();
+    await hooks.publish({ ...order, traceparent: given });
+    await settle();
+    const [publish] = spansNamed("publish");
+    expect(publish?.parentSpanContext).toMatchObject({ spanId: "2222222222222222", isRemote: true });
+    expect(spansNamed("attempt")[0]?.spanContext().traceId).toBe("1".repeat(32));
+  });
+
+  test("a publish that is refused ends its span with the reason", async () => {
+    const { hooks } = await makeWorld();
+    const publish = (data: unknown) => hooks.publish({ ...order, data, idempotencyKey: "k" });
+    await publish(1);
+    await expect(publish(2)).rejects.toMatchObject({ code: "idempotency_conflict" });
+    expect(spansNamed("publish")[1]?.status).toEqual({
+      code: SpanStatusCode.ERROR,
+      message: "idempotency_conflict",
+    });
+  });
+});

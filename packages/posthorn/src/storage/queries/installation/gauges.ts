@@ -1,0 +1,115 @@
+// How the installation is doing, in one look that costs the same whatever the backlog: lanes with work are found by
+// their indexes, and of each the first owed row by its own. With 100 lanes: 2 ms when a thousand rows are owed, 7 ms when a million are.
+import type { InstallationGauges } from "../../../observe/metrics.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export async function installationGauges(db: Queryable): Promise<InstallationGauges> {
+  const [row] = await db.query<InstallationGauges>(gaugesStatement, [countedAtMost, daysLookedAt]);
+  return row as InstallationGauges;
+}
+
+/** Past it the queue's depth is the planner's estimate: rows per page at the last vacuum times pages now. */
+const countedAtMost = 10_000;
+const daysLookedAt = 7;
+
+// Every owed row is in a lane that is owned, paused, or ready no later than the row: so lanes that are neither owned
+// nor ready are not asked. Times are compared as ids are made: by the milliseconds in front of a UUIDv7.
+const gaugesStatement = statement(
+  "installation gauges",
+  `
+with working as (
+  select l.endpoint_id
+  from posthorn.lanes l
+  where l.owner is not null
+    and not l.paused
+  union all
+  select l.endpoint_id
+  from posthorn.lanes l
+  where l.owner is null
+    and not l.paused
+    and l.ready_at is not null
+),
+due as (
+  select min(first.next_at) as since
+  from working
+  cross join lateral (
+    select q.next_at
+    from posthorn.queue q
+    where q.endpoint_id = working.endpoint_id
+      and q.claimed_by is null
+    order by q.next_at
+    limit 1
+  ) first
+),
+counted as (
+  select count(*) as owed
+  from (select from posthorn.queue q limit $1::integer + 1) first_ones
+),
+estimated as (
+  select c.reltuples / greatest(c.relpages, 1)
+    * (pg_relation_size(c.oid) / current_setting('block_size')::integer) as owed
+  from pg_class c
+  where c.oid = 'posthorn.queue'::regclass
+),
+oldest as (
+  select min(first.id::text) as id
+  from (
+    (select q.id from posthorn.queue q order by q.id limit 1)
+    union all
+    (select o.event_id from posthorn.outbox o order by o.event_id limit 1)
+  ) first
+),
+missing as (
+  select min(day.ahead) as ahead
+  from generate_series(1, $2::integer) as day (ahead)
+  cross join unnest(array['events', 'deliveries', 'attempts']) as history (name)
+  where to_regclass(
+      'posthorn.' || history.name || '_'
+      || to_char((posthorn.now() at time zone 'UTC')::date + day.ahead, 'YYYYMMDD')
+    ) is null
+)
+select
+  case
+    when counted.owed <= $1::integer then counted.owed
+    else greatest(counted.owed, estimated.owed)
+  end::double precision as webhook_queue_depth,
+  (
+    select count(*)
+    from (select from posthorn.outbox o limit $1::integer) first_ones
+  )::double precision as webhook_outbox_depth,
+  coalesce(
+    greatest(
+      posthorn.epoch_ms(posthorn.now())
+        - ('x' || lpad(replace(left(oldest.id, 13), '-', ''), 16, '0'))::bit(64)::bigint,
+      0),
+    0) / 1000 as webhook_oldest_undelivered_age_seconds,
+  coalesce(
+    greatest(posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(due.since), 0),
+    0) / 1000 as webhook_oldest_due_age_seconds,
+  (
+    select count(*)
+    from posthorn.workers w
+    where w.delivers
+      and w.until > posthorn.now()
+  )::double precision as webhook_workers,
+  (
+    select count(*)
+    from posthorn.endpoint_health h
+    where h.probe_at is not null
+  )::double precision as webhook_circuits_open,
+  (
+    select count(*)
+    from posthorn.endpoints ep
+    where not ep.is_active
+      and ep.deleted_at is null
+      and ep.disabled_reason <> 'manual'
+  )::double precision as webhook_endpoints_disabled,
+  (coalesce(missing.ahead, $2::integer + 1) - 1)::double precision as webhook_partition_days_ahead
+from counted
+cross join estimated
+cross join due
+cross join oldest
+cross join missing
+`,
+);

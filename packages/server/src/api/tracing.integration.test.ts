@@ -1,0 +1,30 @@
+import { startScriptedReceiver } from "posthorn/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../../../tests/support/start-server.ts";
+
+const traceparent = "00-11111111111111111111111111111111-2222222222222222-01";
+const order = { tenant: "acme", type: "order.paid", data: 1 };
+
+test("the traceparent of a publishing request goes out with the deliveries; one that is wrong is passed over", async () => {
+  const server = await startServer();
+  const receiver = await startScriptedReceiver();
+  onTestFinished(() => receiver.close());
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: `${receiver.url}/hooks`,
+    events: ["*"],
+  });
+  const publish = async (body: unknown, headers: Record<string, string>) =>
+    expect((await server.call("POST", "/api/v1/events", body, headers)).status).toBe(202);
+  await publish(order, { traceparent });
+  await publish([order, order], { traceparent });
+  await receiver.received(3);
+  await publish(order, { traceparent: "00-wrong" });
+  await receiver.received(4);
+  expect(receiver.requests.map(({ headers }) => headers.traceparent)).toEqual([
+    traceparent,
+    traceparent,
+    traceparent,
+    undefined,
+  ]);
+});

@@ -1,0 +1,93 @@
+// What deploy/ ships uses names that exist: a dashboard or an alert on a metric that was renamed shows nothing and never
+// fires, and nobody would notice.
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { metricDefinitions } from "../../packages/posthorn/src/observe/metrics.ts";
+import type { MetricDefinition } from "../../packages/posthorn/src/observe/registry.ts";
+import { settings } from "../../packages/server/src/config/settings.ts";
+
+const pathOf = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+const read = (name: string): string => readFileSync(pathOf(name), "utf8");
+const definitions: Readonly<Record<string, MetricDefinition>> = metricDefinitions;
+
+/** Every name that a registry of these definitions writes, and its labels. */
+const exported = new Map(
+  Object.entries(definitions).flatMap(([name, { type, labels }]): [string, readonly string[]][] =>
+    type === "histogram"
+      ? [
+          [`${name}_bucket`, [...labels, "le"]],
+          [`${name}_sum`, labels],
+          [`${name}_count`, labels],
+        ]
+      : [[name, labels]],
+  ),
+);
+
+const metricsIn = (text: string): string[] => [...new Set(text.match(/\bwebhook_\w+/g) ?? [])];
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string;
+    readonly targets: readonly { readonly expr: string }[];
+  }[];
+}
+
+const dashboard = JSON.parse(read("deploy/grafana/dashboard.json")) as Dashboard;
+const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+const rules = read("deploy/prometheus/rules.yaml");
+
+describe("the dashboard", () => {
+  test("shows every metric there is, and no other", () => {
+    const shown = metricsIn(expressions.join(" "));
+    expect(shown.filter((name) => !exported.has(name))).toEqual([]);
+    const bases = new Set(shown.map((name) => name.replace(/_bucket$/, "")));
+    expect(Object.keys(definitions).filter((name) => !bases.has(name))).toEqual([]);
+  });
+
+  test("groups by labels that its metrics have", () => {
+    for (const expr of expressions) {
+      const [name = ""] = metricsIn(expr);
+      const labels = [...expr.matchAll(/by \((\w+)\)|\{(\w+)[=!]/g)].map((match) => match[1] ?? match[2]);
+      // Prometheus itself adds the instance
+      expect([...(exported.get(name) ?? []), "instance"]).toEqual(expect.arrayContaining(labels));
+    }
+  });
+});
+
+describe("the alerts", () => {
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map((match) => match[1] as string);
+
+  test("ask for metrics that there are", () => {
+    expect(metricsIn(rules).filter((name) => !exported.has(name))).toEqual([]);
+  });
+
+  test("have each a section in the runbook, and link to it", () => {
+    const runbook = read("docs/guides/runbook.md");
+    expect(alerts.length).toBeGreaterThan(6);
+    expect([...runbook.matchAll(/^## (\w+)$/gm)].map((match) => match[1])).toEqual(alerts);
+    for (const alert of alerts) {
+      expect(rules).toContain(`runbook_url: docs/guides/runbook.md#${alert.toLowerCase()}\n`);
+    }
+  });
+
+  test("fire in trouble and stay quiet otherwise, as promtool sees it", ({ skip }) => {
+    skip(
+      spawnSync("promtool", ["--version"]).error !== undefined,
+      "promtool (Debian: prometheus) is not there",
+    );
+    execFileSync("promtool", ["check", "rules", pathOf("deploy/prometheus/rules.yaml")], { stdio: "pipe" });
+    execFileSync("promtool", ["test", "rules", pathOf("deploy/prometheus/rules.test.yaml")], {
+      stdio: "pipe",
+    });
+  });
+});
+
+test("the compose file sets only what is a setting", () => {
+  const names = Object.values(settings).map(({ env }) => env);
+  const [, environment = ""] = /environment:\n((?: {6}\w+: .*\n)+)/.exec(read("deploy/compose.yaml")) ?? [];
+  const set = [...environment.matchAll(/^ {6}(\w+):/gm)].map((match) => match[1] as string);
+  expect(set.length).toBeGreaterThan(3);
+  expect(set.filter((name) => !names.includes(name))).toEqual([]);
+});
