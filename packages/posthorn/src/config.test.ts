@@ -35,7 +35,7 @@ test.each<[options: Record<string, unknown>, says: string]>([
     "alertWebhookUrl: http:// is not allowed here. Use an https:// URL. An operator can allow http:// with " +
       'POSTHORN_ALLOW_HTTP, or the library\'s option "allowHttp".',
   ],
-  [{ format: "xml" }, 'format must be one of envelope, data; it is the string "xml".'],
+  [{ format: "xml" }, 'format must be one of envelope, data, thin; it is the string "xml".'],
 ])("%o is refused for what it is", (options, says) => {
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "invalid_config", message: says }));
 });

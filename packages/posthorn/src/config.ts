@@ -9,7 +9,7 @@ import { refuseUnknown } from "./did-you-mean.ts";
 import { PosthornError } from "./errors.ts";
 import { tenantSyntax } from "./event/limits.ts";
 import type { Retention } from "./maintenance/prune.ts";
-import type { PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
+import { PAYLOAD_FORMATS, type PayloadFormat, type RetryOn, type RetryPolicy } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
@@ -65,7 +65,7 @@ export interface PosthornOptions {
   readonly signatureSchemes?: readonly string[] | undefined;
   /** Default `Posthorn/1`. */
   readonly userAgent?: string | undefined;
-  /** What is sent: the `envelope` around the data, or the bare `data`. Default `envelope`. */
+  /** What is sent: the `envelope` around the data, the bare `data`, or `thin`, the envelope without it. Default `envelope`. */
   readonly format?: PayloadFormat | undefined;
   /** Event types in code, each made by `event({ schema })`: `publish` is then checked by TypeScript too. Default none. */
   readonly events?: EventDeclarations | undefined;
@@ -158,7 +158,7 @@ export function resolveConfig(options: PosthornOptions): Config {
     encryptionKeys: options.encryptionKeys ?? (process.env.POSTHORN_ENCRYPTION_KEYS || undefined),
     addressPolicy,
     endpointDefaults: {
-      format: oneOf("format", options.format ?? "envelope", ["envelope", "data"]),
+      format: oneOf("format", options.format ?? "envelope", PAYLOAD_FORMATS),
       signature: {
         schemes: readSchemes(options.signatureSchemes ?? DEFAULT_SCHEMES),
         headerPrefix: readHeaderPrefix(options.headerPrefix ?? DEFAULT_HEADER_PREFIX),

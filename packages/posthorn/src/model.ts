@@ -17,7 +17,9 @@ export interface Event {
   readonly createdAt: Date;
 }
 
-export type PayloadFormat = "envelope" | "data";
+/** What is sent: the envelope around the data, the bare data, or the envelope without it. */
+export const PAYLOAD_FORMATS = ["envelope", "data", "thin"] as const;
+export type PayloadFormat = (typeof PAYLOAD_FORMATS)[number];
 
 export interface SignatureSettings {
   /** Names from the registry of `@posthorn/wire`, in the order their headers are written. */

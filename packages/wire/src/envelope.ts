@@ -20,7 +20,7 @@ const CLOSING_BRACE = 0x7d;
 
 /** The same event gives the same bytes. 2.4 µs for 1 KB of data (Node 20.20, one EPYC core). */
 export function envelope(event: EnvelopeFields): Uint8Array<ArrayBuffer> {
-  const head = headOf(event);
+  const head = `${headOf(event)},"data":`;
   const { payload } = event;
   // Nearly every head is ASCII: then its length in bytes is known and it is written straight into place.
   const bytes = new Uint8Array(head.length + payload.length + 1);
@@ -31,6 +31,12 @@ export function envelope(event: EnvelopeFields): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** The envelope without `data`: the receiver reads the current state back, and nothing secret is sent. */
+export function thinEnvelope(event: EnvelopeFields): Uint8Array<ArrayBuffer> {
+  return encoder.encode(`${headOf(event)}}`);
+}
+
+/** Without its closing brace. */
 function headOf(event: EnvelopeFields): string {
   const id = formatId("evt", event.id);
   const subject = event.subject === null ? "" : `,"subject":${JSON.stringify(event.subject)}`;
@@ -38,7 +44,7 @@ function headOf(event: EnvelopeFields): string {
   return (
     `{"id":"${id}","type":${JSON.stringify(event.type)},"api_version":${JSON.stringify(event.apiVersion)}` +
     `,"created_at":"${event.createdAt.toISOString()}","tenant_id":${JSON.stringify(event.tenant)}` +
-    `${subject}${sequence},"data":`
+    `${subject}${sequence}`
   );
 }
 

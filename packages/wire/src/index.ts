@@ -1,5 +1,5 @@
 // Everything that crosses the network, for the sender and the receiver alike.
-export { type EnvelopeFields, envelope } from "./envelope.ts";
+export { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
 export {
   DEFAULT_HEADER_PREFIX,
   type HeaderNames,

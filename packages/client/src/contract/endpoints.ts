@@ -3,7 +3,7 @@ import { z } from "zod";
 import { operation, type Permission } from "./operation.ts";
 import { deliveryId, endpointId, eventId, listQuery, nothing, page, tenantId, time } from "./parts.ts";
 
-const FORMATS = ["envelope", "data"] as const;
+const FORMATS = ["envelope", "data", "thin"] as const;
 const RETRY_ON = ["transient", "every"] as const;
 const ORDERINGS = ["none", "fifo"] as const;
 const FIFO_ON_DEAD = ["pass", "hold"] as const;

@@ -95,6 +95,14 @@ test("the format data sends the payload itself, and signs it", async () => {
   expect(await verify({ scheme: "t-v1", headers, body, secrets: [SECRET], now: NOW })).toEqual({ ok: true });
 });
 
+test("the format thin sends the envelope without the data, and signs it", async () => {
+  const { headers, body } = build({ format: "thin" });
+  const { data, ...facts } = JSON.parse(Buffer.from(build().body).toString());
+  expect(data).toBeDefined();
+  expect(JSON.parse(Buffer.from(body).toString())).toEqual(facts);
+  expect(await verify({ scheme: "t-v1", headers, body, secrets: [SECRET], now: NOW })).toEqual({ ok: true });
+});
+
 test("X-OrientedOS with sha256 is reached by settings alone", () => {
   const { headers, body } = build({ signature: { schemes: ["sha256"], headerPrefix: "X-OrientedOS" } });
   const hex = createHmac("sha256", SECRET).update(body).digest("hex");

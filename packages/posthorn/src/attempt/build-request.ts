@@ -1,6 +1,13 @@
 // A claimed delivery becomes exactly what goes over the wire: the bytes, and the headers that sign those bytes.
-import { envelope, formatId, headerNames, isReservedHeader } from "@posthorn/wire";
-import type { ClaimedDelivery, PreparedRequest, Target, TargetSecret } from "../model.ts";
+import { envelope, formatId, headerNames, isReservedHeader, thinEnvelope } from "@posthorn/wire";
+import type {
+  ClaimedDelivery,
+  Event,
+  PayloadFormat,
+  PreparedRequest,
+  Target,
+  TargetSecret,
+} from "../model.ts";
 import { signRequest } from "./sign.ts";
 
 /**
@@ -15,7 +22,7 @@ export function buildRequest(
 ): PreparedRequest {
   const { event } = delivery;
   const names = headerNames(target.signature.headerPrefix);
-  const body = target.format === "envelope" ? envelope(event) : event.payload;
+  const body = bodyOf(event, target.format);
   const id = formatId("evt", event.id);
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const headers: Record<string, string> = {
@@ -30,6 +37,11 @@ export function buildRequest(
   signRequest(headers, target.signature, { id, timestamp, body }, validSecrets(target.secrets, now));
   addCustomHeaders(headers, target);
   return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
+}
+
+function bodyOf(event: Event, format: PayloadFormat): Uint8Array {
+  if (format === "envelope") return envelope(event);
+  return format === "thin" ? thinEnvelope(event) : event.payload;
 }
 
 /** Those not yet expired, the one that retires soonest first and the current one last. */

@@ -12,13 +12,14 @@ import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { didYouMean, findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
-import type {
-  FifoOnDead,
-  Ordering,
-  PayloadFormat,
-  RetryOn,
-  RetryPolicy,
-  SignatureSettings,
+import {
+  type FifoOnDead,
+  type Ordering,
+  PAYLOAD_FORMATS,
+  type PayloadFormat,
+  type RetryOn,
+  type RetryPolicy,
+  type SignatureSettings,
 } from "../model.ts";
 import { isRetryPolicy } from "../settle/retry-schedule.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
@@ -183,7 +184,7 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
     events: check.read("events", current.events, readEvents),
     description: check.read("description", current.description, orDefault(readDescription)),
     isActive: check.read("isActive", current.isActive, readBoolean),
-    format: check.read("format", current.format, orDefault(oneOf(["envelope", "data"]))),
+    format: check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS))),
     signature,
     headers: check.read(
       "headers",
