@@ -1,10 +1,18 @@
 import { expect, test } from "vitest";
 import { openResources } from "../../../../tests/support/resources.ts";
+import { MAX_JSON_DEPTH } from "../catalogue/json-text.ts";
 import { MAX_DESCRIPTION_LENGTH, MAX_EXAMPLE_BYTES } from "./event-type-input.ts";
 import { MAX_EVENT_TYPES } from "./event-types.ts";
 
 const world = await openResources();
 const { eventTypes } = world;
+
+/** An object in an object in an object … */
+function deep(levels: number): object {
+  let value: object = {};
+  for (let level = 1; level < levels; level += 1) value = { not: value };
+  return value;
+}
 
 let names = 0;
 function newName(): string {
@@ -59,6 +67,7 @@ test("the version registered last is shown, and one that was deleted can come ba
 test.each<[what: string, input: object]>([
   ["description", { description: "x".repeat(MAX_DESCRIPTION_LENGTH) }],
   ["example", { example: "x".repeat(MAX_EXAMPLE_BYTES - 2) }],
+  ["example's depth", { example: deep(MAX_JSON_DEPTH) }],
   ["redact", { redact: Array.from({ length: 50 }, (_, at) => `/a${at}`) }],
   ["apiVersion", { apiVersion: "x".repeat(32) }],
 ])("%s may be as long as its limit", async (_what, input) => {
@@ -71,12 +80,19 @@ test.each<[pointer: string, input: object]>([
   ["/redact", { redact: Array.from({ length: 51 }, (_, at) => `/a${at}`) }],
   ["/apiVersion", { apiVersion: "x".repeat(33) }],
   ["/deprecated", { deprecated: "yes" }],
+  ["/example", { example: deep(MAX_JSON_DEPTH + 1) }],
+  ["/example", { example: { n: 1n } }],
+  ["/schema", { schema: deep(50_000) }],
   ["/schema", { schema: [] }],
 ])("%s is refused past its limit or of another kind", async (pointer, input) => {
   await expect(eventTypes.put(newName(), input as never)).rejects.toMatchObject({
     code: "invalid_event_type",
     problems: [{ pointer }],
   });
+});
+
+test("a document that is nested too deep is no document", async () => {
+  await expect(eventTypes.import(deep(50_000))).rejects.toMatchObject({ code: "invalid_event_type" });
 });
 
 test("an import in which one is wrong changes nothing", async () => {
