@@ -35,6 +35,24 @@ test.each<[options: Record<string, unknown>, says: string]>([
     "alertWebhookUrl: http:// is not allowed here. Use an https:// URL. An operator can allow http:// with " +
       'POSTHORN_ALLOW_HTTP, or the library\'s option "allowHttp".',
   ],
+  [{ catalogue: "closed" }, 'catalogue must be one of auto, strict, open; it is the string "closed".'],
+  [{ events: { "order.paid": null } }, 'events: "order.paid" is not declared by event({ schema })'],
+  [
+    { events: { "order.paid": { schema: {}, redacted: [] } } },
+    'events: "order.paid" has no "redacted". Did you mean redact?',
+  ],
+  [
+    { events: { "order.paid": { schema: {}, redact: "/card" } } },
+    'events: "order.paid" has a redact that cannot be used. It is a list of paths.',
+  ],
+  [
+    { events: { "order.paid": { schema: { type: "money" } } } },
+    'events: "order.paid" has a schema that cannot be used, at "/type": The keyword must be one of "array", "boolean", "integer", "null", "number", "object", "string".',
+  ],
+  [
+    { events: { "webhook.mine": { schema: {} } } },
+    'events: "webhook.mine" is not a type; types are lower-case words joined by dots, and not those that begin with webhook.',
+  ],
   [{ format: "xml" }, 'format must be one of envelope, data, thin; it is the string "xml".'],
 ])("%o is refused for what it is", (options, says) => {
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "invalid_config", message: says }));

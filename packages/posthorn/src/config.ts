@@ -67,7 +67,7 @@ export interface PosthornOptions {
   readonly signatureSchemes?: readonly string[] | undefined;
   /** Default `Posthorn/1`. */
   readonly userAgent?: string | undefined;
-  /** What is sent: the `envelope` around the data, or the bare `data`. Default `envelope`. */
+  /** What is sent: the `envelope` around the data, the bare `data`, or `thin`, the envelope without it. Default `envelope`. */
   readonly format?: PayloadFormat | undefined;
   /** Event types in code, each made by `event({ schema })`: `publish` is then checked by TypeScript too. Default none. */
   readonly events?: EventDeclarations | undefined;

@@ -21,6 +21,7 @@ export interface Event {
   readonly traceparent?: string | undefined;
 }
 
+/** What is sent: the envelope around the data, the bare data, or id, type and subject alone. */
 export const PAYLOAD_FORMATS = ["envelope", "data", "thin"] as const;
 export type PayloadFormat = (typeof PAYLOAD_FORMATS)[number];
 

@@ -270,19 +270,24 @@ export class Instance implements Posthorn {
     const own = options !== undefined && "tx" in options ? { tx: options.tx as Transaction } : undefined;
     if (isForUser(input)) return await this.#publishForUser(input, own);
     const admitted = this.#admission.admit(input, own);
+    if (own !== undefined) {
+      // errors of the caller's own transaction come as its client throws them
+      const { tx } = own;
+      return await this.#traced(await admitted, (event) => publishInTransaction(tx, this.db.schema, event));
+    }
     const event = admitted instanceof Promise ? await admitted.catch(this.#rethrow) : admitted;
-    if (own === undefined) return await this.#publishAlone(event);
-    const { tx } = own;
-    return await this.#traced(event, (traced) => publishInTransaction(tx, this.db.schema, traced));
+    return await this.#publishAlone(event);
   }
 
   async #publishForUser(
     input: UserPublishInput,
     own: { readonly tx: Transaction } | undefined,
   ): Promise<UserPublishResult> {
-    const event = await this.#admission.admitForUser(input, own).catch(this.#rethrow);
-    const publish = (tx: Transaction) => publishForUser(tx, this.db.schema, input.user, event);
+    const admitted = this.#admission.admitForUser(input, own);
+    const publish = async (tx: Transaction) =>
+      await publishForUser(tx, this.db.schema, input.user, await admitted);
     if (own !== undefined) return await publish(own.tx);
+    await admitted.catch(this.#rethrow);
     if (this.#stopping !== undefined) throw stoppedError();
     const inTransaction = () => this.db.inOwnTransaction(publish);
     // events of a batch take their locks in another order than these: one of the two has to begin again

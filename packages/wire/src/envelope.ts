@@ -20,7 +20,7 @@ const CLOSING_BRACE = 0x7d;
 
 /** The same event gives the same bytes. 2.4 µs for 1 KB of data (Node 20.20, one EPYC core). */
 export function envelope(event: EnvelopeFields): Uint8Array<ArrayBuffer> {
-  const head = headOf(event);
+  const head = `${headOf(event)},"data":`;
   const { payload } = event;
   // Nearly every head is ASCII: then its length in bytes is known and it is written straight into place.
   const bytes = new Uint8Array(head.length + payload.length + 1);
@@ -45,7 +45,7 @@ function headOf(event: EnvelopeFields): string {
   return (
     `{"id":"${id}","type":${JSON.stringify(event.type)},"api_version":${JSON.stringify(event.apiVersion)}` +
     `,"created_at":"${event.createdAt.toISOString()}","tenant_id":${JSON.stringify(event.tenant)}` +
-    `${subject}${sequence},"data":`
+    `${subject}${sequence}`
   );
 }
 

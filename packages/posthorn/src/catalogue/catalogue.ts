@@ -1,7 +1,7 @@
 // What this process knows of the catalogue, and what follows for an event. A change is seen within a second: a loop, or
 // the publishes of a process that was not started, ask for the version twice a second. Nobody is refused by what may be
 // old: before that it is read again.
-import { didYouMean } from "../did-you-mean.ts";
+import { closest, didYouMean } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { Event } from "../model.ts";
 import { isUnavailable, type Queryable } from "../storage/database.ts";
@@ -29,6 +29,10 @@ interface KnownType {
 }
 
 export const REFRESH_MS = 500;
+
+/** Comparing a name letter by letter with all that there may be takes a second; an array has 500 events. */
+const MOST_NAMES_COMPARED = 20;
+const MOST_SUGGESTIONS = 10;
 
 export class Catalogue {
   readonly #mode: CatalogueMode;
@@ -77,10 +81,15 @@ export class Catalogue {
     read: ReadCatalogue = this.#fromDatabase,
   ): Promise<readonly (InputProblem | null)[]> {
     if (!this.#isFresh) await (read === this.#fromDatabase ? this.#refreshOnce() : this.refresh(read));
-    const problems = events.map((event) => this.#problemOf(event));
-    if (problems.every((problem) => problem === null)) return problems;
+    const first = events.map((event) => this.#problemOf(event, false));
+    if (first.every((problem) => problem === null)) return first;
     await this.refresh(read);
-    return events.map((event) => this.#problemOf(event));
+    let suggestions = MOST_SUGGESTIONS;
+    return events.map((event) => {
+      const problem = this.#problemOf(event, suggestions > 0);
+      if (problem !== null) suggestions -= 1;
+      return problem;
+    });
   }
 
   /** Of which types anything is hidden: by what the catalogue says now, and not what it said half a second ago. */
@@ -130,11 +139,11 @@ export class Catalogue {
     this.#isStrict = this.#mode === "strict" || (this.#mode === "auto" && this.#names().length > 0);
   }
 
-  #problemOf(event: Event): InputProblem | null {
+  #problemOf(event: Event, suggests: boolean): InputProblem | null {
     if (!this.#isStrict || this.#declared.has(event.type, event.apiVersion)) return null;
     const versions = this.#types.get(event.type);
     const known = versions?.get(event.apiVersion);
-    if (known === undefined || known.isDeleted) return this.#unknown(event);
+    if (known === undefined || known.isDeleted) return this.#unknown(event, suggests);
     const problem = this.#checkOf(known)?.(parsed(event.payload)) ?? null;
     if (problem === null) return null;
     const pointer = `/data${problem.pointer}`;
@@ -153,17 +162,26 @@ export class Catalogue {
     return check;
   }
 
-  #unknown({ type, apiVersion }: Event): InputProblem {
+  #unknown({ type, apiVersion }: Event, suggests: boolean): InputProblem {
     const versions = [...(this.#types.get(type) ?? [])].filter(([, { isDeleted }]) => !isDeleted);
     if (versions.length > 0) {
       const known = versions.map(([version]) => version).toSorted();
       const message = `The catalogue has no version "${apiVersion}" of ${type}. Registered are ${known.join(", ")}.`;
       return { pointer: "/apiVersion", message };
     }
+    return {
+      pointer: "/type",
+      message: `The catalogue has no type "${type}". ${suggests ? this.#suggestion(type) : "Register it first."}`,
+    };
+  }
+
+  #suggestion(type: string): string {
     const names = this.#names();
-    const hint =
-      names.length === 0 ? "It has no types yet: register this one first." : didYouMean(type, names);
-    return { pointer: "/type", message: `The catalogue has no type "${type}". ${hint}` };
+    if (names.length === 0) return "It has no types yet: register this one first.";
+    if (names.length <= MOST_NAMES_COMPARED) return didYouMean(type, names);
+    const near = names.filter((name) => isNear(name, type)).slice(0, MOST_NAMES_COMPARED);
+    const nearest = closest(type, near);
+    return nearest === null ? "List event types to see their names." : `Did you mean ${nearest}?`;
   }
 
   #names(): string[] {
@@ -172,6 +190,17 @@ export class Catalogue {
       .map(([name]) => name);
     return [...new Set([...stored, ...this.#declared.names])];
   }
+}
+
+/** All but a few letters in one place are the same. */
+function isNear(a: string, b: string): boolean {
+  const longest = Math.max(a.length, b.length);
+  const shortest = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shortest && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < shortest - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+  return longest - start - end <= 4;
 }
 
 export function storedCatalogue(row: unknown): StoredCatalogue {

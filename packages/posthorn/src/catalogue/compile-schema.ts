@@ -20,8 +20,10 @@ export function compileSchema(schema: unknown): Compiled {
   if (problems.length > 0) return { ok: false, problems };
   const { $id: _, $schema: __, ...bare } = schema as JsonSchema;
   const ajv = ours();
-  if (ajv.validateSchema(bare) !== true)
-    return { ok: false, problems: (ajv.errors ?? []).slice(0, 1).map(problemOf) };
+  if (ajv.validateSchema(bare) !== true) {
+    const { pointer, message } = problemOf(ajv.errors?.[0] as ErrorObject);
+    return { ok: false, problems: [{ pointer, message: `The keyword ${message}.` }] };
+  }
   try {
     const validate = ajv.compile(bare);
     return { ok: true, check: (value) => (validate(value) ? null : outermost(validate.errors ?? [])) };

@@ -1,8 +1,10 @@
 // Event types written in code. TypeScript then checks every publish, and what is stored is what the schema gave back.
+import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../event/limits.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import { type CheckValue, compileSchema, type JsonSchema } from "./compile-schema.ts";
+import { redactPathProblem } from "./redact.ts";
 import { escaped } from "./schema-limits.ts";
 
 /** Any validator that speaks Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
@@ -148,6 +150,8 @@ function refused(pointer: string, message: string): PosthornError {
   });
 }
 
+const DECLARATION_FIELDS = ["schema", "version", "description", "example", "redact", "deprecated"];
+
 function checked(name: string, given: EventDeclaration): Declared {
   const fail = (message: string): never => {
     throw new PosthornError("invalid_config", `events: "${name.slice(0, 130)}" ${message}`);
@@ -155,9 +159,15 @@ function checked(name: string, given: EventDeclaration): Declared {
   if (name.length > maxTypeLength || !typeSyntax.test(name) || name.startsWith(SYSTEM_TYPE_PREFIX)) {
     fail("is not a type; types are lower-case words joined by dots, and not those that begin with webhook.");
   }
-  const { schema, version = "1" } = given ?? {};
+  if (typeof given !== "object" || given === null) fail("is not declared by event({ schema })");
+  refuseUnknown(`events: "${name}" has no`, given, DECLARATION_FIELDS);
+  const { schema, version = "1", redact = [] } = given;
   if (!apiVersionSyntax.test(version))
     fail("has a version that is not 1 to 32 characters of A-Z a-z 0-9 _ . -");
+  const badPath = Array.isArray(redact)
+    ? redact.map(redactPathProblem).find((problem) => problem !== null)
+    : "";
+  if (badPath !== undefined) fail(`has a redact that cannot be used. ${badPath || "It is a list of paths."}`);
   if (isStandard(schema)) return { ...given, version, check: null };
   const compiled = compileSchema(schema);
   if (compiled.ok) return { ...given, version, check: compiled.check };

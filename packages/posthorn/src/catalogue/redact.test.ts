@@ -41,7 +41,7 @@ test("without paths the bytes are those that were given", () => {
 
 test("a path begins with a slash and has a limit", () => {
   expect(redactPathProblem(`/${"x".repeat(MAX_REDACT_PATH_LENGTH - 1)}`)).toBeNull();
-  for (const wrong of ["", "card", 5, `/${"x".repeat(MAX_REDACT_PATH_LENGTH)}`]) {
+  for (const wrong of ["", "card", 5, "/a\0", `/${"x".repeat(MAX_REDACT_PATH_LENGTH)}`]) {
     expect(redactPathProblem(wrong)).not.toBeNull();
   }
 });

@@ -6,8 +6,8 @@ export const MAX_REDACT_PATH_LENGTH = 256;
 
 /** A JSON Pointer whose parts may be `*`: every item of an array, every member of an object. */
 export function redactPathProblem(path: unknown): string | null {
-  if (typeof path === "string" && /^(\/[^/]*)+$/.test(path) && path.length <= MAX_REDACT_PATH_LENGTH)
-    return null;
+  const isPath = typeof path === "string" && path.startsWith("/") && !/\p{Cc}|\p{Cs}/u.test(path);
+  if (isPath && path.length <= MAX_REDACT_PATH_LENGTH) return null;
   return `A path is a JSON Pointer into data of at most ${MAX_REDACT_PATH_LENGTH} characters, such as /card/number or /lines/*/price.`;
 }
 

@@ -1,6 +1,7 @@
 // What a JSON schema may be before anything compiles it: bounded in size, closed in itself, and quick to check whatever
 // a publisher sends. Whoever writes schemas is trusted, but not to have thought of all that.
 import type { InputProblem } from "../errors.ts";
+import { jsonText } from "./json-text.ts";
 import { linearPattern, PatternError } from "./linear-pattern.ts";
 import { MAPS, SCHEMA_LISTS, SCHEMAS } from "./schema-keywords.ts";
 
@@ -28,7 +29,9 @@ const REFUSED = [
 /** Pointers are into the schema. */
 export function schemaProblems(schema: unknown): InputProblem[] {
   if (!isSchema(schema)) return [{ pointer: "", message: "A schema is a JSON object." }];
-  const bytes = Buffer.byteLength(JSON.stringify(schema));
+  const text = jsonText(schema);
+  if (text === null) return [{ pointer: "", message: "The schema has no JSON, or is nested far too deep." }];
+  const bytes = Buffer.byteLength(text);
   if (bytes > MAX_SCHEMA_BYTES) {
     const message = `The schema has ${bytes} bytes; the limit is ${MAX_SCHEMA_BYTES}.`;
     return [{ pointer: "", message }];

@@ -1,5 +1,6 @@
 // What an event type may be, read from what a caller passes: every place that is wrong is named.
 import { compileSchema, type JsonSchema } from "../catalogue/compile-schema.ts";
+import { jsonText, MAX_JSON_DEPTH } from "../catalogue/json-text.ts";
 import { MAX_REDACT_PATHS, redactPathProblem } from "../catalogue/redact.ts";
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
@@ -53,13 +54,13 @@ export function readEventType(name: string, input: EventTypeInput): NewEventType
   }
   if (typeof deprecated !== "boolean") refuse("/deprecated", "deprecated is true or false.");
   checkRedact(redact, refuse);
-  const exampleText = example === undefined || example === null ? null : textOf(example);
+  const schemaText = textOf(schema, "/schema", refuse);
+  const exampleText = textOf(example ?? null, "/example", refuse);
   if (exampleText !== null && Buffer.byteLength(exampleText) > MAX_EXAMPLE_BYTES) {
     refuse("/example", `The example has more than ${MAX_EXAMPLE_BYTES} bytes.`);
-  } else if (schema !== null) checkSchema(schema, exampleText, refuse);
+  } else if (schemaText !== null) checkSchema(JSON.parse(schemaText), exampleText, refuse);
   const [first] = problems;
   if (first !== undefined) throw new PosthornError("invalid_event_type", first.message, { problems });
-  const schemaText = schema === null ? null : JSON.stringify(schema);
   return {
     name,
     apiVersion,
@@ -115,9 +116,11 @@ function isDescription(text: unknown): text is string {
   return typeof text === "string" && text.length <= MAX_DESCRIPTION_LENGTH && !text.includes("\0");
 }
 
-/** Null where there is no JSON of it; it is then as if there were none. */
-function textOf(example: unknown): string | null {
-  return JSON.stringify(example) ?? null;
+function textOf(value: unknown, pointer: string, refuse: Refuse): string | null {
+  if (value === null) return null;
+  const text = jsonText(value);
+  if (text === null) refuse(pointer, `This has no JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`);
+  return text;
 }
 
 export function isTypeName(name: unknown): name is string {

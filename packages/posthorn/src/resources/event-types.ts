@@ -5,6 +5,7 @@ import { type DeclaredTypes, jsonSchemaOf } from "../catalogue/declared-types.ts
 import { type CatalogueEntry, keyOf } from "../catalogue/entry.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportCatalogue } from "../catalogue/export-documents.ts";
 import { readOpenApi } from "../catalogue/import-open-api.ts";
+import { jsonText, MAX_JSON_DEPTH } from "../catalogue/json-text.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { Database } from "../storage/database.ts";
@@ -134,7 +135,12 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
 
 function readDocument(document: unknown): NewEventType[] {
   const problems: InputProblem[] = [];
-  const types = readOpenApi(document, problems).flatMap(({ pointer, name, ...entry }) => {
+  const text = jsonText(document);
+  if (text === null) {
+    const message = `The document has no JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`;
+    throw new PosthornError("invalid_event_type", message, { problems: [{ pointer: "", message }] });
+  }
+  const types = readOpenApi(JSON.parse(text), problems).flatMap(({ pointer, name, ...entry }) => {
     try {
       return [readEventType(name, entry)];
     } catch (error) {

@@ -1,0 +1,84 @@
+// Decisions of the catalogue, from what it read; the reading itself is tried with a real database.
+import { expect, test } from "vitest";
+import type { Event } from "../model.ts";
+import { Catalogue } from "./catalogue.ts";
+import { DeclaredTypes } from "./declared-types.ts";
+
+interface Stored {
+  readonly name: string;
+  readonly apiVersion?: string;
+  readonly redact?: readonly string[];
+  readonly isDeleted?: boolean;
+}
+
+function catalogueOf(types: readonly Stored[]) {
+  let reads = 0;
+  const rows = types.map((type) => ({
+    apiVersion: "1",
+    schema: null,
+    redact: [],
+    isDeleted: false,
+    ...type,
+  }));
+  const query = async () => {
+    reads += 1;
+    return [{ catalogue: JSON.stringify({ version: 2, types: rows }) }] as never[];
+  };
+  const catalogue = new Catalogue({ db: { query }, mode: "auto", declared: new DeclaredTypes({}) });
+  return { catalogue, reads: () => reads };
+}
+
+const eventOf = (type: string, apiVersion = "1"): Event => ({
+  id: "0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
+  tenant: "acme",
+  type,
+  apiVersion,
+  subject: null,
+  sequence: null,
+  payload: Buffer.from("{}"),
+  createdAt: new Date(0),
+});
+
+test("an array of unknown types among as many as there may be is refused soon, with a short sentence for each", async () => {
+  const long = "x".repeat(120);
+  const { catalogue } = catalogueOf(Array.from({ length: 2_000 }, (_, n) => ({ name: `${long}.n${n}` })));
+  const events = Array.from({ length: 500 }, (_, n) => eventOf(`${long}.m${n}`));
+  const begun = performance.now();
+  const problems = await catalogue.problemsOf(events);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+  expect(problems.every((problem) => problem !== null && problem.message.length < 400)).toBe(true);
+  expect(problems[0]?.message).toContain("Did you mean");
+});
+
+test("what fits is not read again, what does not is", async () => {
+  const { catalogue, reads } = catalogueOf([{ name: "order.paid" }]);
+  await catalogue.refresh();
+  catalogue.keepFresh(true);
+  expect(await catalogue.problemsOf([eventOf("order.paid")])).toEqual([null]);
+  expect(reads()).toBe(1);
+  await catalogue.problemsOf([eventOf("order.piad")]);
+  expect(reads()).toBe(2);
+});
+
+test("without a type, and with deleted ones only, there is nothing to do", async () => {
+  for (const types of [[], [{ name: "order.paid", isDeleted: true }]]) {
+    const { catalogue } = catalogueOf(types);
+    expect(catalogue.isIdle).toBe(false);
+    await catalogue.refresh();
+    expect(catalogue.isIdle).toBe(true);
+  }
+});
+
+test("what is hidden is that of the version, of any version where it is not registered, and of deleted ones", async () => {
+  const { catalogue } = catalogueOf([
+    { name: "order.paid", apiVersion: "1", redact: ["/a"] },
+    { name: "order.paid", apiVersion: "2", redact: ["/b"] },
+    { name: "order.gone", redact: ["/c"], isDeleted: true },
+  ]);
+  await catalogue.refresh();
+  expect(catalogue.redactedPaths("order.paid", "1")).toEqual(["/a"]);
+  expect(catalogue.redactedPaths("order.paid", "9")).toEqual(["/a", "/b"]);
+  expect(catalogue.redactedPaths("order.paid", null)).toEqual(["/a", "/b"]);
+  expect(catalogue.redactedPaths("order.gone", "1")).toEqual(["/c"]);
+  expect(catalogue.redactedPaths("order.unknown", "1")).toEqual([]);
+});
