@@ -20,6 +20,7 @@ export {
   SCOPES,
   type Scope,
 } from "./contract/operation.ts";
+export type { Resend } from "./contract/resends.ts";
 export type { Tenant } from "./contract/tenants.ts";
-export { PosthornApiError, type Problem } from "./errors.ts";
+export { PosthornApiError, type Problem, problemOf } from "./errors.ts";
 export { openApi, operationsOf, pathParamsOf } from "./open-api.ts";

@@ -26,6 +26,7 @@ import { createEvents, type Events } from "./resources/events.ts";
 import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
 import { createKeys, type Keys } from "./resources/keys.ts";
 import { createMembers, type Members } from "./resources/members.ts";
+import { createResends, type Resends } from "./resources/resends.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
 import { Clock } from "./service/clock.ts";
@@ -68,6 +69,7 @@ export interface Posthorn {
      */
     retry(id: string, scope?: { readonly tenant?: string | undefined }): Promise<void>;
   };
+  readonly resends: Resends;
   /** Small facts about this installation, written once. */
   readonly meta: {
     get(name: string): Promise<string | null>;
@@ -97,6 +99,7 @@ export class Instance implements Posthorn {
   readonly endpoints: Posthorn["endpoints"];
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
+  readonly resends: Posthorn["resends"];
   readonly meta: Posthorn["meta"];
   readonly db: Database;
   readonly clock = new Clock();
@@ -144,6 +147,7 @@ export class Instance implements Posthorn {
     this.endpoints = opened({ ...endpoints, test });
     this.events = opened(createEvents(db));
     this.deliveries = opened({ ...deliveries, retry });
+    this.resends = opened(createResends(db));
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),

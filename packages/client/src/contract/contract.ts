@@ -5,6 +5,7 @@ import { events } from "./events.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
+import { resends } from "./resends.ts";
 import { tenants } from "./tenants.ts";
 
 export const contract = {
@@ -14,6 +15,7 @@ export const contract = {
   endpoints,
   deliveries,
   keys,
+  resends,
 } as const satisfies Contract;
 
 export type PosthornContract = typeof contract;

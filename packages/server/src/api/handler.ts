@@ -13,6 +13,7 @@ import { endpointOperations } from "./operations/endpoints.ts";
 import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
+import { resendOperations } from "./operations/resends.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, type Principal } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
@@ -125,6 +126,7 @@ export function routesOf(
       endpoints: endpointOperations(hooks),
       deliveries: deliveryOperations(hooks),
       keys: keyOperations(hooks),
+      resends: resendOperations(hooks),
     }),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
   ];
