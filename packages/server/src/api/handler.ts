@@ -19,6 +19,7 @@ import { ANYBODY, authorize, type Principal } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
 import { createRouter, type Params, type Route, type RoutePermission } from "./router.ts";
+import { docsRoute } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
 import { openApiRoute } from "./routes/open-api.ts";
@@ -119,6 +120,7 @@ export function routesOf(
     ...health,
     homeRoute,
     openApiRoute,
+    docsRoute,
     ...implement(contract, {
       events: eventOperations(hooks),
       tenants: tenantOperations(hooks),
