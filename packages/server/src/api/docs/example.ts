@@ -25,11 +25,12 @@ const SIMPLE: Readonly<Record<string, unknown>> = {
   object: {},
 };
 
-/** What has to be there, or the first field when nothing has to. */
+/** What has to be there, or the first field when nothing has to; of an endpoint what makes it one. */
 function objectOf({ properties = {}, required = [] }: Schema, schemas: Schemas, depth: number): unknown {
   if (depth > MAX_DEPTH) return {};
   const [first] = Object.keys(properties);
-  const names = required.length > 0 ? required : first === undefined ? [] : [first];
+  const usual = "url" in properties && "events" in properties ? ["url", "events"] : required;
+  const names = usual.length > 0 ? usual : first === undefined ? [] : [first];
   return Object.fromEntries(
     names.map((name) => [name, NAMED[name] ?? exampleOf(properties[name] ?? {}, schemas, depth + 1)]),
   );
@@ -40,6 +41,8 @@ const NAMED: Readonly<Record<string, unknown>> = {
   url: "https://example.com/webhooks",
   name: "Shop",
   description: "Shop",
+  events: ["order.*"],
+  overlap_seconds: 86_400,
 };
 
 export function curlFor(

@@ -37,7 +37,7 @@ describe("the reference page", () => {
       for (const field of Object.keys(properties)) expect(page).toContain(`<code>${field}</code>`);
     }
     expect(articleOf("deliveries.get")).toMatch(
-      /<code>attempts<\/code>.*<details>.*<code>duration_ms<\/code>/,
+      /<code>attempts<\/code>.*<details>.*<code>duration_ms<\/code>/s,
     );
   });
 

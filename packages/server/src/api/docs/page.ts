@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { curlFor, exampleOf } from "./example.ts";
 import { Html, html, prose } from "./html.ts";
-import { fieldsOf, insideOf, type Schema, type Schemas, typeOf } from "./schema.ts";
+import { fieldsOf, insideOf, type Schema, type Schemas, typeOf, type Use } from "./schema.ts";
 import { STYLE } from "./style.ts";
 
 export interface OpenApiDocument {
@@ -121,14 +121,14 @@ function operationOf({ method, path, operation }: Place, schemas: Schemas): Html
 <p class="summary">${prose(summary)}. ${description === undefined ? "" : html`<span class="quiet">${prose(description)}</span>`}</p>
 ${parametersOf("In the path", "path", parameters, schemas)}
 ${parametersOf("In the query", "query", parameters, schemas)}
-${body === null ? "" : bodyOf(`Body${requestBody?.required === false ? ", may be left out" : ""}`, body, schemas)}
+${body === null ? "" : bodyOf(`Body${requestBody?.required === false ? ", may be left out" : ""}`, body, schemas, "sent")}
 ${Object.entries(operation.responses)
   .filter(([status]) => status !== "default")
   .map(([status, { content }]) => {
     const answer = schemaOf(content);
     return answer === null
       ? html`<h4>Answer ${status}, without a body</h4>`
-      : bodyOf(`Answer ${status}`, answer, schemas);
+      : bodyOf(`Answer ${status}`, answer, schemas, "answered");
   })}
 <h4>Example</h4>
 <pre><code>${curlFor(method, path, idsOf(schemas), example)}</code></pre>
@@ -138,7 +138,7 @@ ${Object.entries(operation.responses)
 function webhookOf(type: string, { summary, requestBody }: DocumentedOperation, schemas: Schemas): Html {
   const body = schemaOf(requestBody?.content);
   return html`<article id="${type}"><h3><code>${type}</code></h3><p class="summary">${prose(summary)}.</p>${
-    body === null ? "" : bodyOf("Body", body, schemas)
+    body === null ? "" : bodyOf("Body", body, schemas, "answered")
   }</article>`;
 }
 
@@ -151,8 +151,8 @@ function parametersOf(title: string, place: string, all: readonly Parameter[], s
   return html`<h4>${title}</h4>${fieldsOf({ properties, required }, schemas)}`;
 }
 
-function bodyOf(title: string, schema: Schema, schemas: Schemas): Html {
-  const fields = insideOf(schema, schemas) === null ? html`` : fieldsOf(schema, schemas);
+function bodyOf(title: string, schema: Schema, schemas: Schemas, use: Use): Html {
+  const fields = insideOf(schema, schemas) === null ? html`` : fieldsOf(schema, schemas, use);
   return html`<h4>${title} <span class="type">${typeOf(schema, schemas)}</span></h4>${fields}`;
 }
 

@@ -25,6 +25,8 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
+export type Use = "sent" | "answered";
+
 export type Schemas = Readonly<Record<string, Schema>>;
 
 const REF = "#/components/schemas/";
@@ -32,39 +34,47 @@ const REF = "#/components/schemas/";
 const MAX_DEPTH = 8;
 
 /** A table of fields, with those inside them folded away. */
-export function fieldsOf(given: Schema, schemas: Schemas, depth = 0): Html {
+export function fieldsOf(given: Schema, schemas: Schemas, use: Use = "sent", depth = 0): Html {
   const schema = resolve(given, schemas);
   const options = alternativesOf(schema);
   if (options.length > 1) {
     return html`${options.map(
       (option, index) =>
-        html`<p class="quiet">${index === 0 ? "Either" : "or"} ${typeOf(option, schemas)}</p>${inside(option, schemas, depth)}`,
+        html`<p class="quiet">${index === 0 ? "Either" : "or"} ${typeOf(option, schemas)}</p>${inside(option, schemas, use, depth)}`,
     )}`;
   }
   const [only = schema] = options;
   const target = resolve(only, schemas);
-  if (target.properties === undefined) return inside(target, schemas, depth);
-  const { required = [] } = target;
+  if (target.properties === undefined) return inside(target, schemas, use, depth);
+  // in an answer every field is there, so that goes without saying
+  const required = use === "sent" ? (target.required ?? []) : [];
   return html`<table class="fields">${Object.entries(target.properties).map(([name, field]) =>
-    rowOf(name, field, required.includes(name), schemas, depth),
+    rowOf(name, field, required.includes(name), schemas, use, depth),
   )}</table>`;
 }
 
-function rowOf(name: string, field: Schema, isRequired: boolean, schemas: Schemas, depth: number): Html {
+function rowOf(
+  name: string,
+  field: Schema,
+  isRequired: boolean,
+  schemas: Schemas,
+  use: Use,
+  depth: number,
+): Html {
   const description = field.description ?? resolve(field, schemas).description;
   const more = insideOf(field, schemas);
   return html`<tr><th scope="row"><code>${name}</code>${isRequired ? html`<span class="required">required</span>` : ""}</th>
 <td><span class="type">${typeOf(field, schemas)}</span>${limitsOf(field, schemas)}${description === undefined ? "" : html`<p>${prose(description)}</p>`}${
     more === null || depth >= MAX_DEPTH
       ? ""
-      : html`<details><summary>Its fields</summary>${fieldsOf(more, schemas, depth + 1)}</details>`
+      : html`<details><summary>Its fields</summary>${fieldsOf(more, schemas, use, depth + 1)}</details>`
   }</td></tr>`;
 }
 
 /** What is folded away behind an array or a map. */
-function inside(schema: Schema, schemas: Schemas, depth: number): Html {
+function inside(schema: Schema, schemas: Schemas, use: Use, depth: number): Html {
   const more = insideOf(schema, schemas);
-  return more === null || depth >= MAX_DEPTH ? html`` : fieldsOf(more, schemas, depth + 1);
+  return more === null || depth >= MAX_DEPTH ? html`` : fieldsOf(more, schemas, use, depth + 1);
 }
 
 /** The object with fields that it is or holds; null when there is none. */
