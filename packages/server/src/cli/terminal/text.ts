@@ -29,8 +29,8 @@ export type Tone = "good" | "bad" | "warning" | "quiet" | "strong";
 const STYLES = { good: "green", bad: "red", warning: "yellow", quiet: "dim", strong: "bold" } as const;
 
 export function toned({ hasColors }: Pick<Terminal, "hasColors">, tone: Tone | null, text: string): string {
-  // validateStream would look at process.stdout; whether there are colours was decided before.
-  return hasColors && tone !== null ? styleText(STYLES[tone], text) : text;
+  // Validating would look at process.stdout; whether there are colours was decided before.
+  return hasColors && tone !== null ? styleText(STYLES[tone], text, { validateStream: false }) : text;
 }
 
 /** `2026-11-15 09:30:00.123Z`. */
