@@ -77,6 +77,9 @@ describe("publish", () => {
       stdin: data,
     });
     expect((await server.call("GET", `/api/v1/events/${json.id}`)).text).toContain(`"data":${data}`);
+    for (const more of [[], ["--json"]]) {
+      expect((await posthorn(["events", "get", json.id, ...more])).out).toContain(data);
+    }
   });
 
   test("with an idempotency key publishes once, and with a subject numbers it", async () => {

@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DEFAULT_SCHEMES, generateSecret, verify } from "@posthorn/wire";
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { runCommand, startCommand } from "../../../../tests/support/run-command.ts";
 import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
@@ -67,10 +68,8 @@ test("tail shows events and what became of their deliveries, and goes on after a
   await hooks.publish({ tenant: "acme", type: "before.start", data: null });
   const tail = startCommand(["tail", "--tenant", "acme", ...FAST], { env: envOf(server) });
   const json = startCommand(["tail", "--type", "order.paid", "--json", ...FAST], { env: envOf(server) });
-  const first = await publishUntilSaid(
-    () => hooks.publish({ tenant: "acme", type: "order.paid", data: 1 }),
-    [tail, json],
-  );
+  await Promise.all([tail.said(/Following/), json.said(/Following/)]);
+  const { id: first } = await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
   await tail.said(new RegExp(`event    ${first}  acme  order.paid`));
   await tail.said(/delivery dlv_\S+ {2}acme {2}order\.paid to ep_\S+: success, 1 try/);
 
@@ -90,26 +89,6 @@ test("tail shows events and what became of their deliveries, and goes on after a
   expect(lines).toContainEqual(expect.objectContaining({ kind: "event", id, data: 2 }));
   expect(await tail.stop()).toMatchObject({ code: 0 });
 });
-
-/** Publishes until the commands have begun: what came before their first look is not theirs to show. */
-async function publishUntilSaid(
-  publish: () => Promise<{ id: string }>,
-  commands: readonly { out(): string }[],
-): Promise<string> {
-  const ids: string[] = [];
-  const shownByAll = (): string | undefined =>
-    ids.find((id) => commands.every((command) => command.out().includes(id)));
-  await expect
-    .poll(
-      async () => {
-        ids.push((await publish()).id);
-        return shownByAll();
-      },
-      { timeout: 20_000, interval: 200 },
-    )
-    .toBeDefined();
-  return shownByAll() as string;
-}
 
 test("tail --since begins with what is there, resends included", async () => {
   const server = await startServer();
@@ -230,6 +209,48 @@ test("while the program is down events wait for it, and come in order when it is
   await local.start();
   await expect.poll(() => local.received.length, { timeout: 20_000 }).toBe(3);
   expect(local.received.map(({ body }) => body.toString())).toEqual(["1", "2", "3"]);
+});
+
+test("what is published after listen has said that it forwards is forwarded, and what came before is not", async () => {
+  const server = await startServer();
+  const local = await program();
+  await server.hooks.publish({ tenant: "acme", type: "order.before", data: 1 });
+  const listen = startCommand(["listen", "--forward-to", local.url, ...FAST], { env: envOf(server) });
+  await listen.said(/Forwarding \* to http:\/\/127\S+, signed with the secret of --print-secret/);
+  const { id } = await server.hooks.publish({ tenant: "acme", type: "order.after", data: 1 });
+  await listen.said(new RegExp(id));
+  expect(local.received.map(({ headers }) => headers["x-webhook-id"])).toEqual([id]);
+});
+
+test("an event that retention took while it waited is passed over, and said", async () => {
+  const server = await startServer({ started: false });
+  await server.hooks.start({ role: "api" });
+  const local = await program();
+  await local.stop();
+  const publish = (data: number) => server.hooks.publish({ tenant: "acme", type: "order.paid", data });
+  const events = [await publish(1), await publish(2), await publish(3)];
+  const args = ["listen", "--forward-to", local.url, "--format", "data", "--since", "1m", ...FAST];
+  const listen = startCommand(args, { env: envOf(server) });
+  await listen.said(/Nothing listens/);
+  const client = new pg.Client(server.connectionString);
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query("delete from posthorn.events where id = $1", [events[1]?.id.slice(4)]);
+  await local.start();
+  await listen.said(new RegExp(`${events[1]?.id} is not kept any more`));
+  await listen.said(new RegExp(`200 in .*${events[2]?.id}`));
+  expect(local.received.map(({ body }) => body.toString())).toEqual(["1", "3"]);
+});
+
+test("a key that is revoked ends listen with what the server said", async () => {
+  const server = await startServer({ started: false });
+  await server.hooks.start({ role: "api" });
+  const key = await server.call("POST", "/api/v1/keys", { name: "x", scopes: ["deliveries:read"] });
+  const env = { POSTHORN_URL: server.url, POSTHORN_API_KEY: key.json.key };
+  const listen = startCommand(["listen", "--forward-to", "127.0.0.1:1", ...FAST], { env });
+  await listen.said(/Forwarding/);
+  await server.call("DELETE", `/api/v1/keys/${key.json.id}`);
+  expect(await listen.exited).toMatchObject({ code: 3 });
 });
 
 test.each([

@@ -1,11 +1,11 @@
 // `posthorn events`: what was published.
-import type { Event } from "@posthorn/client";
+import type { Event, EventDetail } from "@posthorn/client";
 import type { Command } from "commander";
+import { readEvent } from "../listen/request.ts";
 import {
   listOptions,
   type PageFlags,
   remote,
-  show,
   showList,
   type TimeFlags,
   timeFilters,
@@ -13,7 +13,7 @@ import {
 } from "../remote/remote.ts";
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { jsonText, timeText } from "../terminal/text.ts";
+import { safeJson, timeText } from "../terminal/text.ts";
 import { deliveryTable } from "../views/delivery.ts";
 
 interface ListFlags extends PageFlags, TimeFlags {
@@ -49,26 +49,27 @@ export function addEvents(program: Command, terminal: Terminal): void {
     .description("show an event and its deliveries")
     .argument("<event>", "evt_…");
   remote(get, terminal, async (remote, [event = ""]) => {
-    show(remote, await remote.client.events.get({ event }), (found) =>
-      [
-        facts(terminal, [
-          ["id", found.id],
-          ["tenant", found.tenant],
-          ["type", found.type],
-          ["api version", found.api_version],
-          [
-            "subject",
-            found.sequence === null ? found.subject : `${found.subject} (number ${found.sequence})`,
-          ],
-          ["created", timeText(found.created_at)],
-        ]),
-        "",
-        jsonText(found.data),
-        "",
-        found.deliveries.length === 0
-          ? "No delivery was made for it."
-          : deliveryTable(terminal, found.deliveries),
-      ].join("\n"),
-    );
+    const text = await remote.send("GET", `/api/v1/events/${encodeURIComponent(event)}`);
+    terminal.print(remote.isJson ? safeJson(text) : inWords(terminal, text));
   });
+}
+
+/** The data as it was published: parsing and writing again would change 1.0 and large integers. */
+function inWords(terminal: Terminal, text: string): string {
+  const event = JSON.parse(text) as EventDetail;
+  const { subject, sequence, deliveries } = event;
+  return [
+    facts(terminal, [
+      ["id", event.id],
+      ["tenant", event.tenant],
+      ["type", event.type],
+      ["api version", event.api_version],
+      ["subject", sequence === null ? subject : `${subject} (number ${sequence})`],
+      ["created", timeText(event.created_at)],
+    ]),
+    "",
+    safeJson(Buffer.from(readEvent(text).payload).toString("utf8")),
+    "",
+    deliveries.length === 0 ? "No delivery was made for it." : deliveryTable(terminal, deliveries),
+  ].join("\n");
 }

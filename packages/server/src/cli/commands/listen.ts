@@ -1,12 +1,13 @@
 // `posthorn listen`: events of a server, delivered to a program on this machine. See docs/decisions/0016-listen.md.
 import { setTimeout as sleep } from "node:timers/promises";
+import { PosthornApiError } from "@posthorn/client";
 import { DEFAULT_SCHEMES, schemeProblems } from "@posthorn/wire";
 import { type Command, Option } from "commander";
 import { matches } from "posthorn/internal";
 import { VERSION } from "../../version.ts";
 import { usage } from "../failure.ts";
 import { Follower } from "../follow/follower.ts";
-import { keepLooking } from "../follow/keep-looking.ts";
+import { keepLooking, tellOfLeftOut } from "../follow/keep-looking.ts";
 import { eventSource, resendSource } from "../follow/sources.ts";
 import { forward, type LocalAnswer } from "../listen/forward.ts";
 import { listenerSecret, type Manner, readEvent, requestFor } from "../listen/request.ts";
@@ -72,11 +73,7 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
   const resends = new Follower(resendSource(remote, narrowing), start);
   const waiting: Job[] = [];
 
-  terminal.complain(`Forwarding ${patterns.join(", ")} to ${url}. Ctrl+C stops.`);
-  terminal.complain(
-    `Signed with ${flags.secret === undefined ? "the secret of --print-secret" : "the secret given"}.`,
-  );
-  await keepLooking(terminal, everyMs, async () => {
+  const look = async (): Promise<void> => {
     const jobs = [
       ...(await events.look()).map(ofEvent),
       ...(await resends.look()).map(
@@ -96,7 +93,14 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
       await forwardOne(remote, url, manner, job);
       waiting.shift();
     }
-  });
+    tellOfLeftOut(terminal, [events, resends]);
+  };
+  const signer = flags.secret === undefined ? "the secret of --print-secret" : "the secret given";
+  const tell = (): void =>
+    terminal.complain(`Forwarding ${patterns.join(", ")} to ${url}, signed with ${signer}. Ctrl+C stops.`);
+  // A back-fill begins with the first look; otherwise what happens before its end is not forwarded.
+  if (isBackFill) tell();
+  await keepLooking(terminal, everyMs, look, isBackFill ? () => {} : tell);
 }
 
 function ofEvent({ id, type, created_at }: { id: string; type: string; created_at: string }): Job {
@@ -105,13 +109,25 @@ function ofEvent({ id, type, created_at }: { id: string; type: string; created_a
 
 async function forwardOne(remote: Remote, url: string, manner: Manner, job: Job): Promise<void> {
   const { terminal, isJson } = remote;
-  const event = readEvent(await remote.send("GET", `/api/v1/events/${encodeURIComponent(job.eventId)}`));
+  const found = await find(remote, job.eventId);
+  if (found === null) return terminal.complain(`${clean(job.eventId)} is not kept any more.`);
+  const event = readEvent(found);
   const { deliveryId = null, attempt = 1 } = job.resent ?? {};
   const request = await requestFor(event, manner, { deliveryId, attempt, now: new Date() });
   const answer = await untilTaken(terminal, url, () => forward(url, request, terminal.ending));
   if (terminal.ending.aborted) return;
   if (isJson) terminal.print(jsonText(jsonLine(event, job, answer), 0));
   else terminal.print(textLine(terminal, event.type, job, answer));
+}
+
+/** Null when retention has taken it, as it may with one that was resent. */
+async function find(remote: Remote, id: string): Promise<string | null> {
+  try {
+    return await remote.send("GET", `/api/v1/events/${encodeURIComponent(id)}`);
+  } catch (error) {
+    if (error instanceof PosthornApiError && error.status === 404) return null;
+    throw error;
+  }
 }
 
 const PAUSE_MS = 500;

@@ -2,7 +2,7 @@
 import type { Delivery, Event, Resend } from "@posthorn/client";
 import type { Command } from "commander";
 import { Follower } from "../follow/follower.ts";
-import { keepLooking } from "../follow/keep-looking.ts";
+import { keepLooking, tellOfLeftOut } from "../follow/keep-looking.ts";
 import { deliverySource, eventSource, resendSource } from "../follow/sources.ts";
 import { momentOf, type Remote, remote, wholeNumber } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -41,7 +41,7 @@ async function tail(remote: Remote, _args: readonly string[], flags: TailFlags):
   const resends = new Follower(resendSource(remote, narrowing), start);
   const { terminal, isJson } = remote;
 
-  await keepLooking(terminal, everyMs, async () => {
+  const look = async (): Promise<void> => {
     const lines = [
       // Its deliveries may end before we look; they are read after the events, so none comes before its event.
       ...(await events.look()).map((event) => eventLine(terminal, event)),
@@ -51,14 +51,9 @@ async function tail(remote: Remote, _args: readonly string[], flags: TailFlags):
         .map((delivery) => deliveryLine(remote, delivery)),
     ];
     for (const { json, text } of lines) terminal.print(isJson ? jsonText(json, 0) : text);
-    for (const follower of [events, deliveries, resends]) {
-      if (follower.takeLeftOut()) {
-        terminal.complain(
-          "There is more than can be followed; some is left out. Narrow it with --tenant or --type.",
-        );
-      }
-    }
-  });
+    tellOfLeftOut(terminal, [events, deliveries, resends]);
+  };
+  await keepLooking(terminal, everyMs, look, () => terminal.complain("Following. Ctrl+C stops."));
 }
 
 function eventLine(terminal: Terminal, event: Event): Line {

@@ -4,16 +4,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PosthornApiError } from "@posthorn/client";
 import { CliError } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { clean } from "../terminal/text.ts";
 
+/** `onReady` is called after the first look: what happens from then on is seen. */
 export async function keepLooking(
   terminal: Terminal,
   everyMs: number,
   look: () => Promise<void>,
+  onReady: () => void,
 ): Promise<void> {
   const { ending } = terminal;
   let isAway = false;
   // The first look is not forgiven: a wrong address is better said at once.
   await look();
+  onReady();
   while (!ending.aborted) {
     await sleep(everyMs, undefined, { signal: ending }).catch(() => {});
     if (ending.aborted) return;
@@ -24,10 +28,16 @@ export async function keepLooking(
     } catch (error) {
       if (ending.aborted) return;
       if (!passes(error)) throw error;
-      if (!isAway) terminal.complain("The server does not answer. Waiting for it; Ctrl+C stops.");
+      if (!isAway) terminal.complain(`${troubleOf(error)} Waiting for it; Ctrl+C stops.`);
       isAway = true;
     }
   }
+}
+
+function troubleOf(error: unknown): string {
+  return error instanceof PosthornApiError
+    ? `The server answers ${error.status} (${clean(error.code)}).`
+    : "The server does not answer.";
 }
 
 function passes(error: unknown): boolean {
@@ -35,4 +45,14 @@ function passes(error: unknown): boolean {
   if (error instanceof PosthornApiError) return error.status >= 500 || error.status === 429;
   // An answer that was cut off in the middle of its body.
   return error instanceof TypeError || error instanceof SyntaxError;
+}
+
+/** A look holds 10,000 items at most; what is beyond is said, never dropped in silence. */
+export function tellOfLeftOut(terminal: Terminal, followers: readonly { takeLeftOut(): boolean }[]): void {
+  // all are asked, so that none tells a second time of what was said
+  const leftOut = followers.filter((follower) => follower.takeLeftOut());
+  if (leftOut.length === 0) return;
+  terminal.complain(
+    "There was more than can be followed; the oldest of it is left out. Narrow it with --tenant.",
+  );
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { barText, progressBar } from "./progress-bar.ts";
 import { facts, table } from "./table.ts";
 import { wantsColors } from "./terminal.ts";
-import { clean, cleanLines, distanceText, jsonText, timeText, toned } from "./text.ts";
+import { clean, cleanLines, distanceText, jsonText, safeJson, timeText, toned } from "./text.ts";
 
 const plain = { columns: null, hasColors: false };
 
@@ -17,6 +17,7 @@ describe("text from elsewhere", () => {
   );
 
   test("lines stay lines where they may", () => {
+    expect(safeJson('{\r\n"a":\t"\u2028"}')).toBe('{ \n"a":\t"\\u2028"}');
     expect(cleanLines("a\n\tb\u001b\r")).toBe("a\n\tb\ufffd\ufffd");
     expect(clean("é 漢 👍")).toBe("é 漢 👍");
   });

@@ -16,12 +16,17 @@ export function cleanLines(text: string): string {
   return text.replace(HARMFUL, (found) => (found === "\n" || found === "\t" ? found : "\u{fffd}"));
 }
 
-/** JSON that means the same and holds none of them: JSON itself escapes only the first 32. */
 export function jsonText(value: unknown, indent = 2): string {
-  const text = JSON.stringify(value, null, indent);
-  return text.replace(HARMFUL, (found) =>
-    found === "\n" ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return safeJson(JSON.stringify(value, null, indent));
+}
+
+/** JSON that means the same and holds none of them: JSON itself escapes only the first 32. */
+export function safeJson(json: string): string {
+  return json.replace(HARMFUL, (found) => {
+    if (found === "\n" || found === "\t") return found;
+    // outside of strings it is only a space, and inside it is written as an escape already
+    return found === "\r" ? " " : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }
 
 export type Tone = "good" | "bad" | "warning" | "quiet" | "strong";
