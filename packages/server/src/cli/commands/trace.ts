@@ -29,11 +29,14 @@ async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void
   const event = await client.events.get({ event: id });
   const deliveries: TracedDelivery[] = [];
   const bar = progressBar(terminal, "Reading deliveries");
-  for (const { id: delivery } of event.deliveries) {
-    bar.update(deliveries.length, event.deliveries.length);
-    deliveries.push(await traceDelivery(remote, delivery));
+  try {
+    for (const { id: delivery } of event.deliveries) {
+      bar.update(deliveries.length, event.deliveries.length);
+      deliveries.push(await traceDelivery(remote, delivery));
+    }
+  } finally {
+    bar.end();
   }
-  bar.end();
   if (isJson) terminal.print(jsonText({ ...event, deliveries }));
   else terminal.print(screen(remote, event, deliveries));
 }

@@ -1,6 +1,7 @@
 // A command that talks to a server: the options all of them have, and what they are given to work with.
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
+import { progressBar } from "../terminal/progress-bar.ts";
 import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { jsonText } from "../terminal/text.ts";
@@ -63,17 +64,23 @@ export async function showList<Item>(
   { columns, none }: { readonly columns: readonly Column<Item>[]; readonly none: string },
 ): Promise<void> {
   const wanted = wholeNumber("--limit", limit, 1, 100_000);
+  const { terminal } = remote;
+  const bar = progressBar(terminal, "Reading");
   const data: Item[] = [];
   let next = cursor ?? null;
-  do {
-    const page = await fetchPage({
-      limit: Math.min(PAGE_LIMIT, wanted - data.length),
-      cursor: next ?? undefined,
-    });
-    data.push(...page.data);
-    next = page.next_cursor;
-  } while (next !== null && data.length < wanted);
-  const { terminal } = remote;
+  try {
+    do {
+      const page = await fetchPage({
+        limit: Math.min(PAGE_LIMIT, wanted - data.length),
+        cursor: next ?? undefined,
+      });
+      data.push(...page.data);
+      next = page.next_cursor;
+      if (next !== null && data.length < wanted) bar.update(data.length, null);
+    } while (next !== null && data.length < wanted);
+  } finally {
+    bar.end();
+  }
   show(remote, { data, next_cursor: next }, () =>
     data.length === 0 ? none : table(terminal, columns, data),
   );
