@@ -43,8 +43,9 @@ function troubleOf(error: unknown): string {
 function passes(error: unknown): boolean {
   if (error instanceof CliError) return error.failure === "unreachable";
   if (error instanceof PosthornApiError) return error.status >= 500 || error.status === 429;
-  // An answer that was cut off in the middle of its body.
-  return error instanceof TypeError || error instanceof SyntaxError;
+  // An answer that was cut off, or stuck, in the middle of its body. A TypeError of ours has no cause.
+  const { name, cause } = error as Error;
+  return name === "TimeoutError" || name === "SyntaxError" || (name === "TypeError" && cause !== undefined);
 }
 
 /** A look holds 10,000 items at most; what is beyond is said, never dropped in silence. */

@@ -4,7 +4,7 @@ import { usage } from "../failure.ts";
 import { progressBar } from "../terminal/progress-bar.ts";
 import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { jsonText } from "../terminal/text.ts";
+import { clean, jsonText } from "../terminal/text.ts";
 import { type Connection, type ConnectionFlags, connect, DEFAULT_URL } from "./connection.ts";
 
 export interface Remote extends Connection {
@@ -85,7 +85,7 @@ export async function showList<Item>(
     data.length === 0 ? none : table(terminal, columns, data),
   );
   if (next !== null && !remote.isJson) {
-    terminal.complain(`There are more: give --limit ${wanted * 2}, or --cursor ${next}`);
+    terminal.complain(`There are more: give --limit ${wanted * 2}, or --cursor ${clean(next)}`);
   }
 }
 
