@@ -17,7 +17,12 @@ import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const packages = { "@posthorn/wire": "wire", posthorn: "posthorn", "@posthorn/server": "server" };
+const packages = {
+  "@posthorn/wire": "wire",
+  posthorn: "posthorn",
+  "@posthorn/client": "client",
+  "@posthorn/server": "server",
+};
 const names = Object.keys(packages);
 
 describe("packed and installed elsewhere", () => {

@@ -174,7 +174,8 @@ function importProblem(path: string, specifier: string): string | null {
 
   const target = packageNames[specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/")];
   if (target && !packages[name]?.includes(target)) return `${name} may not import ${specifier}`;
-  if (name === "wire" && isBuiltin(specifier)) return `wire runs outside Node too, so not ${specifier}`;
+  if ((name === "wire" || name === "client") && isBuiltin(specifier))
+    return `${name} runs outside Node too, so not ${specifier}`;
   if (specifier === "undici" && !path.startsWith("packages/posthorn/src/attempt/")) {
     return "only attempt/ may import undici: every call goes through the guarded dispatcher";
   }

@@ -52,6 +52,7 @@ describe("the reference", () => {
       retentionDays: config.retention.retentionDays,
       deadRetentionDays: config.retention.deadRetentionDays ?? "none",
       idempotencyDays: config.retention.idempotencyDays,
+      auditDays: config.retention.auditDays,
       headerPrefix: signature.headerPrefix,
       signatureSchemes: signature.schemes,
       userAgent: config.userAgent,

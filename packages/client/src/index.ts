@@ -1,5 +1,6 @@
 // The REST contract of Posthorn: schemas, OpenAPI, and the typed client.
 export { type ClientOptions, createClient, type PosthornClient, pages } from "./client.ts";
+export type { AuditEntry } from "./contract/audit-log.ts";
 export { contract, type PosthornContract } from "./contract/contract.ts";
 export type { Attempt, Delivery, DeliveryDetail } from "./contract/deliveries.ts";
 export type { Endpoint } from "./contract/endpoints.ts";

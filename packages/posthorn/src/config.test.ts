@@ -41,10 +41,16 @@ test.each<[options: Record<string, unknown>, says: string]>([
 });
 
 test("without a retention of their own dead letters stay, and days are taken at their limits", () => {
-  expect(resolve({}).retention).toEqual({ retentionDays: 90, deadRetentionDays: null, idempotencyDays: 30 });
+  expect(resolve({}).retention).toEqual({
+    retentionDays: 90,
+    deadRetentionDays: null,
+    idempotencyDays: 30,
+    auditDays: 365,
+  });
   expect(resolve({ retentionDays: 1, deadRetentionDays: 3_650, idempotencyDays: 1 }).retention).toEqual({
     retentionDays: 1,
     deadRetentionDays: 3_650,
     idempotencyDays: 1,
+    auditDays: 365,
   });
 });

@@ -57,6 +57,8 @@ export interface PosthornOptions {
   readonly deadRetentionDays?: number | undefined;
   /** Days that an idempotency key is remembered. Default 30. */
   readonly idempotencyDays?: number | undefined;
+  /** Days that entries of the audit log are kept. Default 365. */
+  readonly auditDays?: number | undefined;
   /** `X-Webhook` gives `X-Webhook-Signature` and its companions. Default `X-Webhook`. */
   readonly headerPrefix?: string | undefined;
   /** How deliveries are signed. Default `t-v1` and `standard-webhooks`. */
@@ -121,6 +123,7 @@ export const optionNames = [
   "retentionDays",
   "deadRetentionDays",
   "idempotencyDays",
+  "auditDays",
   "headerPrefix",
   "signatureSchemes",
   "userAgent",
@@ -176,6 +179,7 @@ export function resolveConfig(options: PosthornOptions): Config {
           ? null
           : within("deadRetentionDays", options.deadRetentionDays, 1, mostDays),
       idempotencyDays: within("idempotencyDays", options.idempotencyDays ?? 30, 1, mostDays),
+      auditDays: within("auditDays", options.auditDays ?? 365, 1, mostDays),
     },
     userAgent: readUserAgent(options.userAgent ?? "Posthorn/1"),
     operatorTenant: optional(options.operatorTenant, readOperatorTenant),

@@ -20,6 +20,7 @@ import { type PublishInput, type ValidEvent, validate, validateAll } from "./eve
 import { deliveryIdOf } from "./fan-out/delivery-id.ts";
 import type { Event, Uuid } from "./model.ts";
 import { createAnnounce } from "./notify/announce.ts";
+import { type AuditLog, createAuditLog } from "./resources/audit-log.ts";
 import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
 import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
 import { createEvents, type Events } from "./resources/events.ts";
@@ -57,6 +58,7 @@ export interface Posthorn {
   readonly tenants: Tenants;
   readonly members: Members;
   readonly keys: Keys;
+  readonly auditLog: AuditLog;
   readonly endpoints: Omit<Endpoints, "disableAfter"> & {
     /** Sends `webhook.test` to this endpoint, whatever it subscribes to, by the path of every delivery. */
     test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }>;
@@ -96,6 +98,7 @@ export class Instance implements Posthorn {
   readonly tenants: Posthorn["tenants"];
   readonly members: Posthorn["members"];
   readonly keys: Posthorn["keys"];
+  readonly auditLog: Posthorn["auditLog"];
   readonly endpoints: Posthorn["endpoints"];
   readonly events: Posthorn["events"];
   readonly deliveries: Posthorn["deliveries"];
@@ -144,6 +147,7 @@ export class Instance implements Posthorn {
     this.members = opened(createMembers(db));
     // out of turn: who asks has to be known before they can wait
     this.keys = translated(createKeys({ db, nowMs: () => clock.nowMs() }), this.#translate);
+    this.auditLog = opened(createAuditLog({ db }));
     this.endpoints = opened({ ...endpoints, test });
     this.events = opened(createEvents(db));
     this.deliveries = opened({ ...deliveries, retry });

@@ -1,4 +1,5 @@
 // The whole API, resource by resource.
+import { auditLog } from "./audit-log.ts";
 import { deliveries } from "./deliveries.ts";
 import { endpoints } from "./endpoints.ts";
 import { events } from "./events.ts";
@@ -15,6 +16,7 @@ export const contract = {
   endpoints,
   deliveries,
   keys,
+  auditLog,
   resends,
 } as const satisfies Contract;
 

@@ -30,6 +30,7 @@ beforeEach(async () => {
     database: database.connectionString,
     retentionDays: 3_650,
     idempotencyDays: 3_650,
+    auditDays: 3_650,
   });
   onTestFinished(async () => {
     await instance.close();
@@ -47,6 +48,7 @@ async function pruneNow(retention: Partial<Retention> = {}): Promise<void> {
     retentionDays: 3_650,
     deadRetentionDays: null,
     idempotencyDays: 3_650,
+    auditDays: 3_650,
     ...retention,
   });
 }
@@ -181,6 +183,19 @@ test("a deleted endpoint stays as a name for as long as it has history, and a re
   expect(rows).toEqual([{ id: withDead }]);
 });
 
+test("an entry of the audit log is kept up to the last minute of its time and forgotten after it", async () => {
+  const { auditLog } = instance.hooks;
+  const actor = { actorKind: "admin", actorId: null, actorUser: null, address: null } as const;
+  const about = { tenant: null, action: "tenants.put", target: {}, changes: null, requestId: "r" };
+  await auditLog.begin({ ...actor, ...about });
+  await instance.advance(7 * dayMs - 60_000);
+  await pruneNow({ auditDays: 7 });
+  expect((await auditLog.list()).data).toHaveLength(1);
+  await instance.advance(61_000);
+  await pruneNow({ auditDays: 7 });
+  expect((await auditLog.list()).data).toEqual([]);
+});
+
 test("pruning ends between two steps when it is told to", async () => {
   await pool.query(`
     insert into posthorn.idempotency_keys (tenant, key, event_id, digest, created_at)
@@ -192,6 +207,7 @@ test("pruning ends between two steps when it is told to", async () => {
     retentionDays: 30,
     deadRetentionDays: 30,
     idempotencyDays: 7,
+    auditDays: 7,
     mayGoOn: () => {
       asked += 1;
       return asked === 1;

@@ -4,6 +4,7 @@ import { lowestUuidAt } from "@posthorn/wire";
 import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Database } from "../storage/database.ts";
+import { pruneAuditLog } from "../storage/queries/audit-log/write.ts";
 import { pruneDead } from "../storage/queries/deliveries/prune-dead.ts";
 import { pruneDeletedEndpoints } from "../storage/queries/endpoints/prune.ts";
 import { type PrunedStretch, pruneStretch } from "../storage/queries/events/prune.ts";
@@ -16,6 +17,7 @@ export interface Retention {
   /** Null: dead letters stay until a person deletes or revives them. */
   readonly deadRetentionDays: number | null;
   readonly idempotencyDays: number;
+  readonly auditDays: number;
 }
 
 export interface PruneOptions extends Retention {
@@ -28,13 +30,14 @@ export interface PruneOptions extends Retention {
 const step = 5_000;
 
 export async function prune(options: PruneOptions): Promise<void> {
-  const { db, retentionDays, deadRetentionDays, idempotencyDays } = options;
+  const { db, retentionDays, deadRetentionDays, idempotencyDays, auditDays } = options;
   const keys = await untilFewer(options, () => pruneKeys(db, idempotencyDays, step));
   const deadLetters =
     deadRetentionDays === null ? 0 : await untilFewer(options, () => pruneDead(db, deadRetentionDays, step));
   const outlived = await pruneOutlived(options);
   const endpoints = await untilFewer(options, () => pruneDeletedEndpoints(db, retentionDays, step));
-  const pruned = { keys, deadLetters, outlived, endpoints };
+  const auditEntries = await untilFewer(options, () => pruneAuditLog(db, auditDays, step));
+  const pruned = { keys, deadLetters, outlived, endpoints, auditEntries };
   if (Object.values(pruned).some((count) => count > 0)) options.logger.info("pruned", pruned);
 }
 

@@ -2,12 +2,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { contract } from "@posthorn/client";
 import type { Logger, Posthorn } from "posthorn";
+import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
 import { type AdminKeyDigest, adminKeyDigest, createAuthenticate } from "./middleware/authenticate.ts";
 import { KeyCache } from "./middleware/key-cache.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { nothingHere } from "./nothing-here.ts";
+import { auditLogOperations } from "./operations/audit-log.ts";
 import { deliveryOperations } from "./operations/deliveries.ts";
 import { endpointOperations } from "./operations/endpoints.ts";
 import { eventOperations } from "./operations/events.ts";
@@ -112,7 +114,7 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
 
 export function routesOf(
   hooks: Posthorn,
-  { routes = "all", sink, isDraining = () => false }: HandlerOptions,
+  { routes = "all", sink, logger, isDraining = () => false }: HandlerOptions,
 ): Route[] {
   const health = healthRoutes(hooks, isDraining);
   if (routes === "health") return health;
@@ -121,15 +123,20 @@ export function routesOf(
     homeRoute,
     openApiRoute,
     docsRoute,
-    ...implement(contract, {
-      events: eventOperations(hooks),
-      tenants: tenantOperations(hooks),
-      members: memberOperations(hooks),
-      endpoints: endpointOperations(hooks),
-      deliveries: deliveryOperations(hooks),
-      keys: keyOperations(hooks),
-      resends: resendOperations(hooks),
-    }),
+    ...implement(
+      contract,
+      {
+        events: eventOperations(hooks),
+        tenants: tenantOperations(hooks),
+        members: memberOperations(hooks),
+        endpoints: endpointOperations(hooks),
+        deliveries: deliveryOperations(hooks),
+        keys: keyOperations(hooks),
+        auditLog: auditLogOperations(hooks),
+        resends: resendOperations(hooks),
+      },
+      createAudit(hooks.auditLog, logger),
+    ),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
   ];
 }

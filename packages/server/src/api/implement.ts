@@ -9,6 +9,7 @@ import {
   type PathParams,
   type QueryOf,
 } from "@posthorn/client";
+import type { Audit } from "./audit.ts";
 import type { Exchange } from "./exchange.ts";
 import { readBody } from "./input/body.ts";
 import { readQuery } from "./input/query.ts";
@@ -65,16 +66,21 @@ export type Handlers<Given extends Contract> = {
   };
 };
 
-export function implement<Given extends Contract>(contract: Given, handlers: Handlers<Given>): Route[] {
+/** `audit` goes around every operation that changes something; what is published is its own record. */
+export function implement<Given extends Contract>(
+  contract: Given,
+  handlers: Handlers<Given>,
+  audit: Audit,
+): Route[] {
   return operationsOf(contract).map(([id, operation]) => {
     const [resource = "", name = ""] = id.split(".");
     const handle = (handlers as Handlers<Contract>)[resource]?.[name];
     if (handle === undefined) throw new Error(`Nothing implements the operation ${id}.`);
-    return routeOf(operation, handle);
+    return routeOf(id, operation, handle, audit);
   });
 }
 
-function routeOf(operation: Operation, handle: Handle<Operation>): Route {
+function routeOf(id: string, operation: Operation, handle: Handle<Operation>, audit: Audit): Route {
   const { method, path, permission, answer } = operation;
   if (handle instanceof Unread) {
     const { takesWork } = handle;
@@ -90,7 +96,9 @@ function routeOf(operation: Operation, handle: Handle<Operation>): Route {
       const body = operation.body && (await readBody(exchange, operation, operation.body));
       const { principal } = exchange;
       const call = { params: exchange.params, query, body, principal } as Call<Operation>;
-      return replyOf(answer.status, await handle(call));
+      const carryOut = () => handle(call);
+      const result = method === "GET" ? await carryOut() : await audit(exchange, id, body, carryOut);
+      return replyOf(answer.status, result);
     },
   };
 }

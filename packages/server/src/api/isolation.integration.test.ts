@@ -12,7 +12,12 @@ import {
 } from "@posthorn/client";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import {
+  type Answer,
+  adminKey,
+  startServer,
+  type TestServer,
+} from "../../../../tests/support/start-server.ts";
 
 type OperationId = {
   [Resource in keyof typeof contract]: `${Resource}.${keyof (typeof contract)[Resource] & string}`;
@@ -118,7 +123,7 @@ describe("a credential of one tenant, with an id that is not that tenant's", () 
         const headers = { authorization: `Bearer ${credential}`, "x-request-id": "same" };
         const own = await world.server.call("GET", path, undefined, headers);
         if (own.status === 403) continue;
-        expect(own.text).not.toContain('"rivals"');
+        expect(own.json.data.map((item: { tenant: string }) => item.tenant)).not.toContain("rivals");
         const [other, nobody] = await Promise.all(
           ["rivals", "nobody"].map(async (tenant) =>
             comparable(await world.server.call("GET", `${path}?tenant=${tenant}`, undefined, headers), {}),
@@ -163,6 +168,17 @@ describe("scopes and roles", () => {
   });
 });
 
+test.each(operations.filter(([, { body }]) => body !== undefined))(
+  "%s refuses a field that it does not know, and changes nothing",
+  async (id, operation) => {
+    const fine = bodies[id]?.("rivals") ?? {};
+    const before = await fingerprint(world.server, "rivals");
+    const answer = await send(operation, world.others, adminKey, { ...(fine as object), no_such_field: 1 });
+    expect([answer.status, answer.json.errors?.[0]]).toMatchObject([422, { pointer: "/no_such_field" }]);
+    expect(await fingerprint(world.server, "rivals")).toBe(before);
+  },
+);
+
 test("without a credential nothing of the contract is open", async () => {
   for (const [id, operation] of operations) {
     const { status } = await call(id, operation, world.own, "none");
@@ -201,9 +217,18 @@ async function call(
   credential: string,
   tenant = ids.tenant as string,
 ): Promise<Answer> {
+  return await send({ method, path }, ids, credential, bodies[id]?.(tenant));
+}
+
+async function send(
+  { method, path }: Pick<Operation, "method" | "path">,
+  ids: Ids,
+  credential: string,
+  body: unknown,
+): Promise<Answer> {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] as string));
   const headers = { authorization: `Bearer ${credential}`, "x-request-id": "same" };
-  return await world.server.call(method, filled, bodies[id]?.(tenant), headers);
+  return await world.server.call(method, filled, body, headers);
 }
 
 /** What is left when the ids that were asked for are taken out of the answer. */

@@ -92,6 +92,7 @@ function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOp
     retentionDays: config.retentionDays,
     deadRetentionDays: config.deadRetentionDays,
     idempotencyDays: config.idempotencyDays,
+    auditDays: config.auditDays,
     headerPrefix: config.headerPrefix,
     signatureSchemes: config.signatureSchemes,
     userAgent: config.userAgent,

@@ -180,6 +180,12 @@ export const settings = {
     unset("30"),
     "Days that an idempotency key is remembered.",
   ),
+  auditDays: setting(
+    "POSTHORN_AUDIT_DAYS",
+    wholeNumber({ min: 1, max: 3_650 }),
+    unset("365"),
+    "Days that entries of the audit log are kept.",
+  ),
   headerPrefix: setting(
     "POSTHORN_HEADER_PREFIX",
     anyText,

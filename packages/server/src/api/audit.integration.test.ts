@@ -1,0 +1,118 @@
+// The audit log, from outside: every operation that changes something leaves exactly one entry, made from the contract.
+import { operationsOf } from "@posthorn/client";
+import pg from "pg";
+import { expect, test, vi } from "vitest";
+import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+
+async function entries(server: TestServer, query = "") {
+  return (await server.call("GET", `/api/v1/audit-log${query}`)).json.data;
+}
+
+const input = { url: "https://anna:pass@hooks.example/in?token=planted", events: ["*"] };
+
+test("an entry says who changed what, of which tenant, and what came of it", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme", { name: "Acme" });
+  const key = await server.call("POST", "/api/v1/keys", { name: "ops", tenant: "acme", scopes: ["admin"] });
+  const made = await server.call(
+    "POST",
+    "/api/v1/tenants/acme/endpoints",
+    { ...input, url: "https://hooks.example/in?token=planted", headers: { "x-token": "planted" } },
+    { authorization: `Bearer ${key.json.key}`, "x-request-id": "mine" },
+  );
+  const [newest, ...rest] = await entries(server);
+  expect(newest).toMatchObject({
+    actor: { kind: "key", id: key.json.id, user: null },
+    tenant: "acme",
+    action: "endpoints.create",
+    target: { tenant: "acme", made: made.json.id },
+    changes: { url: "https://hooks.example/in?…", headers: { "x-token": "…" }, events: ["*"] },
+    status: 200,
+    error_code: null,
+    request_id: "mine",
+    address: "127.0.0.1",
+  });
+  expect(rest.map(({ action, actor }: { action: string; actor: object }) => [action, actor])).toEqual([
+    ["keys.create", { kind: "admin", id: null, user: null }],
+    ["tenants.put", { kind: "admin", id: null, user: null }],
+  ]);
+});
+
+test("a refusal has its status and code; what never got so far leaves no entry", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", { url: "http://10.0.0.1/", events: ["*"] });
+  const [refused] = await entries(server);
+  expect(refused).toMatchObject({ action: "endpoints.create", status: 422, error_code: "invalid_endpoint" });
+  const before = (await entries(server)).length;
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", { uri: "x" });
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", input, { authorization: "Bearer none" });
+  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
+  await server.call("GET", "/api/v1/tenants/acme/endpoints");
+  expect(await entries(server)).toHaveLength(before);
+});
+
+test("no secret that was sent or made is in the log, nor in its table", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  const path = "/api/v1/tenants/acme/endpoints";
+  const body = {
+    url: "https://hooks.example/in?token=planted",
+    events: ["*"],
+    secret,
+    headers: { "x-a": "planted" },
+  };
+  const { json } = await server.call("POST", path, body);
+  const rotated = await server.call("POST", `${path}/${json.id}/rotate-secret`);
+  const key = await server.call("POST", "/api/v1/keys", { name: "x", scopes: ["admin"] });
+  const client = new pg.Client({ connectionString: server.connectionString });
+  await client.connect();
+  const { rows } = await client.query("select a::text as row from posthorn.audit_log a");
+  await client.end();
+  const seen = JSON.stringify([rows, await entries(server)]);
+  expect(rows.length).toBe(4);
+  for (const planted of ["planted", secret, rotated.json.secret, key.json.key]) {
+    expect(seen).not.toContain(planted);
+  }
+});
+
+test("when the entry cannot be written nothing is changed", async () => {
+  const server = await startServer({ started: false });
+  vi.spyOn(server.hooks.auditLog, "begin").mockRejectedValueOnce(new Error("the disk is full"));
+  expect((await server.call("PUT", "/api/v1/tenants/acme")).status).toBe(500);
+  expect((await server.call("GET", "/api/v1/tenants/acme")).status).toBe(404);
+});
+
+test("a key of one tenant sees the entries of that tenant only, and lists are filtered", async () => {
+  const server = await startServer({ started: false });
+  for (const tenant of ["acme", "rivals"]) await server.call("PUT", `/api/v1/tenants/${tenant}`);
+  const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant: "acme", scopes: ["admin"] });
+  const headers = { authorization: `Bearer ${key.json.key}` };
+  const { json } = await server.call("GET", "/api/v1/audit-log", undefined, headers);
+  expect(json.data.map(({ tenant }: { tenant: string }) => tenant)).toEqual(["acme", "acme"]);
+  expect(await entries(server, "?action=tenants.put")).toHaveLength(2);
+  expect(await entries(server, "?created_before=2020-01-01")).toEqual([]);
+});
+
+test("every operation that changes something is in it exactly once, and no other is", async () => {
+  const server = await startServer({ started: false });
+  const changing = operationsOf().filter(([id, { method }]) => method !== "GET" && id !== "events.publish");
+  expect(changing.length).toBeGreaterThan(10);
+  for (const [id, { method, path, isBodyOptional, body }] of changing) {
+    const filled = path.replace(/\{\w+\}/g, "nobody");
+    const sent = body && !isBodyOptional ? bodies[id] : undefined;
+    if (body && !isBodyOptional) expect([id, sent]).not.toEqual([id, undefined]);
+    const before = (await entries(server)).length;
+    await server.call(method, filled, sent);
+    const after = await entries(server);
+    expect([id, after.length - before, after[0].action]).toEqual([id, 1, id]);
+  }
+});
+
+const bodies: Readonly<Record<string, unknown>> = {
+  "members.put": { role: "member" },
+  "endpoints.create": { url: "https://hooks.example/in", events: ["*"] },
+  "endpoints.update": {},
+  "keys.create": { name: "x", scopes: ["admin"] },
+};

@@ -1,0 +1,88 @@
+// Puts every operation that changes something into the audit log: an entry before it is tried, completed by what came
+// of it. When the entry cannot be written, nothing is tried.
+import type { Logger, Posthorn } from "posthorn";
+import type { Exchange } from "./exchange.ts";
+import { problemOf } from "./problem.ts";
+
+export type Audit = <Result>(
+  exchange: Exchange,
+  action: string,
+  body: unknown,
+  change: () => Promise<Result>,
+) => Promise<Result>;
+
+export function createAudit(auditLog: Posthorn["auditLog"], logger: Logger | undefined): Audit {
+  return async (exchange, action, body, change) => {
+    const id = await auditLog.begin(entryOf(exchange, action, body));
+    const complete = (outcome: Outcome): Promise<void> =>
+      auditLog.complete(id, outcome).catch((error: unknown) => {
+        const { message } = error as Error;
+        logger?.warn("an audit entry stays without its end", { entry: id, action, error: message });
+      });
+    try {
+      const answer = await change();
+      await complete({ status: 200, errorCode: null, ...namesIn(answer) });
+      return answer;
+    } catch (error) {
+      const { status, code } = problemOf(error);
+      await complete({ status, errorCode: code, tenant: null, made: null });
+      throw error;
+    }
+  };
+}
+
+type Outcome = Parameters<Posthorn["auditLog"]["complete"]>[1];
+type Entry = Parameters<Posthorn["auditLog"]["begin"]>[0];
+
+function entryOf({ request, params, principal, requestId }: Exchange, action: string, body: unknown): Entry {
+  if (principal.kind === "anybody")
+    throw new Error(`Nobody in particular may not change anything: ${action}.`);
+  const named = (body as { tenant?: unknown } | undefined)?.tenant;
+  return {
+    actorKind: principal.kind,
+    actorId: principal.id,
+    actorUser: principal.user,
+    tenant: params.tenant ?? principal.tenant ?? (typeof named === "string" ? named : null),
+    action,
+    target: params,
+    changes: withoutSecrets(body),
+    requestId,
+    address: request.socket.remoteAddress ?? null,
+  };
+}
+
+function namesIn(answer: unknown): Pick<Outcome, "tenant" | "made"> {
+  const { id, tenant } = (answer ?? {}) as { id?: unknown; tenant?: unknown };
+  return {
+    made: typeof id === "string" ? id : null,
+    tenant: typeof tenant === "string" ? tenant : null,
+  };
+}
+
+const HIDDEN = "…";
+const SECRET_FIELDS = new Set(["secret", "key", "password", "token"]);
+const LONGEST_TEXT = 1_000;
+const MOST_ITEMS = 100;
+
+/** Secrets, the values of headers, and what a URL carries besides the place it leads to are not for the log. */
+export function withoutSecrets(value: unknown, field = ""): unknown {
+  if (typeof value === "string") {
+    const text = field === "url" ? withoutCredentials(value) : value;
+    return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}${HIDDEN}` : text;
+  }
+  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((item) => withoutSecrets(item, field));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value)
+    .slice(0, MOST_ITEMS)
+    .map(([name, inner]) => [
+      name,
+      SECRET_FIELDS.has(name) || field === "headers" ? HIDDEN : withoutSecrets(inner, name),
+    ]);
+  return Object.fromEntries(entries);
+}
+
+function withoutCredentials(url: string): string {
+  if (!URL.canParse(url)) return HIDDEN;
+  const { protocol, host, pathname, search } = new URL(url);
+  return `${protocol}//${host}${pathname}${search === "" ? "" : `?${HIDDEN}`}`;
+}
