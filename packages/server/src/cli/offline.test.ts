@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { operationsOf } from "@posthorn/client";
 import { generateSecret, generateSigningKey } from "@posthorn/wire";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type CommandOptions, runCommand } from "../../../../tests/support/run-command.ts";
@@ -212,6 +213,13 @@ describe("completion", () => {
     );
     expect(await runCommand(["completion", "powershell"])).toMatchObject({ code: 2, out: "" });
   });
+});
+
+test("the operations of the API are listed without a server and without a key", async () => {
+  const env = { POSTHORN_DATA_DIR: "/nowhere" };
+  expect((await runCommand(["api"], { env })).out).toMatch(/endpoints\.rotateSecret +POST/);
+  const names = (await runCommand(["api", "--json"], { env })).json.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(operationsOf().map(([name]) => name));
 });
 
 test("help and version end well, and every command has a help of its own", async () => {

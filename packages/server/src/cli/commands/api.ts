@@ -4,12 +4,12 @@ import type { Command } from "commander";
 import { didYouMean } from "posthorn/internal";
 import { usage } from "../failure.ts";
 import { readData } from "../remote/data.ts";
-import { type Remote, remote } from "../remote/remote.ts";
+import { openRemote, type Remote, type RemoteFlags, remoteOptions } from "../remote/remote.ts";
 import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { jsonText } from "../terminal/text.ts";
 
-interface CallFlags {
+interface ApiFlags extends RemoteFlags {
   readonly data?: string;
 }
 
@@ -22,22 +22,28 @@ export function addApi(program: Command, terminal: Terminal): void {
     .argument("[operation]", "such as endpoints.list")
     .argument("[parameters...]", "of path and query: tenant=acme limit=10")
     .option("--data <json>", "the body: JSON, @file, or -");
-  remote<CallFlags>(command, terminal, async (remote, [name, given], flags) => {
-    if (name === undefined) return list(remote);
-    const operation = find(name);
-    const parameters = parametersOf((given ?? []) as unknown as string[], operation);
-    const body = flags.data === undefined ? undefined : JSON.parse(await readData(flags.data, terminal));
-    const [resource = "", verb = ""] = name.split(".");
-    const resources = remote.client as unknown as Record<string, Record<string, AnyCall>>;
-    const answer = await resources[resource]?.[verb]?.({
-      ...parameters,
-      ...(body !== undefined && { body }),
-    });
-    if (answer !== undefined) terminal.print(jsonText(answer));
+  remoteOptions(command).action(async (name: string | undefined, parameters: string[], flags: ApiFlags) => {
+    // the list stands in the contract: it takes neither a server nor a key
+    if (name === undefined) list(terminal, flags.json ?? false);
+    else await call(openRemote(terminal, flags), name, parameters, flags.data);
   });
 }
 
-function list({ terminal, isJson }: Remote): void {
+async function call(
+  { client, terminal }: Remote,
+  name: string,
+  pairs: readonly string[],
+  data: string | undefined,
+): Promise<void> {
+  const parameters = parametersOf(pairs, find(name));
+  const body = data === undefined ? undefined : JSON.parse(await readData(data, terminal));
+  const [resource = "", verb = ""] = name.split(".");
+  const resources = client as unknown as Record<string, Record<string, AnyCall>>;
+  const answer = await resources[resource]?.[verb]?.({ ...parameters, ...(body !== undefined && { body }) });
+  if (answer !== undefined) terminal.print(jsonText(answer));
+}
+
+function list(terminal: Terminal, isJson: boolean): void {
   const operations = operationsOf().map(([name, { method, path, summary }]) => ({
     name,
     method,

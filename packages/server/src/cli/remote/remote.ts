@@ -12,7 +12,7 @@ export interface Remote extends Connection {
   readonly isJson: boolean;
 }
 
-interface RemoteFlags extends ConnectionFlags {
+export interface RemoteFlags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
@@ -22,16 +22,21 @@ export function remote<Flags extends object>(
   terminal: Terminal,
   run: (remote: Remote, args: readonly string[], flags: Flags) => Promise<void>,
 ): Command {
+  return remoteOptions(command).action(async (...given: unknown[]) => {
+    const flags = given.at(-2) as RemoteFlags & Flags;
+    await run(openRemote(terminal, flags), given.slice(0, -2) as string[], flags);
+  });
+}
+
+export function remoteOptions(command: Command): Command {
   return command
     .addOption(new Option("--url <url>", `where the server is (POSTHORN_URL, default ${DEFAULT_URL})`))
     .addOption(new Option("--key <key>", "API key (POSTHORN_API_KEY)"))
-    .addOption(new Option("--json", "answer in JSON"))
-    .action(async (...given: unknown[]) => {
-      const flags = given.at(-2) as RemoteFlags & Flags;
-      const args = given.slice(0, -2) as string[];
-      const connection = connect(flags, terminal.env);
-      await run({ ...connection, terminal, isJson: flags.json ?? false }, args, flags);
-    });
+    .addOption(new Option("--json", "answer in JSON"));
+}
+
+export function openRemote(terminal: Terminal, flags: RemoteFlags): Remote {
+  return { ...connect(flags, terminal.env), terminal, isJson: flags.json ?? false };
 }
 
 /** The answer as it came, or in words. */
