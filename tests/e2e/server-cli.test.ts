@@ -1,88 +1,13 @@
 // The posthorn command as people run it: built, in a process of its own, with the embedded database.
-import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { makeDataDir, posthorn, run } from "../support/posthorn-process.ts";
 import { postmasterPid } from "../support/postmaster-pid.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const bin = fileURLToPath(new URL("../../packages/server/bin/posthorn.js", import.meta.url));
-
-interface Running {
-  /** All that was written so far, to both outputs. */
-  output(): string;
-  /** The first match, as soon as it is there. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
-  readonly exited: Promise<number | null>;
-  signal(name: NodeJS.Signals): void;
-  /** As a terminal does it: to the process and all it started. */
-  signalGroup(name: NodeJS.Signals): void;
-  stop(): Promise<number | null>;
-}
-
-function posthorn(dataDir: string, args: readonly string[], env: Record<string, string> = {}): Running {
-  return run([process.execPath, bin, ...args], dataDir, dataDir, env);
-}
-
-function run(
-  [file = "", ...args]: readonly string[],
-  cwd: string,
-  dataDir: string,
-  env: Record<string, string> = {},
-): Running {
-  const child: ChildProcess = spawn(file, args, {
-    cwd,
-    detached: true,
-    env: { PATH: process.env.PATH ?? "", PORT: "0", POSTHORN_DATA_DIR: join(dataDir, "data"), ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let text = "";
-  const listeners = new Set<() => void>();
-  const hear = (chunk: Buffer): void => {
-    text += chunk;
-    for (const listener of listeners) listener();
-  };
-  child.stdout?.on("data", hear);
-  child.stderr?.on("data", hear);
-  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
-  const running: Running = {
-    output: () => text,
-    exited,
-    signal: (name) => void child.kill(name),
-    signalGroup: (name) => void process.kill(-Number(child.pid), name),
-    said: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          const match = pattern.exec(text);
-          if (!match) return;
-          listeners.delete(look);
-          resolve(match);
-        };
-        listeners.add(look);
-        look();
-        void exited.then(() => reject(new Error(`It ended without saying ${pattern}:\n${text}`)));
-      }),
-    stop: () => {
-      child.kill("SIGTERM");
-      return exited;
-    },
-  };
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) await running.stop();
-  });
-  return running;
-}
-
-function makeDataDir(): string {
-  const folder = mkdtempSync(join(tmpdir(), "posthorn-cli-"));
-  // Run by root, PostgreSQL runs under another account, which has to get in here.
-  chmodSync(folder, 0o755);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** A receiver that takes connections and answers when it is told to. */
 async function startHolder(): Promise<{ url: string; arrived: Promise<Socket> }> {

@@ -45,7 +45,13 @@ const exceptions: Record<string, string> = {
     "asks the embedded database on its Unix socket",
   "packages/server/src/embedded-postgres/binaries.ts node:module":
     "finds where the embedded PostgreSQL lies, loads nothing",
-  "packages/client/src/client.ts fetch": "calls the server whose address it was given; no server imports it",
+  "packages/client/src/client.ts fetch":
+    "calls the server whose address it was given; of the server only the CLI imports it",
+  "packages/server/src/cli/remote/connection.ts fetch":
+    "calls the server that the user of the command named, on the user's own machine",
+  "packages/server/src/cli/listen/forward.ts fetch":
+    "forwards to the URL on the user's own command line; no customer has a say in it",
+  "packages/server/src/cli/doctor/look.ts fetch": "asks the port that this server is to listen on",
   "packages/server/src/cli/dev-demo.ts node:net": "looks for other demos on this machine, loopback only",
 };
 

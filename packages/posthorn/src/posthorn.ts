@@ -47,6 +47,7 @@ import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
 import { createKeys, type Keys } from "./resources/keys.ts";
 import { createMembers, type Members } from "./resources/members.ts";
 import { createMetricsText } from "./resources/metrics-text.ts";
+import { createResends, type Resends } from "./resources/resends.ts";
 import { createStats, type Stats } from "./resources/stats.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants, type Tenants } from "./resources/tenants.ts";
@@ -110,6 +111,7 @@ export interface PosthornFor<Input, UserInput> {
   readonly deliveries: Deliveries & DeliveryChanges;
   readonly replays: Replays;
   readonly stats: Stats;
+  readonly resends: Resends;
   /** Small facts about this installation, written once. */
   readonly meta: {
     get(name: string): Promise<string | null>;
@@ -147,6 +149,7 @@ export class Instance implements Posthorn {
   readonly deliveries: Posthorn["deliveries"];
   readonly replays: Posthorn["replays"];
   readonly stats: Posthorn["stats"];
+  readonly resends: Posthorn["resends"];
   readonly meta: Posthorn["meta"];
   readonly metrics: Posthorn["metrics"];
   readonly db: Database;
@@ -233,6 +236,7 @@ export class Instance implements Posthorn {
     this.deliveries = opened({ ...deliveries, ...changes });
     this.replays = opened(replays);
     this.stats = opened(createStats({ db }));
+    this.resends = opened(createResends(db));
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),

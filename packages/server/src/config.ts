@@ -95,8 +95,11 @@ function parse(setting: Setting<unknown, unknown>, { label, text }: Source): unk
   }
 }
 
+/** Of the commands that talk to a server; a shell that has them set must be able to start one too. */
+const OF_REMOTE_COMMANDS = ["POSTHORN_URL", "POSTHORN_API_KEY", "POSTHORN_API_KEY_FILE"];
+
 function unknownNames(env: Environment): string[] {
-  const known = entries().flatMap(([, { env: name }]) => [name, `${name}_FILE`]);
+  const known = [...entries().flatMap(([, { env: name }]) => [name, `${name}_FILE`]), ...OF_REMOTE_COMMANDS];
   return Object.entries(env)
     .filter(([name, value]) => name.startsWith("POSTHORN_") && value && !known.includes(name))
     .filter(([name, value]) => !isFromKubernetes(name, value ?? ""))

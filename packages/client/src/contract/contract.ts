@@ -8,6 +8,7 @@ import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
 import { replays } from "./replays.ts";
+import { resends } from "./resends.ts";
 import { stats } from "./stats.ts";
 import { tenants } from "./tenants.ts";
 
@@ -22,6 +23,7 @@ export const contract = {
   keys,
   auditLog,
   stats,
+  resends,
 } as const satisfies Contract;
 
 export type PosthornContract = typeof contract;

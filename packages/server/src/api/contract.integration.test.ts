@@ -71,3 +71,16 @@ test("a refusal is an error with the server's code and places", async () => {
   const strange = createClient({ url: `${server.url}/nowhere`, key: adminKey });
   await expect(strange.tenants.list()).rejects.toMatchObject({ status: 404 });
 });
+
+test("the reference is served to anybody, with a policy that lets in no script, and the first page leads there", async () => {
+  const server = await startServer({ started: false });
+  const nobody = { authorization: "" };
+  const docs = await server.call("GET", "/docs", undefined, nobody);
+  expect([docs.status, docs.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(docs.headers.get("content-security-policy")).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^']+';/,
+  );
+  expect(docs.text).toContain("/api/v1/events");
+  expect((await server.call("GET", "/", undefined, nobody)).text).toContain('href="docs"');
+  expect((await server.call("GET", "/openapi.json", undefined, nobody)).status).toBe(200);
+});

@@ -16,16 +16,15 @@ import { eventTypeOperations } from "./operations/event-types.ts";
 import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
-
 import { replayOperations } from "./operations/replays.ts";
-
+import { resendOperations } from "./operations/resends.ts";
 import { statsOperations } from "./operations/stats.ts";
-
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, FOR_OPERATORS, type Principal } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
 import { createRouter, type Params, type Route, type RoutePermission } from "./router.ts";
+import { docsRoute } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
 import { metricsRoute } from "./routes/metrics.ts";
@@ -132,6 +131,7 @@ export function routesOf(
     ...health,
     homeRoute,
     openApiRoute,
+    docsRoute,
     ...implement(
       contract,
       {
@@ -145,6 +145,7 @@ export function routesOf(
         keys: keyOperations(hooks),
         stats: statsOperations(hooks),
         auditLog: auditLogOperations(hooks),
+        resends: resendOperations(hooks),
       },
       createAudit(hooks.auditLog, logger),
     ),

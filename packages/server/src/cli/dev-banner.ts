@@ -19,6 +19,7 @@ export function banner(input: BannerInput): string {
     "",
     `  Server      ${url}/`,
     `  API         ${url}/api/v1`,
+    `  Reference   ${url}/docs`,
     `  Admin key   ${key ?? "made and printed by an earlier start; set POSTHORN_ADMIN_KEY if it is lost"}`,
     `  Database    ${isEmbedded ? `embedded PostgreSQL in ${config.dataDir}` : "the one of DATABASE_URL"}`,
     "",

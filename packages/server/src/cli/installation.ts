@@ -57,7 +57,7 @@ export async function openDatabase(
 }
 
 /** Before a database is made for settings that nobody can start with. */
-function checkSettings(config: Config, logger: LevelledLogger): void {
+export function checkSettings(config: Config, logger: LevelledLogger): void {
   inWordsOfSettings(() => checkOptions({ ...libraryOptions(config, logger), database: "postgresql://" }));
 }
 

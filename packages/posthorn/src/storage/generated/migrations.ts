@@ -1276,4 +1276,13 @@ alter table posthorn.events add column traceparent text;
 create index endpoints_disabled on posthorn.endpoints (id) where not is_active and deleted_at is null;
 `,
   },
+  {
+    version: 14,
+    name: "resends",
+    checksum: "ece848dda43c8e1755db60e2dd99f89cb6d1c94327b3a0d9ed793c6465c5d28e",
+    sql: `-- What was sent again, by hand or by a replay, is found by when that happened. Of all attempts these are very few: the
+-- others never enter the index, so recording them costs nothing more.
+create index attempts_resent on posthorn.attempts (started_at, delivery_id) where trigger in ('manual', 'replay');
+`,
+  },
 ];

@@ -1,0 +1,67 @@
+// An example to paste: a value that fits a schema, and the curl line that sends it.
+import { resolve, type Schema, type Schemas } from "./schema.ts";
+
+const MAX_DEPTH = 6;
+
+export function exampleOf(given: Schema, schemas: Schemas, depth = 0): unknown {
+  const schema = resolve(given, schemas);
+  if (schema.examples?.length) return schema.examples[0];
+  if (schema.const !== undefined) return schema.const;
+  if (schema.default !== undefined) return schema.default;
+  if (schema.enum?.length) return schema.enum[0];
+  const [first] = (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== "null");
+  if (first !== undefined) return exampleOf(first, schemas, depth);
+  if (schema.properties !== undefined) return objectOf(schema, schemas, depth);
+  if (schema.items !== undefined)
+    return depth > MAX_DEPTH ? [] : [exampleOf(schema.items, schemas, depth + 1)];
+  return SIMPLE[String(schema.type)] ?? { order: 17 };
+}
+
+const SIMPLE: Readonly<Record<string, unknown>> = {
+  string: "…",
+  integer: 1,
+  number: 1,
+  boolean: true,
+  object: {},
+};
+
+/** What has to be there, or the first field when nothing has to; of an endpoint what makes it one. */
+function objectOf({ properties = {}, required = [] }: Schema, schemas: Schemas, depth: number): unknown {
+  if (depth > MAX_DEPTH) return {};
+  const [first] = Object.keys(properties);
+  const usual = "url" in properties && "events" in properties ? ["url", "events"] : required;
+  const names = usual.length > 0 ? usual : first === undefined ? [] : [first];
+  return Object.fromEntries(
+    names.map((name) => [name, NAMED[name] ?? exampleOf(properties[name] ?? {}, schemas, depth + 1)]),
+  );
+}
+
+/** Where a schema cannot know what is usual. */
+const NAMED: Readonly<Record<string, unknown>> = {
+  url: "https://example.com/webhooks",
+  name: "Shop",
+  description: "Shop",
+  events: ["order.*"],
+  overlap_seconds: 86_400,
+};
+
+export function curlFor(
+  method: string,
+  path: string,
+  ids: Readonly<Record<string, string>>,
+  body: unknown,
+): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? `<${name}>`);
+  return [
+    `curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}"$POSTHORN_URL${filled}"`,
+    `-H "Authorization: Bearer $POSTHORN_API_KEY"`,
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
+  ].join(" \\\n  ");
+}
+
+/** For a POSIX shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

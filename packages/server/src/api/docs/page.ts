@@ -1,0 +1,180 @@
+// The reference of the API as one page, made from the OpenAPI document. It needs no script and nothing from elsewhere.
+import { createHash } from "node:crypto";
+import { curlFor, exampleOf } from "./example.ts";
+import { Html, html, prose } from "./html.ts";
+import { fieldsOf, insideOf, type Schema, type Schemas, typeOf, type Use } from "./schema.ts";
+import { STYLE } from "./style.ts";
+
+export interface OpenApiDocument {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: DocumentedOperation }>>;
+  readonly components: { readonly schemas: Schemas };
+}
+
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly tags?: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+
+interface Place {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: DocumentedOperation;
+}
+
+const hash = createHash("sha256").update(STYLE).digest("base64");
+/** The page's own style, and nothing else. */
+export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+export function docsPage(document: OpenApiDocument): string {
+  const { info, tags, components, webhooks } = document;
+  const places = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Place => ({ method, path, operation })),
+  );
+  const sections = tags.map(({ name }) => ({
+    name,
+    places: places.filter(({ operation }) => operation.tags?.includes(name)),
+  }));
+  const events = Object.entries(webhooks);
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${info.title} API reference</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<nav aria-label="Contents">
+<a class="brand" href="./">${info.title}</a>
+<p class="quiet">API ${info.version} · <a href="openapi.json">OpenAPI</a></p>
+${sections.map(({ name, places: ofTag }) => navSection(name, ofTag))}
+${navList(
+  "webhooks",
+  "System events",
+  events.map(([type]) => html`<li><a href="#${type}">${type}</a></li>`),
+)}
+</nav>
+<main>
+<h1>API reference</h1>
+${intro()}
+${sections.map(
+  ({ name, places: ofTag }) =>
+    html`<section aria-labelledby="${name}"><h2 id="${name}">${titleOf(name)}</h2>${ofTag.map((place) =>
+      operationOf(place, components.schemas),
+    )}</section>`,
+)}
+<section aria-labelledby="webhooks"><h2 id="webhooks">System events</h2>
+<p>What Posthorn itself sends to endpoints, in their format.</p>
+${events.map(([type, { post }]) => webhookOf(type, post, components.schemas))}</section>
+</main>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+function intro(): Html {
+  return html`<p>Send your key as <code>Authorization: Bearer …</code>. Bodies are JSON in snake_case; an unknown field is refused with a suggestion.
+Lists are <code>{"data": […], "next_cursor": …}</code>. What is refused is answered with a problem document (RFC 9457), whose <code>code</code> is stable.
+The examples take the address and the key from the environment:</p>
+<pre><code>export POSTHORN_URL=http://127.0.0.1:8400 POSTHORN_API_KEY=phk_…</code></pre>`;
+}
+
+function navSection(name: string, places: readonly Place[]): Html {
+  return navList(
+    name,
+    titleOf(name),
+    places.map(
+      ({ method, operation }) =>
+        html`<li><a href="#${operation.operationId}"><span class="method ${method}">${method}</span> ${operation.operationId.split(".")[1]}</a></li>`,
+    ),
+  );
+}
+
+function navList(id: string, title: string, items: readonly Html[]): Html {
+  return html`<h3><a href="#${id}">${title}</a></h3><ul>${items}</ul>`;
+}
+
+function operationOf({ method, path, operation }: Place, schemas: Schemas): Html {
+  const { operationId, summary, description, parameters = [], requestBody } = operation;
+  const body = schemaOf(requestBody?.content);
+  const example = body === null ? undefined : exampleOf(body, schemas);
+  return html`<article id="${operationId}">
+<h3><span class="method ${method}">${method}</span> <code>${path}</code></h3>
+<p class="summary">${prose(summary)}. ${description === undefined ? "" : html`<span class="quiet">${prose(description)}</span>`}</p>
+${parametersOf("In the path", "path", parameters, schemas)}
+${parametersOf("In the query", "query", parameters, schemas)}
+${body === null ? "" : bodyOf(`Body${requestBody?.required === false ? ", may be left out" : ""}`, body, schemas, "sent")}
+${Object.entries(operation.responses)
+  .filter(([status]) => status !== "default")
+  .map(([status, { content }]) => {
+    const answer = schemaOf(content);
+    return answer === null
+      ? html`<h4>Answer ${status}, without a body</h4>`
+      : bodyOf(`Answer ${status}`, answer, schemas, "answered");
+  })}
+<h4>Example</h4>
+<pre><code>${curlFor(method, path, idsOf(schemas), example)}</code></pre>
+</article>`;
+}
+
+function webhookOf(type: string, { summary, requestBody }: DocumentedOperation, schemas: Schemas): Html {
+  const body = schemaOf(requestBody?.content);
+  return html`<article id="${type}"><h3><code>${type}</code></h3><p class="summary">${prose(summary)}.</p>${
+    body === null ? "" : bodyOf("Body", body, schemas, "answered")
+  }</article>`;
+}
+
+function parametersOf(title: string, place: string, all: readonly Parameter[], schemas: Schemas): Html {
+  const given = all.filter((parameter) => parameter.in === place);
+  if (given.length === 0) return html``;
+  const properties = Object.fromEntries(given.map(({ name, schema }) => [name, schema]));
+  // of the path every part is needed, so that goes without saying
+  const required = place === "path" ? [] : given.filter((one) => one.required).map(({ name }) => name);
+  return html`<h4>${title}</h4>${fieldsOf({ properties, required }, schemas)}`;
+}
+
+function bodyOf(title: string, schema: Schema, schemas: Schemas, use: Use): Html {
+  const fields = insideOf(schema, schemas) === null ? html`` : fieldsOf(schema, schemas, use);
+  return html`<h4>${title} <span class="type">${typeOf(schema, schemas)}</span></h4>${fields}`;
+}
+
+function schemaOf(content: Content | undefined): Schema | null {
+  return content?.["application/json"]?.schema ?? null;
+}
+
+/** Ids for the examples, as the schemas show them. */
+function idsOf(schemas: Schemas): Record<string, string> {
+  const first = (schema: string, field: string): string =>
+    String(schemas[schema]?.properties?.[field]?.examples?.[0] ?? `<${field}>`);
+  return {
+    tenant: first("Tenant", "id"),
+    user: first("Member", "user"),
+    endpoint: first("Endpoint", "id"),
+    event: first("Event", "id"),
+    delivery: first("Delivery", "id"),
+    key: first("Key", "id"),
+  };
+}
+
+function titleOf(name: string): string {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,269 @@
+// The commands about events and deliveries against a real server, in words and in JSON, and what goes wrong with any.
+import { describe, expect, test } from "vitest";
+import { receiver, useCommandServer } from "../../../../tests/support/command-server.ts";
+import { runCommand } from "../../../../tests/support/run-command.ts";
+import { adminKey } from "../../../../tests/support/start-server.ts";
+
+const { server, posthorn, makeEndpoint, deliveryOf } = useCommandServer();
+
+describe("publish", () => {
+  test("says what became of it, and in JSON what the API answered", async () => {
+    await makeEndpoint("publishing", await receiver(200));
+    const words = await posthorn(["publish", "order.paid", "--tenant", "publishing", "--data", '{"id":1}']);
+    expect(words).toMatchObject({ code: 0, err: "" });
+    expect(words.out).toMatch(
+      /^Published evt_\S+\. 1 delivery is on the way\.\nFollow it with: posthorn trace evt_/,
+    );
+    const { json } = await posthorn(["publish", "order.paid", "--tenant", "publishing", "--json"]);
+    expect(json).toEqual({
+      id: expect.stringMatching(/^evt_/),
+      sequence: null,
+      duplicate: false,
+      deliveries: 1,
+    });
+  });
+
+  test("takes data from standard input and passes on its bytes as they are", async () => {
+    const data = '{"price":1.0,"big":12345678901234567890}';
+    const { json } = await posthorn(["publish", "order.paid", "--tenant", "bytes", "--data", "-", "--json"], {
+      stdin: data,
+    });
+    expect((await server().call("GET", `/api/v1/events/${json.id}`)).text).toContain(`"data":${data}`);
+    for (const more of [[], ["--json"]]) {
+      expect((await posthorn(["events", "get", json.id, ...more])).out).toContain(data);
+    }
+  });
+
+  test("with an idempotency key publishes once, and with a subject numbers it", async () => {
+    const args = [
+      "publish",
+      "a.b",
+      "--tenant",
+      "once",
+      "--idempotency-key",
+      "k",
+      "--subject",
+      "s",
+      "--api-version",
+      "2",
+    ];
+    const first = await posthorn([...args, "--json"]);
+    expect(first.json).toMatchObject({ sequence: 1, duplicate: false });
+    expect((await posthorn(args)).out).toContain("was published before");
+    expect((await posthorn(["events", "get", first.json.id])).out).toMatch(
+      /api version {2}2\nsubject {6}s \(number 1\)/,
+    );
+  });
+
+  test.each([
+    ["is no JSON", ["--data", "{"], "--data is not JSON"],
+    [
+      "is in a file that is not there",
+      ["--data", "@/nowhere/x.json"],
+      "/nowhere/x.json, which cannot be read (ENOENT)",
+    ],
+  ])("data that %s is a mistake of usage", async (_what, args, says) => {
+    const result = await posthorn(["publish", "a.b", "--tenant", "t", ...args]);
+    expect(result).toMatchObject({ code: 2, out: "" });
+    expect(result.err).toContain(says);
+  });
+});
+
+describe("events and deliveries", () => {
+  test("are listed, narrowed, and shown with their attempts", async () => {
+    const endpoint = await makeEndpoint("listing", await receiver(400, "no such order"));
+    const { json: event } = await posthorn(["publish", "order.paid", "--tenant", "listing", "--json"]);
+    const { id } = await deliveryOf(event.id, "dead");
+    const listed = await posthorn([
+      "events",
+      "list",
+      "--tenant",
+      "listing",
+      "--type",
+      "order.paid",
+      "--since",
+      "10m",
+      "--json",
+    ]);
+    expect(listed.json).toMatchObject({ data: [{ id: event.id }], next_cursor: null });
+    expect((await posthorn(["events", "list", "--tenant", "listing"])).out).toMatch(/^ID +CREATED .*\nevt_/);
+    expect((await posthorn(["events", "list", "--tenant", "nobody"])).out).toBe(
+      "There are no such events.\n",
+    );
+    const filters = [
+      "--endpoint",
+      endpoint,
+      "--state",
+      "dead",
+      "--reason",
+      "rejected",
+      "--until",
+      "2099-01-01",
+    ];
+    expect((await posthorn(["deliveries", "list", ...filters, "--json"])).json.data).toMatchObject([{ id }]);
+    expect((await posthorn(["deliveries", "list", ...filters])).out).toContain("dead (rejected)");
+    const shown = await posthorn(["deliveries", "get", id]);
+    expect(shown.out).toMatch(/TRY.*ANSWER/);
+    expect(shown.out).toContain("no such order");
+    expect((await posthorn(["deliveries", "get", id, "--json"])).json.attempts).toHaveLength(1);
+  });
+
+  test("longer lists than a page of the API are read page by page, and what is left is said", async () => {
+    await server().hooks.publishMany(
+      Array.from({ length: 260 }, () => ({ tenant: "many", type: "a.b", data: null })),
+    );
+    const all = await posthorn(["events", "list", "--tenant", "many", "--limit", "300", "--json"]);
+    expect([all.json.data.length, all.json.next_cursor]).toEqual([260, null]);
+    const some = await posthorn(["events", "list", "--tenant", "many", "--limit", "255"]);
+    expect(some.err).toMatch(/^There are more: give --limit 510, or --cursor \S+\n$/);
+    const [, cursor = ""] = /--cursor (\S+)/.exec(some.err) ?? [];
+    const rest = await posthorn(["events", "list", "--tenant", "many", "--cursor", cursor, "--json"]);
+    expect(rest.json.data).toHaveLength(5);
+  });
+
+  test("retry tries again, under both its names", async () => {
+    await makeEndpoint("retrying", await receiver(400));
+    const { json: event } = await posthorn(["publish", "order.paid", "--tenant", "retrying", "--json"]);
+    const { id } = await deliveryOf(event.id, "dead");
+    expect((await posthorn(["retry", id])).out).toContain(`${id} is tried again now.`);
+    await expect
+      .poll(async () => (await posthorn(["deliveries", "get", id, "--json"])).json.attempts.length, {
+        timeout: 20_000,
+      })
+      .toBe(2);
+    expect((await posthorn(["deliveries", "retry", id, "--json"])).json).toMatchObject({ id });
+  });
+});
+
+describe("trace", () => {
+  test("shows event, deliveries and attempts on one screen, and says what to do", async () => {
+    await makeEndpoint("tracing", await receiver(400, "order unknown"));
+    const { json: event } = await posthorn(["publish", "order.paid", "--tenant", "tracing", "--json"]);
+    const { id } = await deliveryOf(event.id, "dead");
+    const { out } = await posthorn(["trace", event.id]);
+    expect(out).toMatch(/^event {6}evt_/);
+    expect(out).toMatch(/dead \(rejected\) {2}http:\/\/127/);
+    expect(out).toMatch(/400 +event +– +order unknown/);
+    expect(out).toContain(
+      `→ The receiver refuses it, and says why in its answer above. Set the receiver right, then: posthorn retry ${id}`,
+    );
+    expect(out.split("\n").length).toBeLessThan(24);
+    const { json } = await posthorn(["trace", event.id, "--json"]);
+    expect(json).toMatchObject({
+      id: event.id,
+      deliveries: [{ id, attempts: [{ status_code: 400 }], endpoint: {} }],
+    });
+  });
+
+  test("says so when nobody subscribed", async () => {
+    const { json } = await posthorn(["publish", "order.paid", "--tenant", "lonely", "--json"]);
+    expect((await posthorn(["trace", json.id])).out).toContain(
+      "No delivery was made: no endpoint of lonely subscribed",
+    );
+  });
+
+  test("shows nothing of a payload, a name or an answer that could steer the terminal", async () => {
+    const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eevil";
+    await makeEndpoint("steering", await receiver(400, hostile));
+    await posthorn(["tenants", "put", "steering", "--name", "\u202eevil\u009b2J"]);
+    const data = JSON.stringify({ [hostile]: hostile });
+    const publish = ["publish", "order.paid", "--tenant", "steering", "--data", data, "--json"];
+    const { id } = (await posthorn(publish)).json;
+    await deliveryOf(id, "dead");
+    const commands = [
+      ["trace", id],
+      ["events", "get", id],
+      ["events", "list", "--tenant", "steering"],
+      ["tenants", "get", "steering"],
+    ];
+    for (const args of commands) {
+      for (const more of [[], ["--json"]]) {
+        const { out, code } = await posthorn([...args, ...more]);
+        expect(code).toBe(0);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+        expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+        if (more.length > 0) expect(JSON.stringify(JSON.parse(out))).toContain("\u202eevil");
+      }
+    }
+  });
+});
+
+describe("api", () => {
+  test("calls any operation, with parameters of path and query and a body", async () => {
+    await posthorn(["tenants", "put", "any"]);
+    expect((await posthorn(["api", "tenants.get", "tenant=any"])).json.id).toBe("any");
+    expect((await posthorn(["api", "events.list", "tenant=any", "limit=1"])).json.data).toEqual([]);
+    const put = await posthorn(["api", "tenants.put", "tenant=any", "--data", '{"name":"Any"}']);
+    expect(put.json.name).toBe("Any");
+    expect((await posthorn(["api"])).out).toMatch(/endpoints\.rotateSecret +POST/);
+  });
+
+  test.each([
+    [["api", "tenants.gett"], 'There is no operation "tenants.gett". Did you mean tenants.get'],
+    [["api", "tenants.get"], "/api/v1/tenants/{tenant} needs tenant=…"],
+    [["api", "tenants.get", "any"], '"any" is no parameter'],
+  ])("%j is a mistake of usage", async (args, says) => {
+    const result = await posthorn(args);
+    expect(result.code).toBe(2);
+    expect(result.err).toContain(says);
+  });
+});
+
+describe("what goes wrong", () => {
+  test("a wrong key is refused with what to do", async () => {
+    const result = await posthorn(["events", "list", "--key", "phk_wrong"]);
+    expect(result).toMatchObject({ code: 3, out: "" });
+    expect(result.err).toContain("Give a key with --key or in POSTHORN_API_KEY.");
+  });
+
+  test("a server that is not there ends with 4, in JSON too", async () => {
+    const env = { POSTHORN_URL: "http://127.0.0.1:1" };
+    const words = await posthorn(["events", "list"], { env });
+    expect(words).toMatchObject({ code: 4, out: "" });
+    expect(words.err).toMatch(
+      /^The server at http:\/\/127\.0\.0\.1:1 cannot be reached \(.+\)\. Check that it runs/,
+    );
+    const json = await posthorn(["events", "list", "--json"], { env });
+    expect(JSON.parse(json.err)).toEqual({ error: { code: "unreachable", message: words.err.trim() } });
+  });
+
+  test("what the server refuses is said with its places, and in JSON with its code", async () => {
+    const bad = ["endpoints", "create", "ftp://x", "--tenant", "asking2"];
+    await posthorn(["tenants", "put", "asking2"]);
+    const words = await posthorn(bad);
+    expect(words.code).toBe(3);
+    expect(words.err).toMatch(/\n {2}\/url: /);
+    expect(JSON.parse((await posthorn([...bad, "--json"])).err).error.code).toBe("invalid_endpoint");
+  });
+
+  test.each<[args: string[], says: string]>([
+    [["nonsense"], "unknown command"],
+    [["events", "list", "--nonsense"], "unknown option"],
+    [["events", "get"], "missing required argument"],
+    [["publish", "a.b"], "--tenant"],
+    [["events", "list", "--since", "yesterday"], "--since is a time such as"],
+    [["events", "list", "--limit", "0"], "--limit is a whole number from 1"],
+    [["events", "list", "--url", "nowhere"], "--url must be a URL"],
+    [["events", "list", "--key", "a b"], "The key has characters that no key has"],
+    [["deliveries", "list", "--state", "lost"], "Allowed choices are"],
+  ])("%j is a mistake of usage", async (args, says) => {
+    const result = await posthorn(args);
+    expect([result.code, result.out]).toEqual([2, ""]);
+    expect(result.err).toContain(says);
+  });
+
+  test("the key of this machine is used for a server of this machine, and for no other", async () => {
+    const local = await runCommand(["events", "list"], {
+      env: { POSTHORN_URL: server().url, POSTHORN_ADMIN_KEY: adminKey },
+    });
+    expect(local.code).toBe(0);
+    const away = await runCommand(["events", "list"], {
+      env: {
+        POSTHORN_URL: "https://hooks.invalid",
+        POSTHORN_ADMIN_KEY: adminKey,
+        POSTHORN_DATA_DIR: "/nowhere",
+      },
+    });
+    expect([away.code, away.err]).toEqual([2, expect.stringContaining("There is no key.")]);
+  });
+});

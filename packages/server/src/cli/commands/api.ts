@@ -1,0 +1,89 @@
+// `posthorn api`: any operation of the contract by its name, so that nothing of the API is out of reach of a script.
+import { type Operation, operationsOf, pathParamsOf } from "@posthorn/client";
+import type { Command } from "commander";
+import { didYouMean } from "posthorn/internal";
+import { usage } from "../failure.ts";
+import { readData } from "../remote/data.ts";
+import { openRemote, type Remote, type RemoteFlags, remoteOptions } from "../remote/remote.ts";
+import { table } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { jsonText } from "../terminal/text.ts";
+
+interface ApiFlags extends RemoteFlags {
+  readonly data?: string;
+}
+
+type AnyCall = (input: object) => Promise<unknown>;
+
+export function addApi(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("api")
+    .description("call any operation of the API by its name; without one, list them")
+    .argument("[operation]", "such as endpoints.list")
+    .argument("[parameters...]", "of path and query: tenant=acme limit=10")
+    .option("--data <json>", "the body: JSON, @file, or -");
+  remoteOptions(command).action(async (name: string | undefined, parameters: string[], flags: ApiFlags) => {
+    // the list stands in the contract: it takes neither a server nor a key
+    if (name === undefined) list(terminal, flags.json ?? false);
+    else await call(openRemote(terminal, flags), name, parameters, flags.data);
+  });
+}
+
+async function call(
+  { client, terminal }: Remote,
+  name: string,
+  pairs: readonly string[],
+  data: string | undefined,
+): Promise<void> {
+  const parameters = parametersOf(pairs, find(name));
+  const body = data === undefined ? undefined : JSON.parse(await readData(data, terminal));
+  const [resource = "", verb = ""] = name.split(".");
+  const resources = client as unknown as Record<string, Record<string, AnyCall>>;
+  const answer = await resources[resource]?.[verb]?.({ ...parameters, ...(body !== undefined && { body }) });
+  if (answer !== undefined) terminal.print(jsonText(answer));
+}
+
+function list(terminal: Terminal, isJson: boolean): void {
+  const operations = operationsOf().map(([name, { method, path, summary }]) => ({
+    name,
+    method,
+    path,
+    summary,
+  }));
+  const inWords = (): string =>
+    table(
+      terminal,
+      [
+        { title: "NAME", value: ({ name }) => name },
+        { title: "METHOD", value: ({ method }) => method },
+        { title: "PATH", value: ({ path }) => path, gives: true },
+        { title: "WHAT IT DOES", value: ({ summary }) => summary, gives: true },
+      ],
+      operations,
+    );
+  terminal.print(isJson ? jsonText(operations) : inWords());
+}
+
+function find(name: string): Operation {
+  const known = operationsOf();
+  const [, operation] = known.find(([candidate]) => candidate === name) ?? [];
+  if (operation !== undefined) return operation;
+  const names = known.map(([candidate]) => candidate);
+  throw usage(`There is no operation "${name}". ${didYouMean(name, names)} \`posthorn api\` lists them.`);
+}
+
+/** Those of the path by their names, all others as the query. */
+function parametersOf(pairs: readonly string[], { path }: Operation): Record<string, unknown> {
+  const given = Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=");
+      if (at < 1) throw usage(`"${pair}" is no parameter. Write name=value, such as tenant=acme.`);
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+  const ofPath = pathParamsOf(path);
+  const missing = ofPath.find((name) => !given[name]);
+  if (missing !== undefined) throw usage(`${path} needs ${missing}=…`);
+  const query = Object.fromEntries(Object.entries(given).filter(([name]) => !ofPath.includes(name)));
+  return { ...Object.fromEntries(ofPath.map((name) => [name, given[name]])), query };
+}

@@ -1,0 +1,84 @@
+// `posthorn deliveries`, and `posthorn retry` for the one that is used most.
+import type { DeliveryDetail } from "@posthorn/client";
+import { type Command, Option } from "commander";
+import {
+  listOptions,
+  type PageFlags,
+  type Remote,
+  remote,
+  show,
+  showList,
+  type TimeFlags,
+  timeFilters,
+  timeOptions,
+} from "../remote/remote.ts";
+import { facts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, timeText } from "../terminal/text.ts";
+import { attemptTable, deliveryColumns, stateText } from "../views/delivery.ts";
+
+interface ListFlags extends PageFlags, TimeFlags {
+  readonly tenant?: string;
+  readonly endpoint?: string;
+  readonly state?: DeliveryDetail["state"];
+  readonly type?: string;
+  readonly reason?: string;
+}
+
+const STATES = ["pending", "in_flight", "success", "failed", "dead"];
+
+export function addDeliveries(program: Command, terminal: Terminal): void {
+  const deliveries = program.command("deliveries").description("what was sent, is on its way, or failed");
+  const list = deliveries
+    .command("list")
+    .description("list deliveries, newest first")
+    .option("--tenant <tenant>", "of this tenant")
+    .option("--endpoint <endpoint>", "to this endpoint")
+    .addOption(new Option("--state <state>", "in this state").choices(STATES))
+    .option("--type <type>", "of events of this type")
+    .option("--reason <reason>", "dead for this reason");
+  remote<ListFlags>(listOptions(timeOptions(list)), terminal, async (remote, _args, flags) => {
+    const { tenant, endpoint, state, type, reason } = flags;
+    const filters = { tenant, endpoint, state, type, reason, ...timeFilters(flags, remote.now()) };
+    const fetchPage = (page: object) => remote.client.deliveries.list({ query: { ...filters, ...page } });
+    await showList(remote, flags, fetchPage, {
+      columns: deliveryColumns(remote.now()),
+      none: "There are no such deliveries.",
+    });
+  });
+  const get = deliveries
+    .command("get")
+    .description("show a delivery and its attempts")
+    .argument("<delivery>", "dlv_…");
+  remote(get, terminal, async (remote, [delivery = ""]) => {
+    const found = await remote.client.deliveries.get({ delivery });
+    show(remote, found, () => inWords(remote, found));
+  });
+  for (const parent of [deliveries, program]) {
+    const command = parent.command("retry").description("try a delivery again now");
+    remote(command.argument("<delivery>", "dlv_…"), terminal, retry);
+  }
+}
+
+async function retry(remote: Remote, [delivery = ""]: readonly string[]): Promise<void> {
+  const answer = await remote.client.deliveries.retry({ delivery });
+  show(remote, answer, ({ id, event_id }) =>
+    [`${clean(id)} is tried again now.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
+  );
+}
+
+function inWords({ terminal, now }: Remote, delivery: DeliveryDetail): string {
+  return [
+    facts(terminal, [
+      ["id", delivery.id],
+      ["event", `${delivery.event_id} (${delivery.event_type})`],
+      ["endpoint", delivery.endpoint_id],
+      ["tenant", delivery.tenant],
+      ["state", stateText(delivery, now())],
+      ["created", timeText(delivery.created_at)],
+      ["delivered", timeText(delivery.delivered_at)],
+    ]),
+    "",
+    delivery.attempts.length === 0 ? "It has not been tried yet." : attemptTable(terminal, delivery.attempts),
+  ].join("\n");
+}

@@ -1,0 +1,163 @@
+// `posthorn endpoints`: where a tenant's events go.
+import type { Endpoint } from "@posthorn/client";
+import { type Command, Option } from "commander";
+import { usage } from "../failure.ts";
+import { confirm } from "../remote/confirm.ts";
+import { readObject } from "../remote/data.ts";
+import {
+  listOf,
+  listOptions,
+  type PageFlags,
+  type Remote,
+  remote,
+  show,
+  showList,
+  wholeNumber,
+} from "../remote/remote.ts";
+import { type Column, facts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, timeText } from "../terminal/text.ts";
+
+const columns: readonly Column<Endpoint>[] = [
+  { title: "ID", value: ({ id }) => id },
+  {
+    title: "STATE",
+    value: stateOf,
+    tone: ({ is_active, circuit }) => (!is_active ? "bad" : circuit === "closed" ? "good" : "warning"),
+  },
+  { title: "URL", value: ({ url }) => url, gives: true },
+  { title: "EVENTS", value: ({ events }) => events.join(" "), gives: true },
+  { title: "DESCRIPTION", value: ({ description }) => description, gives: true },
+];
+
+interface OfTenant {
+  readonly tenant: string;
+}
+
+interface SettingFlags extends OfTenant {
+  readonly events?: string;
+  readonly description?: string;
+  readonly to?: string;
+  readonly data?: string;
+}
+
+type Call<Flags> = (remote: Remote, args: readonly string[], flags: Flags & OfTenant) => Promise<void>;
+
+export function addEndpoints(program: Command, terminal: Terminal): void {
+  const endpoints = program.command("endpoints").description("endpoints: where a tenant's events go");
+  const inWords = (endpoint: Endpoint): string => facts(terminal, factsOf(endpoint));
+  const add = (name: string, description: string): Command =>
+    endpoints.command(name).description(description).requiredOption("--tenant <tenant>", "of this tenant");
+  const addOfOne = (name: string, description: string): Command =>
+    add(name, description).argument("<endpoint>", "ep_…");
+  const run = <Flags extends object = object>(command: Command, call: Call<Flags>): Command =>
+    remote<Flags & OfTenant>(command, terminal, call);
+
+  run<PageFlags>(listOptions(add("list", "list the endpoints of a tenant")), async (remote, _args, flags) => {
+    const { tenant } = flags;
+    const fetchPage = (page: object) => remote.client.endpoints.list({ tenant, query: page });
+    await showList(remote, flags, fetchPage, { columns, none: "The tenant has no endpoints." });
+  });
+  run(addOfOne("get", "show an endpoint"), async (remote, [endpoint = ""], { tenant }) => {
+    show(remote, await remote.client.endpoints.get({ tenant, endpoint }), inWords);
+  });
+  const create = add("create", "make an endpoint; its secret is shown this once").argument(
+    "<url>",
+    "where it is",
+  );
+  run<SettingFlags>(settingOptions(create), async (remote, [url = ""], flags) => {
+    const body = { events: ["*"], ...(await settingsOf(flags, terminal)), url };
+    const made = await remote.client.endpoints.create({ tenant: flags.tenant, body });
+    show(remote, made, ({ secret, ...endpoint }) =>
+      [inWords(endpoint), "", `The secret, shown this once: ${clean(secret)}`].join("\n"),
+    );
+  });
+  const update = settingOptions(addOfOne("update", "change the settings that are given")).option(
+    "--to <url>",
+    "where it is from now on",
+  );
+  run<SettingFlags>(update, async (remote, [endpoint = ""], flags) => {
+    const body = await settingsOf(flags, terminal);
+    if (Object.keys(body).length === 0) {
+      throw usage("Nothing is to be changed. Give --to, --events, --description or --data.");
+    }
+    show(remote, await remote.client.endpoints.update({ tenant: flags.tenant, endpoint, body }), inWords);
+  });
+  const remove = addOfOne("delete", "delete an endpoint and cancel what it is owed").option(
+    "--yes",
+    "do not ask",
+  );
+  run<{ yes?: boolean }>(remove, async (remote, [endpoint = ""], { tenant, yes }) => {
+    await confirm(terminal, `The endpoint ${endpoint} is deleted, and what it is owed is cancelled.`, yes);
+    await remote.client.endpoints.delete({ tenant, endpoint });
+    show(remote, { id: endpoint, deleted: true }, () => `${clean(endpoint)} is deleted.`);
+  });
+  const enable = addOfOne("enable", "send to it again").addOption(
+    new Option("--backlog <what>", "what becomes of what it is owed").choices(["deliver", "discard"]),
+  );
+  run<{ backlog?: "deliver" | "discard" }>(enable, async (remote, [endpoint = ""], { tenant, backlog }) => {
+    show(remote, await remote.client.endpoints.enable({ tenant, endpoint, body: { backlog } }), inWords);
+  });
+  run(
+    addOfOne("disable", "send nothing to it, and keep what is for it"),
+    async (remote, [endpoint = ""], flags) => {
+      show(remote, await remote.client.endpoints.disable({ tenant: flags.tenant, endpoint }), inWords);
+    },
+  );
+  run(addOfOne("test", "send webhook.test to it"), async (remote, [endpoint = ""], { tenant }) => {
+    show(remote, await remote.client.endpoints.test({ tenant, endpoint }), ({ event_id }) =>
+      [`Sent ${clean(event_id)}.`, `See what came of it: posthorn trace ${clean(event_id)}`].join("\n"),
+    );
+  });
+  const rotate = addOfOne("rotate-secret", "give it a new secret, beside the old one for a while")
+    .option("--overlap-seconds <number>", "how long both are valid, 0 to 1209600 (default 7 days)")
+    .option("--yes", "do not ask");
+  run<{ overlapSeconds?: string; yes?: boolean }>(rotate, async (remote, [endpoint = ""], flags) => {
+    const { tenant, overlapSeconds: text, yes } = flags;
+    const overlap = text === undefined ? undefined : wholeNumber("--overlap-seconds", text, 0, 1_209_600);
+    if (overlap === 0) await confirm(terminal, `The secret of ${endpoint} is refused at once.`, yes);
+    const body = { overlap_seconds: overlap };
+    show(remote, await remote.client.endpoints.rotateSecret({ tenant, endpoint, body }), (rotated) =>
+      [clean(rotated.secret), `The one before is valid until ${timeText(rotated.previous_expires_at)}.`].join(
+        "\n",
+      ),
+    );
+  });
+}
+
+function settingOptions(command: Command): Command {
+  return command
+    .option("--events <types>", "comma between: order.paid,invoice.* (default of a new one: all)")
+    .option("--description <text>", "what it is")
+    .option("--data <json>", "any other setting as a JSON object, @file, or -");
+}
+
+async function settingsOf({ to, events, description, data }: SettingFlags, terminal: Terminal) {
+  return {
+    ...(data !== undefined && (await readObject(data, terminal))),
+    ...(to !== undefined && { url: to }),
+    ...(events !== undefined && { events: listOf(events) }),
+    ...(description !== undefined && { description }),
+  };
+}
+
+function stateOf({ is_active, disabled_reason, circuit }: Endpoint): string {
+  if (!is_active) return `disabled (${disabled_reason ?? "manual"})`;
+  return circuit === "closed" ? "active" : `active, circuit ${circuit}`;
+}
+
+function factsOf(endpoint: Endpoint): [string, unknown][] {
+  const { health } = endpoint;
+  return [
+    ["id", endpoint.id],
+    ["url", endpoint.url],
+    ["state", stateOf(endpoint)],
+    ["description", endpoint.description],
+    ["events", endpoint.events.join(" ")],
+    ["format", endpoint.format],
+    ["signature", `${endpoint.signature.schemes.join(" ")} (${endpoint.signature.header_prefix}-…)`],
+    ["failures", health.consecutive_failures === 0 ? "none" : `${health.consecutive_failures} in a row`],
+    ["last error", health.last_error],
+    ["created", timeText(endpoint.created_at)],
+  ];
+}

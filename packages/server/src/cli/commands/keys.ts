@@ -1,0 +1,81 @@
+// `posthorn keys`: keys of programs.
+import { type Key, SCOPES, type Scope } from "@posthorn/client";
+import type { Command } from "commander";
+import { usage } from "../failure.ts";
+import { confirm } from "../remote/confirm.ts";
+import {
+  listOf,
+  listOptions,
+  type PageFlags,
+  remote,
+  show,
+  showList,
+  wholeNumber,
+} from "../remote/remote.ts";
+import type { Column } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, timeText } from "../terminal/text.ts";
+
+const columns: readonly Column<Key>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "NAME", value: ({ name }) => name, gives: true },
+  { title: "TENANT", value: ({ tenant }) => tenant ?? "all", gives: true },
+  {
+    title: "SCOPES",
+    value: ({ scopes, user }) => (user === null ? scopes.join(" ") : `token of ${user}`),
+    gives: true,
+  },
+  { title: "LAST USED", value: ({ last_used_at }) => timeText(last_used_at) },
+  { title: "EXPIRES", value: ({ expires_at }) => timeText(expires_at) },
+];
+
+interface CreateFlags {
+  readonly scopes: string;
+  readonly tenant?: string;
+  readonly expiresAt?: string;
+  readonly rateLimit?: string;
+}
+
+export function addKeys(program: Command, terminal: Terminal): void {
+  const keys = program.command("keys").description("keys of programs");
+  const list = keys.command("list").description("list keys").option("--tenant <tenant>", "of this tenant");
+  remote<PageFlags & { tenant?: string }>(listOptions(list), terminal, async (remote, _args, flags) => {
+    const { tenant } = flags;
+    const fetchPage = (page: object) => remote.client.keys.list({ query: { tenant, ...page } });
+    await showList(remote, flags, fetchPage, { columns, none: "There are no keys." });
+  });
+  const create = keys
+    .command("create")
+    .description("make a key, which is shown this once")
+    .argument("<name>", "what it is for")
+    .requiredOption("--scopes <scopes>", `comma between: ${SCOPES.join(", ")}`)
+    .option("--tenant <tenant>", "for this tenant alone")
+    .option("--expires-at <time>", "when it ends: 2027-01-01T00:00:00Z")
+    .option("--rate-limit <number>", "requests per second");
+  remote<CreateFlags>(create, terminal, async (remote, [name = ""], flags) => {
+    const { tenant, expiresAt, rateLimit } = flags;
+    const rate = rateLimit === undefined ? undefined : wholeNumber("--rate-limit", rateLimit, 1, 100_000);
+    const scopes = scopesOf(flags.scopes);
+    const body = { name, scopes, tenant, expires_at: expiresAt, rate_limit: rate };
+    show(remote, await remote.client.keys.create({ body }), ({ id, key }) =>
+      [clean(key), `It is shown this once. Its id is ${clean(id)}.`].join("\n"),
+    );
+  });
+  const revoke = keys
+    .command("revoke")
+    .description("revoke a key")
+    .argument("<key>", "its id, not the key itself")
+    .option("--yes", "do not ask");
+  remote<{ yes?: boolean }>(revoke, terminal, async (remote, [key = ""], { yes }) => {
+    await confirm(terminal, `The key ${key} is refused from now on.`, yes);
+    await remote.client.keys.revoke({ key });
+    show(remote, { id: key, revoked: true }, () => `${clean(key)} is revoked.`);
+  });
+}
+
+function scopesOf(text: string): Scope[] {
+  const given = listOf(text);
+  const wrong = given.find((scope) => !(SCOPES as readonly string[]).includes(scope));
+  if (wrong === undefined && given.length > 0) return given as Scope[];
+  throw usage(`--scopes has "${wrong ?? ""}"; choose from ${SCOPES.join(", ")}.`);
+}

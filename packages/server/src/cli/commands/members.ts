@@ -1,0 +1,81 @@
+// `posthorn members`: the users of a tenant, each in a role.
+import type { Member } from "@posthorn/client";
+import { type Command, Option } from "commander";
+import { confirm } from "../remote/confirm.ts";
+import { listOptions, type PageFlags, remote, show, showList, wholeNumber } from "../remote/remote.ts";
+import { type Column, facts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, timeText } from "../terminal/text.ts";
+
+const columns: readonly Column<Member>[] = [
+  { title: "USER", value: ({ user }) => user },
+  { title: "ROLE", value: ({ role }) => role },
+  { title: "EMAIL", value: ({ email }) => email, gives: true },
+  { title: "SINCE", value: ({ created_at }) => timeText(created_at) },
+];
+
+interface OfTenant {
+  readonly tenant: string;
+}
+
+export function addMembers(program: Command, terminal: Terminal): void {
+  const members = program.command("members").description("members of a tenant, your users");
+  const inWords = (member: Member): string =>
+    facts(
+      terminal,
+      columns.map(({ title, value }) => [title.toLowerCase(), value(member)]),
+    );
+  const add = (name: string, description: string): Command =>
+    members.command(name).description(description).requiredOption("--tenant <tenant>", "of this tenant");
+  const addOfUser = (name: string, description: string): Command =>
+    add(name, description).argument("<user>", "the user's id, one of your own");
+
+  remote<PageFlags & OfTenant>(
+    listOptions(add("list", "list the members")),
+    terminal,
+    async (remote, _args, flags) => {
+      const { tenant } = flags;
+      const fetchPage = (page: object) => remote.client.members.list({ tenant, query: page });
+      await showList(remote, flags, fetchPage, { columns, none: "The tenant has no members." });
+    },
+  );
+  remote<OfTenant>(addOfUser("get", "show a member"), terminal, async (remote, [user = ""], { tenant }) => {
+    show(remote, await remote.client.members.get({ tenant, user }), inWords);
+  });
+  const put = addOfUser("put", "make a user a member, or change the role")
+    .addOption(
+      new Option("--role <role>", "what they may do")
+        .choices(["owner", "admin", "member"])
+        .makeOptionMandatory(),
+    )
+    .option("--email <address>", "where they are told of disabled endpoints");
+  remote<OfTenant & Pick<Member, "role"> & { email?: string }>(
+    put,
+    terminal,
+    async (remote, [user = ""], { tenant, role, email }) => {
+      show(remote, await remote.client.members.put({ tenant, user, body: { role, email } }), inWords);
+    },
+  );
+  const remove = addOfUser("delete", "remove a member").option("--yes", "do not ask");
+  remote<OfTenant & { yes?: boolean }>(remove, terminal, async (remote, [user = ""], { tenant, yes }) => {
+    await confirm(terminal, `${user} is no member of ${tenant} any more.`, yes);
+    await remote.client.members.delete({ tenant, user });
+    show(remote, { tenant, user, deleted: true }, () => `${clean(user)} is no member any more.`);
+  });
+  const token = addOfUser("token", "make a token for a member to act with").option(
+    "--expires-in <seconds>",
+    "60 to 2592000 (default 3600)",
+  );
+  remote<OfTenant & { expiresIn?: string }>(
+    token,
+    terminal,
+    async (remote, [user = ""], { tenant, expiresIn }) => {
+      const seconds =
+        expiresIn === undefined ? undefined : wholeNumber("--expires-in", expiresIn, 60, 2_592_000);
+      const body = { expires_in_seconds: seconds };
+      show(remote, await remote.client.members.createToken({ tenant, user, body }), ({ key, expires_at }) =>
+        [clean(key), `It is shown this once, and ends ${timeText(expires_at)}.`].join("\n"),
+      );
+    },
+  );
+}

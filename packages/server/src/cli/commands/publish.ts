@@ -1,0 +1,60 @@
+// `posthorn publish`: an event from the command line. The bytes of --data are sent as they were given.
+import type { Command } from "commander";
+import { readData } from "../remote/data.ts";
+import { type Remote, remote, show } from "../remote/remote.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean } from "../terminal/text.ts";
+
+interface PublishFlags {
+  readonly tenant: string;
+  readonly data: string;
+  readonly subject?: string;
+  readonly idempotencyKey?: string;
+  readonly apiVersion?: string;
+}
+
+interface Published {
+  readonly id: string;
+  readonly sequence: number | null;
+  readonly duplicate: boolean;
+  readonly deliveries: number | null;
+}
+
+export function addPublish(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("publish")
+    .description("publish an event")
+    .argument("<type>", "its type, such as order.paid")
+    .requiredOption("--tenant <tenant>", "whose event it is")
+    .option("--data <json>", "JSON, @file, or - for standard input", "{}")
+    .option("--subject <subject>", "what it is about; events of a subject are numbered")
+    .option("--idempotency-key <key>", "published twice with it, it is there once")
+    .option("--api-version <version>", "version of the data's form");
+  remote<PublishFlags>(command, terminal, publish);
+}
+
+async function publish(remote: Remote, [type = ""]: readonly string[], flags: PublishFlags): Promise<void> {
+  const data = await readData(flags.data, remote.terminal);
+  const fields = {
+    tenant: flags.tenant,
+    type,
+    subject: flags.subject,
+    idempotency_key: flags.idempotencyKey,
+    api_version: flags.apiVersion,
+  };
+  const body = `${JSON.stringify(fields).slice(0, -1)},"data":${data}}`;
+  const published = JSON.parse(await remote.send("POST", "/api/v1/events", body)) as Published;
+  show(remote, published, inWords);
+}
+
+function inWords({ id, duplicate, deliveries }: Published): string {
+  const shown = clean(id);
+  if (duplicate) return `${shown} was published before with this idempotency key; nothing new was made.`;
+  const made =
+    deliveries === null
+      ? "Its deliveries are made in a moment."
+      : deliveries === 0
+        ? "No endpoint wants it: see `posthorn endpoints list`."
+        : `${deliveries} ${deliveries === 1 ? "delivery is" : "deliveries are"} on the way.`;
+  return `Published ${shown}. ${made}\nFollow it with: posthorn trace ${shown}`;
+}

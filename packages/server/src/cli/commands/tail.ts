@@ -1,0 +1,83 @@
+// `posthorn tail`: events, deliveries and resends as they happen.
+import type { Delivery, Event, Resend } from "@posthorn/client";
+import type { Command } from "commander";
+import { Follower } from "../follow/follower.ts";
+import { keepLooking, tellOfLeftOut } from "../follow/keep-looking.ts";
+import { deliverySource, eventSource, resendSource } from "../follow/sources.ts";
+import { momentOf, type Remote, remote, wholeNumber } from "../remote/remote.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
+import { stateText, toneOfState } from "../views/delivery.ts";
+
+interface TailFlags {
+  readonly tenant?: string;
+  readonly type?: string;
+  readonly since?: string;
+  readonly every: string;
+}
+
+export function addTail(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("tail")
+    .description("follow events and deliveries live, also through restarts of the server")
+    .option("--tenant <tenant>", "of this tenant")
+    .option("--type <type>", "of this type")
+    .option("--since <time>", "begin with what is there since then: 10m, 2h, or a time")
+    .option("--every <ms>", "how often to look", "1000");
+  remote<TailFlags>(command, terminal, tail);
+}
+
+type Line = { readonly at: string; readonly json: object; readonly text: string };
+
+async function tail(remote: Remote, _args: readonly string[], flags: TailFlags): Promise<void> {
+  const everyMs = wholeNumber("--every", flags.every, 50, 60_000);
+  const narrowing = { tenant: flags.tenant, type: flags.type };
+  await remote.client.events.list({ query: { ...narrowing, limit: 1 } });
+  const now = remote.now();
+  const isBackFill = flags.since !== undefined;
+  const start = { from: flags.since === undefined ? now : momentOf("--since", flags.since, now), isBackFill };
+  const events = new Follower(eventSource(remote, narrowing), start);
+  const deliveries = new Follower(deliverySource(remote, narrowing), start);
+  const resends = new Follower(resendSource(remote, narrowing), start);
+  const { terminal, isJson } = remote;
+
+  const look = async (): Promise<void> => {
+    const lines = [
+      // Its deliveries may end before we look; they are read after the events, so none comes before its event.
+      ...(await events.look()).map((event) => eventLine(terminal, event)),
+      ...(await resends.look()).map((resend) => resendLine(terminal, resend)),
+      ...(await deliveries.look())
+        .filter(({ attempt_count, state }) => attempt_count > 0 && state !== "in_flight")
+        .map((delivery) => deliveryLine(remote, delivery)),
+    ];
+    for (const { json, text } of lines) terminal.print(isJson ? jsonText(json, 0) : text);
+    tellOfLeftOut(terminal, [events, deliveries, resends]);
+  };
+  await keepLooking(terminal, everyMs, look, () => terminal.complain("Following. Ctrl+C stops."));
+}
+
+function eventLine(terminal: Terminal, event: Event): Line {
+  const { id, tenant, type, subject, created_at } = event;
+  const about = subject === null ? "" : ` about ${clean(subject)}`;
+  const text = `${quietTime(terminal, created_at)}  event    ${clean(id)}  ${clean(tenant)}  ${toned(terminal, "strong", clean(type))}${about}`;
+  return { at: created_at, json: { kind: "event", ...event }, text };
+}
+
+function deliveryLine({ terminal, now }: Remote, delivery: Delivery): Line {
+  const { id, tenant, event_type, endpoint_id, state, attempt_count, created_at, delivered_at } = delivery;
+  const at = delivered_at ?? created_at;
+  const shown = toned(terminal, toneOfState(state), stateText(delivery, now()));
+  const tries = `${attempt_count} ${attempt_count === 1 ? "try" : "tries"}`;
+  const text = `${quietTime(terminal, at)}  delivery ${clean(id)}  ${clean(tenant)}  ${clean(event_type)} to ${clean(endpoint_id)}: ${shown}, ${tries}`;
+  return { at, json: { kind: "delivery", ...delivery }, text };
+}
+
+function resendLine(terminal: Terminal, resend: Resend): Line {
+  const { delivery_id, tenant, event_type, trigger, resent_at } = resend;
+  const text = `${quietTime(terminal, resent_at)}  resent   ${clean(delivery_id)}  ${clean(tenant)}  ${clean(event_type)} (${clean(trigger)})`;
+  return { at: resent_at, json: { kind: "resend", ...resend }, text };
+}
+
+function quietTime(terminal: Terminal, time: string): string {
+  return toned(terminal, "quiet", timeText(time).slice(11));
+}

@@ -1,0 +1,63 @@
+// `posthorn tenants`: your customers, under your own ids.
+import type { Tenant } from "@posthorn/client";
+import { type Command, Option } from "commander";
+import { confirm } from "../remote/confirm.ts";
+import { listOptions, type PageFlags, remote, show, showList } from "../remote/remote.ts";
+import { type Column, facts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, timeText } from "../terminal/text.ts";
+
+const columns: readonly Column<Tenant>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "NAME", value: ({ name }) => name, gives: true },
+  { title: "ACTIVE", value: ({ is_active }) => (is_active ? "yes" : "no") },
+  { title: "CREATED", value: ({ created_at }) => timeText(created_at) },
+];
+
+export function addTenants(program: Command, terminal: Terminal): void {
+  const tenants = program.command("tenants").description("tenants, your customers");
+  const inWords = (tenant: Tenant): string =>
+    facts(
+      terminal,
+      columns.map(({ title, value }) => [title.toLowerCase(), value(tenant)]),
+    );
+  const list = tenants.command("list").description("list tenants by their id");
+  remote<PageFlags>(listOptions(list), terminal, async (remote, _args, flags) => {
+    const fetchPage = (page: object) => remote.client.tenants.list({ query: page });
+    await showList(remote, flags, fetchPage, {
+      columns,
+      none: "There is no tenant yet. Make one with `posthorn tenants put <id>`.",
+    });
+  });
+  const get = tenants.command("get").description("show a tenant").argument("<tenant>", "its id");
+  remote(get, terminal, async (remote, [tenant = ""]) => {
+    show(remote, await remote.client.tenants.get({ tenant }), inWords);
+  });
+  const put = tenants
+    .command("put")
+    .description("make a tenant or change it")
+    .argument("<tenant>", "its id, one of your own")
+    .option("--name <name>", "what people call it")
+    .option("--active", "send to its endpoints")
+    .addOption(new Option("--inactive", "send nothing to its endpoints").conflicts("active"));
+  remote<PutFlags>(put, terminal, async (remote, [tenant = ""], { name, active, inactive }) => {
+    const isActive = active ? true : inactive ? false : undefined;
+    show(remote, await remote.client.tenants.put({ tenant, body: { name, is_active: isActive } }), inWords);
+  });
+  const remove = tenants
+    .command("delete")
+    .description("delete a tenant that has no endpoints")
+    .argument("<tenant>", "its id")
+    .option("--yes", "do not ask");
+  remote<{ yes?: boolean }>(remove, terminal, async (remote, [tenant = ""], { yes }) => {
+    await confirm(terminal, `The tenant ${tenant} is deleted, with its members and keys.`, yes);
+    await remote.client.tenants.delete({ tenant });
+    show(remote, { id: tenant, deleted: true }, () => `${clean(tenant)} is deleted.`);
+  });
+}
+
+interface PutFlags {
+  readonly name?: string;
+  readonly active?: boolean;
+  readonly inactive?: boolean;
+}

@@ -1,0 +1,98 @@
+// `posthorn trace`: what happened to an event, on one screen, and what to do next.
+import type { DeliveryDetail, Endpoint, EventDetail } from "@posthorn/client";
+import { PosthornApiError } from "@posthorn/client";
+import type { Command } from "commander";
+import { type Remote, remote } from "../remote/remote.ts";
+import { progressBar } from "../terminal/progress-bar.ts";
+import { facts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
+import { adviceFor } from "../views/advice.ts";
+import { attemptTable, stateText, toneOfState } from "../views/delivery.ts";
+
+interface TracedDelivery extends DeliveryDetail {
+  /** Null when it is deleted, or the key may not see it. */
+  readonly endpoint: Endpoint | null;
+  readonly advice: string | null;
+}
+
+export function addTrace(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("trace")
+    .description("what happened to an event, and what to do next")
+    .argument("<event>", "evt_…");
+  remote(command, terminal, trace);
+}
+
+async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void> {
+  const { terminal, isJson, client } = remote;
+  const event = await client.events.get({ event: id });
+  const deliveries: TracedDelivery[] = [];
+  const bar = progressBar(terminal, "Reading deliveries");
+  try {
+    for (const { id: delivery } of event.deliveries) {
+      bar.update(deliveries.length, event.deliveries.length);
+      deliveries.push(await traceDelivery(remote, delivery));
+    }
+  } finally {
+    bar.end();
+  }
+  if (isJson) terminal.print(jsonText({ ...event, deliveries }));
+  else terminal.print(screen(remote, event, deliveries));
+}
+
+async function traceDelivery({ client }: Remote, id: string): Promise<TracedDelivery> {
+  const delivery = await client.deliveries.get({ delivery: id });
+  const { tenant, endpoint_id } = delivery;
+  const endpoint = await client.endpoints
+    .get({ tenant, endpoint: endpoint_id })
+    .catch((error: unknown) => unlessRefused(error));
+  return { ...delivery, endpoint, advice: adviceFor(delivery, endpoint) };
+}
+
+function unlessRefused(error: unknown): null {
+  if (error instanceof PosthornApiError && error.status < 500) return null;
+  throw error;
+}
+
+function screen(
+  { terminal, now }: Remote,
+  event: EventDetail,
+  deliveries: readonly TracedDelivery[],
+): string {
+  const about = facts(terminal, [
+    ["event", event.id],
+    ["type", event.type],
+    ["tenant", event.tenant],
+    ["subject", event.subject],
+    ["published", timeText(event.created_at)],
+    ["data", shortened(JSON.stringify(event.data))],
+  ]);
+  if (deliveries.length === 0) {
+    return [
+      about,
+      "",
+      `No delivery was made: no endpoint of ${clean(event.tenant)} subscribed to ${clean(event.type)} when it was published.`,
+      `See who subscribes to what: posthorn endpoints list --tenant ${clean(event.tenant)}`,
+    ].join("\n");
+  }
+  return [about, ...deliveries.map((delivery) => deliveryText(terminal, delivery, now()))].join("\n\n");
+}
+
+function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): string {
+  const url = delivery.endpoint === null ? "an endpoint that is gone" : clean(delivery.endpoint.url);
+  const state = toned(terminal, toneOfState(delivery.state), stateText(delivery, now));
+  const tries = delivery.attempts.length === 0 ? [] : [attemptTable(terminal, delivery.attempts)];
+  return [
+    `${state}  ${url}`,
+    toned(terminal, "quiet", `${clean(delivery.id)} to ${clean(delivery.endpoint_id)}`),
+    ...tries,
+    ...(delivery.advice === null ? [] : [`→ ${clean(delivery.advice)}`]),
+  ].join("\n");
+}
+
+const DATA_LENGTH = 200;
+
+function shortened(text: string): string {
+  return text.length > DATA_LENGTH ? `${text.slice(0, DATA_LENGTH)}…` : text;
+}

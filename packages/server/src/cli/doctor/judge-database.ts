@@ -1,0 +1,63 @@
+// Whether a database can keep what Posthorn promises. Pure.
+import type { DatabaseFacts } from "posthorn/internal";
+import { type Check, ok, problem, warning } from "./check.ts";
+
+const OLDEST_VERSION = 140_000;
+const CLOCK_TOLERANCE_MS = 2_000;
+const SPARE_CONNECTIONS = 20;
+
+export function judgeDatabase(facts: DatabaseFacts): Check[] {
+  return [
+    judgeVersion(facts.versionNumber),
+    judgeDurability(facts),
+    ...(facts.isReadOnly
+      ? [problem("database", "It is read-only: a standby, or set so.", "Name the primary in DATABASE_URL.")]
+      : []),
+    judgeClock(facts.clockAheadMs),
+    judgeConnections(facts),
+  ];
+}
+
+function judgeVersion(number: number): Check {
+  const shown = `PostgreSQL ${Math.floor(number / 10_000)}.${number % 10_000}`;
+  if (number >= OLDEST_VERSION) return ok("database", shown);
+  return problem("database", shown, "Use PostgreSQL 14 or newer.");
+}
+
+function judgeDurability({ fsync, synchronousCommit }: DatabaseFacts): Check {
+  if (!fsync) {
+    return problem(
+      "durability",
+      "fsync is off: a power failure can destroy the database.",
+      "Set fsync = on in postgresql.conf and restart PostgreSQL.",
+    );
+  }
+  if (synchronousCommit === "off") {
+    return problem(
+      "durability",
+      "synchronous_commit is off: an event that was acknowledged can be lost.",
+      "Set synchronous_commit = on for this database or user.",
+    );
+  }
+  return ok("durability", `fsync on, synchronous_commit ${synchronousCommit}`);
+}
+
+function judgeClock(aheadMs: number): Check {
+  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return ok("clock", `${aheadMs} ms apart from the database`);
+  const side = aheadMs > 0 ? "behind" : "ahead of";
+  return warning(
+    "clock",
+    `The clock of this machine is ${Math.abs(aheadMs)} ms ${side} the database's.`,
+    "Let both follow a time server (chrony, systemd-timesyncd): receivers refuse signatures that are minutes off.",
+  );
+}
+
+function judgeConnections({ maxConnections, usedConnections }: DatabaseFacts): Check {
+  const message = `${usedConnections} of ${maxConnections} connections are used`;
+  if (maxConnections - usedConnections >= SPARE_CONNECTIONS) return ok("connections", message);
+  return warning(
+    "connections",
+    message,
+    "Raise max_connections, or put pgbouncer in front: a process takes about ten.",
+  );
+}

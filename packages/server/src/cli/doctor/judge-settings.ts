@@ -1,0 +1,112 @@
+// What the settings mean, beyond whether they can be read. Pure.
+import type { Config } from "../../config.ts";
+import { type Check, note, ok, warning } from "./check.ts";
+
+export function judgeNode(version: string): Check {
+  const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
+  const isNewEnough = major > 20 || (major === 20 && minor >= 19);
+  if (isNewEnough) return ok("Node", version);
+  return { name: "Node", level: "problem", message: version, advice: "Install Node 20.19 or newer." };
+}
+
+export function judgeSettings(config: Config): Check[] {
+  return [
+    ...judgeRanges(config.allowCidrs),
+    ...(config.allowHttp
+      ? [
+          warning(
+            "endpoints",
+            "URLs with http are allowed: payloads and signatures cross the network in the clear.",
+            "Unset POSTHORN_ALLOW_HTTP, unless all receivers are on this machine.",
+          ),
+        ]
+      : []),
+    ...(config.sink
+      ? [
+          warning(
+            "sink",
+            "/sink/{id} takes requests from anybody who reaches the server.",
+            "Unset POSTHORN_SINK when you have tried things out.",
+          ),
+        ]
+      : []),
+    ...(config.enabled
+      ? []
+      : [
+          warning(
+            "delivery",
+            "Delivery is turned off; events are kept.",
+            "Unset POSTHORN_ENABLED to deliver.",
+          ),
+        ]),
+    judgePublicUrl(config.publicUrl),
+    config.smtpUrl === undefined
+      ? note(
+          "mail",
+          "No mail is sent when an endpoint is disabled.",
+          "Set SMTP_URL and POSTHORN_MAIL_FROM to send some.",
+        )
+      : ok("mail", `by ${config.smtpUrl.host}:${config.smtpUrl.port}`),
+  ];
+}
+
+function judgePublicUrl(url: string | undefined): Check {
+  if (url === undefined) {
+    return note(
+      "public URL",
+      "It is not set: links in mails and documents name the address the server listens on.",
+      "Set POSTHORN_PUBLIC_URL to where people reach it, such as https://hooks.example.com.",
+    );
+  }
+  if (url.startsWith("https:") || /^http:\/\/(127\.|localhost|\[::1\])/.test(url))
+    return ok("public URL", url);
+  return warning(
+    "public URL",
+    `${url} has no TLS: keys cross the network in the clear.`,
+    "Put TLS in front, and set it with https.",
+  );
+}
+
+/** Ranges whose allowance gives customers a way in, smallest net that shows it. */
+const DANGEROUS: readonly { readonly covers: string; readonly says: string }[] = [
+  { covers: "169.254.169.254", says: "the metadata service of cloud machines, which hands out credentials" },
+  {
+    covers: "127.0.0.1",
+    says: "this machine itself: every local service can be called by whoever sets a URL",
+  },
+  { covers: "::1", says: "this machine itself: every local service can be called by whoever sets a URL" },
+];
+
+export function judgeRanges(ranges: readonly string[]): Check[] {
+  const found = ranges.flatMap((range) =>
+    DANGEROUS.filter(({ covers }) => contains(range, covers)).map(({ says }) =>
+      warning(
+        "allowed addresses",
+        `POSTHORN_ALLOW_CIDRS has ${range}, which lets endpoints reach ${says}.`,
+        "Allow only the networks that your receivers are in.",
+      ),
+    ),
+  );
+  return found.length > 0 || ranges.length === 0 ? found : [ok("allowed addresses", ranges.join(", "))];
+}
+
+export function contains(range: string, address: string): boolean {
+  const [network = "", bits = "0"] = range.split("/");
+  const [a, b] = [bitsOf(network), bitsOf(address)];
+  return a.length === b.length && a.slice(0, Number(bits)) === b.slice(0, Number(bits));
+}
+
+function bitsOf(address: string): string {
+  const parts = address.includes(":") ? hextets(address) : address.split(".").map(Number);
+  const width = address.includes(":") ? 16 : 8;
+  return parts.map((part) => part.toString(2).padStart(width, "0")).join("");
+}
+
+function hextets(address: string): number[] {
+  const [left = "", right] = address.split("::");
+  const read = (text: string): number[] =>
+    text === "" ? [] : text.split(":").map((part) => Number.parseInt(part, 16));
+  if (right === undefined) return read(left);
+  const [head, tail] = [read(left), read(right)];
+  return [...head, ...new Array<number>(Math.max(0, 8 - head.length - tail.length)).fill(0), ...tail];
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { loadConfig } from "../../config.ts";
+import { judgeDatabase } from "./judge-database.ts";
+import { contains, judgeNode, judgeRanges, judgeSettings } from "./judge-settings.ts";
+
+const fine = {
+  versionNumber: 180_004,
+  fsync: true,
+  synchronousCommit: "on",
+  isReadOnly: false,
+  clockAheadMs: 3,
+  maxConnections: 100,
+  usedConnections: 10,
+};
+
+const levelsOf = (checks: readonly { name: string; level: string }[]): Record<string, string> =>
+  Object.fromEntries(checks.map(({ name, level }) => [name, level]));
+
+describe("a database", () => {
+  test("that is as it should be has nothing to be said about", () => {
+    expect(new Set(judgeDatabase(fine).map(({ level }) => level))).toEqual(new Set(["ok"]));
+  });
+
+  test.each([
+    ["is too old", { versionNumber: 130_015 }, "database", "problem"],
+    ["is just new enough", { versionNumber: 140_000 }, "database", "ok"],
+    ["does not write through", { fsync: false }, "durability", "problem"],
+    ["acknowledges before it is durable", { synchronousCommit: "off" }, "durability", "problem"],
+    ["waits for a standby", { synchronousCommit: "remote_apply" }, "durability", "ok"],
+    ["is read-only", { isReadOnly: true }, "database", "problem"],
+    ["has a clock at the limit", { clockAheadMs: -2000 }, "clock", "ok"],
+    ["has a clock past it", { clockAheadMs: 2001 }, "clock", "warning"],
+    ["has just enough connections", { usedConnections: 80 }, "connections", "ok"],
+    ["has one too few", { usedConnections: 81 }, "connections", "warning"],
+  ])("that %s", (_what, facts, name, level) => {
+    expect(levelsOf(judgeDatabase({ ...fine, ...facts }))[name]).toBe(level);
+  });
+
+  test("whose clock is ahead means that ours is behind", () => {
+    const messages = judgeDatabase({ ...fine, clockAheadMs: 5000 }).map(({ message }) => message);
+    expect(messages).toContain("The clock of this machine is 5000 ms behind the database's.");
+  });
+});
+
+describe("settings", () => {
+  const judge = (env: Record<string, string>) => levelsOf(judgeSettings(loadConfig({ env })));
+
+  test.each<[env: Record<string, string>, name: string, level: string]>([
+    [{ POSTHORN_ALLOW_HTTP: "1" }, "endpoints", "warning"],
+    [{ POSTHORN_SINK: "1" }, "sink", "warning"],
+    [{ POSTHORN_ENABLED: "0" }, "delivery", "warning"],
+    [{}, "public URL", "note"],
+    [{ POSTHORN_PUBLIC_URL: "https://hooks.example.com" }, "public URL", "ok"],
+    [{ POSTHORN_PUBLIC_URL: "http://127.0.0.1:8400" }, "public URL", "ok"],
+    [{ POSTHORN_PUBLIC_URL: "http://hooks.example.com" }, "public URL", "warning"],
+    [{}, "mail", "note"],
+    [{ SMTP_URL: "smtp://mail.example.com" }, "mail", "ok"],
+  ])("%j: %s is %s", (env, name, level) => {
+    expect(judge(env)[name]).toBe(level);
+  });
+
+  test.each([
+    ["0.0.0.0/0", 2],
+    ["::/0", 1],
+    ["169.254.0.0/16", 1],
+    ["127.0.0.0/8", 1],
+    ["::1/128", 1],
+    ["10.0.0.0/8", 0],
+    ["fd00::/8", 0],
+    ["128.0.0.0/1", 1],
+  ])("allowing %s is worth %i warnings", (range, count) => {
+    expect(judgeRanges([range]).filter(({ level }) => level === "warning")).toHaveLength(count);
+  });
+
+  test("ranges contain what they contain", () => {
+    expect(contains("169.254.169.254/32", "169.254.169.254")).toBe(true);
+    expect(contains("169.254.169.252/31", "169.254.169.254")).toBe(false);
+    expect(contains("2001:db8::/32", "2001:db8::1")).toBe(true);
+    expect(contains("2001:db8::/33", "2001:db8:8000::1")).toBe(false);
+    expect(contains("0.0.0.0/0", "::1")).toBe(false);
+  });
+});
+
+test.each([
+  ["v20.18.9", "problem"],
+  ["v20.19.0", "ok"],
+  ["v18.20.0", "problem"],
+  ["v24.1.0", "ok"],
+])("Node %s: %s", (version, level) => {
+  expect(judgeNode(version).level).toBe(level);
+});

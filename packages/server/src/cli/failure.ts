@@ -1,0 +1,77 @@
+// How a command fails: with a sentence that says what to do, and an exit code that a script can tell apart.
+import { PosthornApiError } from "@posthorn/client";
+import { CommanderError } from "commander";
+import { isPosthornError } from "../api/problem.ts";
+import { ConfigError } from "../config.ts";
+import { EmbeddedPostgresError } from "../embedded-postgres/embedded-postgres-error.ts";
+import { ListenError } from "../server.ts";
+import { EncryptionKeyError } from "./encryption-keys.ts";
+import { StartError } from "./installation.ts";
+import { KeyFileError } from "./key-file.ts";
+
+/** The reference of the command lists them. */
+export const EXIT_CODES = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  unreachable: 4,
+} as const;
+
+export type Failure = Exclude<keyof typeof EXIT_CODES, "ok">;
+
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly failure: Failure;
+
+  constructor(failure: Failure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.failure = failure;
+  }
+}
+
+export function usage(message: string): CliError {
+  return new CliError("usage", message);
+}
+
+export interface Described {
+  readonly failure: keyof typeof EXIT_CODES;
+  /** Stable: the server's code for what it refused, otherwise the kind of failure. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a person can set right is a sentence; anything else is a bug and shows its stack. */
+export function describeFailure(error: unknown): Described {
+  if (error instanceof CliError)
+    return { failure: error.failure, code: error.failure, message: error.message };
+  if (error instanceof CommanderError) return ofCommander(error);
+  if (error instanceof PosthornApiError) return ofServer(error);
+  const isExpected =
+    [ConfigError, EmbeddedPostgresError, EncryptionKeyError, KeyFileError, ListenError, StartError].some(
+      (kind) => error instanceof kind,
+    ) || isPosthornError(error);
+  const message = isExpected
+    ? (error as Error).message
+    : `Posthorn failed unexpectedly.\n${error instanceof Error ? error.stack : String(error)}`;
+  return { failure: "failed", code: "failed", message };
+}
+
+/** It has printed what is wrong, or the help that was asked for, by itself. */
+function ofCommander({ exitCode, message }: CommanderError): Described {
+  const failure = exitCode === 0 ? "ok" : "usage";
+  return { failure, code: failure, message };
+}
+
+function ofServer({ problem }: PosthornApiError): Described {
+  const failure = problem.status >= 500 ? "unreachable" : "refused";
+  const places = (problem.errors ?? []).map(
+    ({ pointer, parameter, message }) => `  ${pointer || parameter || "/"}: ${message}`,
+  );
+  const advice = problem.status === 401 ? [" Give a key with --key or in POSTHORN_API_KEY."] : [];
+  return {
+    failure,
+    code: problem.code,
+    message: [`${problem.detail}${advice.join("")}`, ...places].join("\n"),
+  };
+}

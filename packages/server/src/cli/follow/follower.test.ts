@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { Follower, LONG_OVERLAP_MS, MAX_PAGES, QUICK_OVERLAP_MS, type Source } from "./follower.ts";
+
+interface Item {
+  readonly id: string;
+  readonly ms: number;
+  readonly state?: string;
+}
+
+const START = 1_000_000_000;
+
+/** A list as the API has it: newest first, two to a page. */
+function listOf(items: Item[], isOpen?: (item: Item) => boolean) {
+  const asked: number[] = [];
+  let isAway = false;
+  const source: Source<Item> = {
+    list: async (after, cursor) => {
+      if (isAway) throw new Error("away");
+      if (cursor === undefined) asked.push(after.getTime());
+      const found = items.filter(({ ms }) => ms >= after.getTime()).sort((a, b) => b.ms - a.ms);
+      const from = Number(cursor ?? 0);
+      const hasMore = found.length > from + 2;
+      return { data: found.slice(from, from + 2), next_cursor: hasMore ? String(from + 2) : null };
+    },
+    keyOf: ({ id, state = "" }) => `${id} ${state}`,
+    timeOf: ({ ms }) => new Date(ms),
+    ...(isOpen && { isOpen }),
+  };
+  const goAway = (away: boolean): void => {
+    isAway = away;
+  };
+  return { source, asked, goAway };
+}
+
+const ids = (items: readonly Item[]): string[] => items.map(({ id }) => id);
+const fromNow = { from: new Date(START), isBackFill: false };
+
+test("only what comes after the start is shown, oldest first and once, over many pages", async () => {
+  const items: Item[] = [{ id: "before", ms: START - 5 }];
+  const follower = new Follower(listOf(items).source, fromNow);
+  expect(await follower.look()).toEqual([]);
+  items.push(...["a", "b", "c", "d", "e"].map((id, index) => ({ id, ms: START + index })));
+  expect(ids(await follower.look())).toEqual(["a", "b", "c", "d", "e"]);
+  expect(await follower.look()).toEqual([]);
+});
+
+test("with a back-fill it begins with what is there", async () => {
+  const { source } = listOf([
+    { id: "too old", ms: START - 1 },
+    { id: "a", ms: START },
+  ]);
+  expect(ids(await new Follower(source, { from: new Date(START), isBackFill: true }).look())).toEqual(["a"]);
+});
+
+test("what was committed late, behind what was shown already, is not missed", async () => {
+  const items: Item[] = [];
+  const follower = new Follower(listOf(items).source, fromNow);
+  await follower.look();
+  items.push({ id: "new", ms: START + LONG_OVERLAP_MS });
+  expect(ids(await follower.look())).toEqual(["new"]);
+  items.push({ id: "quick", ms: START + LONG_OVERLAP_MS - QUICK_OVERLAP_MS });
+  items.push({ id: "slow", ms: START + 1 });
+  const shown: string[] = [];
+  for (let looks = 0; looks < 20; looks++) shown.push(...ids(await follower.look()));
+  expect(shown).toEqual(["quick", "slow"]);
+});
+
+test("after looks that failed nothing is left out", async () => {
+  const items: Item[] = [];
+  const { source, goAway } = listOf(items);
+  const follower = new Follower(source, fromNow);
+  await follower.look();
+  goAway(true);
+  await expect(follower.look()).rejects.toThrow("away");
+  items.push({ id: "meanwhile", ms: START + 1 }, { id: "much later", ms: START + 10 * LONG_OVERLAP_MS });
+  goAway(false);
+  expect(ids(await follower.look())).toEqual(["meanwhile", "much later"]);
+});
+
+test("what is open yet is looked at until it has ended, and shown as it changes", async () => {
+  const items: Item[] = [{ id: "a", ms: START, state: "failed" }];
+  const { source } = listOf(items, ({ state }) => state === "failed");
+  const follower = new Follower(source, { from: new Date(START), isBackFill: true });
+  await follower.look();
+  items.push({ id: "b", ms: START + LONG_OVERLAP_MS - 1, state: "success" });
+  await follower.look();
+  items[0] = { id: "a", ms: START, state: "success" };
+  expect(await follower.look()).toEqual([items[0]]);
+});
+
+test("a look that meets too much says so, once", async () => {
+  const items = Array.from({ length: 2 * MAX_PAGES + 1 }, (_, index) => ({
+    id: `${index}`,
+    ms: START + index,
+  }));
+  const follower = new Follower(listOf(items).source, { from: new Date(START), isBackFill: true });
+  expect(await follower.look()).toHaveLength(2 * MAX_PAGES);
+  expect([follower.takeLeftOut(), follower.takeLeftOut()]).toEqual([true, false]);
+});

@@ -1,0 +1,32 @@
+// Sends a request to the URL on the user's own command line. This is the user's tool on the user's machine: the guard
+// that keeps customers' URLs away from private addresses has no place here.
+import type { LocalRequest } from "./request.ts";
+
+export type LocalAnswer =
+  | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
+  /** Nothing listens there. */
+  | { readonly kind: "refused"; readonly error: string }
+  /** It may have arrived. */
+  | { readonly kind: "failed"; readonly error: string; readonly durationMs: number };
+
+const TIMEOUT_MS = 30_000;
+
+export async function forward(
+  url: string,
+  { headers, body }: LocalRequest,
+  ending: AbortSignal,
+): Promise<LocalAnswer> {
+  const startedAt = performance.now();
+  const durationMs = (): number => Math.round(performance.now() - startedAt);
+  try {
+    const signal = AbortSignal.any([ending, AbortSignal.timeout(TIMEOUT_MS)]);
+    const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
+    await response.arrayBuffer();
+    return { kind: "answered", status: response.status, durationMs: durationMs() };
+  } catch (error) {
+    const { code, message, name } = ((error as Error).cause ?? error) as Error & { code?: string };
+    if (code === "ECONNREFUSED") return { kind: "refused", error: code };
+    const text = name === "TimeoutError" ? `no answer within ${TIMEOUT_MS / 1000} s` : code || message;
+    return { kind: "failed", error: text, durationMs: durationMs() };
+  }
+}

@@ -1,0 +1,230 @@
+// `sign`, `verify` and `completion`: commands that need nobody.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { operationsOf } from "@posthorn/client";
+import { generateSecret, generateSigningKey } from "@posthorn/wire";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type CommandOptions, runCommand } from "../../../../tests/support/run-command.ts";
+
+const secret = generateSecret();
+const body = '{"id":"evt_1","data":{"total":1.0}}';
+
+/** A request as it would come over the wire, signed just now unless told. */
+async function request(args: readonly string[] = [], text = body): Promise<string> {
+  const { code, out, err } = await runCommand(["sign", "--secret", secret, ...args], { stdin: text });
+  expect([code, err]).toEqual([0, ""]);
+  return `POST /hooks HTTP/1.1\r\nHost: example.com\r\n${out.trim().replaceAll("\n", "\r\n")}\r\n\r\n${text}`;
+}
+
+const verify = (args: readonly string[], options: CommandOptions) => runCommand(["verify", ...args], options);
+
+describe("sign and verify", () => {
+  test("agree, and verify says which schemes hold", async () => {
+    const result = await verify(["--secret", secret], { stdin: await request() });
+    expect(result.code).toBe(0);
+    expect(result.out).toBe(
+      "valid    t-v1: signed with the secret given, just now\n" +
+        "valid    standard-webhooks: signed with the secret given, just now\n",
+    );
+    const { json } = await verify(["--secret", secret, "--json"], { stdin: await request() });
+    expect(json).toEqual({
+      valid: true,
+      findings: ["t-v1", "standard-webhooks"].map((scheme) => ({
+        scheme,
+        ok: true,
+        reason: null,
+        message: expect.any(String),
+      })),
+    });
+  });
+
+  test.each(["t-v1", "sha256", "two-headers", "standard-webhooks"])("agree on %s alone", async (scheme) => {
+    const { code, out } = await verify(["--secret", secret], { stdin: await request(["--scheme", scheme]) });
+    expect([code, out]).toEqual([0, expect.stringContaining(`valid    ${scheme}:`)]);
+  });
+
+  test("agree on an ed25519 key, with a prefix and an id of one's own, and take headers one by one", async () => {
+    const { signingKey, publicKey } = await generateSigningKey();
+    const args = [
+      "--secret",
+      signingKey,
+      "--scheme",
+      "standard-webhooks-v1a",
+      "--id",
+      "evt_1",
+      "--header-prefix",
+      "X-Shop",
+      "--json",
+    ];
+    const { json } = await runCommand(["sign", ...args], { stdin: body });
+    const headers = Object.entries(json).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
+    const result = await verify(["--secret", publicKey, "--header-prefix", "X-Shop", ...headers], {
+      stdin: body,
+    });
+    expect([result.code, result.out]).toEqual([0, expect.stringContaining("valid    standard-webhooks-v1a")]);
+  });
+
+  test("a request or a body can be in a file", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "posthorn-verify-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, "request"), await request());
+    expect((await verify(["--secret", secret, "--request", join(folder, "request")], {})).code).toBe(0);
+    writeFileSync(join(folder, "body"), body);
+    const { json } = await runCommand(["sign", "--secret", secret, "--body", join(folder, "body"), "--json"]);
+    const headers = Object.entries(json).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
+    expect((await verify(["--secret", secret, ...headers, "--body", join(folder, "body")], {})).code).toBe(0);
+  });
+});
+
+describe("verify says why not", () => {
+  const anHourAgo = String(Math.floor(Date.now() / 1000) - 3600);
+
+  test.each<[what: string, make: () => Promise<string>, args: string[], says: string]>([
+    [
+      "another secret",
+      () => request(),
+      ["--secret", generateSecret()],
+      "no secret given has signed these bytes",
+    ],
+    [
+      "an old timestamp",
+      () => request(["--timestamp", anHourAgo]),
+      ["--secret", secret],
+      "the timestamp is older than allowed",
+    ],
+    [
+      "a time to come",
+      () => request(),
+      ["--secret", secret, "--now", "2020-01-01T00:00:00Z"],
+      "the timestamp lies in the future",
+    ],
+    [
+      "a line end more",
+      async () => `${await request()}\n`,
+      ["--secret", secret],
+      "the body was changed on the way: a line end was added",
+    ],
+    [
+      "a line end less",
+      async () => (await request([], `${body}\n`)).slice(0, -1),
+      ["--secret", secret],
+      "its last line end is missing",
+    ],
+    [
+      "JSON written again",
+      async () => (await request([], '{"a":1}')).replace('{"a":1}', '{\n  "a": 1\n}'),
+      ["--secret", secret],
+      "the JSON was parsed and written again",
+    ],
+    [
+      "a body that differs",
+      async () => (await request()).replace("1.0", "2.0"),
+      ["--secret", secret],
+      "or the body was changed",
+    ],
+    [
+      "a signature of no form",
+      async () => (await request(["--scheme", "t-v1"])).replace(/t=\d+,v1=\S+/, "nonsense"),
+      ["--secret", secret],
+      "not written as this scheme writes it",
+    ],
+    [
+      "an id that was dropped",
+      async () => (await request(["--scheme", "standard-webhooks"])).replace(/^webhook-id:.*\r\n/m, ""),
+      ["--secret", secret],
+      "a header that it needs is missing",
+    ],
+  ])("%s", async (_what, make, args, says) => {
+    const result = await verify(args, { stdin: await make() });
+    expect(result.code).toBe(1);
+    expect(result.out).toContain(says);
+    expect(result.err).toContain("not to be trusted");
+    expect(result.out + result.err).not.toContain(secret);
+    const json = await verify([...args, "--json"], { stdin: await make() });
+    expect([json.code, json.json.valid]).toEqual([1, false]);
+  });
+
+  test("not of age when told not to look, nor at the last second allowed, but one later", async () => {
+    const stdin = await request(["--timestamp", "1700000000"]);
+    const at = (seconds: number) => new Date((1_700_000_000 + seconds) * 1000).toISOString();
+    const codeAt = async (...args: string[]) => (await verify(["--secret", secret, ...args], { stdin })).code;
+    expect(await codeAt("--tolerance", "0")).toBe(0);
+    expect(await codeAt("--now", at(300))).toBe(0);
+    expect(await codeAt("--now", at(301))).toBe(1);
+  });
+
+  test.each<[what: string, args: string[], stdin: string, says: string]>([
+    ["no request", [], body, "an empty line between headers and body is missing"],
+    [
+      "no signature",
+      [],
+      `Host: x\n\n${body}`,
+      "There is no X-Webhook-Signature and no webhook-signature header. Was the whole request given?",
+    ],
+    ["another prefix", [], `X-Shop-Signature: t=1,v1=00\n\n${body}`, "give --header-prefix x-shop"],
+    ["a line that is no header", [], `nonsense\n\n${body}`, '"nonsense" is no header'],
+    ["both ways at once", ["--header", "a: b", "--request", "x"], "", "not both"],
+    ["a tolerance in words", ["--tolerance", "long"], "", "--tolerance is a whole number"],
+    ["a time in words", ["--now", "soon"], "", "--now is a time"],
+  ])("and that it was asked wrongly: %s", async (_what, args, stdin, says) => {
+    const result = await verify(["--secret", secret, ...args], { stdin });
+    expect([result.code, result.out]).toEqual([2, ""]);
+    expect(result.err).toContain(says);
+  });
+});
+
+test.each<[what: string, args: string[], says: string]>([
+  ["half a secret", ["--secret", "whsec_abc"], "is not whole"],
+  ["schemes that do not go together", ["--secret", secret, "--scheme", "t-v1,sha256"], "choose one"],
+  ["a time in words", ["--secret", secret, "--timestamp", "now"], "--timestamp is a Unix time"],
+  ["an id with a dot", ["--secret", secret, "--id", "a.b"], "no dot"],
+  ["a prefix that is none", ["--secret", secret, "--header-prefix", "X Shop"], "header prefix"],
+  [
+    "a key that cannot sign",
+    ["--secret", "whpk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
+    "None of the secrets can sign",
+  ],
+])("sign refuses %s", async (_what, args, says) => {
+  const result = await runCommand(["sign", ...args], { stdin: body });
+  expect([result.code, result.out]).toEqual([2, ""]);
+  expect(result.err).toContain(says);
+});
+
+describe("completion", () => {
+  test("bash completes commands, their commands, and options behind arguments", async () => {
+    const { out } = await runCommand(["completion", "bash"]);
+    const complete = (...words: string[]): string[] => {
+      const script = `${out}\nCOMP_WORDS=(posthorn ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}; _posthorn; echo "\${COMPREPLY[@]}"`;
+      return execFileSync("bash", ["-c", script], { encoding: "utf8" }).trim().split(" ");
+    };
+    expect(complete("tr")).toEqual(["trace"]);
+    expect(complete("endpoints", "e")).toEqual(["enable"]);
+    expect(complete("endpoints", "rotate-secret", "ep_1", "--ov")).toEqual(["--overlap-seconds"]);
+    expect(complete("endpoints", "list", "--tenant", "acme", "--j")).toEqual(["--json"]);
+    expect(complete("")).toEqual(expect.arrayContaining(["dev", "serve", "listen", "completion"]));
+  });
+
+  test("zsh and fish get the same words, and other shells a word", async () => {
+    expect((await runCommand(["completion", "zsh"])).out).toMatch(/^#compdef posthorn\n.*bashcompinit/s);
+    expect((await runCommand(["completion", "fish"])).out).toContain(
+      "__fish_seen_subcommand_from endpoints; and __fish_seen_subcommand_from enable",
+    );
+    expect(await runCommand(["completion", "powershell"])).toMatchObject({ code: 2, out: "" });
+  });
+});
+
+test("the operations of the API are listed without a server and without a key", async () => {
+  const env = { POSTHORN_DATA_DIR: "/nowhere" };
+  expect((await runCommand(["api"], { env })).out).toMatch(/endpoints\.rotateSecret +POST/);
+  const names = (await runCommand(["api", "--json"], { env })).json.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(operationsOf().map(([name]) => name));
+});
+
+test("help and version end well, and every command has a help of its own", async () => {
+  expect(await runCommand(["--help"])).toMatchObject({ code: 0, err: "" });
+  expect((await runCommand(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await runCommand(["endpoints", "create", "--help"])).out).toContain("--description <text>");
+  expect((await runCommand(["nonsense", "--json"])).err).toContain('{"error":{"code":"usage"');
+});

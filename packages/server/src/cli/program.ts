@@ -1,0 +1,86 @@
+// The posthorn command: what it knows.
+import { Command, Option } from "commander";
+import { VERSION } from "../version.ts";
+import { addApi } from "./commands/api.ts";
+import { addCompletion } from "./commands/completion.ts";
+import { addDeliveries } from "./commands/deliveries.ts";
+import { type DevFlags, dev } from "./commands/dev.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addEndpoints } from "./commands/endpoints.ts";
+import { addEvents } from "./commands/events.ts";
+import { addKeys } from "./commands/keys.ts";
+import { addListen } from "./commands/listen.ts";
+import { addMembers } from "./commands/members.ts";
+import { type MigrateFlags, migrate } from "./commands/migrate.ts";
+import { addPublish } from "./commands/publish.ts";
+import { type ServeFlags, serve } from "./commands/serve.ts";
+import { addSign } from "./commands/sign.ts";
+import { addTail } from "./commands/tail.ts";
+import { addTenants } from "./commands/tenants.ts";
+import { addTrace } from "./commands/trace.ts";
+import { addVerify } from "./commands/verify.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command("posthorn")
+    .description("Durable outbound webhooks on your own PostgreSQL")
+    .version(VERSION)
+    .showHelpAfterError("(add --help for what there is)")
+    // Thrown instead of ending the process: `run` decides on the exit code. Commands made from here on inherit it.
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.complain(text.trimEnd()),
+    });
+  addServers(program);
+  addDoctor(program, terminal);
+  addPublish(program, terminal);
+  addTrace(program, terminal);
+  addTail(program, terminal);
+  addListen(program, terminal);
+  addEvents(program, terminal);
+  addDeliveries(program, terminal);
+  addEndpoints(program, terminal);
+  addTenants(program, terminal);
+  addMembers(program, terminal);
+  addKeys(program, terminal);
+  addApi(program, terminal);
+  addSign(program, terminal);
+  addVerify(program, terminal);
+  addCompletion(program, terminal);
+  return program;
+}
+
+function addServers(program: Command): void {
+  const port = new Option("-p, --port <number>", "port of the HTTP server (PORT, default 8400)");
+  const host = new Option("--host <address>", "address to listen on (HOST, default 127.0.0.1)");
+  const dataDir = new Option(
+    "--data-dir <folder>",
+    "embedded database and keys (POSTHORN_DATA_DIR, default .posthorn)",
+  );
+  program
+    .command("dev")
+    .description("start everything on this machine and deliver a first event")
+    .addOption(port)
+    .addOption(host)
+    .addOption(dataDir)
+    .action((flags: DevFlags) => dev(flags));
+  program
+    .command("serve")
+    .description("start the server")
+    .addOption(
+      new Option("--role <role>", "what this process does").choices(["all", "api", "worker"]).default("all"),
+    )
+    .addOption(port)
+    .addOption(host)
+    .addOption(dataDir)
+    .action((flags: ServeFlags) => serve(flags));
+  program
+    .command("migrate")
+    .description("bring the database to the schema of this version")
+    .addOption(new Option("--dry-run", "print the SQL, change nothing").conflicts("status"))
+    .option("--status", "say what is applied and what is pending")
+    .option("--json", "answer in JSON")
+    .addOption(dataDir)
+    .action((flags: MigrateFlags) => migrate(flags));
+}

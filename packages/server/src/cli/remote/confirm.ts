@@ -1,0 +1,11 @@
+// What cannot be taken back is asked for once more, where somebody can answer. A script has said what it wants.
+import { CliError } from "../failure.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean } from "../terminal/text.ts";
+
+export async function confirm(terminal: Terminal, what: string, isSure: boolean | undefined): Promise<void> {
+  if (isSure || !terminal.isInteractive) return;
+  const answer = await terminal.ask(`${clean(what)} Go on? [y/N] `);
+  if (/^y(es)?$/i.test(answer.trim())) return;
+  throw new CliError("failed", "Nothing was changed. Answer y to go on, or give --yes.");
+}

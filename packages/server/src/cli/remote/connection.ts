@@ -1,0 +1,113 @@
+// Which server a command talks to, and as whom: the command line first, then the environment, then what
+// `posthorn dev` left in the data directory of this machine.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createClient, PosthornApiError, type PosthornClient, problemOf } from "@posthorn/client";
+import { httpUrl } from "../../config/parsers.ts";
+import { settings } from "../../config/settings.ts";
+import type { Environment } from "../../config.ts";
+import { CliError, usage } from "../failure.ts";
+
+export interface ConnectionFlags {
+  readonly url?: string;
+  readonly key?: string;
+}
+
+export interface Connection {
+  readonly url: string;
+  readonly key: string;
+  readonly client: PosthornClient;
+  /** Text in and out, for what parsing and writing again would change. */
+  send(method: "GET" | "POST", path: string, body?: string): Promise<string>;
+  /** The server's clock by the last answer; ours until there was one. */
+  now(): Date;
+}
+
+export const DEFAULT_URL = `http://127.0.0.1:${settings.port.default}`;
+const TIMEOUT_MS = 30_000;
+
+export function connect(flags: ConnectionFlags, env: Environment): Connection {
+  const url = urlOf(flags, env);
+  const key = keyOf(flags, env, url);
+  let aheadMs = 0;
+  const send: typeof fetch = async (input, init) => {
+    const response = await reach(url, () =>
+      fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(TIMEOUT_MS) }),
+    );
+    const date = Date.parse(response.headers.get("date") ?? "");
+    if (!Number.isNaN(date)) aheadMs = date - Date.now();
+    return response;
+  };
+  return {
+    url,
+    key,
+    client: createClient({ url, key, fetch: send }),
+    send: async (method, path, body) => {
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const response = await send(url + path, { method, headers, ...(body !== undefined && { body }) });
+      if (!response.ok) throw new PosthornApiError(await problemOf(response));
+      return await response.text();
+    },
+    now: () => new Date(Date.now() + aheadMs),
+  };
+}
+
+function urlOf(flags: ConnectionFlags, env: Environment): string {
+  const text = flags.url ?? (env.POSTHORN_URL || DEFAULT_URL);
+  try {
+    return httpUrl(text);
+  } catch (error) {
+    const name = flags.url === undefined ? "POSTHORN_URL" : "--url";
+    throw usage(`${name} ${(error as Error).message}. It is ${JSON.stringify(text)}.`);
+  }
+}
+
+function keyOf(flags: ConnectionFlags, env: Environment, url: string): string {
+  const key = flags.key ?? (env.POSTHORN_API_KEY || keyFromFile(env) || keyOfThisMachine(env, url));
+  if (key && /^[\x21-\x7e]+$/.test(key)) return key;
+  throw usage(
+    key
+      ? "The key has characters that no key has. Copy it again, without line breaks and quotes."
+      : "There is no key. Give one with --key or in POSTHORN_API_KEY; `posthorn keys create` makes them.",
+  );
+}
+
+function keyFromFile(env: Environment): string | undefined {
+  const path = env.POSTHORN_API_KEY_FILE;
+  if (!path) return undefined;
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    throw usage(`POSTHORN_API_KEY_FILE names ${path}, which cannot be read (${codeOf(error)}).`);
+  }
+}
+
+/** Only for a server on this machine: the key of this one is nobody else's business. */
+function keyOfThisMachine(env: Environment, url: string): string | undefined {
+  if (!/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(new URL(url).hostname)) return undefined;
+  if (env.POSTHORN_ADMIN_KEY) return env.POSTHORN_ADMIN_KEY;
+  try {
+    return readFileSync(join(env.POSTHORN_DATA_DIR || settings.dataDir.default, "admin-key"), "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+async function reach<Result>(url: string, call: () => Promise<Result>): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    if ((error as Error).name === "AbortError") throw error;
+    throw new CliError(
+      "unreachable",
+      `The server at ${url} cannot be reached (${codeOf(error)}). Check that it runs there, or name another with --url or POSTHORN_URL.`,
+      { cause: error },
+    );
+  }
+}
+
+function codeOf(error: unknown): string {
+  const { cause, code, message } = error as { cause?: unknown; code?: string; message?: string };
+  if (cause !== undefined) return codeOf(cause);
+  return code || message || String(error);
+}

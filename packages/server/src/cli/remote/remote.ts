@@ -1,0 +1,147 @@
+// A command that talks to a server: the options all of them have, and what they are given to work with.
+import { type Command, Option } from "commander";
+import { usage } from "../failure.ts";
+import { progressBar } from "../terminal/progress-bar.ts";
+import { type Column, table } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, jsonText } from "../terminal/text.ts";
+import { type Connection, type ConnectionFlags, connect, DEFAULT_URL } from "./connection.ts";
+
+export interface Remote extends Connection {
+  readonly terminal: Terminal;
+  readonly isJson: boolean;
+}
+
+export interface RemoteFlags extends ConnectionFlags {
+  readonly json?: boolean;
+}
+
+/** Adds the options and runs it; `args` are the words on the command line in their order. */
+export function remote<Flags extends object>(
+  command: Command,
+  terminal: Terminal,
+  run: (remote: Remote, args: readonly string[], flags: Flags) => Promise<void>,
+): Command {
+  return remoteOptions(command).action(async (...given: unknown[]) => {
+    const flags = given.at(-2) as RemoteFlags & Flags;
+    await run(openRemote(terminal, flags), given.slice(0, -2) as string[], flags);
+  });
+}
+
+export function remoteOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--url <url>", `where the server is (POSTHORN_URL, default ${DEFAULT_URL})`))
+    .addOption(new Option("--key <key>", "API key (POSTHORN_API_KEY)"))
+    .addOption(new Option("--json", "answer in JSON"));
+}
+
+export function openRemote(terminal: Terminal, flags: RemoteFlags): Remote {
+  return { ...connect(flags, terminal.env), terminal, isJson: flags.json ?? false };
+}
+
+/** The answer as it came, or in words. */
+export function show<Answer>(
+  { terminal, isJson }: Remote,
+  answer: Answer,
+  words: (answer: Answer) => string,
+) {
+  terminal.print(isJson ? jsonText(answer) : words(answer));
+}
+
+interface Page<Item> {
+  readonly data: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+/** Of `listOptions`. */
+export interface PageFlags {
+  readonly limit?: string;
+  readonly cursor?: string;
+}
+
+const PAGE_LIMIT = 250;
+
+/** Up to `limit` items, page after page; JSON has the cursor of what is left, as a page of the API has. */
+export async function showList<Item>(
+  remote: Remote,
+  { limit = "50", cursor }: PageFlags,
+  fetchPage: (page: { limit: number; cursor: string | undefined }) => Promise<Page<Item>>,
+  { columns, none }: { readonly columns: readonly Column<Item>[]; readonly none: string },
+): Promise<void> {
+  const wanted = wholeNumber("--limit", limit, 1, 100_000);
+  const { terminal } = remote;
+  const bar = progressBar(terminal, "Reading");
+  const data: Item[] = [];
+  let next = cursor ?? null;
+  try {
+    do {
+      const page = await fetchPage({
+        limit: Math.min(PAGE_LIMIT, wanted - data.length),
+        cursor: next ?? undefined,
+      });
+      data.push(...page.data);
+      next = page.next_cursor;
+      if (next !== null && data.length < wanted) bar.update(data.length, null);
+    } while (next !== null && data.length < wanted);
+  } finally {
+    bar.end();
+  }
+  show(remote, { data, next_cursor: next }, () =>
+    data.length === 0 ? none : table(terminal, columns, data),
+  );
+  if (next !== null && !remote.isJson) {
+    terminal.complain(`There are more: give --limit ${wanted * 2}, or --cursor ${clean(next)}`);
+  }
+}
+
+export function listOptions(command: Command): Command {
+  return command
+    .option("--limit <number>", "how many at most (default 50)")
+    .option("--cursor <cursor>", "where the list before ended");
+}
+
+export function timeOptions(command: Command): Command {
+  return command
+    .option("--since <time>", "from this time on: 2026-11-15T09:30:00Z, or how long ago: 10m, 2h, 3d")
+    .option("--until <time>", "up to this time, in the same forms");
+}
+
+export function wholeNumber(name: string, text: string, min: number, max: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw usage(`${name} is a whole number from ${min} to ${max}, not ${JSON.stringify(text)}.`);
+}
+
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `10m` before now, or a time of its own. */
+export function momentOf(name: string, text: string, now: Date): Date {
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (unit !== undefined)
+    return new Date(now.getTime() - Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS]);
+  const ms = /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(ms)) return new Date(ms);
+  throw usage(
+    `${name} is a time such as 2026-11-15T09:30:00Z, or how long ago such as 10m, 2h or 3d, not ${JSON.stringify(text)}.`,
+  );
+}
+
+export interface TimeFlags {
+  readonly since?: string;
+  readonly until?: string;
+}
+
+export function timeFilters({ since, until }: TimeFlags, now: Date) {
+  return {
+    created_after: since === undefined ? undefined : momentOf("--since", since, now).toISOString(),
+    created_before: until === undefined ? undefined : momentOf("--until", until, now).toISOString(),
+  };
+}
+
+/** `a,b, c` */
+export function listOf(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}

@@ -1,0 +1,133 @@
+// The commands about endpoints, tenants, members and keys against a real server, in words and in JSON.
+import { describe, expect, test } from "vitest";
+import { receiver, useCommandServer } from "../../../../tests/support/command-server.ts";
+
+const { posthorn, makeEndpoint } = useCommandServer();
+
+describe("endpoints", () => {
+  test("are made, shown, changed, turned off and on, tried, given new secrets, and deleted", async () => {
+    await posthorn(["tenants", "put", "endpoints"]);
+    const of = ["--tenant", "endpoints"];
+    const url = await receiver(200);
+    const made = await posthorn([
+      "endpoints",
+      "create",
+      url,
+      ...of,
+      "--events",
+      "order.*, a.b",
+      "--description",
+      "shop",
+      "--data",
+      '{"timeout_ms":5000}',
+      "--json",
+    ]);
+    expect(made.json).toMatchObject({
+      events: ["order.*", "a.b"],
+      timeout_ms: 5000,
+      secret: expect.stringMatching(/^whsec_/),
+    });
+    const { id } = made.json;
+    expect((await posthorn(["endpoints", "create", url, ...of])).out).toMatch(
+      /The secret, shown this once: whsec_\S+/,
+    );
+    expect((await posthorn(["endpoints", "list", ...of])).out).toMatch(/active .*shop/);
+    expect((await posthorn(["endpoints", "list", ...of, "--json"])).json.data).toHaveLength(2);
+    expect((await posthorn(["endpoints", "get", id, ...of])).out).toContain("shop");
+    expect(
+      (await posthorn(["endpoints", "update", id, ...of, "--to", `${url}/new`, "--json"])).json.url,
+    ).toBe(`${url}/new`);
+    expect((await posthorn(["endpoints", "update", id, ...of])).code).toBe(2);
+    expect((await posthorn(["endpoints", "disable", id, ...of])).out).toContain("disabled (manual)");
+    expect(
+      (await posthorn(["endpoints", "enable", id, ...of, "--backlog", "discard", "--json"])).json.is_active,
+    ).toBe(true);
+    expect((await posthorn(["endpoints", "test", id, ...of, "--json"])).json.delivery_id).toMatch(/^dlv_/);
+    expect(
+      (await posthorn(["endpoints", "rotate-secret", id, ...of, "--overlap-seconds", "60"])).out,
+    ).toMatch(/^whsec_\S+\nThe one before is valid until 20/);
+    expect((await posthorn(["endpoints", "delete", id, ...of])).out).toBe(`${id} is deleted.\n`);
+    expect((await posthorn(["endpoints", "get", id, ...of])).code).toBe(3);
+  });
+
+  test("what cannot be taken back is asked for where somebody can answer", async () => {
+    const id = await makeEndpoint("asking", "https://hooks.example/in");
+    const remove = ["endpoints", "delete", id, "--tenant", "asking"];
+    const no = await posthorn(remove, { answers: "n" });
+    expect(no).toMatchObject({ code: 1, out: "" });
+    expect(no.err).toMatch(
+      /^The endpoint ep_\S+ is deleted, and what it is owed is cancelled\. Go on\? \[y\/N\] /,
+    );
+    expect((await posthorn(["endpoints", "get", id, "--tenant", "asking"])).code).toBe(0);
+    expect(await posthorn([...remove, "--yes"], { answers: "n" })).toMatchObject({ code: 0, err: "" });
+  });
+});
+
+describe("tenants, members and keys", () => {
+  test("tenants are made, changed, shown and deleted", async () => {
+    expect(
+      (await posthorn(["tenants", "put", "t1", "--name", "One", "--inactive", "--json"])).json,
+    ).toMatchObject({ name: "One", is_active: false });
+    expect((await posthorn(["tenants", "put", "t1", "--active"])).out).toMatch(/active {3}yes/);
+    expect((await posthorn(["tenants", "get", "t1", "--json"])).json.name).toBe("One");
+    expect(
+      (await posthorn(["tenants", "list", "--limit", "1000", "--json"])).json.data.map(
+        ({ id }: { id: string }) => id,
+      ),
+    ).toContain("t1");
+    expect((await posthorn(["tenants", "delete", "t1", "--json"])).json).toEqual({ id: "t1", deleted: true });
+  });
+
+  test("members are made, shown, given a token and removed", async () => {
+    await posthorn(["tenants", "put", "clubs"]);
+    const of = ["--tenant", "clubs"];
+    expect(
+      (
+        await posthorn([
+          "members",
+          "put",
+          "ann",
+          ...of,
+          "--role",
+          "owner",
+          "--email",
+          "ann@example.com",
+          "--json",
+        ])
+      ).json.role,
+    ).toBe("owner");
+    expect((await posthorn(["members", "get", "ann", ...of])).out).toContain("ann@example.com");
+    expect((await posthorn(["members", "list", ...of])).out).toMatch(/ann +owner/);
+    const token = await posthorn(["members", "token", "ann", ...of, "--expires-in", "60", "--json"]);
+    expect((await posthorn(["endpoints", "list", ...of, "--key", token.json.key])).code).toBe(0);
+    expect((await posthorn(["members", "delete", "ann", ...of])).out).toBe("ann is no member any more.\n");
+  });
+
+  test("keys are made, used, listed and revoked", async () => {
+    await posthorn(["tenants", "put", "keyed"]);
+    const made = await posthorn([
+      "keys",
+      "create",
+      "shop",
+      "--scopes",
+      "events:publish,deliveries:read",
+      "--tenant",
+      "keyed",
+      "--rate-limit",
+      "50",
+      "--expires-at",
+      "2099-01-01T00:00:00Z",
+    ]);
+    const [, key = "", id = ""] = /^(\S+)\nIt is shown this once\. Its id is (\S+)\.\n$/.exec(made.out) ?? [];
+    expect((await posthorn(["publish", "a.b", "--tenant", "keyed", "--key", key])).code).toBe(0);
+    expect((await posthorn(["keys", "list", "--tenant", "keyed"])).out).toMatch(
+      /shop +keyed +events:publish deliveries:read/,
+    );
+    const refused = await posthorn(["keys", "list", "--key", key]);
+    expect(refused).toMatchObject({ code: 3, out: "" });
+    expect(refused.err).toContain("needs the scope admin");
+    expect((await posthorn(["keys", "revoke", id, "--json"])).json).toEqual({ id, revoked: true });
+    const wrong = await posthorn(["keys", "create", "x", "--scopes", "everything"]);
+    expect(wrong).toMatchObject({ code: 2 });
+  });
+});

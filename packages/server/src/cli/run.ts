@@ -1,0 +1,26 @@
+// Runs a command line, and turns whatever went wrong into a sentence and an exit code.
+import { CommanderError } from "commander";
+import { describeFailure, EXIT_CODES } from "./failure.ts";
+import { createProgram } from "./program.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import { cleanLines, jsonText, toned } from "./terminal/text.ts";
+
+/** `args` are those behind the name of the program. The exit code is what it resolves to. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await createProgram(terminal).parseAsync(args, { from: "user" });
+    return EXIT_CODES.ok;
+  } catch (error) {
+    const { failure, code, message } = describeFailure(error);
+    const wantsJson = args.includes("--json");
+    if (error instanceof CommanderError) {
+      // it has said it already, in words
+      if (wantsJson && failure !== "ok") terminal.complain(jsonText({ error: { code, message } }, 0));
+    } else if (wantsJson) {
+      terminal.complain(jsonText({ error: { code, message } }, 0));
+    } else {
+      terminal.complain(toned(terminal, "bad", cleanLines(message)));
+    }
+    return EXIT_CODES[failure];
+  }
+}

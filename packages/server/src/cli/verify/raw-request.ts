@@ -1,0 +1,40 @@
+// A request as it came over the wire, or as curl, a proxy or a log shows one: an optional first line, headers, an empty
+// line, and the bytes of the body.
+import { usage } from "../failure.ts";
+
+export interface RawRequest {
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  readonly body: Uint8Array;
+}
+
+export function parseRequest(bytes: Buffer): RawRequest {
+  const { head, body } = split(bytes);
+  const [first = "", ...rest] = head.split(/\r?\n/);
+  const lines = /^[A-Z]+ \S+( HTTP\/[\d.]+)?$/.test(first) ? rest : [first, ...rest];
+  const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
+  for (const line of lines.filter((line) => line !== "")) {
+    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    if (name === undefined || value === undefined) {
+      throw usage(
+        `"${line.slice(0, 60)}" is no header. Write each as 'name: value', then an empty line, then the body.`,
+      );
+    }
+    const lower = name.toLowerCase();
+    headers[lower] = [...(headers[lower] ?? []), value];
+  }
+  return { headers, body };
+}
+
+function split(bytes: Buffer): { head: string; body: Buffer } {
+  const ends = ["\r\n\r\n", "\n\n"]
+    .map((mark) => ({ at: bytes.indexOf(mark), length: mark.length }))
+    .filter(({ at }) => at !== -1)
+    .toSorted((a, b) => a.at - b.at);
+  const [end] = ends;
+  if (end === undefined) {
+    throw usage(
+      "This is no request: an empty line between headers and body is missing. Pipe the whole request in, or give the headers with --header.",
+    );
+  }
+  return { head: bytes.subarray(0, end.at).toString("latin1"), body: bytes.subarray(end.at + end.length) };
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { END_REASONS } from "../../../../posthorn/src/storage/queries/deliveries/delivery-row.ts";
+import { adviceFor } from "./advice.ts";
+
+const delivery = {
+  id: "dlv_1",
+  state: "pending" as const,
+  dead_reason: null,
+  next_retry_at: null,
+  tenant: "acme",
+  attempts: [],
+};
+const health = {
+  consecutive_failures: 0,
+  failing_since: null,
+  last_error: null,
+  probe_at: null,
+  throttled_until: null,
+};
+const endpoint = { id: "ep_1", is_active: true, circuit: "closed" as const, health };
+
+test.each([
+  ["success", delivery, endpoint, null],
+  ["in_flight", delivery, endpoint, "being sent at this moment"],
+  ["pending", delivery, endpoint, "It waits for its turn"],
+  [
+    "failed",
+    { ...delivery, next_retry_at: "2026-11-15T10:00:00Z" },
+    endpoint,
+    "by itself at 2026-11-15T10:00:00Z. To try it now: posthorn retry dlv_1",
+  ],
+  ["failed", delivery, { ...endpoint, circuit: "open" as const }, "only probed"],
+  ["failed", delivery, { ...endpoint, is_active: false }, "posthorn endpoints enable ep_1 --tenant acme"],
+  ["failed", { ...delivery, next_retry_at: "2026-11-15T10:00:00Z" }, null, "posthorn retry dlv_1"],
+] as const)("a delivery in state %s", (state, given, of, says) => {
+  const advice = adviceFor({ ...given, state }, of);
+  if (says === null) expect(advice).toBeNull();
+  else expect(advice).toContain(says);
+});
+
+test.each(END_REASONS)("one that is dead because of %s has advice of its own", (dead_reason) => {
+  const advice = adviceFor({ ...delivery, state: "dead", dead_reason }, endpoint);
+  expect(advice).not.toContain("It is not tried again by itself");
+  if (dead_reason !== "endpoint_deleted") expect(advice).toContain("posthorn retry dlv_1");
+});

@@ -1,0 +1,42 @@
+// What a person can do about a delivery that has not arrived. Pure, so that every case has its line in a test.
+import type { DeliveryDetail, Endpoint } from "@posthorn/client";
+
+type Known = Pick<DeliveryDetail, "id" | "state" | "dead_reason" | "next_retry_at" | "tenant" | "attempts">;
+type KnownEndpoint = Pick<Endpoint, "id" | "is_active" | "circuit" | "health">;
+
+/** Null: there is nothing to do. */
+export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null): string | null {
+  const { state, id, tenant } = delivery;
+  if (state === "success") return null;
+  if (state === "in_flight") return "It is being sent at this moment. Look again in a few seconds.";
+  if (endpoint !== null && !endpoint.is_active) {
+    return `The endpoint is disabled. Set right what it fails with, then: posthorn endpoints enable ${endpoint.id} --tenant ${tenant}`;
+  }
+  if (state === "dead") return afterDeath(delivery);
+  if (endpoint !== null && endpoint.circuit !== "closed") {
+    return `The endpoint fails so often that it is only probed, next at ${endpoint.health.probe_at ?? "any moment"}. Look at what it answers; to try this one now: posthorn retry ${id}`;
+  }
+  if (delivery.next_retry_at !== null) {
+    return `It is tried again by itself at ${delivery.next_retry_at}. To try it now: posthorn retry ${id}`;
+  }
+  return "It waits for its turn. If it stays so, see that a worker runs: posthorn doctor";
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  attempts_exhausted: "It was tried as often as the retry policy allows. Set the receiver right",
+  too_old: "It became older than the retry policy allows. Set the receiver right",
+  rejected: "The receiver refuses it, and says why in its answer above. Set the receiver right",
+  redirect: "The receiver is elsewhere now. Change the endpoint's URL to where it redirects",
+  blocked_address:
+    "The URL leads to an address that may not be called. Change it, or allow the address in POSTHORN_ALLOW_CIDRS",
+  invalid_request: "The endpoint's settings make no valid request. Look at its headers and URL",
+  gone: "The receiver said that it is gone. If it is not, enable the endpoint",
+  discarded: "It was discarded when the endpoint was enabled. If it is wanted after all",
+};
+
+function afterDeath({ id, dead_reason }: Known): string {
+  if (dead_reason === "endpoint_deleted")
+    return "The endpoint is deleted; nothing can be sent to it any more.";
+  const remedy = REMEDIES[dead_reason ?? ""] ?? "It is not tried again by itself";
+  return `${remedy}, then: posthorn retry ${id}`;
+}

@@ -1,0 +1,58 @@
+// Deliveries and attempts as a terminal shows them.
+import type { Attempt, Delivery } from "@posthorn/client";
+import { type Column, table } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, distanceText, type Tone, timeText } from "../terminal/text.ts";
+
+const TONES: Readonly<Record<string, Tone>> = { success: "good", failed: "warning", dead: "bad" };
+
+export function toneOfState(state: string): Tone | null {
+  return TONES[state] ?? null;
+}
+
+/** `dead (rejected)`, `failed, again in 4 s`. */
+export function stateText(
+  { state, dead_reason, next_retry_at }: Pick<Delivery, "state" | "dead_reason" | "next_retry_at">,
+  now: Date,
+): string {
+  if (dead_reason !== null) return `${state} (${clean(dead_reason)})`;
+  return next_retry_at === null ? state : `${state}, again ${distanceText(next_retry_at, now)}`;
+}
+
+export function deliveryColumns(now: Date): readonly Column<Delivery>[] {
+  return [
+    { title: "ID", value: ({ id }) => id },
+    {
+      title: "STATE",
+      value: (delivery) => stateText(delivery, now),
+      tone: ({ state }) => toneOfState(state),
+    },
+    { title: "TRIES", value: ({ attempt_count }) => attempt_count },
+    { title: "TYPE", value: ({ event_type }) => event_type, gives: true },
+    { title: "ENDPOINT", value: ({ endpoint_id }) => endpoint_id, gives: true },
+    { title: "CREATED", value: ({ created_at }) => timeText(created_at), gives: true },
+  ];
+}
+
+export function deliveryTable(terminal: Terminal, deliveries: readonly Delivery[]): string {
+  return table(terminal, deliveryColumns(new Date()), deliveries);
+}
+
+const attemptColumns: readonly Column<Attempt>[] = [
+  { title: "TRY", value: ({ number }) => number },
+  { title: "STARTED", value: ({ started_at }) => timeText(started_at) },
+  { title: "TOOK", value: ({ duration_ms }) => (duration_ms === null ? null : `${duration_ms} ms`) },
+  {
+    title: "ANSWER",
+    value: ({ status_code, error }) => status_code ?? error,
+    tone: ({ status_code }) =>
+      status_code !== null && status_code >= 200 && status_code < 300 ? "good" : "bad",
+  },
+  { title: "BECAUSE OF", value: ({ trigger }) => trigger },
+  { title: "NEXT TRY", value: ({ next_retry_at }) => timeText(next_retry_at) },
+  { title: "IT SAID", value: ({ response_body }) => response_body?.slice(0, 200), gives: true },
+];
+
+export function attemptTable(terminal: Terminal, attempts: readonly Attempt[]): string {
+  return table(terminal, attemptColumns, attempts);
+}
