@@ -26,9 +26,9 @@ test("the one that is too many is found again from where the step ended", () => 
 
 test("what may not be sent is counted by its reason, and uses nothing of the rate", () => {
   const wishes = [again("1", "0", "off"), again("2", "1", "gone"), again("3", "2")];
-  const lanes = new Map([
+  const lanes = new Map<string, { closed: "endpoint_disabled" | null }>([
     ["ep", open],
-    ["off", { closed: "endpoint_disabled" as const }],
+    ["off", { closed: "endpoint_disabled" }],
   ]);
   expect(chooseWishes({ ...plan, wishes }, 1, lanes)).toEqual({
     granted: wishes.slice(2),

@@ -33,15 +33,12 @@ export interface WalkedDeliveries {
   readonly lookedUpTo: Uuid | null;
 }
 
-/** So that a page takes 30 ms at most; with a type the event of each row has to be found. */
-const LOOK_AT = 5_000;
-const LOOK_AT_WITH_TYPE = 2_000;
-
-const lookAtOf = ({ type }: DeliveryWalk): number => (type === null ? LOOK_AT : LOOK_AT_WITH_TYPE);
+/** So that a page takes 30 ms at most, and a count a few hundred; with a type the event of each row has to be found. */
+const LOOK_AT = { page: 5_000, pageWithType: 2_000, count: 100_000, countWithType: 10_000 };
 
 export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise<WalkedDeliveries> {
   if (walk.endpointIds?.length === 0) return { rows: [], lookedUpTo: null };
-  const { text, values } = await prepare(db, walk, lookAtOf(walk));
+  const { text, values } = await prepare(db, walk, walk.type === null ? LOOK_AT.page : LOOK_AT.pageWithType);
   const found = await db.query<DeliveryRow & { lookedUpTo: Uuid | null }>(
     walkStatement(text, walk.direction),
     values,
@@ -51,13 +48,17 @@ export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise
   return { rows, lookedUpTo: rows.length === walk.limit ? null : (found[0]?.lookedUpTo ?? null) };
 }
 
-/** `isExact` false: there are more. Up to `walk.limit`, and of up to ten times as many rows looked at as for a page. */
+/** Up to `walk.limit`. `isExact` false: there are more, or more to look at than a count may take. */
 export async function countDeliveries(
   db: Queryable,
   walk: DeliveryWalk,
 ): Promise<{ readonly count: number; readonly isExact: boolean }> {
   if (walk.endpointIds?.length === 0) return { count: 0, isExact: true };
-  const { text, values } = await prepare(db, walk, lookAtOf(walk) * 10);
+  const { text, values } = await prepare(
+    db,
+    walk,
+    walk.type === null ? LOOK_AT.count : LOOK_AT.countWithType,
+  );
   const [row] = await db.query<{ count: number; isExact: boolean }>(countStatement(text), values);
   return row ?? { count: 0, isExact: true };
 }
