@@ -8,7 +8,7 @@ import type { Queryable } from "../storage/database.ts";
 import { walkDeliveries } from "../storage/queries/deliveries/walk.ts";
 import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
 import { eventsBetween, existingDeliveries } from "../storage/queries/events/stretch.ts";
-import type { MissingDelivery } from "../storage/queries/queue/owe-many.ts";
+import type { EndedDelivery, MissingDelivery } from "../storage/queries/queue/owe-many.ts";
 import type { HeldReplay } from "../storage/queries/replays/advance.ts";
 
 export interface StepPlan {
@@ -25,7 +25,8 @@ export interface Wish {
   readonly after: Uuid;
   readonly endpointId: Uuid;
   readonly what:
-    | { readonly kind: "ended" | "failed"; readonly id: Uuid }
+    | ({ readonly kind: "ended" } & EndedDelivery)
+    | { readonly kind: "failed"; readonly id: Uuid }
     | { readonly kind: "missing"; readonly delivery: MissingDelivery };
 }
 
@@ -64,9 +65,12 @@ async function planAgain(
     deadReason: range.reason,
     endedByMs: range.createdAtMs,
   });
-  const wishes = rows.map(({ id, endpointId, state }, index): Wish => {
-    const kind = state === "failed" ? "failed" : "ended";
-    return { after: rows[index - 1]?.id ?? range.position, endpointId, what: { kind, id } };
+  const wishes = rows.map(({ id, endpointId, state, subject, sequence }, index): Wish => {
+    const what =
+      state === "failed"
+        ? ({ kind: "failed", id } as const)
+        : ({ kind: "ended", id, subject, sequence } as const);
+    return { after: rows[index - 1]?.id ?? range.position, endpointId, what };
   });
   const last = rows.length === limit ? rows.at(-1)?.id : lookedUpTo;
   return { wishes, position: last ?? range.before, isLast: last == null };

@@ -1,8 +1,9 @@
 // Makes a planned step of a replay: what its rate allows becomes owed, what may not be sent is counted as skipped, and
 // the replay moves on, in one transaction.
 import type { Uuid } from "../model.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, Queryable } from "../storage/database.ts";
 import {
+  type EndedDelivery,
   type LockedLane,
   lockLanes,
   type MissingDelivery,
@@ -32,7 +33,7 @@ export async function takeStep(db: Database, seen: HeldReplay, plan: StepPlan): 
     if (replay === null) return null;
     const lanes = await lockLanes(tx, [...new Set(plan.wishes.map(({ endpointId }) => endpointId))]);
     const { granted, skipped, position } = chooseWishes(plan, replay.allowance, lanes);
-    const done = await grant();
+    const done = await grant(tx, granted, lanes, replay.createdAtMs);
     const changed = granted.length - done;
     const isFinished = position === plan.position && plan.isLast;
     const advance: Advance = {
@@ -46,17 +47,26 @@ export async function takeStep(db: Database, seen: HeldReplay, plan: StepPlan): 
       lanes: new Map(granted.map(({ endpointId: id }) => [id, lanes.get(id)?.owner ?? null])),
       mayGoOn: !isFinished && done < replay.allowance,
     };
-
-    async function grant(): Promise<number> {
-      const missing = granted.flatMap(({ what }) => (what.kind === "missing" ? [what.delivery] : []));
-      if (missing.length > 0) return await oweMissing(tx, missing satisfies MissingDelivery[]);
-      const idsOf = (kind: "ended" | "failed") =>
-        granted.flatMap(({ what }) => (what.kind === kind ? [what.id] : []));
-      if (granted.length === 0) return 0;
-      const endedByMs = seen.createdAtMs;
-      return await oweManyAgain(tx, { ended: idsOf("ended"), failed: idsOf("failed"), endedByMs });
-    }
   });
+}
+
+async function grant(
+  tx: Queryable,
+  wishes: readonly Wish[],
+  lanes: ReadonlyMap<Uuid, LockedLane>,
+  endedByMs: number,
+): Promise<number> {
+  const missing: MissingDelivery[] = [];
+  const ended: EndedDelivery[] = [];
+  const failed: Uuid[] = [];
+  for (const { endpointId, what } of wishes) {
+    if (what.kind === "missing") missing.push(what.delivery);
+    else if (what.kind === "failed") failed.push(what.id);
+    else if (lanes.get(endpointId)?.isOrdered && what.sequence !== null) ended.push(what);
+    else ended.push({ id: what.id, subject: null, sequence: null });
+  }
+  if (missing.length > 0) return await oweMissing(tx, missing);
+  return await oweManyAgain(tx, { ended, failed, endedByMs });
 }
 
 export interface Choice {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { openResources } from "../../../../tests/support/resources.ts";
+import { countDeliveries } from "../storage/queries/deliveries/walk.ts";
 import type { DeliveryQuery } from "./deliveries.ts";
 
 const world = await openResources();
@@ -288,4 +289,23 @@ test("what is in flight behind a long queue of others is neither missed nor show
   expect(await all({ endpoint, state: "success" })).toEqual([ended]);
   // so many of its own that they are not sorted but walked over
   expect((await deliveries.list({ endpoint: busy, state: "failed" })).data).toEqual([]);
+});
+
+test("a count is exact below its limit, and says so when it is not", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  await addMany(tenant, endpoint, 3, Date.now());
+  const count = (limit: number) =>
+    countDeliveries(world.db, {
+      after: "00000000-0000-0000-0000-000000000000",
+      before: "ffffffff-ffff-ffff-ffff-ffffffffffff",
+      direction: "oldest_first",
+      limit,
+      endpointIds: [endpoint.slice(3)],
+      states: ["success"],
+      type: null,
+      deadReason: null,
+      endedByMs: null,
+    });
+  expect(await count(4)).toEqual({ count: 3, isExact: true });
+  expect(await count(3)).toEqual({ count: 3, isExact: false });
 });

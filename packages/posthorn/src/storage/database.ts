@@ -192,7 +192,7 @@ export class Database implements Queryable {
       types: rowTypes,
       query_timeout: statement.unhurried ? undefined : statementTimeoutMs,
     };
-    return (this.#preparesStatements
+    return (this.#preparesStatements && !statement.plannedAnew
       ? { ...config, name: `posthorn ${this.schema} ${statement.name}` }
       : config) as unknown as pg.QueryConfig;
   }

@@ -7,10 +7,16 @@ export interface Statement {
   readonly text: string;
   /** It may wait and work for as long as it takes: a migration does. All others are given up after seconds. */
   readonly unhurried: boolean;
+  /** For its values every time, and not once for all: a plan for any range of ids expects that a range holds few. */
+  readonly plannedAnew?: boolean;
 }
 
-export function statement(name: string, text: string, { unhurried = false } = {}): Statement {
-  return { name, text: text.trim(), unhurried };
+export function statement(
+  name: string,
+  text: string,
+  { unhurried = false, plannedAnew = false } = {},
+): Statement {
+  return { name, text: text.trim(), unhurried, plannedAnew };
 }
 
 const schemaSyntax = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;

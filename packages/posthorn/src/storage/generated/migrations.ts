@@ -1217,7 +1217,7 @@ alter table posthorn.endpoints add column filter jsonb;
   {
     version: 12,
     name: "replay",
-    checksum: "6be9227b84e1c44497be979df36b32fad4e7736367427f107ab5d26cece52747",
+    checksum: "9771ff4fae0ee7bbdddc4410d565fa6cc145fd06e9a103d7d6c9d2b0a7735376",
     sql: `-- Sending again what was sent before, by a filter: one row per replay, which is also how far it has come.
 
 create table posthorn.replays (
@@ -1253,9 +1253,9 @@ create index replays_running on posthorn.replays (id) where state = 'running';
 create index replays_of_tenant on posthorn.replays (tenant, id);
 
 -- Few of the finished deliveries are dead, so these cost next to nothing, and nothing for one that succeeds. Without them
--- dead letters are looked for among a million others.
-create index deliveries_dead_by_id on posthorn.deliveries (id) where state = 'dead';
-create index deliveries_dead_by_reason on posthorn.deliveries (dead_reason, id) where state = 'dead';
+-- dead letters are looked for among a million others. A delivery that is dead has a reason, and no other has.
+create index deliveries_dead_by_id on posthorn.deliveries (id) where dead_reason is not null;
+create index deliveries_dead_by_reason on posthorn.deliveries (dead_reason, id) where dead_reason is not null;
 
 -- The retry queue in the order of next attempts. A delivery that succeeds at once never enters these.
 create index queue_retries on posthorn.queue (next_at, id) where claimed_by is null and trigger = 'retry';

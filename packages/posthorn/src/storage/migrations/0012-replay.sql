@@ -33,9 +33,9 @@ create index replays_running on posthorn.replays (id) where state = 'running';
 create index replays_of_tenant on posthorn.replays (tenant, id);
 
 -- Few of the finished deliveries are dead, so these cost next to nothing, and nothing for one that succeeds. Without them
--- dead letters are looked for among a million others.
-create index deliveries_dead_by_id on posthorn.deliveries (id) where state = 'dead';
-create index deliveries_dead_by_reason on posthorn.deliveries (dead_reason, id) where state = 'dead';
+-- dead letters are looked for among a million others. A delivery that is dead has a reason, and no other has.
+create index deliveries_dead_by_id on posthorn.deliveries (id) where dead_reason is not null;
+create index deliveries_dead_by_reason on posthorn.deliveries (dead_reason, id) where dead_reason is not null;
 
 -- The retry queue in the order of next attempts. A delivery that succeeds at once never enters these.
 create index queue_retries on posthorn.queue (next_at, id) where claimed_by is null and trigger = 'retry';

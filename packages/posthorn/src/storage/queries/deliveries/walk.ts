@@ -4,7 +4,6 @@
 // A filter that no index serves (a rare type, what is in flight) would make the database look at everything there is.
 // So from each place at most so many rows are looked at, and the answer says how far that was: whoever goes on from
 // there misses nothing.
-import { hash } from "node:crypto";
 import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -34,17 +33,14 @@ export interface WalkedDeliveries {
   readonly lookedUpTo: Uuid | null;
 }
 
-/** So that a page takes 30 ms at most; with a type the event of each row has to be found. */
-const LOOK_AT = 10_000;
-const LOOK_AT_WITH_TYPE = 2_000;
-
-const lookAtOf = ({ type }: DeliveryWalk): number => (type === null ? LOOK_AT : LOOK_AT_WITH_TYPE);
+/** So that a page takes 30 ms at most, and a count a few hundred; with a type the event of each row has to be found. */
+const LOOK_AT = { page: 5_000, pageWithType: 2_000, count: 100_000, countWithType: 10_000 };
 
 export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise<WalkedDeliveries> {
   if (walk.endpointIds?.length === 0) return { rows: [], lookedUpTo: null };
-  const { text, name, values } = await prepare(db, walk, lookAtOf(walk));
+  const { text, values } = await prepare(db, walk, walk.type === null ? LOOK_AT.page : LOOK_AT.pageWithType);
   const found = await db.query<DeliveryRow & { lookedUpTo: Uuid | null }>(
-    walkStatement(name, text, walk.direction),
+    walkStatement(text, walk.direction),
     values,
   );
   // one row is there in any case, to say how far the walk went
@@ -52,19 +48,22 @@ export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise
   return { rows, lookedUpTo: rows.length === walk.limit ? null : (found[0]?.lookedUpTo ?? null) };
 }
 
-/** `isExact` false: there are more. Up to `walk.limit`, and of up to ten times as many rows looked at as for a page. */
+/** Up to `walk.limit`. `isExact` false: there are more, or more to look at than a count may take. */
 export async function countDeliveries(
   db: Queryable,
   walk: DeliveryWalk,
 ): Promise<{ readonly count: number; readonly isExact: boolean }> {
   if (walk.endpointIds?.length === 0) return { count: 0, isExact: true };
-  const { text, name, values } = await prepare(db, walk, lookAtOf(walk) * 10);
-  const [row] = await db.query<{ count: number; isExact: boolean }>(countStatement(name, text), values);
+  const { text, values } = await prepare(
+    db,
+    walk,
+    walk.type === null ? LOOK_AT.count : LOOK_AT.countWithType,
+  );
+  const [row] = await db.query<{ count: number; isExact: boolean }>(countStatement(text), values);
   return row ?? { count: 0, isExact: true };
 }
 
 interface Prepared {
-  readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
 }
@@ -84,9 +83,7 @@ async function prepare(db: Queryable, walk: DeliveryWalk, lookAt: number): Promi
     deadReason: bind(walk.deadReason),
     endedByMs: bind(walk.endedByMs),
   };
-  const text = foundText(placesOf(asked));
-  // PostgreSQL keeps 63 bytes of a name, and what was asked does not fit into them
-  return { name: hash("sha256", text, "base64").slice(0, 16), text, values };
+  return { text: foundText(placesOf(asked), asked.direction), values };
 }
 
 /** More endpoints than this are not looked at one by one: each costs a look into every partition. */
@@ -117,45 +114,48 @@ from (
 `,
 );
 
-/** What each place has, and in `edge` how far they were looked through: as far as the one that was looked through least. */
-function foundText({ places, direction }: { places: readonly Place[]; direction: "asc" | "desc" }): string {
-  const nearest = direction === "desc" ? "greatest" : "least";
-  const isWithin = direction === "desc" ? ">=" : "<=";
+/** What each place has, as far as all of them were looked through: `edge` is where the first of them stopped. */
+function foundText(places: readonly Place[], direction: Asked["direction"]): string {
   return `
-with ${places.map(({ name, text }) => `${name} as materialized (${text})`).join(",\n")},
+with ${places.map(({ name, text }) => `${name} as materialized (${text}\n)`).join(",\n")},
+piece as materialized (
+  ${places.map(({ name }) => `select * from ${name}`).join(" union all ")}
+),
 edge as materialized (
-  select ${nearest}(null::uuid${places.map(({ edge }) => (edge === null ? "" : `, ${edge}`)).join("")}) as id
+  select (select piece.id from piece where piece.is_edge order by piece.id ${direction} limit 1) as id
 ),
 found as (
   select piece.*
-  from (${places.map(({ name }) => `select * from ${name}`).join(" union all ")}) piece
+  from piece
   cross join edge
-  where edge.id is null
-    or piece.id ${isWithin} edge.id
+  where not piece.is_edge
+    and (edge.id is null or piece.id ${direction === "desc" ? ">=" : "<="} edge.id)
   order by piece.id ${direction}
   limit $3::integer
 )`;
 }
 
-function walkStatement(name: string, text: string, direction: DeliveryWalk["direction"]): Statement {
+function walkStatement(text: string, direction: DeliveryWalk["direction"]): Statement {
   // events are joined to the page alone, never to all that it was chosen from
   return statement(
-    `walk deliveries ${name}`,
+    "walk deliveries",
     `${text}
 select edge.id as "lookedUpTo", ${deliveryColumns}
 from edge
 left join (found d join posthorn.events e on e.id = d.event_id) on true
 order by d.id ${direction === "newest_first" ? "desc" : "asc"}
 `,
+    { plannedAnew: true },
   );
 }
 
-function countStatement(name: string, text: string): Statement {
+function countStatement(text: string): Statement {
   return statement(
-    `count deliveries ${name}`,
+    "count deliveries",
     `${text}
 select count(*)::integer as count, count(*) < $3::integer and (select edge.id is null from edge) as "isExact"
 from found
 `,
+    { plannedAnew: true },
   );
 }

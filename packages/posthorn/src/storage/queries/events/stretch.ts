@@ -33,8 +33,10 @@ order by e.id
 limit $3::integer
 `;
 
-const ofAllStatement = statement("events between", text(""));
-const ofTenantStatement = statement("events of tenant between", text("and e.tenant = $4::text"));
+const ofAllStatement = statement("events between", text(""), { plannedAnew: true });
+const ofTenantStatement = statement("events of tenant between", text("and e.tenant = $4::text"), {
+  plannedAnew: true,
+});
 
 /** Of these ids those that are deliveries, owed or ended. */
 export async function existingDeliveries(db: Queryable, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {

@@ -11,6 +11,8 @@ export interface LockedLane {
   readonly owner: number | null;
   /** Null: it is open. */
   readonly closed: ClosedLane["because"] | null;
+  /** The endpoint gets the events of a subject one by one. */
+  readonly isOrdered: boolean;
 }
 
 /** In the order of their ids, as everybody does. Lanes that are not there are of endpoints that are gone. */
@@ -43,26 +45,43 @@ select locked.endpoint_id as "endpointId", locked.owner,
     when ep.deleted_at is not null then 'endpoint_deleted'
     when not ep.is_active then 'endpoint_disabled'
     else 'tenant_inactive'
-  end as closed
+  end as closed,
+  coalesce(ep.ordering = 'fifo', false) as "isOrdered"
 from locked
 join posthorn.endpoints ep on ep.id = locked.endpoint_id
 `,
 );
 
+/** One that has ended. Its number brings it before all that wait, where the endpoint wants order now; null elsewhere. */
+export interface EndedDelivery {
+  readonly id: Uuid;
+  readonly subject: string | null;
+  readonly sequence: number | null;
+}
+
+export interface AgainOptions {
+  /** In the order of their ids, in which the statement looks their values up. */
+  readonly ended: readonly EndedDelivery[];
+  readonly failed: readonly Uuid[];
+  /** One that ended later was sent again by somebody else. */
+  readonly endedByMs: number;
+}
+
 /** Returns how many became owed; the others are in flight or ended anew since they were looked at. */
 export async function oweManyAgain(
   tx: Queryable,
-  { ended, failed, endedByMs }: { ended: readonly Uuid[]; failed: readonly Uuid[]; endedByMs: number },
+  { ended, failed, endedByMs }: AgainOptions,
 ): Promise<number> {
   const [row] = await tx.query<{ count: number }>(oweAgainStatement, [
-    uuidArray(ended),
+    uuidArray(ended.map(({ id }) => id)),
     uuidArray(failed),
     endedByMs,
+    textArray(ended.map(({ subject }) => subject)),
+    int8Array(ended.map(({ sequence }) => sequence)),
   ]);
   return row?.count ?? 0;
 }
 
-// Subject and sequence by two look-ups for each row instead of a join, for which the planner may read all events.
 const oweAgainStatement = statement(
   "owe many again",
   `
@@ -70,35 +89,22 @@ with revived as (
   delete from posthorn.deliveries d
   where d.id = any ($1::uuid[])
     and d.finished_at <= to_timestamp($3::double precision / 1000)
-  returning d.id, d.event_id, d.endpoint_id, d.attempts, d.replay_count
-),
--- its number brings it before all that wait, if the endpoint wants order now
-placed as materialized (
-  select revived.*, (
-      select (select e.sequence from posthorn.events e where e.id = revived.event_id limit 1)
-      from posthorn.endpoints ep
-      where ep.id = revived.endpoint_id
-        and ep.ordering = 'fifo'
-    ) as sequence
-  from revived
+  returning d.id, d.event_id, d.endpoint_id, d.attempts, d.replay_count,
+    ($4::text[])[width_bucket(d.id, $1::uuid[])] as subject,
+    ($5::bigint[])[width_bucket(d.id, $1::uuid[])] as sequence
 ),
 let_go as (
   delete from posthorn.held_subjects h
-  where h.delivery_id = any (array(select placed.id from placed where placed.sequence is not null))
-    and h.endpoint_id = any (array(select placed.endpoint_id from placed where placed.sequence is not null))
+  where h.delivery_id = any (array(select revived.id from revived where revived.sequence is not null))
+    and h.endpoint_id = any (array(select revived.endpoint_id from revived where revived.sequence is not null))
 ),
 requeued as (
   insert into posthorn.queue (
     id, event_id, endpoint_id, next_at, owed_since, attempts, replay_count, trigger, subject, sequence
   )
-  select placed.id, placed.event_id, placed.endpoint_id, posthorn.now(), posthorn.now(), placed.attempts,
-    placed.replay_count + 1, 'replay',
-    case
-      when placed.sequence is not null
-      then (select e.subject from posthorn.events e where e.id = placed.event_id limit 1)
-    end,
-    placed.sequence
-  from placed
+  select r.id, r.event_id, r.endpoint_id, posthorn.now(), posthorn.now(), r.attempts, r.replay_count + 1, 'replay',
+    r.subject, r.sequence
+  from revived r
   returning id
 ),
 hastened as (
