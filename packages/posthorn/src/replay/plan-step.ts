@@ -1,13 +1,19 @@
 // What the next step of a replay is about: deliveries that have ended or failed, or, against the subscriptions of
 // today, deliveries that an event never had. Reads only; whoever acts on it looks again under locks.
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
+import { type Filter, failedCondition, readFacts } from "../fan-out/filter.ts";
 import { isAbout } from "../fan-out/matches.ts";
 import { Routes, type TenantRoutes } from "../fan-out/routes.ts";
 import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { walkDeliveries } from "../storage/queries/deliveries/walk.ts";
 import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
-import { eventsBetween, existingDeliveries } from "../storage/queries/events/stretch.ts";
+import {
+  eventsBetween,
+  existingDeliveries,
+  payloadsOf,
+  type StretchedEvent,
+} from "../storage/queries/events/stretch.ts";
 import type { EndedDelivery, MissingDelivery } from "../storage/queries/queue/owe-many.ts";
 import type { HeldReplay } from "../storage/queries/replays/advance.ts";
 
@@ -94,7 +100,7 @@ async function planMissing(db: Queryable, range: Range, loadRoutes: LoadRoutes):
   const events = await eventsBetween(db, { after, before, tenant, limit: EVENTS_PER_STEP });
   const routes = new Routes(loadRoutes);
   await routes.ensure(new Set(events.map((event) => event.tenant)));
-  const wanted: (Wish & { readonly what: { readonly kind: "missing" } })[] = [];
+  const wanted: Wanted[] = [];
   let position = after;
   let isCutShort = false;
   for (const event of events) {
@@ -113,18 +119,47 @@ async function planMissing(db: Queryable, range: Range, loadRoutes: LoadRoutes):
         subject: isOrdered ? event.subject : null,
         sequence: isOrdered ? event.sequence : null,
       };
-      wanted.push({ after: position, endpointId, what: { kind: "missing", delivery } });
+      const wish: MissingWish = { after: position, endpointId, what: { kind: "missing", delivery } };
+      wanted.push({ wish, event, filter: target.filter });
     }
     position = event.id;
   }
   const existing = await existingDeliveries(
     db,
-    wanted.map(({ what }) => what.delivery.id),
+    wanted.map(({ wish }) => wish.what.delivery.id),
   );
+  const missing = wanted.filter(({ wish }) => !existing.has(wish.what.delivery.id));
   const isLast = !isCutShort && events.length < EVENTS_PER_STEP;
   return {
-    wishes: wanted.filter(({ what }) => !existing.has(what.delivery.id)),
+    wishes: (await thoseThatMatch(db, missing)).map(({ wish }) => wish),
     position: isLast ? before : position,
     isLast,
   };
+}
+
+type MissingWish = Wish & { readonly what: { readonly kind: "missing" } };
+
+interface Wanted {
+  readonly wish: MissingWish;
+  readonly event: StretchedEvent;
+  readonly filter: Filter | null;
+}
+
+/** Payloads of so many events are in memory at a time: 5 MB of the largest. */
+const PAYLOADS_AT_A_TIME = 20;
+
+/** Payloads are read only where a filter looks at them. */
+async function thoseThatMatch(db: Queryable, wanted: readonly Wanted[]): Promise<Wanted[]> {
+  const asked = [...new Set(wanted.flatMap(({ event, filter }) => (filter === null ? [] : event.id)))];
+  const passing = new Set(wanted.filter(({ filter }) => filter === null));
+  for (let at = 0; at < asked.length; at += PAYLOADS_AT_A_TIME) {
+    const payloads = await payloadsOf(db, asked.slice(at, at + PAYLOADS_AT_A_TIME));
+    for (const one of wanted) {
+      const payload = payloads.get(one.event.id);
+      if (one.filter === null || payload === undefined) continue;
+      const facts = readFacts({ payload, subject: one.event.subject });
+      if (failedCondition(one.filter, facts) === null) passing.add(one);
+    }
+  }
+  return wanted.filter((one) => passing.has(one));
 }

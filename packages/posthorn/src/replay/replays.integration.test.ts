@@ -320,6 +320,16 @@ test("against the subscriptions of today, an endpoint gets what was published be
   expect(await replayed(instance, asked)).toMatchObject({ total: 0, done: 0, state: "finished" });
 });
 
+test("against the subscriptions of today, filters are asked too", async () => {
+  const instance = await open();
+  for (const amount of [1, 200, 3, 400]) await instance.hooks.publish({ ...paid, data: { amount } });
+  const late = await endpointOf(instance, { filter: { data: { amount: { $gte: 100 } } } });
+  const asked = { tenant: "acme", resubscribe: true };
+  expect(await instance.hooks.replays.preview(asked)).toEqual({ count: 2, isExact: true });
+  expect(await replayed(instance, asked)).toMatchObject({ total: 2, done: 2 });
+  expect(receiver.requestsTo(late.path)).toHaveLength(2);
+});
+
 test("an event that waits to be fanned out is left to that", async () => {
   const instance = await open({ started: false });
   await endpointOf(instance);

@@ -38,6 +38,17 @@ const ofTenantStatement = statement("events of tenant between", text("and e.tena
   plannedAnew: true,
 });
 
+/** What filters look at. */
+export async function payloadsOf(db: Queryable, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Buffer>> {
+  const rows = await db.query<{ id: Uuid; payload: Buffer }>(payloadsStatement, [uuidArray(ids)]);
+  return new Map(rows.map(({ id, payload }) => [id, payload]));
+}
+
+const payloadsStatement = statement(
+  "payloads of events",
+  "select e.id, e.payload from posthorn.events e where e.id = any ($1::uuid[])",
+);
+
 /** Of these ids those that are deliveries, owed or ended. */
 export async function existingDeliveries(db: Queryable, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const rows = await db.query<{ id: Uuid }>(existingStatement, [uuidArray(ids)]);
