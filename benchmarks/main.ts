@@ -93,13 +93,18 @@ async function throughputRows(world: World, plan: Plan, mode: Mode): Promise<str
   const ceiling = withCeiling ? await startCeiling(world, `ceiling_${mode}`) : null;
   const warmUp = (subject: Subject, durationMs: number): Promise<Measurement> =>
     measure(world, subject, { batch, durationMs, rate: null });
-  const subjects = [posthorn, ceiling].filter((subject) => subject !== null);
+  const checked =
+    plan.parts.has("checked") && mode === "single"
+      ? await startPosthorn(world, "checked", plan.profileDir, { isChecked: true })
+      : null;
+  const subjects = [posthorn, checked, ceiling].filter((subject) => subject !== null);
   const runs = new Map<Subject, Measurement[]>(subjects.map((subject) => [subject, []]));
   for (const subject of subjects) await warmUp(subject, plan.warmUpMs);
   // In turns, so that both see the same minutes of a machine that has better and worse ones.
   for (let index = 1; index <= plan.runs; index += 1) {
     for (const subject of subjects) {
-      const name = subject === posthorn ? title : `ceiling, ${title}`;
+      const name =
+        subject === ceiling ? `ceiling, ${title}` : subject === checked ? `${title}, checked` : title;
       // while the other one ran, the receiver's connections were idle and closed
       await warmUp(subject, rewarmMs);
       const measured = await measure(world, subject, { batch, durationMs: plan.runMs, rate: null });
@@ -111,6 +116,14 @@ async function throughputRows(world: World, plan: Plan, mode: Mode): Promise<str
   const ours = posthorn === null ? null : medianOf(runs.get(posthorn) ?? []);
   const most = ceiling === null ? null : medianOf(runs.get(ceiling) ?? []);
   if (ours !== null) rows.push(throughputRow(`${title}, 64 connections`, ours, most));
+  if (checked !== null) {
+    const measured = medianOf(runs.get(checked) ?? []);
+    rows.push(throughputRow(`${title}, with key, schema and limits`, measured, most));
+    if (ours !== null) {
+      const share = (measured.perSecond / ours.perSecond).toFixed(2);
+      rows.push([`  against those without (aim: at least 0.90): ${share}`]);
+    }
+  }
   if (most !== null) rows.push(throughputRow(`${title}, the ceiling`, most, null));
   if (posthorn !== null) {
     const steady = await measure(world, posthorn, { batch, durationMs: plan.runMs, rate: steadyRate });

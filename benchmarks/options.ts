@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 export const parts = [
   "single",
   "batch",
+  "checked",
   "ceiling",
   "backlog",
   "fetch",

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "./node-flags.ts";
-import { endpointCount, endpointsPerTenant, tenantOf, typeOf } from "./workload.ts";
+import { dataSchema, endpointCount, endpointsPerTenant, tenantOf, typeOf } from "./workload.ts";
 
 export const adminKey = randomBytes(24).toString("hex");
 const encryptionKeys = `bench:${randomBytes(32).toString("base64")}`;
@@ -111,7 +111,16 @@ export class PosthornServer {
     }
   }
 
-  async call(method: string, path: string, body: unknown): Promise<void> {
+  /** A key such as producers have, and a schema for every type: what a request has to pass besides the engine. */
+  async demandChecks(): Promise<string> {
+    for (let index = 0; index < endpointsPerTenant; index += 1) {
+      await this.call("PUT", `/api/v1/event-types/${typeOf(index)}`, { schema: dataSchema });
+    }
+    const key = { name: "producer", scopes: ["events:publish"], rate_limit: 100_000 };
+    return (await this.call<{ key: string }>("POST", "/api/v1/keys", key)).key;
+  }
+
+  async call<Answer>(method: string, path: string, body: unknown): Promise<Answer> {
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       method,
       headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
@@ -119,6 +128,7 @@ export class PosthornServer {
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return JSON.parse(text) as Answer;
   }
 
   async #ready(): Promise<void> {

@@ -20,17 +20,19 @@ export async function startPosthorn(
   world: World,
   database: string,
   profileDir: string | undefined,
+  { isChecked = false } = {},
 ): Promise<Subject & { readonly server: PosthornServer }> {
   const url = await world.createDatabase(database);
   const server = await world.startServer({ database: url, role: "all", profileDir });
   await server.createEndpoints(world.receiverPorts);
+  const key = isChecked ? await server.demandChecks() : adminKey;
   const sql = await world.connect(url);
   return {
     server,
     database,
     port: server.port,
     pid: server.pid,
-    key: adminKey,
+    key,
     settledCount: () => settledCount(sql),
     hasSettled: () => queueIsEmpty(sql),
     stop: async () => {

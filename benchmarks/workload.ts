@@ -31,6 +31,37 @@ export function eventData(number: number): string {
   return `${head}${lines}${tail}${note}"}`;
 }
 
+/** Of the JSON in `data`. */
+export const dataSchema = {
+  type: "object",
+  required: ["number", "order"],
+  properties: {
+    number: { type: "string", minLength: digits, maxLength: digits },
+    order: {
+      type: "object",
+      required: ["currency", "total", "lines"],
+      properties: {
+        currency: { enum: ["EUR", "USD"] },
+        total: { type: "string" },
+        lines: {
+          type: "array",
+          items: {
+            type: "object",
+            required: ["sku", "quantity", "price"],
+            properties: {
+              sku: { type: "string" },
+              quantity: { type: "integer", minimum: 1 },
+              price: { type: "string" },
+            },
+          },
+        },
+      },
+    },
+    note: { type: "string" },
+  },
+  additionalProperties: false,
+} as const;
+
 export function eventJson(endpoint: number, number: number): string {
   return `{"tenant":"${tenantOf(endpoint)}","type":"${typeOf(endpoint)}","data":${eventData(number)}}`;
 }
