@@ -13,6 +13,7 @@ import { addListen } from "./commands/listen.ts";
 import { addMembers } from "./commands/members.ts";
 import { type MigrateFlags, migrate } from "./commands/migrate.ts";
 import { addPublish } from "./commands/publish.ts";
+import { addReplay } from "./commands/replay.ts";
 import { type ServeFlags, serve } from "./commands/serve.ts";
 import { addSign } from "./commands/sign.ts";
 import { addTail } from "./commands/tail.ts";
@@ -40,6 +41,7 @@ export function createProgram(terminal: Terminal): Command {
   addListen(program, terminal);
   addEvents(program, terminal);
   addDeliveries(program, terminal);
+  addReplay(program, terminal);
   addEndpoints(program, terminal);
   addTenants(program, terminal);
   addMembers(program, terminal);

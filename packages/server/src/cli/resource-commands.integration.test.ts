@@ -131,3 +131,41 @@ describe("tenants, members and keys", () => {
     expect(wrong).toMatchObject({ code: 2 });
   });
 });
+
+describe("replays and dead letters", () => {
+  test("what is dead is counted, sent again and followed to its end", async () => {
+    const failing = await receiver(400);
+    const id = await makeEndpoint("replaying", failing);
+    for (const n of [1, 2])
+      await posthorn(["publish", "order.paid", "--tenant", "replaying", "--data", `{"n":${n}}`]);
+    const dead = ["deliveries", "list", "--tenant", "replaying", "--state", "dead", "--json"];
+    await expect.poll(async () => (await posthorn(dead)).json.data.length, { timeout: 10_000 }).toBe(2);
+    const of = ["--tenant", "replaying"];
+    expect((await posthorn(["replay", "start", ...of, "--dry-run"])).out).toBe("It would send 2 again.\n");
+    expect((await posthorn(["replay", "start", ...of], { answers: "n" })).code).toBe(1);
+    await posthorn(["endpoints", "update", id, ...of, "--to", await receiver(200)]);
+    const ended = await posthorn(["replay", "start", ...of, "--rate", "500", "--json"]);
+    expect(ended.json).toMatchObject({ state: "finished", done: 2, total: 2 });
+    expect((await posthorn(["replay", "list", ...of])).out).toContain("2 of 2");
+    expect((await posthorn(["replay", "get", ended.json.id])).out).toContain(
+      "is finished: 2 of 2 sent again.",
+    );
+    expect((await posthorn(["replay", "cancel", ended.json.id])).code).toBe(3);
+    expect((await posthorn(["replay", "start", ...of, "--states", "lost"])).code).toBe(2);
+    expect((await posthorn(["replay", "start", ...of, "--rate", "5001"])).code).toBe(2);
+  });
+
+  test("a delivery is cancelled, and a dead letter deleted for good", async () => {
+    await makeEndpoint("cancelling", await receiver(503));
+    await posthorn(["publish", "order.paid", "--tenant", "cancelling", "--data", "{}"]);
+    const queue = ["deliveries", "retry-queue", "--tenant", "cancelling", "--json"];
+    await expect.poll(async () => (await posthorn(queue)).json.data.length, { timeout: 10_000 }).toBe(1);
+    const [{ id }] = (await posthorn(queue)).json.data;
+    expect((await posthorn(["deliveries", "cancel", id])).out).toBe(`${id} is cancelled.\n`);
+    expect((await posthorn(["deliveries", "cancel", id])).code).toBe(3);
+    expect((await posthorn(queue)).json.data).toEqual([]);
+    expect((await posthorn(["deliveries", "delete", id], { answers: "n" })).code).toBe(1);
+    expect((await posthorn(["deliveries", "delete", id, "--yes"])).out).toBe(`${id} is deleted.\n`);
+    expect((await posthorn(["deliveries", "get", id])).code).toBe(3);
+  });
+});

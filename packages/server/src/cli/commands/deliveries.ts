@@ -1,6 +1,7 @@
 // `posthorn deliveries`, and `posthorn retry` for the one that is used most.
 import type { DeliveryDetail } from "@posthorn/client";
 import { type Command, Option } from "commander";
+import { confirm } from "../remote/confirm.ts";
 import {
   listOptions,
   type PageFlags,
@@ -53,6 +54,41 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
   remote(get, terminal, async (remote, [delivery = ""]) => {
     const found = await remote.client.deliveries.get({ delivery });
     show(remote, found, () => inWords(remote, found));
+  });
+  const queue = deliveries
+    .command("retry-queue")
+    .description("list what is tried again, by its next attempt")
+    .option("--tenant <tenant>", "of this tenant")
+    .option("--endpoint <endpoint>", "to this endpoint");
+  remote<ListFlags>(listOptions(queue), terminal, async (remote, _args, flags) => {
+    const { tenant, endpoint } = flags;
+    const fetchPage = (page: object) =>
+      remote.client.deliveries.retryQueue({ query: { tenant, endpoint, ...page } });
+    await showList(remote, flags, fetchPage, {
+      columns: deliveryColumns(remote.now()),
+      none: "Nothing waits to be tried again.",
+    });
+  });
+  const cancel = deliveries
+    .command("cancel")
+    .description("try a delivery no more; it is dead, with the reason cancelled")
+    .argument("<delivery>", "dlv_…");
+  remote(cancel, terminal, async (remote, [delivery = ""]) => {
+    show(
+      remote,
+      await remote.client.deliveries.cancel({ delivery }),
+      ({ id }) => `${clean(id)} is cancelled.`,
+    );
+  });
+  const remove = deliveries
+    .command("delete")
+    .description("delete a dead letter for good")
+    .argument("<delivery>", "dlv_…")
+    .option("--yes", "do not ask");
+  remote<{ yes?: boolean }>(remove, terminal, async (remote, [delivery = ""], { yes }) => {
+    await confirm(terminal, `The dead letter ${delivery} is deleted, with its attempts.`, yes);
+    await remote.client.deliveries.delete({ delivery });
+    show(remote, { id: delivery, deleted: true }, () => `${clean(delivery)} is deleted.`);
   });
   for (const parent of [deliveries, program]) {
     const command = parent.command("retry").description("try a delivery again now");
