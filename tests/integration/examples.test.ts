@@ -140,3 +140,14 @@ async function freePort(): Promise<number> {
   await receiver.close();
   return port;
 }
+
+test("many-customers.ts sets up a catalogue, a key, a customer and an endpoint, and its event arrives", async () => {
+  const server = await startServer();
+  const receiver = await startScriptedReceiver();
+  onTestFinished(() => receiver.close());
+  const environment = { POSTHORN_URL: server.url, POSTHORN_API_KEY: adminKey, RECEIVER_URL: receiver.url };
+  const started = run("many-customers.ts", environment);
+  expect(await started.printed("did not want it")).toContain("1 delivered or on its way, 0 endpoints");
+  const [request] = await receiver.received(1);
+  expect(JSON.parse(String(request?.body)).data.card.number).toBe("4242 4242 4242 4242");
+});
