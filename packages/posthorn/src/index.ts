@@ -13,11 +13,5 @@ export type { UserPublishInput, UserPublishResult } from "./event/user-event.ts"
 export type { PublishInput } from "./event/validate.ts";
 export type { RetryPolicy } from "./model.ts";
 export type { Logger } from "./observe/log.ts";
-export {
-  createPosthorn,
-  type Health,
-  type Posthorn,
-  type PosthornFor,
-  type PublishOutcome,
-  type Role,
-} from "./posthorn.ts";
+export { createPosthorn } from "./posthorn.ts";
+export type { Health, Posthorn, PosthornFor, PublishOutcome, Role } from "./public-types.ts";

@@ -1,6 +1,7 @@
 // What is refused before a database is asked, and what is said when there is none to ask.
 import { expect, onTestFinished, test } from "vitest";
-import { createPosthorn, type Posthorn } from "./posthorn.ts";
+import { createPosthorn } from "./posthorn.ts";
+import type { Posthorn } from "./public-types.ts";
 import { isUnavailable } from "./storage/database.ts";
 
 const event = { tenant: "acme", type: "order.paid", data: 1 };

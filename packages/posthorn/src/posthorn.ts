@@ -1,9 +1,8 @@
 // The composition root: options in, one object out that publishes, delivers and answers questions about both.
-import { formatId, parseId, uuidv7 } from "@posthorn/wire";
 import { Admission } from "./admission.ts";
 import { metadataIn } from "./attempt/guard-address.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
-import type { DataOf, EventDeclarations } from "./catalogue/declared-types.ts";
+import type { EventDeclarations } from "./catalogue/declared-types.ts";
 import {
   type Config,
   invalid,
@@ -16,117 +15,40 @@ import {
 import { refuseUnknown } from "./did-you-mean.ts";
 import { Engine } from "./engine.ts";
 import { PosthornError } from "./errors.ts";
-import { stoppedError } from "./event/publish-errors.ts";
-import { publishInTransaction, type Transaction } from "./event/publish-in-transaction.ts";
+import type { Transaction } from "./event/publish-in-transaction.ts";
 import type { PublishResult } from "./event/publisher.ts";
-import {
-  isForUser,
-  publishForUser,
-  type UserPublishInput,
-  type UserPublishResult,
-} from "./event/user-event.ts";
-import type { PublishInput, ValidEvent } from "./event/validate.ts";
-import { deliveryIdOf } from "./fan-out/delivery-id.ts";
-import { TEST_TYPE } from "./fan-out/matches.ts";
-import type { Event, Uuid } from "./model.ts";
+import type { UserPublishInput, UserPublishResult } from "./event/user-event.ts";
+import type { PublishInput } from "./event/validate.ts";
 import { createAnnounce } from "./notify/announce.ts";
-
 import { Metrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
-import { loadTracing } from "./observe/tracing.ts";
-
-import { createReplays, type Replays } from "./replay/replays.ts";
-import { type AuditLog, createAuditLog } from "./resources/audit-log.ts";
-
-import { createDeliveries, type Deliveries } from "./resources/deliveries.ts";
-import { closedError, createDeliveryChanges, type DeliveryChanges } from "./resources/delivery-changes.ts";
-import { createEndpoints, type Endpoints } from "./resources/endpoints.ts";
-import { createEventTypes, type EventTypes, register } from "./resources/event-types.ts";
-import { createEvents, type Events } from "./resources/events.ts";
+import type { Health, Posthorn, PublishOutcome, Role } from "./public-types.ts";
+import { Publishing } from "./publishing.ts";
+import { createReplays } from "./replay/replays.ts";
+import { createAuditLog } from "./resources/audit-log.ts";
+import { createDeliveries } from "./resources/deliveries.ts";
+import { createDeliveryChanges } from "./resources/delivery-changes.ts";
+import { createEndpoints } from "./resources/endpoints.ts";
+import { createEventTypes, register } from "./resources/event-types.ts";
+import { createEvents } from "./resources/events.ts";
 import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
-import { createKeys, type Keys } from "./resources/keys.ts";
-import { createMembers, type Members } from "./resources/members.ts";
+import { createKeys } from "./resources/keys.ts";
+import { createMembers } from "./resources/members.ts";
 import { createMetricsText } from "./resources/metrics-text.ts";
-import { createResends, type Resends } from "./resources/resends.ts";
-import { createStats, type Stats } from "./resources/stats.ts";
+import { createResends } from "./resources/resends.ts";
+import { createStats } from "./resources/stats.ts";
 import { createTargets } from "./resources/targets.ts";
-import { createTenants, type Tenants } from "./resources/tenants.ts";
+import { createTenants } from "./resources/tenants.ts";
+import { createSendTest } from "./resources/test-event.ts";
 import { Clock } from "./service/clock.ts";
 import { Turns } from "./service/turns.ts";
 import { withinTime } from "./service/within-time.ts";
-import { Database, isConflict } from "./storage/database.ts";
+import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
 import { setCatalogueMode } from "./storage/queries/event-types/write.ts";
 import { getMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
-import { oweEvent } from "./storage/queries/queue/owe.ts";
 import { translate, translated } from "./translate-errors.ts";
-
-export type Role = "all" | "api" | "worker";
-
-/** With types in code: one of them, with the data it takes. Without: any event. */
-export type PublishInputOf<Declared, Input> = string extends keyof Declared
-  ? Input
-  : {
-      [Type in keyof Declared & string]: Omit<Input, "type" | "data"> & {
-        readonly type: Type;
-        readonly data: DataOf<Declared[Type]>;
-      };
-    }[keyof Declared & string];
-
-/** `Declared` are the types in code. */
-export type Posthorn<Declared extends EventDeclarations = EventDeclarations> = PosthornFor<
-  PublishInputOf<Declared, PublishInput>,
-  PublishInputOf<Declared, UserPublishInput>
->;
-
-/** By what it takes, so that one with types in code is also one to whoever knows nothing of them. */
-export interface PosthornFor<Input, UserInput> {
-  /** Brings the schema up to date, or says what would be done. */
-  migrate(options?: { readonly dryRun?: boolean }): Promise<MigrateResult>;
-  migrationStatus(): Promise<MigrationStatus>;
-  /** For a user instead of a tenant: an event for every active tenant of the user, all of them or none. */
-  publish(input: UserInput, options?: { readonly tx?: Transaction }): Promise<UserPublishResult>;
-  /** With `tx` the event exists if and only if your transaction commits; without, it is durable when this resolves. */
-  publish(input: Input, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
-  /** All are checked first: one that cannot be published throws, with a pointer to it, and none is. */
-  publishMany(inputs: readonly Input[]): Promise<PublishOutcome[]>;
-  /** `all` and `worker` deliver; `api` takes events in and leaves the sending to others. Default `all`. */
-  start(options?: { readonly role?: Role }): Promise<void>;
-  /** Starts nothing new, waits for attempts in flight (25 s unless told), gives back the rest. May be called twice. */
-  stop(options?: { readonly graceMs?: number }): Promise<void>;
-  health(): Promise<Health>;
-  /** What this process counted and how the installation is doing, as Prometheus reads it. */
-  metrics(): Promise<string>;
-  readonly tenants: Tenants;
-  readonly members: Members;
-  readonly keys: Keys;
-  readonly auditLog: AuditLog;
-  readonly endpoints: Omit<Endpoints, "disableAfter"> & {
-    /** Sends `webhook.test` to this endpoint, whatever it subscribes to, by the path of every delivery. */
-    test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }>;
-  };
-  readonly eventTypes: EventTypes;
-  readonly events: Events;
-  readonly deliveries: Deliveries & DeliveryChanges;
-  readonly replays: Replays;
-  readonly stats: Stats;
-  readonly resends: Resends;
-  /** Small facts about this installation, written once. */
-  readonly meta: {
-    get(name: string): Promise<string | null>;
-    setOnce(name: string, value: string): Promise<string>;
-  };
-}
-
-export type PublishOutcome =
-  | { readonly ok: true; readonly result: PublishResult }
-  | { readonly ok: false; readonly error: PosthornError };
-
-export interface Health {
-  readonly ready: boolean;
-  readonly reason?: string;
-}
 
 export function createPosthorn<const Declared extends EventDeclarations>(
   options: PosthornOptions & { readonly events: Declared },
@@ -157,11 +79,9 @@ export class Instance implements Posthorn {
   readonly observer: Observer;
   readonly #config: Config;
   readonly #catalogue: Catalogue;
-  readonly #admission: Admission;
+  readonly #publishing: Publishing;
   readonly #newEngine: (delivers: boolean) => Engine;
   #engine: Engine | undefined;
-  /** Undefined when it is known whether there is OpenTelemetry. */
-  #loadingTracing: Promise<void> | undefined;
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
 
@@ -177,11 +97,16 @@ export class Instance implements Posthorn {
     const { declaredTypes: declared } = config;
     const catalogue = new Catalogue({ db, mode: config.catalogue, declared });
     this.#catalogue = catalogue;
-    this.#admission = new Admission({ catalogue, declared, schema: db.schema, nowMs: () => clock.nowMs() });
-    this.observer = new Observer({ metrics, logger: config.logger, nowMs: () => clock.nowMs() });
-    this.#loadingTracing = loadTracing(config.logger).then((tracing) => {
-      this.observer.tracing = tracing;
-      this.#loadingTracing = undefined;
+    const observer = new Observer({ metrics, logger: config.logger, nowMs: () => clock.nowMs() });
+    observer.loadTracing();
+    this.observer = observer;
+    this.#publishing = new Publishing({
+      db,
+      admission: new Admission({ catalogue, declared, schema: db.schema, nowMs: () => clock.nowMs() }),
+      observer,
+      engine: () => this.#engine,
+      isStopping: () => this.#stopping !== undefined,
+      rethrow: this.#rethrow,
     });
     this.metrics = createMetricsText({
       db,
@@ -218,10 +143,12 @@ export class Instance implements Posthorn {
       loadRoutes: targets.ofTenants,
       onStarted: () => this.#engine?.tellOfReplay(),
     });
-    const test = async (tenant: string, id: string) => {
-      await endpoints.get(tenant, id);
-      return await this.#test(tenant, id);
-    };
+    const test = createSendTest({
+      db,
+      find: endpoints.get,
+      nowMs: () => clock.nowMs(),
+      onOwed: (endpointId, owner) => this.#engine?.tell(endpointId, owner),
+    });
     const turns = new Turns(CALLS_AT_ONCE);
     const opened = <Resource extends object>(resource: Resource): Resource =>
       translated(inTurn(resource, turns), this.#translate);
@@ -244,7 +171,6 @@ export class Instance implements Posthorn {
       },
       this.#translate,
     );
-    const { observer } = this;
     this.#newEngine = (delivers) =>
       new Engine({ config, db, clock, observer, targets, endpoints, catalogue, delivers });
   }
@@ -269,80 +195,11 @@ export class Instance implements Posthorn {
     input: PublishInput | UserPublishInput,
     options?: { readonly tx?: Transaction },
   ): Promise<PublishResult | UserPublishResult> {
-    if (options !== undefined) checkPublishOptions(options);
-    // a tx that is there and undefined was meant to be one, and is refused
-    const own = options !== undefined && "tx" in options ? { tx: options.tx as Transaction } : undefined;
-    if (isForUser(input)) return await this.#publishForUser(input, own);
-    const admitted = this.#admission.admit(input, own);
-    if (own !== undefined) {
-      // errors of the caller's own transaction come as its client throws them
-      const { tx } = own;
-      return await this.#traced(await admitted, (event) => publishInTransaction(tx, this.db.schema, event));
-    }
-    const event = admitted instanceof Promise ? await admitted.catch(this.#rethrow) : admitted;
-    return await this.#publishAlone(event);
-  }
-
-  async #publishForUser(
-    input: UserPublishInput,
-    own: { readonly tx: Transaction } | undefined,
-  ): Promise<UserPublishResult> {
-    const admitted = this.#admission.admitForUser(input, own);
-    const publish = async (tx: Transaction) =>
-      await publishForUser(tx, this.db.schema, input.user, await admitted);
-    if (own !== undefined) return await publish(own.tx);
-    await admitted.catch(this.#rethrow);
-    if (this.#stopping !== undefined) throw stoppedError();
-    const inTransaction = () => this.db.inOwnTransaction(publish);
-    // events of a batch take their locks in another order than these: one of the two has to begin again
-    const published = await inTransaction()
-      .catch((error: unknown) => (isConflict(error) ? inTransaction() : Promise.reject(error)))
-      .catch(this.#rethrow);
-    this.#engine?.tellOfOutbox();
-    return published;
-  }
-
-  /** The event goes on with the span's place in the trace, if there is one. */
-  async #traced(
-    valid: ValidEvent,
-    publish: (event: ValidEvent) => Promise<PublishResult>,
-  ): Promise<PublishResult> {
-    if (this.#loadingTracing !== undefined) await this.#loadingTracing;
-    const span = this.observer.publishing(valid.event);
-    if (span === null) return await publish(valid);
-    try {
-      const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
-      span.end({ "posthorn.duplicate": result.duplicate });
-      return result;
-    } catch (error) {
-      span.end({}, (error as { code?: string }).code ?? "error");
-      throw error;
-    }
+    return await this.#publishing.publish(input, options);
   }
 
   async publishMany(inputs: readonly PublishInput[], ...more: unknown[]): Promise<PublishOutcome[]> {
-    if (more[0] !== undefined) {
-      throw invalid(
-        "publishMany takes no options. In a transaction, call publish(event, { tx }) for each event.",
-      );
-    }
-    const admitted = this.#admission.admitAll(inputs);
-    const events = admitted instanceof Promise ? await admitted.catch(this.#rethrow) : admitted;
-    if (this.#engine !== undefined)
-      return await Promise.all(events.map((event) => this.#tryToPublish(event)));
-    // each in a transaction of its own: one after the other, or events of a subject would not be in the order given
-    const outcomes: PublishOutcome[] = [];
-    for (const event of events) outcomes.push(await this.#tryToPublish(event));
-    return outcomes;
-  }
-
-  async #tryToPublish(event: ValidEvent): Promise<PublishOutcome> {
-    try {
-      return { ok: true, result: await this.#publishAlone(event) };
-    } catch (error) {
-      if (error instanceof PosthornError) return { ok: false, error };
-      throw error;
-    }
+    return await this.#publishing.publishMany(inputs, more);
   }
 
   async start(options: { readonly role?: Role } = {}): Promise<void> {
@@ -367,7 +224,7 @@ export class Instance implements Posthorn {
     this.#warnOfMetadata();
     await register(this.db, this.#catalogue, this.#config.declaredTypes);
     await setCatalogueMode(this.db, this.#config.catalogue);
-    await this.#loadingTracing;
+    await this.observer.loading;
     const engine = this.#newEngine(role !== "api" && this.#config.enabled);
     try {
       await engine.start();
@@ -420,37 +277,6 @@ export class Instance implements Posthorn {
     await withinTime(5_000, this.db.close());
   }
 
-  async #publishAlone(event: ValidEvent): Promise<PublishResult> {
-    if (this.#stopping !== undefined) throw stoppedError();
-    return await this.#traced(event, (traced) => {
-      if (this.#engine !== undefined) return this.#engine.publish(traced);
-      // Not started here: the event waits in the outbox for a process that is.
-      return this.db
-        .inOwnTransaction((tx) => publishInTransaction(tx, this.db.schema, traced))
-        .catch(this.#rethrow);
-    });
-  }
-
-  async #test(tenant: string, id: string): Promise<{ eventId: string; deliveryId: string }> {
-    const endpointId = parseId("ep", id) as Uuid;
-    const nowMs = this.clock.nowMs();
-    const event: Event = {
-      id: uuidv7(nowMs),
-      tenant,
-      type: TEST_TYPE,
-      apiVersion: "1",
-      subject: null,
-      sequence: null,
-      payload: Buffer.from(JSON.stringify({ message: "This is a test event.", endpoint_id: id })),
-      createdAt: new Date(nowMs),
-    };
-    const delivery = { id: deliveryIdOf(event.id, endpointId), endpointId, trigger: "test" } as const;
-    const result = await oweEvent(this.db, event, delivery);
-    if (result.kind === "closed") throw closedError(result.because, "send the test event");
-    this.#engine?.tell(endpointId, result.owner);
-    return { eventId: formatId("evt", event.id), deliveryId: formatId("dlv", delivery.id) };
-  }
-
   /** After stop() an own pool has ended: that is no outage, and waiting does not help. */
   #translate = (error: unknown): unknown => {
     const told = translate(error);
@@ -461,17 +287,6 @@ export class Instance implements Posthorn {
     throw this.#translate(error);
   };
 }
-
-function checkPublishOptions(options: object): void {
-  if (typeof (options as { query?: unknown } | null)?.query === "function") {
-    throw invalid(
-      "publish was given a client in place of its options, and the event would be outside your transaction: write publish(event, { tx: client }).",
-    );
-  }
-  refuseUnknown("publish has no option", options, publishOptionNames);
-}
-
-const publishOptionNames = ["tx"];
 
 /** A timer of more milliseconds than this ends at once. */
 const longestGraceMs = 2 ** 31 - 1;

@@ -4,7 +4,7 @@ import { formatId } from "@posthorn/wire";
 import type { AttemptOutcome, ClaimedDelivery, Event, Settlement } from "../model.ts";
 import type { Logger } from "./log.ts";
 import { type Metrics, outcomeOf } from "./metrics.ts";
-import { type Span, spanKinds, type Tracing } from "./tracing.ts";
+import { loadTracing, type Span, spanKinds, type Tracing } from "./tracing.ts";
 
 export interface ObserverOptions {
   readonly metrics: Metrics;
@@ -16,6 +16,8 @@ export class Observer {
   readonly metrics: Metrics;
   /** Null where the application has no OpenTelemetry. */
   tracing: Tracing | null = null;
+  /** Undefined when it is known whether there is OpenTelemetry, or nobody asked. */
+  loading: Promise<void> | undefined;
   readonly #logger: Logger;
   readonly #nowMs: () => number;
 
@@ -23,6 +25,13 @@ export class Observer {
     this.metrics = metrics;
     this.#logger = logger;
     this.#nowMs = nowMs;
+  }
+
+  loadTracing(): void {
+    this.loading = loadTracing(this.#logger).then((tracing) => {
+      this.tracing = tracing;
+      this.loading = undefined;
+    });
   }
 
   /** Around a publish; null when nobody traces. */

@@ -1,0 +1,87 @@
+// What an application sees of Posthorn, with the types of its events if it declares them in code.
+import type { DataOf, EventDeclarations } from "./catalogue/declared-types.ts";
+import type { PosthornError } from "./errors.ts";
+import type { Transaction } from "./event/publish-in-transaction.ts";
+import type { PublishResult } from "./event/publisher.ts";
+import type { UserPublishInput, UserPublishResult } from "./event/user-event.ts";
+import type { PublishInput } from "./event/validate.ts";
+import type { Replays } from "./replay/replays.ts";
+import type { AuditLog } from "./resources/audit-log.ts";
+import type { Deliveries } from "./resources/deliveries.ts";
+import type { DeliveryChanges } from "./resources/delivery-changes.ts";
+import type { Endpoints } from "./resources/endpoints.ts";
+import type { EventTypes } from "./resources/event-types.ts";
+import type { Events } from "./resources/events.ts";
+import type { Keys } from "./resources/keys.ts";
+import type { Members } from "./resources/members.ts";
+import type { Resends } from "./resources/resends.ts";
+import type { Stats } from "./resources/stats.ts";
+import type { Tenants } from "./resources/tenants.ts";
+import type { SendTest } from "./resources/test-event.ts";
+import type { MigrateResult, MigrationStatus } from "./storage/migrate.ts";
+
+export type Role = "all" | "api" | "worker";
+
+/** With types in code: one of them, with the data it takes. Without: any event. */
+export type PublishInputOf<Declared, Input> = string extends keyof Declared
+  ? Input
+  : {
+      [Type in keyof Declared & string]: Omit<Input, "type" | "data"> & {
+        readonly type: Type;
+        readonly data: DataOf<Declared[Type]>;
+      };
+    }[keyof Declared & string];
+
+/** `Declared` are the types in code. */
+export type Posthorn<Declared extends EventDeclarations = EventDeclarations> = PosthornFor<
+  PublishInputOf<Declared, PublishInput>,
+  PublishInputOf<Declared, UserPublishInput>
+>;
+
+/** By what it takes, so that one with types in code is also one to whoever knows nothing of them. */
+export interface PosthornFor<Input, UserInput> {
+  /** Brings the schema up to date, or says what would be done. */
+  migrate(options?: { readonly dryRun?: boolean }): Promise<MigrateResult>;
+  migrationStatus(): Promise<MigrationStatus>;
+  /** For a user instead of a tenant: an event for every active tenant of the user, all of them or none. */
+  publish(input: UserInput, options?: { readonly tx?: Transaction }): Promise<UserPublishResult>;
+  /** With `tx` the event exists if and only if your transaction commits; without, it is durable when this resolves. */
+  publish(input: Input, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
+  /** All are checked first: one that cannot be published throws, with a pointer to it, and none is. */
+  publishMany(inputs: readonly Input[]): Promise<PublishOutcome[]>;
+  /** `all` and `worker` deliver; `api` takes events in and leaves the sending to others. Default `all`. */
+  start(options?: { readonly role?: Role }): Promise<void>;
+  /** Starts nothing new, waits for attempts in flight (25 s unless told), gives back the rest. May be called twice. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+  health(): Promise<Health>;
+  /** What this process counted and how the installation is doing, as Prometheus reads it. */
+  metrics(): Promise<string>;
+  readonly tenants: Tenants;
+  readonly members: Members;
+  readonly keys: Keys;
+  readonly auditLog: AuditLog;
+  readonly endpoints: Omit<Endpoints, "disableAfter"> & {
+    /** Sends `webhook.test` to this endpoint, whatever it subscribes to, by the path of every delivery. */
+    test: SendTest;
+  };
+  readonly eventTypes: EventTypes;
+  readonly events: Events;
+  readonly deliveries: Deliveries & DeliveryChanges;
+  readonly replays: Replays;
+  readonly stats: Stats;
+  readonly resends: Resends;
+  /** Small facts about this installation, written once. */
+  readonly meta: {
+    get(name: string): Promise<string | null>;
+    setOnce(name: string, value: string): Promise<string>;
+  };
+}
+
+export type PublishOutcome =
+  | { readonly ok: true; readonly result: PublishResult }
+  | { readonly ok: false; readonly error: PosthornError };
+
+export interface Health {
+  readonly ready: boolean;
+  readonly reason?: string;
+}

@@ -1,0 +1,143 @@
+// The ways to publish: alone or many, in a transaction of the caller's, for a user; started or not.
+import type { Admission } from "./admission.ts";
+import { invalid } from "./config.ts";
+import { refuseUnknown } from "./did-you-mean.ts";
+import type { Engine } from "./engine.ts";
+import { PosthornError } from "./errors.ts";
+import { stoppedError } from "./event/publish-errors.ts";
+import { publishInTransaction, type Transaction } from "./event/publish-in-transaction.ts";
+import type { PublishResult } from "./event/publisher.ts";
+import {
+  isForUser,
+  publishForUser,
+  type UserPublishInput,
+  type UserPublishResult,
+} from "./event/user-event.ts";
+import type { PublishInput, ValidEvent } from "./event/validate.ts";
+import type { Observer } from "./observe/observer.ts";
+import type { PublishOutcome } from "./public-types.ts";
+import { type Database, isConflict } from "./storage/database.ts";
+
+export interface PublishingOptions {
+  readonly db: Database;
+  readonly admission: Admission;
+  readonly observer: Observer;
+  /** Undefined while it is not started. */
+  readonly engine: () => Engine | undefined;
+  readonly isStopping: () => boolean;
+  /** With the driver's errors as ours. */
+  readonly rethrow: (error: unknown) => never;
+}
+
+export class Publishing {
+  readonly #options: PublishingOptions;
+
+  constructor(options: PublishingOptions) {
+    this.#options = options;
+  }
+
+  async publish(
+    input: PublishInput | UserPublishInput,
+    options?: { readonly tx?: Transaction },
+  ): Promise<PublishResult | UserPublishResult> {
+    if (options !== undefined) checkPublishOptions(options);
+    // a tx that is there and undefined was meant to be one, and is refused
+    const own = options !== undefined && "tx" in options ? { tx: options.tx as Transaction } : undefined;
+    if (isForUser(input)) return await this.#publishForUser(input, own);
+    const admitted = this.#options.admission.admit(input, own);
+    if (own !== undefined) {
+      // errors of the caller's own transaction come as its client throws them
+      const { tx } = own;
+      return await this.#traced(await admitted, (event) =>
+        publishInTransaction(tx, this.#options.db.schema, event),
+      );
+    }
+    const event = admitted instanceof Promise ? await admitted.catch(this.#options.rethrow) : admitted;
+    return await this.#publishAlone(event);
+  }
+
+  async #publishForUser(
+    input: UserPublishInput,
+    own: { readonly tx: Transaction } | undefined,
+  ): Promise<UserPublishResult> {
+    const admitted = this.#options.admission.admitForUser(input, own);
+    const publish = async (tx: Transaction) =>
+      await publishForUser(tx, this.#options.db.schema, input.user, await admitted);
+    if (own !== undefined) return await publish(own.tx);
+    await admitted.catch(this.#options.rethrow);
+    if (this.#options.isStopping()) throw stoppedError();
+    const inTransaction = () => this.#options.db.inOwnTransaction(publish);
+    // events of a batch take their locks in another order than these: one of the two has to begin again
+    const published = await inTransaction()
+      .catch((error: unknown) => (isConflict(error) ? inTransaction() : Promise.reject(error)))
+      .catch(this.#options.rethrow);
+    this.#options.engine()?.tellOfOutbox();
+    return published;
+  }
+
+  /** The event goes on with the span's place in the trace, if there is one. */
+  async #traced(
+    valid: ValidEvent,
+    publish: (event: ValidEvent) => Promise<PublishResult>,
+  ): Promise<PublishResult> {
+    if (this.#options.observer.loading !== undefined) await this.#options.observer.loading;
+    const span = this.#options.observer.publishing(valid.event);
+    if (span === null) return await publish(valid);
+    try {
+      const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
+      span.end({ "posthorn.duplicate": result.duplicate });
+      return result;
+    } catch (error) {
+      span.end({}, (error as { code?: string }).code ?? "error");
+      throw error;
+    }
+  }
+
+  async publishMany(inputs: readonly PublishInput[], more: readonly unknown[]): Promise<PublishOutcome[]> {
+    if (more[0] !== undefined) {
+      throw invalid(
+        "publishMany takes no options. In a transaction, call publish(event, { tx }) for each event.",
+      );
+    }
+    const admitted = this.#options.admission.admitAll(inputs);
+    const events = admitted instanceof Promise ? await admitted.catch(this.#options.rethrow) : admitted;
+    if (this.#options.engine() !== undefined)
+      return await Promise.all(events.map((event) => this.#tryToPublish(event)));
+    // each in a transaction of its own: one after the other, or events of a subject would not be in the order given
+    const outcomes: PublishOutcome[] = [];
+    for (const event of events) outcomes.push(await this.#tryToPublish(event));
+    return outcomes;
+  }
+
+  async #tryToPublish(event: ValidEvent): Promise<PublishOutcome> {
+    try {
+      return { ok: true, result: await this.#publishAlone(event) };
+    } catch (error) {
+      if (error instanceof PosthornError) return { ok: false, error };
+      throw error;
+    }
+  }
+
+  async #publishAlone(event: ValidEvent): Promise<PublishResult> {
+    if (this.#options.isStopping()) throw stoppedError();
+    return await this.#traced(event, (traced) => {
+      const engine = this.#options.engine();
+      if (engine !== undefined) return engine.publish(traced);
+      // Not started here: the event waits in the outbox for a process that is.
+      return this.#options.db
+        .inOwnTransaction((tx) => publishInTransaction(tx, this.#options.db.schema, traced))
+        .catch(this.#options.rethrow);
+    });
+  }
+}
+
+function checkPublishOptions(options: object): void {
+  if (typeof (options as { query?: unknown } | null)?.query === "function") {
+    throw invalid(
+      "publish was given a client in place of its options, and the event would be outside your transaction: write publish(event, { tx: client }).",
+    );
+  }
+  refuseUnknown("publish has no option", options, publishOptionNames);
+}
+
+const publishOptionNames = ["tx"];
