@@ -250,6 +250,24 @@ test("a worker that was buried while it lived goes on under a new id, and its la
   expect((await a.hooks.events.get(second as string)).deliveries).toMatchObject([{ state: "success" }]);
 });
 
+test("a worker is buried also when one of its attempts is on record already", async () => {
+  const a = await open();
+  const { path } = await endpointOn(a);
+  const { opened, open: release } = gate();
+  receiver.answer(path, [{ until: opened }, {}]);
+  const [first] = await publish(a, 1);
+  await receiver.received(1, { path });
+  const [oldId] = (await workerIds()) as [number];
+  await world.pool.query(
+    `insert into posthorn.attempts (delivery_id, number, trigger, worker)
+     select id, attempts + 1, 'event', 0 from posthorn.queue`,
+  );
+  expect(await bury(a.hooks.db, { id: oldId, until: null })).toMatchObject({ deliveries: 1 });
+  release();
+  await a.settle();
+  expect((await a.hooks.events.get(first as string)).deliveries).toMatchObject([{ state: "success" }]);
+});
+
 test("a lane that is idle is released after a while and taken by the next who has work for it", async () => {
   const [a, b] = [await open(), await open()];
   const { path, lane } = await endpointOn(a);

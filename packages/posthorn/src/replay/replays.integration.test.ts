@@ -320,6 +320,27 @@ test("against the subscriptions of today, an endpoint gets what was published be
   expect(await replayed(instance, asked)).toMatchObject({ total: 0, done: 0, state: "finished" });
 });
 
+test("a dead letter that was deleted comes again against the subscriptions of today, and its attempts go on counting", async () => {
+  const instance = await open();
+  const { hooks } = instance;
+  const { path, id } = await endpointOf(instance);
+  receiver.answer(path, { status: 400 });
+  await hooks.publish(paid);
+  await instance.settle();
+  const [dead] = await deliveriesOf(instance, id);
+  await hooks.deliveries.delete(dead?.id as string);
+  receiver.answer(path, 200);
+  expect(await replayed(instance, { tenant: "acme", resubscribe: true })).toMatchObject({ done: 1 });
+  const { state, attempts } = await hooks.deliveries.get(dead?.id as string);
+  expect([state, attempts.map(({ number, trigger }) => [number, trigger])]).toEqual([
+    "success",
+    [
+      [1, "event"],
+      [2, "replay"],
+    ],
+  ]);
+});
+
 test("against the subscriptions of today, filters are asked too", async () => {
   const instance = await open();
   for (const amount of [1, 200, 3, 400]) await instance.hooks.publish({ ...paid, data: { amount } });

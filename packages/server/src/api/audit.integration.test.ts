@@ -39,6 +39,32 @@ test("an entry says who changed what, of which tenant, and what came of it", asy
   ]);
 });
 
+test("an entry has the tenant of a delivery and of a replay, whoever acted and whatever came of it", async () => {
+  const server = await startServer({ started: false });
+  await server.hooks.start({ role: "api" });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: "https://hooks.example/in",
+    events: ["*"],
+  });
+  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
+  const { json } = await server.call("GET", "/api/v1/deliveries");
+  const path = `/api/v1/deliveries/${json.data[0].id}`;
+  expect((await server.call("DELETE", path)).status).toBe(409);
+  expect((await server.call("POST", `${path}/cancel`)).status).toBe(200);
+  expect((await server.call("DELETE", path)).status).toBe(204);
+  const replay = await server.call("POST", "/api/v1/replays", { tenant: "acme" });
+  await server.call("POST", `/api/v1/replays/${replay.json.id}/cancel`);
+  const shown = (await entries(server, "?tenant=acme")).map(({ action }: { action: string }) => action);
+  expect(shown.slice(0, 5)).toEqual([
+    "replays.cancel",
+    "replays.start",
+    "deliveries.delete",
+    "deliveries.cancel",
+    "deliveries.delete",
+  ]);
+});
+
 test("a refusal has its status and code; what never got so far leaves no entry", async () => {
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme");

@@ -2,7 +2,8 @@
 // of it. When the entry cannot be written, nothing is tried.
 import type { Logger, Posthorn } from "posthorn";
 import type { Exchange } from "./exchange.ts";
-import { problemOf } from "./problem.ts";
+import { isPosthornError, problemOf } from "./problem.ts";
+import type { Params } from "./router.ts";
 
 export type Audit = <Result>(
   exchange: Exchange,
@@ -11,9 +12,12 @@ export type Audit = <Result>(
   change: () => Promise<Result>,
 ) => Promise<Result>;
 
-export function createAudit(auditLog: Posthorn["auditLog"], logger: Logger | undefined): Audit {
+export function createAudit(hooks: Posthorn, logger: Logger | undefined): Audit {
+  const { auditLog } = hooks;
   return async (exchange, action, body, change) => {
-    const id = await auditLog.begin(entryOf(exchange, action, body));
+    const entry = entryOf(exchange, action, body);
+    const tenant = entry.tenant ?? (await tenantOf(hooks, exchange.params));
+    const id = await auditLog.begin({ ...entry, tenant });
     const complete = (outcome: Outcome): Promise<void> =>
       auditLog.complete(id, outcome).catch((error: unknown) => {
         const { message } = error as Error;
@@ -50,6 +54,20 @@ function entryOf({ request, params, principal, requestId }: Exchange, action: st
     requestId,
     address: request.socket.remoteAddress ?? null,
   };
+}
+
+/** Whose it is, where the path names no tenant. What is not there is nobody's. */
+async function tenantOf(
+  { deliveries, replays }: Posthorn,
+  { delivery, replay }: Params,
+): Promise<string | null> {
+  try {
+    if (delivery !== undefined) return (await deliveries.get(delivery)).tenant;
+    return replay === undefined ? null : (await replays.get(replay)).tenant;
+  } catch (error) {
+    if (isPosthornError(error) && error.status === 404) return null;
+    throw error;
+  }
 }
 
 function namesIn(answer: unknown): Pick<Outcome, "tenant" | "made"> {

@@ -147,7 +147,7 @@ export function routesOf(
         auditLog: auditLogOperations(hooks),
         resends: resendOperations(hooks),
       },
-      createAudit(hooks.auditLog, logger),
+      createAudit(hooks, logger),
     ),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
   ];

@@ -155,10 +155,19 @@ describe("trace", () => {
     });
   });
 
-  test("says so when nobody subscribed", async () => {
-    const { json } = await posthorn(["publish", "order.paid", "--tenant", "lonely", "--json"]);
+  test("says why nobody got it: there is no endpoint, or none that wanted it", async () => {
+    const publish = ["publish", "order.paid", "--tenant", "lonely", "--data", "{}", "--json"];
+    const { json } = await posthorn(publish);
     expect((await posthorn(["trace", json.id])).out).toContain(
-      "No delivery was made: no endpoint of lonely subscribed",
+      "No delivery was made. lonely had no endpoint.",
+    );
+    const id = await makeEndpoint("lonely", "https://hooks.example/in");
+    const filter = JSON.stringify({ filter: { data: { amount: { $gte: 5 } } } });
+    await posthorn(["endpoints", "update", id, "--tenant", "lonely", "--data", filter]);
+    const { out } = await posthorn(["trace", (await posthorn(publish)).json.id]);
+    expect(out).toContain("None of the endpoints of lonely wanted it:");
+    expect(out).toContain(
+      `not sent to ${id}: The condition at /data/amount/$gte of its filter does not hold.`,
     );
   });
 

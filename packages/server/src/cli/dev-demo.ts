@@ -27,8 +27,8 @@ export async function deliverFirstEvent(
 ): Promise<FirstDelivery> {
   try {
     await hooks.tenants.upsert(DEMO_TENANT, { name: "Demo" });
-    await pointEndpointAt(hooks, sinkUrl);
-    return await publishAndWait(hooks, sink, patienceMs);
+    const endpoint = await pointEndpointAt(hooks, sinkUrl);
+    return await sendAndWait(hooks, sink, endpoint, patienceMs);
   } catch (error) {
     return { kind: "failed", message: (error as Error).message };
   }
@@ -38,17 +38,21 @@ export async function deliverFirstEvent(
  * The port may be another one than last time, so the endpoint of a server that is gone is taken over. One whose server
  * still runs, on the same database and another port, is that server's: it is left alone, and we have our own.
  */
-async function pointEndpointAt(hooks: Posthorn, url: string): Promise<void> {
+async function pointEndpointAt(hooks: Posthorn, url: string): Promise<string> {
   const { data } = await hooks.endpoints.list(DEMO_TENANT, { limit: 250 });
   const ofDemos = data.filter((endpoint) => endpoint.description === DESCRIPTION);
   const others = ofDemos.filter((endpoint) => endpoint.url !== url && isSinkUrl(endpoint.url));
   const areAlive = await Promise.all(others.map((endpoint) => isListening(endpoint.url)));
   const leftOver = others.filter((_endpoint, index) => !areAlive[index]);
   const ours = ofDemos.find((endpoint) => endpoint.url === url) ?? leftOver.shift();
-  if (!ours) await hooks.endpoints.create(DEMO_TENANT, { url, events: ["*"], description: DESCRIPTION });
-  else if (ours.url !== url || !ours.isActive)
-    await hooks.endpoints.update(DEMO_TENANT, ours.id, { url, isActive: true });
   for (const { id } of leftOver) await hooks.endpoints.delete(DEMO_TENANT, id);
+  if (!ours) {
+    const input = { url, events: ["*"], description: DESCRIPTION };
+    return (await hooks.endpoints.create(DEMO_TENANT, input)).endpoint.id;
+  }
+  if (ours.url !== url || !ours.isActive)
+    await hooks.endpoints.update(DEMO_TENANT, ours.id, { url, isActive: true });
+  return ours.id;
 }
 
 /** Not when somebody pointed the demo elsewhere. */
@@ -74,9 +78,15 @@ function isListening(url: string): Promise<boolean> {
 const LOOPBACK_HOSTS = new Set(["127.0.0.1", "[::1]", "localhost"]);
 const PROBE_MS = 1_000;
 
-async function publishAndWait(hooks: Posthorn, sink: Sink, patienceMs: number): Promise<FirstDelivery> {
+/** A test event: it passes whatever the catalogue has. */
+async function sendAndWait(
+  hooks: Posthorn,
+  sink: Sink,
+  endpoint: string,
+  patienceMs: number,
+): Promise<FirstDelivery> {
   const startedAt = performance.now();
-  const type = "demo.started";
+  const type = "webhook.test";
   // Listening before publishing: the delivery may be quicker than the answer.
   const seen = new Map<string, SinkRequest>();
   let eventId: string | null = null;
@@ -89,8 +99,7 @@ async function publishAndWait(hooks: Posthorn, sink: Sink, patienceMs: number): 
     },
     patienceMs,
   );
-  const data = { message: "Hello from Posthorn", started_at: new Date().toISOString() };
-  ({ id: eventId } = await hooks.publish({ tenant: DEMO_TENANT, type, data }));
+  ({ eventId } = await hooks.endpoints.test(DEMO_TENANT, endpoint));
   const request = seen.get(eventId) ?? (await arrived);
   if (!request) return { kind: "waiting", eventId };
   return { kind: "delivered", eventId, type, request, tookMs: performance.now() - startedAt };

@@ -9,6 +9,7 @@ import {
   listOptions,
   type PageFlags,
   type Remote,
+  remark,
   remote,
   show,
   showList,
@@ -117,11 +118,9 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     const overlap = text === undefined ? undefined : wholeNumber("--overlap-seconds", text, 0, 1_209_600);
     if (overlap === 0) await confirm(terminal, `The secret of ${endpoint} is refused at once.`, yes);
     const body = { overlap_seconds: overlap };
-    show(remote, await remote.client.endpoints.rotateSecret({ tenant, endpoint, body }), (rotated) =>
-      [clean(rotated.secret), `The one before is valid until ${timeText(rotated.previous_expires_at)}.`].join(
-        "\n",
-      ),
-    );
+    const rotated = await remote.client.endpoints.rotateSecret({ tenant, endpoint, body });
+    show(remote, rotated, ({ secret }) => clean(secret));
+    remark(remote, `The one before is valid until ${timeText(rotated.previous_expires_at)}.`);
   });
 }
 

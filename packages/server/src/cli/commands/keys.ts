@@ -7,6 +7,7 @@ import {
   listOf,
   listOptions,
   type PageFlags,
+  remark,
   remote,
   show,
   showList,
@@ -57,9 +58,9 @@ export function addKeys(program: Command, terminal: Terminal): void {
     const rate = rateLimit === undefined ? undefined : wholeNumber("--rate-limit", rateLimit, 1, 100_000);
     const scopes = scopesOf(flags.scopes);
     const body = { name, scopes, tenant, expires_at: expiresAt, rate_limit: rate };
-    show(remote, await remote.client.keys.create({ body }), ({ id, key }) =>
-      [clean(key), `It is shown this once. Its id is ${clean(id)}.`].join("\n"),
-    );
+    const made = await remote.client.keys.create({ body });
+    show(remote, made, ({ key }) => clean(key));
+    remark(remote, `It is shown this once. Its id is ${clean(made.id)}.`);
   });
   const revoke = keys
     .command("revoke")

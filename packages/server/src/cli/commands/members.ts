@@ -2,7 +2,15 @@
 import type { Member } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { confirm } from "../remote/confirm.ts";
-import { listOptions, type PageFlags, remote, show, showList, wholeNumber } from "../remote/remote.ts";
+import {
+  listOptions,
+  type PageFlags,
+  remark,
+  remote,
+  show,
+  showList,
+  wholeNumber,
+} from "../remote/remote.ts";
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
@@ -73,9 +81,9 @@ export function addMembers(program: Command, terminal: Terminal): void {
       const seconds =
         expiresIn === undefined ? undefined : wholeNumber("--expires-in", expiresIn, 60, 2_592_000);
       const body = { expires_in_seconds: seconds };
-      show(remote, await remote.client.members.createToken({ tenant, user, body }), ({ key, expires_at }) =>
-        [clean(key), `It is shown this once, and ends ${timeText(expires_at)}.`].join("\n"),
-      );
+      const made = await remote.client.members.createToken({ tenant, user, body });
+      show(remote, made, ({ key }) => clean(key));
+      remark(remote, `It is shown this once, and ends ${timeText(made.expires_at)}.`);
     },
   );
 }

@@ -54,7 +54,8 @@ function inWords({ id, duplicate, deliveries }: Published): string {
     deliveries === null
       ? "Its deliveries are made in a moment."
       : deliveries === 0
-        ? "No endpoint wants it: see `posthorn endpoints list`."
+        ? "No endpoint wants it."
         : `${deliveries} ${deliveries === 1 ? "delivery is" : "deliveries are"} on the way.`;
-  return `Published ${shown}. ${made}\nFollow it with: posthorn trace ${shown}`;
+  const next = deliveries === 0 ? "See why" : "Follow it";
+  return `Published ${shown}. ${made}\n${next} with: posthorn trace ${shown}`;
 }

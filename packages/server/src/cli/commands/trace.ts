@@ -68,15 +68,21 @@ function screen(
     ["published", timeText(event.created_at)],
     ["data", shortened(JSON.stringify(event.data))],
   ]);
-  if (deliveries.length === 0) {
-    return [
-      about,
-      "",
-      `No delivery was made: no endpoint of ${clean(event.tenant)} subscribed to ${clean(event.type)} when it was published.`,
-      `See who subscribes to what: posthorn endpoints list --tenant ${clean(event.tenant)}`,
-    ].join("\n");
-  }
-  return [about, ...deliveries.map((delivery) => deliveryText(terminal, delivery, now()))].join("\n\n");
+  const made = deliveries.map((delivery) => deliveryText(terminal, delivery, now()));
+  const others = event.not_matched.map(whyNot).join("\n");
+  if (made.length === 0) made.push(`No delivery was made. ${nobody(event)}`);
+  return [about, ...made, ...(others === "" ? [] : [others])].join("\n\n");
+}
+
+function nobody({ tenant, not_matched }: EventDetail): string {
+  const name = clean(tenant);
+  return not_matched.length === 0
+    ? `${name} had no endpoint. See what there is: posthorn endpoints list --tenant ${name}`
+    : `None of the endpoints of ${name} wanted it:`;
+}
+
+function whyNot({ endpoint_id, detail }: EventDetail["not_matched"][number]): string {
+  return `not sent to ${clean(endpoint_id)}: ${clean(detail)}`;
 }
 
 function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): string {

@@ -68,7 +68,7 @@ function keyOf(flags: ConnectionFlags, env: Environment, url: string): string {
   throw usage(
     key
       ? "The key has characters that no key has. Copy it again, without line breaks and quotes."
-      : "There is no key. Give one with --key or in POSTHORN_API_KEY; `posthorn keys create` makes them.",
+      : "There is no key. Give one with --key or in POSTHORN_API_KEY. On the machine of the server its own is taken when POSTHORN_DATA_DIR is its data directory, or POSTHORN_ADMIN_KEY is set.",
   );
 }
 

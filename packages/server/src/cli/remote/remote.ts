@@ -48,6 +48,11 @@ export function show<Answer>(
   terminal.print(isJson ? jsonText(answer) : words(answer));
 }
 
+/** For people, beside the answer: a script that takes the answer gets nothing else. */
+export function remark({ terminal, isJson }: Remote, text: string): void {
+  if (!isJson) terminal.complain(text);
+}
+
 interface Page<Item> {
   readonly data: readonly Item[];
   readonly next_cursor: string | null;

@@ -144,14 +144,17 @@ export async function oweMissing(tx: Queryable, missing: readonly MissingDeliver
   return row?.count ?? 0;
 }
 
+// One that was a dead letter, until somebody deleted it, has attempts: the next goes on counting from there.
 const oweMissingStatement = statement(
   "owe missing",
   `
 with owed as (
   insert into posthorn.queue (
-    id, event_id, endpoint_id, next_at, owed_since, replay_count, trigger, subject, sequence
+    id, event_id, endpoint_id, next_at, owed_since, attempts, replay_count, trigger, subject, sequence
   )
-  select m.id, m.event_id, m.endpoint_id, posthorn.now(), posthorn.now(), 1, 'replay', m.subject, m.sequence
+  select m.id, m.event_id, m.endpoint_id, posthorn.now(), posthorn.now(),
+    coalesce((select max(a.number) from posthorn.attempts a where a.delivery_id = m.id), 0),
+    1, 'replay', m.subject, m.sequence
   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[])
     as m (id, event_id, endpoint_id, subject, sequence)
   where (m.id in (select d.id from posthorn.delivery_states d where d.id = any ($1::uuid[]))) is not true

@@ -101,7 +101,8 @@ for update skip locked
 `,
 );
 
-// The attempt that nobody knows the end of keeps the trigger it was made for; the one after it is a retry.
+// The attempt that nobody knows the end of keeps the trigger it was made for; the one after it is a retry. One that is
+// on record already, however that came about, must not keep everything else the worker held from going back.
 const returnDeliveriesStatement = statement(
   "return deliveries of the dead",
   `
@@ -125,6 +126,7 @@ recorded as (
   insert into posthorn.attempts (delivery_id, number, error, trigger, worker)
   select id, attempts, 'unknown', trigger, $1::integer
   from returned
+  on conflict do nothing
 )
 select count(*)::integer as count, json_agg(distinct endpoint_id) as endpoints
 from returned
