@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { contract, type PosthornContract } from "./contract/contract.ts";
 import type { AnswerOf, Contract, Operation, PathParams } from "./contract/operation.ts";
-import { PosthornApiError, problemOf } from "./errors.ts";
+import { answerOf, PosthornApiError, problemOf } from "./errors.ts";
 import { pathParamsOf } from "./open-api.ts";
 
 export interface ClientOptions {
@@ -90,7 +90,7 @@ async function call(options: ClientOptions, one: Operation, input: AnyInput): Pr
   if (!response.ok) throw new PosthornApiError(await problemOf(response));
   const { schema } = one.answer;
   if (schema === null) return undefined;
-  const answer: unknown = await response.json();
+  const answer = await answerOf(response);
   return checksAnswers ? schema.parse(answer) : answer;
 }
 
@@ -99,6 +99,9 @@ function urlOf(base: string, one: Operation, input: AnyInput): string {
   for (const name of pathParamsOf(one.path)) {
     const value = input[name];
     if (typeof value !== "string" || value === "") throw new TypeError(`${one.path} needs ${name}.`);
+    // however they are encoded, a URL takes them for steps: tenants/../deliveries are the deliveries of all
+    if (value === "." || value === "..")
+      throw new TypeError(`"${value}" cannot be the ${name} of ${one.path}.`);
     path = path.replace(`{${name}}`, encodeURIComponent(value));
   }
   const query = new URLSearchParams();

@@ -28,17 +28,30 @@ export async function problemOf(response: Response): Promise<Problem> {
   try {
     return problem.parse(JSON.parse(text));
   } catch {
-    const { status, statusText } = response;
-    const detail = `The answer was ${status} ${statusText}, and no problem document of Posthorn's.`;
-    const type = "about:blank";
-    return {
-      type,
-      title: statusText,
-      status,
-      detail,
-      instance: "",
-      code: "unexpected_answer",
-      request_id: "",
-    };
+    return unexpected(response, "no problem document of Posthorn's");
   }
+}
+
+/** The JSON of an answer; a page of somebody else's, at a URL that is not the server's, is an error like any other. */
+export async function answerOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new PosthornApiError(
+      unexpected(response, "no JSON. Check that the URL is that of a Posthorn server"),
+    );
+  }
+}
+
+function unexpected({ status, statusText }: Response, what: string): Problem {
+  return {
+    type: "about:blank",
+    title: statusText,
+    status,
+    detail: `The answer was ${status} ${statusText}, and ${what}.`,
+    instance: "",
+    code: "unexpected_answer",
+    request_id: "",
+  };
 }

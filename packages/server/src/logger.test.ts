@@ -37,7 +37,9 @@ test("secrets, payloads and keys never reach the log, wherever they hide", () =>
     nested: { payload: "planted", admin_key: "planted", headers: { authorization: "planted" } },
     smtpUrl: "planted",
     alert_webhook_url: "planted",
-    error: new Error("postgres://user:planted@host/db refused phk_planted, smtps://user:planted@host too"),
+    error: new Error(
+      "postgres://user:planted@host/db refused phk_planted and pht_planted, smtps://user:planted@host too",
+    ),
   });
   expect(lines.join()).not.toMatch(/planted|abc\+|aB-_9/);
 });

@@ -88,7 +88,7 @@ function presentable(name: string, value: unknown): unknown {
 /** Secrets inside longer texts, such as an error message that quotes its input; and passwords in URLs. */
 function maskSecrets(line: string): string {
   return line
-    .replace(/\b(whsec_|whsk_|phk_)[A-Za-z0-9+/=_-]+/g, "$1…")
+    .replace(/\b(whsec_|whsk_|phk_|pht_)[A-Za-z0-9+/=_-]+/g, "$1…")
     .replace(/\b((?:postgres(?:ql)?|smtps?):\/\/[^:@/\s"]*):[^@/\s"]*@/g, "$1:…@");
 }
 

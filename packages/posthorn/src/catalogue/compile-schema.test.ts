@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileSchema, type JsonSchema } from "./compile-schema.ts";
+import { compileSchema, type JsonSchema, MAX_STEPS } from "./compile-schema.ts";
 import {
   MAX_SCHEMA_BYTES,
   MAX_SCHEMA_DEPTH,
@@ -44,7 +44,7 @@ describe("a schema is refused, with the place,", () => {
     ["that is no object", [], ""],
     ["whose keyword has the wrong type", { properties: { a: { minimum: "1" } } }, "/properties/a/minimum"],
     ["that refers to another document", { items: { $ref: "other.json" } }, "/items/$ref"],
-    ["that refers to what is not there", { $ref: "#/$defs/none" }, ""],
+    ["that refers to what is not there", { $ref: "#/$defs/none" }, "/$ref"],
     ["that refers to itself in a circle", { $ref: "#" }, ""],
     [
       "whose parts do",
@@ -151,4 +151,43 @@ test("patterns of one schema are told apart", () => {
   const schema = { properties: { a: { pattern: "^x" }, b: { pattern: "^y" } } };
   expect(problemWith(schema, { a: "x", b: "y" })).toBeNull();
   expect(problemWith(schema, { a: "x", b: "x" })).toMatchObject({ pointer: "/b" });
+});
+
+const inLists = (levels: number): unknown => (levels === 0 ? 1 : [inLists(levels - 1)]);
+
+test("a schema that leads back to itself by two ways takes flat values, and gives up on deep ones soon", () => {
+  const schema = { allOf: [{ items: { $ref: "#" } }, { items: { $ref: "#" } }] };
+  expect(problemWith(schema, inLists(10))).toBeNull();
+  const begun = performance.now();
+  expect(problemWith(schema, inLists(64))).toMatchObject({
+    message: expect.stringContaining(`${MAX_STEPS}`),
+  });
+  expect(performance.now() - begun).toBeLessThan(5_000);
+});
+
+test("a large pattern and a long text are too much together, one of them is not", () => {
+  const large = { pattern: "[^x]{490}y" };
+  expect(problemWith(large, `${"a".repeat(10_000)}y`)).toBeNull();
+  expect(problemWith({ pattern: "y$" }, `${"a".repeat(250_000)}y`)).toBeNull();
+  const begun = performance.now();
+  expect(problemWith(large, `${"a".repeat(250_000)}y`)).toMatchObject({
+    message: expect.stringContaining(`${MAX_STEPS}`),
+  });
+  expect(performance.now() - begun).toBeLessThan(5_000);
+});
+
+test.each([
+  ["a bound that was not asked for", { uniqueItems: true }],
+  ["a schema", { type: "string" }],
+])("%s where no schema stands is not referred to", (_what, hidden) => {
+  const schema = { properties: { a: { $ref: "#/default/hidden" } }, default: { hidden } };
+  expect(refusedAt(schema)).toBe("/properties/a/$ref");
+  expect(refusedAt({ items: { $ref: "#/$defs/any" }, $defs: { any: true } })).toBeNull();
+});
+
+test("what every object inherits is no property of a value", () => {
+  const schema = { properties: { constructor: { type: "string" } } };
+  expect(problemWith(schema, { a: 1 })).toBeNull();
+  expect(problemWith(schema, { constructor: 1 })).toMatchObject({ pointer: "/constructor" });
+  expect(problemWith({ required: ["toString"] }, {})).toMatchObject({ pointer: "/toString" });
 });

@@ -38,6 +38,7 @@ export function schemaProblems(schema: unknown): InputProblem[] {
   }
   const problems: InputProblem[] = [];
   walk(schema, "", 1, problems);
+  if (problems.length === 0) checkTargets(schema, problems);
   if (problems.length === 0) checkInPlace(schema, problems);
   return problems;
 }
@@ -91,6 +92,23 @@ function checkPattern(
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     refuse(keyword, `The pattern cannot be used: ${error.message}.`);
+  }
+}
+
+/** What stands elsewhere was not looked at, and would be compiled all the same. */
+function checkTargets(root: Schema, problems: InputProblem[]): void {
+  const schemas = new Set<unknown>();
+  const references: [pointer: string, target: unknown][] = [];
+  const visit = (schema: Schema, pointer: string): void => {
+    schemas.add(schema);
+    const { $ref } = schema;
+    if (typeof $ref === "string") references.push([`${pointer}/$ref`, schemaAt(root, $ref.slice(1))]);
+    for (const [path, inner] of children(schema)) visit(inner, pointer + path);
+  };
+  visit(root, "");
+  for (const [pointer, target] of references) {
+    if (typeof target === "boolean" || schemas.has(target)) continue;
+    problems.push({ pointer, message: "$ref leads to no schema. Put it under $defs, and point there." });
   }
 }
 
@@ -153,7 +171,7 @@ function decoded(part: string): string {
 }
 
 /** The schemas in a schema; what stands in `const`, `enum`, `default` and `examples` is data. */
-function children(schema: Schema): [path: string, inner: Schema][] {
+export function children(schema: Schema): [path: string, inner: Schema][] {
   const found: [string, unknown][] = [];
   for (const keyword of SCHEMAS) found.push([`/${keyword}`, schema[keyword]]);
   for (const keyword of SCHEMA_LISTS) {

@@ -219,6 +219,20 @@ test("no more are sent in a second than its rate says", async () => {
   expect((await hooks.replays.get(id)).done).toBeLessThan(4);
 });
 
+test("it begins with a quarter of a second's worth, so that its first second is not twice its rate", async () => {
+  const instance = await open();
+  await deadOnes(instance, 9);
+  const { hooks } = instance;
+  const startedAt = performance.now();
+  const { id } = await hooks.replays.start({ rate: 8 });
+  await eventually("some are done", async () => {
+    await instance.settle();
+    return (await hooks.replays.get(id)).done > 0;
+  });
+  const { done } = await hooks.replays.get(id);
+  expect(done).toBeLessThanOrEqual(2 + ((performance.now() - startedAt) / 1_000) * 8);
+});
+
 test("a cancelled one makes no further step, and what it made owed is sent", async () => {
   const instance = await open();
   const { path } = await deadOnes(instance, 4);

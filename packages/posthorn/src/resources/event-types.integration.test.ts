@@ -60,6 +60,7 @@ test("the version registered last is shown, and one that was deleted can come ba
   const gone = { code: "event_type_not_found" };
   await expect(eventTypes.get(name, { apiVersion: "1" })).rejects.toMatchObject(gone);
   await expect(eventTypes.delete(name, { apiVersion: "1" })).rejects.toMatchObject(gone);
+  await expect(eventTypes.delete(name, { apiVersion: "\0" })).rejects.toMatchObject(gone);
   await eventTypes.put(name, { apiVersion: "1" });
   expect(await eventTypes.get(name)).toMatchObject({ apiVersion: "1", description: null });
 });

@@ -8,6 +8,7 @@ import { readOpenApi } from "../catalogue/import-open-api.ts";
 import { jsonText, MAX_JSON_DEPTH } from "../catalogue/json-text.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
+import { apiVersionSyntax } from "../event/limits.ts";
 import type { Database } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
 import { findEventType, listEventTypes } from "../storage/queries/event-types/read.ts";
@@ -94,7 +95,8 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
   ): Promise<void> {
     refuseUnknown("There is no scope", scope, ["apiVersion"], "invalid_query");
     const { apiVersion } = scope;
-    if (!isTypeName(name)) throw notFound(name, apiVersion);
+    const isNamed = isTypeName(name) && (apiVersion === undefined || apiVersionSyntax.test(apiVersion));
+    if (!isNamed) throw notFound(name, apiVersion);
     await db.transaction(async (tx) => {
       await lockCatalogue(tx);
       if ((await deleteEventType(tx, name, apiVersion ?? null)) === 0) throw notFound(name, apiVersion);

@@ -34,6 +34,7 @@ test.each([
   "!!",
   Buffer.from("others:b").toString("base64url"),
   Buffer.from("letters:").toString("base64url"),
+  Buffer.from("letters:a\0").toString("base64url"),
 ])("the cursor %j is refused", (cursor) => {
   expect(problems((reader) => reader.cursor("letters", { cursor }))).toMatchObject([{ pointer: "/cursor" }]);
 });

@@ -45,6 +45,8 @@ export class QueryReader {
     if (
       text.startsWith(`${list}:`) &&
       text.length > list.length + 1 &&
+      // anybody can make one up, and PostgreSQL takes no NUL
+      !text.includes("\0") &&
       encodeCursor(list, text.slice(list.length + 1)) === cursor
     ) {
       return text.slice(list.length + 1);

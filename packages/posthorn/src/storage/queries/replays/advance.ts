@@ -25,10 +25,13 @@ export async function holdReplay(tx: Queryable, { id, position }: HeldReplay): P
   return row?.position === position ? row : null;
 }
 
-// What was not used is lost after a second: a replay that was held up does not make up for it in one go.
+// What was not used is lost after a quarter of a second, or after the time of one: a replay that was held up does not
+// make up for it, and no second has much more than the rate.
 const lookText = `
 select ${replayColumns}, r.position, r.before,
-  floor(least(extract(epoch from posthorn.now() - r.paced_at), 1) * r.rate)::integer as allowance
+  floor(least(
+    extract(epoch from posthorn.now() - r.paced_at) * r.rate, greatest(r.rate / 4.0, 1)
+  ))::integer as allowance
 from posthorn.replays r
 where r.id = $1::uuid
   and r.state = 'running'
@@ -63,7 +66,7 @@ update posthorn.replays r
 set position = $2::uuid,
   done = r.done + $3::integer,
   skipped = $4::text::jsonb,
-  paced_at = greatest(r.paced_at, posthorn.now() - interval '1 second')
+  paced_at = greatest(r.paced_at, posthorn.now() - greatest(0.25, 1.0 / r.rate) * interval '1 second')
     + $3::double precision / r.rate * interval '1 second',
   state = case when $5::boolean then 'finished' else r.state end,
   ended_at = case when $5::boolean then posthorn.now() end
