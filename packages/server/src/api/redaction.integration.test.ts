@@ -84,3 +84,20 @@ test("data of a type that hides nothing is shown byte for byte to everybody", as
   const shown = await server.call("GET", `/api/v1/events/${json.id}`, undefined, headers);
   expect(shown.text).toContain(`"data":${data}`);
 });
+
+test("the values of an endpoint's headers are shown to those who manage it, and masked for all others", async () => {
+  const server = await startServer();
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const { json: endpoint } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: "http://127.0.0.1:9999/hook",
+    events: ["*"],
+    headers: { "X-Password": SECRET },
+  });
+  const ids = { tenant: "acme", endpoint: endpoint.id };
+  const reader = await newKey(server, ["deliveries:read", "deliveries:retry", "payloads:read"]);
+  const seen = await readAll(server, ids, reader);
+  for (const [id, text] of seen) expect([id, text.includes(SECRET)]).toEqual([id, false]);
+  expect(JSON.parse(seen.get("endpoints.get") as string).headers).toEqual({ "X-Password": "[redacted]" });
+  const managed = await readAll(server, ids, await newKey(server, ["webhooks:manage"]));
+  for (const id of ["endpoints.get", "endpoints.list"]) expect(managed.get(id)).toContain(SECRET);
+});

@@ -3,9 +3,9 @@ import type { Posthorn } from "posthorn";
 import type { Handlers } from "../implement.ts";
 import { inLibraryNames } from "../input/library-names.ts";
 import { presentEndpointAttempt } from "../present/delivery.ts";
-import { presentEndpoint } from "../present/endpoint.ts";
+import { presentEndpoint, presentEndpointToReader } from "../present/endpoint.ts";
 import { presentPage } from "../present/page.ts";
-import { redactedFor } from "../principal.ts";
+import { has, type Principal, redactedFor } from "../principal.ts";
 
 export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornContract>["endpoints"] {
   return {
@@ -13,9 +13,10 @@ export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornCo
       const { endpoint, secret } = await endpoints.create(params.tenant, inLibraryNames(body));
       return { ...presentEndpoint(endpoint), secret };
     },
-    list: async ({ params, query }) =>
-      presentPage(await endpoints.list(params.tenant, query), presentEndpoint),
-    get: async ({ params }) => presentEndpoint(await endpoints.get(params.tenant, params.endpoint)),
+    list: async ({ params, query, principal }) =>
+      presentPage(await endpoints.list(params.tenant, query), presentFor(principal)),
+    get: async ({ params, principal }) =>
+      presentFor(principal)(await endpoints.get(params.tenant, params.endpoint)),
     update: async ({ params, body }) =>
       presentEndpoint(await endpoints.update(params.tenant, params.endpoint, inLibraryNames(body))),
     delete: async ({ params }) => {
@@ -45,4 +46,8 @@ export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornCo
       return { secret: rotated.secret, previous_expires_at: rotated.previousExpiresAt };
     },
   };
+}
+
+function presentFor(principal: Principal): typeof presentEndpoint {
+  return has(principal, "webhooks:manage") ? presentEndpoint : presentEndpointToReader;
 }

@@ -39,6 +39,13 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
   };
 }
 
+/** For those who may not change it: what headers carry, such as a receiver's password, is not for everybody who looks. */
+export function presentEndpointToReader(endpoint: Given): Sent<Endpoint> {
+  const names = Object.keys(endpoint.headers);
+  const headers = Object.fromEntries(names.map((name) => [name, "[redacted]"]));
+  return { ...presentEndpoint(endpoint), headers };
+}
+
 /** Can be sent back as it is. */
 function presentRetryPolicy(policy: RetryPolicy): Sent<Endpoint>["retry_policy"] {
   const limit = policy.maxAgeMs === undefined ? {} : { max_age_ms: policy.maxAgeMs };
