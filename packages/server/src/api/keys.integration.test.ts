@@ -148,6 +148,17 @@ test("a key of one tenant makes keys for that tenant only", async () => {
   expect(listed.json.data.map(({ tenant }: { tenant: string }) => tenant)).toEqual(["acme", "acme"]);
 });
 
+test("a key of one tenant gives away no more requests than it may make itself", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const { key } = await makeKey(server, { tenant: "acme", scopes: ["admin"], rate_limit: 50 });
+  const make = (input: object) =>
+    calling(server, key)("POST", "/api/v1/keys", { name: "x", scopes: ["admin"], ...input });
+  expect((await make({ rate_limit: 51 })).json).toMatchObject({ status: 403, code: "forbidden" });
+  expect((await make({ rate_limit: 50 })).json).toMatchObject({ rate_limit: 50 });
+  expect((await make({})).json).toMatchObject({ rate_limit: 50 });
+});
+
 test("a member acts by a token, in the role they have now, and no longer than they are a member", async () => {
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme");

@@ -15,6 +15,8 @@ export interface Principal {
   /** Whose token it is; null unless it is a member's. */
   readonly user: string | null;
   readonly scopes: ReadonlySet<Scope>;
+  /** Requests per second of each process; null: no limit. */
+  readonly rateLimit: number | null;
 }
 
 export const ADMIN: Principal = {
@@ -23,10 +25,18 @@ export const ADMIN: Principal = {
   tenant: null,
   user: null,
   scopes: new Set(SCOPES),
+  rateLimit: null,
 };
 
 /** Whoever calls a public route. */
-export const ANYBODY: Principal = { kind: "anybody", id: null, tenant: null, user: null, scopes: new Set() };
+export const ANYBODY: Principal = {
+  kind: "anybody",
+  id: null,
+  tenant: null,
+  user: null,
+  scopes: new Set(),
+  rateLimit: null,
+};
 
 /** What only the key of the environment, or one like it, may see. */
 export const FOR_OPERATORS: Permission = { scopes: ["admin"], reach: "installation" };
@@ -62,6 +72,14 @@ export function within({ tenant }: Principal): { readonly tenant?: string } {
 /** What the catalogue hides is shown to those who may see payloads only. */
 export function redactedFor(principal: Principal): { readonly redacted: boolean } {
   return { redacted: !has(principal, "payloads:read") };
+}
+
+/** Who makes a key for their tenant gives away no more than they have. */
+export function rateToGive({ tenant, rateLimit: own }: Principal, asked: number | null): number | null {
+  if (tenant === null || own === null) return asked;
+  if (asked !== null && asked > own)
+    throw forbidden(`This key may make ${own} requests per second, and can make no key that may make more.`);
+  return asked ?? own;
 }
 
 export function otherTenant(): HttpError {

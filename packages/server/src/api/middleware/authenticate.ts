@@ -51,7 +51,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     const waitMs = perSecond === 0 ? 0 : options.keys.waitMs(key.id, perSecond);
     if (waitMs > 0) throw tooFast(perSecond, waitMs);
     options.keys.noteUse(key.id);
-    return principalOf(key);
+    return principalOf(key, perSecond === 0 ? null : perSecond);
   }
 }
 
@@ -67,7 +67,7 @@ function asAdmin(digest: Buffer, expected: Buffer): Principal {
 const principals = new WeakMap<KnownKey, Principal>();
 
 /** The same for every request that finds the key in the cache. */
-function principalOf(key: KnownKey): Principal {
+function principalOf(key: KnownKey, rateLimit: number | null): Principal {
   const known = principals.get(key);
   if (known !== undefined) return known;
   const { id, tenant, userId: user, role } = key;
@@ -78,6 +78,7 @@ function principalOf(key: KnownKey): Principal {
     tenant,
     user,
     scopes: new Set(scopes),
+    rateLimit,
   };
   principals.set(key, principal);
   return principal;
