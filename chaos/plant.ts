@@ -218,7 +218,8 @@ export const plants = {
         put: "and q.subject = walked.subject\n    order by q.id",
       },
     ],
-    strikes: [],
+    // one publisher's ids are old by the time they are committed, and those of the others are not
+    strikes: ["slow network"],
   },
   "cap-forgotten": {
     bug: "an endpoint gets more requests at once than it asked for",
