@@ -90,7 +90,7 @@ const fillTexts = [
   "insert into posthorn.lanes (endpoint_id, paused) select id, true from posthorn.endpoints",
   `create table public.made as
    select n, posthorn.uuidv7(now() - interval '30 days' + n * interval '30 days' / (:count * 1.3)) as id,
-     case when n > :count and n % 4 = 0 then '${backlogged}' else 't' || (n * 7919) % 1000 end as tenant
+     case when n > :count and n % 4 = 0 then '${backlogged}' else 't' || (n::bigint * 7919) % 1000 end as tenant
    from generate_series(1, (:count * 1.3)::integer) n`,
   `insert into posthorn.events (id, tenant, type, api_version, payload)
    select id, tenant, case when n % (:count / 10) = 7 then 'rare.type' when n % 10 = 0 then 'order.refunded' else 'order.paid' end,
