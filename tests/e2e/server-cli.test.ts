@@ -51,7 +51,7 @@ test("dev delivers a first event, and what it prints to paste works; a restart c
   await first.said(/Ctrl\+C stops/);
   const [, key = ""] = await first.said(/Admin key {3}(phk_[A-Za-z0-9_-]{43})\n/);
   const [, api = ""] = await first.said(/API {9}(\S+)/);
-  expect(first.output()).toMatch(/Delivered evt_\S+ \(demo.started\) to the built-in sink/);
+  expect(first.output()).toMatch(/Delivered evt_\S+ \(webhook.test\) to the built-in sink/);
   expect(first.output()).toMatch(/x-webhook-signature: t=\d+,v1=[0-9a-f]{64}/);
   expect(first.output()).toMatch(/webhook-signature: v1,/);
   const [, body = ""] = await first.said(/-d '(.*)'/);
