@@ -31,11 +31,18 @@ export interface FaultWindow extends Stretch {
   readonly victim: string | null;
 }
 
-/** Strikes that can keep something from being sent; those on API processes and on the library cannot. */
+/**
+ * Strikes that can keep something from being sent. Of those on API processes and on the library only a partition can: who
+ * vanishes while it numbers events keeps their subjects and lanes locked until the database ends its transaction, and
+ * whoever sends to them waits.
+ */
 export function faultWindows(file: CaseFile): FaultWindow[] {
-  return file.deeds
-    .filter(({ kind, victim }) => strikesAll(kind) || (disturbs(kind) && victim?.startsWith("w")))
-    .map((deed) => ({ ...windowOf(file, deed), victim: deed.victim }));
+  return file.deeds.flatMap((deed) => {
+    const { kind, victim } = deed;
+    const isWorkers = disturbs(kind) && victim?.startsWith("w");
+    if (!isWorkers && !strikesAll(kind) && kind !== "partition") return [];
+    return { ...windowOf(file, deed), victim: isWorkers ? victim : null };
+  });
 }
 
 /** It takes a moment until what a worker has in mind is written down. */
