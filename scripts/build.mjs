@@ -11,6 +11,7 @@ export function build() {
     join(root, "node_modules/typescript/bin/tsc"),
     "-b",
     "packages/wire",
+    "packages/receiver",
     "packages/posthorn",
     "packages/client",
     "packages/server",

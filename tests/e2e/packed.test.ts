@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const packages = {
   "@posthorn/wire": "wire",
+  "@posthorn/receiver": "receiver",
   posthorn: "posthorn",
   "@posthorn/client": "client",
   "@posthorn/server": "server",

@@ -10,6 +10,7 @@ import { readStrings } from "../support/read-strings.ts";
 /** Package → the packages of ours it may import. */
 const packages: Record<string, string[]> = {
   wire: [],
+  receiver: ["wire"],
   posthorn: ["wire"],
   client: [],
   server: ["wire", "posthorn", "client"],
@@ -17,6 +18,7 @@ const packages: Record<string, string[]> = {
 
 const packageNames: Record<string, string> = {
   "@posthorn/wire": "wire",
+  "@posthorn/receiver": "receiver",
   posthorn: "posthorn",
   "@posthorn/client": "client",
   "@posthorn/server": "server",
@@ -54,6 +56,8 @@ const stages: Record<string, string[]> = {
     "replay",
   ],
 };
+
+const storageFolders = ["packages/posthorn/src/storage/", "packages/receiver/src/stores/"];
 
 const sql =
   /^\s*select\b|\bselect\b.*\bfrom\b|\b(insert\s+into|delete\s+from|update\s+\S+\s+set|SELECT|INSERT|DELETE\s+FROM|UPDATE)\b/s;
@@ -177,7 +181,7 @@ function importProblem(path: string, specifier: string): string | null {
 
   const target = packageNames[specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/")];
   if (target && !packages[name]?.includes(target)) return `${name} may not import ${specifier}`;
-  if ((name === "wire" || name === "client") && isBuiltin(specifier))
+  if (["wire", "receiver", "client"].includes(name) && isBuiltin(specifier))
     return `${name} runs outside Node too, so not ${specifier}`;
   if (specifier === "undici" && !path.startsWith("packages/posthorn/src/attempt/")) {
     return "only attempt/ may import undici: every call goes through the guarded dispatcher";
@@ -207,7 +211,7 @@ function stageOf(inside: string): string {
 }
 
 function sqlProblem(path: string, text: string): string | null {
-  if (path.startsWith("packages/posthorn/src/storage/") || !sql.test(text)) return null;
+  if (storageFolders.some((folder) => path.startsWith(folder)) || !sql.test(text)) return null;
   return `SQL outside storage/: ${text.trim().slice(0, 40)}`;
 }
 

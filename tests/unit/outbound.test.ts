@@ -23,6 +23,7 @@ const networkModules: Record<string, readonly string[]> = {
 /** Libraries that a package may import. */
 const libraries: Record<string, string> = {
   "@posthorn/wire": "ours, and scanned",
+  "@posthorn/receiver": "ours, and scanned",
   posthorn: "ours, and scanned",
   "@posthorn/client": "ours, and scanned",
   "@posthorn/server": "ours, and scanned",

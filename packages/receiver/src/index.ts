@@ -1,0 +1,16 @@
+// Everything a receiver of webhooks needs, on bytes and Web Crypto alone.
+export type { Answer, Message, MessageKey, Receives, WebhookEvent, WebhookRequest } from "./model.ts";
+export type {
+  AcceptResult,
+  AcceptTerms,
+  Claim,
+  ClaimResult,
+  ClaimTerms,
+  DeadLetter,
+  DeadLetterStore,
+  Failure,
+  OrderTerms,
+  RunResult,
+  Store,
+  Transactions,
+} from "./store.ts";

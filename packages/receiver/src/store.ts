@@ -1,0 +1,134 @@
+// What a store has to do. Four kinds exist (stores/), and one suite of tests holds each to these sentences.
+//
+//            claim                complete
+//   absent ─────────► running ───────────────► done ──(window over)──► absent
+//     │  ▲               │ fail: again            ▲
+//     │  └── failed ◄────┤ (claimable at once,    │
+//     │                  │  or at `dueAt`)        │
+//     │ accept           │ fail: dead             │ dismiss
+//     └─────► waiting ◄──┼──────────► dead ───────┘
+//                 ▲      │ lease over   │ revive
+//                 └──────┴──────────────┘
+//
+// Times are the store's own (the database's clock), so that receivers with wrong clocks agree on leases.
+import type { Message, MessageKey } from "./model.ts";
+
+export interface Store<Tx = unknown> {
+  /** Makes tables or whatever is needed. May run in many processes at once, and again. */
+  migrate(): Promise<void>;
+
+  /** Takes the message for this process alone until the lease ends. Atomic: of any number of callers one gets it. */
+  claim(message: Message, terms: ClaimTerms): Promise<ClaimResult>;
+  /** Moves the end of the lease. False: it ended and somebody else may have the message; stop working on it. */
+  renew(claim: Claim, leaseMs: number): Promise<boolean>;
+  /** Done. False: the lease was lost, and nothing was written. */
+  complete(claim: Claim): Promise<boolean>;
+  /** Not done. False: the lease was lost, and nothing was written. */
+  fail(claim: Claim, failure: Failure): Promise<boolean>;
+
+  /** Null where a handler's writes cannot be part of the store's transaction. */
+  readonly transactions: Transactions<Tx> | null;
+
+  /** Keeps the message to be worked on later. Durable when it resolves. */
+  accept(message: Message, terms: AcceptTerms): Promise<AcceptResult>;
+  /** Up to `limit` waiting messages that are due, claimed; those first that are due longest. */
+  take(limit: number, terms: ClaimTerms): Promise<Claim[]>;
+  /** The same for one message that `revive` made due. */
+  takeOne(key: MessageKey, terms: ClaimTerms): Promise<Claim | null>;
+
+  readonly deadLetters: DeadLetterStore;
+
+  /** Forgets up to `limit` messages done longer than the window ago, and subjects not heard of since; how many. */
+  prune(limit: number, terms: { readonly windowMs: number }): Promise<number>;
+}
+
+export interface ClaimTerms {
+  readonly leaseMs: number;
+  /** A message done longer ago than this is fresh again. */
+  readonly windowMs: number;
+  /** Null: no sequence guard. */
+  readonly order: OrderTerms | null;
+}
+
+/** For messages with a subject and a sequence. Of one subject at most one message is claimed at a time. */
+export interface OrderTerms {
+  /** After a gap: 0 takes the later message at once; otherwise it waits so long, since it was first seen, for the missing ones. */
+  readonly gapWaitMs: number;
+}
+
+export type ClaimResult =
+  | { readonly kind: "claimed"; readonly claim: Claim }
+  /** It was handled within the window. */
+  | { readonly kind: "done" }
+  /** It is in the inbox, or in the dead letters: it is ours now, and nobody need send it again. */
+  | { readonly kind: "waiting" }
+  | { readonly kind: "dead" }
+  /** Somebody has it, or another message of its subject, for at most so long. */
+  | { readonly kind: "running"; readonly retryAfterMs: number }
+  /** The id is known with another digest. Nothing was written. */
+  | { readonly kind: "other_body" }
+  /** A later one of its subject was applied; it is done now without having been handled. */
+  | { readonly kind: "stale" }
+  /** An earlier one of its subject is missing, and there is still time to wait for it. */
+  | { readonly kind: "gap"; readonly retryAfterMs: number };
+
+export interface Claim {
+  readonly message: Message;
+  /** Never used again: the fence. */
+  readonly token: string;
+  /** Failures so far. */
+  readonly tries: number;
+}
+
+export type AcceptTerms = Pick<ClaimTerms, "windowMs">;
+
+export type AcceptResult =
+  | { readonly kind: "accepted" }
+  | { readonly kind: "done" }
+  | { readonly kind: "waiting" }
+  | { readonly kind: "dead" }
+  | { readonly kind: "other_body" };
+
+export interface Failure {
+  /** One line for people; at most 1,000 characters are kept. */
+  readonly error: string;
+  /**
+   * `again`: claimable at once, by the next delivery. `later`: due in the inbox after so long. `dead`: only a person
+   * brings it back.
+   */
+  readonly then:
+    | { readonly kind: "again" }
+    | { readonly kind: "later"; readonly afterMs: number }
+    | { readonly kind: "dead" };
+}
+
+export interface Transactions<Tx> {
+  /**
+   * Claim, work and done mark in one transaction. `work` runs only when the claim succeeded, and its claim's token
+   * means nothing outside. When `work` or the commit throws, all of it is undone and the error is passed on.
+   */
+  run(message: Message, terms: ClaimTerms, work: (tx: Tx, claim: Claim) => Promise<void>): Promise<RunResult>;
+  /** For what `take` claimed: work and done mark in one transaction. False: the lease was lost, and all is undone. */
+  finish(claim: Claim, work: (tx: Tx) => Promise<void>): Promise<boolean>;
+  /** After `run` threw. Leaves a message that is done, or claimed by another since, alone. */
+  noteFailure(message: Message, failure: Failure): Promise<void>;
+}
+
+export type RunResult = { readonly kind: "worked" } | Exclude<ClaimResult, { kind: "claimed" }>;
+
+export interface DeadLetterStore {
+  /** The newest first; `after` is the last one of the page before. */
+  list(options: { readonly limit: number; readonly after?: DeadLetter }): Promise<DeadLetter[]>;
+  count(): Promise<number>;
+  /** To the inbox, due now, its failures forgotten. False: it is not a dead letter. */
+  revive(key: MessageKey): Promise<boolean>;
+  /** Done without being handled. False: it is not a dead letter. */
+  dismiss(key: MessageKey): Promise<boolean>;
+}
+
+export interface DeadLetter {
+  readonly message: Message;
+  readonly tries: number;
+  readonly error: string;
+  readonly diedAt: Date;
+}
