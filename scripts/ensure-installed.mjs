@@ -1,4 +1,6 @@
 // Installs dependencies when they are missing or older than package-lock.json, before anything that needs them runs.
+// With --to-run only what building and starting take: the frameworks, drivers and vendors' SDKs that the tests hold us
+// against are 300 MB, and nobody should wait for them who wants to see it run.
 // An old Node must be able to read this far to say that it is too old: so no node: prefix, ??, ?. or top-level await.
 import { spawn } from "child_process";
 import { createHash } from "crypto";
@@ -10,6 +12,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const installedLock = join(root, "node_modules/.package-lock.json"); // written by npm when it has finished
 const stamp = join(root, "node_modules/.installed-lock");
 const claim = join(root, ".installing");
+const isToRun = process.argv.indexOf("--to-run") !== -1;
 const claimRenewedEveryMs = 2000;
 const claimDeadAfterMs = 10000;
 
@@ -26,14 +29,28 @@ function checkNodeVersion() {
 // or into an image without network: good enough when everything the lock names is there.
 function isInstalled() {
   if (!existsSync(installedLock)) return false;
-  if (existsSync(stamp)) return readFileSync(stamp, "utf8") === lockHash();
+  if (existsSync(stamp)) return stampNow() === lockHash() || (isToRun && stampNow() === stampToRun());
   const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
   const installed = JSON.parse(readFileSync(installedLock, "utf8")).packages;
   return Object.keys(wanted).every((path) => {
-    const { version, optional, link } = wanted[path];
+    const { version, optional, dev, link } = wanted[path];
     const isOurs = path.indexOf("node_modules/") === -1;
-    return isOurs || link || optional || (installed[path] && installed[path].version === version);
+    return (
+      isOurs ||
+      link ||
+      optional ||
+      (isToRun && dev) ||
+      (installed[path] && installed[path].version === version)
+    );
   });
+}
+
+function stampNow() {
+  return existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
+}
+
+function stampToRun() {
+  return `${lockHash()} to run`;
 }
 
 function lockHash() {
@@ -79,7 +96,10 @@ function install() {
   console.log("Installing dependencies …");
   const startedAt = Date.now();
   const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
-  const npm = startNpm(["ci", "--include=dev", "--prefer-offline", "--no-audit", "--no-fund"]);
+  // "ci" begins by removing what is there, which a server started from here may be running on: so the rest is added.
+  const how = !isToRun && stampNow() === stampToRun() ? ["install", "--no-save"] : ["ci"];
+  const which = isToRun ? "--omit=dev" : "--include=dev";
+  const npm = startNpm(how.concat(which, "--prefer-offline", "--no-audit", "--no-fund"));
   const timers = [
     setInterval(() => utimesSync(claim, new Date(), new Date()), claimRenewedEveryMs),
     setInterval(() => console.log(`  still installing, ${seconds()}`), 5000),
@@ -102,7 +122,7 @@ function install() {
           "Is there a network, or a filled npm cache? Does node_modules belong to another user?",
       );
     }
-    writeFileSync(stamp, lockHash());
+    writeFileSync(stamp, isToRun ? stampToRun() : lockHash());
     console.log(`Installed in ${seconds()}.`);
   });
 }
