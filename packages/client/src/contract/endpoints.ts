@@ -60,7 +60,7 @@ export const endpoint = z
   .object({
     id: endpointId,
     tenant: tenantId,
-    url: z.string(),
+    url: z.string().describe("Its query is masked without webhooks:manage."),
     description: z.string().nullable(),
     events: z.array(z.string()),
     filter: filter.nullable(),
@@ -69,7 +69,7 @@ export const endpoint = z
     disabled_at: time.nullable(),
     format: z.enum(FORMATS),
     signature,
-    headers: z.record(z.string(), z.string()),
+    headers: z.record(z.string(), z.string()).describe("The values are masked without webhooks:manage."),
     timeout_ms: z.int(),
     max_in_flight: z.int(),
     rate_limit: z.int().nullable(),
