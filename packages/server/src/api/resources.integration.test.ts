@@ -1,6 +1,7 @@
+import { request } from "node:http";
 import { startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 
 async function withReceiver(server: TestServer, input: object = {}) {
   const receiver = await startScriptedReceiver();
@@ -50,6 +51,43 @@ test("a tenant is made, changed, listed and deleted under the caller's own id", 
     code: "tenant_not_found",
   });
 });
+
+/** A path as it is written: `fetch` would take its dots for steps. */
+async function callAsWritten({ url }: TestServer, method: string, path: string, body?: object) {
+  const { hostname, port } = new URL(url);
+  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
+  return await new Promise<{ status: number | undefined; json: { code?: string } }>((resolve, reject) => {
+    const sent = request({ hostname, port, path, method, headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on("data", (part: Buffer) => parts.push(part));
+      response.on("end", () =>
+        resolve({ status: response.statusCode, json: JSON.parse(String(Buffer.concat(parts))) }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+test.each([".", "..", "%2e", "%2E%2e", "a%2F..", "%2e%2e%2fkeys"])(
+  "%s in a path is no tenant and no user, however it is written",
+  async (id) => {
+    const server = await startServer({ started: false });
+    await server.call("PUT", "/api/v1/tenants/acme");
+    const tenant = `/api/v1/tenants/${id}`;
+    expect(await callAsWritten(server, "PUT", tenant, {})).toMatchObject({
+      status: 422,
+      json: { code: "invalid_tenant" },
+    });
+    expect(await callAsWritten(server, "GET", `${tenant}/endpoints`)).toMatchObject({ status: 404 });
+    const member = `/api/v1/tenants/acme/members/${id}`;
+    expect(await callAsWritten(server, "PUT", member, { role: "owner" })).toMatchObject({
+      status: 422,
+      json: { code: "invalid_member" },
+    });
+    expect((await server.call("GET", "/api/v1/tenants")).json.data).toHaveLength(1);
+  },
+);
 
 test("the secret of an endpoint is shown when it is made and never again", async () => {
   const server = await startServer({ started: false });
