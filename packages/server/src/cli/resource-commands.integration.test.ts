@@ -50,6 +50,46 @@ describe("endpoints", () => {
     expect((await posthorn(["endpoints", "get", id, ...of])).code).toBe(3);
   });
 
+  test("are shown in words with all that is set, and headers by their names alone", async () => {
+    await posthorn(["tenants", "put", "wordy"]);
+    const of = ["--tenant", "wordy"];
+    const settings = {
+      filter: { data: { amount: { $gte: 5 } } },
+      headers: { "X-Team": "s3cret", "X-Shop": "a" },
+      timeout_ms: 2_500,
+      max_in_flight: 3,
+      rate_limit: 50,
+      ordering: "fifo",
+      fifo_on_dead: "hold",
+      retry_policy: { gaps: ["90s", "5m", "1h"], max_age: "3d" },
+      retry_on: "every",
+      format: "thin",
+    };
+    const create = ["endpoints", "create", "https://a.example/in", ...of, "--data", JSON.stringify(settings)];
+    const { id } = (await posthorn([...create, "--json"])).json;
+    const { out } = await posthorn(["endpoints", "get", id, ...of]);
+    for (const line of [
+      /^tenant +wordy$/m,
+      /^filter +\{"data":\{"amount":\{"\$gte":5\}\}\}$/m,
+      /^headers +X-Shop X-Team$/m,
+      /^format +thin$/m,
+      /^timeout +2500ms$/m,
+      /^in flight +at most 3$/m,
+      /^rate limit +50 per second$/m,
+      /^ordering +fifo, a dead one: hold$/m,
+      /^retries +90s,5m,1h, for 3d at most, after every failure$/m,
+    ])
+      expect(out).toMatch(line);
+    expect(out).not.toContain("s3cret");
+    await posthorn(["endpoints", "disable", id, ...of]);
+    const growing =
+      '{"retry_policy":{"exponential":{"base":"1s","cap":"1h","max_attempts":9}},"retry_on":null}';
+    await posthorn(["endpoints", "update", id, ...of, "--data", growing]);
+    const changed = (await posthorn(["endpoints", "get", id, ...of])).out;
+    expect(changed).toMatch(/^disabled +20/m);
+    expect(changed).toMatch(/^retries +exponential from 1s to 1h, 9 attempts, after transient failures$/m);
+  });
+
   test("what cannot be taken back is asked for where somebody can answer", async () => {
     const id = await makeEndpoint("asking", "https://hooks.example/in");
     const remove = ["endpoints", "delete", id, "--tenant", "asking"];

@@ -15,21 +15,9 @@ import {
   showList,
   wholeNumber,
 } from "../remote/remote.ts";
-import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
-
-const columns: readonly Column<Endpoint>[] = [
-  { title: "ID", value: ({ id }) => id },
-  {
-    title: "STATE",
-    value: stateOf,
-    tone: ({ is_active, circuit }) => (!is_active ? "bad" : circuit === "closed" ? "good" : "warning"),
-  },
-  { title: "URL", value: ({ url }) => url, gives: true },
-  { title: "EVENTS", value: ({ events }) => events.join(" "), gives: true },
-  { title: "DESCRIPTION", value: ({ description }) => description, gives: true },
-];
+import { endpointColumns, endpointText } from "../views/endpoint.ts";
 
 interface OfTenant {
   readonly tenant: string;
@@ -46,7 +34,7 @@ type Call<Flags> = (remote: Remote, args: readonly string[], flags: Flags & OfTe
 
 export function addEndpoints(program: Command, terminal: Terminal): void {
   const endpoints = program.command("endpoints").description("endpoints: where a tenant's events go");
-  const inWords = (endpoint: Endpoint): string => facts(terminal, factsOf(endpoint));
+  const inWords = (endpoint: Endpoint): string => endpointText(terminal, endpoint);
   const add = (name: string, description: string): Command =>
     endpoints.command(name).description(description).requiredOption("--tenant <tenant>", "of this tenant");
   const addOfOne = (name: string, description: string): Command =>
@@ -57,7 +45,10 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
   run<PageFlags>(listOptions(add("list", "list the endpoints of a tenant")), async (remote, _args, flags) => {
     const { tenant } = flags;
     const fetchPage = (page: object) => remote.client.endpoints.list({ tenant, query: page });
-    await showList(remote, flags, fetchPage, { columns, none: "The tenant has no endpoints." });
+    await showList(remote, flags, fetchPage, {
+      columns: endpointColumns,
+      none: "The tenant has no endpoints.",
+    });
   });
   run(addOfOne("get", "show an endpoint"), async (remote, [endpoint = ""], { tenant }) => {
     show(remote, await remote.client.endpoints.get({ tenant, endpoint }), inWords);
@@ -138,25 +129,4 @@ async function settingsOf({ to, events, description, data }: SettingFlags, termi
     ...(events !== undefined && { events: listOf(events) }),
     ...(description !== undefined && { description }),
   };
-}
-
-function stateOf({ is_active, disabled_reason, circuit }: Endpoint): string {
-  if (!is_active) return `disabled (${disabled_reason ?? "manual"})`;
-  return circuit === "closed" ? "active" : `active, circuit ${circuit}`;
-}
-
-function factsOf(endpoint: Endpoint): [string, unknown][] {
-  const { health } = endpoint;
-  return [
-    ["id", endpoint.id],
-    ["url", endpoint.url],
-    ["state", stateOf(endpoint)],
-    ["description", endpoint.description],
-    ["events", endpoint.events.join(" ")],
-    ["format", endpoint.format],
-    ["signature", `${endpoint.signature.schemes.join(" ")} (${endpoint.signature.header_prefix}-…)`],
-    ["failures", health.consecutive_failures === 0 ? "none" : `${health.consecutive_failures} in a row`],
-    ["last error", health.last_error],
-    ["created", timeText(endpoint.created_at)],
-  ];
 }

@@ -1,4 +1,5 @@
 // `posthorn publish`: an event from the command line. The bytes of --data are sent as they were given.
+import { contract } from "@posthorn/client";
 import type { Command } from "commander";
 import { readData } from "../remote/data.ts";
 import { type Remote, remote, show } from "../remote/remote.ts";
@@ -43,7 +44,9 @@ async function publish(remote: Remote, [type = ""]: readonly string[], flags: Pu
     api_version: flags.apiVersion,
   };
   const body = `${JSON.stringify(fields).slice(0, -1)},"data":${data}}`;
-  const published = JSON.parse(await remote.send("POST", "/api/v1/events", body)) as Published;
+  const published = JSON.parse(
+    await remote.send(contract.events.publish, "/api/v1/events", body),
+  ) as Published;
   show(remote, published, inWords);
 }
 
