@@ -123,9 +123,27 @@ const endpointInput = z
   })
   .meta({ id: "EndpointInput" });
 
-/** With `id` it changes that endpoint, without it makes one. */
+/** What an endpoint shows and nobody sets. */
+const readOnly = endpoint
+  .pick({
+    tenant: true,
+    disabled_reason: true,
+    disabled_at: true,
+    circuit: true,
+    health: true,
+    created_at: true,
+    updated_at: true,
+  })
+  .partial();
+
+/** With `id` it changes that endpoint, without it makes one. What a list shows besides is passed over. */
 const endpointImport = z
-  .strictObject({ ...endpointInput.shape, url: z.string().optional(), id: endpointId.optional() })
+  .strictObject({
+    ...endpointInput.shape,
+    url: z.string().optional(),
+    id: endpointId.optional(),
+    ...readOnly.shape,
+  })
   .meta({ id: "EndpointImport" });
 
 const imported = z

@@ -15,13 +15,15 @@ import {
   type EndpointPatch,
   parseEndpointInput,
   parseEndpointPatch,
+  type ReadOnlyFields,
   type SettingsContext,
+  withoutReadOnly,
 } from "./endpoint-settings.ts";
 import type { EndpointWriter, NewEndpoint } from "./endpoint-writer.ts";
 import { counted } from "./tenants.ts";
 
-/** With `id` it is a patch of that endpoint, without it is a new one. */
-export type ImportItem = EndpointInput | (EndpointPatch & { readonly id: string });
+/** With `id` it is a patch of that endpoint, without it is a new one. What an endpoint shows besides is passed over. */
+export type ImportItem = (EndpointInput | (EndpointPatch & { readonly id: string })) & ReadOnlyFields;
 
 export interface ImportInput {
   /** 1 to 500. */
@@ -82,7 +84,7 @@ export function createEndpointImport(options: EndpointImportOptions) {
   /** Null for an item that names an endpoint. */
   async function prepareNew(item: ImportItem): Promise<NewEndpoint | null> {
     if (isPatch(item)) return null;
-    const { settings, secret } = parseEndpointInput(item, options);
+    const { settings, secret } = parseEndpointInput(withoutReadOnly(item), options);
     return await writer.prepare(settings, secret);
   }
 
@@ -95,11 +97,10 @@ export function createEndpointImport(options: EndpointImportOptions) {
     if (made !== null) return { action: "created", made };
     // refused before
     if (!isPatch(item)) return null;
-    const { id, ...patch } = item;
-    const uuid = parseId("ep", String(id));
+    const uuid = parseId("ep", String(item.id));
     const current = uuid === null ? null : await lockEndpoint(tx, tenant, uuid);
     if (current === null) throw unknownId();
-    const settings = parseEndpointPatch(patch, current, options);
+    const settings = parseEndpointPatch(withoutReadOnly(item), current, options);
     await writer.checkStillSigned(tx, current, settings);
     const isSame = Object.entries(settings).every(([name, value]) =>
       isDeepStrictEqual(value, current[name as keyof EndpointRow]),

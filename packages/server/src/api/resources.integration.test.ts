@@ -162,6 +162,25 @@ test("an endpoint shows the fields of the contract, and what it shows can be sen
   expect(back.json).toEqual({ ...endpoint, updated_at: expect.any(String) });
 });
 
+test("the endpoints of a list can be imported as they are, and a field that no endpoint has still cannot", async () => {
+  const server = await startServer({ started: false });
+  const { path } = await withReceiver(server, { headers: { "X-MyTeam": "a_B" }, rate_limit: 5 });
+  const { json: before } = await server.call("GET", path);
+  const listed = await server.call("GET", "/api/v1/tenants/acme/endpoints");
+  const importAll = (endpoints: unknown) =>
+    server.call("POST", "/api/v1/tenants/acme/endpoints/import", { endpoints });
+  expect(await importAll(listed.json.data)).toMatchObject({
+    status: 200,
+    json: { endpoints: [{ id: before.id, secret: null }] },
+  });
+  expect((await server.call("GET", path)).json).toEqual({ ...before, updated_at: expect.any(String) });
+  const refused = await importAll([{ ...before, colour: "red" }]);
+  expect([refused.status, refused.json.errors]).toEqual([
+    422,
+    [{ pointer: "/endpoints/0/colour", message: expect.stringContaining("is not a field") }],
+  ]);
+});
+
 test("PATCH with all that GET shows says which fields to leave out, and takes the rest", async () => {
   const server = await startServer({ started: false });
   const { path } = await withReceiver(server);

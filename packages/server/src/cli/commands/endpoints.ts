@@ -1,9 +1,9 @@
 // `posthorn endpoints`: where a tenant's events go.
-import type { Endpoint } from "@posthorn/client";
+import type { AnswerOf, BodyOf, Endpoint, PosthornContract } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
 import { confirm } from "../remote/confirm.ts";
-import { readObject } from "../remote/data.ts";
+import { readData, readObject } from "../remote/data.ts";
 import {
   listOf,
   listOptions,
@@ -15,6 +15,7 @@ import {
   showList,
   wholeNumber,
 } from "../remote/remote.ts";
+import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
 import { endpointColumns, endpointText } from "../views/endpoint.ts";
@@ -22,6 +23,21 @@ import { endpointColumns, endpointText } from "../views/endpoint.ts";
 interface OfTenant {
   readonly tenant: string;
 }
+
+interface ImportFlags {
+  readonly data: string;
+  readonly asNew?: boolean;
+  readonly dryRun?: boolean;
+}
+
+type Imported = AnswerOf<PosthornContract["endpoints"]["import"]>["endpoints"][number];
+type ImportItem = BodyOf<PosthornContract["endpoints"]["import"]>["endpoints"][number];
+
+const importColumns: readonly Column<Imported>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "WHAT", value: ({ action }) => action },
+  { title: "SECRET", value: ({ secret }) => secret },
+];
 
 interface SettingFlags extends OfTenant {
   readonly events?: string;
@@ -74,6 +90,25 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       throw usage("Nothing is to be changed. Give --to, --events, --description or --data.");
     }
     show(remote, await remote.client.endpoints.update({ tenant: flags.tenant, endpoint, body }), inWords);
+  });
+  const importing = add(
+    "import",
+    "make and change many at once, all or none; new secrets are shown this once",
+  )
+    .requiredOption(
+      "--data <json>",
+      "what `endpoints list --json` gives, or a list of endpoints: JSON, @file, or -",
+    )
+    .option("--as-new", "leave their ids out, and make all of them anew")
+    .option("--dry-run", "say what would be done, and do nothing");
+  run<ImportFlags>(importing, async (remote, _args, { tenant, data, asNew, dryRun }) => {
+    const items = endpointsIn(JSON.parse(await readData(data, terminal)), asNew ?? false);
+    const body = { endpoints: items, ...(dryRun && { dry_run: true }) };
+    const done = await remote.client.endpoints.import({ tenant, body });
+    show(remote, done, ({ endpoints }) => table(terminal, importColumns, endpoints));
+    if (dryRun) remark(remote, "Nothing was changed: this was a dry run.");
+    else if (done.endpoints.some(({ secret }) => secret !== null))
+      remark(remote, "The secrets are shown this once.");
   });
   const remove = addOfOne("delete", "delete an endpoint and cancel what it is owed").option(
     "--yes",
@@ -129,4 +164,13 @@ async function settingsOf({ to, events, description, data }: SettingFlags, termi
     ...(events !== undefined && { events: listOf(events) }),
     ...(description !== undefined && { description }),
   };
+}
+
+/** A page of the list, the body of an import, or the bare list; the server looks at what is in it. */
+function endpointsIn(given: unknown, asNew: boolean): ImportItem[] {
+  const { data, endpoints } = (given ?? {}) as { data?: unknown; endpoints?: unknown };
+  const items = [given, data, endpoints].find(Array.isArray);
+  if (items === undefined)
+    throw usage("--data has no list of endpoints. Give what `posthorn endpoints list --json` writes.");
+  return asNew ? items.map((item) => ({ ...item, id: undefined })) : items;
 }
