@@ -98,6 +98,8 @@ export function effectiveSettings(
 export interface SettingsContext {
   readonly addressPolicy: AddressPolicy;
   readonly defaults: EndpointDefaults;
+  /** What is wrong with a type that is asked for by its name; null when nothing is. */
+  readonly typeProblem: (type: string) => string | null;
 }
 
 export function parseEndpointInput(
@@ -196,7 +198,10 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
   const prefix = signature?.headerPrefix ?? context.defaults.signature.headerPrefix ?? DEFAULT_HEADER_PREFIX;
   return {
     url: check.read("url", current.url, (value, refuse) => readUrl(value, refuse, context.addressPolicy)),
-    events: check.read("events", current.events, readEvents),
+    events: check.read("events", current.events, (value, refuse) =>
+      // what it has already may have been deleted from the catalogue since
+      readEvents(value, refuse, (type) => (current.events.includes(type) ? null : context.typeProblem(type))),
+    ),
     description: check.read("description", current.description, orDefault(readDescription)),
     isActive: check.read("isActive", current.isActive, readBoolean),
     format: check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS))),
@@ -239,14 +244,22 @@ const MASKED = `${REDACTED} stands for what the key that read it may not see. Gi
 const MAX_PATTERNS = 100;
 const PATTERN = /^(?:\*|[a-z0-9_]+(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
 
-function readEvents(value: unknown, refuse: Refuse): readonly string[] | undefined {
+function readEvents(
+  value: unknown,
+  refuse: Refuse,
+  typeProblem: SettingsContext["typeProblem"],
+): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length < 1 || value.length > MAX_PATTERNS) {
     return refuse(
       `events is a list of 1 to ${MAX_PATTERNS} event types, such as ["order.paid", "invoice.*"], or ["*"].`,
     );
   }
   for (const [index, item] of value.entries()) {
-    if (typeof item === "string" && item.length <= 130 && PATTERN.test(item)) continue;
+    if (typeof item === "string" && item.length <= 130 && PATTERN.test(item)) {
+      const problem = item.endsWith("*") ? null : typeProblem(item);
+      if (problem !== null) refuse(problem, `/${index}`);
+      continue;
+    }
     const shown = typeof item === "string" ? `"${item.slice(0, 60)}"` : "This";
     refuse(
       `${shown} is not an event type. Write lower-case words joined by dots (order.paid), a prefix (order.*), or *.`,
