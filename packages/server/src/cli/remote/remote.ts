@@ -73,8 +73,8 @@ export interface PageFlags {
 }
 
 const PAGE_LIMIT = 250;
-/** A page may be empty and still have a next one. So many look at two million rows; then somebody has to say: go on. */
-export const MAX_EMPTY_PAGES = 1_000;
+/** A page may be empty and still have a next one. So many look at 400,000 rows or more; then somebody has to say: go on. */
+export const MAX_EMPTY_PAGES = 200;
 
 /** Up to `limit` items, page after page; JSON has the cursor of what is left, as a page of the API has. */
 export async function showList<Item>(
