@@ -17,10 +17,13 @@ export function parseAnswer(response: Received, text: string, schema: z.ZodType 
 
 /** Whoever reads page after page would read the same one for ever. */
 export function refuseSamePage(response: Received, cursor: unknown, answer: unknown): void {
-  if (typeof cursor !== "string" || (answer as { next_cursor?: unknown } | null)?.next_cursor !== cursor)
-    return;
-  throw new PosthornApiError(
-    unexpected(response, "its next page is the same one again. Ask for the list anew"),
+  const { next_cursor } = (answer ?? {}) as { next_cursor?: unknown };
+  if (typeof cursor === "string" && next_cursor === cursor) throw beginsAgain(response);
+}
+
+export function beginsAgain(response: Received): PosthornApiError {
+  return new PosthornApiError(
+    unexpected(response, "a page that was there before comes again. Ask for the list anew"),
   );
 }
 

@@ -1,6 +1,6 @@
 // The typed client: it is the contract, called. `client.endpoints.create({ tenant: "acme", body: { url, events } })`.
 import type { z } from "zod";
-import { parseAnswer, refuseSamePage } from "./answer.ts";
+import { beginsAgain, parseAnswer, refuseSamePage } from "./answer.ts";
 import { contract, type PosthornContract } from "./contract/contract.ts";
 import type { AnswerOf, Contract, Operation, PathParams } from "./contract/operation.ts";
 import { PosthornApiError, problemOf } from "./errors.ts";
@@ -59,11 +59,14 @@ export function createClient(options: ClientOptions): PosthornClient {
 export async function* pages<Item>(
   list: (cursor: string | undefined) => Promise<{ data: readonly Item[]; next_cursor: string | null }>,
 ): AsyncGenerator<Item> {
+  const seen = new Set<string>();
   let cursor: string | undefined;
   do {
     const page = await list(cursor);
     yield* page.data;
     cursor = page.next_cursor ?? undefined;
+    if (cursor !== undefined && seen.has(cursor)) throw beginsAgain({ status: 200, statusText: "OK" });
+    if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
 }
 
