@@ -66,6 +66,7 @@ export async function openResources({ maxPerTenant = 10 } = {}) {
       nowMs: () => Date.now(),
       maxPerTenant,
       onChanged,
+      typeProblems: () => catalogue.typeProblems(),
       hiding: () => catalogue.hiding(),
       announce: createAnnounce({ operatorTenant: null, sendMail: null, alertWebhookUrl: null }),
     }),

@@ -1,6 +1,6 @@
 // What the client makes of ids and answers before and after anything is sent; the rest is tried with a real server.
 import { expect, test } from "vitest";
-import { createClient } from "./client.ts";
+import { createClient, pages } from "./client.ts";
 
 function clientThatGets(body: string) {
   const asked: string[] = [];
@@ -30,5 +30,32 @@ test("an answer that is no JSON says that this is no server of ours", async () =
     code: "unexpected_answer",
     status: 200,
     message: expect.stringContaining("URL"),
+  });
+});
+
+test("a list that goes round in circles is an error and not a loop", async () => {
+  const next: Readonly<Record<string, string>> = { start: "a", a: "b", b: "a" };
+  const read = async () => {
+    const items: string[] = [];
+    const list = async (cursor = "start") => ({ data: [cursor], next_cursor: next[cursor] ?? null });
+    for await (const item of pages(list)) items.push(item);
+    return items;
+  };
+  await expect(read()).rejects.toMatchObject({ code: "unexpected_answer" });
+  const { client } = clientThatGets('{"data":[],"next_cursor":"c"}');
+  await expect(client.tenants.list({ query: { cursor: "c" } })).rejects.toMatchObject({
+    code: "unexpected_answer",
+  });
+});
+
+test.each([
+  ["null", "/"],
+  ['{"data":[{"id":5}],"next_cursor":null}', "/data/0/id"],
+])("with checksAnswers %s is refused, with the place that does not fit", async (body, place) => {
+  const send = async () => new Response(body);
+  const client = createClient({ url: "http://hooks.test", key: "k", fetch: send, checksAnswers: true });
+  await expect(client.tenants.list()).rejects.toMatchObject({
+    code: "unexpected_answer",
+    message: expect.stringContaining(`(at ${place})`),
   });
 });

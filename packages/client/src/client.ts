@@ -1,8 +1,9 @@
 // The typed client: it is the contract, called. `client.endpoints.create({ tenant: "acme", body: { url, events } })`.
 import type { z } from "zod";
+import { beginsAgain, parseAnswer, refuseSamePage } from "./answer.ts";
 import { contract, type PosthornContract } from "./contract/contract.ts";
 import type { AnswerOf, Contract, Operation, PathParams } from "./contract/operation.ts";
-import { answerOf, PosthornApiError, problemOf } from "./errors.ts";
+import { PosthornApiError, problemOf } from "./errors.ts";
 import { pathParamsOf } from "./open-api.ts";
 
 export interface ClientOptions {
@@ -12,7 +13,7 @@ export interface ClientOptions {
   readonly key: string;
   /** Default: the platform's. */
   readonly fetch?: typeof fetch | undefined;
-  /** Checks every answer against the contract. Default false. */
+  /** Refuses an answer that does not fit the contract, with the code `unexpected_answer`. Default false. */
   readonly checksAnswers?: boolean | undefined;
 }
 
@@ -58,11 +59,14 @@ export function createClient(options: ClientOptions): PosthornClient {
 export async function* pages<Item>(
   list: (cursor: string | undefined) => Promise<{ data: readonly Item[]; next_cursor: string | null }>,
 ): AsyncGenerator<Item> {
+  const seen = new Set<string>();
   let cursor: string | undefined;
   do {
     const page = await list(cursor);
     yield* page.data;
     cursor = page.next_cursor ?? undefined;
+    if (cursor !== undefined && seen.has(cursor)) throw beginsAgain({ status: 200, statusText: "OK" });
+    if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
 }
 
@@ -90,8 +94,9 @@ async function call(options: ClientOptions, one: Operation, input: AnyInput): Pr
   if (!response.ok) throw new PosthornApiError(await problemOf(response));
   const { schema } = one.answer;
   if (schema === null) return undefined;
-  const answer = await answerOf(response);
-  return checksAnswers ? schema.parse(answer) : answer;
+  const answer = parseAnswer(response, await response.text(), checksAnswers ? schema : null);
+  refuseSamePage(response, input.query?.cursor, answer);
+  return answer;
 }
 
 function urlOf(base: string, one: Operation, input: AnyInput): string {

@@ -26,25 +26,17 @@ export class PosthornApiError extends Error {
 export async function problemOf(response: Response): Promise<Problem> {
   const text = await response.text();
   try {
-    return problem.parse(JSON.parse(text));
+    // with what some problems have besides, such as the results of a batch
+    return problem.loose().parse(JSON.parse(text));
   } catch {
     return unexpected(response, "no problem document of Posthorn's");
   }
 }
 
-/** The JSON of an answer; a page of somebody else's, at a URL that is not the server's, is an error like any other. */
-export async function answerOf(response: Response): Promise<unknown> {
-  const text = await response.text();
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new PosthornApiError(
-      unexpected(response, "no JSON. Check that the URL is that of a Posthorn server"),
-    );
-  }
-}
-
-function unexpected({ status, statusText }: Response, what: string): Problem {
+export function unexpected(
+  { status, statusText }: Pick<Response, "status" | "statusText">,
+  what: string,
+): Problem {
   return {
     type: "about:blank",
     title: statusText,

@@ -1,4 +1,5 @@
 // The REST contract of Posthorn: schemas, OpenAPI, and the typed client.
+export { parseAnswer } from "./answer.ts";
 export { type ClientOptions, createClient, type PosthornClient, pages } from "./client.ts";
 export type { AuditEntry } from "./contract/audit-log.ts";
 export { contract, type PosthornContract } from "./contract/contract.ts";

@@ -15,6 +15,10 @@ export const errorRegistry = {
   invalid_event_type: { status: 422, meaning: "The event type cannot be saved as it is." },
   event_type_limit_reached: { status: 409, meaning: "The catalogue has as many event types as it may have." },
   invalid_key: { status: 422, meaning: "The key or token cannot be made as it is." },
+  key_limit_reached: {
+    status: 409,
+    meaning: "The tenant has as many keys, or the member as many tokens, as may be.",
+  },
   invalid_query: { status: 422, meaning: "A filter, limit or cursor of a list is not valid." },
   tenant_not_found: { status: 404, meaning: "There is no such tenant." },
   tenant_inactive: { status: 409, meaning: "The tenant is inactive, so nothing is sent to its endpoints." },

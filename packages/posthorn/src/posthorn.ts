@@ -124,6 +124,7 @@ export class Instance implements Posthorn {
       addressPolicy: config.addressPolicy,
       nowMs: () => clock.nowMs(),
       maxPerTenant: config.maxEndpointsPerTenant,
+      typeProblems: () => catalogue.typeProblems(),
       hiding: () => catalogue.hiding(),
       announce: createAnnounce(config),
       onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),

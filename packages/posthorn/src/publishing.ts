@@ -61,31 +61,44 @@ export class Publishing {
     own: { readonly tx: Transaction } | undefined,
   ): Promise<UserPublishResult> {
     const admitted = this.#options.admission.admitForUser(input, own);
-    const publish = async (tx: Transaction) =>
-      await publishForUser(tx, this.#options.db.schema, input.user, await admitted);
-    if (own !== undefined) return await publish(own.tx);
-    await admitted.catch(this.#options.rethrow);
+    const { user } = input;
+    const publishIn = (tx: Transaction, event: ValidEvent) =>
+      publishForUser(tx, this.#options.db.schema, user, event);
+    if (own !== undefined)
+      return await this.#traced(await admitted, (event) => publishIn(own.tx, event), user);
+    const valid = await admitted.catch(this.#options.rethrow);
     if (this.#options.isStopping()) throw stoppedError();
-    const inTransaction = () => this.#options.db.inOwnTransaction(publish);
-    // events of a batch take their locks in another order than these: one of the two has to begin again
-    const published = await inTransaction()
-      .catch((error: unknown) => (isConflict(error) ? inTransaction() : Promise.reject(error)))
-      .catch(this.#options.rethrow);
+    const published = await this.#traced(
+      valid,
+      (event) => {
+        const inTransaction = () => this.#options.db.inOwnTransaction((tx) => publishIn(tx, event));
+        // events of a batch take their locks in another order than these: one of the two has to begin again
+        return inTransaction()
+          .catch((error: unknown) => (isConflict(error) ? inTransaction() : Promise.reject(error)))
+          .catch(this.#options.rethrow);
+      },
+      user,
+    );
     this.#options.engine()?.tellOfOutbox();
     return published;
   }
 
   /** The event goes on with the span's place in the trace, if there is one. */
-  async #traced(
+  async #traced<Result extends PublishResult | UserPublishResult>(
     valid: ValidEvent,
-    publish: (event: ValidEvent) => Promise<PublishResult>,
-  ): Promise<PublishResult> {
+    publish: (event: ValidEvent) => Promise<Result>,
+    user?: string,
+  ): Promise<Result> {
     if (this.#options.observer.loading !== undefined) await this.#options.observer.loading;
-    const span = this.#options.observer.publishing(valid.event);
+    const span = this.#options.observer.publishing(valid.event, user);
     if (span === null) return await publish(valid);
     try {
       const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
-      span.end({ "posthorn.duplicate": result.duplicate });
+      span.end(
+        "events" in result
+          ? { "posthorn.events": result.events.length }
+          : { "posthorn.duplicate": result.duplicate },
+      );
       return result;
     } catch (error) {
       span.end({}, (error as { code?: string }).code ?? "error");

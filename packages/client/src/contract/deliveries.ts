@@ -33,6 +33,9 @@ export const delivery = z
     replay_count: z.int(),
     created_at: time,
     delivered_at: time.nullable(),
+    dead_at: time
+      .nullable()
+      .describe("When it was given up, called off or discarded; null unless it is dead."),
   })
   .meta({ id: "Delivery" });
 export type Delivery = z.output<typeof delivery>;

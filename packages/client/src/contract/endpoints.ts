@@ -60,7 +60,7 @@ export const endpoint = z
   .object({
     id: endpointId,
     tenant: tenantId,
-    url: z.string(),
+    url: z.string().describe("Its query is masked without webhooks:manage."),
     description: z.string().nullable(),
     events: z.array(z.string()),
     filter: filter.nullable(),
@@ -69,7 +69,7 @@ export const endpoint = z
     disabled_at: time.nullable(),
     format: z.enum(FORMATS),
     signature,
-    headers: z.record(z.string(), z.string()),
+    headers: z.record(z.string(), z.string()).describe("The values are masked without webhooks:manage."),
     timeout_ms: z.int(),
     max_in_flight: z.int(),
     rate_limit: z.int().nullable(),
@@ -123,9 +123,27 @@ const endpointInput = z
   })
   .meta({ id: "EndpointInput" });
 
-/** With `id` it changes that endpoint, without it makes one. */
+/** What an endpoint shows and nobody sets. */
+const readOnly = endpoint
+  .pick({
+    tenant: true,
+    disabled_reason: true,
+    disabled_at: true,
+    circuit: true,
+    health: true,
+    created_at: true,
+    updated_at: true,
+  })
+  .partial();
+
+/** With `id` it changes that endpoint, without it makes one. What a list shows besides is passed over. */
 const endpointImport = z
-  .strictObject({ ...endpointInput.shape, url: z.string().optional(), id: endpointId.optional() })
+  .strictObject({
+    ...endpointInput.shape,
+    url: z.string().optional(),
+    id: endpointId.optional(),
+    ...readOnly.shape,
+  })
   .meta({ id: "EndpointImport" });
 
 const imported = z

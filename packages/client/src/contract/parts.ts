@@ -4,9 +4,9 @@ import { z } from "zod";
 export const time = z.string().meta({ format: "date-time", examples: ["2026-11-15T09:30:00.000Z"] });
 
 /** A name of the caller's own. */
-const ownId = z.string().meta({ pattern: "^[A-Za-z0-9_.:@-]{1,128}$" });
-export const tenantId = ownId.meta({ pattern: "^[A-Za-z0-9_.:@-]{1,128}$", examples: ["acme"] });
-export const userId = ownId.meta({ pattern: "^[A-Za-z0-9_.:@-]{1,128}$", examples: ["user-17"] });
+const ownId = { pattern: "^(?!\\.{1,2}$)[A-Za-z0-9_.:@-]{1,128}$" };
+export const tenantId = z.string().meta({ ...ownId, examples: ["acme"] });
+export const userId = z.string().meta({ ...ownId, examples: ["user-17"] });
 
 const prefixed = (prefix: string) =>
   z.string().meta({ pattern: `^${prefix}_`, examples: [`${prefix}_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10`] });

@@ -83,6 +83,51 @@ describe.each(ways)("%s", (way, publish) => {
   });
 });
 
+describe("an endpoint that asks for a type by its name", () => {
+  const hook = { url: "https://example.com/hooks", events: ["order.piad"] };
+  const refused = {
+    code: "invalid_endpoint",
+    problems: [{ pointer: "/events/0", message: expect.stringContaining("Did you mean order.paid?") }],
+  };
+
+  test("is refused while a strict catalogue has none of that name, made, changed or imported", async () => {
+    const { hooks } = await world.open();
+    const { endpoints } = hooks;
+    const { endpoint } = await endpoints.create("acme", hook);
+    await hooks.eventTypes.put("order.paid", {});
+    await expect(endpoints.create("acme", hook)).rejects.toMatchObject(refused);
+    await expect(endpoints.import("acme", { endpoints: [hook] })).rejects.toMatchObject({
+      problems: [{ pointer: "/endpoints/0/events/0" }],
+    });
+    const changed = await endpoints.update("acme", endpoint.id, { events: ["order.piad", "order.paid"] });
+    expect(changed.events).toEqual(["order.piad", "order.paid"]);
+    await endpoints.update("acme", endpoint.id, { events: ["order.paid"] });
+    await expect(endpoints.update("acme", endpoint.id, { events: hook.events })).rejects.toMatchObject(
+      refused,
+    );
+  });
+
+  test("may ask for what is registered, for Posthorn's own events, and by patterns for what is not there yet", async () => {
+    const { hooks } = await world.open({ catalogue: "strict" });
+    await expect(hooks.endpoints.create("acme", hook)).rejects.toMatchObject({
+      problems: [{ message: expect.stringContaining("register this one first") }],
+    });
+    await hooks.eventTypes.put("order.paid", {});
+    const events = ["order.paid", "webhook.endpoint.disabled", "invoice.*", "*"];
+    expect((await hooks.endpoints.create("acme", { ...hook, events })).endpoint.events).toEqual(events);
+    await hooks.eventTypes.delete("order.paid");
+    await expect(hooks.endpoints.create("acme", { ...hook, events: ["order.paid"] })).rejects.toMatchObject({
+      code: "invalid_endpoint",
+    });
+  });
+
+  test("may ask for anything while everything is published", async () => {
+    const { hooks } = await world.open({ catalogue: "open" });
+    await hooks.eventTypes.put("order.paid", {});
+    await hooks.endpoints.create("acme", hook);
+  });
+});
+
 test("two versions of a type are checked each by its own schema", async () => {
   const { hooks } = await world.open();
   await hooks.eventTypes.put("order.paid", { schema });

@@ -3,6 +3,7 @@
 // old: before that it is read again.
 import { closest, didYouMean } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
+import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import type { Event } from "../model.ts";
 import { isUnavailable, type Queryable } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
@@ -96,6 +97,23 @@ export class Catalogue {
   async hiding(): Promise<(type: string) => boolean> {
     await this.refresh();
     return (type) => this.redactedPaths(type, null).length > 0;
+  }
+
+  /**
+   * What to say of a type that an endpoint asks for by name and that no event can have, by what the catalogue says now;
+   * null of one that is registered, of Posthorn's own, and of all where everything is published.
+   */
+  async typeProblems(): Promise<(type: string) => string | null> {
+    if (this.#mode === "open") return () => null;
+    await this.refresh();
+    const known = this.#isStrict ? new Set(this.#names()) : null;
+    let suggestions = MOST_SUGGESTIONS;
+    return (type) => {
+      if (known === null || known.has(type) || type.startsWith(SYSTEM_TYPE_PREFIX)) return null;
+      suggestions -= 1;
+      const hint = suggestions < 0 ? "Register it first." : this.#suggestion(type);
+      return `The catalogue has no type "${type}", so nothing would come. ${hint}`;
+    };
   }
 
   /** What of a type is hidden from people. Of a version that nobody registered, all that is hidden in any. */

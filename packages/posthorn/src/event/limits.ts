@@ -1,7 +1,9 @@
-// What an event may be. The SQL function posthorn.publish checks the same.
+// What an event may be. The SQL function posthorn.publish checks the same, but for the two names that no URL can hold.
 export const maxPayloadBytes = 256 * 1024;
 export const maxDepth = 64;
-export const tenantSyntax = /^[A-Za-z0-9_.:@-]{1,128}$/;
+/** A URL takes `.` and `..` for steps, also when they are written `%2e`: no client could ask for such a tenant. */
+export const tenantSyntax = /^(?!\.{1,2}$)[A-Za-z0-9_.:@-]{1,128}$/;
+export const tenantSyntaxInWords = "1 to 128 characters of A-Z a-z 0-9 _ . : @ -, other than . and ..";
 export const typeSyntax = /^[a-z0-9_]+(\.[a-z0-9_]+)*$/;
 export const maxTypeLength = 128;
 export const apiVersionSyntax = /^[A-Za-z0-9_.-]{1,32}$/;

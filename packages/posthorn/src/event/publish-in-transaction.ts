@@ -29,8 +29,7 @@ export async function publishInTransaction(
   try {
     const { rows } = await tx.query(inSchema(publishStatement.text, schema), values);
     const { id, newId, sequence } = rows[0] as { id: string; newId: string; sequence: string | null };
-    if (event.traceparent !== undefined && id === newId)
-      await tx.query(inSchema(traceStatement.text, schema), [id, event.traceparent]);
+    if (id === newId) await trace(tx, schema, [id], event.traceparent);
     return {
       id,
       sequence: sequence === null ? null : Number(sequence),
@@ -40,6 +39,17 @@ export async function publishInTransaction(
   } catch (error) {
     throw refusalOf(error);
   }
+}
+
+/** Notes the trace of events that were published in this transaction, where there is one. */
+export async function trace(
+  tx: Transaction,
+  schema: string,
+  ids: readonly string[],
+  traceparent: string | undefined,
+): Promise<void> {
+  if (traceparent === undefined || ids.length === 0) return;
+  await tx.query(inSchema(traceStatement.text, schema), [JSON.stringify(ids), traceparent]);
 }
 
 /** What the SQL function refused, in our words; any other error as it is. */

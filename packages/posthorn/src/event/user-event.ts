@@ -6,7 +6,7 @@ import {
   tenantsOfUserStatement,
 } from "../storage/queries/events/publish-for-user.ts";
 import { inSchema } from "../storage/sql.ts";
-import { refusalOf, refuseNoTransaction, type Transaction } from "./publish-in-transaction.ts";
+import { refusalOf, refuseNoTransaction, type Transaction, trace } from "./publish-in-transaction.ts";
 import type { PublishResult } from "./publisher.ts";
 import { type PublishInput, type ValidEvent, validate } from "./validate.ts";
 
@@ -71,7 +71,10 @@ export async function publishForUser(
   ];
   try {
     const published = await tx.query(inSchema(publishForUserStatement.text, schema), values);
-    return { user, events: (published.rows as PublishedForUser[]).map(resultOf) };
+    const events = (published.rows as PublishedForUser[]).map(resultOf);
+    const fresh = events.filter(({ duplicate }) => !duplicate).map(({ id }) => id);
+    await trace(tx, schema, fresh, event.traceparent);
+    return { user, events };
   } catch (error) {
     throw refusalOf(error);
   }

@@ -33,6 +33,11 @@ test("a batch points at the event with the unknown field", () => {
   );
 });
 
+test.each([".", ".."])("an event of tenant %s is refused, for there can be none", (tenant) => {
+  expect(problemsOf({ ...event, tenant })).toMatchObject([{ pointer: "/tenant" }]);
+  expect(problemsOf({ ...event, tenant: `${tenant}a` })).toBe("valid");
+});
+
 test.each([[null], [undefined], ["order.paid"]])("%s in place of an event is refused", (input) => {
   expect(() => check(input)).toThrow("An event is an object with tenant, type and data.");
   expect(() => validateAll(input as never, 0)).toThrow(expect.objectContaining({ code: "invalid_event" }));

@@ -16,6 +16,7 @@ import {
   maxSubjectLength,
   maxTypeLength,
   tenantSyntax,
+  tenantSyntaxInWords,
   typeSyntax,
 } from "./limits.ts";
 
@@ -140,7 +141,7 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
   };
   const { tenant, type, subject, apiVersion, idempotencyKey, traceparent } = input;
   if (typeof tenant !== "string" || !tenantSyntax.test(tenant)) {
-    wrong("tenant", "tenant must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ -.");
+    wrong("tenant", `tenant must be ${tenantSyntaxInWords}`);
   }
   if (typeof type !== "string" || type.length > maxTypeLength || !typeSyntax.test(type)) {
     wrong(

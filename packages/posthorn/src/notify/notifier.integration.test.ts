@@ -133,6 +133,7 @@ test("a disabling that does not commit is told to nobody", async () => {
     addressPolicy: parseAddressPolicy({ allowHttp: true }),
     defaults: {} as never,
     nowMs: () => Date.now(),
+    typeProblems: async () => () => null,
     hiding: async () => () => false,
     announce: async (tx, disabled) => {
       await announce(tx, disabled);

@@ -34,14 +34,14 @@ export class Observer {
     });
   }
 
-  /** Around a publish; null when nobody traces. */
-  publishing(event: Event): Span | null {
+  /** Around a publish; null when nobody traces. With a user there are several events, each with an id and a tenant of its own. */
+  publishing(event: Event, user?: string): Span | null {
     if (this.tracing === null) return null;
     return this.tracing.start("posthorn publish", {
       kind: spanKinds.producer,
       parent: event.traceparent,
       joinsActive: true,
-      attributes: () => eventAttributes(event),
+      attributes: () => (user === undefined ? eventAttributes(event) : userEventAttributes(event, user)),
     });
   }
 
@@ -119,6 +119,10 @@ function eventAttributes(event: Event): Record<string, string> {
     "posthorn.event.type": event.type,
     "posthorn.tenant": event.tenant,
   };
+}
+
+function userEventAttributes(event: Event, user: string): Record<string, string> {
+  return { "messaging.system": "posthorn", "posthorn.event.type": event.type, "posthorn.user": user };
 }
 
 function attemptFields({ delivery, outcome, decision }: Settlement): Record<string, unknown> {

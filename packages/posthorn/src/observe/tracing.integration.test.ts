@@ -83,6 +83,23 @@ describe("without an SDK", () => {
     await settle();
     expect(traceparents(receiver)).toEqual([given]);
   });
+
+  test("each event for a user carries the trace it was published in, and a duplicate does not change it", async () => {
+    const { hooks, settle, receiver } = await makeWorld();
+    const { tenants, endpoints } = hooks;
+    await tenants.upsert("beta");
+    await endpoints.create("beta", { url: `${receiver.url}/hooks`, events: ["*"] });
+    await hooks.members.put("acme", "anna", { role: "member" });
+    const invited = { user: "anna", type: "user.invited", data: 1, idempotencyKey: "k" };
+    await hooks.publish({ ...invited, traceparent: given });
+    await hooks.members.put("beta", "anna", { role: "member" });
+    const other = given.replace("1111", "3333");
+    await hooks.publish({ ...invited, traceparent: other });
+    await hooks.publish({ ...invited, idempotencyKey: "l" });
+    await settle();
+    const arrived = traceparents(receiver).map(String);
+    expect(arrived.toSorted()).toEqual([given, other, "undefined", "undefined"].toSorted());
+  });
 });
 
 describe("with an SDK", () => {
@@ -147,6 +164,24 @@ describe("with an SDK", () => {
     const [publish] = spansNamed("publish");
     expect(publish?.parentSpanContext).toMatchObject({ spanId: "2222222222222222", isRemote: true });
     expect(spansNamed("attempt")[0]?.spanContext().traceId).toBe("1".repeat(32));
+  });
+
+  test("publishing for a user is one span, the parent of the attempts in every tenant", async () => {
+    const { hooks, settle } = await makeWorld();
+    await hooks.tenants.upsert("beta");
+    for (const tenant of ["acme", "beta"]) await hooks.members.put(tenant, "anna", { role: "member" });
+    await hooks.publish({ user: "anna", type: "user.invited", data: 1, traceparent: given });
+    await settle();
+    const [publish, ...more] = spansNamed("publish");
+    expect(more).toEqual([]);
+    expect(publish?.parentSpanContext?.spanId).toBe("2222222222222222");
+    expect(publish?.attributes).toEqual({
+      "messaging.system": "posthorn",
+      "posthorn.event.type": "user.invited",
+      "posthorn.user": "anna",
+      "posthorn.events": 2,
+    });
+    expect(spansNamed("attempt").map((span) => span.parentSpanContext?.spanId)).toEqual([idOf(publish)]);
   });
 
   test("a publish that is refused ends its span with the reason", async () => {

@@ -36,6 +36,7 @@ test("a delivery is shown with its attempts", async () => {
     replayCount: 0,
     createdAt: new Date(1_750_000_000_123),
     deliveredAt: expect.any(Date),
+    deadAt: null,
     attempts: [
       {
         number: 1,
@@ -101,7 +102,14 @@ test("each state, type and reason finds its own, newest first", async () => {
   ]);
   expect(await idsOf({ state: "failed", type: "order.paid", limit: 1 })).toHaveLength(1);
   const failedView = (await deliveries.list({ tenant, state: "failed" })).data[0];
-  expect(failedView).toMatchObject({ nextRetryAt: expect.any(Date), deliveredAt: null, attemptCount: 1 });
+  expect(failedView).toMatchObject({
+    nextRetryAt: expect.any(Date),
+    deliveredAt: null,
+    deadAt: null,
+    attemptCount: 1,
+  });
+  const deadView = (await deliveries.list({ tenant, reason: "rejected" })).data[0];
+  expect(deadView).toMatchObject({ deliveredAt: null, deadAt: expect.any(Date) });
 });
 
 test("a state or reason that does not exist is refused with those that do, not answered with an empty list", async () => {

@@ -37,6 +37,8 @@ export interface DeliveryView {
   /** When its event was recorded: the time in the id. */
   readonly createdAt: Date;
   readonly deliveredAt: Date | null;
+  /** When it was given up, called off or discarded; null unless it is dead. */
+  readonly deadAt: Date | null;
 }
 
 export interface AttemptView {
@@ -194,6 +196,7 @@ export function toDeliveryView(row: DeliveryRow): DeliveryView {
     replayCount: row.replayCount,
     createdAt: new Date(uuidTimeMs(row.id)),
     deliveredAt: row.state === "success" ? toDate(row.finishedMs) : null,
+    deadAt: row.state === "dead" ? toDate(row.finishedMs) : null,
   };
 }
 

@@ -35,6 +35,46 @@ test("items without an id are made, each with a secret of its own that is shown 
   expect(await endpoints.get(tenant, made[1]?.id as string)).toMatchObject({ filter: { data: { a: 1 } } });
 });
 
+test("endpoints as they are shown can be imported, and what cannot be set of them is passed over", async () => {
+  const [from, to] = [await newTenant(), await newTenant()];
+  const { endpoint } = await endpoints.create(from, {
+    ...hook,
+    url: "https://example.com/hooks?token=1",
+    headers: { "X-Team": "a" },
+    retryPolicy: "exponential",
+    isActive: false,
+  });
+  const before = await endpoints.get(from, endpoint.id);
+  const [same] = (await endpoints.import(from, { endpoints: [before] })).endpoints;
+  expect(same).toMatchObject({ id: endpoint.id });
+  expect(await endpoints.get(from, endpoint.id)).toEqual({ ...before, updatedAt: expect.any(Date) });
+  expect((await endpoints.import(from, { endpoints: [before] })).endpoints[0]?.action).toBe("unchanged");
+  const { id: _, ...withoutId } = before;
+  const [made] = (await endpoints.import(to, { endpoints: [withoutId] })).endpoints;
+  const copy = await endpoints.get(to, made?.id as string);
+  expect(copy).toEqual({
+    ...before,
+    id: made?.id,
+    tenant: to,
+    disabledAt: expect.any(Date),
+    createdAt: expect.any(Date),
+    updatedAt: expect.any(Date),
+  });
+});
+
+test.each([
+  [{ colour: "red" }, "/endpoints/0/colour"],
+  [{ url: "https://example.com/hooks?[redacted]" }, "/endpoints/0/url"],
+  [{ headers: { "X-Team": "[redacted]" } }, "/endpoints/0/headers/X-Team"],
+])("%j of an endpoint that is shown is not taken", async (more, pointer) => {
+  const tenant = await newTenant();
+  const { endpoint } = await endpoints.create(tenant, hook);
+  await expect(endpoints.import(tenant, { endpoints: [{ ...endpoint, ...more }] })).rejects.toMatchObject({
+    code: "invalid_endpoint",
+    problems: [{ pointer }],
+  });
+});
+
 test("items with an id change that endpoint, and say when there is nothing to change", async () => {
   const tenant = await newTenant();
   const filter = { data: { longer: 1, a: 2 }, subject: "s" };

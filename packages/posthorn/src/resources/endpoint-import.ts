@@ -15,13 +15,15 @@ import {
   type EndpointPatch,
   parseEndpointInput,
   parseEndpointPatch,
+  type ReadOnlyFields,
   type SettingsContext,
+  withoutReadOnly,
 } from "./endpoint-settings.ts";
 import type { EndpointWriter, NewEndpoint } from "./endpoint-writer.ts";
 import { counted } from "./tenants.ts";
 
-/** With `id` it is a patch of that endpoint, without it is a new one. */
-export type ImportItem = EndpointInput | (EndpointPatch & { readonly id: string });
+/** With `id` it is a patch of that endpoint, without it is a new one. What an endpoint shows besides is passed over. */
+export type ImportItem = (EndpointInput | (EndpointPatch & { readonly id: string })) & ReadOnlyFields;
 
 export interface ImportInput {
   /** 1 to 500. */
@@ -44,7 +46,8 @@ export interface ImportedEndpoint {
   readonly secret: string | null;
 }
 
-export interface EndpointImportOptions extends SettingsContext {
+export interface EndpointImportOptions {
+  readonly context: () => Promise<SettingsContext>;
   readonly changes: EndpointChanges;
   readonly writer: EndpointWriter;
   readonly maxPerTenant: number;
@@ -57,18 +60,18 @@ type Planned =
   | { readonly action: "updated"; readonly current: EndpointRow; readonly settings: EndpointSettings }
   | { readonly action: "unchanged"; readonly current: EndpointRow };
 
-export function createEndpointImport(options: EndpointImportOptions) {
-  const { changes, writer, maxPerTenant } = options;
+export function createEndpointImport({ context, changes, writer, maxPerTenant }: EndpointImportOptions) {
   return importEndpoints;
 
   async function importEndpoints(tenant: string, input: ImportInput): Promise<ImportResult> {
     const { items, dryRun } = readInput(input);
     const problems: InputProblem[] = [];
-    const made = await eachItem(items, problems, prepareNew);
+    const asOfNow = await context();
+    const made = await eachItem(items, problems, (item) => prepareNew(item, asOfNow));
     const endpoints = await changes.change(tenant, async (tx) => {
       await checkRoom(tx, tenant, made.filter((item) => item !== null).length);
       const plan = await eachItem(items, problems, (item, index) =>
-        planOne(tx, tenant, item, made[index] ?? null),
+        planOne(tx, tenant, item, made[index] ?? null, asOfNow),
       );
       refuseAll(problems, items.length);
       if (dryRun) return { result: (plan as Planned[]).map(foretold), endpointIds: [] };
@@ -80,9 +83,9 @@ export function createEndpointImport(options: EndpointImportOptions) {
   }
 
   /** Null for an item that names an endpoint. */
-  async function prepareNew(item: ImportItem): Promise<NewEndpoint | null> {
+  async function prepareNew(item: ImportItem, asOfNow: SettingsContext): Promise<NewEndpoint | null> {
     if (isPatch(item)) return null;
-    const { settings, secret } = parseEndpointInput(item, options);
+    const { settings, secret } = parseEndpointInput(withoutReadOnly(item), asOfNow);
     return await writer.prepare(settings, secret);
   }
 
@@ -91,15 +94,15 @@ export function createEndpointImport(options: EndpointImportOptions) {
     tenant: string,
     item: ImportItem,
     made: NewEndpoint | null,
+    asOfNow: SettingsContext,
   ): Promise<Planned | null> {
     if (made !== null) return { action: "created", made };
     // refused before
     if (!isPatch(item)) return null;
-    const { id, ...patch } = item;
-    const uuid = parseId("ep", String(id));
+    const uuid = parseId("ep", String(item.id));
     const current = uuid === null ? null : await lockEndpoint(tx, tenant, uuid);
     if (current === null) throw unknownId();
-    const settings = parseEndpointPatch(patch, current, options);
+    const settings = parseEndpointPatch(withoutReadOnly(item), current, asOfNow);
     await writer.checkStillSigned(tx, current, settings);
     const isSame = Object.entries(settings).every(([name, value]) =>
       isDeepStrictEqual(value, current[name as keyof EndpointRow]),

@@ -21,8 +21,22 @@ const context: SettingsContext = {
     retryPolicy: DEFAULT_RETRY_POLICY,
     retryOn: "transient",
   },
+  typeProblem: () => null,
 };
 const minimal = { url: "https://example.com/hooks", events: ["*"] };
+
+test("a name the catalogue does not know is refused where it is new, a pattern never", () => {
+  const strict = { ...context, typeProblem: (type: string) => (type === "a.b" ? null : `no ${type}`) };
+  const events = ["c.*", "a.b", "a.b", "a.c", "*"];
+  expect(problemsOf(() => parseEndpointInput({ ...minimal, events }, strict))).toEqual([
+    { pointer: "/events/3", message: "no a.c" },
+  ]);
+  const { settings } = parseEndpointInput({ ...minimal, events: ["a.c"] }, context);
+  expect(parseEndpointPatch({ events: ["a.b", "a.c"] }, settings, strict).events).toEqual(["a.b", "a.c"]);
+  expect(problemsOf(() => parseEndpointPatch({ events: ["a.c", "a.d"] }, settings, strict))).toMatchObject([
+    { pointer: "/events/1" },
+  ]);
+});
 
 test("url and events are enough, everything else is as the deployment is set", () => {
   expect(parseEndpointInput(minimal, context)).toEqual({

@@ -10,6 +10,7 @@ import {
 } from "@posthorn/wire";
 import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
+import { REDACTED } from "../catalogue/redact.ts";
 import { didYouMean, findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import { parseFilter } from "../fan-out/parse-filter.ts";
@@ -97,6 +98,8 @@ export function effectiveSettings(
 export interface SettingsContext {
   readonly addressPolicy: AddressPolicy;
   readonly defaults: EndpointDefaults;
+  /** What is wrong with a type that is asked for by its name; null when nothing is. */
+  readonly typeProblem: (type: string) => string | null;
 }
 
 export function parseEndpointInput(
@@ -179,14 +182,26 @@ const READ_ONLY = [
   "health",
   "createdAt",
   "updatedAt",
-];
+] as const;
+const isReadOnly = (name: string): boolean => READ_ONLY.some((field) => field === name);
+
+/** Of an endpoint as it is shown. */
+export type ReadOnlyFields = { readonly [Name in (typeof READ_ONLY)[number]]?: unknown };
+
+export function withoutReadOnly(shown: unknown): unknown {
+  if (!isObject(shown)) return shown;
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => !isReadOnly(name)));
+}
 
 function readSettings(check: Check, current: EndpointSettings, context: SettingsContext): EndpointSettings {
   const signature = check.read("signature", current.signature, orDefault(readSignature));
   const prefix = signature?.headerPrefix ?? context.defaults.signature.headerPrefix ?? DEFAULT_HEADER_PREFIX;
   return {
     url: check.read("url", current.url, (value, refuse) => readUrl(value, refuse, context.addressPolicy)),
-    events: check.read("events", current.events, readEvents),
+    events: check.read("events", current.events, (value, refuse) =>
+      // what it has already may have been deleted from the catalogue since
+      readEvents(value, refuse, (type) => (current.events.includes(type) ? null : context.typeProblem(type))),
+    ),
     description: check.read("description", current.description, orDefault(readDescription)),
     isActive: check.read("isActive", current.isActive, readBoolean),
     format: check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS))),
@@ -219,21 +234,32 @@ function orDefault<T>(reader: Reader<T>): Reader<T | null> {
 
 function readUrl(value: unknown, refuse: Refuse, policy: AddressPolicy): string | undefined {
   if (typeof value !== "string") return refuse("The URL is a text such as https://example.com/webhooks.");
+  if (value.endsWith(`?${REDACTED}`)) return refuse(MASKED);
   const checked = checkUrl(value, policy);
   return checked.ok ? checked.href : refuse(checked.problem.message);
 }
 
+const MASKED = `${REDACTED} stands for what the key that read it may not see. Give what it was, or leave the field out.`;
+
 const MAX_PATTERNS = 100;
 const PATTERN = /^(?:\*|[a-z0-9_]+(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
 
-function readEvents(value: unknown, refuse: Refuse): readonly string[] | undefined {
+function readEvents(
+  value: unknown,
+  refuse: Refuse,
+  typeProblem: SettingsContext["typeProblem"],
+): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length < 1 || value.length > MAX_PATTERNS) {
     return refuse(
       `events is a list of 1 to ${MAX_PATTERNS} event types, such as ["order.paid", "invoice.*"], or ["*"].`,
     );
   }
   for (const [index, item] of value.entries()) {
-    if (typeof item === "string" && item.length <= 130 && PATTERN.test(item)) continue;
+    if (typeof item === "string" && item.length <= 130 && PATTERN.test(item)) {
+      const problem = item.endsWith("*") ? null : typeProblem(item);
+      if (problem !== null) refuse(problem, `/${index}`);
+      continue;
+    }
     const shown = typeof item === "string" ? `"${item.slice(0, 60)}"` : "This";
     refuse(
       `${shown} is not an event type. Write lower-case words joined by dots (order.paid), a prefix (order.*), or *.`,
@@ -303,6 +329,9 @@ function readHeaders(
   for (const { header, message } of validateCustomHeaders(value, prefix)) {
     refuse(message, header === "" ? "" : `/${escapePointer(header)}`);
   }
+  for (const [name, text] of Object.entries(value)) {
+    if (text === REDACTED) refuse(MASKED, `/${escapePointer(name)}`);
+  }
   return value as Record<string, string>;
 }
 
@@ -336,10 +365,10 @@ class Check {
     this.#input = isObject(input) ? input : {};
     if (!isObject(input)) this.refuse("", "Give an object with the endpoint's settings.");
     const given = Object.entries(this.#input);
-    const others = given.filter(([name]) => !READ_ONLY.includes(name));
+    const others = given.filter(([name]) => !isReadOnly(name));
     findUnknown("An endpoint has no setting", Object.fromEntries(others), known, this.#problems);
     for (const [name] of given) {
-      if (READ_ONLY.includes(name)) this.refuse(`/${name}`, "This is read-only. Leave it out.");
+      if (isReadOnly(name)) this.refuse(`/${name}`, "This is read-only. Leave it out.");
     }
   }
 

@@ -42,6 +42,7 @@ import {
   fitsAny,
   parseEndpointInput,
   parseEndpointPatch,
+  type SettingsContext,
   schemesOf,
   secretProblem,
 } from "./endpoint-settings.ts";
@@ -141,6 +142,8 @@ export interface EndpointsOptions {
   readonly nowMs: () => number;
   /** 10 unless told. */
   readonly maxPerTenant?: number;
+  /** What the catalogue has against types that are asked for by name, now. */
+  readonly typeProblems: () => Promise<(eventType: string) => string | null>;
   /** Of which types of events the catalogue hides anything, now. */
   readonly hiding: () => Promise<(eventType: string) => boolean>;
   /** After the commit, so that the lane's owner can be told. */
@@ -164,7 +167,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   const writer = createEndpointWriter(options);
   const view = (row: EndpointRow) => toEndpoint(row, defaults, options.nowMs());
   const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
-  const importAll = createEndpointImport({ ...options, changes, writer, maxPerTenant });
+  const importAll = createEndpointImport({ context, changes, writer, maxPerTenant });
   const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(options, ...asked);
   return {
     create,
@@ -180,7 +183,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   };
 
   async function create(tenant: string, input: EndpointInput) {
-    const { settings, secret: ownSecret } = parseEndpointInput(input, options);
+    const { settings, secret: ownSecret } = parseEndpointInput(input, await context());
     const made = await writer.prepare(settings, ownSecret);
     const row = await change(tenant, async (tx) => {
       // exact, because the tenant's row is locked and this statement came after
@@ -188,6 +191,11 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       return { result: await writer.insert(tx, tenant, made), endpointIds: [made.id] };
     });
     return { endpoint: view(row), secret: made.secret };
+  }
+
+  /** Before a transaction: it may hold the last connection of the pool. */
+  async function context(): Promise<SettingsContext> {
+    return { addressPolicy: options.addressPolicy, defaults, typeProblem: await options.typeProblems() };
   }
 
   async function list(tenant: string, query: PageQuery = {}): Promise<Page<Endpoint>> {
@@ -209,8 +217,9 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   }
 
   async function update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint> {
+    const asOfNow = await context();
     const row = await changeOne(tenant, id, async (tx, current) => {
-      const settings = parseEndpointPatch(patch, current, options);
+      const settings = parseEndpointPatch(patch, current, asOfNow);
       await writer.checkStillSigned(tx, current, settings);
       return await writer.update(tx, current, settings);
     });

@@ -1,10 +1,19 @@
 // Keys of programs and tokens of members. The text is shown once, when it is made; only its digest is kept.
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, Queryable } from "../storage/database.ts";
 import type { KeyRow, KnownKey } from "../storage/queries/api-keys/key-row.ts";
 import { knownKeys, listKeys } from "../storage/queries/api-keys/read.ts";
-import { deleteKey, insertKey, markUsed, type NewKey } from "../storage/queries/api-keys/write.ts";
+import {
+  countKeys,
+  deleteExpired,
+  deleteKey,
+  insertKey,
+  type KeyOwner,
+  markUsed,
+  type NewKey,
+} from "../storage/queries/api-keys/write.ts";
+import { lockTenant } from "../storage/queries/tenants/lock.ts";
 import { type KeyKind, mintKey } from "./key-text.ts";
 import { memberNotFound } from "./members.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
@@ -71,6 +80,10 @@ export interface Keys {
 const HOUR_SECONDS = 3_600;
 const MAX_TOKEN_SECONDS = 30 * 24 * HOUR_SECONDS;
 const MAX_RATE = 100_000;
+/** Of each tenant; those of the whole installation are the operator's own to count. */
+export const MAX_KEYS = 100;
+/** Of each member. */
+export const MAX_TOKENS = 100;
 
 export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowMs: () => number }): Keys {
   return {
@@ -104,7 +117,11 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
 
   async function insert(kind: KeyKind, key: Omit<NewKey, "id" | "digest">) {
     const { id, text, digest } = mintKey(kind);
-    const row = await insertKey(db, { ...key, id, digest });
+    const { tenant, userId } = key;
+    const row = await db.transaction(async (tx) => {
+      if (tenant !== null) await makeRoom(tx, { tenant, userId });
+      return await insertKey(tx, { ...key, id, digest });
+    });
     return row === null ? null : { key: toKey(row), text };
   }
 
@@ -123,6 +140,24 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
     if (!isGone)
       throw new PosthornError("key_not_found", "There is no such key. List keys to see their ids.");
   }
+}
+
+/** Expired ones are kept to be seen, until their place is needed. */
+async function makeRoom(tx: Queryable, owner: KeyOwner): Promise<void> {
+  // so that of two at a time the second counts the first
+  await lockTenant(tx, owner.tenant);
+  const max = owner.userId === null ? MAX_KEYS : MAX_TOKENS;
+  if ((await countKeys(tx, owner)) < max) return;
+  await deleteExpired(tx, owner);
+  if ((await countKeys(tx, owner)) < max) return;
+  const what =
+    owner.userId === null
+      ? `Tenant "${owner.tenant}" has ${max} keys`
+      : `Member "${owner.userId}" has ${max} tokens`;
+  throw new PosthornError(
+    "key_limit_reached",
+    `${what}, as many as there may be. Revoke one, or wait until one has expired.`,
+  );
 }
 
 function checkInput(input: KeyInput, nowMs: number): void {

@@ -2,6 +2,7 @@
 // endpoint is disabled.
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
+import { tenantSyntaxInWords } from "../event/limits.ts";
 import type { Database } from "../storage/database.ts";
 import type { MemberRole, MemberRow } from "../storage/queries/members/member-row.ts";
 import { findMember, listMembers } from "../storage/queries/members/read.ts";
@@ -73,7 +74,7 @@ function checkInput(user: unknown, input: MemberInput): void {
   const problems: InputProblem[] = [];
   const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
   // users have ids like tenants: both are the caller's own
-  if (!isTenantId(user)) refuse("/user", "A user's id has 1 to 128 characters of A-Z a-z 0-9 _ . : @ -");
+  if (!isTenantId(user)) refuse("/user", `A user's id has ${tenantSyntaxInWords}`);
   if (typeof input !== "object" || input === null) {
     throw new PosthornError("invalid_member", "A member is an object with a role and perhaps an email.");
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openResources } from "../../../../tests/support/resources.ts";
 
 const world = await openResources();
-const { tenants, endpoints } = world;
+const { tenants, members, endpoints } = world;
 const hook = { url: "https://example.com/hooks", events: ["*"] };
 
 test("a tenant is made under your own id and changed by the same call", async () => {
@@ -42,6 +42,18 @@ test("wrong settings are refused, with a suggestion for unknown ones", async () 
       { pointer: "/name" },
       { pointer: "/isActive" },
     ],
+  });
+});
+
+test.each([".", ".."])("%s is no id, for no URL could ask for it; three dots are one", async (id) => {
+  await expect(tenants.upsert(id)).rejects.toMatchObject({
+    code: "invalid_tenant",
+    problems: [{ pointer: "/id", message: expect.stringContaining("other than . and ..") }],
+  });
+  expect(await tenants.upsert("...")).toMatchObject({ id: "..." });
+  await expect(members.put("...", id, { role: "owner" })).rejects.toMatchObject({
+    code: "invalid_member",
+    problems: [{ pointer: "/user" }],
   });
 });
 

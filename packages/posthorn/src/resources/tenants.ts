@@ -2,6 +2,7 @@
 
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
+import { tenantSyntax, tenantSyntaxInWords } from "../event/limits.ts";
 import type { Database } from "../storage/database.ts";
 import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
@@ -101,11 +102,8 @@ export function createTenants({ db, onChanged }: TenantsOptions): Tenants {
   }
 }
 
-// As posthorn.publish has it.
-const TENANT_ID = /^[A-Za-z0-9_.:@-]{1,128}$/;
-
 export function isTenantId(id: unknown): id is string {
-  return typeof id === "string" && TENANT_ID.test(id);
+  return typeof id === "string" && tenantSyntax.test(id);
 }
 
 export function tenantNotFound(id: unknown): PosthornError {
@@ -123,7 +121,7 @@ const MAX_NAME_LENGTH = 200;
 function checkInput(id: unknown, input: TenantInput): void {
   const problems: InputProblem[] = [];
   const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
-  if (!isTenantId(id)) refuse("/id", "A tenant's id has 1 to 128 characters of A-Z a-z 0-9 _ . : @ -");
+  if (!isTenantId(id)) refuse("/id", `A tenant's id has ${tenantSyntaxInWords}`);
   findUnknown("A tenant has no", input, ["name", "isActive"], problems);
   const { name, isActive } = input;
   const nameFits = typeof name !== "string" || (name.length <= MAX_NAME_LENGTH && !name.includes("\0"));

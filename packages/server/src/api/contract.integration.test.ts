@@ -81,6 +81,7 @@ test("the reference is served to anybody, with a policy that lets in no script, 
     /^default-src 'none'; style-src 'sha256-[^']+';/,
   );
   expect(docs.text).toContain("/api/v1/events");
+  expect(docs.text).toContain(`export POSTHORN_URL=${server.url} POSTHORN_API_KEY=`);
   expect((await server.call("GET", "/", undefined, nobody)).text).toContain('href="docs"');
   expect((await server.call("GET", "/openapi.json", undefined, nobody)).status).toBe(200);
 });

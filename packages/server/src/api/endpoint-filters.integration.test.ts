@@ -196,8 +196,18 @@ test("endpoints are imported all or none, with a dry run, secrets once and place
   expect(
     pointersOf(await server.call("POST", `${acme}/import`, { endpoints: [{ ...hook, url: 5 }] })),
   ).toEqual(["/endpoints/0/url"]);
-  const unknown = await server.call("POST", `${acme}/import`, { endpoints: [{ ...hook, tenant: "x" }] });
-  expect([unknown.status, ...pointersOf(unknown)]).toEqual([422, "/endpoints/0/tenant"]);
+  const unknown = await server.call("POST", `${acme}/import`, { endpoints: [{ ...hook, owner: "x" }] });
+  expect([unknown.status, ...pointersOf(unknown)]).toEqual([422, "/endpoints/0/owner"]);
+});
+
+test("what is imported is the tenant's that it is imported for, whatever it says of itself", async () => {
+  const server = await world();
+  await server.call("PUT", "/api/v1/tenants/rivals");
+  const { json } = await server.call("POST", `${acme}/import`, {
+    endpoints: [{ ...hook, tenant: "rivals" }],
+  });
+  expect((await server.call("GET", "/api/v1/tenants/rivals/endpoints")).json.data).toEqual([]);
+  expect((await server.call("GET", `${acme}/${json.endpoints[0].id}`)).json.tenant).toBe("acme");
 });
 
 test("an import cannot reach another tenant's endpoint, and says of it what it says of none", async () => {

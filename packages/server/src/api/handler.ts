@@ -40,6 +40,8 @@ export interface HandlerOptions {
   readonly sink?: { readonly sink: Sink; readonly readers: RoutePermission } | undefined;
   /** Whoever reaches the server may read `/metrics`; otherwise it takes a key with the scope `admin`. Default false. */
   readonly metricsPublic?: boolean | undefined;
+  /** Where people reach it, for the examples on `/docs`. Default: where the page was asked for. */
+  readonly publicUrl?: string | undefined;
   /** `health` leaves only what a supervisor asks, for a process that has no API. Default: `all`. */
   readonly routes?: "all" | "health" | undefined;
   /** True while the process is shutting down: then it is not ready, and connections are not kept. */
@@ -120,7 +122,14 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
 
 export function routesOf(
   hooks: Posthorn,
-  { routes = "all", sink, logger, metricsPublic = false, isDraining = () => false }: HandlerOptions,
+  {
+    routes = "all",
+    sink,
+    logger,
+    publicUrl,
+    metricsPublic = false,
+    isDraining = () => false,
+  }: HandlerOptions,
 ): Route[] {
   const health = [
     ...healthRoutes(hooks, isDraining),
@@ -131,7 +140,7 @@ export function routesOf(
     ...health,
     homeRoute,
     openApiRoute,
-    docsRoute,
+    docsRoute(publicUrl),
     ...implement(
       contract,
       {

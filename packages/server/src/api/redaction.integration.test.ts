@@ -101,3 +101,31 @@ test("the values of an endpoint's headers are shown to those who manage it, and 
   const managed = await readAll(server, ids, await newKey(server, ["webhooks:manage"]));
   for (const id of ["endpoints.get", "endpoints.list"]) expect(managed.get(id)).toContain(SECRET);
 });
+
+test("the query of an endpoint's URL is shown to those who manage it, and masked for all others", async () => {
+  const server = await startServer();
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const { json: endpoint } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: `http://127.0.0.1:9999/hook/7?token=${SECRET}`,
+    events: ["order.paid"],
+  });
+  await server.call("PUT", "/api/v1/tenants/acme/members/anna", { role: "member" });
+  const member = await server.call("POST", "/api/v1/tenants/acme/members/anna/tokens");
+  const { json: event } = await server.call("POST", "/api/v1/events", {
+    tenant: "acme",
+    type: "order.sent",
+    data: {},
+  });
+  const ids = { tenant: "acme", endpoint: endpoint.id, event: event.id };
+
+  const reader = await newKey(server, ["deliveries:read", "deliveries:retry", "payloads:read"]);
+  for (const credential of [reader, member.json.key]) {
+    const seen = await readAll(server, ids, credential);
+    for (const [id, text] of seen) expect([id, text.includes(SECRET)]).toEqual([id, false]);
+    const shown = JSON.parse(seen.get("endpoints.get") as string);
+    expect(shown.url).toBe("http://127.0.0.1:9999/hook/7?[redacted]");
+    expect(JSON.parse(seen.get("endpoints.list") as string).data).toEqual([shown]);
+  }
+  const managed = await readAll(server, ids, await newKey(server, ["webhooks:manage"]));
+  for (const id of ["endpoints.get", "endpoints.list"]) expect(managed.get(id)).toContain(SECRET);
+});

@@ -1,6 +1,7 @@
+import { request } from "node:http";
 import { startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 
 async function withReceiver(server: TestServer, input: object = {}) {
   const receiver = await startScriptedReceiver();
@@ -50,6 +51,43 @@ test("a tenant is made, changed, listed and deleted under the caller's own id", 
     code: "tenant_not_found",
   });
 });
+
+/** A path as it is written: `fetch` would take its dots for steps. */
+async function callAsWritten({ url }: TestServer, method: string, path: string, body?: object) {
+  const { hostname, port } = new URL(url);
+  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
+  return await new Promise<{ status: number | undefined; json: { code?: string } }>((resolve, reject) => {
+    const sent = request({ hostname, port, path, method, headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on("data", (part: Buffer) => parts.push(part));
+      response.on("end", () =>
+        resolve({ status: response.statusCode, json: JSON.parse(String(Buffer.concat(parts))) }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+test.each([".", "..", "%2e", "%2E%2e", "a%2F..", "%2e%2e%2fkeys"])(
+  "%s in a path is no tenant and no user, however it is written",
+  async (id) => {
+    const server = await startServer({ started: false });
+    await server.call("PUT", "/api/v1/tenants/acme");
+    const tenant = `/api/v1/tenants/${id}`;
+    expect(await callAsWritten(server, "PUT", tenant, {})).toMatchObject({
+      status: 422,
+      json: { code: "invalid_tenant" },
+    });
+    expect(await callAsWritten(server, "GET", `${tenant}/endpoints`)).toMatchObject({ status: 404 });
+    const member = `/api/v1/tenants/acme/members/${id}`;
+    expect(await callAsWritten(server, "PUT", member, { role: "owner" })).toMatchObject({
+      status: 422,
+      json: { code: "invalid_member" },
+    });
+    expect((await server.call("GET", "/api/v1/tenants")).json.data).toHaveLength(1);
+  },
+);
 
 test("the secret of an endpoint is shown when it is made and never again", async () => {
   const server = await startServer({ started: false });
@@ -122,6 +160,25 @@ test("an endpoint shows the fields of the contract, and what it shows can be sen
     format,
   });
   expect(back.json).toEqual({ ...endpoint, updated_at: expect.any(String) });
+});
+
+test("the endpoints of a list can be imported as they are, and a field that no endpoint has still cannot", async () => {
+  const server = await startServer({ started: false });
+  const { path } = await withReceiver(server, { headers: { "X-MyTeam": "a_B" }, rate_limit: 5 });
+  const { json: before } = await server.call("GET", path);
+  const listed = await server.call("GET", "/api/v1/tenants/acme/endpoints");
+  const importAll = (endpoints: unknown) =>
+    server.call("POST", "/api/v1/tenants/acme/endpoints/import", { endpoints });
+  expect(await importAll(listed.json.data)).toMatchObject({
+    status: 200,
+    json: { endpoints: [{ id: before.id, secret: null }] },
+  });
+  expect((await server.call("GET", path)).json).toEqual({ ...before, updated_at: expect.any(String) });
+  const refused = await importAll([{ ...before, colour: "red" }]);
+  expect([refused.status, refused.json.errors]).toEqual([
+    422,
+    [{ pointer: "/endpoints/0/colour", message: expect.stringContaining("is not a field") }],
+  ]);
 });
 
 test("PATCH with all that GET shows says which fields to leave out, and takes the rest", async () => {

@@ -21,10 +21,14 @@ test("the traceparent of a publishing request goes out with the deliveries; one 
   await receiver.received(3);
   await publish(order, { traceparent: "00-wrong" });
   await receiver.received(4);
+  await server.call("PUT", "/api/v1/tenants/acme/members/anna", { role: "member" });
+  await publish({ user: "anna", type: "user.invited", data: 1 }, { traceparent });
+  await receiver.received(5);
   expect(receiver.requests.map(({ headers }) => headers.traceparent)).toEqual([
     traceparent,
     traceparent,
     traceparent,
     undefined,
+    traceparent,
   ]);
 });

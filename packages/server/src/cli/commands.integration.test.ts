@@ -23,6 +23,32 @@ describe("publish", () => {
     });
   });
 
+  test("says on standard error why nobody gets it: no such tenant, no endpoint, or none that it is for", async () => {
+    const publish = (...more: string[]) =>
+      posthorn(["publish", "order.paid", "--tenant", "unheard", ...more]);
+    const unknown = await publish();
+    expect(unknown.out).toMatch(/^Published evt_\S+\. It goes to no endpoint\.\n$/);
+    expect([unknown.code, unknown.err]).toEqual([
+      0,
+      "There is no tenant unheard. Check its id, or make it: posthorn tenants put unheard\n",
+    ]);
+    await posthorn(["tenants", "put", "unheard"]);
+    expect((await publish()).err).toMatch(
+      /^unheard had no endpoint\. See what there is: posthorn endpoints /,
+    );
+    const id = await makeEndpoint("unheard", "https://hooks.example/in");
+    await posthorn(["endpoints", "update", id, "--tenant", "unheard", "--events", "invoice.*"]);
+    const unwanted = await publish();
+    expect(unwanted.err).toMatch(/^None of the endpoints of unheard got it:\nnot sent to ep_\S+: .+\n$/);
+    expect(await publish("--json")).toMatchObject({ code: 0, err: "", json: { deliveries: 0 } });
+    const { key } = (await posthorn(["keys", "create", "ci", "--scopes", "events:publish", "--json"])).json;
+    const blind = await publish("--key", key);
+    expect([blind.code, blind.err]).toEqual([
+      0,
+      expect.stringContaining("with a key that has deliveries:read"),
+    ]);
+  });
+
   test("takes data from standard input and passes on its bytes as they are", async () => {
     const data = '{"price":1.0,"big":12345678901234567890}';
     const { json } = await posthorn(["publish", "order.paid", "--tenant", "bytes", "--data", "-", "--json"], {
@@ -157,6 +183,7 @@ describe("trace", () => {
 
   test("says why nobody got it: there is no endpoint, or none that wanted it", async () => {
     const publish = ["publish", "order.paid", "--tenant", "lonely", "--data", "{}", "--json"];
+    await posthorn(["tenants", "put", "lonely"]);
     const { json } = await posthorn(publish);
     expect((await posthorn(["trace", json.id])).out).toContain(
       "No delivery was made. lonely had no endpoint.",
@@ -165,7 +192,7 @@ describe("trace", () => {
     const filter = JSON.stringify({ filter: { data: { amount: { $gte: 5 } } } });
     await posthorn(["endpoints", "update", id, "--tenant", "lonely", "--data", filter]);
     const { out } = await posthorn(["trace", (await posthorn(publish)).json.id]);
-    expect(out).toContain("None of the endpoints of lonely wanted it:");
+    expect(out).toContain("None of the endpoints of lonely got it:");
     expect(out).toContain(
       `not sent to ${id}: The condition at /data/amount/$gte of its filter does not hold.`,
     );

@@ -1,5 +1,5 @@
 // How a command fails: with a sentence that says what to do, and an exit code that a script can tell apart.
-import { PosthornApiError } from "@posthorn/client";
+import { PosthornApiError, type Problem } from "@posthorn/client";
 import { CommanderError } from "commander";
 import { isPosthornError } from "../api/problem.ts";
 import { ConfigError } from "../config.ts";
@@ -39,6 +39,8 @@ export interface Described {
   /** Stable: the server's code for what it refused, otherwise the kind of failure. */
   readonly code: string;
   readonly message: string;
+  /** What the server answered, whole. */
+  readonly problem?: Problem;
 }
 
 /** What a person can set right is a sentence; anything else is a bug and shows its stack. */
@@ -64,14 +66,21 @@ function ofCommander({ exitCode, message }: CommanderError): Described {
 }
 
 function ofServer({ problem }: PosthornApiError): Described {
-  const failure = problem.status >= 500 ? "unreachable" : "refused";
-  const places = (problem.errors ?? []).map(
+  const { status, code, detail } = problem;
+  const isAway = status >= 500 || code === "unexpected_answer";
+  const advice = status === 401 ? " Give a key with --key or in POSTHORN_API_KEY." : "";
+  return { failure: isAway ? "unreachable" : "refused", code, message: `${detail}${advice}`, problem };
+}
+
+/** For a script: whatever is known. */
+export function failureJson({ code, message, problem }: Described): object {
+  return { error: { code, message, ...problem } };
+}
+
+/** For a person: the sentence, and below it the places that are wrong. */
+export function failureText({ message, problem }: Described): string {
+  const places = (problem?.errors ?? []).map(
     ({ pointer, parameter, message }) => `  ${pointer || parameter || "/"}: ${message}`,
   );
-  const advice = problem.status === 401 ? [" Give a key with --key or in POSTHORN_API_KEY."] : [];
-  return {
-    failure,
-    code: problem.code,
-    message: [`${problem.detail}${advice.join("")}`, ...places].join("\n"),
-  };
+  return [message, ...places].join("\n");
 }

@@ -106,6 +106,27 @@ test("tail --since begins with what is there, resends included", async () => {
   await tail.said(new RegExp(`resent   ${delivery?.id} {2}acme {2}order.paid \\(manual\\)`));
 });
 
+test("a delivery that died is shown at the time it died, by tail and by itself", async () => {
+  const server = await startServer();
+  const { hooks } = server;
+  await hooks.tenants.upsert("acme", {});
+  const { url } = await program(400);
+  await hooks.endpoints.create("acme", { url: `http://${url}`, events: ["*"] });
+  const { id } = await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+  const find = async () => (await hooks.events.get(id)).deliveries[0];
+  await expect.poll(async () => (await find())?.state).toBe("dead");
+  const client = new pg.Client(server.connectionString);
+  await client.connect();
+  await client.query("update posthorn.deliveries set finished_at = finished_at + interval '7 minutes'");
+  await client.end();
+  const delivery = await find();
+  const died = delivery?.deadAt?.toISOString() as string;
+  const tail = startCommand(["tail", "--since", "10m", ...FAST], { env: envOf(server) });
+  await tail.said(new RegExp(`${died.slice(11)} {2}delivery ${delivery?.id} .*: dead \\(rejected\\), 1 try`));
+  const shown = await runCommand(["deliveries", "get", delivery?.id as string], { env: envOf(server) });
+  expect(shown.out).toMatch(new RegExp(`^died +${died.replace("T", " ")}$`, "m"));
+});
+
 test("listen forwards signed requests byte for byte, of the types wanted, and says what came back", async () => {
   const server = await startServer();
   const { hooks } = server;

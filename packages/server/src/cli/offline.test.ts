@@ -203,6 +203,20 @@ describe("completion", () => {
     expect(complete("endpoints", "e")).toEqual(["enable"]);
     expect(complete("endpoints", "rotate-secret", "ep_1", "--ov")).toEqual(["--overlap-seconds"]);
     expect(complete("endpoints", "list", "--tenant", "acme", "--j")).toEqual(["--json"]);
+    expect(complete("deliveries", "list", "--state", "")).toEqual([
+      "pending",
+      "in_flight",
+      "success",
+      "failed",
+      "dead",
+    ]);
+    expect(complete("deliveries", "list", "--state", "de")).toEqual(["dead"]);
+    expect(complete("deliveries", "list", "--state", "=", "su")).toEqual(["success"]);
+    expect(complete("deliveries", "list", "--state", "=")).toContain("dead");
+    expect(complete("members", "put", "anna", "--tenant", "acme", "--role", "o")).toEqual(["owner"]);
+    expect(complete("deliveries", "list", "--state", "dead", "--ty")).toEqual(["--type"]);
+    expect(complete("serve", "--role", "w")).toEqual(["worker"]);
+    expect(complete("completion", "z")).toEqual(["zsh"]);
     expect(complete("")).toEqual(expect.arrayContaining(["dev", "serve", "listen", "completion"]));
   });
 
@@ -210,6 +224,9 @@ describe("completion", () => {
     expect((await runCommand(["completion", "zsh"])).out).toMatch(/^#compdef posthorn\n.*bashcompinit/s);
     expect((await runCommand(["completion", "fish"])).out).toContain(
       "__fish_seen_subcommand_from endpoints; and __fish_seen_subcommand_from enable",
+    );
+    expect((await runCommand(["completion", "fish"])).out).toContain(
+      "complete -c posthorn -n '__fish_seen_subcommand_from serve' -l role -x -a 'all api worker'",
     );
     expect(await runCommand(["completion", "powershell"])).toMatchObject({ code: 2, out: "" });
   });

@@ -1,4 +1,5 @@
 // The commands about endpoints, tenants, members and keys against a real server, in words and in JSON.
+import type { Endpoint } from "@posthorn/client";
 import { describe, expect, test } from "vitest";
 import { receiver, useCommandServer } from "../../../../tests/support/command-server.ts";
 
@@ -48,6 +49,85 @@ describe("endpoints", () => {
     expect(rotated.err).toMatch(/^The one before is valid until 20/);
     expect((await posthorn(["endpoints", "delete", id, ...of])).out).toBe(`${id} is deleted.\n`);
     expect((await posthorn(["endpoints", "get", id, ...of])).code).toBe(3);
+  });
+
+  test("are shown in words with all that is set, and headers by their names alone", async () => {
+    await posthorn(["tenants", "put", "wordy"]);
+    const of = ["--tenant", "wordy"];
+    const settings = {
+      filter: { data: { amount: { $gte: 5 } } },
+      headers: { "X-Team": "s3cret", "X-Shop": "a" },
+      timeout_ms: 2_500,
+      max_in_flight: 3,
+      rate_limit: 50,
+      ordering: "fifo",
+      fifo_on_dead: "hold",
+      retry_policy: { gaps: ["90s", "5m", "1h"], max_age: "3d" },
+      retry_on: "every",
+      format: "thin",
+    };
+    const create = ["endpoints", "create", "https://a.example/in", ...of, "--data", JSON.stringify(settings)];
+    const { id } = (await posthorn([...create, "--json"])).json;
+    const { out } = await posthorn(["endpoints", "get", id, ...of]);
+    for (const line of [
+      /^tenant +wordy$/m,
+      /^filter +\{"data":\{"amount":\{"\$gte":5\}\}\}$/m,
+      /^headers +X-Shop X-Team$/m,
+      /^format +thin$/m,
+      /^timeout +2500ms$/m,
+      /^in flight +at most 3$/m,
+      /^rate limit +50 per second$/m,
+      /^ordering +fifo, a dead one: hold$/m,
+      /^retries +90s,5m,1h, for 3d at most, after every failure$/m,
+    ])
+      expect(out).toMatch(line);
+    expect(out).not.toContain("s3cret");
+    await posthorn(["endpoints", "disable", id, ...of]);
+    const growing =
+      '{"retry_policy":{"exponential":{"base":"1s","cap":"1h","max_attempts":9}},"retry_on":null}';
+    await posthorn(["endpoints", "update", id, ...of, "--data", growing]);
+    const changed = (await posthorn(["endpoints", "get", id, ...of])).out;
+    expect(changed).toMatch(/^disabled +20/m);
+    expect(changed).toMatch(/^retries +exponential from 1s to 1h, 9 attempts, after transient failures$/m);
+  });
+
+  test("what is listed can be imported: there again as it was, elsewhere as new", async () => {
+    for (const tenant of ["from", "to"]) await posthorn(["tenants", "put", tenant]);
+    const settings =
+      '{"headers":{"X-Team":"a"},"retry_policy":"30s,5m","filter":{"data":{"a":1}},"rate_limit":7}';
+    const make = (url: string) =>
+      posthorn(["endpoints", "create", url, "--tenant", "from", "--data", settings, "--json"]);
+    await make("https://a.example/in?token=1");
+    const { json: second } = await make("https://b.example/in");
+    await posthorn(["endpoints", "disable", second.id, "--tenant", "from"]);
+    const exported = await posthorn(["endpoints", "list", "--tenant", "from", "--json"]);
+    const into = (tenant: string, ...more: string[]) =>
+      posthorn(["endpoints", "import", "--tenant", tenant, "--data", "-", ...more], { stdin: exported.out });
+
+    expect((await into("from", "--json")).json).toMatchObject({ dry_run: false, endpoints: [{}, {}] });
+    expect((await into("from")).out).toMatch(/unchanged.*\n.*unchanged/);
+    const after = await posthorn(["endpoints", "list", "--tenant", "from", "--json"]);
+    const timeless = (endpoint: object) => ({ ...endpoint, updated_at: "" });
+    expect(after.json.data.map(timeless)).toEqual(exported.json.data.map(timeless));
+
+    const foreign = await into("to", "--json");
+    expect([foreign.code, JSON.parse(foreign.err).error.errors[0].pointer]).toEqual([3, "/endpoints/0/id"]);
+    const tried = await into("to", "--as-new", "--dry-run");
+    expect(tried.err).toBe("Nothing was changed: this was a dry run.\n");
+    const made = await into("to", "--as-new", "--json");
+    expect(made.json.endpoints.map(({ action }: { action: string }) => action)).toEqual([
+      "created",
+      "created",
+    ]);
+    const copied = await posthorn(["endpoints", "list", "--tenant", "to", "--json"]);
+    const settingsOf = ({ url, headers, filter, is_active, retry_policy, rate_limit }: Endpoint) =>
+      JSON.stringify({ url, headers, filter, is_active, retry_policy, rate_limit });
+    expect(copied.json.data.map(settingsOf).toSorted()).toEqual(
+      exported.json.data.map(settingsOf).toSorted(),
+    );
+
+    const strange = await posthorn(["endpoints", "import", "--tenant", "to", "--data", "{}"]);
+    expect([strange.code, strange.err]).toEqual([2, expect.stringContaining("has no list of endpoints")]);
   });
 
   test("what cannot be taken back is asked for where somebody can answer", async () => {

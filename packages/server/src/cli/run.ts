@@ -1,6 +1,6 @@
 // Runs a command line, and turns whatever went wrong into a sentence and an exit code.
 import { CommanderError } from "commander";
-import { describeFailure, EXIT_CODES } from "./failure.ts";
+import { describeFailure, EXIT_CODES, failureJson, failureText } from "./failure.ts";
 import { createProgram } from "./program.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { cleanLines, jsonText, toned } from "./terminal/text.ts";
@@ -11,15 +11,16 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     await createProgram(terminal).parseAsync(args, { from: "user" });
     return EXIT_CODES.ok;
   } catch (error) {
-    const { failure, code, message } = describeFailure(error);
+    const described = describeFailure(error);
+    const { failure } = described;
     const wantsJson = args.includes("--json");
     if (error instanceof CommanderError) {
       // it has said it already, in words
-      if (wantsJson && failure !== "ok") terminal.complain(jsonText({ error: { code, message } }, 0));
+      if (wantsJson && failure !== "ok") terminal.complain(jsonText(failureJson(described), 0));
     } else if (wantsJson) {
-      terminal.complain(jsonText({ error: { code, message } }, 0));
+      terminal.complain(jsonText(failureJson(described), 0));
     } else {
-      terminal.complain(toned(terminal, "bad", cleanLines(message)));
+      terminal.complain(toned(terminal, "bad", cleanLines(failureText(described))));
     }
     return EXIT_CODES[failure];
   }

@@ -42,6 +42,9 @@ const hash = createHash("sha256").update(STYLE).digest("base64");
 /** The page's own style, and nothing else. */
 export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
+/** Stands for the address of the server, which differs from reader to reader; the rest is the same for all. */
+export const SERVER_URL = "{server_url}";
+
 export function docsPage(document: OpenApiDocument): string {
   const { info, tags, components, webhooks } = document;
   const places = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -94,7 +97,7 @@ function intro(): Html {
   return html`<p>Send your key as <code>Authorization: Bearer …</code>. Bodies are JSON in snake_case; an unknown field is refused with a suggestion.
 Lists are <code>{"data": […], "next_cursor": …}</code>. What is refused is answered with a problem document (RFC 9457), whose <code>code</code> is stable.
 The examples take the address and the key from the environment:</p>
-<pre><code>export POSTHORN_URL=http://127.0.0.1:8400 POSTHORN_API_KEY=phk_…</code></pre>`;
+<pre><code>export POSTHORN_URL=${SERVER_URL} POSTHORN_API_KEY=phk_…</code></pre>`;
 }
 
 function navSection(name: string, places: readonly Place[]): Html {

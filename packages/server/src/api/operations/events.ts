@@ -45,10 +45,10 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   const events = readEvents(await readJsonBytes(exchange));
   checkTenants(principal, events);
   const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
-  if (events.kind === "user") {
-    return new JsonText(userResultJson(await hooks.publish(withKey(events.input, headerKey))));
-  }
   const trace = traceOf(request.headers.traceparent);
+  if (events.kind === "user") {
+    return new JsonText(userResultJson(await hooks.publish(trace(withKey(events.input, headerKey)))));
+  }
   if (events.kind === "one") {
     const result = await hooks.publish(trace(withKey(events.input, headerKey)));
     return accepted(resultJson(result), result.duplicate);
@@ -98,7 +98,7 @@ function idempotencyKeyOf(header: string | string[] | undefined): string | undef
 }
 
 /** One that cannot be read begins no trace and refuses no event, as W3C has it. */
-function traceOf(traceparent: string | string[] | undefined): (input: PublishInput) => PublishInput {
+function traceOf(traceparent: string | string[] | undefined): <Input extends object>(input: Input) => Input {
   return isTraceparent(traceparent) ? (input) => ({ ...input, traceparent }) : (input) => input;
 }
 

@@ -23,6 +23,7 @@ export function presentDelivery(delivery: DeliveryView): Sent<Delivery> {
     replay_count: delivery.replayCount,
     created_at: delivery.createdAt,
     delivered_at: delivery.deliveredAt,
+    dead_at: delivery.deadAt,
   };
 }
 

@@ -39,11 +39,18 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
   };
 }
 
-/** For those who may not change it: what headers carry, such as a receiver's password, is not for everybody who looks. */
+/** For those who may not change it: what opens the receiver's door, in a header or in the URL's query, is not for everybody who looks. */
 export function presentEndpointToReader(endpoint: Given): Sent<Endpoint> {
   const names = Object.keys(endpoint.headers);
-  const headers = Object.fromEntries(names.map((name) => [name, "[redacted]"]));
-  return { ...presentEndpoint(endpoint), headers };
+  const headers = Object.fromEntries(names.map((name) => [name, REDACTED]));
+  return { ...presentEndpoint(endpoint), url: withQueryMasked(endpoint.url), headers };
+}
+
+const REDACTED = "[redacted]";
+
+function withQueryMasked(url: string): string {
+  const mark = url.indexOf("?");
+  return mark === -1 ? url : `${url.slice(0, mark + 1)}${REDACTED}`;
 }
 
 /** Can be sent back as it is. */

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { didYouMean } from "posthorn/internal";
 import { usage } from "../failure.ts";
 import { readData } from "../remote/data.ts";
-import { openRemote, type Remote, type RemoteFlags, remoteOptions } from "../remote/remote.ts";
+import { openRemote, type Remote, type RemoteFlags, refuseNoId, remoteOptions } from "../remote/remote.ts";
 import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { jsonText } from "../terminal/text.ts";
@@ -85,5 +85,6 @@ function parametersOf(pairs: readonly string[], { path }: Operation): Record<str
   const missing = ofPath.find((name) => !given[name]);
   if (missing !== undefined) throw usage(`${path} needs ${missing}=…`);
   const query = Object.fromEntries(Object.entries(given).filter(([name]) => !ofPath.includes(name)));
+  for (const name of ofPath) refuseNoId(given[name]);
   return { ...Object.fromEntries(ofPath.map((name) => [name, given[name]])), query };
 }

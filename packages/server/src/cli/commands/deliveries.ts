@@ -112,7 +112,9 @@ function inWords({ terminal, now }: Remote, delivery: DeliveryDetail): string {
       ["tenant", delivery.tenant],
       ["state", stateText(delivery, now())],
       ["created", timeText(delivery.created_at)],
-      ["delivered", timeText(delivery.delivered_at)],
+      delivery.dead_at === null
+        ? ["delivered", timeText(delivery.delivered_at)]
+        : ["died", timeText(delivery.dead_at)],
     ]),
     "",
     delivery.attempts.length === 0 ? "It has not been tried yet." : attemptTable(terminal, delivery.attempts),

@@ -44,6 +44,7 @@ export async function dev(flags: DevFlags): Promise<void> {
       port: config.port,
       adminKey: config.adminKey,
       metricsPublic: config.metricsPublic,
+      publicUrl: config.publicUrl,
       sink: sink ? { sink, readers: "public" } : undefined,
     });
     lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));

@@ -1,9 +1,9 @@
 // `posthorn endpoints`: where a tenant's events go.
-import type { Endpoint } from "@posthorn/client";
+import type { AnswerOf, BodyOf, Endpoint, PosthornContract } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
 import { confirm } from "../remote/confirm.ts";
-import { readObject } from "../remote/data.ts";
+import { readData, readObject } from "../remote/data.ts";
 import {
   listOf,
   listOptions,
@@ -15,25 +15,29 @@ import {
   showList,
   wholeNumber,
 } from "../remote/remote.ts";
-import { type Column, facts } from "../terminal/table.ts";
+import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
-
-const columns: readonly Column<Endpoint>[] = [
-  { title: "ID", value: ({ id }) => id },
-  {
-    title: "STATE",
-    value: stateOf,
-    tone: ({ is_active, circuit }) => (!is_active ? "bad" : circuit === "closed" ? "good" : "warning"),
-  },
-  { title: "URL", value: ({ url }) => url, gives: true },
-  { title: "EVENTS", value: ({ events }) => events.join(" "), gives: true },
-  { title: "DESCRIPTION", value: ({ description }) => description, gives: true },
-];
+import { endpointColumns, endpointText } from "../views/endpoint.ts";
 
 interface OfTenant {
   readonly tenant: string;
 }
+
+interface ImportFlags {
+  readonly data: string;
+  readonly asNew?: boolean;
+  readonly dryRun?: boolean;
+}
+
+type Imported = AnswerOf<PosthornContract["endpoints"]["import"]>["endpoints"][number];
+type ImportItem = BodyOf<PosthornContract["endpoints"]["import"]>["endpoints"][number];
+
+const importColumns: readonly Column<Imported>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "WHAT", value: ({ action }) => action },
+  { title: "SECRET", value: ({ secret }) => secret },
+];
 
 interface SettingFlags extends OfTenant {
   readonly events?: string;
@@ -46,7 +50,7 @@ type Call<Flags> = (remote: Remote, args: readonly string[], flags: Flags & OfTe
 
 export function addEndpoints(program: Command, terminal: Terminal): void {
   const endpoints = program.command("endpoints").description("endpoints: where a tenant's events go");
-  const inWords = (endpoint: Endpoint): string => facts(terminal, factsOf(endpoint));
+  const inWords = (endpoint: Endpoint): string => endpointText(terminal, endpoint);
   const add = (name: string, description: string): Command =>
     endpoints.command(name).description(description).requiredOption("--tenant <tenant>", "of this tenant");
   const addOfOne = (name: string, description: string): Command =>
@@ -57,7 +61,10 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
   run<PageFlags>(listOptions(add("list", "list the endpoints of a tenant")), async (remote, _args, flags) => {
     const { tenant } = flags;
     const fetchPage = (page: object) => remote.client.endpoints.list({ tenant, query: page });
-    await showList(remote, flags, fetchPage, { columns, none: "The tenant has no endpoints." });
+    await showList(remote, flags, fetchPage, {
+      columns: endpointColumns,
+      none: "The tenant has no endpoints.",
+    });
   });
   run(addOfOne("get", "show an endpoint"), async (remote, [endpoint = ""], { tenant }) => {
     show(remote, await remote.client.endpoints.get({ tenant, endpoint }), inWords);
@@ -83,6 +90,25 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       throw usage("Nothing is to be changed. Give --to, --events, --description or --data.");
     }
     show(remote, await remote.client.endpoints.update({ tenant: flags.tenant, endpoint, body }), inWords);
+  });
+  const importing = add(
+    "import",
+    "make and change many at once, all or none; new secrets are shown this once",
+  )
+    .requiredOption(
+      "--data <json>",
+      "what `endpoints list --json` gives, or a list of endpoints: JSON, @file, or -",
+    )
+    .option("--as-new", "leave their ids out, and make all of them anew")
+    .option("--dry-run", "say what would be done, and do nothing");
+  run<ImportFlags>(importing, async (remote, _args, { tenant, data, asNew, dryRun }) => {
+    const items = endpointsIn(JSON.parse(await readData(data, terminal)), asNew ?? false);
+    const body = { endpoints: items, ...(dryRun && { dry_run: true }) };
+    const done = await remote.client.endpoints.import({ tenant, body });
+    show(remote, done, ({ endpoints }) => table(terminal, importColumns, endpoints));
+    if (dryRun) remark(remote, "Nothing was changed: this was a dry run.");
+    else if (done.endpoints.some(({ secret }) => secret !== null))
+      remark(remote, "The secrets are shown this once.");
   });
   const remove = addOfOne("delete", "delete an endpoint and cancel what it is owed").option(
     "--yes",
@@ -140,23 +166,11 @@ async function settingsOf({ to, events, description, data }: SettingFlags, termi
   };
 }
 
-function stateOf({ is_active, disabled_reason, circuit }: Endpoint): string {
-  if (!is_active) return `disabled (${disabled_reason ?? "manual"})`;
-  return circuit === "closed" ? "active" : `active, circuit ${circuit}`;
-}
-
-function factsOf(endpoint: Endpoint): [string, unknown][] {
-  const { health } = endpoint;
-  return [
-    ["id", endpoint.id],
-    ["url", endpoint.url],
-    ["state", stateOf(endpoint)],
-    ["description", endpoint.description],
-    ["events", endpoint.events.join(" ")],
-    ["format", endpoint.format],
-    ["signature", `${endpoint.signature.schemes.join(" ")} (${endpoint.signature.header_prefix}-…)`],
-    ["failures", health.consecutive_failures === 0 ? "none" : `${health.consecutive_failures} in a row`],
-    ["last error", health.last_error],
-    ["created", timeText(endpoint.created_at)],
-  ];
+/** A page of the list, the body of an import, or the bare list; the server looks at what is in it. */
+function endpointsIn(given: unknown, asNew: boolean): ImportItem[] {
+  const { data, endpoints } = (given ?? {}) as { data?: unknown; endpoints?: unknown };
+  const items = [given, data, endpoints].find(Array.isArray);
+  if (items === undefined)
+    throw usage("--data has no list of endpoints. Give what `posthorn endpoints list --json` writes.");
+  return asNew ? items.map((item) => ({ ...item, id: undefined })) : items;
 }

@@ -1,5 +1,5 @@
 // `posthorn events`: what was published.
-import type { Event, EventDetail } from "@posthorn/client";
+import { contract, type Event, type EventDetail } from "@posthorn/client";
 import type { Command } from "commander";
 import { readEvent } from "../listen/request.ts";
 import {
@@ -49,7 +49,7 @@ export function addEvents(program: Command, terminal: Terminal): void {
     .description("show an event and its deliveries")
     .argument("<event>", "evt_…");
   remote(get, terminal, async (remote, [event = ""]) => {
-    const text = await remote.send("GET", `/api/v1/events/${encodeURIComponent(event)}`);
+    const text = await remote.send(contract.events.get, `/api/v1/events/${encodeURIComponent(event)}`);
     terminal.print(remote.isJson ? safeJson(text) : inWords(terminal, text));
   });
 }

@@ -1,6 +1,6 @@
 // `posthorn listen`: events of a server, delivered to a program on this machine. See docs/decisions/0017-listen.md.
 import { setTimeout as sleep } from "node:timers/promises";
-import { PosthornApiError } from "@posthorn/client";
+import { contract, PosthornApiError } from "@posthorn/client";
 import { DEFAULT_SCHEMES, schemeProblems } from "@posthorn/wire";
 import { type Command, Option } from "commander";
 import { matches } from "posthorn/internal";
@@ -123,7 +123,7 @@ async function forwardOne(remote: Remote, url: string, manner: Manner, job: Job)
 /** Null when retention has taken it, as it may with one that was resent. */
 async function find(remote: Remote, id: string): Promise<string | null> {
   try {
-    return await remote.send("GET", `/api/v1/events/${encodeURIComponent(id)}`);
+    return await remote.send(contract.events.get, `/api/v1/events/${encodeURIComponent(id)}`);
   } catch (error) {
     if (error instanceof PosthornApiError && error.status === 404) return null;
     throw error;

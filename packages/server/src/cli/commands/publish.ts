@@ -1,9 +1,11 @@
 // `posthorn publish`: an event from the command line. The bytes of --data are sent as they were given.
+import { contract } from "@posthorn/client";
 import type { Command } from "commander";
 import { readData } from "../remote/data.ts";
-import { type Remote, remote, show } from "../remote/remote.ts";
+import { type Remote, remark, remote, show } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";
+import { whyNobody } from "../views/nobody.ts";
 
 interface PublishFlags {
   readonly tenant: string;
@@ -43,8 +45,21 @@ async function publish(remote: Remote, [type = ""]: readonly string[], flags: Pu
     api_version: flags.apiVersion,
   };
   const body = `${JSON.stringify(fields).slice(0, -1)},"data":${data}}`;
-  const published = JSON.parse(await remote.send("POST", "/api/v1/events", body)) as Published;
+  const published = JSON.parse(
+    await remote.send(contract.events.publish, "/api/v1/events", body),
+  ) as Published;
   show(remote, published, inWords);
+  if (published.deliveries === 0 && !published.duplicate && !remote.isJson)
+    await tellOfNobody(remote, published);
+}
+
+/** It is published, whatever comes of the question: a key that may only publish cannot see why. */
+async function tellOfNobody(remote: Remote, { id }: Published): Promise<void> {
+  const why = await remote.client.events
+    .get({ event: id })
+    .then((event) => whyNobody(remote, event))
+    .catch(() => `See why, with a key that has deliveries:read: posthorn trace ${clean(id)}`);
+  remark(remote, why);
 }
 
 function inWords({ id, duplicate, deliveries }: Published): string {
@@ -54,8 +69,8 @@ function inWords({ id, duplicate, deliveries }: Published): string {
     deliveries === null
       ? "Its deliveries are made in a moment."
       : deliveries === 0
-        ? "No endpoint wants it."
+        ? "It goes to no endpoint."
         : `${deliveries} ${deliveries === 1 ? "delivery is" : "deliveries are"} on the way.`;
-  const next = deliveries === 0 ? "See why" : "Follow it";
-  return `Published ${shown}. ${made}\n${next} with: posthorn trace ${shown}`;
+  const next = deliveries === 0 ? "" : `\nFollow it with: posthorn trace ${shown}`;
+  return `Published ${shown}. ${made}${next}`;
 }

@@ -65,6 +65,7 @@ async function listen(
     adminKey: config.adminKey,
     keyRateLimit: config.keyRateLimit,
     metricsPublic: config.metricsPublic,
+    publicUrl: config.publicUrl,
     routes: role === "worker" ? "health" : "all",
     // Whoever can reach the server may write to the sink; reading what customers were sent takes the key.
     sink: config.sink ? { sink: new Sink(), readers: FOR_OPERATORS } : undefined,

@@ -64,8 +64,8 @@ function eventLine(terminal: Terminal, event: Event): Line {
 }
 
 function deliveryLine({ terminal, now }: Remote, delivery: Delivery): Line {
-  const { id, tenant, event_type, endpoint_id, state, attempt_count, created_at, delivered_at } = delivery;
-  const at = delivered_at ?? created_at;
+  const { id, tenant, event_type, endpoint_id, state, attempt_count, created_at } = delivery;
+  const at = delivery.delivered_at ?? delivery.dead_at ?? created_at;
   const shown = toned(terminal, toneOfState(state), stateText(delivery, now()));
   const tries = `${attempt_count} ${attempt_count === 1 ? "try" : "tries"}`;
   const text = `${quietTime(terminal, at)}  delivery ${clean(id)}  ${clean(tenant)}  ${clean(event_type)} to ${clean(endpoint_id)}: ${shown}, ${tries}`;

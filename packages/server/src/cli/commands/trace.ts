@@ -1,6 +1,5 @@
 // `posthorn trace`: what happened to an event, on one screen, and what to do next.
 import type { DeliveryDetail, Endpoint, EventDetail } from "@posthorn/client";
-import { PosthornApiError } from "@posthorn/client";
 import type { Command } from "commander";
 import { type Remote, remote } from "../remote/remote.ts";
 import { progressBar } from "../terminal/progress-bar.ts";
@@ -9,6 +8,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { adviceFor } from "../views/advice.ts";
 import { attemptTable, stateText, toneOfState } from "../views/delivery.ts";
+import { unlessRefused, whyNobody, whyNot } from "../views/nobody.ts";
 
 interface TracedDelivery extends DeliveryDetail {
   /** Null when it is deleted, or the key may not see it. */
@@ -38,28 +38,22 @@ async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void
     bar.end();
   }
   if (isJson) terminal.print(jsonText({ ...event, deliveries }));
-  else terminal.print(screen(remote, event, deliveries));
+  else terminal.print(await screen(remote, event, deliveries));
 }
 
 async function traceDelivery({ client }: Remote, id: string): Promise<TracedDelivery> {
   const delivery = await client.deliveries.get({ delivery: id });
   const { tenant, endpoint_id } = delivery;
-  const endpoint = await client.endpoints
-    .get({ tenant, endpoint: endpoint_id })
-    .catch((error: unknown) => unlessRefused(error));
+  const endpoint = await client.endpoints.get({ tenant, endpoint: endpoint_id }).catch(unlessRefused);
   return { ...delivery, endpoint, advice: adviceFor(delivery, endpoint) };
 }
 
-function unlessRefused(error: unknown): null {
-  if (error instanceof PosthornApiError && error.status < 500) return null;
-  throw error;
-}
-
-function screen(
-  { terminal, now }: Remote,
+async function screen(
+  remote: Remote,
   event: EventDetail,
   deliveries: readonly TracedDelivery[],
-): string {
+): Promise<string> {
+  const { terminal, now } = remote;
   const about = facts(terminal, [
     ["event", event.id],
     ["type", event.type],
@@ -68,21 +62,11 @@ function screen(
     ["published", timeText(event.created_at)],
     ["data", shortened(JSON.stringify(event.data))],
   ]);
+  if (deliveries.length === 0)
+    return [about, `No delivery was made. ${await whyNobody(remote, event)}`].join("\n\n");
   const made = deliveries.map((delivery) => deliveryText(terminal, delivery, now()));
   const others = event.not_matched.map(whyNot).join("\n");
-  if (made.length === 0) made.push(`No delivery was made. ${nobody(event)}`);
   return [about, ...made, ...(others === "" ? [] : [others])].join("\n\n");
-}
-
-function nobody({ tenant, not_matched }: EventDetail): string {
-  const name = clean(tenant);
-  return not_matched.length === 0
-    ? `${name} had no endpoint. See what there is: posthorn endpoints list --tenant ${name}`
-    : `None of the endpoints of ${name} wanted it:`;
-}
-
-function whyNot({ endpoint_id, detail }: EventDetail["not_matched"][number]): string {
-  return `not sent to ${clean(endpoint_id)}: ${clean(detail)}`;
 }
 
 function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): string {

@@ -2,7 +2,14 @@
 // `posthorn dev` left in the data directory of this machine.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createClient, PosthornApiError, type PosthornClient, problemOf } from "@posthorn/client";
+import {
+  createClient,
+  type Operation,
+  PosthornApiError,
+  type PosthornClient,
+  parseAnswer,
+  problemOf,
+} from "@posthorn/client";
 import { httpUrl } from "../../config/parsers.ts";
 import { settings } from "../../config/settings.ts";
 import type { Environment } from "../../config.ts";
@@ -17,8 +24,8 @@ export interface Connection {
   readonly url: string;
   readonly key: string;
   readonly client: PosthornClient;
-  /** Text in and out, for what parsing and writing again would change. */
-  send(method: "GET" | "POST", path: string, body?: string): Promise<string>;
+  /** Text in and out, for what parsing and writing again would change; the answer has to fit the operation all the same. */
+  send(operation: Operation, path: string, body?: string): Promise<string>;
   /** The server's clock by the last answer; ours until there was one. */
   now(): Date;
 }
@@ -34,6 +41,9 @@ export function connect(flags: ConnectionFlags, env: Environment): Connection {
     const response = await reach(url, () =>
       fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(TIMEOUT_MS) }),
     );
+    // a body that breaks off is a server that is not there, as much as a connection that does
+    const text = () => reach(url, () => readText(response));
+    Object.defineProperty(response, "text", { value: text });
     const date = Date.parse(response.headers.get("date") ?? "");
     if (!Number.isNaN(date)) aheadMs = date - Date.now();
     return response;
@@ -41,12 +51,14 @@ export function connect(flags: ConnectionFlags, env: Environment): Connection {
   return {
     url,
     key,
-    client: createClient({ url, key, fetch: send }),
-    send: async (method, path, body) => {
+    client: createClient({ url, key, fetch: send, checksAnswers: true }),
+    send: async ({ method, answer }, path, body) => {
       const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
       const response = await send(url + path, { method, headers, ...(body !== undefined && { body }) });
       if (!response.ok) throw new PosthornApiError(await problemOf(response));
-      return await response.text();
+      const text = await response.text();
+      parseAnswer(response, text, answer.schema);
+      return text;
     },
     now: () => new Date(Date.now() + aheadMs),
   };
@@ -91,6 +103,20 @@ function keyOfThisMachine(env: Environment, url: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** More than any answer has: a page of 250 events of the largest size has 65 MB. */
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+
+async function readText(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error("its answer does not end");
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
 }
 
 async function reach<Result>(url: string, call: () => Promise<Result>): Promise<Result> {

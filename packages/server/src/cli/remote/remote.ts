@@ -23,9 +23,17 @@ export function remote<Flags extends object>(
   run: (remote: Remote, args: readonly string[], flags: Flags) => Promise<void>,
 ): Command {
   return remoteOptions(command).action(async (...given: unknown[]) => {
-    const flags = given.at(-2) as RemoteFlags & Flags;
-    await run(openRemote(terminal, flags), given.slice(0, -2) as string[], flags);
+    const flags = given.at(-2) as RemoteFlags & Flags & { readonly tenant?: string };
+    const args = given.slice(0, -2) as string[];
+    for (const id of [...args, flags.tenant]) refuseNoId(id);
+    await run(openRemote(terminal, flags), args, flags);
   });
+}
+
+/** However they are encoded, a URL takes them for steps. */
+export function refuseNoId(text: string | undefined): void {
+  if (text === "" || text === "." || text === "..")
+    throw usage(`${JSON.stringify(text)} names nothing. Give an id.`);
 }
 
 export function remoteOptions(command: Command): Command {
@@ -65,6 +73,8 @@ export interface PageFlags {
 }
 
 const PAGE_LIMIT = 250;
+/** A page may be empty and still have a next one. So many look at 400,000 rows or more; then somebody has to say: go on. */
+export const MAX_EMPTY_PAGES = 200;
 
 /** Up to `limit` items, page after page; JSON has the cursor of what is left, as a page of the API has. */
 export async function showList<Item>(
@@ -78,6 +88,8 @@ export async function showList<Item>(
   const bar = progressBar(terminal, "Reading");
   const data: Item[] = [];
   let next = cursor ?? null;
+  let emptyPages = 0;
+  const goesOn = () => next !== null && data.length < wanted && emptyPages < MAX_EMPTY_PAGES;
   try {
     do {
       const page = await fetchPage({
@@ -86,8 +98,9 @@ export async function showList<Item>(
       });
       data.push(...page.data);
       next = page.next_cursor;
-      if (next !== null && data.length < wanted) bar.update(data.length, null);
-    } while (next !== null && data.length < wanted);
+      emptyPages = page.data.length === 0 ? emptyPages + 1 : 0;
+      if (goesOn()) bar.update(data.length, null);
+    } while (goesOn());
   } finally {
     bar.end();
   }
@@ -95,7 +108,11 @@ export async function showList<Item>(
     data.length === 0 ? none : table(terminal, columns, data),
   );
   if (next !== null && !remote.isJson) {
-    terminal.complain(`There are more: give --limit ${wanted * 2}, or --cursor ${clean(next)}`);
+    terminal.complain(
+      emptyPages === MAX_EMPTY_PAGES
+        ? `There may be more: the last ${MAX_EMPTY_PAGES} pages were empty. Go on with --cursor ${clean(next)}, or narrow it.`
+        : `There are more: give --limit ${wanted * 2}, or --cursor ${clean(next)}`,
+    );
   }
 }
 

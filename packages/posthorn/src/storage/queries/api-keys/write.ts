@@ -1,4 +1,4 @@
-// Makes keys, takes them away, and notes when they were used.
+// Makes keys, counts them, takes them away, and notes when they were used.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -40,6 +40,41 @@ where ($4::text is null or exists (select from posthorn.tenants t where t.id = $
     select from posthorn.members m where m.tenant = $4::text and m.user_id = $5::text
   ))
 returning ${keyColumns}
+`,
+);
+
+/** A tenant, or a member of it. */
+export interface KeyOwner {
+  readonly tenant: string;
+  readonly userId: string | null;
+}
+
+export async function countKeys(tx: Queryable, { tenant, userId }: KeyOwner): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(countStatement, [tenant, userId]);
+  return row?.count ?? 0;
+}
+
+const countStatement = statement(
+  "count keys",
+  `
+select count(*)::integer as count
+from posthorn.api_keys k
+where k.tenant = $1::text
+  and k.user_id is not distinct from $2::text
+`,
+);
+
+export async function deleteExpired(tx: Queryable, { tenant, userId }: KeyOwner): Promise<void> {
+  await tx.query(deleteExpiredStatement, [tenant, userId]);
+}
+
+const deleteExpiredStatement = statement(
+  "delete expired keys",
+  `
+delete from posthorn.api_keys k
+where k.tenant = $1::text
+  and k.user_id is not distinct from $2::text
+  and k.expires_at <= posthorn.now()
 `,
 );
 

@@ -37,12 +37,15 @@ from (
 `,
 );
 
-// A statement of its own, for those who trace: the SQL function stays as other languages call it.
+// A statement of its own, for those who trace: the SQL function stays as other languages call it. The ids come as JSON.
 export const traceStatement = statement(
-  "trace published event",
+  "trace published events",
   `
 update posthorn.events
 set traceparent = $2::text
-where id = substring($1::text from 5)::uuid
+where id = any (array(
+  select substring(published.id from 5)::uuid
+  from json_array_elements_text($1::json) as published (id)
+))
 `,
 );

@@ -1,0 +1,81 @@
+// An endpoint as a terminal shows it: all that is set, and what can be given to set it again.
+import type { Endpoint } from "@posthorn/client";
+import { type Column, facts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { timeText } from "../terminal/text.ts";
+
+export const endpointColumns: readonly Column<Endpoint>[] = [
+  { title: "ID", value: ({ id }) => id },
+  {
+    title: "STATE",
+    value: stateOf,
+    tone: ({ is_active, circuit }) => (!is_active ? "bad" : circuit === "closed" ? "good" : "warning"),
+  },
+  { title: "URL", value: ({ url }) => url, gives: true },
+  { title: "EVENTS", value: ({ events }) => events.join(" "), gives: true },
+  { title: "DESCRIPTION", value: ({ description }) => description, gives: true },
+];
+
+export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
+  const { signature, health } = endpoint;
+  return facts(terminal, [
+    ["id", endpoint.id],
+    ["tenant", endpoint.tenant],
+    ["url", endpoint.url],
+    ["state", stateOf(endpoint)],
+    ...ifSet("disabled", endpoint.disabled_at, timeText),
+    ["description", endpoint.description],
+    ["events", endpoint.events.join(" ")],
+    ["filter", endpoint.filter],
+    ["headers", Object.keys(endpoint.headers).join(" ")],
+    ["format", endpoint.format],
+    ["signature", `${signature.schemes.join(" ")} (${signature.header_prefix}-…)`],
+    ["timeout", durationText(endpoint.timeout_ms)],
+    ["in flight", `at most ${endpoint.max_in_flight}`],
+    ["rate limit", endpoint.rate_limit === null ? "none" : `${endpoint.rate_limit} per second`],
+    ["ordering", orderingText(endpoint)],
+    ["retries", retryText(endpoint)],
+    ["failures", health.consecutive_failures === 0 ? "none" : `${health.consecutive_failures} in a row`],
+    ...ifSet("failing since", health.failing_since, timeText),
+    ["last error", health.last_error],
+    ...ifSet("next probe", health.probe_at, timeText),
+    ...ifSet("throttled until", health.throttled_until, timeText),
+    ["created", timeText(endpoint.created_at)],
+    ["updated", timeText(endpoint.updated_at)],
+  ]);
+}
+
+function ifSet(name: string, value: string | null, text: (value: string) => string): [string, unknown][] {
+  return value === null ? [] : [[name, text(value)]];
+}
+
+function stateOf({ is_active, disabled_reason, circuit }: Endpoint): string {
+  if (!is_active) return `disabled (${disabled_reason ?? "manual"})`;
+  return circuit === "closed" ? "active" : `active, circuit ${circuit}`;
+}
+
+function orderingText({ ordering, fifo_on_dead }: Endpoint): string {
+  return ordering === "fifo" ? `fifo, a dead one: ${fifo_on_dead}` : ordering;
+}
+
+function retryText({ retry_policy: policy, retry_on }: Endpoint): string {
+  const gaps = policy.gaps_ms?.map(durationText).join(",");
+  const growth = `exponential from ${durationText(policy.base_ms)} to ${durationText(policy.cap_ms)}, ${policy.max_attempts} attempts`;
+  const age = policy.max_age_ms === undefined ? "" : `, for ${durationText(policy.max_age_ms)} at most`;
+  const failures = retry_on === "every" ? "every failure" : `${retry_on} failures`;
+  return `${gaps ?? growth}${age}, after ${failures}`;
+}
+
+const UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1_000],
+] as const;
+
+/** `90s`, `5m`: as a retry policy is written. */
+function durationText(ms: number | undefined): string {
+  if (ms === undefined) return "–";
+  const [unit, size] = UNITS.find(([, length]) => ms > 0 && ms % length === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
+}

@@ -1,0 +1,26 @@
+// Why an event reached nobody: publishing to a tenant that does not exist is no error, so a typo is told here.
+import { type EventDetail, PosthornApiError } from "@posthorn/client";
+import type { Remote } from "../remote/remote.ts";
+import { clean } from "../terminal/text.ts";
+
+/** A sentence or several lines. */
+export async function whyNobody({ client }: Remote, event: EventDetail): Promise<string> {
+  const { tenant, not_matched } = event;
+  const name = clean(tenant);
+  if (not_matched.length > 0)
+    return [`None of the endpoints of ${name} got it:`, ...not_matched.map(whyNot)].join("\n");
+  const isKnown = (await client.tenants.get({ tenant }).catch(unlessRefused)) !== null;
+  return isKnown
+    ? `${name} had no endpoint. See what there is: posthorn endpoints list --tenant ${name}`
+    : `There is no tenant ${name}. Check its id, or make it: posthorn tenants put ${name}`;
+}
+
+export function whyNot({ endpoint_id, detail }: EventDetail["not_matched"][number]): string {
+  return `not sent to ${clean(endpoint_id)}: ${clean(detail)}`;
+}
+
+/** Null for what is not there, or not for this key to see. */
+export function unlessRefused(error: unknown): null {
+  if (error instanceof PosthornApiError && error.status < 500) return null;
+  throw error;
+}
