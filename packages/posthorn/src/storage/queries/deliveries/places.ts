@@ -35,11 +35,15 @@ export function placesOf(asked: Asked): readonly Place[] {
   const isApart = asked.spread !== "anywhere";
   if (may(asked, "success", "dead"))
     places.push({ name: "ended", text: isApart ? endedOfEndpoints(asked) : endedAnywhere(asked) });
-  if (asked.deadReason !== null || !may(asked, "pending", "in_flight", "failed")) return places;
-  if (asked.spread === "apart" && may(asked, "pending", "failed"))
-    places.push({ name: "waiting", text: waitingOfEndpoints(asked) });
-  if (asked.spread !== "apart" || may(asked, "in_flight"))
-    places.push({ name: "owed", text: owedAnywhere(asked, places) });
+  if (asked.deadReason !== null) return places;
+  const isWaiting = may(asked, "pending", "failed");
+  const isFlying = may(asked, "in_flight");
+  if (isWaiting && asked.spread !== "apart") {
+    places.push({ name: "owed", text: owedAnywhere(asked) });
+    return places;
+  }
+  if (isWaiting) places.push({ name: "waiting", text: waitingOfEndpoints(asked) });
+  if (isFlying) places.push({ name: "flying", text: flyingAnywhere(asked) });
   return places;
 }
 
@@ -68,67 +72,65 @@ function endedAnywhere(asked: Asked): string {
 // of the pair instead of "endpoint_id =", and in the pair's order: only the endpoint's own index serves that. Given the
 // choice, the planner walks the primary key and passes over everybody else's rows (300 ms at 300,000).
 function endedOfEndpoints(asked: Asked): string {
-  const { direction, endpoints, lookAt } = asked;
-  const source = `${ended}
+  const { direction } = asked;
+  return ofEach(
+    asked,
+    `${ended}
     where (h.endpoint_id, h.id) > (asked.endpoint_id, $1::uuid)
       and (h.endpoint_id, h.id) < (asked.endpoint_id, $2::uuid)
       ${isOnlyDead(asked) ? "and h.state = 'dead'" : ""}
-    order by h.endpoint_id ${direction}, h.id ${direction}`;
-  const share = `greatest($3::integer, ${lookAt} / cardinality(${endpoints}::uuid[]))`;
-  return ofEach(endpoints, firstOf(source, asked, share));
+    order by h.endpoint_id ${direction}, h.id ${direction}`,
+  );
 }
 
 // "offset 0": first the endpoint's own rows, all of them, then their order
 function waitingOfEndpoints(asked: Asked): string {
-  const { direction, endpoints } = asked;
-  const waiting = `${owed} where q.claimed_by is null and q.endpoint_id = asked.endpoint_id offset 0`;
-  const conditions = ["d.id > $1::uuid", "d.id < $2::uuid", ...conditionsOf(asked)];
+  const { direction } = asked;
   return ofEach(
-    endpoints,
+    asked,
     `
-    select d.*, false as is_edge
-    from (${waiting}) d
-    where ${conditions.join("\n      and ")}
-    order by d.id ${direction}
-    limit $3::integer`,
+    select d.*
+    from (${owed} where q.claimed_by is null and q.endpoint_id = asked.endpoint_id offset 0) d
+    where d.id > $1::uuid
+      and d.id < $2::uuid
+    order by d.id ${direction}`,
   );
 }
 
-// What is in flight is in no index: one more would cost every delivery. So it is looked for along the primary key, of an
-// endpoint only as far as the page goes that the other places fill. The queue is small and in memory: five times as many
-// of its rows are looked at in the same time.
-function owedAnywhere(asked: Asked, others: readonly Place[]): string {
-  const { direction, spread, type, lookAt } = asked;
-  const union = others.map(({ name }) => `select id from ${name} where not is_edge`).join(" union all ");
-  const farthest =
-    others.length === 0 || spread === "anywhere"
-      ? "null::uuid"
-      : `(select other.id from (${union}) other order by other.id ${direction} offset $3::integer - 1 limit 1)`;
-  const source = `${owed}
-    where q.id > ${direction === "desc" ? `coalesce(${farthest}, $1::uuid)` : "$1::uuid"}
-      and q.id < ${direction === "asc" ? `coalesce(${farthest}, $2::uuid)` : "$2::uuid"}
-    order by q.id ${direction}`;
-  const isFlying = spread === "apart" ? ["d.state = 'in_flight'"] : [];
-  return firstOf(source, asked, type === null ? lookAt * 5 : lookAt, isFlying);
+// No more are in flight than workers can hold, so everybody's are looked through for those of an endpoint.
+function flyingAnywhere(asked: Asked): string {
+  return alongQueue(asked, "and q.claimed_by is not null");
 }
 
-function ofEach(endpoints: string | null, text: string): string {
+function owedAnywhere(asked: Asked): string {
+  return alongQueue(asked, "");
+}
+
+// The queue is small and in memory: five times as many of its rows are looked at in the same time.
+function alongQueue(asked: Asked, condition: string): string {
+  const { direction, type, lookAt } = asked;
+  const source = `${owed}
+    where q.id > $1::uuid
+      and q.id < $2::uuid
+      ${condition}
+    order by q.id ${direction}`;
+  return firstOf(source, asked, type === null ? lookAt * 5 : lookAt);
+}
+
+function ofEach(asked: Asked, source: string): string {
+  const { endpoints, lookAt } = asked;
+  const share = `greatest($3::integer, ${lookAt} / cardinality(${endpoints}::uuid[]))`;
   return `
   select first.*
   from unnest(${endpoints}::uuid[]) as asked (endpoint_id)
-  cross join lateral (${text}) first`;
+  cross join lateral (${firstOf(source, asked, share)}) first`;
 }
 
 // A materialized part is read in the order in which it was written, and written no further than it is read: of rows that
 // all match no more are looked at than are shown. The source stands there once, because every partition of it costs
 // the planner.
-function firstOf(
-  source: string,
-  asked: Asked,
-  lookAt: number | string,
-  more: readonly string[] = [],
-): string {
-  const conditions = [...more, ...conditionsOf(asked)];
+function firstOf(source: string, asked: Asked, lookAt: number | string): string {
+  const conditions = conditionsOf(asked);
   return `
     with looked_at as materialized (
       ${source}

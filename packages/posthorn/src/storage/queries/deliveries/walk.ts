@@ -88,8 +88,8 @@ async function prepare(db: Queryable, walk: DeliveryWalk, lookAt: number): Promi
 
 /** More endpoints than this are not looked at one by one: each costs a look into every partition. */
 const MOST_ENDPOINTS_APART = 50;
-/** Up to so many waiting rows are all read and sorted: 15 ms. */
-const MOST_WAITING_SORTED = 10_000;
+/** Up to so many waiting rows are all read and sorted: 5 ms. With more, a page is met on a walk along the queue. */
+const MOST_WAITING_SORTED = 3_000;
 
 async function spreadOf(db: Queryable, { endpointIds }: DeliveryWalk): Promise<Asked["spread"]> {
   if (endpointIds === null || endpointIds.length > MOST_ENDPOINTS_APART) return "anywhere";
