@@ -19,6 +19,7 @@ export interface Asked {
   readonly type: string | null;
   readonly deadReason: string | null;
   readonly endedByMs: string | null;
+  readonly onlyTried: boolean;
 }
 
 export interface Place {
@@ -154,7 +155,7 @@ function firstOf(source: string, asked: Asked, lookAt: number | string): string 
     )`;
 }
 
-function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs }: Asked): string[] {
+function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs, onlyTried }: Asked): string[] {
   return [
     ...(stateArray === null ? [] : [`d.state = any (${stateArray}::text[])`]),
     ...(deadReason === null ? [] : [`d.dead_reason = ${deadReason}::text`]),
@@ -162,6 +163,7 @@ function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs }: As
     ...(endedByMs === null
       ? []
       : [`(d.finished_at is null or d.finished_at <= to_timestamp(${endedByMs}::double precision / 1000))`]),
+    ...(onlyTried ? ["d.attempts > 0"] : []),
     // a value and not "exists", which the planner may turn into a join with all events; "limit 1", or it takes the
     // look-up for one in every partition, and compiles the statement (JIT) for seconds
     ...(type === null

@@ -1,7 +1,7 @@
 // Walks over deliveries in the order of their ids, in either direction: a page of a list, a step of a replay, a count.
 // The text is put together from the conditions, so that only the tables that can hold such a delivery are read.
 //
-// A filter that no index serves (a rare type, what is in flight) would make the database look at everything there is.
+// A filter that no index serves (a rare type, what has failed) would make the database look at everything there is.
 // So from each place at most so many rows are looked at, and the answer says how far that was: whoever goes on from
 // there misses nothing.
 import type { Uuid } from "../../../model.ts";
@@ -25,6 +25,8 @@ export interface DeliveryWalk {
   readonly deadReason: string | null;
   /** Only what had ended by then, or is still owed. */
   readonly endedByMs: number | null;
+  /** Only those of which an attempt was made. Default false. */
+  readonly onlyTried?: boolean;
 }
 
 export interface WalkedDeliveries {
@@ -82,6 +84,7 @@ async function prepare(db: Queryable, walk: DeliveryWalk, lookAt: number): Promi
     type: bind(walk.type),
     deadReason: bind(walk.deadReason),
     endedByMs: bind(walk.endedByMs),
+    onlyTried: walk.onlyTried ?? false,
   };
   return { text: foundText(placesOf(asked), asked.direction), values };
 }
