@@ -73,29 +73,30 @@ function endedAnywhere(asked: Asked): string {
 // of the pair instead of "endpoint_id =", and in the pair's order: only the endpoint's own index serves that. Given the
 // choice, the planner walks the primary key and passes over everybody else's rows (300 ms at 300,000).
 function endedOfEndpoints(asked: Asked): string {
-  const { direction } = asked;
-  return ofEach(
-    asked,
-    `${ended}
+  const { direction, endpoints, lookAt } = asked;
+  const source = `${ended}
     where (h.endpoint_id, h.id) > (asked.endpoint_id, $1::uuid)
       and (h.endpoint_id, h.id) < (asked.endpoint_id, $2::uuid)
       ${isOnlyDead(asked) ? "and h.state = 'dead'" : ""}
-    order by h.endpoint_id ${direction}, h.id ${direction}`,
-  );
+    order by h.endpoint_id ${direction}, h.id ${direction}`;
+  const share = `greatest($3::integer, ${lookAt} / cardinality(${endpoints}::uuid[]))`;
+  return `
+  select first.*
+  from unnest(${endpoints}::uuid[]) as asked (endpoint_id)
+  cross join lateral (${firstOf(source, asked, share)}) first`;
 }
 
-// "offset 0": first the endpoint's own rows, all of them, then their order
+// All together and not each by itself: so the planner knows whose they are, and that these have few. "offset 0": first
+// their own rows, all of them, then their order.
 function waitingOfEndpoints(asked: Asked): string {
-  const { direction } = asked;
-  return ofEach(
-    asked,
-    `
+  const { direction, endpoints, lookAt } = asked;
+  const source = `
     select d.*
-    from (${owed} where q.claimed_by is null and q.endpoint_id = asked.endpoint_id offset 0) d
+    from (${owed} where q.claimed_by is null and q.endpoint_id = any (${endpoints}::uuid[]) offset 0) d
     where d.id > $1::uuid
       and d.id < $2::uuid
-    order by d.id ${direction}`,
-  );
+    order by d.id ${direction}`;
+  return firstOf(source, asked, lookAt);
 }
 
 // No more are in flight than workers can hold, so everybody's are looked through for those of an endpoint.
@@ -118,23 +119,19 @@ function alongQueue(asked: Asked, condition: string): string {
   return firstOf(source, asked, type === null ? lookAt * 5 : lookAt);
 }
 
-function ofEach(asked: Asked, source: string): string {
-  const { endpoints, lookAt } = asked;
-  const share = `greatest($3::integer, ${lookAt} / cardinality(${endpoints}::uuid[]))`;
-  return `
-  select first.*
-  from unnest(${endpoints}::uuid[]) as asked (endpoint_id)
-  cross join lateral (${firstOf(source, asked, share)}) first`;
-}
-
 // A materialized part is read in the order in which it was written, and written no further than it is read: of rows that
 // all match no more are looked at than are shown. The source stands there once, because every partition of it costs
-// the planner.
+// the planner. "(select …)" in the inner limit hides how many that are: to reach thousands the planner would rather
+// sort all there is than go along an index. The outer one says it: for more rows it would compile the statement (JIT).
 function firstOf(source: string, asked: Asked, lookAt: number | string): string {
   const conditions = conditionsOf(asked);
   return `
     with looked_at as materialized (
-      ${source}
+      select first.*
+      from (
+        ${source}
+        limit (select ${lookAt})
+      ) first
       limit ${lookAt}
     ),
     matching as materialized (

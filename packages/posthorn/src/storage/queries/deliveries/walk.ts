@@ -36,7 +36,7 @@ export interface WalkedDeliveries {
 }
 
 /** So that a page takes 30 ms at most, and a count a few hundred; with a type the event of each row has to be found. */
-const LOOK_AT = { page: 5_000, pageWithType: 2_000, count: 100_000, countWithType: 10_000 };
+const LOOK_AT = { page: 5_000, pageWithType: 1_000, count: 100_000, countWithType: 10_000 };
 
 export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise<WalkedDeliveries> {
   if (walk.endpointIds?.length === 0) return { rows: [], lookedUpTo: null };
@@ -115,6 +115,8 @@ from (
   limit $2::integer + 1
 ) waiting
 `,
+  // a plan for any endpoints expects that they have most of the queue, as one may, and reads all of it
+  { plannedAnew: true },
 );
 
 /** What each place has, as far as all of them were looked through: `edge` is where the first of them stopped. */

@@ -1,0 +1,38 @@
+// Counts the rows of a table that a call looks at, with the plans of statements that have been prepared for long, or are
+// planned anew: what a call costs among many rows is known that way without measuring time.
+import type { Database, Queryable } from "../../packages/posthorn/src/storage/database.ts";
+import { statement } from "../../packages/posthorn/src/storage/sql.ts";
+
+export async function rowsRead(
+  db: Database,
+  table: "events" | "deliveries" | "attempts" | "queue",
+  work: (tx: Queryable) => Promise<unknown>,
+): Promise<number> {
+  return await db.transaction(async (tx) => {
+    const planned: Queryable = {
+      async query(asked, values) {
+        await tx.query(asked.plannedAnew ? anewStatement : genericStatement);
+        return await tx.query(asked, values);
+      },
+    };
+    const before = await count(tx, table);
+    await work(planned);
+    return (await count(tx, table)) - before;
+  });
+}
+
+const genericStatement = statement("plan for any values", "set local plan_cache_mode = force_generic_plan");
+const anewStatement = statement("plan for these values", "set local plan_cache_mode = force_custom_plan");
+
+async function count(tx: Queryable, table: string): Promise<number> {
+  const [row] = await tx.query<{ read: number }>(countStatement, [table]);
+  return row?.read ?? 0;
+}
+
+/** With its partitions. */
+const countStatement = statement(
+  "rows read",
+  `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as read
+   from pg_stat_xact_user_tables
+   where schemaname = 'posthorn' and (relname = $1 or relname like $1 || '\\_%')`,
+);
