@@ -325,6 +325,30 @@ test("a rare type among what waits for an endpoint is found page by page, and ea
   expect(read).toBe(1_000);
 });
 
+test("a page of a retry queue reads as many rows as it shows, of one endpoint with many as of all", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const event = await world.addEvent(tenant);
+  // beside it thousands of endpoints with one each: the planner expects as much of this one
+  await world.pool.query(
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, attempts, failures, trigger)
+     select posthorn.uuidv7(now()), $1, case when n % 8 = 0 then $2 else gen_random_uuid() end,
+       now() + n * interval '1 s', now(), 1, 1, case when n % 8 = 0 then 'retry' else 'event' end
+     from generate_series(1, 24000) n`,
+    [event, endpoint.slice(3)],
+  );
+  await world.pool.query("analyze posthorn.queue");
+  for (const query of [{}, { tenant }, { endpoint }]) {
+    const { data, nextCursor } = await deliveries.retryQueue({ ...query, limit: 20 });
+    expect(data).toHaveLength(20);
+    for (const cursor of [undefined, nextCursor as string]) {
+      const read = await rowsRead(world.db, "queue", (db) =>
+        createDeliveries({ db, catalogue: world.catalogue }).retryQueue({ ...query, limit: 20, cursor }),
+      );
+      expect(read).toBeLessThan(60);
+    }
+  }
+});
+
 test("a count is exact below its limit, and says so when it is not", async () => {
   const { tenant, endpoint } = await newEndpoint();
   await addMany(tenant, endpoint, 3, Date.now());
