@@ -41,8 +41,7 @@ export async function listEvents(db: Queryable, filter: EventFilter): Promise<Li
 function listStatement(isOfTenant: boolean, sought: readonly string[]) {
   const source = isOfTenant ? ofTenant : ofAll;
   const name = ["list events", ...(isOfTenant ? ["tenant"] : []), ...sought].join(" ");
-  if (sought.length === 0)
-    return statement(name, `select ${eventColumns} ${source} limit (select $3::integer)`);
+  if (sought.length === 0) return statement(name, pageText(source));
   const firstSought = isOfTenant ? 5 : 4;
   const conditions = sought.map((column, index) => `e.${column} = $${firstSought + index}::text`);
   return statement(name, soughtText(source, conditions));
@@ -65,6 +64,19 @@ where (e.tenant, e.id) >= ($4::text, $1::uuid)
 order by e.tenant desc, e.id desc
 `;
 
+/** Never reached: so that the planner expects no more rows, for whose sake it would compile the statement (JIT). */
+const MORE_THAN_A_PAGE = 1_000;
+
+const pageText = (source: string) => `
+select page.*
+from (
+  select ${eventColumns}
+  ${source}
+  limit (select $3::integer)
+) page
+limit ${MORE_THAN_A_PAGE}
+`;
+
 /** Among so many events a page looks for those that match: 1 ms when all are in memory, and each may be on a page of its own. */
 const LOOK_AT = 2_000;
 
@@ -72,9 +84,13 @@ const LOOK_AT = 2_000;
 // Payloads are left out of it: each is read when its event is shown.
 const soughtText = (source: string, conditions: readonly string[]) => `
 with looked_at as materialized (
-  select e.id, e.type, e.subject
-  ${source}
-  limit (select ${LOOK_AT})
+  select first.*
+  from (
+    select e.id, e.type, e.subject
+    ${source}
+    limit (select ${LOOK_AT})
+  ) first
+  limit ${LOOK_AT}
 ),
 matching as materialized (
   select e.id
