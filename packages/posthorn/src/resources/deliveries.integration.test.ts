@@ -340,6 +340,8 @@ test("a page of a retry queue reads as many rows as it shows, of one endpoint wi
   );
   await world.pool.query("analyze posthorn.queue");
   for (const query of [{}, { tenant }, { endpoint }]) {
+    const largest = await deliveries.retryQueue({ ...query, limit: 250 });
+    expect([largest.data.length, largest.nextCursor]).toEqual([250, expect.any(String)]);
     const { data, nextCursor } = await deliveries.retryQueue({ ...query, limit: 20 });
     expect(data).toHaveLength(20);
     for (const cursor of [undefined, nextCursor as string]) {

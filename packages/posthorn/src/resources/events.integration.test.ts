@@ -165,6 +165,10 @@ test("a page reads no more events than it shows or looks at, however many there 
   await world.pool.query("analyze posthorn.events");
   const read = (query: EventQuery) =>
     rowsRead(world.db, "events", (db) => createEvents({ db, catalogue: world.catalogue }).list(query));
+  for (const query of [{}, { tenant }, { tenant, type: "common.type" }]) {
+    const { data, nextCursor } = await events.list({ ...query, limit: 250 });
+    expect([data.length, nextCursor]).toEqual([250, expect.any(String)]);
+  }
   expect(await read({ limit: 50 })).toBeLessThan(150);
   expect(await read({ tenant, limit: 50 })).toBeLessThan(150);
   expect(await read({ tenant, type: "common.type", limit: 50 })).toBeLessThan(250);

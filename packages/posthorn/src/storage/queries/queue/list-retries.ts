@@ -33,7 +33,7 @@ export async function listRetries(
 const beforeAll: RetryKey = { nextAtMicros: "0", id: "00000000-0000-0000-0000-000000000000" };
 
 /** Never reached: so that the planner expects no more rows, for whose sake it would compile the statement (JIT). */
-const MORE_THAN_A_PAGE = 1_000;
+const MORE_THAN_A_PAGE = 300;
 
 const after = "timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::uuid";
 
@@ -87,13 +87,17 @@ const ofEndpointsStatement = statement(
     select first.*
     from unnest((select $4::uuid[])) as asked (endpoint_id)
     cross join lateral (
-      select q.*
-      from posthorn.queue q
-      where ${isFailed}
-        and (q.endpoint_id, q.next_at, q.id) > (asked.endpoint_id, ${after})
-        and (q.endpoint_id, q.next_at) < (asked.endpoint_id, timestamptz 'infinity')
-      order by q.endpoint_id, q.next_at, q.id
-      limit (select $3::integer)
+      select own.*
+      from (
+        select q.*
+        from posthorn.queue q
+        where ${isFailed}
+          and (q.endpoint_id, q.next_at, q.id) > (asked.endpoint_id, ${after})
+          and (q.endpoint_id, q.next_at) < (asked.endpoint_id, timestamptz 'infinity')
+        order by q.endpoint_id, q.next_at, q.id
+        limit (select $3::integer)
+      ) own
+      limit ${MORE_THAN_A_PAGE}
     ) first
   `),
 );
