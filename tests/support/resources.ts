@@ -55,6 +55,7 @@ export async function openResources({ maxPerTenant = 10 } = {}) {
     db,
     pool,
     keyRing,
+    catalogue,
     changes,
     tenants: createTenants({ db }),
     members: createMembers(db),

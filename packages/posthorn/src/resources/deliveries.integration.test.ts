@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { openResources } from "../../../../tests/support/resources.ts";
+import { rowsRead } from "../../../../tests/support/rows-read.ts";
 import { countDeliveries } from "../storage/queries/deliveries/walk.ts";
-import type { DeliveryQuery } from "./deliveries.ts";
+import { createDeliveries, type DeliveryQuery } from "./deliveries.ts";
 
 const world = await openResources();
 const { tenants, endpoints, deliveries } = world;
@@ -264,7 +265,7 @@ test.each(["tenant", "everything"])(
   },
 );
 
-test("what is in flight behind a long queue of others is neither missed nor shown twice", async () => {
+test("what is in flight behind a long queue of others is on the first page, for which that queue is not read", async () => {
   const { tenant, endpoint } = await newEndpoint();
   const { endpoint: busy } = await newEndpoint();
   const beginMs = Date.now() - 7_200_000;
@@ -282,21 +283,82 @@ test("what is in flight behind a long queue of others is neither missed nor show
      from generate_series(1, 60000) n`,
     [busy.slice(3), beginMs],
   );
-  const all = async (query: DeliveryQuery) => {
-    const seen: string[] = [];
-    for (let cursor: string | undefined, pages = 0; pages < 20; pages += 1) {
-      const page = await deliveries.list({ ...query, cursor });
-      seen.push(...page.data.map(({ id }) => id));
-      if (page.nextCursor === null) break;
-      cursor = page.nextCursor;
-    }
-    return seen;
+  await world.pool.query("analyze posthorn.queue");
+  const pageOf = async (query: DeliveryQuery) => {
+    const { data, nextCursor } = await deliveries.list(query);
+    return { ids: data.map(({ id }) => id), nextCursor };
   };
-  expect(await all({ tenant })).toEqual([flying, ended]);
-  expect(await all({ endpoint, state: "in_flight" })).toEqual([flying]);
-  expect(await all({ endpoint, state: "success" })).toEqual([ended]);
+  expect(await pageOf({ tenant })).toEqual({ ids: [flying, ended], nextCursor: null });
+  expect(await pageOf({ endpoint, state: "in_flight" })).toEqual({ ids: [flying], nextCursor: null });
+  expect(await pageOf({ endpoint, state: "success" })).toEqual({ ids: [ended], nextCursor: null });
+  expect((await idsOf({ state: "in_flight" })).includes(flying)).toBe(true);
+  for (const query of [{ tenant }, { state: "in_flight" }] as const) {
+    const read = await rowsRead(world.db, "queue", (db) =>
+      createDeliveries({ db, catalogue: world.catalogue }).list(query),
+    );
+    expect(read).toBeLessThan(100);
+  }
   // so many of its own that they are not sorted but walked over
   expect((await deliveries.list({ endpoint: busy, state: "failed" })).data).toEqual([]);
+});
+
+test("a rare type among what waits for an endpoint is found page by page, and each looks at so many events", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const beginMs = Date.now() - 3_600_000;
+  const rare = await world.addEvent(tenant, { type: "rare.waiting", atMs: beginMs });
+  const id = await world.addOwed(rare, endpoint);
+  await world.pool.query(
+    `with made as (
+       insert into posthorn.events (id, tenant, type, api_version, payload)
+       select posthorn.uuidv7(to_timestamp(($3::double precision + n) / 1000)), $1, 'a.b', '1', '1'
+       from generate_series(1, 2500) n
+       returning id
+     )
+     insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+     select id, id, $2, now(), now() from made`,
+    [tenant, endpoint.slice(3), beginMs],
+  );
+  const query = { tenant, type: "rare.waiting", state: "pending" } as const;
+  const seen: string[][] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await deliveries.list({ ...query, cursor });
+    seen.push(page.data.map((delivery) => delivery.id));
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+  }
+  expect(seen).toEqual([[], [], [id]]);
+  const read = await rowsRead(world.db, "events", (db) =>
+    createDeliveries({ db, catalogue: world.catalogue }).list(query),
+  );
+  expect(read).toBe(1_000);
+});
+
+test("a page of a retry queue reads as many rows as it shows, of one endpoint with many as of all", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const event = await world.addEvent(tenant);
+  // it has all retries; the planner knows how many an endpoint has on average, and expects as few of this one
+  await world.pool.query(
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, attempts, failures, trigger)
+     select posthorn.uuidv7(now()), $1, case when n % 2 = 0 then $2 else md5((n % 199)::text)::uuid end,
+       now() + n * interval '1 s', now(), (n % 20 = 0)::integer, (n % 20 = 0)::integer,
+       case when n % 20 = 0 then 'retry' else 'event' end
+     from generate_series(1, 60000) n
+     order by random()`,
+    [event, endpoint.slice(3)],
+  );
+  await world.pool.query("analyze posthorn.queue");
+  for (const query of [{}, { tenant }, { endpoint }]) {
+    const largest = await deliveries.retryQueue({ ...query, limit: 250 });
+    expect([largest.data.length, largest.nextCursor]).toEqual([250, expect.any(String)]);
+    const { data, nextCursor } = await deliveries.retryQueue({ ...query, limit: 20 });
+    expect(data).toHaveLength(20);
+    for (const cursor of [undefined, nextCursor as string]) {
+      const read = await rowsRead(world.db, "queue", (db) =>
+        createDeliveries({ db, catalogue: world.catalogue }).retryQueue({ ...query, limit: 20, cursor }),
+      );
+      expect(read).toBeLessThan(60);
+    }
+  }
 });
 
 test("a count is exact below its limit, and says so when it is not", async () => {

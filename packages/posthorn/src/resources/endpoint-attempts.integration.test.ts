@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { openResources } from "../../../../tests/support/resources.ts";
-import type { Queryable } from "../storage/database.ts";
-import { statement } from "../storage/sql.ts";
+import { rowsRead } from "../../../../tests/support/rows-read.ts";
 import { listEndpointAttempts } from "./endpoint-attempts.ts";
 
 const world = await openResources();
@@ -136,27 +135,61 @@ test("a page reads as many rows as it shows, whatever else there is", async () =
   await pool.query("analyze posthorn.deliveries, posthorn.attempts");
   const { nextCursor } = await endpoints.attempts(tenant, id, { limit: 250 });
   for (const cursor of [undefined, nextCursor as string]) {
-    const read = await rowsRead((tx) =>
-      listEndpointAttempts({ db: tx, hiding: async () => () => false }, tenant, id, { limit: 50, cursor }),
-    );
-    expect(read).toBeLessThan(50 * 5);
+    for (const table of ["deliveries", "attempts"] as const)
+      expect(await rowsOfPage(table, tenant, id, cursor)).toBeLessThan(50 * 3);
   }
 });
 
-/** Rows of history that a call looks at, with the plan of a statement that has been prepared for long. */
-async function rowsRead(work: (tx: Queryable) => Promise<unknown>): Promise<number> {
-  return await db.transaction(async (tx) => {
-    await tx.query(statement("generic plans", "set local plan_cache_mode = force_generic_plan"));
-    const [before] = await tx.query<{ read: number }>(countStatement);
-    await work(tx);
-    const [after] = await tx.query<{ read: number }>(countStatement);
-    return (after?.read ?? 0) - (before?.read ?? 0);
-  });
+async function rowsOfPage(
+  table: "deliveries" | "attempts" | "queue",
+  tenant: string,
+  id: string,
+  cursor?: string,
+): Promise<number> {
+  return await rowsRead(db, table, (tx) =>
+    listEndpointAttempts({ db: tx, hiding: async () => () => false }, tenant, id, { limit: 50, cursor }),
+  );
 }
 
-const countStatement = statement(
-  "rows of history read",
-  `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as read
-   from pg_stat_xact_user_tables
-   where schemaname = 'posthorn' and (relname like 'deliveries%' or relname like 'attempts%')`,
-);
+/** Owed to an endpoint and never tried, a millisecond after each other. */
+async function addBacklog(endpoint: string, count: number, beginMs: number): Promise<void> {
+  await pool.query(
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+     select posthorn.uuidv7(to_timestamp(($3::double precision + n) / 1000)), gen_random_uuid(), $1, now(), now()
+     from generate_series(1, $2::integer) n`,
+    [endpoint.slice(3), count, beginMs],
+  );
+}
+
+test("the log of an endpoint is found beside another's backlog, and behind its own page by page", async () => {
+  const [calm, busy] = [await newEndpoint(), await newEndpoint()];
+  const beginMs = Date.now() - 3_600_000;
+  for (const { tenant, id } of [calm, busy]) {
+    const waiting = await world.addEvent(tenant, { atMs: beginMs });
+    const flying = await world.addEvent(tenant, { atMs: beginMs - 1 });
+    await addAttempts(await world.addOwed(waiting, id, { failures: 1 }), 1, 1);
+    await addAttempts(await world.addOwed(flying, id, { failures: 1, claimedBy: 1 }), 1, 1);
+    await world.addEnded(await world.addEvent(tenant, { atMs: beginMs - 2 }), id, "success");
+  }
+  await addBacklog(busy.id, 60_000, beginMs + 1);
+  await pool.query("analyze posthorn.queue");
+
+  const page = await endpoints.attempts(calm.tenant, calm.id);
+  expect(page).toEqual({ data: [expect.anything(), expect.anything(), expect.anything()], nextCursor: null });
+  expect(await rowsOfPage("queue", calm.tenant, calm.id)).toBeLessThan(100);
+
+  const seen: string[] = [];
+  let pages = 0;
+  for (let cursor: string | undefined; ; ) {
+    const { data, nextCursor } = await endpoints.attempts(busy.tenant, busy.id, { cursor });
+    seen.push(...data.map(place));
+    pages += 1;
+    if (nextCursor === null) break;
+    cursor = nextCursor;
+  }
+  expect(seen).toHaveLength(3);
+  expect(seen).toEqual(seen.toSorted().reverse());
+  expect(pages).toBe(3);
+  // a page looks at 25,000 of its own, and at 3,001 to know that they are so many
+  expect(await rowsOfPage("queue", busy.tenant, busy.id)).toBeLessThan(30_000);
+});

@@ -36,14 +36,18 @@ export async function listEndpointAttempts(
   const uuid = parseId("ep", String(id));
   const isThere = uuid !== null && isTenantId(tenant) && (await findEndpoint(db, tenant, uuid)) !== null;
   if (!isThere) throw endpointNotFound(id);
-  const rows = await attemptsOfEndpoint(db, uuid, after, limit + 1);
+  const { rows, lookedUpTo } = await attemptsOfEndpoint(db, uuid, after, limit + 1);
   const isHidden = query.redacted === true ? await hiding() : () => false;
   const view = (row: EndpointAttemptRow) => toView(row, isHidden(row.eventType));
-  return toPage("attempts", rows, limit, view, ({ deliveryId, number }) => `${deliveryId}:${number}`);
+  return toPage("attempts", rows, limit, view, keyOf, lookedUpTo && keyOf(lookedUpTo));
 }
 
 const BEGINNING: AttemptPlace = { deliveryId: HIGHEST_UUID, number: 2 ** 31 - 1 };
 const PLACE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([1-9][0-9]{0,8})$/;
+
+function keyOf({ deliveryId, number }: AttemptPlace): string {
+  return `${deliveryId}:${number}`;
+}
 
 function readPlace(reader: QueryReader, query: PageQuery): AttemptPlace {
   const cursor = reader.cursor("attempts", query);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openResources } from "../../../../tests/support/resources.ts";
-import type { EventQuery } from "./events.ts";
+import { rowsRead } from "../../../../tests/support/rows-read.ts";
+import { createEvents, type EventQuery } from "./events.ts";
 
 const world = await openResources();
 const { tenants, endpoints, events } = world;
@@ -93,6 +94,86 @@ test("pages have no gap and no repeat while events are added, also within one mi
     await world.addEvent(tenant);
   }
   expect(seen).toEqual(there);
+});
+
+/** So many events of a tenant, a millisecond after each other. */
+async function addMany(tenant: string, count: number, beginMs: number): Promise<void> {
+  await world.pool.query(
+    `insert into posthorn.events (id, tenant, type, api_version, subject, payload)
+     select posthorn.uuidv7(to_timestamp(($3::double precision + n) / 1000)), $1, 'common.type', '1', 'common', '1'
+     from generate_series(1, $2::integer) n`,
+    [tenant, count, beginMs],
+  );
+}
+
+test.each([
+  ["type", 2],
+  ["subject", 3],
+] as const)(
+  "a rare %s is found on the page that looks at its event, and a page without any says that there is more",
+  async (column, hoursAgo) => {
+    const tenant = await newTenant();
+    const value = `rare.${column}`;
+    const beginMs = Date.now() - hoursAgo * 3_600_000;
+    const rare = await world.addEvent(tenant, { [column]: value, atMs: beginMs });
+    const ofTenant = { tenant, [column]: value };
+    const ofAll = {
+      [column]: value,
+      createdAfter: new Date(beginMs),
+      createdBefore: new Date(beginMs + 60_000),
+    };
+    const found = { data: [expect.objectContaining({ id: `evt_${rare}` })], nextCursor: null };
+    await addMany(tenant, 1_999, beginMs + 1_000);
+    // the last one that is looked at: whether others come after it is not known
+    for (const query of [ofTenant, ofAll])
+      expect(await events.list(query)).toEqual({ ...found, nextCursor: expect.any(String) });
+    await addMany(tenant, 1, beginMs + 10_000);
+    for (const query of [ofTenant, ofAll]) {
+      const { data, nextCursor } = await events.list(query);
+      expect(data).toEqual([]);
+      expect(await events.list({ ...query, cursor: nextCursor as string })).toEqual(found);
+    }
+  },
+);
+
+test("pages of a type that one event in 150 has have no gap and no repeat", async () => {
+  const tenant = await newTenant();
+  const beginMs = Date.now() - 4 * 3_600_000;
+  const there: string[] = [];
+  for (let n = 0; n < 40; n += 1) {
+    there.unshift(await world.addEvent(tenant, { type: "one.in_150", atMs: beginMs + n * 1_000 }));
+    await addMany(tenant, 150, beginMs + n * 1_000);
+  }
+  for (const limit of [1, 7, 40, 250]) {
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await events.list({ tenant, type: "one.in_150", limit, cursor });
+      seen.push(...page.data.map(({ id }) => id.slice(4)));
+      expect(seen.length).toBeLessThanOrEqual(there.length);
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual(there);
+  }
+});
+
+test("a page reads no more events than it shows or looks at, however many there are", async () => {
+  const [tenant, neighbour] = [await newTenant(), await newTenant()];
+  const beginMs = Date.now() + 3_600_000;
+  await addMany(tenant, 20_000, beginMs);
+  await addMany(neighbour, 20_000, beginMs + 60_000);
+  await world.pool.query("analyze posthorn.events");
+  const read = (query: EventQuery) =>
+    rowsRead(world.db, "events", (db) => createEvents({ db, catalogue: world.catalogue }).list(query));
+  for (const query of [{}, { tenant }, { tenant, type: "common.type" }]) {
+    const { data, nextCursor } = await events.list({ ...query, limit: 250 });
+    expect([data.length, nextCursor]).toEqual([250, expect.any(String)]);
+  }
+  expect(await read({ limit: 50 })).toBeLessThan(150);
+  expect(await read({ tenant, limit: 50 })).toBeLessThan(150);
+  expect(await read({ tenant, type: "common.type", limit: 50 })).toBeLessThan(250);
+  expect(await read({ tenant, type: "none.such" })).toBeLessThan(2_100);
+  expect(await read({ type: "none.such" })).toBeLessThan(2_100);
 });
 
 test("a wrong query is refused with what to do", async () => {

@@ -70,9 +70,10 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     const type = reader.text("type", query.type);
     const subject = reader.text("subject", query.subject);
     reader.finish(FILTERS, query);
-    const events = await listEvents(db, { ...range, limit: limit + 1, tenant, type, subject });
+    const filter = { ...range, limit: limit + 1, tenant, type, subject };
+    const { events, lookedUpTo } = await listEvents(db, filter);
     const show = await viewer(query.redacted);
-    return toPage("events", events, limit, show, (event) => event.id);
+    return toPage("events", events, limit, show, (event) => event.id, lookedUpTo);
   }
 
   async function get(

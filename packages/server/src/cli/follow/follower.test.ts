@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Follower, LONG_OVERLAP_MS, MAX_PAGES, QUICK_OVERLAP_MS, type Source } from "./follower.ts";
+import { Follower, LONG_OVERLAP_MS, MAX_ITEMS, QUICK_OVERLAP_MS, type Source } from "./follower.ts";
 
 interface Item {
   readonly id: string;
@@ -88,12 +88,36 @@ test("what is open yet is looked at until it has ended, and shown as it changes"
   expect(await follower.look()).toEqual([items[0]]);
 });
 
+/** Pages as they are given, one after the other. */
+function pagesOf(pages: readonly (readonly Item[])[]): Source<Item> {
+  return {
+    list: async (_, cursor) => {
+      const index = Number(cursor ?? 0);
+      return {
+        data: pages[index] as Item[],
+        next_cursor: index + 1 < pages.length ? String(index + 1) : null,
+      };
+    },
+    keyOf: ({ id }) => id,
+    timeOf: ({ ms }) => new Date(ms),
+  };
+}
+
+const backFill = { from: new Date(START), isBackFill: true };
+const pageOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: `${count} ${index}`, ms: START + index }));
+
 test("a look that meets too much says so, once", async () => {
-  const items = Array.from({ length: 2 * MAX_PAGES + 1 }, (_, index) => ({
-    id: `${index}`,
-    ms: START + index,
-  }));
-  const follower = new Follower(listOf(items).source, { from: new Date(START), isBackFill: true });
-  expect(await follower.look()).toHaveLength(2 * MAX_PAGES);
+  const follower = new Follower(pagesOf([pageOf(MAX_ITEMS), pageOf(1)]), backFill);
+  expect(await follower.look()).toHaveLength(MAX_ITEMS);
   expect([follower.takeLeftOut(), follower.takeLeftOut()]).toEqual([true, false]);
+  const whole = new Follower(pagesOf([pageOf(MAX_ITEMS)]), backFill);
+  expect(await whole.look()).toHaveLength(MAX_ITEMS);
+  expect(whole.takeLeftOut()).toBe(false);
+});
+
+test("what is rare is found behind any number of empty pages", async () => {
+  const follower = new Follower(pagesOf([...Array.from({ length: 500 }, () => []), pageOf(1)]), backFill);
+  expect(await follower.look()).toHaveLength(1);
+  expect(follower.takeLeftOut()).toBe(false);
 });

@@ -22,8 +22,8 @@ export interface Page<Item> {
 export const QUICK_OVERLAP_MS = 10_000;
 export const LONG_OVERLAP_MS = 300_000;
 const LOOKS_BETWEEN_LONG_ONES = 15;
-/** 10,000 items in one look: more is no list that anybody follows, and would fill the memory. */
-export const MAX_PAGES = 40;
+/** In one look: more is no list that anybody follows, and would fill the memory. Not pages: of a rare type they are empty. */
+export const MAX_ITEMS = 10_000;
 
 export class Follower<Item> {
   readonly #source: Source<Item>;
@@ -80,8 +80,8 @@ export class Follower<Item> {
   async #read(after: Date): Promise<Item[]> {
     const items: Item[] = [];
     let cursor: string | undefined;
-    for (let pages = 0; ; pages++) {
-      if (pages === MAX_PAGES) {
+    for (;;) {
+      if (items.length >= MAX_ITEMS) {
         this.#leftOut = true;
         return items;
       }

@@ -1,7 +1,10 @@
 // The attempts of one delivery in order, or the newest of an endpoint.
 import type { AttemptTrigger, Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import type { DeliveryRow } from "../deliveries/delivery-row.ts";
+import { walkDeliveries } from "../deliveries/walk.ts";
 
 export interface AttemptRow {
   readonly number: number;
@@ -46,54 +49,66 @@ export interface AttemptPlace {
   readonly number: number;
 }
 
-/** Newest deliveries first, and of each the newest attempt. */
+export interface ListedAttempts {
+  readonly rows: readonly EndpointAttemptRow[];
+  /** Nothing beyond this place was looked at. Null: all was, or there are as many rows as were asked for. */
+  readonly lookedUpTo: AttemptPlace | null;
+}
+
+/**
+ * Newest deliveries first, and of each the newest attempt. The deliveries are walked over like a page of them, so that
+ * an endpoint with few of them costs no scan of everybody's backlog, and one with a backlog no sorting of it.
+ */
 export async function attemptsOfEndpoint(
   db: Queryable,
   endpointId: Uuid,
   after: AttemptPlace,
   limit: number,
-): Promise<EndpointAttemptRow[]> {
-  const values = [endpointId, after.deliveryId, after.number, limit];
-  return await db.query<EndpointAttemptRow>(ofEndpointStatement, values);
+): Promise<ListedAttempts> {
+  // every one of them has an attempt; one more, because those of the delivery of `after` may all be before it
+  const wanted = limit + 1;
+  const walked = await walkDeliveries(db, {
+    after: "00000000-0000-0000-0000-000000000000",
+    before: uuidAfter(after.deliveryId),
+    direction: "newest_first",
+    limit: wanted,
+    endpointIds: [endpointId],
+    states: null,
+    type: null,
+    deadReason: null,
+    endedByMs: null,
+    onlyTried: true,
+  });
+  const deliveries = new Map(walked.rows.map((row) => [row.id, row]));
+  const attempts = await db.query<AttemptRow & { deliveryId: Uuid }>(ofDeliveriesStatement, [
+    uuidArray([...deliveries.keys()]),
+    after.deliveryId,
+    after.number,
+    limit,
+  ]);
+  const rows = attempts.map((attempt) => {
+    const { eventId, eventType } = deliveries.get(attempt.deliveryId) as DeliveryRow;
+    return { ...attempt, eventId, eventType };
+  });
+  if (rows.length === limit) return { rows, lookedUpTo: null };
+  const deliveryId = walked.rows.length === wanted ? walked.rows.at(-1)?.id : walked.lookedUpTo;
+  // of no delivery there is an attempt before the first
+  return { rows, lookedUpTo: deliveryId ? { deliveryId, number: 1 } : null };
 }
 
-// Every delivery taken here has an attempt, so as many deliveries as attempts are asked for are enough, and one more
-// for that of `after`. History is read by a range of the pair, in the pair's order, which only the endpoint's own index
-// serves.
-const ofEndpointStatement = statement(
-  "attempts of endpoint",
+/** The next higher id; of the highest, which no delivery has, itself. */
+function uuidAfter(uuid: Uuid): Uuid {
+  const next = BigInt(`0x${uuid.replaceAll("-", "")}`) + 1n;
+  const hex = next.toString(16).padStart(32, "0");
+  return hex.length > 32 ? uuid : hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+// the limit keeps it a look-up for each delivery: as a join it might read all attempts
+const ofDeliveriesStatement = statement(
+  "attempts of deliveries",
   `
-with newest as materialized (
-  (
-    select d.id, d.event_id
-    from posthorn.deliveries d
-    where (d.endpoint_id, d.id) >= ($1::uuid, '00000000-0000-0000-0000-000000000000'::uuid)
-      and (d.endpoint_id, d.id) <= ($1::uuid, $2::uuid)
-      and d.attempts > 0
-    order by d.endpoint_id desc, d.id desc
-    limit $4::integer + 1
-  )
-  union all
-  (
-    select q.id, q.event_id
-    from posthorn.queue q
-    where q.endpoint_id = $1::uuid
-      and q.id <= $2::uuid
-      and q.attempts > 0
-    order by q.id desc
-    limit $4::integer + 1
-  )
-),
-taken as materialized (
-  select newest.id, newest.event_id
-  from newest
-  order by newest.id desc
-  limit $4::integer + 1
-)
-select taken.id as "deliveryId", taken.event_id as "eventId", e.type as "eventType", ${attemptColumns}
-from taken
-join posthorn.events e on e.id = taken.event_id
--- the limit keeps it a look-up for each delivery: as a join it might read all attempts
+select taken.id as "deliveryId", ${attemptColumns}
+from unnest($1::uuid[]) as taken (id)
 cross join lateral (
   select attempt.*
   from posthorn.attempts attempt

@@ -19,6 +19,7 @@ export interface Asked {
   readonly type: string | null;
   readonly deadReason: string | null;
   readonly endedByMs: string | null;
+  readonly onlyTried: boolean;
 }
 
 export interface Place {
@@ -35,11 +36,15 @@ export function placesOf(asked: Asked): readonly Place[] {
   const isApart = asked.spread !== "anywhere";
   if (may(asked, "success", "dead"))
     places.push({ name: "ended", text: isApart ? endedOfEndpoints(asked) : endedAnywhere(asked) });
-  if (asked.deadReason !== null || !may(asked, "pending", "in_flight", "failed")) return places;
-  if (asked.spread === "apart" && may(asked, "pending", "failed"))
-    places.push({ name: "waiting", text: waitingOfEndpoints(asked) });
-  if (asked.spread !== "apart" || may(asked, "in_flight"))
-    places.push({ name: "owed", text: owedAnywhere(asked, places) });
+  if (asked.deadReason !== null) return places;
+  const isWaiting = may(asked, "pending", "failed");
+  const isFlying = may(asked, "in_flight");
+  if (isWaiting && asked.spread !== "apart") {
+    places.push({ name: "owed", text: owedAnywhere(asked) });
+    return places;
+  }
+  if (isWaiting) places.push({ name: "waiting", text: waitingOfEndpoints(asked) });
+  if (isFlying) places.push({ name: "flying", text: flyingAnywhere(asked) });
   return places;
 }
 
@@ -75,63 +80,58 @@ function endedOfEndpoints(asked: Asked): string {
       ${isOnlyDead(asked) ? "and h.state = 'dead'" : ""}
     order by h.endpoint_id ${direction}, h.id ${direction}`;
   const share = `greatest($3::integer, ${lookAt} / cardinality(${endpoints}::uuid[]))`;
-  return ofEach(endpoints, firstOf(source, asked, share));
-}
-
-// "offset 0": first the endpoint's own rows, all of them, then their order
-function waitingOfEndpoints(asked: Asked): string {
-  const { direction, endpoints } = asked;
-  const waiting = `${owed} where q.claimed_by is null and q.endpoint_id = asked.endpoint_id offset 0`;
-  const conditions = ["d.id > $1::uuid", "d.id < $2::uuid", ...conditionsOf(asked)];
-  return ofEach(
-    endpoints,
-    `
-    select d.*, false as is_edge
-    from (${waiting}) d
-    where ${conditions.join("\n      and ")}
-    order by d.id ${direction}
-    limit $3::integer`,
-  );
-}
-
-// What is in flight is in no index: one more would cost every delivery. So it is looked for along the primary key, of an
-// endpoint only as far as the page goes that the other places fill. The queue is small and in memory: five times as many
-// of its rows are looked at in the same time.
-function owedAnywhere(asked: Asked, others: readonly Place[]): string {
-  const { direction, spread, type, lookAt } = asked;
-  const union = others.map(({ name }) => `select id from ${name} where not is_edge`).join(" union all ");
-  const farthest =
-    others.length === 0 || spread === "anywhere"
-      ? "null::uuid"
-      : `(select other.id from (${union}) other order by other.id ${direction} offset $3::integer - 1 limit 1)`;
-  const source = `${owed}
-    where q.id > ${direction === "desc" ? `coalesce(${farthest}, $1::uuid)` : "$1::uuid"}
-      and q.id < ${direction === "asc" ? `coalesce(${farthest}, $2::uuid)` : "$2::uuid"}
-    order by q.id ${direction}`;
-  const isFlying = spread === "apart" ? ["d.state = 'in_flight'"] : [];
-  return firstOf(source, asked, type === null ? lookAt * 5 : lookAt, isFlying);
-}
-
-function ofEach(endpoints: string | null, text: string): string {
   return `
   select first.*
   from unnest(${endpoints}::uuid[]) as asked (endpoint_id)
-  cross join lateral (${text}) first`;
+  cross join lateral (${firstOf(source, asked, share)}) first`;
+}
+
+// All together and not each by itself: so the planner knows whose they are, and that these have few. "offset 0": first
+// their own rows, all of them, then their order.
+function waitingOfEndpoints(asked: Asked): string {
+  const { direction, endpoints, lookAt } = asked;
+  const source = `
+    select d.*
+    from (${owed} where q.claimed_by is null and q.endpoint_id = any (${endpoints}::uuid[]) offset 0) d
+    where d.id > $1::uuid
+      and d.id < $2::uuid
+    order by d.id ${direction}`;
+  return firstOf(source, asked, lookAt);
+}
+
+// No more are in flight than workers can hold, so everybody's are looked through for those of an endpoint.
+function flyingAnywhere(asked: Asked): string {
+  return alongQueue(asked, "and q.claimed_by is not null");
+}
+
+function owedAnywhere(asked: Asked): string {
+  return alongQueue(asked, "");
+}
+
+// The queue is small and in memory: five times as many of its rows are looked at in the same time.
+function alongQueue(asked: Asked, condition: string): string {
+  const { direction, type, lookAt } = asked;
+  const source = `${owed}
+    where q.id > $1::uuid
+      and q.id < $2::uuid
+      ${condition}
+    order by q.id ${direction}`;
+  return firstOf(source, asked, type === null ? lookAt * 5 : lookAt);
 }
 
 // A materialized part is read in the order in which it was written, and written no further than it is read: of rows that
 // all match no more are looked at than are shown. The source stands there once, because every partition of it costs
-// the planner.
-function firstOf(
-  source: string,
-  asked: Asked,
-  lookAt: number | string,
-  more: readonly string[] = [],
-): string {
-  const conditions = [...more, ...conditionsOf(asked)];
+// the planner. "(select …)" in the inner limit hides how many that are: to reach thousands the planner would rather
+// sort all there is than go along an index. The outer one says it: for more rows it would compile the statement (JIT).
+function firstOf(source: string, asked: Asked, lookAt: number | string): string {
+  const conditions = conditionsOf(asked);
   return `
     with looked_at as materialized (
-      ${source}
+      select first.*
+      from (
+        ${source}
+        limit (select ${lookAt})
+      ) first
       limit ${lookAt}
     ),
     matching as materialized (
@@ -152,7 +152,7 @@ function firstOf(
     )`;
 }
 
-function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs }: Asked): string[] {
+function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs, onlyTried }: Asked): string[] {
   return [
     ...(stateArray === null ? [] : [`d.state = any (${stateArray}::text[])`]),
     ...(deadReason === null ? [] : [`d.dead_reason = ${deadReason}::text`]),
@@ -160,6 +160,7 @@ function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs }: As
     ...(endedByMs === null
       ? []
       : [`(d.finished_at is null or d.finished_at <= to_timestamp(${endedByMs}::double precision / 1000))`]),
+    ...(onlyTried ? ["d.attempts > 0"] : []),
     // a value and not "exists", which the planner may turn into a join with all events; "limit 1", or it takes the
     // look-up for one in every partition, and compiles the statement (JIT) for seconds
     ...(type === null

@@ -28,7 +28,7 @@ export interface DeliveryStatsQuery {
   readonly endpointIds: readonly Uuid[] | null;
   /** Of events since so long, what has ended is looked at. */
   readonly periodSeconds: number;
-  /** Rows of the queue, read one after the other. */
+  /** Rows of the whole queue, read one after the other. */
   readonly scannedAtMost: number;
   /** Rows of history, and of the queue of an endpoint: each may be on a page of its own. */
   readonly countedAtMost: number;
@@ -65,16 +65,22 @@ interface Parts {
 
 const since = "posthorn.lowest_uuid_at(posthorn.now() - $1::double precision * interval '1 second')";
 
-const stateOfOwed = `case
-    when q.claimed_by is not null then 'in_flight'
+const stateOfWaiting = `case
     when q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at) then 'failed'
     else 'pending'
   end`;
 
 const all: Parts = {
   isAsked: "true",
-  waiting: "select null::uuid as asked_id, scanned.state from scanned where scanned.state <> 'in_flight'",
-  isWaitingExact: "(select count(*) <= $2::integer from scanned)",
+  waiting: `
+    select null::uuid as asked_id, ${stateOfWaiting} as state
+    from (
+      select *
+      from posthorn.queue
+      where claimed_by is null
+      limit $2::integer + 1
+    ) q`,
+  isWaitingExact: "(select count(*) <= $2::integer from waiting)",
   dead: `
     select null::uuid as asked_id
     from (
@@ -101,7 +107,7 @@ const ofEndpoints: Parts = {
     select asked.id as asked_id, found.state
     from unnest($4::uuid[]) as asked (id)
     cross join lateral (
-      select ${stateOfOwed} as state
+      select ${stateOfWaiting} as state
       from posthorn.queue q
       where q.endpoint_id = asked.id
         and q.claimed_by is null
@@ -138,11 +144,16 @@ function isExact(part: string): string {
   return `(not exists (select from ${part} group by asked_id having count(*) > $3::integer))`;
 }
 
-// Those in flight are in no index, which would cost every delivery; they are counted in the first part of the queue.
 const statsText = (parts: Parts): string => `
-with scanned as materialized (
-  select ${stateOfOwed} as state, ${parts.isAsked} as is_asked
-  from (select * from posthorn.queue limit $2::integer + 1) q
+with flying as materialized (
+  select ${parts.isAsked} as is_asked
+  from (
+    select q.endpoint_id
+    from posthorn.queue q
+    where q.claimed_by is not null
+    order by q.id
+    limit $2::integer + 1
+  ) q
 ),
 waiting as materialized (
   ${parts.waiting}
@@ -156,10 +167,10 @@ ended as materialized (
 select
   (select count(*) from waiting where state = 'pending')::double precision as pending,
   (select count(*) from waiting where state = 'failed')::double precision as failed,
-  (select count(*) from scanned where state = 'in_flight' and is_asked)::double precision as "inFlight",
+  (select count(*) from flying where is_asked)::double precision as "inFlight",
   (select count(*) from dead)::double precision as dead,
   ${parts.isWaitingExact} as "isWaitingExact",
-  (select count(*) <= $2::integer from scanned) as "isInFlightExact",
+  (select count(*) <= $2::integer from flying) as "isInFlightExact",
   ${isExact("dead")} as "isDeadExact",
   (select count(*) from ended where state = 'success')::double precision as "endedWell",
   (select count(*) from ended where state = 'dead')::double precision as "endedDead",

@@ -1,7 +1,7 @@
 // Walks over deliveries in the order of their ids, in either direction: a page of a list, a step of a replay, a count.
 // The text is put together from the conditions, so that only the tables that can hold such a delivery are read.
 //
-// A filter that no index serves (a rare type, what is in flight) would make the database look at everything there is.
+// A filter that no index serves (a rare type, what has failed) would make the database look at everything there is.
 // So from each place at most so many rows are looked at, and the answer says how far that was: whoever goes on from
 // there misses nothing.
 import type { Uuid } from "../../../model.ts";
@@ -25,6 +25,8 @@ export interface DeliveryWalk {
   readonly deadReason: string | null;
   /** Only what had ended by then, or is still owed. */
   readonly endedByMs: number | null;
+  /** Only those of which an attempt was made. Default false. */
+  readonly onlyTried?: boolean;
 }
 
 export interface WalkedDeliveries {
@@ -34,7 +36,7 @@ export interface WalkedDeliveries {
 }
 
 /** So that a page takes 30 ms at most, and a count a few hundred; with a type the event of each row has to be found. */
-const LOOK_AT = { page: 5_000, pageWithType: 2_000, count: 100_000, countWithType: 10_000 };
+const LOOK_AT = { page: 5_000, pageWithType: 1_000, count: 100_000, countWithType: 10_000 };
 
 export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise<WalkedDeliveries> {
   if (walk.endpointIds?.length === 0) return { rows: [], lookedUpTo: null };
@@ -82,14 +84,15 @@ async function prepare(db: Queryable, walk: DeliveryWalk, lookAt: number): Promi
     type: bind(walk.type),
     deadReason: bind(walk.deadReason),
     endedByMs: bind(walk.endedByMs),
+    onlyTried: walk.onlyTried ?? false,
   };
   return { text: foundText(placesOf(asked), asked.direction), values };
 }
 
 /** More endpoints than this are not looked at one by one: each costs a look into every partition. */
 const MOST_ENDPOINTS_APART = 50;
-/** Up to so many waiting rows are all read and sorted: 15 ms. */
-const MOST_WAITING_SORTED = 10_000;
+/** Up to so many waiting rows are all read and sorted: 5 ms. With more, a page is met on a walk along the queue. */
+const MOST_WAITING_SORTED = 3_000;
 
 async function spreadOf(db: Queryable, { endpointIds }: DeliveryWalk): Promise<Asked["spread"]> {
   if (endpointIds === null || endpointIds.length > MOST_ENDPOINTS_APART) return "anywhere";
@@ -112,6 +115,8 @@ from (
   limit $2::integer + 1
 ) waiting
 `,
+  // a plan for any endpoints expects that they have most of the queue, as one may, and reads all of it
+  { plannedAnew: true },
 );
 
 /** What each place has, as far as all of them were looked through: `edge` is where the first of them stopped. */

@@ -32,52 +32,72 @@ export async function listRetries(
 
 const beforeAll: RetryKey = { nextAtMicros: "0", id: "00000000-0000-0000-0000-000000000000" };
 
-const after = "(timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::uuid)";
+/** Never reached: so that the planner expects no more rows, for whose sake it would compile the statement (JIT). */
+const MORE_THAN_A_PAGE = 300;
 
-/** One that waits for its turn in a subject has no time. */
+const after = "timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::uuid";
+
 const isFailed = `q.claimed_by is null
       and q.trigger = 'retry'
-      and q.next_at < 'infinity'
       and (q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at))`;
 
 const pageText = (next: string) => `
 select (extract(epoch from d.next_retry_at) * 1000000)::bigint::text as "nextAtMicros", ${deliveryColumns}
 from (
-  select found.id, found.event_id, found.endpoint_id, 'failed' as state, found.attempts, found.next_at as next_retry_at,
-    null::text as dead_reason, found.replay_count, null::timestamptz as finished_at
-  from (${next}) found
-  order by found.next_at, found.id
-  limit $3::integer
+  select page.*
+  from (
+    select found.id, found.event_id, found.endpoint_id, 'failed' as state, found.attempts, found.next_at as next_retry_at,
+      null::text as dead_reason, found.replay_count, null::timestamptz as finished_at
+    from (${next}) found
+    order by found.next_at, found.id
+    limit (select $3::integer)
+  ) page
+  limit ${MORE_THAN_A_PAGE}
 ) d
-join posthorn.events e on e.id = d.event_id
+-- the limit keeps it a look-up for each row; as a join it looks so dear that it is never prepared for good
+cross join lateral (
+  select event.tenant, event.type, event.subject, event.sequence
+  from posthorn.events event
+  where event.id = d.event_id
+  limit 1
+) e
 order by d.next_retry_at, d.id
 `;
 
+// One that waits for its turn in a subject has no time, and comes last in the index. "(select …)" hides how many rows are
+// asked for, and of how many endpoints. Where the planner expects fewer rows, it sorts all that an endpoint has (13 ms at
+// 15,000); and a plan for any numbers would look dearer than one for these, so that each page would be planned (2 ms).
 const ofAllStatement = statement(
   "retry queue",
   pageText(`
     select q.*
     from posthorn.queue q
     where ${isFailed}
-      and (q.next_at, q.id) > ${after}
+      and (q.next_at, q.id) > (${after})
+      and q.next_at < 'infinity'
     order by q.next_at, q.id
-    limit $3::integer
+    limit (select $3::integer)
   `),
 );
 
+// A range of the three instead of "endpoint_id =": see places.ts.
 const ofEndpointsStatement = statement(
   "retry queue of endpoints",
   pageText(`
     select first.*
-    from unnest($4::uuid[]) as asked (endpoint_id)
+    from unnest((select $4::uuid[])) as asked (endpoint_id)
     cross join lateral (
-      select q.*
-      from posthorn.queue q
-      where q.endpoint_id = asked.endpoint_id
-        and ${isFailed}
-        and (q.next_at, q.id) > ${after}
-      order by q.endpoint_id, q.next_at, q.id
-      limit $3::integer
+      select own.*
+      from (
+        select q.*
+        from posthorn.queue q
+        where ${isFailed}
+          and (q.endpoint_id, q.next_at, q.id) > (asked.endpoint_id, ${after})
+          and (q.endpoint_id, q.next_at) < (asked.endpoint_id, timestamptz 'infinity')
+        order by q.endpoint_id, q.next_at, q.id
+        limit (select $3::integer)
+      ) own
+      limit ${MORE_THAN_A_PAGE}
     ) first
   `),
 );
