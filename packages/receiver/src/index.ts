@@ -14,3 +14,4 @@ export type {
   Store,
   Transactions,
 } from "./store.ts";
+export { type MemoryStore, memoryStore } from "./stores/memory.ts";
