@@ -26,6 +26,7 @@ export {
   schemes,
 } from "./signature/schemes.ts";
 export { type SignInput, sign } from "./signature/sign.ts";
+export { readTimeMs, type TimeFormat, writeTime } from "./signature/time.ts";
 export { type SignatureVector, signatureVectors } from "./signature/vectors.ts";
 export {
   type Refusal,
@@ -34,4 +35,7 @@ export {
   type VerifyResult,
   verify,
 } from "./signature/verify.ts";
+export { signedContents } from "./signature/web-crypto.ts";
 export { writeSignatureHeaders } from "./signature/write-headers.ts";
+export type { Challenge, IdPlace, Path, Place, Vendor } from "./vendors/vendor.ts";
+export { type VendorName, vendors } from "./vendors/vendors.ts";

@@ -2,7 +2,7 @@
 import { decode } from "../encoding.ts";
 import type { HeaderNames } from "../headers.ts";
 import { type Scheme, SIGNATURE_BYTES } from "./scheme.ts";
-import { readTime, timeProblem } from "./time.ts";
+import { readTimeMs, timeProblem } from "./time.ts";
 
 export type HeaderSource =
   | { get(name: string): string | null }
@@ -12,8 +12,8 @@ export interface ReceivedSignature {
   /** As the texts that were signed; empty where a scheme has none. */
   readonly id: string;
   readonly timestamp: string;
-  /** Unix seconds; null when no header holds them. */
-  readonly signedAt: number | null;
+  /** Null when no header holds them. */
+  readonly signedAtMs: number | null;
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];
 }
 
@@ -67,8 +67,8 @@ export function readSignature(
   }
   const [timestamp] = times;
   const format = scheme.timeFormat ?? "seconds";
-  const signedAt = timestamp === undefined ? null : readTime(timestamp, format);
-  if (timestamp !== undefined && signedAt === null) {
+  const signedAtMs = timestamp === undefined ? null : readTimeMs(timestamp, format);
+  if (timestamp !== undefined && signedAtMs === null) {
     return malformed(`the timestamp in ${timeName ?? signatureName} ${timeProblem(timestamp, format)}`);
   }
 
@@ -85,7 +85,7 @@ export function readSignature(
   return {
     id,
     timestamp: timestamp ?? "",
-    signedAt,
+    signedAtMs,
     signatures: signatures as Uint8Array<ArrayBuffer>[],
   };
 }

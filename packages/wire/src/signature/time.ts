@@ -8,12 +8,14 @@ const SYNTAX: Readonly<Record<TimeFormat, RegExp>> = {
   rfc3339: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/,
 };
 
-/** Unix seconds, or null when it is not written so. */
-export function readTime(text: string, format: TimeFormat): number | null {
+/** Unix milliseconds, or null when it is not written so. */
+export function readTimeMs(text: string, format: TimeFormat): number | null {
   if (!SYNTAX[format].test(text)) return null;
-  if (format === "seconds") return Number(text);
-  const milliseconds = format === "milliseconds" ? Number(text) : Date.parse(text);
-  return Number.isNaN(milliseconds) ? null : Math.floor(milliseconds / 1000);
+  if (format === "seconds") return Number(text) * 1000;
+  if (format === "milliseconds") return Number(text);
+  // Not every runtime reads more than three digits of a second.
+  const time = Date.parse(text.replace(/(\.\d{3})\d+/, "$1"));
+  return Number.isNaN(time) ? null : time;
 }
 
 export function writeTime(time: Date, format: TimeFormat): string {

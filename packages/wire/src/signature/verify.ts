@@ -4,7 +4,7 @@ import { headerNames } from "../headers.ts";
 import { type HeaderSource, malformed, readSignature } from "./read-signature.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
 import { schemeNamed } from "./schemes.ts";
-import { readTime, timeProblem } from "./time.ts";
+import { readTimeMs, timeProblem } from "./time.ts";
 import { equalInConstantTime, matchesAny, signedContents, verifyingKey } from "./web-crypto.ts";
 
 export interface VerifyInput {
@@ -69,9 +69,9 @@ export async function verify(input: VerifyInput): Promise<VerifyResult> {
     const detail = "the URL was signed, but the body is not the one whose SHA-256 it holds";
     return { ok: false, reason: "body_changed", detail };
   }
-  const signedAt = scheme.timeInBody === undefined ? received.signedAt : timeInBody(scheme, body);
-  if (typeof signedAt === "string") return malformed(signedAt);
-  return untimely(signedAt, tolerance, input.now ?? new Date()) ?? { ok: true };
+  const signedAtMs = scheme.timeInBody === undefined ? received.signedAtMs : timeInBody(scheme, body);
+  if (typeof signedAtMs === "string") return malformed(signedAtMs);
+  return untimely(signedAtMs, tolerance, input.now ?? new Date()) ?? { ok: true };
 }
 
 async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<CryptoKey[]> {
@@ -98,7 +98,7 @@ async function isBodyPromised(scheme: Scheme, message: SignedMessage): Promise<b
   return promised !== null && equalInConstantTime(promised, new Uint8Array(actual));
 }
 
-/** Unix seconds, or what is wrong. The body is authentic by now, so parsing it serves nobody else. */
+/** Milliseconds, or what is wrong. The body is authentic by now, so parsing it serves nobody else. */
 function timeInBody(scheme: Scheme, body: Uint8Array): number | string {
   const path = scheme.timeInBody as readonly string[];
   const format = scheme.timeFormat ?? "seconds";
@@ -110,12 +110,12 @@ function timeInBody(scheme: Scheme, body: Uint8Array): number | string {
   }
   for (const name of path) value = (value as Record<string, unknown> | null | undefined)?.[name];
   const text = typeof value === "number" || typeof value === "string" ? String(value) : "";
-  return readTime(text, format) ?? `the time in ${path.join(".")} of the body ${timeProblem(text, format)}`;
+  return readTimeMs(text, format) ?? `the time in ${path.join(".")} of the body ${timeProblem(text, format)}`;
 }
 
-function untimely(signedAt: number | null, tolerance: number, now: Date): Refusal | null {
-  if (signedAt === null) return null;
-  const age = Math.floor(now.getTime() / 1000) - signedAt;
+function untimely(signedAtMs: number | null, tolerance: number, now: Date): Refusal | null {
+  if (signedAtMs === null) return null;
+  const age = Math.floor(now.getTime() / 1000) - Math.floor(signedAtMs / 1000);
   if (Math.abs(age) <= tolerance) return null;
   const [reason, direction] = age > 0 ? (["too_old", "past"] as const) : (["too_new", "future"] as const);
   const detail = `the timestamp lies ${Math.abs(age)} seconds in the ${direction}; ${tolerance} are allowed`;
