@@ -16,3 +16,4 @@ export type {
   Store,
   Transactions,
 } from "./store.ts";
+export { type MemoryStore, memoryStore } from "./stores/memory.ts";
