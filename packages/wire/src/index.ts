@@ -13,8 +13,10 @@ export {
 } from "./headers.ts";
 export { formatId, type IdKind, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
+export { type Explanation, explainRefusal } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
-export type { Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
+export type { HeaderSource } from "./signature/read-signature.ts";
+export type { Algorithm, Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
 export {
   DEFAULT_SCHEMES,
   findScheme,
@@ -26,7 +28,7 @@ export {
 export { type SignInput, sign } from "./signature/sign.ts";
 export { type SignatureVector, signatureVectors } from "./signature/vectors.ts";
 export {
-  type HeaderSource,
+  type Refusal,
   type VerifyFailure,
   type VerifyInput,
   type VerifyResult,
