@@ -76,7 +76,10 @@ describe("Fastify", () => {
     closing.push(() => app.close());
     await app.register(fastifyPlugin(receiver), { prefix: "/hooks" });
     app.post("/orders", async (request) => request.body);
-    await app.register(async (sibling) => sibling.post("/others", async (request) => request.body));
+    await app.register((sibling, _options, done) => {
+      sibling.post("/others", async (request) => request.body);
+      done();
+    });
     const url = await app.listen({ port: 0, host: "127.0.0.1" });
     for (const path of ["/orders", "/others"]) {
       const answer = await send(url + path, { headers: json, body: '{"parsed": true}' });
