@@ -48,12 +48,15 @@ test("a client that never answers does not hold up its caller", async () => {
   await expect(run(sum, 1)).rejects.toThrow("Redis did not answer within 20 ms");
 });
 
-test("what is no client, and a prefix with braces or without anything, are refused with what to do", () => {
+test("what is no client, a prefix with braces or without anything, and no time, are refused with what to do", () => {
   for (const client of [{}, { get: () => {} }, null]) {
     expect(() => redisStore(client as unknown as RedisClient)).toThrow("a client of ioredis, or of redis 4");
   }
   const client = { evalsha: async () => 0, eval: async () => 0 };
   for (const prefix of ["", "{shop}", "a}"]) {
     expect(() => redisStore(client, { prefix })).toThrow("without braces");
+  }
+  for (const timeoutMs of [0, Number.NaN]) {
+    expect(() => redisStore(client, { timeoutMs })).toThrow("timeoutMs must be more than 0");
   }
 });

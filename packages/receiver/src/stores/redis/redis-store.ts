@@ -52,6 +52,7 @@ class RedisStore implements Store<never> {
     if (!/^[^{}]+$/.test(prefix)) {
       throw new TypeError(`prefix must be some text without braces, and is ${JSON.stringify(prefix)}.`);
     }
+    if (!(timeoutMs > 0)) throw new RangeError(`timeoutMs must be more than 0, and is ${timeoutMs}.`);
     this.#run = scriptRunner(client, `{${prefix}}`, timeoutMs);
     this.deadLetters = redisDeadLetters(this.#run);
   }

@@ -50,6 +50,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   readonly #inHand = new InHand();
 
   constructor(db: Db, { busyWaitMs = 5_000 }: SqliteStoreOptions) {
+    if (!(busyWaitMs >= 0)) throw new RangeError(`busyWaitMs must be 0 or more, and is ${busyWaitMs}.`);
     this.#connection = new Connection(db);
     this.#turns = new Turns(this.#connection, busyWaitMs);
     this.#messages = new Messages(this.#connection);
