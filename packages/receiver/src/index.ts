@@ -1,4 +1,6 @@
 // Everything a receiver of webhooks needs, on bytes and Web Crypto alone.
+export { fetchHandler } from "./adapters/fetch.ts";
+export { BodyNotRaw } from "./errors.ts";
 export type { Answer, Message, MessageKey, Receives, WebhookEvent, WebhookRequest } from "./model.ts";
 export { discord } from "./sources/discord.ts";
 export { github } from "./sources/github.ts";
@@ -28,3 +30,4 @@ export type {
   Store,
   Transactions,
 } from "./store.ts";
+export { type MemoryStore, memoryStore } from "./stores/memory.ts";
