@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Logger } from "@nestjs/common";
 import { createSender, type SenderOptions } from "@posthorn/receiver/testing";
 import { generateSecret } from "@posthorn/wire";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -14,6 +15,7 @@ const servers: Server[] = [];
 
 beforeAll(() => {
   process.env.WEBHOOK_SECRET = secret;
+  Logger.overrideLogger(false);
   vi.spyOn(console, "log").mockReturnValue();
   vi.spyOn(console, "warn").mockReturnValue();
 });

@@ -70,6 +70,7 @@ describe("fetchHandler", () => {
     ["json()", (request) => request.json()],
     ["text()", (request) => request.text()],
     ["arrayBuffer()", (request) => request.arrayBuffer()],
+    ["body.getReader()", async (request) => request.body?.getReader()],
   ])("answers 500 after %s, and names the way out", async (_name, read) => {
     const request = post("{}");
     await read(request);

@@ -6,8 +6,7 @@ import { goneBody } from "./gone-body.ts";
 export function fetchHandler(receiver: Receives): (request: Request) => Promise<Response> {
   return async (request) => {
     const { method, url, headers } = request;
-    const body = request.bodyUsed ? goneBody(notRaw) : piecesOf(request);
-    const answer = await receiver.receive({ method, url, headers, body });
+    const answer = await receiver.receive({ method, url, headers, body: piecesOf(request) });
     // a status such as 204 refuses even an empty text
     return new Response(answer.body === "" ? null : answer.body, {
       status: answer.status,
@@ -18,6 +17,7 @@ export function fetchHandler(receiver: Receives): (request: Request) => Promise<
 
 /** Not cancelled when the receiver stops early: some servers would cut the connection before the answer is out. */
 async function* piecesOf(request: Request): AsyncGenerator<Uint8Array> {
+  if (request.bodyUsed || request.body?.locked) yield* goneBody(notRaw);
   const reader = request.body?.getReader();
   try {
     for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read()) {

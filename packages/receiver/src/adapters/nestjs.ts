@@ -7,9 +7,8 @@ export type { ExpressRequest } from "./express.ts";
 export type { NodeRequest, NodeResponse } from "./node-request.ts";
 
 /**
- * In a controller: `@All() receive(@Req() request, @Res() response) { return this.#handle(request, response) }`. As a
- * middleware: `consumer.apply(nestHandler(receiver)).forRoutes("webhooks")`. The application is made with
- * `rawBody: true`.
+ * `app.use("/webhooks", nestHandler(receiver))` in main.ts runs before Nest's parsers. In a controller, of an application
+ * made with `rawBody: true`: `@All() receive(@Req() request, @Res() response) { return this.#handle(request, response) }`.
  */
 export function nestHandler(
   receiver: Receives,
@@ -23,5 +22,7 @@ export function nestHandler(
 
 const notRaw = {
   reason: "Nest's body parser ran first and did not keep the bytes",
-  fix: "Make the application with NestFactory.create(AppModule, { rawBody: true }).",
+  fix:
+    "Make the application with NestFactory.create(AppModule, { rawBody: true }), or put app.use(path, " +
+    "nestHandler(receiver)) above any useBodyParser().",
 };
