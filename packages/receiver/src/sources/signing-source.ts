@@ -55,7 +55,7 @@ export function authenticator(
   }
 }
 
-function checkedSecrets(preset: string, secrets: readonly (string | undefined)[]): string[] {
+export function checkedSecrets(preset: string, secrets: readonly (string | undefined)[]): string[] {
   if (!Array.isArray(secrets) || secrets.length === 0) {
     throw new TypeError(`${preset}() needs \`secrets\`: a list of at least one.`);
   }

@@ -222,12 +222,23 @@ test("two accounts of a vendor are told apart by their names", () => {
 });
 
 test("secrets that cannot verify are refused when the source is made, and not quoted", () => {
-  for (const secrets of [[], [""], [undefined as unknown as string], ["good", ""]]) {
+  for (const secrets of [[], [""], [undefined], ["good", ""], ["whsk_private"]]) {
     expect(() => stripe({ secrets })).toThrow(TypeError);
   }
-  expect(() => svix({ secrets: ["not base64!"] })).toThrow("whsec_ and base64");
-  expect(() => discord({ secrets: ["ABCDEF"] })).toThrow("public key");
-  expect(() => discord({ secrets: ["ABCDEF"] })).not.toThrow("ABCDEF");
+  expect(() => svix({ secrets: ["not base64!"] })).toThrow(
+    "secrets[0] of svix() should be whsec_ and base64.",
+  );
+  expect(() => discord({ secrets: ["ABCDEF"] })).toThrow(
+    "secrets[0] of discord() should be a public key, in hex or as whpk_ and base64.",
+  );
+});
+
+test("an option that a vendor has no use for is refused", () => {
+  const secrets = ["secret"];
+  expect(() => stripe({ secrets, url: "https://example.com" } as never)).toThrow('no option "url"');
+  expect(() => square({ secrets, id: "digest" } as never)).toThrow('no option "id"');
+  expect(() => github({ secrets, secret: "x" } as never)).toThrow("Did you mean secrets?");
+  expect(() => github({ secrets, id: "body" } as never)).toThrow('is "digest"');
 });
 
 function sampleOf(vendor: string): VendorSample {
