@@ -44,7 +44,7 @@ export function authenticator(
           const id = scheme.headers.id?.(headersOf);
           return { ok: true, signedId: id === undefined ? null : readHeader(request.headers, id) };
         }
-        refusal ??= { ok: false, ...(await explain(input, result, terms.now)) };
+        refusal ??= { ...result, explain: () => explain(input, result, terms.now) };
       }
       return refusal as Authentication;
     },

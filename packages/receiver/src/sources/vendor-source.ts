@@ -50,10 +50,10 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
     async authenticate(request, terms): Promise<Authentication> {
       const addressed = { ...request, url: signedUrl(url, request.url) };
       const input: VerifyInput = { ...addressed, scheme, secrets, ...terms };
-      if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return { ok: false, ...URL_UNKNOWN };
+      if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return URL_UNKNOWN;
       const result = await verify(input);
       if (result.ok) return { ok: true, signedId: await signedId(ids, scheme, addressed) };
-      return { ok: false, ...(await explain(input, result, terms.now)) };
+      return { ...result, explain: () => explain(input, result, terms.now) };
     },
 
     parse: (authentic) => readVendorEvents(described, authentic),
@@ -93,10 +93,14 @@ const EXPECTED: Readonly<Record<KeyKind, string>> = {
   ed25519: "a public key, in hex or as whpk_ and base64",
 };
 
-const URL_UNKNOWN = {
+const URL_UNKNOWN: Authentication = {
+  ok: false,
   reason: "malformed",
-  hint: "the URL is signed, and the request does not say which it was; give the public URL as `url`",
-} as const;
+  explain: async () => ({
+    reason: "malformed",
+    hint: "the URL is signed, and the request does not say which it was; give the public URL as `url`",
+  }),
+};
 
 /** The query stays the request's: Twilio adds to it, and proxies leave it alone. */
 function signedUrl(publicUrl: string | undefined, requestUrl: string): string {
