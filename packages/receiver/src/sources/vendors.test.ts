@@ -114,6 +114,9 @@ test.each(vendorSamples)(
       const { [name]: _, ...without } = request.headers;
       expect(await verdict(source, { ...request, headers: without })).toBe("header_missing");
       const twice = { ...request.headers, [name.toUpperCase()]: value, [name.toLowerCase()]: value };
+      const joined = new Headers(request.headers);
+      joined.append(name, value);
+      expect(await verdict(source, { ...request, headers: joined })).toBe("malformed");
       if (name !== name.toLowerCase()) {
         expect(await verdict(source, { ...request, headers: twice })).toBe("malformed");
       }
