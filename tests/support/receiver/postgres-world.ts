@@ -6,14 +6,17 @@ import {
   kyselyDatabase,
   type PostgresDatabase,
   postgresStore,
+  prismaDatabase,
 } from "@posthorn/receiver/postgres";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import knex from "knex";
 import { Kysely, PostgresDialect, sql as raw } from "kysely";
 import type pg from "pg";
+import { afterAll } from "vitest";
 import { createDatabase, createPool } from "../postgres.ts";
-import type { StoreWorld } from "./store-world.ts";
+import { createPrismaClient } from "./prisma-client.ts";
+import type { StoreFeatures, StoreWorld } from "./store-world.ts";
 
 /** A library, connected. */
 export interface Library<Tx> {
@@ -25,29 +28,60 @@ export interface Library<Tx> {
 
 export type OpenLibrary<Tx> = (connectionString: string) => Promise<Library<Tx>>;
 
-export async function openPostgresWorld<Tx>(open: OpenLibrary<Tx>): Promise<StoreWorld<Tx>> {
+/** A database for the whole file, emptied for each test: making one takes longer than most tests. */
+export function postgresWorlds<Tx>(
+  open: OpenLibrary<Tx>,
+  features: StoreFeatures,
+): () => Promise<StoreWorld<Tx>> {
+  let opened: Promise<OpenedWorld<Tx>> | undefined;
+  afterAll(async () => (await opened)?.closeForGood());
+  return async () => {
+    opened ??= openWorld(open, features);
+    const { world, pool } = await opened;
+    await pool.query(
+      "truncate posthorn_receiver.messages, posthorn_receiver.subjects, effects, broken restart identity",
+    );
+    return world;
+  };
+}
+
+interface OpenedWorld<Tx> {
+  readonly world: StoreWorld<Tx>;
+  readonly pool: pg.Pool;
+  closeForGood(): Promise<void>;
+}
+
+async function openWorld<Tx>(open: OpenLibrary<Tx>, features: StoreFeatures): Promise<OpenedWorld<Tx>> {
   const database = await createDatabase();
   const pool = createPool(database.connectionString);
   const library = await open(database.connectionString);
   await library.store.migrate();
   await pool.query(effectTables);
-  return {
+  const write = (tx: Tx, effect: string) =>
+    library.execute(tx, `insert into effects (effect) values ('${effect}')`);
+  const world: StoreWorld<Tx> = {
     store: library.store,
     makeOlder: (ms) => makeOlder(pool, ms),
     rows: () => countRows(pool),
     effects: {
-      write: async (tx, effect) =>
-        void (await library.execute(tx, `insert into effects (effect) values ('${effect}')`)),
+      write: async (tx, effect) => void (await write(tx, effect)),
       read: async () =>
         (await pool.query("select effect from effects order by id")).rows.map((row) => row.effect),
       breakCommit: async (tx) =>
         void (await library.execute(tx, "insert into broken (effect_id) values (0)")),
     },
-    secondProcess: {
-      moduleUrl: new URL("./postgres-opener.ts", import.meta.url).href,
-      args: [database.connectionString],
-    },
-    async close() {
+    ...(features.processes && {
+      secondProcess: {
+        moduleUrl: new URL("./postgres-opener.ts", import.meta.url).href,
+        args: [database.connectionString],
+      },
+    }),
+    close: async () => {},
+  };
+  return {
+    world,
+    pool,
+    async closeForGood() {
       await library.close();
       await pool.end();
       await database.drop();
@@ -81,14 +115,19 @@ async function countRows(pool: pg.Pool): Promise<number> {
   return rows[0].count;
 }
 
-export const openPool: OpenLibrary<pg.PoolClient> = async (connectionString) => {
-  const pool = createPool(connectionString);
+export const openPool: OpenLibrary<pg.PoolClient> = (connectionString) => openPoolWith(connectionString, {});
+
+export async function openPoolWith(
+  connectionString: string,
+  config: pg.PoolConfig,
+): Promise<Library<pg.PoolClient>> {
+  const pool = createPool(connectionString, config);
   return {
     store: postgresStore(pool),
     execute: (tx, statement) => tx.query(statement),
     close: () => pool.end(),
   };
-};
+}
 
 export const openDrizzle = async (connectionString: string) => {
   const pool = createPool(connectionString);
@@ -116,6 +155,15 @@ export const openKnex = async (connectionString: string) => {
     knexDatabase(db),
     (tx, statement) => tx.raw(statement),
     () => db.destroy(),
+  );
+};
+
+export const openPrisma = async (connectionString: string) => {
+  const prisma = createPrismaClient(connectionString);
+  return library(
+    prismaDatabase(prisma),
+    (tx, statement) => tx.$queryRawUnsafe(statement),
+    () => prisma.$disconnect(),
   );
 };
 

@@ -3,13 +3,17 @@ import {
   openKnex,
   openKysely,
   openPool,
-  openPostgresWorld,
+  openPrisma,
+  postgresWorlds,
 } from "../../../../../tests/support/receiver/postgres-world.ts";
 import { storeSuite } from "../../../../../tests/support/receiver/store-suite.ts";
 
-const features = { transactions: true, processes: true };
+const everything = { transactions: true, processes: true };
+storeSuite("PostgreSQL by pg", postgresWorlds(openPool, everything), everything);
 
-storeSuite("PostgreSQL by pg", () => openPostgresWorld(openPool), features);
-storeSuite("PostgreSQL by Drizzle", () => openPostgresWorld(openDrizzle), features);
-storeSuite("PostgreSQL by Kysely", () => openPostgresWorld(openKysely), features);
-storeSuite("PostgreSQL by Knex", () => openPostgresWorld(openKnex), features);
+// the other process would come by pg anyway
+const oneProcess = { transactions: true, processes: false };
+storeSuite("PostgreSQL by Drizzle", postgresWorlds(openDrizzle, oneProcess), oneProcess);
+storeSuite("PostgreSQL by Kysely", postgresWorlds(openKysely, oneProcess), oneProcess);
+storeSuite("PostgreSQL by Knex", postgresWorlds(openKnex, oneProcess), oneProcess);
+storeSuite("PostgreSQL by Prisma", postgresWorlds(openPrisma, oneProcess), oneProcess);

@@ -6,15 +6,12 @@ const MAX_TRIES = 10;
 /** A serialization failure (where the default is REPEATABLE READ or SERIALIZABLE), or a deadlock. */
 const conflicts = new Set(["40001", "40P01"]);
 
-export async function withConflictsRetried<Result>(
-  act: () => Promise<Result>,
-  mayRetry: () => boolean = () => true,
-): Promise<Result> {
+export async function withConflictsRetried<Result>(act: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await act();
     } catch (error) {
-      if (tries === MAX_TRIES || !mayRetry() || !conflicts.has(sqlState(error) ?? "")) throw error;
+      if (tries === MAX_TRIES || !conflicts.has(sqlState(error) ?? "")) throw error;
     }
   }
 }

@@ -24,11 +24,11 @@ export function transactionsOn<Tx>(db: PostgresDatabase<Tx>, statements: Stateme
     },
 
     async finish(claim, work) {
-      return await inTransaction<boolean>(async (tx, query, begun) => {
+      return await inTransaction<boolean>(async (tx, query, worked) => {
         const xid = await statements.complete(query, claim);
         if (xid === null) return { result: false, lastly: null };
-        begun();
         await work(tx);
+        worked();
         return { result: true, lastly: statements.stillIn(xid) };
       });
     },
@@ -43,36 +43,36 @@ export function transactionsOn<Tx>(db: PostgresDatabase<Tx>, statements: Stateme
     terms: ClaimTerms,
     work: (tx: Tx, claim: Claim) => Promise<void>,
   ): Promise<RunResult> {
-    return await inTransaction<RunResult>(async (tx, query, begun) => {
+    return await inTransaction<RunResult>(async (tx, query, worked) => {
       const { result, xid } = await statements.claimInTransaction(query, message, terms);
       if (result.kind !== "claimed") return { result, lastly: null };
-      begun();
       await work(tx, result.claim);
+      worked();
       return { result: { kind: "worked" }, lastly: statements.stillIn(xid) };
     });
   }
 
-  /** Conflicts with other transactions are tried again as long as the handler has not begun: it is not run twice. */
+  /** Until it meets no other transaction: all of it was undone, so the handler may run again, as for the next delivery. */
   async function inTransaction<Result>(
     work: (
-      ...given: [...Parameters<Parameters<typeof db.transaction>[0]>, begun: () => void]
+      ...given: [...Parameters<Parameters<typeof db.transaction>[0]>, worked: () => void]
     ) => ReturnType<Parameters<typeof db.transaction<Result>>[0]>,
   ): Promise<Result> {
-    let hasBegun = false;
-    const begun = () => {
-      hasBegun = true;
-    };
-    try {
-      return await withConflictsRetried(
-        () => db.transaction<Result>((tx, query) => work(tx, query, begun)),
-        () => !hasBegun,
-      );
-    } catch (error) {
-      throw explained(error);
-    }
+    return await withConflictsRetried(async () => {
+      let hasWorked = false;
+      const worked = () => {
+        hasWorked = true;
+      };
+      try {
+        return await db.transaction<Result>((tx, query) => work(tx, query, worked));
+      } catch (error) {
+        throw hasWorked ? explained(error) : error;
+      }
+    });
   }
 }
 
+/** What came of the last statement and the commit; a handler's own errors are passed on as they are. */
 function explained(error: unknown): unknown {
   const state = sqlState(error);
   const cause = { cause: error };
