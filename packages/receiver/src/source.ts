@@ -8,7 +8,7 @@ export interface Source {
   /** Its signature header is there. Says nothing about who sent it. */
   isAddressed(headers: HeaderSource): boolean;
   authenticate(request: RawRequest, terms: AuthenticationTerms): Promise<Authentication>;
-  /** The headers that `parse` reads, in lower case. They are kept with a message, so that it can be parsed again. */
+  /** The headers that `parse` reads, in lower case, `ce-*` for a family. They are kept with a message, to parse it again. */
   readonly parsedHeaders: readonly string[];
   /** False where deliveries of one event may differ in their bytes: then the same id with another body is no conflict. */
   readonly repeatsBody: boolean;

@@ -117,7 +117,8 @@ export interface Failure {
 export interface Transactions<Tx> {
   /**
    * Claim, work and done mark in one transaction. `work` runs only when the claim succeeded, and its claim's token
-   * means nothing outside. When `work` or the commit throws, all of it is undone and the error is passed on.
+   * means nothing outside. When `work` or the commit throws, all of it is undone and the error is passed on. While it
+   * works, others hear `running` at once.
    */
   run(message: Message, terms: ClaimTerms, work: (tx: Tx, claim: Claim) => Promise<void>): Promise<RunResult>;
   /** For what `take` claimed: work and done mark in one transaction. False: the lease was lost, and all is undone. */

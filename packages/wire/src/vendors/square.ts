@@ -1,0 +1,19 @@
+// Square: `x-square-hmacsha256-signature: <base64>` over URL and body. The id is in the body, so it is signed; there
+// is no time, so that a replay is stopped only by remembering ids.
+import { shopify } from "./shopify.ts";
+import type { Vendor } from "./vendor.ts";
+
+export const square: Vendor = {
+  scheme: {
+    ...shopify.scheme,
+    name: "square",
+    signedParts: ({ url = "", body }) => [url, body],
+    headers: { signature: () => "x-square-hmacsha256-signature" },
+    signedUrls: (url) => [url],
+  },
+  id: [{ body: ["event_id"] }],
+  type: [{ body: ["type"] }],
+  time: [{ at: { body: ["created_at"] }, format: "rfc3339" }],
+  data: [["data"]],
+  repeatsBody: false,
+};
