@@ -28,17 +28,24 @@ export interface Library<Tx> {
 
 export type OpenLibrary<Tx> = (connectionString: string) => Promise<Library<Tx>>;
 
+export interface PostgresWorld<Tx> extends StoreWorld<Tx> {
+  readonly connectionString: string;
+  readonly execute: Library<Tx>["execute"];
+  /** Beside the store's own connections. */
+  readonly pool: pg.Pool;
+}
+
 /** A database for the whole file, emptied for each test: making one takes longer than most tests. */
-export function postgresWorlds<Tx>(
+export function openPostgres<Tx>(
   open: OpenLibrary<Tx>,
-  features: StoreFeatures,
-): () => Promise<StoreWorld<Tx>> {
+  features: StoreFeatures = { transactions: true, processes: false },
+): () => Promise<PostgresWorld<Tx>> {
   let opened: Promise<OpenedWorld<Tx>> | undefined;
   afterAll(async () => (await opened)?.closeForGood());
   return async () => {
     opened ??= openWorld(open, features);
-    const { world, pool } = await opened;
-    await pool.query(
+    const { world } = await opened;
+    await world.pool.query(
       "truncate posthorn_receiver.messages, posthorn_receiver.subjects, effects, broken restart identity",
     );
     return world;
@@ -46,8 +53,7 @@ export function postgresWorlds<Tx>(
 }
 
 interface OpenedWorld<Tx> {
-  readonly world: StoreWorld<Tx>;
-  readonly pool: pg.Pool;
+  readonly world: PostgresWorld<Tx>;
   closeForGood(): Promise<void>;
 }
 
@@ -59,7 +65,10 @@ async function openWorld<Tx>(open: OpenLibrary<Tx>, features: StoreFeatures): Pr
   await pool.query(effectTables);
   const write = (tx: Tx, effect: string) =>
     library.execute(tx, `insert into effects (effect) values ('${effect}')`);
-  const world: StoreWorld<Tx> = {
+  const world: PostgresWorld<Tx> = {
+    connectionString: database.connectionString,
+    execute: library.execute,
+    pool,
     store: library.store,
     makeOlder: (ms) => makeOlder(pool, ms),
     rows: () => countRows(pool),
@@ -80,7 +89,6 @@ async function openWorld<Tx>(open: OpenLibrary<Tx>, features: StoreFeatures): Pr
   };
   return {
     world,
-    pool,
     async closeForGood() {
       await library.close();
       await pool.end();

@@ -23,7 +23,11 @@ export interface DeliveryGiven {
 }
 
 export async function signedDelivery(given: DeliveryGiven = {}): Promise<Delivery> {
-  const { id = `msg_${randomUUID()}`, payload = { type: "order.paid", data: { total: 1 } }, headers = {} } = given;
+  const {
+    id = `msg_${randomUUID()}`,
+    payload = { type: "order.paid", data: { total: 1 } },
+    headers = {},
+  } = given;
   const body = given.body ?? new TextEncoder().encode(JSON.stringify(payload));
   const timestamp = String(given.atSeconds ?? NOW.getTime() / 1000);
   const signature = await sign({

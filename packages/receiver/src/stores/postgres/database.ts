@@ -32,6 +32,11 @@ export async function endBefore<Result>(ending: Ending<Result>, query: Query): P
   return ending.result;
 }
 
+/** Under the name that the function `still_in` gives it. */
+export class TransactionEnded extends Error {
+  readonly code = "PH001";
+}
+
 /** The five characters by which PostgreSQL names an error, wherever the library put them. */
 export function sqlState(error: unknown): string | null {
   for (const candidate of causes(error)) {

@@ -1,5 +1,12 @@
 // Drizzle: the handler's transaction is the one `db.transaction` gives, over node-postgres or postgres.js.
-import { endBefore, type PostgresDatabase, type Query, type Row, type Value } from "./database.ts";
+import {
+  type Ending,
+  endBefore,
+  type PostgresDatabase,
+  type Query,
+  type Row,
+  type Value,
+} from "./database.ts";
 
 /** What is used of a Drizzle database. */
 export interface DrizzleLike<Tx extends DrizzleExecutor> extends DrizzleExecutor {
@@ -23,7 +30,7 @@ export function drizzleDatabase<Tx extends DrizzleExecutor>(
 ): PostgresDatabase<Tx> {
   return {
     query: queryOn(db, sql),
-    async transaction<Result>(work: Parameters<PostgresDatabase<Tx>["transaction"]>[0]) {
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
       return (await db.transaction(async (tx) => {
         const query = queryOn(tx, sql);
         return await endBefore(await work(tx, query), query);

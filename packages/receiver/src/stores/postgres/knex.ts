@@ -1,7 +1,15 @@
 // Knex, and Objection on it: the handler's transaction is the one `knex.transaction` gives.
-import { endBefore, type PostgresDatabase, type Query, type Row, type Value } from "./database.ts";
+import {
+  type Ending,
+  endBefore,
+  type PostgresDatabase,
+  type Query,
+  type Row,
+  TransactionEnded,
+  type Value,
+} from "./database.ts";
 
-/** What is used of a Knex instance. */
+/** What is used of a Knex instance. Its transactions have `commit` and `rollback`, so handlers may call them. */
 export interface KnexLike<Tx extends KnexTransaction> extends KnexExecutor {
   transaction(work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
 }
@@ -18,11 +26,19 @@ export interface KnexTransaction extends KnexExecutor {
 export function knexDatabase<Tx extends KnexTransaction>(knex: KnexLike<Tx>): PostgresDatabase<Tx> {
   return {
     query: queryOn(knex),
-    async transaction<Result>(work: Parameters<PostgresDatabase<Tx>["transaction"]>[0]) {
-      return (await knex.transaction(async (tx) => {
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
+      let isOver = false;
+      const committed = knex.transaction(async (tx) => {
         const query = queryOn(tx);
-        return await endBefore(await work(tx, query), query);
-      })) as Result;
+        const ending = await work(tx, query);
+        isOver = tx.isCompleted();
+        return isOver ? undefined : await endBefore(ending, query);
+      });
+      const result = await committed.catch((error) => {
+        if (!isOver) throw error;
+      });
+      if (isOver) throw new TransactionEnded();
+      return result as Result;
     },
   };
 }

@@ -1,5 +1,5 @@
 // Prisma: the handler's transaction is the one an interactive `prisma.$transaction` gives.
-import { endBefore, type PostgresDatabase, type Query, type Row } from "./database.ts";
+import { type Ending, endBefore, type PostgresDatabase, type Query, type Row } from "./database.ts";
 
 /** What is used of a Prisma client. */
 export interface PrismaLike<Tx extends PrismaExecutor> extends PrismaExecutor {
@@ -24,7 +24,7 @@ export function prismaDatabase<Tx extends PrismaExecutor>(
 ): PostgresDatabase<Tx> {
   return {
     query: queryOn(prisma),
-    async transaction<Result>(work: Parameters<PostgresDatabase<Tx>["transaction"]>[0]) {
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
       return (await prisma.$transaction(async (tx) => {
         const query = queryOn(tx);
         return await endBefore(await work(tx, query), query);
