@@ -1,4 +1,19 @@
 // A request of each vendor, signed by our description of it.
+import {
+  discord,
+  github,
+  hubspot,
+  linear,
+  mux,
+  paddle,
+  shopify,
+  slack,
+  square,
+  stripe,
+  svix,
+  twilio,
+  twitch,
+} from "@posthorn/receiver";
 import { generateSigningKey, sign, type VendorName, vendors, writeTime } from "@posthorn/wire";
 
 export interface VendorSample {
@@ -22,6 +37,22 @@ export interface SignedSample {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer>;
 }
+
+export const vendorPresets = {
+  discord,
+  github,
+  hubspot,
+  linear,
+  mux,
+  paddle,
+  shopify,
+  slack,
+  square,
+  stripe,
+  svix,
+  twilio,
+  twitch,
+};
 
 const SHARED = {
   signing: ["the old secret", "the new secret"],

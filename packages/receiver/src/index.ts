@@ -44,7 +44,7 @@ export { stripe } from "./sources/stripe.ts";
 export { svix } from "./sources/svix.ts";
 export { twilio } from "./sources/twilio.ts";
 export { twitch } from "./sources/twitch.ts";
-export type { SignedUrlOptions, UnsignedIdOptions, VendorOptions } from "./sources/vendor-source.ts";
+export type { SignedUrlOptions, UnsignedIdOptions } from "./sources/vendor-source.ts";
 export type {
   AcceptResult,
   AcceptTerms,

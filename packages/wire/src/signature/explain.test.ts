@@ -126,8 +126,11 @@ test("for somebody unknown at most ten signatures are computed, and none for a l
     await explainRefusal({ ...input, headers, body: new Uint8Array(64 * 1024) }, refusal);
     expect(computed).toHaveBeenCalled();
     computed.mockClear();
-    await explainRefusal({ ...input, headers, body: new Uint8Array(64 * 1024 + 1) }, refusal);
+    const tooLarge = { ...input, headers, body: new Uint8Array(64 * 1024 + 1) };
+    await explainRefusal(tooLarge, refusal);
     expect(computed).not.toHaveBeenCalled();
+    await explainRefusal(tooLarge, refusal, "thorough");
+    expect(computed).toHaveBeenCalledTimes(secrets.length - 1);
   } finally {
     computed.mockRestore();
   }

@@ -94,6 +94,9 @@ test.each(SCHEMES)(
       expect(await reason(check(scheme, { ...headers, [name]: "" }))).toBe("header_missing");
       expect(await reason(check(scheme, { ...headers, [name]: [value, value] }))).toBe("malformed");
       expect(await reason(check(scheme, { ...headers, [name.toUpperCase()]: value }))).toBe("malformed");
+      const joined = new Headers(headers);
+      joined.append(name, value);
+      expect(await reason(check(scheme, joined))).toBe("malformed");
     }
   },
 );
