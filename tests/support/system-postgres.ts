@@ -1,5 +1,5 @@
 // The PostgreSQL and the pgbouncer of the system, run for one test in a temporary folder under an unprivileged account.
-// Where root runs the tests on a Debian without them they are installed; elsewhere whoever needs them is skipped.
+// Where they are not and cannot be installed, whoever needs them is skipped.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -17,6 +17,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { type Account, chooseAccount } from "../../packages/server/src/embedded-postgres/account.ts";
 import { eventually } from "./audit.ts";
+import { installPackage } from "./system-package.ts";
 
 export interface RunningServer {
   readonly connectionString: string;
@@ -25,11 +26,11 @@ export interface RunningServer {
 
 /** The folder of the newest PostgreSQL's programs, or null when there is none and none can be had. */
 export function findSystemPostgres(): string | null {
-  return newestPostgres() ?? (install("postgresql") ? newestPostgres() : null);
+  return newestPostgres() ?? (installPackage("postgresql") ? newestPostgres() : null);
 }
 
 export function findPgbouncer(): string | null {
-  return presentPgbouncer() ?? (install("pgbouncer") ? presentPgbouncer() : null);
+  return presentPgbouncer() ?? (installPackage("pgbouncer") ? presentPgbouncer() : null);
 }
 
 function newestPostgres(): string | null {
@@ -43,24 +44,6 @@ function newestPostgres(): string | null {
 export function presentPgbouncer(): string | null {
   const folders = ["/usr/sbin", ...(process.env.PATH ?? "").split(":")];
   return folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path)) ?? null;
-}
-
-/** RUNLEVEL=1 keeps Debian from starting what it installs. */
-function install(name: string): boolean {
-  if (process.getuid?.() !== 0 || !existsSync("/etc/debian_version")) return false;
-  const env = { ...process.env, RUNLEVEL: "1", DEBIAN_FRONTEND: "noninteractive" };
-  const aptGet = (...args: string[]) =>
-    execFileSync("apt-get", args, { env, stdio: "ignore", timeout: 120_000 });
-  for (const prepare of [() => {}, () => aptGet("update")]) {
-    try {
-      prepare();
-      aptGet("install", "-y", "--no-install-recommends", name);
-      return true;
-    } catch {
-      // without package lists, or without a network
-    }
-  }
-  return false;
 }
 
 export async function startSystemPostgres(programs: string): Promise<RunningServer> {

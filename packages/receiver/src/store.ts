@@ -10,7 +10,8 @@
 //                 ▲      │ lease over   │ revive
 //                 └──────┴──────────────┘
 //
-// Times are the store's own (the database's clock), so that receivers with wrong clocks agree on leases.
+// Times are the store's own (the database's clock), so that receivers with wrong clocks agree on leases. A lease that
+// ended is lost, whether or not somebody else has the message by now.
 import type { Message, MessageKey } from "./model.ts";
 
 export interface Store<Tx = unknown> {
@@ -19,7 +20,7 @@ export interface Store<Tx = unknown> {
 
   /** Takes the message for this process alone until the lease ends. Atomic: of any number of callers one gets it. */
   claim(message: Message, terms: ClaimTerms): Promise<ClaimResult>;
-  /** Moves the end of the lease. False: it ended and somebody else may have the message; stop working on it. */
+  /** The lease ends so long from now. False: it was lost and somebody else may have the message; stop working on it. */
   renew(claim: Claim, leaseMs: number): Promise<boolean>;
   /** Done. False: the lease was lost, and nothing was written. */
   complete(claim: Claim): Promise<boolean>;
@@ -31,14 +32,20 @@ export interface Store<Tx = unknown> {
 
   /** Keeps the message to be worked on later. Durable when it resolves. */
   accept(message: Message, terms: AcceptTerms): Promise<AcceptResult>;
-  /** Up to `limit` waiting messages that are due, claimed; those first that are due longest. */
+  /**
+   * Up to `limit` messages, claimed: waiting ones that are due and those whose lease ended, first what is due longest;
+   * of one subject, with the sequence guard, the lowest sequence. Stale ones it comes across are done.
+   */
   take(limit: number, terms: ClaimTerms): Promise<Claim[]>;
-  /** The same for one message that `revive` made due. */
+  /** The same for one message that `revive` made due. Null: somebody else has it, or it may not go now, or was stale. */
   takeOne(key: MessageKey, terms: ClaimTerms): Promise<Claim | null>;
 
   readonly deadLetters: DeadLetterStore;
 
-  /** Forgets up to `limit` messages done longer than the window ago, and subjects not heard of since; how many. */
+  /**
+   * Forgets up to `limit` messages done, or failed and not delivered again, longer than the window ago, and up to `limit`
+   * subjects not heard of since. Says how many it forgot, so that 0 means: nothing left to forget.
+   */
   prune(limit: number, terms: { readonly windowMs: number }): Promise<number>;
 }
 
@@ -52,7 +59,10 @@ export interface ClaimTerms {
 
 /** For messages with a subject and a sequence. Of one subject at most one message is claimed at a time. */
 export interface OrderTerms {
-  /** After a gap: 0 takes the later message at once; otherwise it waits so long, since it was first seen, for the missing ones. */
+  /**
+   * After a gap: 0 takes the later message at once; otherwise it waits so long, since it was first seen, for the missing
+   * ones. Sequences begin at 1, so the first message of a subject with a higher one is after a gap.
+   */
   readonly gapWaitMs: number;
 }
 
@@ -67,7 +77,7 @@ export type ClaimResult =
   | { readonly kind: "running"; readonly retryAfterMs: number }
   /** The id is known with another digest. Nothing was written. */
   | { readonly kind: "other_body" }
-  /** A later one of its subject was applied; it is done now without having been handled. */
+  /** One of its subject with this sequence or a later one is done; it is done now too, without having been handled. */
   | { readonly kind: "stale" }
   /** An earlier one of its subject is missing, and there is still time to wait for it. */
   | { readonly kind: "gap"; readonly retryAfterMs: number };
@@ -76,7 +86,7 @@ export interface Claim {
   readonly message: Message;
   /** Never used again: the fence. */
   readonly token: string;
-  /** Failures so far. */
+  /** Failures so far. A lease that ended is one: what kills the process must not be tried for ever. */
   readonly tries: number;
 }
 
@@ -87,6 +97,8 @@ export type AcceptResult =
   | { readonly kind: "done" }
   | { readonly kind: "waiting" }
   | { readonly kind: "dead" }
+  /** Somebody has it, for at most so long. Not ours for good: failing may leave it to the next delivery. */
+  | { readonly kind: "running"; readonly retryAfterMs: number }
   | { readonly kind: "other_body" };
 
 export interface Failure {
@@ -96,7 +108,7 @@ export interface Failure {
    * `again`: claimable at once, by the next delivery. `later`: due in the inbox after so long. `dead`: only a person
    * brings it back.
    */
-  readonly then:
+  readonly next:
     | { readonly kind: "again" }
     | { readonly kind: "later"; readonly afterMs: number }
     | { readonly kind: "dead" };
@@ -105,7 +117,8 @@ export interface Failure {
 export interface Transactions<Tx> {
   /**
    * Claim, work and done mark in one transaction. `work` runs only when the claim succeeded, and its claim's token
-   * means nothing outside. When `work` or the commit throws, all of it is undone and the error is passed on.
+   * means nothing outside. When `work` or the commit throws, all of it is undone and the error is passed on. While it
+   * works, others hear `running` at once.
    */
   run(message: Message, terms: ClaimTerms, work: (tx: Tx, claim: Claim) => Promise<void>): Promise<RunResult>;
   /** For what `take` claimed: work and done mark in one transaction. False: the lease was lost, and all is undone. */

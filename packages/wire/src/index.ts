@@ -13,8 +13,10 @@ export {
 } from "./headers.ts";
 export { formatId, type IdKind, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
+export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
-export type { Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
+export type { HeaderSource } from "./signature/read-signature.ts";
+export type { Algorithm, Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
 export {
   DEFAULT_SCHEMES,
   findScheme,
@@ -24,12 +26,16 @@ export {
   schemes,
 } from "./signature/schemes.ts";
 export { type SignInput, sign } from "./signature/sign.ts";
+export { readTimeMs, type TimeFormat, writeTime } from "./signature/time.ts";
 export { type SignatureVector, signatureVectors } from "./signature/vectors.ts";
 export {
-  type HeaderSource,
+  type Refusal,
   type VerifyFailure,
   type VerifyInput,
   type VerifyResult,
   verify,
 } from "./signature/verify.ts";
+export { signedContents } from "./signature/web-crypto.ts";
 export { writeSignatureHeaders } from "./signature/write-headers.ts";
+export type { Challenge, IdPlace, Path, Place, Vendor } from "./vendors/vendor.ts";
+export { type VendorName, vendors } from "./vendors/vendors.ts";

@@ -55,13 +55,15 @@ function signaturesOf(scheme: Scheme, message: SignedMessage, secrets: readonly 
   return signatures;
 }
 
+const HMAC_HASHES = { "hmac-sha256": "sha256", "hmac-sha1": "sha1" } as const;
+
 function signatureOf(scheme: Scheme, key: KeyObject, parts: readonly SignedPart[]): string {
   if (scheme.algorithm === "ed25519") {
     // Ed25519 reads its message twice (RFC 8032 §5.1.6), so here the parts are joined.
     const content = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
     return signEd25519(null, content, key).toString(scheme.encoding);
   }
-  const hmac = createHmac("sha256", key);
+  const hmac = createHmac(HMAC_HASHES[scheme.algorithm], key);
   for (const part of parts) hmac.update(part);
   return hmac.digest(scheme.encoding);
 }

@@ -128,13 +128,13 @@ describe("verify says why not", () => {
       "a signature of no form",
       async () => (await request(["--scheme", "t-v1"])).replace(/t=\d+,v1=\S+/, "nonsense"),
       ["--secret", secret],
-      "not written as this scheme writes it",
+      "the header X-Webhook-Signature is not written as t-v1 is",
     ],
     [
       "an id that was dropped",
       async () => (await request(["--scheme", "standard-webhooks"])).replace(/^webhook-id:.*\r\n/m, ""),
       ["--secret", secret],
-      "a header that it needs is missing",
+      "the header webhook-id is missing",
     ],
   ])("%s", async (_what, make, args, says) => {
     const result = await verify(args, { stdin: await make() });

@@ -1,12 +1,15 @@
 // How a secret string becomes the bytes of a key. Null means: not a secret of that kind, so this scheme skips it.
+import { decode } from "../encoding.ts";
 import { isAsymmetric, type ParsedSecret, parseSecret } from "../secrets.ts";
 
 /**
  * `text`: the UTF-8 bytes of the whole string, prefix and all, as Stripe and GitHub receivers do.
  * `base64`: what stands behind `whsec_`, as Standard Webhooks does; the prefix may be left out.
- * `ed25519`: `whsk_` to sign, `whpk_` (or `whsk_`) to verify.
+ * `ed25519`: `whsk_` to sign; `whpk_` (or `whsk_`) or 64 hex digits, as Discord shows its public key, to verify.
  */
 export type KeyKind = "text" | "base64" | "ed25519";
+
+const PUBLIC_KEY_HEX = /^[0-9a-f]{64}$/;
 
 type KeyBytes = Uint8Array<ArrayBuffer>;
 
@@ -18,6 +21,7 @@ export function signingKeyBytes(kind: KeyKind, secret: string): KeyBytes | null 
 
 export function verifyingKeyBytes(kind: KeyKind, secret: string): KeyBytes | null {
   if (kind !== "ed25519") return sharedKeyBytes(kind, secret);
+  if (PUBLIC_KEY_HEX.test(secret)) return decode("hex", secret);
   const parsed: ParsedSecret | null = parseSecret(secret);
   return parsed === null || parsed.kind === "shared" ? null : parsed.publicKey;
 }

@@ -4,11 +4,12 @@ import type { Encoding } from "../encoding.ts";
 import type { HeaderNames } from "../headers.ts";
 import type { SignatureFormat } from "./formats.ts";
 import type { KeyKind } from "./keys.ts";
+import type { TimeFormat } from "./time.ts";
 
 /** To add one: a file with such an object, a line in `schemes.ts`, and vectors. */
 export interface Scheme {
   readonly name: string;
-  readonly algorithm: "hmac-sha256" | "ed25519";
+  readonly algorithm: Algorithm;
   /** How a secret string becomes key bytes. */
   readonly key: KeyKind;
   /** How the bytes of a signature are written. */
@@ -23,6 +24,14 @@ export interface Scheme {
     readonly id?: HeaderName;
     readonly timestamp?: HeaderName;
   };
+  /** How the time is written wherever it stands; seconds when left out. */
+  readonly timeFormat?: TimeFormat;
+  /** Where a signed body of JSON holds the time, when no header does. */
+  readonly timeInBody?: readonly string[];
+  /** Set when the URL is signed: how the sender may have spelt it (2 at most), the spelling to sign with first. */
+  readonly signedUrls?: (url: string) => readonly string[];
+  /** The SHA-256 in hex that the body must have when the signed text holds that in its place; null when it does not. */
+  readonly bodyDigest?: (message: SignedMessage) => string | null;
   /** How the value of the signature header is written and read. */
   readonly format: SignatureFormat;
   /** Set when other schemes write to the same signature header: where this one's items go, after a space. */
@@ -31,13 +40,18 @@ export interface Scheme {
 
 export type HeaderName = (names: HeaderNames) => string;
 export type SignedPart = string | Uint8Array;
+export type Algorithm = "hmac-sha256" | "hmac-sha1" | "ed25519";
 
 export interface SignedMessage {
   readonly id: string;
-  /** Unix seconds of the attempt, as the text in the header. */
+  /** The time of the attempt, as the text in the header: Unix seconds, or what `timeFormat` says. */
   readonly timestamp: string;
   /** Exactly the bytes that are sent. */
   readonly body: Uint8Array;
+  /** The two below are needed only where `signedUrls` is set. */
+  readonly method?: string | undefined;
+  /** As the sender addresses the receiver, query and all. */
+  readonly url?: string | undefined;
 }
 
-export const SIGNATURE_BYTES = { "hmac-sha256": 32, ed25519: 64 } as const;
+export const SIGNATURE_BYTES = { "hmac-sha256": 32, "hmac-sha1": 20, ed25519: 64 } as const;

@@ -1,10 +1,9 @@
 // Signing where there is no node:crypto: test requests for a receiver, tools, the browser.
 import { encode } from "../encoding.ts";
 import { headerNames } from "../headers.ts";
-import { signingKeyBytes } from "./keys.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
 import { schemeNamed } from "./schemes.ts";
-import { joinParts, signBytes } from "./web-crypto.ts";
+import { signBytes, signedContents, signingKey } from "./web-crypto.ts";
 import { writeSignatureHeaders } from "./write-headers.ts";
 
 export interface SignInput extends SignedMessage {
@@ -27,10 +26,10 @@ export async function sign(input: SignInput): Promise<Record<string, string>> {
 }
 
 async function signaturesOf(scheme: Scheme, input: SignInput): Promise<string[]> {
-  const content = joinParts(scheme.signedParts(input));
+  const [content] = signedContents(scheme, input) as [Uint8Array<ArrayBuffer>];
   const signatures: string[] = [];
   for (const secret of input.secrets) {
-    const key = signingKeyBytes(scheme.key, secret);
+    const key = await signingKey(scheme, secret);
     if (key !== null) signatures.push(encode(scheme.encoding, await signBytes(scheme, key, content)));
   }
   if (signatures.length === 0)

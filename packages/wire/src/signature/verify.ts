@@ -1,10 +1,11 @@
 // The receiver's question: did the holder of one of these secrets send exactly these bytes, and just now?
 import { decode } from "../encoding.ts";
-import { type HeaderNames, headerNames } from "../headers.ts";
-import { verifyingKeyBytes } from "./keys.ts";
-import { type Scheme, SIGNATURE_BYTES } from "./scheme.ts";
+import { headerNames } from "../headers.ts";
+import { type HeaderSource, malformed, readSignature } from "./read-signature.ts";
+import type { Scheme, SignedMessage } from "./scheme.ts";
 import { schemeNamed } from "./schemes.ts";
-import { joinParts, matchesAny } from "./web-crypto.ts";
+import { readTimeMs, timeProblem } from "./time.ts";
+import { equalInConstantTime, matchesAny, signedContents, verifyingKey } from "./web-crypto.ts";
 
 export interface VerifyInput {
   readonly scheme: Scheme | string;
@@ -14,48 +15,71 @@ export interface VerifyInput {
   readonly body: Uint8Array;
   /** All that may have signed, so that a secret can be changed without a gap. */
   readonly secrets: readonly string[];
+  /** Needed, with `url`, only by schemes that sign the URL. */
+  readonly method?: string | undefined;
+  /** As the sender addressed it: https, public host name, path and query. */
+  readonly url?: string | undefined;
   readonly headerPrefix?: string;
   /** Default 300, into the past and the future. `Infinity` for requests that waited in a queue. */
   readonly toleranceSeconds?: number;
   readonly now?: Date;
 }
 
-export type HeaderSource =
-  | { get(name: string): string | null }
-  | Readonly<Record<string, string | readonly string[] | undefined>>;
+/**
+ * `too_old` and `too_new` are said only of a request that was truly signed; `body_changed` only by
+ * `explainRefusal`, which looks closer at `no_match`.
+ */
+export type VerifyFailure =
+  | "header_missing"
+  | "malformed"
+  | "no_match"
+  | "body_changed"
+  | "too_old"
+  | "too_new";
 
-/** `too_old` and `too_new` are said only of a request that was truly signed. */
-export type VerifyFailure = "header_missing" | "malformed" | "no_match" | "too_old" | "too_new";
-export type VerifyResult = { readonly ok: true } | { readonly ok: false; readonly reason: VerifyFailure };
-
-const TIMESTAMP = /^\d{1,12}$/;
-// The standard forbids a dot, by which the end of the id could be moved. 255 is far above any id in use.
-const MESSAGE_ID = /^[\x21-\x2d\x2f-\x7e]{1,255}$/;
-const MAX_SIGNATURE_HEADER_LENGTH = 8192;
-
-/** Throws only for wrong arguments: no secret this scheme can use, a tolerance that is not a number. */
-export async function verify(input: VerifyInput): Promise<VerifyResult> {
-  const scheme = typeof input.scheme === "string" ? schemeNamed(input.scheme) : input.scheme;
-  const keys = usableKeys(scheme, input.secrets);
-  const tolerance = checkedTolerance(input.toleranceSeconds);
-
-  const received = readRequest(scheme, headerNames(input.headerPrefix), input.headers);
-  if (typeof received === "string") return { ok: false, reason: received };
-
-  const { id, timestamp, signatures } = received;
-  const content = joinParts(
-    scheme.signedParts({ id: id ?? "", timestamp: timestamp ?? "", body: input.body }),
-  );
-  let matched = false;
-  for (const key of keys) matched = (await matchesAny(scheme, key, content, signatures)) || matched;
-  if (!matched) return { ok: false, reason: "no_match" };
-
-  const reason = timestamp === null ? null : untimely(Number(timestamp), tolerance, input.now ?? new Date());
-  return reason === null ? { ok: true } : { ok: false, reason };
+export interface Refusal {
+  readonly ok: false;
+  readonly reason: VerifyFailure;
+  /** For the log, never for the sender: which header, what is wrong with it, by how many seconds. */
+  readonly detail: string;
 }
 
-function usableKeys(scheme: Scheme, secrets: readonly string[]): Uint8Array<ArrayBuffer>[] {
-  const keys = secrets.map((secret) => verifyingKeyBytes(scheme.key, secret)).filter((key) => key !== null);
+export type VerifyResult = { readonly ok: true } | Refusal;
+
+/** Throws only for wrong arguments: no secret this scheme can use, no URL where it is signed, a tolerance that is no number. */
+export async function verify(input: VerifyInput): Promise<VerifyResult> {
+  const scheme = typeof input.scheme === "string" ? schemeNamed(input.scheme) : input.scheme;
+  const keys = await usableKeys(scheme, input.secrets);
+  const tolerance = checkedTolerance(input.toleranceSeconds);
+
+  const received = readSignature(scheme, headerNames(input.headerPrefix), input.headers);
+  if ("ok" in received) return received;
+
+  const { body, method, url } = input;
+  const { id, timestamp, signatures } = received;
+  const message: SignedMessage = { id, timestamp, body, method, url };
+  let matched = false;
+  for (const content of signedContents(scheme, message)) {
+    for (const key of keys) matched = (await matchesAny(scheme, key, content, signatures)) || matched;
+  }
+  if (!matched) {
+    return { ok: false, reason: "no_match", detail: "no secret given has signed these bytes" };
+  }
+  if (!(await isBodyPromised(scheme, message))) {
+    const detail = "the URL was signed, but the body is not the one whose SHA-256 it holds";
+    return { ok: false, reason: "body_changed", detail };
+  }
+  const signedAtMs = scheme.timeInBody === undefined ? received.signedAtMs : timeInBody(scheme, body);
+  if (typeof signedAtMs === "string") return malformed(signedAtMs);
+  return untimely(signedAtMs, tolerance, input.now ?? new Date()) ?? { ok: true };
+}
+
+async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<CryptoKey[]> {
+  const keys: CryptoKey[] = [];
+  for (const secret of secrets) {
+    const key = await verifyingKey(scheme, secret);
+    if (key !== null) keys.push(key);
+  }
   if (keys.length > 0) return keys;
   throw new TypeError(`None of the secrets given can verify the scheme "${scheme.name}".`);
 }
@@ -65,59 +89,35 @@ function checkedTolerance(seconds = 300): number {
   throw new RangeError(`toleranceSeconds is a number from 0 to Infinity, not ${seconds}.`);
 }
 
-interface Received {
-  readonly id: string | null;
-  readonly timestamp: string | null;
-  readonly signatures: readonly Uint8Array<ArrayBuffer>[];
+/** True unless the signed text holds a digest in place of the body, and the body has another. */
+async function isBodyPromised(scheme: Scheme, message: SignedMessage): Promise<boolean> {
+  const digest = scheme.bodyDigest?.(message) ?? null;
+  if (digest === null) return true;
+  const actual = await crypto.subtle.digest("SHA-256", message.body as Uint8Array<ArrayBuffer>);
+  const promised = decode("hex", digest);
+  return promised !== null && equalInConstantTime(promised, new Uint8Array(actual));
 }
 
-function readRequest(scheme: Scheme, names: HeaderNames, source: HeaderSource): Received | VerifyFailure {
-  const where = scheme.headers;
-  const values = valuesOf(source, where.signature(names));
-  const ids = where.id && valuesOf(source, where.id(names));
-  const timestamps = where.timestamp && valuesOf(source, where.timestamp(names));
-  const needed = [values, ids, timestamps].filter((found) => found !== undefined);
-  if (needed.some((found) => found.length === 0)) return "header_missing";
-  if (needed.some((found) => found.length > 1)) return "malformed";
-  if (where.signatureNext) values.push(...valuesOf(source, where.signatureNext(names)));
-
-  const signatures: string[] = [];
-  const times = [...(timestamps ?? [])];
-  for (const value of values) {
-    const read = value.length > MAX_SIGNATURE_HEADER_LENGTH ? null : scheme.format.read(value);
-    if (read === null) return "malformed";
-    signatures.push(...read.signatures);
-    if (read.timestamp !== null) times.push(read.timestamp);
+/** Milliseconds, or what is wrong. The body is authentic by now, so parsing it serves nobody else. */
+function timeInBody(scheme: Scheme, body: Uint8Array): number | string {
+  const path = scheme.timeInBody as readonly string[];
+  const format = scheme.timeFormat ?? "seconds";
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return `the body is not JSON, and should hold the time in ${path.join(".")}`;
   }
-  const [id = null] = ids ?? [];
-  const [timestamp = null] = times;
-  if (id !== null && !MESSAGE_ID.test(id)) return "malformed";
-  if (timestamp !== null && !TIMESTAMP.test(timestamp)) return "malformed";
-
-  const decoded = signatures
-    .map((text) => decode(scheme.encoding, text))
-    .filter((bytes) => bytes?.length === SIGNATURE_BYTES[scheme.algorithm]);
-  // A list that has items, but none of this version, is well-formed: it does not match.
-  if (signatures.length > 0 && decoded.length === 0) return "malformed";
-  return { id, timestamp, signatures: decoded as Uint8Array<ArrayBuffer>[] };
+  for (const name of path) value = (value as Record<string, unknown> | null | undefined)?.[name];
+  const text = typeof value === "number" || typeof value === "string" ? String(value) : "";
+  return readTimeMs(text, format) ?? `the time in ${path.join(".")} of the body ${timeProblem(text, format)}`;
 }
 
-function untimely(timestamp: number, tolerance: number, now: Date): "too_old" | "too_new" | null {
-  const age = Math.floor(now.getTime() / 1000) - timestamp;
-  if (age > tolerance) return "too_old";
-  return -age > tolerance ? "too_new" : null;
-}
-
-/** Empty values count as absent. */
-function valuesOf(source: HeaderSource, name: string): string[] {
-  if (hasGet(source)) return [source.get(name) ?? ""].filter(Boolean);
-  const wanted = name.toLowerCase();
-  return Object.entries(source)
-    .filter(([key]) => key.toLowerCase() === wanted)
-    .flatMap(([, value]) => value ?? [])
-    .filter(Boolean);
-}
-
-function hasGet(source: HeaderSource): source is { get(name: string): string | null } {
-  return typeof source.get === "function";
+function untimely(signedAtMs: number | null, tolerance: number, now: Date): Refusal | null {
+  if (signedAtMs === null) return null;
+  const age = Math.floor(now.getTime() / 1000) - Math.floor(signedAtMs / 1000);
+  if (Math.abs(age) <= tolerance) return null;
+  const [reason, direction] = age > 0 ? (["too_old", "past"] as const) : (["too_new", "future"] as const);
+  const detail = `the timestamp lies ${Math.abs(age)} seconds in the ${direction}; ${tolerance} are allowed`;
+  return { ok: false, reason, detail };
 }

@@ -1,41 +1,63 @@
-// The two algorithms on WebCrypto, which browsers, workers and every server runtime have.
-import type { Scheme, SignedPart } from "./scheme.ts";
+// The algorithms on WebCrypto, which browsers, workers and every server runtime have.
+import { signingKeyBytes, verifyingKeyBytes } from "./keys.ts";
+import type { Scheme, SignedMessage, SignedPart } from "./scheme.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-const HMAC = { name: "HMAC", hash: "SHA-256" };
+const HMAC = {
+  "hmac-sha256": { name: "HMAC", hash: "SHA-256" },
+  "hmac-sha1": { name: "HMAC", hash: "SHA-1" },
+} as const;
 const encoder = new TextEncoder();
 // RFC 8410 §7: an ed25519 private key in PKCS #8 is this and the 32 bytes of the seed.
 const PKCS8_HEAD = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
-export async function signBytes(scheme: Scheme, key: Bytes, content: Bytes): Promise<Bytes> {
-  if (scheme.algorithm === "hmac-sha256") return hmac(key, content);
-  const pkcs8 = new Uint8Array([...PKCS8_HEAD, ...key]);
-  const privateKey = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", false, ["sign"]);
-  return new Uint8Array(await crypto.subtle.sign("Ed25519", privateKey, content));
+/** Null when the secret is not one that this scheme signs with. */
+export function signingKey(scheme: Scheme, secret: string): Promise<CryptoKey | null> {
+  return keyFor(scheme, secret, "sign");
+}
+
+/** Null when the secret is not one that this scheme verifies with. */
+export function verifyingKey(scheme: Scheme, secret: string): Promise<CryptoKey | null> {
+  return keyFor(scheme, secret, "verify");
+}
+
+export async function signBytes(scheme: Scheme, key: CryptoKey, content: Bytes): Promise<Bytes> {
+  const algorithm = scheme.algorithm === "ed25519" ? "Ed25519" : "HMAC";
+  return new Uint8Array(await crypto.subtle.sign(algorithm, key, content));
 }
 
 /** True when one of the signatures is that of the content under the key. */
 export async function matchesAny(
   scheme: Scheme,
-  key: Bytes,
+  key: CryptoKey,
   content: Bytes,
   signatures: readonly Bytes[],
 ): Promise<boolean> {
   let matched = false;
-  if (scheme.algorithm === "hmac-sha256") {
-    const expected = await hmac(key, content);
-    for (const signature of signatures) matched = equalInConstantTime(expected, signature) || matched;
+  if (scheme.algorithm === "ed25519") {
+    for (const signature of signatures) {
+      matched = (await crypto.subtle.verify("Ed25519", key, signature, content)) || matched;
+    }
     return matched;
   }
-  const publicKey = await crypto.subtle.importKey("raw", key, "Ed25519", false, ["verify"]);
-  for (const signature of signatures) {
-    matched = (await crypto.subtle.verify("Ed25519", publicKey, signature, content)) || matched;
-  }
+  const expected = await signBytes(scheme, key, content);
+  for (const signature of signatures) matched = equalInConstantTime(expected, signature) || matched;
   return matched;
 }
 
-export function joinParts(parts: readonly SignedPart[]): Bytes {
+/** What was signed, once for each way in which the sender may have spelt the URL. */
+export function signedContents(scheme: Scheme, message: SignedMessage): Bytes[] {
+  if (scheme.signedUrls === undefined) return [joinParts(scheme.signedParts(message))];
+  if (message.url === undefined || message.method === undefined) {
+    throw new TypeError(`The scheme "${scheme.name}" signs the URL: give method and url.`);
+  }
+  return scheme.signedUrls(message.url).map((url) => joinParts(scheme.signedParts({ ...message, url })));
+}
+
+function joinParts(parts: readonly SignedPart[]): Bytes {
+  const [only] = parts;
+  if (parts.length === 1 && typeof only === "object") return only as Bytes;
   const pieces = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));
   const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
   let at = 0;
@@ -46,13 +68,39 @@ export function joinParts(parts: readonly SignedPart[]): Bytes {
   return bytes;
 }
 
-async function hmac(key: Bytes, content: Bytes): Promise<Bytes> {
-  const imported = await crypto.subtle.importKey("raw", key, HMAC, false, ["sign"]);
-  return new Uint8Array(await crypto.subtle.sign("HMAC", imported, content));
+// Importing a key costs three times the HMAC of 1 KB. Secrets come from settings, not from requests, so that a
+// receiver holds a handful; the bound is for a process that serves many.
+const MAX_KEYS_OF_A_KIND = 1_000;
+const imported = new Map<string, Map<string, CryptoKey | null>>();
+
+async function keyFor(scheme: Scheme, secret: string, use: "sign" | "verify"): Promise<CryptoKey | null> {
+  const kind = `${scheme.algorithm} ${scheme.key} ${use}`;
+  let keys = imported.get(kind);
+  if (keys === undefined) {
+    keys = new Map();
+    imported.set(kind, keys);
+  }
+  const known = keys.get(secret);
+  if (known !== undefined) return known;
+  const key = await importKey(scheme, secret, use);
+  if (keys.size >= MAX_KEYS_OF_A_KIND) keys.clear();
+  keys.set(secret, key);
+  return key;
+}
+
+async function importKey(scheme: Scheme, secret: string, use: "sign" | "verify"): Promise<CryptoKey | null> {
+  const bytes = (use === "sign" ? signingKeyBytes : verifyingKeyBytes)(scheme.key, secret);
+  if (bytes === null) return null;
+  if (scheme.algorithm !== "ed25519") {
+    return crypto.subtle.importKey("raw", bytes, HMAC[scheme.algorithm], false, ["sign"]);
+  }
+  if (use === "verify") return crypto.subtle.importKey("raw", bytes, "Ed25519", false, ["verify"]);
+  const pkcs8 = new Uint8Array([...PKCS8_HEAD, ...bytes]);
+  return crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", false, ["sign"]);
 }
 
 /** The time taken does not tell how many leading bytes were right. */
-function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
+export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
   for (let at = 0; at < a.length; at++) difference |= (a[at] as number) ^ (b[at] as number);

@@ -1,5 +1,6 @@
 // Tries every scheme whose header is there, and says of each what holds or what does not.
 import {
+  explainRefusal,
   findScheme,
   headerNames,
   schemes,
@@ -48,50 +49,11 @@ function isCandidate(name: string, { headers }: RawRequest, { secrets, headerPre
 }
 
 async function tryScheme(scheme: string, { headers, body }: RawRequest, terms: Terms): Promise<Finding> {
-  const result = await verify({ scheme, headers, body, ...terms });
+  const input = { scheme, headers, body, ...terms };
+  const result = await verify(input);
   if (result.ok) return { scheme, ok: true, reason: null, message: "signed with the secret given, just now" };
-  const { reason } = result;
-  const message =
-    reason === "no_match" ? await whyNoMatch(scheme, { headers, body }, terms) : MESSAGES[reason];
-  return { scheme, ok: false, reason, message };
-}
-
-const MESSAGES: Readonly<Record<Exclude<VerifyFailure, "no_match">, string>> = {
-  header_missing:
-    "a header that it needs is missing. A proxy may drop it: compare with what `posthorn deliveries get` says was sent",
-  malformed: "the signature header is not written as this scheme writes it",
-  too_old:
-    "the secret is right and the body untouched, but the timestamp is older than allowed: a request that is sent again, or a clock that is wrong here",
-  too_new:
-    "the secret is right and the body untouched, but the timestamp lies in the future: a clock is wrong here or at the sender",
-};
-
-/** A body changed in a usual way would match when the change is undone; if none does, the secret is another. */
-async function whyNoMatch(scheme: string, { headers, body }: RawRequest, terms: Terms): Promise<string> {
-  const timeless = { ...terms, toleranceSeconds: Number.POSITIVE_INFINITY };
-  for (const [change, undone] of usualChanges(body)) {
-    if ((await verify({ scheme, headers, body: undone, ...timeless })).ok) {
-      return `the secret is right, but the body was changed on the way: ${change}`;
-    }
-  }
-  return "no secret given has signed these bytes. Either the secret is another endpoint's or was rotated, or the body was changed; sign the raw bytes, before any JSON parser touches them";
-}
-
-function* usualChanges(body: Uint8Array): Generator<[change: string, undone: Uint8Array]> {
-  const text = Buffer.from(body).toString("utf8");
-  const bytes = (changed: string): Uint8Array => Buffer.from(changed, "utf8");
-  if (/\r?\n$/.test(text)) yield ["a line end was added", bytes(text.replace(/\r?\n$/, ""))];
-  if (text.includes("\r\n")) yield ["line ends became CRLF", bytes(text.replaceAll("\r\n", "\n"))];
-  if (text.startsWith("\u{feff}")) yield ["a byte order mark was added", bytes(text.slice(1))];
-  yield ["its last line end is missing", bytes(`${text}\n`)];
-  try {
-    yield [
-      "the JSON was parsed and written again with other spaces",
-      bytes(JSON.stringify(JSON.parse(text))),
-    ];
-  } catch {
-    // no JSON: then it was not rewritten as JSON
-  }
+  const { reason, hint } = await explainRefusal(input, result, "thorough");
+  return { scheme, ok: false, reason, message: hint };
 }
 
 function nothingToVerify({ headers }: RawRequest, { headerPrefix }: Terms): Error {

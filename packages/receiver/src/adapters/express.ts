@@ -1,0 +1,35 @@
+// Express 4 and 5.
+import type { Receives } from "../model.ts";
+import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeAnswer } from "./node-request.ts";
+
+export type { NodeRequest, NodeResponse } from "./node-request.ts";
+
+/** Of Express's `Request`. */
+export interface ExpressRequest extends NodeRequest {
+  /** Believes a proxy when the setting `trust proxy` says so. */
+  readonly protocol: string;
+  readonly originalUrl: string;
+  /** Bytes from `express.raw()`. */
+  readonly body?: unknown;
+  /** Bytes that a `verify` function kept, or Firebase and Google Cloud Functions. */
+  readonly rawBody?: unknown;
+}
+
+/** `app.all("/webhooks", expressHandler(receiver))`, before `app.use(express.json())` or without it. */
+export function expressHandler(
+  receiver: Receives,
+): (request: ExpressRequest, response: NodeResponse, next: (error: unknown) => void) => void {
+  return (request, response, next) => {
+    const url = urlOf(request, request.originalUrl, request.protocol);
+    receiveFrom(receiver, request, { url, left: [request.body, request.rawBody], notRaw })
+      .then((answer) => writeAnswer(response, answer))
+      .catch(next);
+  };
+}
+
+const notRaw = {
+  reason: "express.json(), or another body parser, ran first",
+  fix:
+    "Put the webhook route above app.use(express.json()), or give it express.raw({ type: () => true, " +
+    'limit: "1mb" }) as its only parser.',
+};

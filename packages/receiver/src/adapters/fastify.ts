@@ -1,0 +1,53 @@
+// Fastify 5, as a plugin whose parsers are its own: routes outside of it keep theirs.
+import type { Receives } from "../model.ts";
+import { type NodeRequest, receiveFrom } from "./node-request.ts";
+
+export type { NodeRequest } from "./node-request.ts";
+
+/** Of `FastifyRequest`. Protocol and host believe a proxy when `trustProxy` says so. */
+export interface FastifyRequest {
+  readonly raw: NodeRequest;
+  readonly protocol: string;
+  readonly host: string;
+  readonly originalUrl: string;
+}
+
+/** Of `FastifyReply`. */
+export interface FastifyReply {
+  code(status: number): unknown;
+  headers(headers: Record<string, string>): unknown;
+  send(body?: Uint8Array): unknown;
+}
+
+/** Of `FastifyInstance`. */
+export interface FastifyInstance {
+  removeAllContentTypeParsers(): void;
+  addContentTypeParser(
+    contentType: string,
+    parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
+  ): unknown;
+  all(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): unknown;
+}
+
+/** `fastify.register(fastifyPlugin(receiver), { prefix: "/webhooks" })` */
+export function fastifyPlugin(receiver: Receives): (instance: FastifyInstance) => Promise<void> {
+  return async (instance) => {
+    instance.removeAllContentTypeParsers();
+    // leaves the body in the stream: the receiver reads it, and stops at its limit
+    instance.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    instance.all("/", async (request, reply) => {
+      const url = `${request.protocol}://${request.host}${request.originalUrl}`;
+      const left = ["rawBody" in request && request.rawBody];
+      const answer = await receiveFrom(receiver, request.raw, { url, left, notRaw });
+      reply.code(answer.status);
+      reply.headers({ ...answer.headers });
+      // bytes, since Fastify adds a charset to the content type of a text
+      return reply.send(answer.body === "" ? undefined : new TextEncoder().encode(answer.body));
+    });
+  };
+}
+
+const notRaw = {
+  reason: "a preParsing hook of this Fastify application read it first",
+  fix: "Register the plugin where that hook does not apply, or let the hook keep the bytes as request.rawBody.",
+};

@@ -1,0 +1,73 @@
+// The events by which Lambda is told of a request. Four senders, two shapes: REST APIs (version 1.0) and load balancers
+// name the method at the top, HTTP APIs (version 2.0) and function URLs under `requestContext.http`.
+import type { HeaderSource } from "@posthorn/wire";
+import { readHeader } from "../headers.ts";
+
+export interface LambdaEvent {
+  readonly httpMethod?: string;
+  readonly path?: string;
+  readonly rawPath?: string;
+  readonly rawQueryString?: string;
+  readonly queryStringParameters?: Readonly<Record<string, string | undefined>> | null;
+  readonly multiValueQueryStringParameters?: Readonly<Record<string, readonly string[] | undefined>> | null;
+  readonly headers?: Readonly<Record<string, string | undefined>> | null;
+  /** Always from a REST API; from a load balancer when its target group says so, and then instead of `headers`. */
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null;
+  readonly requestContext: {
+    readonly domainName?: string;
+    /** With the stage, unlike `path`. */
+    readonly path?: string;
+    readonly http?: { readonly method: string };
+    readonly elb?: object;
+  };
+  readonly body?: unknown;
+  readonly isBase64Encoded?: boolean;
+}
+
+export interface LambdaResult {
+  readonly statusCode: number;
+  readonly headers: Record<string, string>;
+  /** Where the event had them: a load balancer that sends many reads many. */
+  readonly multiValueHeaders?: Record<string, string[]>;
+  readonly body: string;
+  readonly isBase64Encoded: false;
+}
+
+export function headersOfEvent({ multiValueHeaders, headers }: LambdaEvent): HeaderSource {
+  return multiValueHeaders ?? headers ?? {};
+}
+
+export function urlOfEvent(event: LambdaEvent): string {
+  const { requestContext, rawPath, rawQueryString } = event;
+  const host = requestContext.domainName ?? readHeader(headersOfEvent(event), "host") ?? "localhost";
+  if (rawPath !== undefined) return `https://${host}${rawPath}${rawQueryString ? `?${rawQueryString}` : ""}`;
+  if (!requestContext.elb) return `https://${host}${requestContext.path ?? event.path}${queryOf(event)}`;
+  // a load balancer overwrites this header, so it can be believed
+  const scheme = readHeader(headersOfEvent(event), "x-forwarded-proto") ?? "https";
+  return `${scheme}://${host}${event.path}${queryOf(event)}`;
+}
+
+/** REST APIs decode the query, so its spelling is ours, not the sender's; load balancers pass it on as it came. */
+function queryOf(event: LambdaEvent): string {
+  const many = Object.entries(event.multiValueQueryStringParameters ?? {});
+  const single = Object.entries(event.queryStringParameters ?? {});
+  const pairs = (many.length > 0 ? many : single).flatMap(([name, values]) =>
+    [values ?? []].flat().map((value) => [name, value] as const),
+  );
+  if (pairs.length === 0) return "";
+  const write = event.requestContext.elb ? (text: string) => text : encodeURIComponent;
+  return `?${pairs.map(([name, value]) => `${write(name)}=${write(value)}`).join("&")}`;
+}
+
+export function bodyOfEvent({ body, isBase64Encoded = false }: LambdaEvent): Uint8Array | null {
+  if (body === null || body === undefined) return new Uint8Array();
+  if (typeof body !== "string") return null;
+  return isBase64Encoded ? bytesOfBase64(body) : new TextEncoder().encode(body);
+}
+
+function bytesOfBase64(text: string): Uint8Array {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}

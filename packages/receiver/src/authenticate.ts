@@ -1,0 +1,35 @@
+// Which source a request is from, proven by its signature. Nothing before this may touch the store.
+import { unauthorized } from "./answers.ts";
+import type { Authentic } from "./model.ts";
+import { Refused } from "./refused.ts";
+import type { Authentication, AuthenticationTerms, RawRequest, Source } from "./source.ts";
+
+export async function authenticate(
+  request: RawRequest,
+  sources: readonly Source[],
+  terms: AuthenticationTerms,
+): Promise<{ readonly authentic: Authentic; readonly source: Source } | Refused> {
+  const refusals: { readonly source: Source; readonly refusal: Refusal }[] = [];
+  for (const source of sources) {
+    if (!source.isAddressed(request.headers)) continue;
+    const result = await source.authenticate(request, terms);
+    if (result.ok) {
+      const { headers, body } = request;
+      return { authentic: { source: source.name, signedId: result.signedId, headers, body }, source };
+    }
+    refusals.push({ source, refusal: result });
+  }
+  // A signature that holds but is not timely says more than those of other senders that do not hold.
+  const telling = refusals.find(({ refusal }) => UNTIMELY.has(refusal.reason)) ?? refusals[0];
+  if (telling === undefined) {
+    const names = sources.map(({ name }) => name).join(", ");
+    return new Refused(unauthorized, "header_missing", `No signature header of ${names}.`);
+  }
+  const { source, refusal } = telling;
+  const { reason, hint } = (await refusal.explain?.()) ?? { reason: refusal.reason, hint: refusal.reason };
+  return new Refused(unauthorized, reason, `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`, source.name);
+}
+
+type Refusal = Extract<Authentication, { ok: false }>;
+
+const UNTIMELY: ReadonlySet<string> = new Set(["too_old", "too_new"]);

@@ -1,0 +1,232 @@
+// CloudEvents 1.0.2 over HTTP: structured, binary and batch. Strict, since a lenient reader and a strict one may see two
+// different events in the same bytes.
+import { headersWith, readHeader } from "./headers.ts";
+import { asObject, readJson } from "./json.ts";
+import type { Authentic } from "./model.ts";
+import type { Parsed, ParsedEvent } from "./source.ts";
+
+/** The headers that decide and describe: content type, and the attributes of binary mode. */
+export const CLOUD_EVENT_HEADERS: readonly string[] = ["content-type", "ce-*"];
+
+const STRUCTURED = "application/cloudevents+json";
+const BATCH = "application/cloudevents-batch+json";
+
+/** Null when the request is not one: no such content type and no `ce-specversion`. */
+export function parseCloudEvents({ headers, body }: Authentic): Parsed | null {
+  const contentType = readHeader(headers, "content-type");
+  const mediaType = mediaTypeOf(contentType);
+  if (mediaType.startsWith("application/cloudevents-batch"))
+    return mediaType === BATCH ? batch(body) : unknownFormat(mediaType);
+  if (mediaType.startsWith("application/cloudevents"))
+    return mediaType === STRUCTURED ? structured(body) : unknownFormat(mediaType);
+  const attributes = headersWith(headers, "ce-");
+  return attributes.has("ce-specversion") ? binary(attributes, contentType, body) : null;
+}
+
+function structured(body: Uint8Array<ArrayBuffer>): Parsed {
+  const json = readJson(body);
+  return json.ok ? events([readEvent(json.value)]) : malformed(json.reason);
+}
+
+function batch(body: Uint8Array<ArrayBuffer>): Parsed {
+  const json = readJson(body);
+  if (!json.ok) return malformed(json.reason);
+  if (!Array.isArray(json.value)) return malformed("A batch is a JSON array.");
+  const texts = membersOf(new TextDecoder().decode(body));
+  const read = json.value.map((value, at) => {
+    const event = readEvent(value);
+    if (typeof event === "string") return `Member ${at} of the batch: ${event}`;
+    const alone = { headers: { "content-type": STRUCTURED }, body: new TextEncoder().encode(texts[at]) };
+    return { ...event, alone };
+  });
+  return events(read);
+}
+
+function binary(
+  headers: ReadonlyMap<string, string>,
+  contentType: string | null,
+  body: Uint8Array<ArrayBuffer>,
+): Parsed {
+  const attributes: Record<string, unknown> = {};
+  for (const [header, value] of headers) {
+    const name = header.slice("ce-".length);
+    const decoded = decodeHeader(value);
+    if (decoded === null) return malformed(`The header ${header} is not well-formed percent-encoded UTF-8.`);
+    attributes[name] = decoded;
+  }
+  if ("datacontenttype" in attributes) {
+    return malformed(
+      "In binary mode Content-Type is the content type of the data; ce-datacontenttype is not allowed.",
+    );
+  }
+  if ("data" in attributes) return malformed('An attribute cannot be called "data".');
+  if (contentType !== null) attributes.datacontenttype = contentType;
+  const data = binaryData(contentType, body);
+  if (!data.ok) return malformed(data.reason);
+  const event = readEvent({ ...attributes, data: data.value });
+  return events([
+    typeof event === "string" ? event : { ...event, payload: { ...attributes, data: data.value } },
+  ]);
+}
+
+function binaryData(contentType: string | null, body: Uint8Array<ArrayBuffer>) {
+  const mediaType = mediaTypeOf(contentType);
+  if (body.length === 0) return { ok: true, value: undefined } as const;
+  if (isJson(mediaType)) return readJson(body);
+  if (!mediaType.startsWith("text/")) return { ok: true, value: body } as const;
+  try {
+    return { ok: true, value: new TextDecoder("utf-8", { fatal: true }).decode(body) } as const;
+  } catch {
+    return { ok: false, reason: "The body is not UTF-8." } as const;
+  }
+}
+
+/** The event, or what is wrong with it as a sentence. */
+function readEvent(payload: unknown): ParsedEvent | string {
+  const object = asObject(payload);
+  if (object === null) return "A CloudEvent is a JSON object.";
+  const { data, data_base64: base64, ...rest } = object;
+  const attributes = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+  const problem = attributesProblem(attributes);
+  if (problem !== null) return problem;
+  if (base64 !== undefined && base64 !== null) {
+    if (data !== undefined) return "It has both data and data_base64.";
+    const bytes = typeof base64 === "string" ? decodeBase64(base64) : null;
+    if (bytes === null) return "data_base64 is not base64.";
+    return eventFrom(attributes, bytes, payload);
+  }
+  return eventFrom(attributes, data, payload);
+}
+
+function eventFrom(
+  attributes: Readonly<Record<string, unknown>>,
+  data: unknown,
+  payload: unknown,
+): ParsedEvent {
+  const {
+    id,
+    source,
+    type,
+    subject = null,
+    time,
+    sequence,
+    sequencetype = "Integer",
+  } = attributes as Record<string, string>;
+  const isCounted = subject !== null && sequencetype === "Integer" && /^\d{1,15}$/.test(String(sequence));
+  return {
+    // source and id name an event together; a source has no spaces
+    id: `${source} ${id}`,
+    type: type as string,
+    subject,
+    sequence: isCounted ? Number(sequence) : null,
+    createdAt: time === undefined ? null : new Date(time),
+    data,
+    payload,
+  };
+}
+
+const NAME = /^[a-z0-9]+$/;
+const URI_REFERENCE = /^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/;
+const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:./;
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+// CloudEvents §"Type System", String: no control characters, no noncharacters, no lone surrogates
+const FORBIDDEN = /\p{Cc}|\p{Noncharacter_Code_Point}|\p{Surrogate}/u;
+
+function attributesProblem(attributes: Readonly<Record<string, unknown>>): string | null {
+  for (const name of ["id", "source", "type", "specversion"]) {
+    if (typeof attributes[name] !== "string" || attributes[name] === "") return `It has no ${name}.`;
+  }
+  const { source, specversion, subject, time, dataschema, datacontenttype } = attributes;
+  if (specversion !== "1.0") return "Its specversion is not 1.0.";
+  for (const [name, value] of Object.entries(attributes)) {
+    if (!NAME.test(name)) return `"${name.slice(0, 60)}" is no name of an attribute: a-z and 0-9 only.`;
+    if (!isScalar(value)) return `The attribute ${name} is not a string, an integer of 32 bits or a boolean.`;
+    if (typeof value === "string" && FORBIDDEN.test(value))
+      return `The attribute ${name} has a forbidden character.`;
+  }
+  if (!URI_REFERENCE.test(source as string)) return "Its source is no URI reference.";
+  if (subject !== undefined && (typeof subject !== "string" || subject === ""))
+    return "Its subject is empty.";
+  if (time !== undefined && !isTime(time)) return "Its time is not as RFC 3339 has it.";
+  if (dataschema !== undefined && !(typeof dataschema === "string" && ABSOLUTE_URI.test(dataschema))) {
+    return "Its dataschema is no absolute URI.";
+  }
+  if (datacontenttype !== undefined && !/^[^\s/;]+\/[^\s/;]+/.test(String(datacontenttype))) {
+    return "Its datacontenttype is no media type.";
+  }
+  return null;
+}
+
+function isScalar(value: unknown): boolean {
+  if (typeof value === "number") return Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31;
+  return typeof value === "string" || typeof value === "boolean";
+}
+
+function isTime(time: unknown): boolean {
+  return typeof time === "string" && RFC_3339.test(time) && !Number.isNaN(Date.parse(time));
+}
+
+/** HTTP binding §3.1.3.2: unquote, then one round of percent-decoding; overlong UTF-8 does not decode. */
+function decodeHeader(value: string): string | null {
+  const unquoted = /^"(?:[^"\\]|\\.)*"$/.test(value) ? value.slice(1, -1).replace(/\\(.)/g, "$1") : value;
+  try {
+    return decodeURIComponent(unquoted);
+  } catch {
+    return null;
+  }
+}
+
+/** The texts of a JSON array's members. It was parsed before, so only strings and brackets need to be told apart. */
+function membersOf(text: string): string[] {
+  const members: string[] = [];
+  let depth = 0;
+  let begin = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === "[" || character === "{") {
+      depth += 1;
+      if (depth === 1) begin = at + 1;
+    } else if (character === "]" || character === "}") depth -= 1;
+    const isEnd = (depth === 1 && character === ",") || depth === 0;
+    if (!isEnd || begin === 0) continue;
+    const member = text.slice(begin, at).trim();
+    if (member !== "") members.push(member);
+    begin = depth === 0 ? 0 : at + 1;
+  }
+  return members;
+}
+
+function endOfString(text: string, begin: number): number {
+  let at = begin + 1;
+  while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at;
+}
+
+function decodeBase64(text: string): Uint8Array | null {
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) return null;
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+function mediaTypeOf(contentType: string | null): string {
+  return (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+function isJson(mediaType: string): boolean {
+  return mediaType.endsWith("/json") || mediaType.endsWith("+json");
+}
+
+function events(read: readonly (ParsedEvent | string)[]): Parsed {
+  const problem = read.find((event) => typeof event === "string");
+  return problem === undefined ? { kind: "events", events: read as ParsedEvent[] } : malformed(problem);
+}
+
+function unknownFormat(mediaType: string): Parsed {
+  return malformed(
+    `Of CloudEvents only ${STRUCTURED}, ${BATCH} and binary mode are understood, not ${mediaType.slice(0, 60)}.`,
+  );
+}
+
+function malformed(reason: string): Parsed {
+  return { kind: "malformed", reason };
+}

@@ -1,0 +1,42 @@
+// Dead letters for the people who look after them.
+import type { FailurePolicy } from "./decide-failure.ts";
+import type { Kit } from "./kit.ts";
+import type { MessageKey } from "./model.ts";
+import type { DeadLetter } from "./store.ts";
+import { workClaim } from "./work-claim.ts";
+
+export interface DeadLetters {
+  /** The newest first, 100 unless told; `after` is the last one of the page before. */
+  list(options?: { readonly limit?: number; readonly after?: DeadLetter }): Promise<DeadLetter[]>;
+  /** To alert on. */
+  count(): Promise<number>;
+  /** Handles it now, by its handler. When that fails it is a dead letter again. */
+  replay(key: MessageKey): Promise<ReplayResult>;
+  /** Done without being handled. False: it is not a dead letter. */
+  dismiss(key: MessageKey): Promise<boolean>;
+}
+
+/**
+ * `unknown`: it is not a dead letter. `skipped`: a worker has it now, or the sequence guard keeps it from being applied after a
+ * later one.
+ */
+export type ReplayResult = "done" | "failed" | "skipped" | "unknown";
+
+/** A person is waiting, and decides what comes next. */
+const ONCE: FailurePolicy = { afterTries: 1, delayMs: null };
+
+export function deadLettersOf<Tx>(kit: Kit<Tx>): DeadLetters {
+  const { store, settings } = kit;
+  return {
+    list: ({ limit = 100, ...rest } = {}) => store.deadLetters.list({ limit, ...rest }),
+    count: () => store.deadLetters.count(),
+    dismiss: (key) => store.deadLetters.dismiss(key),
+    async replay(key) {
+      if (!(await store.deadLetters.revive(key))) return "unknown";
+      const claim = await store.takeOne(key, settings.terms);
+      if (claim === null) return "skipped";
+      const { kind } = await workClaim(kit, claim, ONCE);
+      return kind === "done" ? "done" : kind === "running" ? "skipped" : "failed";
+    },
+  };
+}

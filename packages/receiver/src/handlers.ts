@@ -1,0 +1,122 @@
+// Which handler an event gets, and what TypeScript knows of its data.
+import type { WebhookEvent } from "./model.ts";
+import { suggest } from "./suggest.ts";
+
+/** Any validator that speaks Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
+export interface StandardSchema<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+  };
+}
+
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** Event type → schema of its data. */
+export type EventSchemas = Readonly<Record<string, StandardSchema>>;
+
+/** Event type → data, as the handlers see it. */
+export type CatalogueOf<Schemas extends EventSchemas> = {
+  readonly [Type in keyof Schemas]: Schemas[Type] extends StandardSchema<infer Data> ? Data : never;
+};
+
+/** Types without checks: `events: eventTypes<{ "order.paid": { total: number } }>()`. */
+export function eventTypes<Catalogue extends object>(): {
+  readonly [Type in keyof Catalogue & string]: StandardSchema<Catalogue[Type]>;
+} {
+  return {} as ReturnType<typeof eventTypes<Catalogue>>;
+}
+
+/** A type of the catalogue, or everything below a prefix: `order.*`. Any text without a catalogue. */
+export type Pattern<Catalogue> = string extends keyof Catalogue
+  ? string
+  : (keyof Catalogue & string) | `${string}.*`;
+
+export type EventFor<Catalogue, Type extends string> = string extends keyof Catalogue
+  ? WebhookEvent
+  : Type extends keyof Catalogue
+    ? TypedEvent<Catalogue, Type>
+    : Type extends `${infer Prefix}.*`
+      ? TypedEvent<Catalogue, keyof Catalogue & `${Prefix}.${string}`>
+      : WebhookEvent;
+
+/** A union over the types, so that comparing `event.type` narrows `event.data`. */
+type TypedEvent<Catalogue, Types extends keyof Catalogue> = [Types] extends [never]
+  ? WebhookEvent
+  : { [Type in Types]: WebhookEvent<Catalogue[Type]> & { readonly type: Type } }[Types];
+
+export interface Context<Tx> {
+  /** The transaction that the done mark is part of. Reading it throws where there is none: in mode `lease`, and with stores that have no transactions. */
+  readonly tx: Tx;
+  /** Aborted when the lease was lost: somebody else may work on the event, so stop. */
+  readonly signal: AbortSignal;
+  /** Failures so far. */
+  readonly tries: number;
+}
+
+export type Handler<Event, Tx> = (event: Event, context: Context<Tx>) => unknown;
+type AnyHandler<Tx> = Handler<WebhookEvent, Tx>;
+
+export class Handlers<Tx> {
+  readonly #exact = new Map<string, AnyHandler<Tx>>();
+  /** `order.` → handler. */
+  readonly #byPrefix = new Map<string, AnyHandler<Tx>>();
+  readonly #knownTypes: readonly string[];
+  #fallback: AnyHandler<Tx> | null = null;
+
+  constructor(schemas: EventSchemas) {
+    this.#knownTypes = Object.keys(schemas);
+  }
+
+  on(pattern: string, handler: AnyHandler<Tx>): void {
+    if (typeof handler !== "function") throw new TypeError(`The handler of "${pattern}" is not a function.`);
+    if (pattern === "*")
+      throw new TypeError('Give the handler of everything else to fallback(), not to on("*").');
+    const isPrefix = pattern.endsWith(".*");
+    if (pattern === "" || pattern.slice(0, isPrefix ? -2 : undefined).includes("*")) {
+      throw new TypeError(`"${pattern}" is no event type: \`*\` stands only at the end, as in "order.*".`);
+    }
+    this.#refuseUnknown(pattern, isPrefix);
+    const [handlers, name] = isPrefix
+      ? [this.#byPrefix, pattern.slice(0, -1)]
+      : ([this.#exact, pattern] as const);
+    if (handlers.has(name)) throw new TypeError(`"${pattern}" has a handler already; an event gets one.`);
+    handlers.set(name, handler);
+  }
+
+  fallback(handler: AnyHandler<Tx>): void {
+    if (typeof handler !== "function") throw new TypeError("The fallback is not a function.");
+    if (this.#fallback !== null)
+      throw new TypeError("There is a fallback already; an event gets one handler.");
+    this.#fallback = handler;
+  }
+
+  /** The most exact one: of the type itself, of the longest prefix, the fallback; null when nobody wants it. */
+  find(type: string): AnyHandler<Tx> | null {
+    const exact = this.#exact.get(type);
+    if (exact !== undefined) return exact;
+    for (let dot = type.lastIndexOf("."); dot > 0; dot = type.lastIndexOf(".", dot - 1)) {
+      const handler = this.#byPrefix.get(type.slice(0, dot + 1));
+      if (handler !== undefined) return handler;
+    }
+    return this.#fallback;
+  }
+
+  #refuseUnknown(pattern: string, isPrefix: boolean): void {
+    const types = this.#knownTypes;
+    const isKnown = isPrefix
+      ? types.some((type) => type.startsWith(pattern.slice(0, -1)))
+      : types.includes(pattern);
+    if (types.length === 0 || isKnown) return;
+    throw new TypeError(`\`events\` has no type "${pattern}". ${suggest(pattern, types)}`);
+  }
+}

@@ -1,0 +1,122 @@
+// Works on what the inbox holds and forgets what is past the window. Woken when this process accepts a message, it
+// looks now and then for what others accepted, for retries that are due, and for what dead processes left.
+import { backoff } from "./decide-failure.ts";
+import type { Kit } from "./kit.ts";
+import { pruneAll } from "./prune.ts";
+import type { Service } from "./service.ts";
+import type { Claim } from "./store.ts";
+import { workClaim } from "./work-claim.ts";
+
+const PRUNE_EVERY_MS = 10 * 60_000;
+/** While the store is away. */
+const MAX_REST_MS = 30_000;
+/** Outside of mode inbox only what crashed processes left is found here. */
+const IDLE_POLL_MS = 60_000;
+const INBOX_TRIES = 10;
+
+export class InboxWorker<Tx> implements Service {
+  readonly #kit: Kit<Tx>;
+  readonly #pollMs: number;
+  readonly #inHand = new Set<Promise<void>>();
+  #loop: Promise<void> | undefined;
+  #isStopped = false;
+  #isWoken = false;
+  #endRest: (() => void) | undefined;
+  #failures = 0;
+  #pruneAtMs = 0;
+
+  constructor(kit: Kit<Tx>) {
+    this.#kit = kit;
+    this.#pollMs = kit.settings.mode === "inbox" ? kit.settings.inbox.pollMs : IDLE_POLL_MS;
+  }
+
+  async start(): Promise<void> {
+    if (this.#loop !== undefined || this.#isStopped) return;
+    this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
+    this.#loop = this.#run();
+  }
+
+  /** Takes nothing more, and resolves when what it has is worked on. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#endRest?.();
+    await this.#loop;
+    await Promise.all(this.#inHand);
+  }
+
+  wake(): void {
+    this.#isWoken = true;
+    this.#endRest?.();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      this.#isWoken = false;
+      const room = this.#kit.settings.inbox.concurrency - this.#inHand.size;
+      const claims = await this.#take(room);
+      for (const claim of claims) this.#begin(claim);
+      // With all hands full the next that is free looks again; with room left there was nothing more to take.
+      await this.#rest();
+    }
+  }
+
+  async #take(room: number): Promise<Claim[]> {
+    const { store, settings, tell } = this.#kit;
+    try {
+      if (performance.now() >= this.#pruneAtMs) {
+        this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
+        await pruneAll(store, settings.terms);
+      }
+      const claims = room > 0 ? await store.take(room, settings.terms) : [];
+      this.#failures = 0;
+      return claims;
+    } catch (error) {
+      this.#failures += 1;
+      tell.failure(null, error, 0);
+      return [];
+    }
+  }
+
+  #begin(claim: Claim): void {
+    const work = this.#work(claim).finally(() => {
+      this.#inHand.delete(work);
+      // There may be more than there was room for, or the next of its subject.
+      this.wake();
+    });
+    this.#inHand.add(work);
+  }
+
+  async #work(claim: Claim): Promise<void> {
+    const { settings, tell } = this.#kit;
+    const policy = { afterTries: settings.afterTries ?? INBOX_TRIES, delayMs: backoff(settings.retries) };
+    try {
+      await workClaim(this.#kit, claim, policy);
+    } catch (error) {
+      // Left to the end of its lease.
+      tell.failure(claim.message, error, claim.tries);
+    }
+  }
+
+  async #rest(): Promise<void> {
+    if (this.#isWoken || this.#isStopped) return;
+    const ms = jittered(restMs(this.#pollMs, this.#failures));
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endRest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endRest = undefined;
+  }
+}
+
+/** A store that is away is asked less and less often. */
+function restMs(pollMs: number, failures: number): number {
+  return Math.max(pollMs, Math.min(MAX_REST_MS, pollMs * 2 ** failures));
+}
+
+/** A quarter more or less, so that many processes do not ask at the same moment. */
+function jittered(ms: number): number {
+  return ms * (0.75 + Math.random() / 2);
+}

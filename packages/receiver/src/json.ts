@@ -1,0 +1,28 @@
+// Bytes to JSON, strictly: what is not UTF-8 is refused instead of being repaired.
+
+export type Json =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: string };
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+export function readJson(body: Uint8Array): Json {
+  let text: string;
+  try {
+    text = decoder.decode(body);
+  } catch {
+    return { ok: false, reason: "The body is not UTF-8." };
+  }
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch (error) {
+    return { ok: false, reason: `The body is not JSON: ${(error as Error).message}` };
+  }
+}
+
+/** An object that is no array; null for everything else. */
+export function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}

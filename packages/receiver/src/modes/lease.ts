@@ -1,0 +1,18 @@
+// For effects that no transaction of the store's can hold. A crash in the middle leaves them; after the lease the
+// message is handled again, so they may repeat.
+import type { Outcome } from "../answers.ts";
+import type { Kit } from "../kit.ts";
+import type { Received } from "../parse-event.ts";
+import { workClaim } from "../work-claim.ts";
+import { outcomeOf } from "./outcome-of.ts";
+
+export async function handleUnderLease<Tx>(kit: Kit<Tx>, { message, event }: Received): Promise<Outcome> {
+  const { settings, handlers, store, tell } = kit;
+  if (handlers.find(event.type) === null) {
+    tell.unhandled(message);
+    return { kind: "ignored" };
+  }
+  const result = await store.claim(message, settings.terms);
+  if (result.kind !== "claimed") return outcomeOf(result, message, tell);
+  return workClaim(kit, result.claim, { afterTries: settings.afterTries, delayMs: null }, event);
+}

@@ -1,0 +1,40 @@
+// Claim, the handler's own writes and the done mark in one transaction: a crash anywhere leaves all of it or nothing.
+import type { Outcome } from "../answers.ts";
+import { decideFailure, type FailurePolicy } from "../decide-failure.ts";
+import { contextWith, type Kit } from "../kit.ts";
+import type { Received } from "../parse-event.ts";
+import type { Transactions } from "../store.ts";
+import { outcomeOf } from "./outcome-of.ts";
+
+export async function handleInTransaction<Tx>(
+  kit: Kit<Tx>,
+  transactions: Transactions<Tx>,
+  { message, event }: Received,
+): Promise<Outcome> {
+  const { settings, handlers, tell } = kit;
+  const handler = handlers.find(event.type);
+  if (handler === null) {
+    tell.unhandled(message);
+    return { kind: "ignored" };
+  }
+  let begun: { readonly tries: number } | null = null;
+  try {
+    const result = await transactions.run(message, settings.terms, async (tx, { tries }) => {
+      begun = { tries };
+      await handler(event, contextWith(tx, neverAborted, tries));
+    });
+    return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, tell);
+  } catch (error) {
+    // The store's own failure before the handler's turn; after it, a failed commit is the handler's: its writes broke a rule.
+    if (begun === null) throw error;
+    const { tries } = begun as { readonly tries: number };
+    const policy: FailurePolicy = { afterTries: settings.afterTries, delayMs: null };
+    const { failure, outcome } = decideFailure(error, tries, policy);
+    await transactions.noteFailure(message, failure).finally(() => tell.failure(message, error, tries + 1));
+    if (failure.next.kind === "dead") tell.dead(message, error, tries + 1);
+    return outcome;
+  }
+}
+
+/** The transaction holds the message, not a lease. */
+const neverAborted = new AbortController().signal;

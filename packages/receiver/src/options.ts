@@ -1,0 +1,178 @@
+// The receiver's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
+import type { EventSchemas } from "./handlers.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Source } from "./source.ts";
+import type { ClaimTerms, Store } from "./store.ts";
+import { suggest } from "./suggest.ts";
+
+export type Mode = "transactional" | "lease" | "inbox";
+
+export interface ReceiverOptions<Tx, Schemas extends EventSchemas> extends Hooks {
+  /** Who may send: `posthorn({ secrets })`, `stripe({ secrets })`, …; several share a URL when their headers differ. */
+  readonly sources: readonly Source[];
+  /** Remembers what was handled. Not to be shared with a receiver that has other handlers. */
+  readonly store: Store<Tx>;
+  /**
+   * `transactional`: the handler's writes and the done mark commit together. `lease`: for effects elsewhere, which may
+   * repeat after a crash. `inbox`: kept, acknowledged, worked on after `start()`. Default `transactional` where the store can, else `lease`.
+   */
+  readonly mode?: Mode | undefined;
+  /** Event types and the Standard Schema of their data, which is checked; or `eventTypes<…>()` for types alone. Default: any. */
+  readonly events?: Schemas | undefined;
+  /** Default 1 048 576. */
+  readonly maxBodyBytes?: number | undefined;
+  /** How old, or how far ahead, a signed time may be. Default 300. */
+  readonly toleranceSeconds?: number | undefined;
+  /** How long a silent process keeps what it is working on; renewed while it works. Default 60 000. */
+  readonly leaseMs?: number | undefined;
+  /** Days that a handled event is remembered; after that it is fresh again. Default 30. */
+  readonly windowDays?: number | undefined;
+  /** `afterTries`: failures that make a dead letter; null: only `PermanentFailure` does. Default null, in the inbox 10. */
+  readonly deadLetters?: { readonly afterTries?: number | null | undefined } | undefined;
+  /** Applies a subject's events in the order of their sequences; `gapWaitMs`: how long a later one waits for a missing one. Default: no guard. */
+  readonly order?: { readonly gapWaitMs: number } | undefined;
+  /** How long the inbox waits after a failure: doubled each time up to the maximum, a random half less. Default 1 000 and 3 600 000. */
+  readonly retries?:
+    | { readonly firstDelayMs?: number | undefined; readonly maxDelayMs?: number | undefined }
+    | undefined;
+  /** What `start()` works on at once, and how often it looks for what other processes accepted. Default 10 and 1 000. */
+  readonly inbox?:
+    | { readonly concurrency?: number | undefined; readonly pollMs?: number | undefined }
+    | undefined;
+  /** Answers the CloudEvents handshake (`OPTIONS`) of these origins, `*` for all, with so many requests a minute. Default: 405. */
+  readonly handshake?:
+    | { readonly allowedOrigins: readonly string[]; readonly rate?: number | undefined }
+    | undefined;
+  /** The time that signed times are compared with. Default: the machine's. */
+  readonly clock?: (() => Date) | undefined;
+}
+
+export interface Settings {
+  readonly mode: Mode;
+  readonly maxBodyBytes: number;
+  readonly toleranceSeconds: number;
+  readonly terms: ClaimTerms;
+  readonly afterTries: number | null;
+  readonly retries: { readonly firstDelayMs: number; readonly maxDelayMs: number };
+  readonly inbox: { readonly concurrency: number; readonly pollMs: number };
+  readonly handshake: Handshake | null;
+  readonly now: () => Date;
+}
+
+export interface Handshake {
+  readonly allowedOrigins: readonly string[];
+  /** Requests a minute; null: as many as they like. */
+  readonly rate: number | null;
+}
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MODES: readonly string[] = ["transactional", "lease", "inbox"] satisfies Mode[];
+
+export const optionNames = [
+  "sources",
+  "store",
+  "mode",
+  "events",
+  "maxBodyBytes",
+  "toleranceSeconds",
+  "leaseMs",
+  "windowDays",
+  "deadLetters",
+  "order",
+  "retries",
+  "inbox",
+  "handshake",
+  "onRefused",
+  "onConflict",
+  "onFailure",
+  "onDead",
+  "onUnhandled",
+  "clock",
+] as const satisfies readonly (keyof ReceiverOptions<unknown, EventSchemas>)[];
+
+export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>): Settings {
+  known("createReceiver", options, optionNames);
+  checkSources(options.sources);
+  const mode = modeOf(options);
+  const { deadLetters, order, retries, inbox, handshake } = options;
+  if (deadLetters !== undefined) known("deadLetters", deadLetters, ["afterTries"]);
+  if (order !== undefined) known("order", order, ["gapWaitMs"]);
+  if (retries !== undefined) known("retries", retries, ["firstDelayMs", "maxDelayMs"]);
+  if (inbox !== undefined) known("inbox", inbox, ["concurrency", "pollMs"]);
+  const afterTries = deadLetters?.afterTries;
+  const firstDelayMs = whole("retries.firstDelayMs", retries?.firstDelayMs ?? 1_000, 1, HOUR_MS);
+  return {
+    mode,
+    maxBodyBytes: whole("maxBodyBytes", options.maxBodyBytes ?? 2 ** 20, 1, 100 * 2 ** 20),
+    toleranceSeconds: whole("toleranceSeconds", options.toleranceSeconds ?? 300, 1, 86_400),
+    terms: {
+      leaseMs: whole("leaseMs", options.leaseMs ?? 60_000, 1_000, HOUR_MS),
+      windowMs: whole("windowDays", options.windowDays ?? 30, 1, 3_650) * DAY_MS,
+      order: order === undefined ? null : { gapWaitMs: whole("order.gapWaitMs", order.gapWaitMs, 0, DAY_MS) },
+    },
+    afterTries: readAfterTries(afterTries, mode),
+    retries: {
+      firstDelayMs,
+      maxDelayMs: whole("retries.maxDelayMs", retries?.maxDelayMs ?? HOUR_MS, firstDelayMs, 30 * DAY_MS),
+    },
+    inbox: {
+      concurrency: whole("inbox.concurrency", inbox?.concurrency ?? 10, 1, 1_000),
+      pollMs: whole("inbox.pollMs", inbox?.pollMs ?? 1_000, 10, 60_000),
+    },
+    handshake: handshake === undefined ? null : readHandshake(handshake),
+    now: options.clock ?? (() => new Date()),
+  };
+}
+
+function checkSources(sources: readonly Source[]): void {
+  if (!Array.isArray(sources) || sources.length === 0) {
+    throw new TypeError("createReceiver needs `sources`, such as [posthorn({ secrets: [secret] })].");
+  }
+  const names = sources.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) {
+    throw new TypeError(`Two sources are called "${twice}"; give one of them another \`name\`.`);
+  }
+}
+
+function modeOf<Tx>({ mode, store }: ReceiverOptions<Tx, EventSchemas>): Mode {
+  if (typeof store?.claim !== "function") {
+    throw new TypeError("createReceiver needs a `store`, such as memoryStore() or postgresStore(pool).");
+  }
+  const canCommitTogether = store.transactions !== null;
+  if (mode === undefined) return canCommitTogether ? "transactional" : "lease";
+  if (!MODES.includes(mode)) throw new TypeError(`There is no mode "${mode}". ${suggest(mode, MODES)}`);
+  if (mode === "transactional" && !canCommitTogether) {
+    throw new TypeError("This store has no transactions; take the mode lease or inbox, or another store.");
+  }
+  return mode;
+}
+
+function readAfterTries(afterTries: number | null | undefined, mode: Mode): number | null {
+  if (afterTries === undefined) return mode === "inbox" ? 10 : null;
+  return afterTries === null ? null : whole("deadLetters.afterTries", afterTries, 1, 1_000);
+}
+
+function readHandshake(given: NonNullable<ReceiverOptions<unknown, EventSchemas>["handshake"]>): Handshake {
+  known("handshake", given, ["allowedOrigins", "rate"]);
+  const { allowedOrigins, rate } = given;
+  if (!Array.isArray(allowedOrigins) || allowedOrigins.length === 0) {
+    throw new TypeError('handshake needs `allowedOrigins`, such as ["eventgrid.azure.net"] or ["*"].');
+  }
+  return { allowedOrigins, rate: rate === undefined ? null : whole("handshake.rate", rate, 1, 1_000_000) };
+}
+
+/** A name that nobody knows is an intention that nobody would carry out. */
+export function known(what: string, given: object, names: readonly string[]): void {
+  for (const name of Object.keys(given)) {
+    if (!names.includes(name)) {
+      throw new TypeError(`${what} has no option "${name.slice(0, 60)}". ${suggest(name, names)}`);
+    }
+  }
+}
+
+function whole(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new RangeError(`${name} is a whole number from ${least} to ${most}, not ${String(value)}.`);
+}

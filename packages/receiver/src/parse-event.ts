@@ -1,0 +1,146 @@
+// From an authentic request to messages that a store can keep and events that a handler can use.
+import { malformed } from "./answers.ts";
+import { digestOf } from "./digest.ts";
+import { PermanentFailure } from "./errors.ts";
+import type { EventSchemas, SchemaIssue } from "./handlers.ts";
+import { headersWith, readHeader } from "./headers.ts";
+import type { Answer, Authentic, Message, WebhookEvent } from "./model.ts";
+import { Refused } from "./refused.ts";
+import type { ParsedEvent, Source } from "./source.ts";
+
+export interface Received {
+  readonly message: Message;
+  readonly event: WebhookEvent;
+}
+
+export type Content =
+  | { readonly kind: "events"; readonly received: readonly Received[] }
+  | { readonly kind: "answer"; readonly answer: Answer };
+
+/** An index over source, id and subject must hold them: PostgreSQL's takes 2 700 bytes, and a character has up to 4. */
+export const MAX_ID_LENGTH = 512;
+export const MAX_TYPE_LENGTH = 256;
+export const MAX_SUBJECT_LENGTH = 512;
+
+export async function parseEvents(
+  authentic: Authentic,
+  source: Source,
+  schemas: EventSchemas,
+): Promise<Content | Refused> {
+  const parsed = source.parse(authentic);
+  if (parsed.kind === "answer") return parsed;
+  if (parsed.kind === "malformed") return notAnEvent(parsed.reason, source);
+  const received: Received[] = [];
+  for (const event of parsed.events) {
+    const problem = problemOf(event);
+    if (problem !== null) return notAnEvent(problem, source);
+    const data = await checkData(event, schemas);
+    if (!data.ok) return new Refused(malformed(data.reason), "invalid_data", data.reason, source.name);
+    received.push(await receivedFrom(event, data.value, authentic, source));
+  }
+  return { kind: "events", received };
+}
+
+/** The same for a message that comes back from the store. */
+export async function reopen(
+  message: Message,
+  sources: readonly Source[],
+  schemas: EventSchemas,
+): Promise<WebhookEvent> {
+  const source = sources.find(({ name }) => name === message.source);
+  if (source === undefined) throw new PermanentFailure(`There is no source "${message.source}" any more.`);
+  const parsed = source.parse({ ...message, signedId: message.id });
+  const [event] = parsed.kind === "events" ? parsed.events : [];
+  if (event === undefined) {
+    throw new PermanentFailure(parsed.kind === "malformed" ? parsed.reason : "The message holds no event.");
+  }
+  const data = await checkData({ type: message.type, data: event.data }, schemas);
+  if (!data.ok) throw new PermanentFailure(data.reason);
+  return eventFrom(message, data.value, event.payload);
+}
+
+async function receivedFrom(
+  event: ParsedEvent,
+  data: unknown,
+  authentic: Authentic,
+  source: Source,
+): Promise<Received> {
+  const { id, type, subject, sequence, createdAt, alone } = event;
+  const body = alone?.body ?? authentic.body;
+  const message: Message = {
+    source: source.name,
+    id,
+    digest: await digestOf(source.repeatsBody ? body : new TextEncoder().encode(id)),
+    type,
+    subject,
+    sequence,
+    createdAt,
+    headers: alone?.headers ?? keptHeaders(authentic, source),
+    body,
+  };
+  return { message, event: eventFrom(message, data, event.payload) };
+}
+
+function eventFrom(
+  { headers: _, digest: __, ...message }: Message,
+  data: unknown,
+  payload: unknown,
+): WebhookEvent {
+  return { ...message, data, payload };
+}
+
+function problemOf({ id, type, subject, sequence }: ParsedEvent): string | null {
+  return (
+    textProblem("id", id, MAX_ID_LENGTH) ??
+    textProblem("type", type, MAX_TYPE_LENGTH) ??
+    (subject === null ? null : textProblem("subject", subject, MAX_SUBJECT_LENGTH)) ??
+    (sequence === null || (Number.isSafeInteger(sequence) && sequence >= 0)
+      ? null
+      : "The sequence is not a whole number from 0 to 2^53 - 1.")
+  );
+}
+
+// PostgreSQL keeps neither NUL nor half a character.
+const UNKEEPABLE = /\0|\p{Surrogate}/u;
+
+function textProblem(what: string, text: string, maxLength: number): string | null {
+  if (typeof text !== "string" || text === "") return `The ${what} is empty.`;
+  if (text.length > maxLength) return `The ${what} has more than ${maxLength} characters.`;
+  return UNKEEPABLE.test(text) ? `The ${what} has a character that cannot be kept.` : null;
+}
+
+type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: string };
+
+async function checkData(
+  { type, data }: Pick<ParsedEvent, "type" | "data">,
+  schemas: EventSchemas,
+): Promise<Checked> {
+  const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
+  if (schema === undefined) return { ok: true, value: data };
+  const result = await schema["~standard"].validate(data);
+  if (result.issues === undefined) return { ok: true, value: result.value };
+  const issues = result.issues.slice(0, 5).map(issueText).join("; ");
+  return { ok: false, reason: `The data of ${type} does not fit its schema: ${issues}` };
+}
+
+function issueText({ path = [], message }: SchemaIssue): string {
+  const where = path.map((step) => String(typeof step === "object" ? step.key : step)).join(".");
+  return where === "" ? message : `${where}: ${message}`;
+}
+
+/** A name that ends in `*` stands for all that begin so. */
+function keptHeaders({ headers }: Authentic, { parsedHeaders }: Source): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of parsedHeaders) {
+    if (name.endsWith("*")) Object.assign(kept, Object.fromEntries(headersWith(headers, name.slice(0, -1))));
+    const value = name.endsWith("*") ? null : readHeader(headers, name);
+    if (value !== null) kept[name] = value;
+  }
+  return kept;
+}
+
+function notAnEvent(reason: string, { name }: Source): Refused {
+  return new Refused(malformed(reason), "not_an_event", reason, name);
+}

@@ -1,0 +1,56 @@
+// The bytes of a request, up to a limit: whoever sends more is not read to the end.
+import { encoded, malformed, tooLarge } from "./answers.ts";
+import { BodyNotRaw } from "./errors.ts";
+import { readHeader } from "./headers.ts";
+import type { WebhookRequest } from "./model.ts";
+import { Refused } from "./refused.ts";
+
+export async function readBody(
+  { headers, body }: WebhookRequest,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | Refused> {
+  const encoding = readHeader(headers, "content-encoding");
+  // What was signed is what was sent, and unpacking a bomb costs more than this.
+  if (encoding !== null && encoding.toLowerCase() !== "identity") {
+    return new Refused(encoded(), "encoded", `The content encoding is ${encoding.slice(0, 60)}.`);
+  }
+  if (Number(readHeader(headers, "content-length") ?? 0) > maxBytes) return pastLimit(maxBytes);
+  if (body instanceof Uint8Array) {
+    return body.length > maxBytes ? pastLimit(maxBytes) : new Uint8Array(body);
+  }
+  return readPieces(body, maxBytes);
+}
+
+async function readPieces(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | Refused> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const piece of body) {
+      length += piece.length;
+      if (length > maxBytes) return pastLimit(maxBytes);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (error instanceof BodyNotRaw) throw error;
+    const detail = `The body could not be read to its end: ${String(error)}`;
+    return new Refused(malformed("The body ended early."), "unreadable", detail);
+  }
+  return joined(pieces, length);
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+function pastLimit(maxBytes: number): Refused {
+  return new Refused(tooLarge(maxBytes), "too_large", `The body has more than ${maxBytes} bytes.`);
+}

@@ -1,0 +1,73 @@
+// The way of a request: method → body → signature → events → claim, handler, done mark → answer. In this order: nothing
+// that is not authentic reaches the store, and nothing is acknowledged that is not ours.
+import { answerTo, answerToBatch, failedToRead, type Member, type Outcome } from "./answers.ts";
+import { authenticate } from "./authenticate.ts";
+import { checkMethod } from "./handshake.ts";
+import type { Kit } from "./kit.ts";
+import type { Answer, WebhookRequest } from "./model.ts";
+import { parseEvents, type Received } from "./parse-event.ts";
+import { readBody } from "./read-body.ts";
+import { Refused } from "./refused.ts";
+
+/** Brings one message to its end, or to where its mode leaves it. */
+export type Work = (received: Received) => Promise<Outcome>;
+
+export async function receive<Tx>(kit: Kit<Tx>, work: Work, request: WebhookRequest): Promise<Answer> {
+  try {
+    const result = await steps(kit, work, request);
+    if (!(result instanceof Refused)) return result;
+    kit.tell.refused(result.report);
+    return result.answer;
+  } catch (error) {
+    kit.tell.failure(null, error, 0);
+    return failedToRead;
+  }
+}
+
+async function steps<Tx>(kit: Kit<Tx>, work: Work, request: WebhookRequest): Promise<Answer | Refused> {
+  const { settings, sources, schemas } = kit;
+  const early = checkMethod(request, settings.handshake);
+  if (early !== null) return early;
+
+  const body = await readBody(request, settings.maxBodyBytes);
+  if (body instanceof Refused) return body;
+
+  const { method, url, headers } = request;
+  const terms = { toleranceSeconds: settings.toleranceSeconds, now: settings.now() };
+  const proven = await authenticate({ method, url, headers, body }, sources, terms);
+  if (proven instanceof Refused) return proven;
+
+  const content = await parseEvents(proven.authentic, proven.source, schemas);
+  if (content instanceof Refused) return content;
+  if (content.kind === "answer") return content.answer;
+
+  const [only, ...others] = content.received;
+  if (only !== undefined && others.length === 0) return answerTo(await workSafely(kit, work, only));
+  return answerToBatch(await workInTurn(kit, work, content.received));
+}
+
+/** One after the other, as they stand in the batch; what stands in it twice counts once. */
+async function workInTurn<Tx>(kit: Kit<Tx>, work: Work, batch: readonly Received[]): Promise<Member[]> {
+  const outcomes = new Map<string, Outcome>();
+  const members: Member[] = [];
+  for (const received of batch) {
+    const { id, digest } = received.message;
+    const name = `${digest} ${id}`;
+    const outcome = outcomes.get(name) ?? (await workSafely(kit, work, received));
+    outcomes.set(name, outcome);
+    members.push({ id, outcome });
+  }
+  return members;
+}
+
+/** Handlers' errors are outcomes, so what is thrown here is the store's: it cannot be reached. */
+async function workSafely<Tx>({ tell }: Kit<Tx>, work: Work, received: Received): Promise<Outcome> {
+  try {
+    return await work(received);
+  } catch (error) {
+    tell.failure(received.message, error, 0);
+    return { kind: "unavailable", retryAfterMs: UNAVAILABLE_MS };
+  }
+}
+
+const UNAVAILABLE_MS = 10_000;

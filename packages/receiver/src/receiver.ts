@@ -1,0 +1,79 @@
+// Puts a receiver together.
+import { fetchHandler } from "./adapters/fetch.ts";
+import { type DeadLetters, deadLettersOf } from "./dead-letters.ts";
+import {
+  type CatalogueOf,
+  type EventFor,
+  type EventSchemas,
+  type Handler,
+  Handlers,
+  type Pattern,
+} from "./handlers.ts";
+import { Teller } from "./hooks.ts";
+import { InboxWorker } from "./inbox-worker.ts";
+import type { Kit } from "./kit.ts";
+import type { Receives, WebhookEvent } from "./model.ts";
+import { keepInInbox } from "./modes/inbox.ts";
+import { handleUnderLease } from "./modes/lease.ts";
+import { handleInTransaction } from "./modes/transactional.ts";
+import { type ReceiverOptions, readOptions } from "./options.ts";
+import { pruneAll } from "./prune.ts";
+import { receive, type Work } from "./receive.ts";
+import type { Service } from "./service.ts";
+
+/**
+ * `start()` works on the inbox and forgets what is past the window; needed in mode `inbox`, useful in all. `stop()` ends
+ * what is in hand.
+ */
+export interface Receiver<Tx, Catalogue> extends Receives, Service {
+  /** One handler for a type, or for all types below a prefix (`order.*`); the most exact one gets an event. */
+  on<Type extends Pattern<Catalogue>>(type: Type, handler: Handler<EventFor<Catalogue, Type>, Tx>): this;
+  /** For every type without a handler. Without it they are acknowledged and forgotten. */
+  fallback(handler: Handler<WebhookEvent, Tx>): this;
+  /** Hono, the app router of Next.js, Bun, Deno, Workers: `export const POST = receiver.fetch`. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly deadLetters: DeadLetters;
+  /** For those who run it by a timer of their own instead of `start()`: forgets what is past the window; how much. */
+  prune(): Promise<number>;
+}
+
+/** Throws for options that make no sense, with what to do. */
+export function createReceiver<Tx, const Schemas extends EventSchemas = EventSchemas>(
+  options: ReceiverOptions<Tx, Schemas>,
+): Receiver<Tx, CatalogueOf<Schemas>> {
+  const settings = readOptions(options);
+  const { sources, store, events: schemas = {} } = options;
+  const handlers = new Handlers<Tx>(schemas);
+  const kit: Kit<Tx> = { settings, sources, schemas, store, handlers, tell: new Teller(options) };
+  const worker = new InboxWorker(kit);
+  const work = workOf(kit, worker);
+
+  const receiver: Receiver<Tx, CatalogueOf<Schemas>> = {
+    on(type, handler) {
+      handlers.on(type, handler as Handler<WebhookEvent, Tx>);
+      return receiver;
+    },
+    fallback(handler) {
+      handlers.fallback(handler);
+      return receiver;
+    },
+    receive: (request) => receive(kit, work, request),
+    fetch: (request) => handleFetch(request),
+    deadLetters: deadLettersOf(kit),
+    prune: () => pruneAll(store, settings.terms),
+    start: () => worker.start(),
+    stop: () => worker.stop(),
+  };
+  const handleFetch = fetchHandler(receiver);
+  return receiver;
+}
+
+function workOf<Tx>(kit: Kit<Tx>, worker: InboxWorker<Tx>): Work {
+  const { settings, store } = kit;
+  const { transactions } = store;
+  if (settings.mode === "inbox") return (received) => keepInInbox(kit, received, () => worker.wake());
+  if (settings.mode === "transactional" && transactions !== null) {
+    return (received) => handleInTransaction(kit, transactions, received);
+  }
+  return (received) => handleUnderLease(kit, received);
+}

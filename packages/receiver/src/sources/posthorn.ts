@@ -1,0 +1,71 @@
+// What Posthorn sends: its envelope, thin, or the bare data, and CloudEvents.
+import { headerNames, parseId } from "@posthorn/wire";
+import { CLOUD_EVENT_HEADERS, parseCloudEvents } from "../cloud-events.ts";
+import { readHeader } from "../headers.ts";
+import { asObject, readJson } from "../json.ts";
+import type { Authentic } from "../model.ts";
+import type { Parsed, ParsedEvent, Source } from "../source.ts";
+import { authenticator, type SigningOptions } from "./signing-source.ts";
+
+export interface PosthornSourceOptions extends SigningOptions {
+  /** `X-Webhook` unless the installation has another. */
+  readonly headerPrefix?: string | undefined;
+  /** The endpoint's signature schemes. Default: all that sign a time. `sha256` signs none, so ask for it by name. */
+  readonly schemes?: readonly string[] | undefined;
+}
+
+// Those that sign the id first: bare data has it nowhere else.
+const TIMED_SCHEMES = ["standard-webhooks", "standard-webhooks-v1a", "t-v1", "two-headers"];
+
+/** An endpoint of Posthorn. `secrets` are the endpoint's, `whsec_…` (or `whpk_…`). The id is the event's, which is signed. */
+export function posthorn(options: PosthornSourceOptions): Source {
+  const { headerPrefix, schemes = TIMED_SCHEMES, name = "posthorn" } = options;
+  const { event: eventHeader } = headerNames(headerPrefix);
+  return {
+    name,
+    ...authenticator("posthorn", options, schemes, headerPrefix),
+    parsedHeaders: [...CLOUD_EVENT_HEADERS, eventHeader.toLowerCase()],
+    repeatsBody: true,
+    parse: (authentic) => parseCloudEvents(authentic) ?? parsePosthorn(authentic, eventHeader),
+  };
+}
+
+function parsePosthorn(authentic: Authentic, eventHeader: string): Parsed {
+  const json = readJson(authentic.body);
+  if (!json.ok) return { kind: "malformed", reason: json.reason };
+  const event =
+    readEnvelope(authentic, json.value) ??
+    readBareData(authentic, json.value, readHeader(authentic.headers, eventHeader));
+  return typeof event === "string"
+    ? { kind: "malformed", reason: event }
+    : { kind: "events", events: [event] };
+}
+
+/** Null for bare data, which may be an envelope of something else: then its id is not the one that was signed. */
+function readEnvelope({ signedId }: Authentic, payload: unknown): ParsedEvent | null {
+  const { id, type, subject = null, sequence = null, created_at: createdAt, data } = asObject(payload) ?? {};
+  if (typeof id !== "string" || typeof type !== "string") return null;
+  if (signedId === null ? parseId("evt", id) === null : id !== signedId) return null;
+  return {
+    id,
+    type,
+    subject: typeof subject === "string" ? subject : null,
+    sequence: typeof sequence === "number" ? sequence : null,
+    createdAt: typeof createdAt === "string" ? validDate(createdAt) : null,
+    data,
+    payload,
+  };
+}
+
+function readBareData({ signedId }: Authentic, payload: unknown, type: string | null): ParsedEvent | string {
+  if (signedId === null) {
+    return "Its id is neither in the body nor signed; let the endpoint sign by standard-webhooks or send the envelope.";
+  }
+  if (type === null) return "There is no header that says its type.";
+  return { id: signedId, type, subject: null, sequence: null, createdAt: null, data: payload, payload };
+}
+
+function validDate(text: string): Date | null {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? null : date;
+}

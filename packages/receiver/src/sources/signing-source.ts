@@ -1,0 +1,70 @@
+// What Posthorn and other senders by the Standard Webhooks specification have in common: the schemes of @posthorn/wire.
+import { headerNames, type Scheme, schemeNamed, verify, verifyingKeyBytes } from "@posthorn/wire";
+import { refusalExplainer } from "../explain-refusals.ts";
+import { readHeader } from "../headers.ts";
+import type { Authentication, AuthenticationTerms, RawRequest, Source } from "../source.ts";
+
+export interface SigningOptions {
+  /** All that may have signed: the old and the new while one is being changed. `whpk_…` for schemes with public keys. */
+  readonly secrets: readonly (string | undefined)[];
+  /** Part of every message's key; give one to tell two senders of a kind apart. */
+  readonly name?: string | undefined;
+}
+
+export type Authenticator = Pick<Source, "isAddressed" | "authenticate">;
+
+/** The first of the schemes whose signature is there decides; those that sign the id should come first. */
+export function authenticator(
+  preset: string,
+  { secrets: given }: SigningOptions,
+  names: readonly string[],
+  headerPrefix?: string,
+): Authenticator {
+  const secrets = checkedSecrets(preset, given);
+  const schemes = names.map(schemeNamed).filter((scheme) => canVerify(scheme, secrets));
+  if (schemes.length === 0) {
+    throw new TypeError(`None of the secrets of ${preset}() can verify ${names.join(" or ")}.`);
+  }
+  const headersOf = headerNames(headerPrefix);
+  const signedBy = ({ headers }: Pick<RawRequest, "headers">) =>
+    schemes.filter((scheme) => readHeader(headers, scheme.headers.signature(headersOf)) !== null);
+  const explain = refusalExplainer();
+
+  return {
+    isAddressed: (headers) => signedBy({ headers }).length > 0,
+    async authenticate(request: RawRequest, terms: AuthenticationTerms): Promise<Authentication> {
+      const [first, ...others] = signedBy(request) as [Scheme, ...Scheme[]];
+      // Two schemes may share a header, as v1 and v1a do; then either may hold.
+      const candidates = [first, ...others.filter((other) => sharesHeader(first, other))];
+      let refusal: Authentication | null = null;
+      for (const scheme of candidates) {
+        const input = { ...request, ...terms, scheme, secrets, ...(headerPrefix && { headerPrefix }) };
+        const result = await verify(input);
+        if (result.ok) {
+          const id = scheme.headers.id?.(headersOf);
+          return { ok: true, signedId: id === undefined ? null : readHeader(request.headers, id) };
+        }
+        refusal ??= { ...result, explain: () => explain(input, result, terms.now) };
+      }
+      return refusal as Authentication;
+    },
+  };
+
+  function sharesHeader(one: Scheme, other: Scheme): boolean {
+    return one.headers.signature(headersOf) === other.headers.signature(headersOf);
+  }
+}
+
+export function checkedSecrets(preset: string, secrets: readonly (string | undefined)[]): string[] {
+  if (!Array.isArray(secrets) || secrets.length === 0) {
+    throw new TypeError(`${preset}() needs \`secrets\`: a list of at least one.`);
+  }
+  return secrets.map((secret, at) => {
+    if (typeof secret === "string" && secret !== "") return secret;
+    throw new TypeError(`secrets[${at}] of ${preset}() is missing. Is the environment variable set?`);
+  });
+}
+
+function canVerify(scheme: Scheme, secrets: readonly string[]): boolean {
+  return secrets.some((secret) => verifyingKeyBytes(scheme.key, secret) !== null);
+}

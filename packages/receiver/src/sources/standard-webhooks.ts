@@ -1,0 +1,42 @@
+// Whoever sends by the Standard Webhooks specification, with CloudEvents or any other JSON in the body.
+import { CLOUD_EVENT_HEADERS, parseCloudEvents } from "../cloud-events.ts";
+import { asObject, readJson } from "../json.ts";
+import type { Authentic } from "../model.ts";
+import type { Parsed, Source } from "../source.ts";
+import { authenticator, type SigningOptions } from "./signing-source.ts";
+
+/**
+ * `webhook-*` headers; `secrets` are `whsec_…` or `whpk_…`. The id is `webhook-id`, which is signed. The type is what the
+ * payload calls so, else `message`.
+ */
+export function standardWebhooks(options: SigningOptions): Source {
+  return {
+    name: options.name ?? "standard-webhooks",
+    ...authenticator("standardWebhooks", options, ["standard-webhooks", "standard-webhooks-v1a"]),
+    parsedHeaders: CLOUD_EVENT_HEADERS,
+    repeatsBody: true,
+    parse: (authentic) => parseCloudEvents(authentic) ?? parseStandard(authentic),
+  };
+}
+
+function parseStandard({ signedId, body }: Authentic): Parsed {
+  const json = readJson(body);
+  if (!json.ok) return { kind: "malformed", reason: json.reason };
+  const payload = json.value;
+  const { type, timestamp, ...rest } = asObject(payload) ?? {};
+  const createdAt = typeof timestamp === "string" ? new Date(timestamp) : new Date(Number.NaN);
+  return {
+    kind: "events",
+    events: [
+      {
+        id: signedId as string,
+        type: typeof type === "string" && type !== "" ? type : "message",
+        subject: null,
+        sequence: null,
+        createdAt: Number.isNaN(createdAt.getTime()) ? null : createdAt,
+        data: "data" in rest ? rest.data : payload,
+        payload,
+      },
+    ],
+  };
+}

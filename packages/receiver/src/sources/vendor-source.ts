@@ -1,0 +1,126 @@
+// Makes a source of a vendor's description. What a preset adds is its options and what is to be known before using it.
+import {
+  headerNames,
+  type IdPlace,
+  type KeyKind,
+  type Scheme,
+  signedContents,
+  type Vendor,
+  type VerifyInput,
+  verify,
+  verifyingKeyBytes,
+} from "@posthorn/wire";
+import { digestOf } from "../digest.ts";
+import { refusalExplainer } from "../explain-refusals.ts";
+import { readHeader } from "../headers.ts";
+import { known } from "../options.ts";
+import type { Authentication, RawRequest, Source } from "../source.ts";
+import { checkedSecrets, type SigningOptions } from "./signing-source.ts";
+import { headersReadBy, readVendorEvents } from "./vendor-events.ts";
+
+export interface SignedUrlOptions extends SigningOptions {
+  /**
+   * The public URL as the vendor was given it, without its query (that of the request is used): it is signed, and behind a
+   * proxy the request's own is another. Without it the `Host` header is believed, which whoever sends can choose.
+   */
+  readonly url?: string | undefined;
+}
+
+export interface UnsignedIdOptions extends SigningOptions {
+  /**
+   * `digest`: take SHA-256 of the body for the id, since the vendor's own stands in a header that is not signed. Then nothing
+   * can be replayed within the window, but two events with the same bytes count as one.
+   */
+  readonly id?: "digest" | undefined;
+}
+
+export function vendorSource(vendor: Vendor, options: SignedUrlOptions & UnsignedIdOptions): Source {
+  const { scheme } = vendor;
+  const { secrets, name, url } = checked(vendor, options);
+  const ids: readonly IdPlace[] = options.id === "digest" ? [{ digest: "body" }] : vendor.id;
+  const described: Vendor = { ...vendor, id: ids };
+  const explain = refusalExplainer();
+
+  return {
+    name,
+    parsedHeaders: headersReadBy(described),
+    repeatsBody: vendor.repeatsBody,
+    isAddressed: (headers) => readHeader(headers, scheme.headers.signature(headerNames())) !== null,
+
+    async authenticate(request, terms): Promise<Authentication> {
+      const addressed = { ...request, url: signedUrl(url, request.url) };
+      const input: VerifyInput = { ...addressed, scheme, secrets, ...terms };
+      if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return URL_UNKNOWN;
+      const result = await verify(input);
+      if (result.ok) return { ok: true, signedId: await signedId(ids, scheme, addressed) };
+      return { ...result, explain: () => explain(input, result, terms.now) };
+    },
+
+    parse: (authentic) => readVendorEvents(described, authentic),
+  };
+}
+
+/** Wrong settings throw when the program starts, not when the first request comes. */
+function checked({ scheme, id }: Vendor, options: SignedUrlOptions & UnsignedIdOptions) {
+  const preset = scheme.name;
+  const hasUnsignedId = scheme.headers.id === undefined && id.some((place) => "header" in place);
+  known(`${preset}()`, options, [
+    "secrets",
+    "name",
+    ...(scheme.signedUrls === undefined ? [] : ["url"]),
+    ...(hasUnsignedId ? ["id"] : []),
+  ]);
+  const { url, name = preset } = options;
+  const secrets = checkedSecrets(preset, options.secrets);
+  const unusable = secrets.findIndex((secret) => verifyingKeyBytes(scheme.key, secret) === null);
+  if (unusable !== -1) {
+    throw new TypeError(`secrets[${unusable}] of ${preset}() should be ${EXPECTED[scheme.key]}.`);
+  }
+  if (url !== undefined && !/^https?:\/\/[^/?#]+[^?#]*$/.test(url)) {
+    throw new TypeError(
+      `\`url\` of ${preset}() is a whole URL without its query, such as https://example.com/hooks.`,
+    );
+  }
+  if (options.id !== undefined && options.id !== "digest") {
+    throw new TypeError(`\`id\` of ${preset}() is "digest", or left out for the vendor's own.`);
+  }
+  return { secrets, name, url };
+}
+
+const EXPECTED: Readonly<Record<KeyKind, string>> = {
+  text: "a shared secret, not a key of a pair",
+  base64: "whsec_ and base64",
+  ed25519: "a public key, in hex or as whpk_ and base64",
+};
+
+const URL_UNKNOWN: Authentication = {
+  ok: false,
+  reason: "malformed",
+  explain: async () => ({
+    reason: "malformed",
+    hint: "the URL is signed, and the request does not say which it was; give the public URL as `url`",
+  }),
+};
+
+/** The query stays the request's: Twilio adds to it, and proxies leave it alone. */
+function signedUrl(publicUrl: string | undefined, requestUrl: string): string {
+  if (publicUrl === undefined) return requestUrl;
+  const query = requestUrl.indexOf("?");
+  return query === -1 ? publicUrl : publicUrl + requestUrl.slice(query);
+}
+
+/** The id where the signature vouches for it: in the scheme's header, or as a digest. */
+async function signedId(
+  ids: readonly IdPlace[],
+  scheme: Scheme,
+  request: RawRequest,
+): Promise<string | null> {
+  const header = scheme.headers.id?.(headerNames());
+  if (header !== undefined) return readHeader(request.headers, header);
+  const place = ids.find((id) => "digest" in id);
+  if (place === undefined) return null;
+  const { body, method, url } = request;
+  const content =
+    place.digest === "body" ? body : signedContents(scheme, { id: "", timestamp: "", body, method, url })[0];
+  return digestOf(content as Uint8Array<ArrayBuffer>);
+}

@@ -1,0 +1,174 @@
+// The store in Redis. Handlers write elsewhere, so there is no transaction to share: after a crash between a handler's
+// effect and its done mark, the effect comes again.
+import type { Message, MessageKey } from "../../model.ts";
+import type {
+  AcceptResult,
+  AcceptTerms,
+  Claim,
+  ClaimResult,
+  ClaimTerms,
+  DeadLetter,
+  DeadLetterStore,
+  Failure,
+  Store,
+} from "../../store.ts";
+import { type RedisClient, type RunScript, scriptRunner } from "./client.ts";
+import { readRecord, writeRecord } from "./record.ts";
+import {
+  acceptScript,
+  claimScript,
+  completeScript,
+  countDeadScript,
+  dismissScript,
+  evictionScript,
+  failScript,
+  listDeadScript,
+  renewScript,
+  reviveScript,
+  takeOneScript,
+  takeScript,
+} from "./scripts.ts";
+
+export interface RedisStoreOptions {
+  /** What all keys begin with, in braces: `posthorn:receiver` unless told. Stores with different ones share nothing. */
+  readonly prefix?: string;
+  /** How long an operation may take before it counts as failed; 5 seconds unless told. */
+  readonly timeoutMs?: number;
+}
+
+/** For Redis 5 or later: before, a script that had asked for the time could not write. */
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store<never> {
+  return new RedisStore(client, options);
+}
+
+const MAX_ERROR_LENGTH = 1_000;
+
+class RedisStore implements Store<never> {
+  readonly transactions = null;
+  readonly deadLetters: DeadLetterStore;
+  readonly #run: RunScript;
+
+  constructor(client: RedisClient, { prefix = "posthorn:receiver", timeoutMs = 5_000 }: RedisStoreOptions) {
+    if (!/^[^{}]+$/.test(prefix)) {
+      throw new TypeError(`prefix must be some text without braces, and is ${JSON.stringify(prefix)}.`);
+    }
+    if (!(timeoutMs > 0)) throw new RangeError(`timeoutMs must be more than 0, and is ${timeoutMs}.`);
+    this.#run = scriptRunner(client, `{${prefix}}`, timeoutMs);
+    this.deadLetters = redisDeadLetters(this.#run);
+  }
+
+  /** There is nothing to make. But a server that drops what it likes would lose what was acknowledged. */
+  async migrate(): Promise<void> {
+    const policy = String(await this.#run(evictionScript));
+    if (!policy.startsWith("allkeys")) return;
+    throw new Error(
+      `This Redis drops keys when its memory is full (maxmemory-policy ${policy}), among them messages that were acknowledged. Set it to noeviction, or use another Redis.`,
+    );
+  }
+
+  async claim(message: Message, { leaseMs, windowMs, order }: ClaimTerms): Promise<ClaimResult> {
+    const token = crypto.randomUUID();
+    const place = [nameOf(message), message.digest, ...placeOf(message), writeRecord(message)];
+    const reply = await this.#run(claimScript, ...place, token, leaseMs, windowMs, gapWaitOf(order));
+    const [kind, number] = texts(reply);
+    if (kind === "claimed") return { kind, claim: { message, token, tries: Number(number) } };
+    return resultOf<ClaimResult>(kind, number);
+  }
+
+  async renew({ message, token }: Claim, leaseMs: number): Promise<boolean> {
+    return isYes(await this.#run(renewScript, nameOf(message), token, leaseMs));
+  }
+
+  async complete({ message, token }: Claim): Promise<boolean> {
+    return isYes(await this.#run(completeScript, nameOf(message), token));
+  }
+
+  async fail({ message, token }: Claim, { error, next }: Failure): Promise<boolean> {
+    const state = { again: "failed", later: "waiting", dead: "dead" }[next.kind];
+    const afterMs = next.kind === "later" ? next.afterMs : 0;
+    const line = error.slice(0, MAX_ERROR_LENGTH);
+    return isYes(await this.#run(failScript, nameOf(message), token, state, afterMs, line));
+  }
+
+  async accept(message: Message, { windowMs }: AcceptTerms): Promise<AcceptResult> {
+    const place = [nameOf(message), message.digest, ...placeOf(message), writeRecord(message)];
+    const [kind, number] = texts(await this.#run(acceptScript, ...place, windowMs));
+    return resultOf<AcceptResult>(kind, number);
+  }
+
+  async take(limit: number, { leaseMs, windowMs, order }: ClaimTerms): Promise<Claim[]> {
+    const token = crypto.randomUUID();
+    return claimsOf(await this.#run(takeScript, leaseMs, windowMs, gapWaitOf(order), token, limit));
+  }
+
+  async takeOne(key: MessageKey, { leaseMs, windowMs, order }: ClaimTerms): Promise<Claim | null> {
+    const token = crypto.randomUUID();
+    const reply = await this.#run(takeOneScript, leaseMs, windowMs, gapWaitOf(order), token, nameOf(key));
+    return claimsOf(reply)[0] ?? null;
+  }
+
+  /** Redis forgets by itself: all that a prune would find has a time to live. */
+  async prune(): Promise<number> {
+    return 0;
+  }
+}
+
+function redisDeadLetters(run: RunScript): DeadLetterStore {
+  return {
+    async list({ limit, after }) {
+      const place = after ? [nameOf(after.message), after.diedAt.getTime()] : ["", ""];
+      return lettersOf(await run(listDeadScript, limit, ...place));
+    },
+    count: async () => Number(await run(countDeadScript)),
+    revive: async (key) => isYes(await run(reviveScript, nameOf(key))),
+    dismiss: async (key) => isYes(await run(dismissScript, nameOf(key))),
+  };
+}
+
+function nameOf({ source, id }: MessageKey): string {
+  return JSON.stringify([source, id]);
+}
+
+/** Subject and sequence; empty for what has no place in a sequence. */
+function placeOf({ source, subject, sequence }: Message): [subject: string, sequence: string] {
+  if (subject === null || sequence === null) return ["", ""];
+  return [JSON.stringify([source, subject]), String(sequence)];
+}
+
+function gapWaitOf(order: ClaimTerms["order"]): number {
+  return order === null ? -1 : order.gapWaitMs;
+}
+
+function resultOf<Result>(kind: string | undefined, number: string | undefined): Result {
+  const waits = kind === "running" || kind === "gap";
+  return (waits ? { kind, retryAfterMs: Number(number) } : { kind }) as Result;
+}
+
+function isYes(reply: unknown): boolean {
+  return Number(reply) === 1;
+}
+
+function texts(reply: unknown): string[] {
+  return (reply as unknown[]).map(String);
+}
+
+function claimsOf(reply: unknown): Claim[] {
+  return inGroupsOf(3, texts(reply)).map(([record = "", token = "", tries]) => ({
+    message: readRecord(record),
+    token,
+    tries: Number(tries),
+  }));
+}
+
+function lettersOf(reply: unknown): DeadLetter[] {
+  return inGroupsOf(4, texts(reply)).map(([record = "", tries, error = "", at]) => ({
+    message: readRecord(record),
+    tries: Number(tries),
+    error,
+    diedAt: new Date(Number(at)),
+  }));
+}
+
+function inGroupsOf(size: number, values: readonly string[]): string[][] {
+  return Array.from({ length: values.length / size }, (_, at) => values.slice(at * size, (at + 1) * size));
+}

@@ -1,0 +1,306 @@
+// The store's operations as Lua. A script runs whole or not at all, and nothing runs beside it, so each is atomic. All
+// keys are made from the one that is passed (KEYS[1], a hash tag), so a cluster has them in one slot.
+//
+//   :message:<name>    hash: digest, state, at (end of the lease, when due, or when it failed, died or was done, by
+//                      state), first (when first seen), window, tries, error, token, ordered, subject, sequence, record
+//   :subject:<subject> hash: last (highest sequence done), holder (the message claimed last)
+//   :queue:<subject>   running and waiting messages with a sequence, by it
+//   :due               running and waiting messages by `at`
+//   :dead              dead ones by `at`
+import { script } from "./client.ts";
+
+const prelude = `
+local base = KEYS[1]
+local due = base .. ':due'
+local dead = base .. ':dead'
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function whole(number) return string.format('%.0f', number) end
+local function message_key(name) return base .. ':message:' .. name end
+local function subject_key(subject) return base .. ':subject:' .. subject end
+local function queue_key(subject) return base .. ':queue:' .. subject end
+
+local function find(name)
+  local found = redis.call('HMGET', message_key(name), 'digest', 'state', 'at', 'first', 'window', 'tries', 'token',
+    'ordered', 'subject', 'sequence')
+  if not found[1] then return nil end
+  return {
+    digest = found[1], state = found[2], at = tonumber(found[3]), first = tonumber(found[4]),
+    window = tonumber(found[5]), tries = tonumber(found[6]), token = found[7], ordered = found[8] == '1',
+    subject = found[9], sequence = found[10],
+  }
+end
+
+local function find_remembered(name, window)
+  local row = find(name)
+  if row and row.state == 'done' and row.at + window <= now then return nil end
+  return row
+end
+
+local function is_running(row) return row.state == 'running' and row.at > now end
+local function is_due(row) return (row.state == 'running' or row.state == 'waiting') and row.at <= now end
+
+local function enlist(name, at, subject, sequence)
+  redis.call('ZADD', due, whole(at), name)
+  if subject ~= '' then redis.call('ZADD', queue_key(subject), sequence, name) end
+end
+
+local function delist(name, subject)
+  redis.call('ZREM', due, name)
+  if subject ~= '' then redis.call('ZREM', queue_key(subject), name) end
+end
+
+local function held(name, token)
+  local row = find(name)
+  if row and row.token == token and is_running(row) then return row end
+  return nil
+end
+
+-- what is done keeps what tells a duplicate, for as long as the window
+local function finish(name, digest, subject, window)
+  local key = message_key(name)
+  delist(name, subject)
+  redis.call('ZREM', dead, name)
+  redis.call('DEL', key)
+  redis.call('HSET', key, 'digest', digest, 'state', 'done', 'at', whole(now), 'first', whole(now),
+    'window', whole(window), 'tries', 0, 'token', '', 'ordered', 0, 'subject', '', 'sequence', '')
+  redis.call('PEXPIRE', key, whole(window))
+end
+
+-- a gap wait below 0 means: no sequence guard
+local function turn(subject, sequence, first, gap_wait)
+  if gap_wait < 0 or subject == '' then return 'free' end
+  local known = redis.call('HMGET', subject_key(subject), 'last', 'holder')
+  local last = tonumber(known[1] or 0)
+  local holder = known[2] and find(known[2])
+  if holder and holder.ordered and is_running(holder) then return 'running', holder.at - now end
+  sequence = tonumber(sequence)
+  if sequence <= last then return 'stale' end
+  local left = first + gap_wait - now
+  if sequence > last + 1 and left > 0 then return 'gap', left end
+  return 'free'
+end
+
+local function hold(name, row, token, lease, window, gap_wait)
+  local key = message_key(name)
+  local tries = row.tries
+  if row.state == 'running' then tries = tries + 1 end
+  local ordered = gap_wait >= 0 and row.subject ~= ''
+  redis.call('HSET', key, 'state', 'running', 'at', whole(now + lease), 'tries', tries, 'token', token,
+    'window', whole(window), 'ordered', ordered and 1 or 0)
+  redis.call('PERSIST', key)
+  enlist(name, now + lease, row.subject, row.sequence)
+  if ordered then
+    redis.call('HSET', subject_key(row.subject), 'holder', name)
+    redis.call('PEXPIRE', subject_key(row.subject), whole(math.max(lease, window)))
+  end
+  return tries
+end
+`;
+
+/** → the policy by which the server drops keys when its memory is full; empty when it has no limit or may not tell. */
+export const evictionScript = script(`
+local info = redis.pcall('INFO', 'memory')
+if type(info) ~= 'string' or string.find(info, 'maxmemory:0\\r\\n') then return '' end
+return string.match(info, 'maxmemory_policy:([%w-]+)') or ''
+`);
+
+const operation = (lua: string) => script(prelude + lua);
+
+/** → kind, then how long to wait or how many failures. */
+export const claimScript = operation(`
+local name, digest, subject, sequence, record, token = unpack(ARGV)
+local lease, window, gap_wait = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local row = find_remembered(name, window)
+if row then
+  if row.digest ~= digest then return {'other_body'} end
+  if is_running(row) then return {'running', whole(row.at - now)} end
+  if row.state ~= 'running' and row.state ~= 'failed' then return {row.state} end
+end
+local is_new = row == nil
+row = row or {state = 'failed', first = now, tries = 0}
+row.subject, row.sequence = subject, sequence
+local kind, left = turn(subject, sequence, row.first, gap_wait)
+if kind == 'stale' then finish(name, digest, subject, window) end
+if kind == 'gap' and is_new then
+  local key = message_key(name)
+  redis.call('DEL', key)
+  redis.call('HSET', key, 'digest', digest, 'state', 'failed', 'at', whole(now), 'first', whole(now),
+    'window', whole(window), 'tries', 0, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence)
+  redis.call('PEXPIRE', key, whole(math.max(window, gap_wait)))
+end
+if kind ~= 'free' then return {kind, whole(left or 0)} end
+redis.call('HSET', message_key(name), 'digest', digest, 'first', whole(row.first), 'subject', subject,
+  'sequence', sequence, 'record', record)
+return {'claimed', hold(name, row, token, lease, window, gap_wait)}
+`);
+
+export const renewScript = operation(`
+local name, token, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local row = held(name, token)
+if not row then return 0 end
+redis.call('HSET', message_key(name), 'at', whole(now + lease))
+redis.call('ZADD', due, whole(now + lease), name)
+return 1
+`);
+
+export const completeScript = operation(`
+local name, token = unpack(ARGV)
+local row = held(name, token)
+if not row then return 0 end
+finish(name, row.digest, row.subject, row.window)
+if row.ordered then
+  local key = subject_key(row.subject)
+  local last = tonumber(redis.call('HGET', key, 'last') or 0)
+  if tonumber(row.sequence) > last then redis.call('HSET', key, 'last', row.sequence) end
+  redis.call('PEXPIRE', key, whole(row.window))
+end
+return 1
+`);
+
+/** `state` is what becomes of it: failed, waiting or dead. */
+export const failScript = operation(`
+local name, token, state, after, failure = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local row = held(name, token)
+if not row then return 0 end
+local key = message_key(name)
+redis.call('HSET', key, 'state', state, 'at', whole(now + after), 'tries', row.tries + 1, 'error', failure,
+  'token', '')
+delist(name, row.subject)
+if state == 'waiting' then enlist(name, now + after, row.subject, row.sequence) end
+if state == 'dead' then redis.call('ZADD', dead, whole(now), name) end
+if state == 'failed' then
+  redis.call('HDEL', key, 'record')
+  redis.call('PEXPIRE', key, whole(row.window))
+end
+return 1
+`);
+
+/** → kind, then how long to wait. */
+export const acceptScript = operation(`
+local name, digest, subject, sequence, record, window = unpack(ARGV)
+local row = find_remembered(name, tonumber(window))
+if row then
+  if row.digest ~= digest then return {'other_body'} end
+  if is_running(row) then return {'running', whole(row.at - now)} end
+  if row.state == 'running' then return {'waiting'} end
+  if row.state ~= 'failed' then return {row.state} end
+end
+local key = message_key(name)
+local first, tries = now, 0
+if row then first, tries = row.first, row.tries end
+redis.call('HSET', key, 'digest', digest, 'state', 'waiting', 'at', whole(now), 'first', whole(first),
+  'window', window, 'tries', tries, 'token', '', 'ordered', 0, 'subject', subject, 'sequence', sequence,
+  'record', record)
+redis.call('PERSIST', key)
+enlist(name, now, subject, sequence)
+return {'accepted'}
+`);
+
+const taking = `
+local lease, window, gap_wait = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local token = ARGV[4]
+local taken = {}
+
+-- 'free' when it was taken
+local function take(name, row)
+  local kind = turn(row.subject, row.sequence, row.first, gap_wait)
+  if kind == 'stale' then finish(name, row.digest, row.subject, window) end
+  if kind == 'free' then
+    local own_token = token .. '.' .. #taken
+    local tries = hold(name, row, own_token, lease, window, gap_wait)
+    table.insert(taken, redis.call('HGET', message_key(name), 'record'))
+    table.insert(taken, own_token)
+    table.insert(taken, tries)
+  end
+  return kind
+end
+`;
+
+/** → record, token, failures, of one after another. */
+export const takeScript = operation(`${taking}
+local limit = tonumber(ARGV[5])
+
+local function take_lowest(subject)
+  local at = 0
+  while true do
+    local name = redis.call('ZRANGE', queue_key(subject), at, at)[1]
+    if not name then return end
+    local row = find(name)
+    if not row then
+      redis.call('ZREM', queue_key(subject), name)
+    elseif not is_due(row) then
+      at = at + 1
+    elseif take(name, row) ~= 'stale' then
+      return
+    end
+  end
+end
+
+-- messages whose subject is busy, or waits for a missing one, are passed over: 10,000 are some 20 ms of the server
+local names = redis.call('ZRANGEBYSCORE', due, '-inf', whole(now), 'LIMIT', 0, gap_wait < 0 and limit or 10000)
+local seen = {}
+for _, name in ipairs(names) do
+  if #taken == limit * 3 then break end
+  local row = find(name)
+  if not row then
+    redis.call('ZREM', due, name)
+  elseif gap_wait < 0 or row.subject == '' then
+    take(name, row)
+  elseif not seen[row.subject] then
+    seen[row.subject] = true
+    take_lowest(row.subject)
+  end
+end
+return taken
+`);
+
+export const takeOneScript = operation(`${taking}
+local name = ARGV[5]
+local row = find(name)
+if row and is_due(row) then take(name, row) end
+return taken
+`);
+
+/** → record, failures, error and time of death, of one after another. */
+export const listDeadScript = operation(`
+local limit, after_name, after_at = tonumber(ARGV[1]), ARGV[2], ARGV[3]
+local start = 0
+if after_name ~= '' then
+  -- the last one of the page before may be gone: a neighbour that sorts right before it marks the place
+  local mark = after_name .. '\\0'
+  redis.call('ZADD', dead, after_at, mark)
+  start = redis.call('ZREVRANK', dead, mark)
+  redis.call('ZREM', dead, mark)
+  if redis.call('ZREVRANGE', dead, start, start)[1] == after_name then start = start + 1 end
+end
+local letters = {}
+for _, name in ipairs(redis.call('ZREVRANGE', dead, start, start + limit - 1)) do
+  local letter = redis.call('HMGET', message_key(name), 'record', 'tries', 'error', 'at')
+  if letter[1] then for _, value in ipairs(letter) do table.insert(letters, value) end end
+end
+return letters
+`);
+
+export const countDeadScript = operation(`
+return redis.call('ZCARD', dead)
+`);
+
+export const reviveScript = operation(`
+local name = ARGV[1]
+local row = find(name)
+if not row or row.state ~= 'dead' then return 0 end
+redis.call('HSET', message_key(name), 'state', 'waiting', 'at', whole(now), 'tries', 0)
+redis.call('ZREM', dead, name)
+enlist(name, now, row.subject, row.sequence)
+return 1
+`);
+
+export const dismissScript = operation(`
+local name = ARGV[1]
+local row = find(name)
+if not row or row.state ~= 'dead' then return 0 end
+finish(name, row.digest, row.subject, row.window)
+return 1
+`);

@@ -1,0 +1,63 @@
+// What waits for a person.
+import type { DeadLetter, DeadLetterStore } from "../../store.ts";
+import type { Connection } from "./connection.ts";
+import { type ContentColumns, type Messages, toMessage } from "./messages.ts";
+import type { Turns } from "./turns.ts";
+
+interface DeadColumns extends ContentColumns {
+  tries: number;
+  error: string;
+  at: number;
+}
+
+export function sqliteDeadLetters(
+  connection: Connection,
+  turns: Turns,
+  messages: Messages,
+  now: () => number,
+): DeadLetterStore {
+  return {
+    list: ({ limit, after }) => turns.transaction(() => list(connection, limit, after)),
+
+    count: () =>
+      turns.transaction(() => {
+        const sql = "select count(*) as count from posthorn_receiver_messages where state = 'dead'";
+        return Number(connection.first<{ count: number }>(sql)?.count);
+      }),
+
+    revive: (key) =>
+      turns.transaction(() => {
+        const isDead = messages.find(key)?.state === "dead";
+        if (isDead) messages.change(key, { state: "waiting", at: now(), tries: 0 });
+        return isDead;
+      }),
+
+    dismiss: (key) =>
+      turns.transaction(() => {
+        const isDead = messages.find(key)?.state === "dead";
+        if (isDead) messages.finish(key, now());
+        return isDead;
+      }),
+  };
+}
+
+function list(connection: Connection, limit: number, after: DeadLetter | undefined): DeadLetter[] {
+  const { diedAt, message } = after ?? { diedAt: new Date(8.64e15), message: { source: "", id: "" } };
+  const rows = connection.all<DeadColumns>(
+    `select source, id, digest, type, subject, sequence, created_at, headers, body, tries, error, at
+     from posthorn_receiver_messages
+     where state = 'dead' and (at, source, id) < (?, ?, ?)
+     order by at desc, source desc, id desc
+     limit ?`,
+    diedAt.getTime(),
+    message.source,
+    message.id,
+    limit,
+  );
+  return rows.map((row) => ({
+    message: toMessage(row),
+    tries: Number(row.tries),
+    error: row.error,
+    diedAt: new Date(Number(row.at)),
+  }));
+}

@@ -1,0 +1,42 @@
+// What this process works on in transactions, or will when its turn comes. A duplicate is told at once: it would only
+// wait for its turn to hear the same, and a handler would wait for ever for what it holds up itself.
+import type { Message } from "../../model.ts";
+import type { ClaimTerms, RunResult } from "../../store.ts";
+
+/** A transaction has no lease to tell the end of; most are over by then. */
+export const inTransaction = { kind: "running", retryAfterMs: 1_000 } as const;
+
+export class InHand {
+  readonly #digests = new Map<string, string>();
+  readonly #subjects = new Set<string>();
+
+  /** Null when neither the message nor, with the sequence guard, its subject is in hand. */
+  whyNot(message: Message, terms: ClaimTerms): RunResult | null {
+    const digest = this.#digests.get(nameOf(message));
+    if (digest !== undefined && digest !== message.digest) return { kind: "other_body" };
+    const subject = orderedSubject(message, terms);
+    const isSubjectTaken = subject !== null && this.#subjects.has(subject);
+    return digest !== undefined || isSubjectTaken ? inTransaction : null;
+  }
+
+  async during<T>(message: Message, terms: ClaimTerms, act: () => Promise<T>): Promise<T> {
+    const [name, subject] = [nameOf(message), orderedSubject(message, terms)];
+    this.#digests.set(name, message.digest);
+    if (subject !== null) this.#subjects.add(subject);
+    try {
+      return await act();
+    } finally {
+      this.#digests.delete(name);
+      if (subject !== null) this.#subjects.delete(subject);
+    }
+  }
+}
+
+function nameOf({ source, id }: Message): string {
+  return JSON.stringify([source, id]);
+}
+
+/** Null for what has no place in a sequence, or where none is kept. */
+function orderedSubject({ source, subject, sequence }: Message, { order }: ClaimTerms): string | null {
+  return order === null || subject === null || sequence === null ? null : JSON.stringify([source, subject]);
+}

@@ -1,0 +1,58 @@
+// The store's tables, by numbered steps. A version table of its own and not `pragma user_version`: that belongs to the
+// application whose database this is.
+import type { Connection } from "./connection.ts";
+
+// `at`: the end of the lease, when it is due, or when it failed, died or was done, by state. Type, headers and body are
+// null once it is done, and where the next delivery brings them.
+const steps = [
+  `
+  create table posthorn_receiver_messages (
+    source text not null,
+    id text not null,
+    digest text not null,
+    state text not null check (state in ('running', 'failed', 'waiting', 'dead', 'done')),
+    at integer not null,
+    first_seen_at integer not null,
+    window_ms integer not null,
+    tries integer not null,
+    error text not null,
+    token text,
+    is_ordered integer not null,
+    subject text,
+    sequence integer,
+    type text,
+    created_at integer,
+    headers text,
+    body blob,
+    primary key (source, id)
+  );
+  create index posthorn_receiver_due on posthorn_receiver_messages (at) where state in ('running', 'waiting');
+  create index posthorn_receiver_queue on posthorn_receiver_messages (source, subject, sequence)
+    where state in ('running', 'waiting');
+  create index posthorn_receiver_dead on posthorn_receiver_messages (at, source, id) where state = 'dead';
+  create index posthorn_receiver_past on posthorn_receiver_messages (at) where state in ('failed', 'done');
+  create table posthorn_receiver_subjects (
+    source text not null,
+    subject text not null,
+    last_sequence integer not null,
+    heard_at integer not null,
+    primary key (source, subject)
+  ) without rowid;
+  create index posthorn_receiver_heard on posthorn_receiver_subjects (heard_at);
+  `,
+];
+
+/** Within a transaction that has the write lock, so that a second process finds the steps done. */
+export function migrate(connection: Connection): void {
+  connection.exec("create table if not exists posthorn_receiver_version (version integer not null)");
+  const known = connection.first<{ version: number }>("select version from posthorn_receiver_version");
+  const version = Number(known?.version ?? 0);
+  if (version > steps.length) {
+    throw new Error(
+      `The receiver's tables are of version ${version}, and this @posthorn/receiver knows ${steps.length}. Update it.`,
+    );
+  }
+  for (const step of steps.slice(version)) connection.exec(step);
+  connection.exec("delete from posthorn_receiver_version");
+  connection.run("insert into posthorn_receiver_version (version) values (?)", steps.length);
+}

@@ -1,0 +1,29 @@
+// Forgets what nobody asks for any more.
+import type { Connection } from "./connection.ts";
+
+/** Up to `limit` messages and as many subjects; how many. */
+export function prune(connection: Connection, limit: number, until: number): number {
+  const messages = connection.run(
+    `delete from posthorn_receiver_messages
+     where rowid in (
+       select rowid
+       from posthorn_receiver_messages
+       where state in ('failed', 'done') and at <= ?
+       order by at
+       limit ?)`,
+    until,
+    limit,
+  );
+  const subjects = connection.run(
+    `delete from posthorn_receiver_subjects
+     where (source, subject) in (
+       select source, subject
+       from posthorn_receiver_subjects
+       where heard_at <= ?
+       order by heard_at
+       limit ?)`,
+    until,
+    limit,
+  );
+  return messages + subjects;
+}

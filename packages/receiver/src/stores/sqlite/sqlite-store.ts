@@ -1,0 +1,278 @@
+// The store in SQLite. Handlers may write in the same transaction as the store, so a crash leaves all or nothing.
+import type { Message, MessageKey } from "../../model.ts";
+import type {
+  AcceptResult,
+  AcceptTerms,
+  Claim,
+  ClaimResult,
+  ClaimTerms,
+  DeadLetterStore,
+  Failure,
+  RunResult,
+  Store,
+  Transactions,
+} from "../../store.ts";
+import { Connection, type SqliteConnection } from "./connection.ts";
+import { sqliteDeadLetters } from "./dead-letters.ts";
+import { type Decision, decideClaim, isForgotten, isRunning } from "./decide-claim.ts";
+import { InHand, inTransaction } from "./in-hand.ts";
+import { type MessageRow, Messages } from "./messages.ts";
+import { migrate } from "./migrate.ts";
+import { prune } from "./prune.ts";
+import { Subjects } from "./subjects.ts";
+import { Inbox } from "./take.ts";
+import { DatabaseBusy, Turns } from "./turns.ts";
+
+export interface SqliteStoreOptions {
+  /** How long to wait for the transactions of other processes; 5 seconds unless told. */
+  readonly busyWaitMs?: number;
+}
+
+/**
+ * Give it a connection of its own, in WAL mode: the store's transactions and the handlers' (`tx` is this connection)
+ * take turns on it.
+ */
+export function sqliteStore<Db extends SqliteConnection>(
+  db: Db,
+  options: SqliteStoreOptions = {},
+): Store<Db> {
+  return new SqliteStore(db, options);
+}
+
+class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
+  readonly deadLetters: DeadLetterStore;
+  readonly transactions: Transactions<Db>;
+  readonly #connection: Connection;
+  readonly #turns: Turns;
+  readonly #messages: Messages;
+  readonly #subjects: Subjects;
+  readonly #inbox: Inbox;
+  readonly #inHand = new InHand();
+
+  constructor(db: Db, { busyWaitMs = 5_000 }: SqliteStoreOptions) {
+    if (!(busyWaitMs >= 0)) throw new RangeError(`busyWaitMs must be 0 or more, and is ${busyWaitMs}.`);
+    this.#connection = new Connection(db);
+    this.#turns = new Turns(this.#connection, busyWaitMs);
+    this.#messages = new Messages(this.#connection);
+    this.#subjects = new Subjects(this.#connection);
+    this.#inbox = new Inbox(this.#connection, this.#messages, this.#subjects);
+    this.deadLetters = sqliteDeadLetters(this.#connection, this.#turns, this.#messages, Date.now);
+    this.transactions = {
+      run: (message, terms, work) => this.#run(db, message, terms, work),
+      finish: (claim, work) => this.#finish(db, claim, work),
+      noteFailure: (message, failure) => this.#noteFailure(message, failure),
+    };
+  }
+
+  migrate(): Promise<void> {
+    return this.#turns.transaction(() => migrate(this.#connection));
+  }
+
+  claim(message: Message, terms: ClaimTerms): Promise<ClaimResult> {
+    return this.#orRunning(() =>
+      this.#turns.transaction((): ClaimResult => {
+        const now = Date.now();
+        const { decision, known } = this.#decide(message, terms, now);
+        if (decision.kind !== "free") return this.#answer(message, terms, decision, known, now);
+        const claim = newClaim(message, known);
+        this.#messages.keep(message, {
+          state: "running",
+          at: now + terms.leaseMs,
+          firstSeenAt: known?.firstSeenAt ?? now,
+          windowMs: terms.windowMs,
+          tries: claim.tries,
+          token: claim.token,
+          isOrdered: isOrdered(message, terms),
+        });
+        return { kind: "claimed", claim };
+      }),
+    );
+  }
+
+  renew(claim: Claim, leaseMs: number): Promise<boolean> {
+    return this.#whileHeld(claim, (_, now) => this.#messages.extend(claim.message, now + leaseMs));
+  }
+
+  complete(claim: Claim): Promise<boolean> {
+    return this.#whileHeld(claim, (held, now) => this.#complete(claim.message, held, now));
+  }
+
+  fail(claim: Claim, { error, next }: Failure): Promise<boolean> {
+    return this.#whileHeld(claim, (held, now) => {
+      const { state, at } = afterFailure(next, now);
+      this.#messages.change(claim.message, { state, at, tries: held.tries + 1, error });
+    });
+  }
+
+  accept(message: Message, terms: AcceptTerms): Promise<AcceptResult> {
+    return this.#turns.transaction((): AcceptResult => {
+      const now = Date.now();
+      const known = this.#find(message, terms.windowMs, now);
+      if (known && known.digest !== message.digest) return { kind: "other_body" };
+      if (known && isRunning(known, now)) return { kind: "running", retryAfterMs: known.at - now };
+      if (known?.state === "running") return { kind: "waiting" };
+      if (known && known.state !== "failed") return { kind: known.state };
+      this.#messages.keep(message, {
+        state: "waiting",
+        at: now,
+        firstSeenAt: known?.firstSeenAt ?? now,
+        windowMs: terms.windowMs,
+        tries: known?.tries ?? 0,
+      });
+      return { kind: "accepted" };
+    });
+  }
+
+  take(limit: number, terms: ClaimTerms): Promise<Claim[]> {
+    return this.#turns.transaction(() => this.#inbox.take(limit, terms, Date.now()));
+  }
+
+  takeOne({ source, id }: MessageKey, terms: ClaimTerms): Promise<Claim | null> {
+    return this.#turns.transaction(() => this.#inbox.takeOne(source, id, terms, Date.now()));
+  }
+
+  prune(limit: number, { windowMs }: { readonly windowMs: number }): Promise<number> {
+    return this.#turns.transaction(() => prune(this.#connection, limit, Date.now() - windowMs));
+  }
+
+  async #run(
+    db: Db,
+    message: Message,
+    terms: ClaimTerms,
+    work: (tx: Db, claim: Claim) => Promise<void>,
+  ): Promise<RunResult> {
+    const claimAndWork = () => this.#turns.transaction(() => this.#claimAndWork(db, message, terms, work));
+    return (
+      this.#inHand.whyNot(message, terms) ??
+      (await this.#inHand.during(message, terms, () => this.#orRunning(claimAndWork)))
+    );
+  }
+
+  async #claimAndWork(
+    db: Db,
+    message: Message,
+    terms: ClaimTerms,
+    work: (tx: Db, claim: Claim) => Promise<void>,
+  ): Promise<RunResult> {
+    const startedAt = Date.now();
+    const { decision, known } = this.#decide(message, terms, startedAt);
+    if (decision.kind !== "free") return this.#answer(message, terms, decision, known, startedAt);
+    await this.#turns.lend(() => work(db, newClaim(message, known)));
+    const doneAt = Date.now();
+    this.#noteDone(message, terms, known, doneAt);
+    if (isOrdered(message, terms)) this.#subjects.advance(message, doneAt);
+    return { kind: "worked" };
+  }
+
+  /** The write lock is kept from the check to the commit, so a lease that ends meanwhile is lost to nobody. */
+  #finish(db: Db, claim: Claim, work: (tx: Db) => Promise<void>): Promise<boolean> {
+    return this.#turns.transaction(async () => {
+      const held = this.#held(claim, Date.now());
+      if (held === null) return false;
+      await this.#turns.lend(() => work(db));
+      this.#complete(claim.message, held, Date.now());
+      return true;
+    });
+  }
+
+  #noteFailure(message: Message, { error, next }: Failure): Promise<void> {
+    return this.#turns.transaction(() => {
+      const now = Date.now();
+      const known = this.#messages.find(message);
+      const row = known && isForgotten(known, known.windowMs, now) ? null : known;
+      const isOurs =
+        row === null || row.state === "failed" || (row.state === "running" && !isRunning(row, now));
+      if (!isOurs) return;
+      this.#messages.keep(message, {
+        ...afterFailure(next, now),
+        firstSeenAt: row?.firstSeenAt ?? now,
+        windowMs: known?.windowMs ?? NO_WINDOW_MS,
+        tries: (row?.tries ?? 0) + 1,
+        error,
+      });
+    });
+  }
+
+  #decide(
+    message: Message,
+    terms: ClaimTerms,
+    now: number,
+  ): { decision: Decision; known: MessageRow | null } {
+    const known = this.#find(message, terms.windowMs, now);
+    const subject = () => this.#subjects.find(message, now);
+    return { known, decision: decideClaim(message, terms, known, subject, now) };
+  }
+
+  /** Writes what has to be known of a message that is not claimed. */
+  #answer<Answer extends Exclude<Decision, { kind: "free" }>>(
+    message: Message,
+    terms: ClaimTerms,
+    answer: Answer,
+    known: MessageRow | null,
+    now: number,
+  ): Answer {
+    if (answer.kind === "stale") this.#noteDone(message, terms, known, now);
+    if (answer.kind === "gap" && known === null) {
+      const { windowMs } = terms;
+      this.#messages.note(message, { state: "failed", at: now, firstSeenAt: now, windowMs, tries: 0 });
+    }
+    return answer;
+  }
+
+  #noteDone(message: Message, { windowMs }: ClaimTerms, known: MessageRow | null, now: number): void {
+    const firstSeenAt = known?.firstSeenAt ?? now;
+    this.#messages.note(message, { state: "done", at: now, firstSeenAt, windowMs, tries: known?.tries ?? 0 });
+  }
+
+  #complete(message: Message, held: MessageRow, now: number): void {
+    this.#messages.finish(message, now);
+    if (held.isOrdered) this.#subjects.advance(message, now);
+  }
+
+  #whileHeld(claim: Claim, act: (held: MessageRow, now: number) => void): Promise<boolean> {
+    return this.#turns.transaction(() => {
+      const now = Date.now();
+      const held = this.#held(claim, now);
+      if (held !== null) act(held, now);
+      return held !== null;
+    });
+  }
+
+  #held({ message, token }: Claim, now: number): MessageRow | null {
+    const row = this.#messages.find(message);
+    return row !== null && row.token === token && isRunning(row, now) ? row : null;
+  }
+
+  /** Null also for what was done longer than the window ago. */
+  #find(key: MessageKey, windowMs: number, now: number): MessageRow | null {
+    const row = this.#messages.find(key);
+    return row && isForgotten(row, windowMs, now) ? null : row;
+  }
+
+  /** Whoever keeps the database locked may well be at work on this very message. */
+  async #orRunning<Result>(act: () => Promise<Result>): Promise<Result | typeof inTransaction> {
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof DatabaseBusy) return inTransaction;
+      throw error;
+    }
+  }
+}
+
+/** Never forgotten: a failure that was noted does not tell the window. */
+const NO_WINDOW_MS = Number.MAX_SAFE_INTEGER;
+
+function newClaim(message: Message, known: MessageRow | null): Claim {
+  const tries = (known?.tries ?? 0) + (known?.state === "running" ? 1 : 0);
+  return { message, token: crypto.randomUUID(), tries };
+}
+
+function isOrdered({ subject, sequence }: Message, { order }: ClaimTerms): boolean {
+  return order !== null && subject !== null && sequence !== null;
+}
+
+function afterFailure(next: Failure["next"], now: number) {
+  const state = ({ again: "failed", later: "waiting", dead: "dead" } as const)[next.kind];
+  return { state, at: now + (next.kind === "later" ? next.afterMs : 0) };
+}

@@ -1,0 +1,53 @@
+// How far each subject is, for those who use the sequence guard.
+import type { MessageKey } from "../../model.ts";
+import type { Connection } from "./connection.ts";
+import type { KnownSubject } from "./decide-claim.ts";
+
+/** Of a message that may be part of a sequence. */
+export interface Place extends MessageKey {
+  readonly subject: string | null;
+  readonly sequence: number | null;
+}
+
+export class Subjects {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  find({ source, subject }: Place, now: number): KnownSubject {
+    const known = this.#connection.first<{ last_sequence: number }>(
+      "select last_sequence from posthorn_receiver_subjects where source = ? and subject = ?",
+      source,
+      subject,
+    );
+    const busy = this.#connection.first<{ until: number | null }>(
+      `select max(at) as until
+       from posthorn_receiver_messages
+       where state in ('running', 'waiting') and state = 'running' and is_ordered = 1
+         and source = ? and subject = ? and at > ?`,
+      source,
+      subject,
+      now,
+    );
+    const until = busy?.until ?? null;
+    return {
+      lastSequence: Number(known?.last_sequence ?? 0),
+      busyUntil: until === null ? null : Number(until),
+    };
+  }
+
+  advance({ source, subject, sequence }: Place, now: number): void {
+    this.#connection.run(
+      `insert into posthorn_receiver_subjects (source, subject, last_sequence, heard_at)
+       values (?, ?, ?, ?)
+       on conflict (source, subject) do update
+       set last_sequence = max(last_sequence, excluded.last_sequence), heard_at = excluded.heard_at`,
+      source,
+      subject,
+      sequence,
+      now,
+    );
+  }
+}

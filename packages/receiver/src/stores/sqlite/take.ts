@@ -1,0 +1,120 @@
+// Claims what is due in the inbox.
+import type { Claim, ClaimTerms } from "../../store.ts";
+import type { Connection } from "./connection.ts";
+import { decideTurn } from "./decide-claim.ts";
+import type { Messages } from "./messages.ts";
+import type { Place, Subjects } from "./subjects.ts";
+
+/** Of a message that is due. */
+interface Due extends Place {
+  readonly rowid: number;
+  readonly at: number;
+  readonly state: "running" | "waiting";
+  readonly tries: number;
+  readonly first_seen_at: number;
+}
+
+const columns = "rowid, source, id, at, state, tries, first_seen_at, subject, sequence";
+
+const PAGE_ROWS = 100;
+
+export class Inbox {
+  readonly #connection: Connection;
+  readonly #messages: Messages;
+  readonly #subjects: Subjects;
+
+  constructor(connection: Connection, messages: Messages, subjects: Subjects) {
+    this.#connection = connection;
+    this.#messages = messages;
+    this.#subjects = subjects;
+  }
+
+  take(limit: number, terms: ClaimTerms, now: number): Claim[] {
+    const claims: Claim[] = [];
+    const seenSubjects = new Set<string>();
+    for (const due of this.#due(now)) {
+      if (claims.length === limit) break;
+      const subject = terms.order === null ? null : subjectName(due);
+      if (subject !== null && seenSubjects.has(subject)) continue;
+      if (subject !== null) seenSubjects.add(subject);
+      const claim = subject === null ? this.#claim(due, terms, now) : this.#takeLowest(due, terms, now);
+      if (claim !== null) claims.push(claim);
+    }
+    return claims;
+  }
+
+  takeOne(source: string, id: string, terms: ClaimTerms, now: number): Claim | null {
+    const due = this.#connection.first<Due>(
+      `select ${columns}
+       from posthorn_receiver_messages
+       where source = ? and id = ? and state in ('running', 'waiting') and at <= ?`,
+      source,
+      id,
+      now,
+    );
+    return due && this.#claim(due, terms, now);
+  }
+
+  /** Those due longest first. By pages: messages whose subject is busy are passed over, and may be many. */
+  *#due(now: number): Generator<Due> {
+    let [at, rowid] = [-1, -1];
+    for (;;) {
+      const page = this.#connection.all<Due>(
+        `select ${columns}
+         from posthorn_receiver_messages
+         where state in ('running', 'waiting') and (at, rowid) > (?, ?) and at <= ?
+         order by at, rowid
+         limit ?`,
+        at,
+        rowid,
+        now,
+        PAGE_ROWS,
+      );
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE_ROWS) return;
+      [at, rowid] = [Number(last.at), Number(last.rowid)];
+    }
+  }
+
+  /** What is stale before it is out of the way then. */
+  #takeLowest({ source, subject }: Due, terms: ClaimTerms, now: number): Claim | null {
+    for (;;) {
+      const lowest = this.#connection.first<Due>(
+        `select ${columns}
+         from posthorn_receiver_messages
+         where state in ('running', 'waiting') and source = ? and subject = ? and sequence is not null and at <= ?
+         order by sequence
+         limit 1`,
+        source,
+        subject,
+        now,
+      );
+      if (lowest === null) return null;
+      const claim = this.#claim(lowest, terms, now);
+      if (claim !== null || !this.#isDone(lowest)) return claim;
+    }
+  }
+
+  #isDone(due: Due): boolean {
+    return this.#messages.find(due)?.state === "done";
+  }
+
+  #claim(due: Due, { order, leaseMs }: ClaimTerms, now: number): Claim | null {
+    const place = { ...due, sequence: due.sequence === null ? null : Number(due.sequence) };
+    const subject = () => this.#subjects.find(place, now);
+    const { kind } = decideTurn(place, Number(due.first_seen_at), order, subject, now);
+    if (kind === "stale") this.#messages.finish(due, now);
+    if (kind !== "free") return null;
+    const tries = Number(due.tries) + (due.state === "running" ? 1 : 0);
+    const token = crypto.randomUUID();
+    const isOrdered = order !== null && subjectName(due) !== null;
+    this.#messages.change(due, { state: "running", at: now + leaseMs, tries, token, isOrdered });
+    return { message: this.#messages.read(due), token, tries };
+  }
+}
+
+/** Null for what has no place in a sequence. */
+function subjectName({ source, subject, sequence }: Place): string | null {
+  return subject === null || sequence === null ? null : JSON.stringify([source, subject]);
+}

@@ -1,0 +1,71 @@
+// A message that this process holds: handled and marked as done, or failed. The same for a delivery in lease mode, for
+// what comes from the inbox, and for a dead letter brought back.
+import type { Outcome } from "./answers.ts";
+import { decideFailure, type FailurePolicy } from "./decide-failure.ts";
+import { PermanentFailure } from "./errors.ts";
+import { holdLease } from "./hold-lease.ts";
+import { contextWith, contextWithoutTx, type Kit } from "./kit.ts";
+import type { WebhookEvent } from "./model.ts";
+import { reopen } from "./parse-event.ts";
+import type { Claim } from "./store.ts";
+
+/** Throws only when the store does. `event`: when it is parsed already. */
+export async function workClaim<Tx>(
+  kit: Kit<Tx>,
+  claim: Claim,
+  policy: FailurePolicy,
+  event?: WebhookEvent,
+): Promise<Outcome> {
+  const { store, settings, tell } = kit;
+  const { leaseMs } = settings.terms;
+  const result = await holdLease(store, claim, leaseMs, (signal) =>
+    handleClaim(kit, claim, policy, signal, event),
+  );
+  // Somebody else has it now, and only what they make of it counts.
+  if (result.kind === "worked")
+    return result.isDone ? { kind: "done" } : { kind: "running", retryAfterMs: leaseMs };
+
+  const { message, tries } = claim;
+  const { failure, outcome } = decideFailure(result.error, tries, policy);
+  try {
+    if (!(await store.fail(claim, failure))) return { kind: "running", retryAfterMs: leaseMs };
+  } finally {
+    tell.failure(message, result.error, tries + 1);
+  }
+  if (failure.next.kind === "dead") tell.dead(message, result.error, tries + 1);
+  return outcome;
+}
+
+type Handled =
+  | { readonly kind: "worked"; readonly isDone: boolean }
+  | { readonly kind: "threw"; readonly error: unknown };
+
+async function handleClaim<Tx>(
+  kit: Kit<Tx>,
+  claim: Claim,
+  { afterTries }: FailurePolicy,
+  signal: AbortSignal,
+  parsed: WebhookEvent | undefined,
+): Promise<Handled> {
+  const { store, settings, handlers, tell } = kit;
+  const { message, tries } = claim;
+  const transactions = settings.mode === "lease" ? null : store.transactions;
+  try {
+    if (afterTries !== null && tries >= afterTries) {
+      throw new PermanentFailure("It was never handled to its end: each time the lease ended first.");
+    }
+    const event = parsed ?? (await reopen(message, kit.sources, kit.schemas));
+    const handler = handlers.find(event.type);
+    if (handler === null) tell.unhandled(message);
+    if (transactions !== null && handler !== null) {
+      const isDone = await transactions.finish(claim, async (tx) => {
+        await handler(event, contextWith(tx, signal, tries));
+      });
+      return { kind: "worked", isDone };
+    }
+    await handler?.(event, contextWithoutTx(signal, tries));
+  } catch (error) {
+    return { kind: "threw", error };
+  }
+  return { kind: "worked", isDone: await store.complete(claim) };
+}

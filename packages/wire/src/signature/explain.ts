@@ -1,0 +1,86 @@
+// Why a request was refused, for the log of the receiver and for `posthorn verify`. The sender is never told.
+import { verifyingKeyBytes } from "./keys.ts";
+import { schemeNamed } from "./schemes.ts";
+import { type Refusal, type VerifyFailure, type VerifyInput, verify } from "./verify.ts";
+
+export interface Explanation {
+  readonly reason: VerifyFailure;
+  /** A sentence without its full stop: what happened, and what to look at. */
+  readonly hint: string;
+}
+
+/** `bounded` for requests of anybody; `thorough` for one that a person asks about. */
+export type Effort = "bounded" | "thorough";
+
+// Anybody can make a request with a signature that does not match, so what is done for it must stay near what refusing
+// it cost. At most 5 changes are undone, each tried with 2 secrets at most, and only where the body is small: 10 HMACs of
+// 64 KB and one pass of JSON take about 1 ms. Whoever serves the world also asks only a few times a second and logs
+// the plain refusal otherwise; a mistake in a set-up repeats itself, so nothing is missed.
+const LIMITS = {
+  bounded: { bodyBytes: 64 * 1024, secrets: 2 },
+  thorough: { bodyBytes: Number.POSITIVE_INFINITY, secrets: Number.POSITIVE_INFINITY },
+} as const;
+
+/** Takes what `verify` took and what it said. */
+export async function explainRefusal(
+  input: VerifyInput,
+  refusal: Refusal,
+  effort: Effort = "bounded",
+): Promise<Explanation> {
+  const { reason, detail } = refusal;
+  if (reason === "no_match") return explainMismatch(input, effort);
+  return { reason, hint: HINTS[reason] === undefined ? detail : `${HINTS[reason]}: ${detail}` };
+}
+
+const HINTS: Partial<Record<VerifyFailure, string>> = {
+  too_old:
+    "the secret is right and the body untouched, but the timestamp is older than allowed. The request was kept and sent again, or a clock is wrong here",
+  too_new:
+    "the secret is right and the body untouched, but the timestamp lies in the future. A clock is wrong here or at the sender",
+};
+
+/** A body changed in a usual way matches when the change is undone; if none does, most likely the secret is another. */
+async function explainMismatch(input: VerifyInput, effort: Effort): Promise<Explanation> {
+  if (input.secrets.some((secret) => secret.trim() !== secret)) {
+    return { reason: "no_match", hint: "a secret given has white space around it, which is not part of it" };
+  }
+  if (input.body.length > LIMITS[effort].bodyBytes) return { reason: "no_match", hint: NO_MATCH };
+  const scheme = typeof input.scheme === "string" ? schemeNamed(input.scheme) : input.scheme;
+  const usable = input.secrets.filter((secret) => verifyingKeyBytes(scheme.key, secret) !== null);
+  const secrets = usable.slice(0, LIMITS[effort].secrets);
+  const timeless = { ...input, secrets, toleranceSeconds: Number.POSITIVE_INFINITY };
+  for (const [change, undone] of usualChanges(input.body)) {
+    if ((await verify({ ...timeless, body: undone })).ok) {
+      const hint = `the secret is right, but the body was changed on the way: ${change}`;
+      return { reason: "body_changed", hint };
+    }
+  }
+  if (scheme.signedUrls !== undefined) {
+    return {
+      reason: "no_match",
+      hint: `${NO_MATCH}. The URL is signed too, and was taken to be ${input.url}`,
+    };
+  }
+  return { reason: "no_match", hint: NO_MATCH };
+}
+
+const NO_MATCH =
+  "no secret given has signed these bytes. Either the secret is another endpoint's or was rotated, or the body was changed; sign the raw bytes, before any JSON parser touches them";
+
+function* usualChanges(body: Uint8Array): Generator<[change: string, undone: Uint8Array]> {
+  // A byte order mark is one of the changes, so decoding must keep it.
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
+  const bytes = (changed: string): Uint8Array => new TextEncoder().encode(changed);
+  if (/\r?\n$/.test(text)) yield ["a line end was added", bytes(text.replace(/\r?\n$/, ""))];
+  if (text.includes("\r\n")) yield ["line ends became CRLF", bytes(text.replaceAll("\r\n", "\n"))];
+  if (text.startsWith("\u{feff}")) yield ["a byte order mark was added", bytes(text.slice(1))];
+  yield ["its last line end is missing", bytes(`${text}\n`)];
+  try {
+    yield [
+      "the JSON was parsed and written again with other spaces",
+      bytes(JSON.stringify(JSON.parse(text))),
+    ];
+  } catch {
+    // no JSON: then it was not rewritten as JSON
+  }
+}

@@ -1,0 +1,25 @@
+// Linear: `Linear-Signature: <hex>` over the body, which holds the time in milliseconds. The delivery's id stands in a
+// header that is not signed: within the tolerance, who has a request can send it again under another id.
+import { single } from "../signature/formats.ts";
+import { sha256 } from "../signature/sha256.ts";
+import type { Vendor } from "./vendor.ts";
+
+export const linear: Vendor = {
+  scheme: {
+    ...sha256,
+    name: "linear",
+    headers: { signature: () => "Linear-Signature" },
+    timeFormat: "milliseconds",
+    timeInBody: ["webhookTimestamp"],
+    format: single(""),
+  },
+  id: [{ header: "Linear-Delivery" }],
+  type: [{ body: ["type"] }],
+  time: [
+    { at: { body: ["createdAt"] }, format: "rfc3339" },
+    { at: { body: ["webhookTimestamp"] }, format: "milliseconds" },
+  ],
+  data: [["data"]],
+  // `webhookTimestamp` is the time of sending.
+  repeatsBody: false,
+};

@@ -1,0 +1,20 @@
+// Shopify: `X-Shopify-Hmac-Sha256: <base64>` over the body alone. Id, topic and time stand in headers that are not
+// signed: who has one request can send it again under another id, for ever.
+import { single } from "../signature/formats.ts";
+import { sha256 } from "../signature/sha256.ts";
+import type { Vendor } from "./vendor.ts";
+
+export const shopify: Vendor = {
+  scheme: {
+    ...sha256,
+    name: "shopify",
+    encoding: "base64",
+    headers: { signature: () => "X-Shopify-Hmac-Sha256" },
+    format: single(""),
+  },
+  id: [{ header: "X-Shopify-Webhook-Id" }],
+  type: [{ header: "X-Shopify-Topic" }],
+  time: [{ at: { header: "X-Shopify-Triggered-At" }, format: "rfc3339" }],
+  data: [],
+  repeatsBody: true,
+};

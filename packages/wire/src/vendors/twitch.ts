@@ -1,0 +1,24 @@
+// Twitch EventSub: `Twitch-Eventsub-Message-Signature: sha256=<hex>` over id, time and body, so that both are signed.
+import { sha256 } from "../signature/sha256.ts";
+import type { Vendor } from "./vendor.ts";
+
+export const twitch: Vendor = {
+  scheme: {
+    ...sha256,
+    name: "twitch",
+    signedParts: ({ id, timestamp, body }) => [id + timestamp, body],
+    headers: {
+      signature: () => "Twitch-Eventsub-Message-Signature",
+      id: () => "Twitch-Eventsub-Message-Id",
+      timestamp: () => "Twitch-Eventsub-Message-Timestamp",
+    },
+    timeFormat: "rfc3339",
+  },
+  id: [{ header: "Twitch-Eventsub-Message-Id" }],
+  type: [{ body: ["subscription", "type"] }],
+  time: [{ at: { header: "Twitch-Eventsub-Message-Timestamp" }, format: "rfc3339" }],
+  data: [["event"]],
+  repeatsBody: true,
+  // Only a question has one; the header that says so is not signed.
+  challenges: [{ when: [], status: 200, answer: { echo: ["challenge"] } }],
+};

@@ -1,0 +1,66 @@
+// Several processes on one store, and one of them killed in the middle of its work.
+import { expect, test } from "vitest";
+import { startStoreProcess } from "../store-process.ts";
+import { LEASE_MS, messageWith, type StoreFeatures, type StoreWorld, terms, times } from "../store-world.ts";
+
+export function processTests(current: () => StoreWorld, features: StoreFeatures): void {
+  const start = () => {
+    const { secondProcess } = current();
+    if (secondProcess === undefined) throw new Error("This store is of one process.");
+    return startStoreProcess(secondProcess);
+  };
+
+  test("of fifty claims by two processes one succeeds", async () => {
+    await using first = await start();
+    await using second = await start();
+    const message = messageWith();
+    const results = await Promise.all([first.claim(message, terms, 25), second.claim(message, terms, 25)]);
+    expect(results.flat().filter(({ kind }) => kind === "claimed")).toHaveLength(1);
+  });
+
+  test("two processes never take the same from the inbox, and together take all", async () => {
+    const { store } = current();
+    await using first = await start();
+    await using second = await start();
+    const messages = times(40, () => messageWith());
+    for (const message of messages) await store.accept(message, terms);
+    const taken: string[] = [];
+    for (let turn = 0; turn < 20 && taken.length < messages.length; turn++) {
+      const claims = await Promise.all([first.take(5, terms, 2), second.take(5, terms, 2)]);
+      taken.push(...claims.flat().map(({ message }) => message.id));
+    }
+    expect(taken.toSorted()).toEqual(messages.map(({ id }) => id).toSorted());
+  });
+
+  test("what a killed process had claimed is free when its lease is over", async () => {
+    const { store, makeOlder } = current();
+    await using child = await start();
+    const message = messageWith();
+    const [result] = await child.claim(message, terms, 1);
+    expect(result?.kind).toBe("claimed");
+    await child.kill();
+    expect((await store.claim(message, terms)).kind).toBe("running");
+    await makeOlder(LEASE_MS + 1);
+    expect((await store.claim(message, terms)).kind).toBe("claimed");
+  });
+
+  if (!features.transactions) return;
+
+  test("a process killed in the middle of its transaction leaves nothing, and the next has its effect once", async () => {
+    const { store, effects } = current();
+    if (store.transactions === null || effects === undefined)
+      throw new Error("This store has no transactions.");
+    await using child = await start();
+    const message = messageWith();
+    await child.workForEver(message, terms, "half");
+    await child.kill();
+    await expect
+      .poll(
+        () =>
+          store.transactions?.run(message, terms, (tx) => effects.write(tx, "paid")).then(({ kind }) => kind),
+        { timeout: 20_000 },
+      )
+      .toBe("worked");
+    expect(await effects.read()).toEqual(["paid"]);
+  });
+}

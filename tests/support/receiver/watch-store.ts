@@ -1,0 +1,35 @@
+// A store that remembers what was asked of it, and can be away.
+import type { Store } from "@posthorn/receiver";
+
+export interface WatchedStore<Tx> {
+  readonly store: Store<Tx>;
+  /** Names of the methods called, in order. */
+  readonly calls: string[];
+  /** What every method throws from now on; null: it is back. */
+  failWith(error: Error | null): void;
+}
+
+export function watchStore<Tx>(store: Store<Tx>): WatchedStore<Tx> {
+  const calls: string[] = [];
+  let failure: Error | null = null;
+  const watched = <Part extends object>(part: Part): Part =>
+    new Proxy(part, {
+      get(target, name) {
+        const value = Reflect.get(target, name, target);
+        if (typeof value === "object" && value !== null) return watched(value);
+        if (typeof value !== "function") return value;
+        return async (...args: unknown[]) => {
+          calls.push(String(name));
+          if (failure !== null) throw failure;
+          return value.apply(target, args);
+        };
+      },
+    });
+  return {
+    store: watched(store),
+    calls,
+    failWith: (error) => {
+      failure = error;
+    },
+  };
+}
