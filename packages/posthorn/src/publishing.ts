@@ -15,6 +15,7 @@ import {
 } from "./event/user-event.ts";
 import type { PublishInput, ValidEvent } from "./event/validate.ts";
 import type { Observer } from "./observe/observer.ts";
+import type { Span } from "./observe/tracing.ts";
 import type { PublishOutcome } from "./public-types.ts";
 import { type Database, isConflict } from "./storage/database.ts";
 
@@ -76,21 +77,11 @@ export class Publishing {
   }
 
   /** The event goes on with the span's place in the trace, if there is one. */
-  async #traced(
-    valid: ValidEvent,
-    publish: (event: ValidEvent) => Promise<PublishResult>,
-  ): Promise<PublishResult> {
-    if (this.#options.observer.loading !== undefined) await this.#options.observer.loading;
-    const span = this.#options.observer.publishing(valid.event);
-    if (span === null) return await publish(valid);
-    try {
-      const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
-      span.end({ "posthorn.duplicate": result.duplicate });
-      return result;
-    } catch (error) {
-      span.end({}, (error as { code?: string }).code ?? "error");
-      throw error;
-    }
+  #traced(valid: ValidEvent, publish: (event: ValidEvent) => Promise<PublishResult>): Promise<PublishResult> {
+    const { observer } = this.#options;
+    if (observer.loading !== undefined) return observer.loading.then(() => this.#traced(valid, publish));
+    const span = observer.publishing(valid.event);
+    return span === null ? publish(valid) : within(span, valid, publish);
   }
 
   async publishMany(inputs: readonly PublishInput[], more: readonly unknown[]): Promise<PublishOutcome[]> {
@@ -118,16 +109,32 @@ export class Publishing {
     }
   }
 
-  async #publishAlone(event: ValidEvent): Promise<PublishResult> {
-    if (this.#options.isStopping()) throw stoppedError();
-    return await this.#traced(event, (traced) => {
-      const engine = this.#options.engine();
-      if (engine !== undefined) return engine.publish(traced);
-      // Not started here: the event waits in the outbox for a process that is.
-      return this.#options.db
-        .inOwnTransaction((tx) => publishInTransaction(tx, this.#options.db.schema, traced))
-        .catch(this.#options.rethrow);
-    });
+  #publishAlone(event: ValidEvent): Promise<PublishResult> {
+    return this.#options.isStopping() ? Promise.reject(stoppedError()) : this.#traced(event, this.#store);
+  }
+
+  #store = (event: ValidEvent): Promise<PublishResult> => {
+    const { db, engine, rethrow } = this.#options;
+    // Not started here: the event waits in the outbox for a process that is.
+    return (
+      engine()?.publish(event) ??
+      db.inOwnTransaction((tx) => publishInTransaction(tx, db.schema, event)).catch(rethrow)
+    );
+  };
+}
+
+async function within(
+  span: Span,
+  valid: ValidEvent,
+  publish: (event: ValidEvent) => Promise<PublishResult>,
+): Promise<PublishResult> {
+  try {
+    const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
+    span.end({ "posthorn.duplicate": result.duplicate });
+    return result;
+  } catch (error) {
+    span.end({}, (error as { code?: string }).code ?? "error");
+    throw error;
   }
 }
 
