@@ -91,9 +91,9 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/pipeline.ts",
-        find: "  return await stages.send(request);\n",
-        put: `  const first = await stages.send(request);
-  return first.kind === "answered" ? first : await stages.send(request);\n`,
+        find: '  const outcome = "kind" in request ? request : await stages.send(request);\n',
+        put: `  const first = "kind" in request ? request : await stages.send(request);
+  const outcome = "kind" in request || first.kind === "answered" ? first : await stages.send(request);\n`,
       },
     ],
     strikes: [],
@@ -263,9 +263,9 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/pipeline.ts",
-        find: "  return await stages.send(request);\n",
+        find: '  const outcome = "kind" in request ? request : await stages.send(request);\n',
         put: `  Object.assign(globalThis, { kept: [(globalThis as { kept?: unknown }).kept, Buffer.alloc(2 ** 20, 1)] });
-  return await stages.send(request);\n`,
+  const outcome = "kind" in request ? request : await stages.send(request);\n`,
       },
     ],
     strikes: ["kill api"],

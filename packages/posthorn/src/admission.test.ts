@@ -30,14 +30,32 @@ test("without a registered type an event is admitted at once: nothing is awaited
   expect(reads()).toBe(1);
 });
 
+const type = {
+  name: "order.paid",
+  apiVersion: "1",
+  schema: '{"type":"object"}',
+  redact: [],
+  isDeleted: false,
+};
+
+test("with one, what came parsed is admitted at once and not parsed again", async () => {
+  const { admission } = await admissionWith([type]);
+  const parsed = () => ({ ...input, rawData: new CheckedJson(Buffer.from("{"), {}) });
+  expect(admission.admit(parsed())).toMatchObject({ event: { type: "order.paid" } });
+  expect(admission.admitAll([parsed(), parsed()])).toHaveLength(2);
+});
+
+test("an admitted event does not hold what it was parsed to, catalogue or not", async () => {
+  for (const types of [[], [type]]) {
+    const { admission } = await admissionWith(types);
+    const [one, other] = [1, 2].map(() => new CheckedJson(Buffer.from("{}"), {}));
+    await admission.admit({ ...input, rawData: one as CheckedJson });
+    await admission.admitAll([{ ...input, rawData: other as CheckedJson }]);
+    expect([one?.takeValue(), other?.takeValue()]).toEqual([undefined, undefined]);
+  }
+});
+
 test("with one, an event that fits is admitted without a read", async () => {
-  const type = {
-    name: "order.paid",
-    apiVersion: "1",
-    schema: '{"type":"object"}',
-    redact: [],
-    isDeleted: false,
-  };
   const { admission, reads } = await admissionWith([type]);
   const fits = { ...input, rawData: new CheckedJson(Buffer.from("{}")) };
   expect(await admission.admit(fits)).toMatchObject({ event: { type: "order.paid" } });

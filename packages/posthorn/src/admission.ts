@@ -1,10 +1,11 @@
 // What is published comes in here: shaped by the types of the code, checked as an event, and held against the catalogue.
-import { type Catalogue, refusal, storedCatalogue } from "./catalogue/catalogue.ts";
+import { type Catalogue, type Problems, refusal, storedCatalogue } from "./catalogue/catalogue.ts";
 import type { DeclaredTypes } from "./catalogue/declared-types.ts";
-import { PosthornError } from "./errors.ts";
+import { type InputProblem, PosthornError } from "./errors.ts";
 import { refuseNoTransaction, type Transaction } from "./event/publish-in-transaction.ts";
 import { type UserPublishInput, validateForUser } from "./event/user-event.ts";
 import {
+  CheckedJson,
   type Failure,
   noneOf,
   type PublishInput,
@@ -29,49 +30,45 @@ export class Admission {
     this.#options = options;
   }
 
-  /** A promise only where there is something to wait for: without a catalogue publishing stays as quick as it is. */
+  /** A promise only where there is something to wait for: nearly every event is admitted at once. */
   admit(input: PublishInput, tx?: { readonly tx: Transaction }): ValidEvent | Promise<ValidEvent> {
-    if (this.#isOpen) return validate(input, this.#options.nowMs());
-    return this.#checked(input, (resolved) => validate(resolved, this.#options.nowMs()), tx);
+    return this.#admit(input, validate, tx);
   }
 
   async admitForUser(input: UserPublishInput, tx?: { readonly tx: Transaction }): Promise<ValidEvent> {
-    return await this.#checked(input, (resolved) => validateForUser(resolved, this.#options.nowMs()), tx);
+    return await this.#admit(input, validateForUser, tx);
   }
 
   /** One wrong event, and none comes in. */
   admitAll(inputs: readonly PublishInput[]): ValidEvent[] | Promise<ValidEvent[]> {
-    if (this.#isOpen) return validateAll(inputs, this.#options.nowMs());
-    return this.#allChecked(inputs);
-  }
-
-  get #isOpen(): boolean {
-    const { catalogue, declared } = this.#options;
-    return catalogue.isIdle && declared.isEmpty;
-  }
-
-  async #checked<Input extends PublishInput | UserPublishInput>(
-    input: Input,
-    valid: (resolved: Input) => ValidEvent,
-    tx: { readonly tx: Transaction } | undefined,
-  ): Promise<ValidEvent> {
-    const { catalogue, declared } = this.#options;
-    const event = valid(await declared.resolve(input));
-    if (catalogue.isIdle) return event;
-    const [problem] = await catalogue.problemsOf([event.event], tx && this.#readIn(tx.tx));
-    if (problem) throw refusal(problem);
-    return event;
-  }
-
-  async #allChecked(inputs: readonly PublishInput[]): Promise<ValidEvent[]> {
-    const { catalogue, declared, nowMs } = this.#options;
     // what is no list is refused below
-    const given = Array.isArray(inputs) ? inputs : [];
+    return this.#options.declared.isEmpty || !Array.isArray(inputs)
+      ? this.#allChecked(inputs)
+      : this.#resolveAll(inputs).then((resolved) => this.#allChecked(resolved));
+  }
+
+  #admit<Input extends PublishInput | UserPublishInput>(
+    input: Input,
+    validated: (resolved: Input, nowMs: number) => ValidEvent,
+    tx: { readonly tx: Transaction } | undefined,
+  ): ValidEvent | Promise<ValidEvent> {
+    const checked = (resolved: Input) => {
+      const event = validated(resolved, this.#options.nowMs());
+      const problems = this.#problemsOf([event], [resolved], tx);
+      return problems instanceof Promise
+        ? problems.then(([problem]) => orRefused(event, problem))
+        : orRefused(event, problems[0]);
+    };
+    const resolved = this.#options.declared.resolve(input);
+    return resolved instanceof Promise ? resolved.then(checked) : checked(resolved);
+  }
+
+  async #resolveAll(inputs: readonly PublishInput[]): Promise<readonly PublishInput[]> {
     const failures: Failure[] = [];
     const resolved = await Promise.all(
-      given.map(async (input, index) => {
+      inputs.map(async (input, index) => {
         try {
-          return await declared.resolve(input);
+          return await this.#options.declared.resolve(input);
         } catch (error) {
           if (!(error instanceof PosthornError)) throw error;
           failures.push({ index, error });
@@ -79,15 +76,32 @@ export class Admission {
         }
       }),
     );
-    if (failures.length > 0) throw noneOf(inputs.length, failures);
-    const events = validateAll(Array.isArray(inputs) ? resolved : inputs, nowMs());
-    if (catalogue.isIdle) return events;
-    const problems = await catalogue.problemsOf(events.map(({ event }) => event));
-    for (const [index, problem] of problems.entries()) {
-      if (problem !== null) failures.push({ index, error: refusal(problem) });
-    }
-    if (failures.length > 0) throw noneOf(inputs.length, failures);
-    return events;
+    return allOrNone(resolved, failures);
+  }
+
+  #allChecked(inputs: readonly PublishInput[]): ValidEvent[] | Promise<ValidEvent[]> {
+    const events = validateAll(inputs, this.#options.nowMs());
+    const problems = this.#problemsOf(events, inputs);
+    return problems instanceof Promise
+      ? problems.then((known) => allOrRefused(events, known))
+      : allOrRefused(events, problems);
+  }
+
+  #problemsOf(
+    events: readonly ValidEvent[],
+    inputs: readonly (PublishInput | UserPublishInput)[],
+    tx?: { readonly tx: Transaction },
+  ): Problems | Promise<Problems> {
+    const { catalogue } = this.#options;
+    const values = inputs.map(({ rawData }) =>
+      rawData instanceof CheckedJson ? rawData.takeValue() : undefined,
+    );
+    if (catalogue.isIdle) return [];
+    return catalogue.problemsOf(
+      events.map(({ event }) => event),
+      values,
+      tx && this.#readIn(tx.tx),
+    );
   }
 
   /** Through the caller's own connection: it may hold the last one of its pool. */
@@ -99,4 +113,21 @@ export class Admission {
       return storedCatalogue(rows[0]);
     };
   }
+}
+
+function orRefused(event: ValidEvent, problem: InputProblem | null | undefined): ValidEvent {
+  if (problem) throw refusal(problem);
+  return event;
+}
+
+function allOrRefused(events: ValidEvent[], problems: Problems): ValidEvent[] {
+  const failures = problems.flatMap((problem, index) =>
+    problem === null ? [] : [{ index, error: refusal(problem) }],
+  );
+  return allOrNone(events, failures);
+}
+
+function allOrNone<All extends readonly unknown[]>(all: All, failures: readonly Failure[]): All {
+  if (failures.length > 0) throw noneOf(all.length, failures);
+  return all;
 }

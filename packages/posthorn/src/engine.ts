@@ -16,7 +16,7 @@ import type { Channel } from "./notify/channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
 import { Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
-import { deliver } from "./pipeline.ts";
+import { deliver, type Stages } from "./pipeline.ts";
 import { Replayer } from "./replay/replayer.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
 import type { Targets } from "./resources/targets.ts";
@@ -71,6 +71,12 @@ export class Engine {
       policy: config.addressPolicy,
       connectionsPerOrigin: config.concurrency,
     });
+    const stages: Stages = {
+      now: () => clock.now(),
+      userAgent,
+      trace: (delivery) => observer.attempting(delivery),
+      send: (request) => this.#dispatcher.send(request, this.#abort.signal),
+    };
     this.#worker = new Worker({
       db,
       clock,
@@ -83,13 +89,7 @@ export class Engine {
       leaseMs: config.leaseMs,
       healthRules: config.healthRules,
       utilisation: eventLoopUtilisation(),
-      attempt: (delivery, target) =>
-        deliver(delivery, target, {
-          now: () => clock.now(),
-          userAgent,
-          trace: (claimed) => observer.attempting(claimed),
-          send: (request) => this.#dispatcher.send(request, this.#abort.signal),
-        }),
+      attempt: (delivery, target) => deliver(delivery, target, stages),
       onOutboxHint: () => this.#relay.wake(),
     });
     const fanOut = createFanOut({

@@ -35,27 +35,26 @@ export async function deliver(
   const startedAt = stages.now();
   const span = stages.trace(delivery);
   const traceparent = span === null ? delivery.event.traceparent : span.traceparent;
-  const outcome = await prepareAndSend(delivery, target, { startedAt, traceparent }, stages);
+  const request = prepare(delivery, target, { startedAt, traceparent }, stages.userAgent);
+  const outcome = "kind" in request ? request : await stages.send(request);
   if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
   return { delivery, traceparent, startedAt, outcome, decision };
 }
 
-async function prepareAndSend(
+/** What cannot be made into a request fails this delivery alone, never the loop. */
+function prepare(
   delivery: ClaimedDelivery,
   target: Target,
   moment: Moment,
-  stages: Stages,
-): Promise<AttemptOutcome> {
-  let request: PreparedRequest;
+  userAgent: string,
+): PreparedRequest | AttemptOutcome {
   try {
-    request = buildRequest(delivery, target, moment, stages.userAgent);
+    return buildRequest(delivery, target, moment, userAgent);
   } catch (error) {
-    // What cannot be made into a request fails this delivery alone, never the loop.
     return { kind: "failed", error: reasonNotMade(error), detail: (error as Error).message, durationMs: 0 };
   }
-  return await stages.send(request);
 }
 
 function reasonNotMade(error: unknown): AttemptError {

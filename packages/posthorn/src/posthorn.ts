@@ -192,15 +192,15 @@ export class Instance implements Posthorn {
 
   publish(input: UserPublishInput, options?: { readonly tx?: Transaction }): Promise<UserPublishResult>;
   publish(input: PublishInput, options?: { readonly tx?: Transaction }): Promise<PublishResult>;
-  async publish(
+  publish(
     input: PublishInput | UserPublishInput,
     options?: { readonly tx?: Transaction },
   ): Promise<PublishResult | UserPublishResult> {
-    return await this.#publishing.publish(input, options);
+    return this.#publishing.publish(input, options);
   }
 
-  async publishMany(inputs: readonly PublishInput[], ...more: unknown[]): Promise<PublishOutcome[]> {
-    return await this.#publishing.publishMany(inputs, more);
+  publishMany(inputs: readonly PublishInput[], ...more: unknown[]): Promise<PublishOutcome[]> {
+    return this.#publishing.publishMany(inputs, more);
   }
 
   async start(options: { readonly role?: Role } = {}): Promise<void> {

@@ -15,6 +15,7 @@ import {
 } from "./event/user-event.ts";
 import type { PublishInput, ValidEvent } from "./event/validate.ts";
 import type { Observer } from "./observe/observer.ts";
+import type { Span } from "./observe/tracing.ts";
 import type { PublishOutcome } from "./public-types.ts";
 import { type Database, isConflict } from "./storage/database.ts";
 
@@ -84,26 +85,15 @@ export class Publishing {
   }
 
   /** The event goes on with the span's place in the trace, if there is one. */
-  async #traced<Result extends PublishResult | UserPublishResult>(
+  #traced<Result extends PublishResult | UserPublishResult>(
     valid: ValidEvent,
     publish: (event: ValidEvent) => Promise<Result>,
     user?: string,
   ): Promise<Result> {
-    if (this.#options.observer.loading !== undefined) await this.#options.observer.loading;
-    const span = this.#options.observer.publishing(valid.event, user);
-    if (span === null) return await publish(valid);
-    try {
-      const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
-      span.end(
-        "events" in result
-          ? { "posthorn.events": result.events.length }
-          : { "posthorn.duplicate": result.duplicate },
-      );
-      return result;
-    } catch (error) {
-      span.end({}, (error as { code?: string }).code ?? "error");
-      throw error;
-    }
+    const { observer } = this.#options;
+    if (observer.loading !== undefined) return observer.loading.then(() => this.#traced(valid, publish, user));
+    const span = observer.publishing(valid.event, user);
+    return span === null ? publish(valid) : within(span, valid, publish);
   }
 
   async publishMany(inputs: readonly PublishInput[], more: readonly unknown[]): Promise<PublishOutcome[]> {
@@ -131,16 +121,36 @@ export class Publishing {
     }
   }
 
-  async #publishAlone(event: ValidEvent): Promise<PublishResult> {
-    if (this.#options.isStopping()) throw stoppedError();
-    return await this.#traced(event, (traced) => {
-      const engine = this.#options.engine();
-      if (engine !== undefined) return engine.publish(traced);
-      // Not started here: the event waits in the outbox for a process that is.
-      return this.#options.db
-        .inOwnTransaction((tx) => publishInTransaction(tx, this.#options.db.schema, traced))
-        .catch(this.#options.rethrow);
-    });
+  #publishAlone(event: ValidEvent): Promise<PublishResult> {
+    return this.#options.isStopping() ? Promise.reject(stoppedError()) : this.#traced(event, this.#store);
+  }
+
+  #store = (event: ValidEvent): Promise<PublishResult> => {
+    const { db, engine, rethrow } = this.#options;
+    // Not started here: the event waits in the outbox for a process that is.
+    return (
+      engine()?.publish(event) ??
+      db.inOwnTransaction((tx) => publishInTransaction(tx, db.schema, event)).catch(rethrow)
+    );
+  };
+}
+
+async function within<Result extends PublishResult | UserPublishResult>(
+  span: Span,
+  valid: ValidEvent,
+  publish: (event: ValidEvent) => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await publish({ ...valid, event: { ...valid.event, traceparent: span.traceparent } });
+    span.end(
+      "events" in result
+        ? { "posthorn.events": result.events.length }
+        : { "posthorn.duplicate": result.duplicate },
+    );
+    return result;
+  } catch (error) {
+    span.end({}, (error as { code?: string }).code ?? "error");
+    throw error;
   }
 }
 

@@ -23,6 +23,8 @@ export interface CatalogueOptions {
 /** Reads what is newer than the version; in a transaction of the caller's, through that. */
 export type ReadCatalogue = (knownVersion: number) => Promise<StoredCatalogue>;
 
+export type Problems = readonly (InputProblem | null)[];
+
 interface KnownType {
   readonly redact: readonly string[];
   readonly isDeleted: boolean;
@@ -76,18 +78,37 @@ export class Catalogue {
     this.#readAt = Math.max(this.#readAt, begunAt);
   }
 
-  /** For each event what is wrong with it, or null; pointers are into the event. */
-  async problemsOf(
+  /**
+   * For each event what is wrong with it, or null; pointers are into the event. A promise only where something has to be
+   * read: for an event that is right, and that is nearly every one, nothing is waited for. `values` are the payloads of
+   * the events as far as somebody has parsed them.
+   */
+  problemsOf(
     events: readonly Event[],
+    values: readonly unknown[] = [],
     read: ReadCatalogue = this.#fromDatabase,
-  ): Promise<readonly (InputProblem | null)[]> {
-    if (!this.#isFresh) await (read === this.#fromDatabase ? this.#refreshOnce() : this.refresh(read));
-    const first = events.map((event) => this.#problemOf(event, false));
-    if (first.every((problem) => problem === null)) return first;
+  ): Problems | Promise<Problems> {
+    if (!this.#isFresh) {
+      const reading = read === this.#fromDatabase ? this.#refreshOnce() : this.refresh(read);
+      return reading.then(() => this.#problemsAsKnown(events, values, read));
+    }
+    return this.#problemsAsKnown(events, values, read);
+  }
+
+  #problemsAsKnown(
+    events: readonly Event[],
+    values: readonly unknown[],
+    read: ReadCatalogue,
+  ): Problems | Promise<Problems> {
+    const problems = events.map((event, index) => this.#problemOf(event, values[index], false));
+    return problems.every((problem) => problem === null) ? problems : this.#problemsReadAnew(events, read);
+  }
+
+  async #problemsReadAnew(events: readonly Event[], read: ReadCatalogue): Promise<Problems> {
     await this.refresh(read);
     let suggestions = MOST_SUGGESTIONS;
     return events.map((event) => {
-      const problem = this.#problemOf(event, suggestions > 0);
+      const problem = this.#problemOf(event, undefined, suggestions > 0);
       if (problem !== null) suggestions -= 1;
       return problem;
     });
@@ -157,12 +178,12 @@ export class Catalogue {
     this.#isStrict = this.#mode === "strict" || (this.#mode === "auto" && this.#names().length > 0);
   }
 
-  #problemOf(event: Event, suggests: boolean): InputProblem | null {
+  #problemOf(event: Event, value: unknown, suggests: boolean): InputProblem | null {
     if (!this.#isStrict || this.#declared.has(event.type, event.apiVersion)) return null;
     const versions = this.#types.get(event.type);
     const known = versions?.get(event.apiVersion);
     if (known === undefined || known.isDeleted) return this.#unknown(event, suggests);
-    const problem = this.#checkOf(known)?.(parsed(event.payload)) ?? null;
+    const problem = this.#checkOf(known)?.(value === undefined ? parsed(event.payload) : value) ?? null;
     if (problem === null) return null;
     const pointer = `/data${problem.pointer}`;
     return { pointer, message: `"${pointer}" ${problem.message}, says the schema of ${event.type}.` };

@@ -91,8 +91,8 @@ export class DeclaredTypes {
     return this.#types.get(type)?.redact ?? [];
   }
 
-  /** An event of a declared type with what its schema made of the data; any other as it is. */
-  async resolve<Input extends DeclarableInput>(input: Input): Promise<Input> {
+  /** An event of a declared type with what its schema made of the data; any other as it is, and at once. */
+  resolve<Input extends DeclarableInput>(input: Input): Input | Promise<Input> {
     const declared = this.#types.get(input?.type);
     const apiVersion = input?.apiVersion ?? declared?.version;
     if (declared === undefined || apiVersion !== declared.version) return input;
@@ -100,8 +100,9 @@ export class DeclaredTypes {
     const { check, schema } = declared;
     if (check === null) {
       const { rawData: _, ...rest } = input;
-      const output = await outputOf(schema as StandardSchema, data);
-      return { ...rest, apiVersion, data: output } as unknown as Input;
+      return outputOf(schema as StandardSchema, data).then(
+        (output) => ({ ...rest, apiVersion, data: output }) as unknown as Input,
+      );
     }
     const problem = check(plain(data));
     if (problem !== null)

@@ -42,9 +42,18 @@ export interface PublishInput {
 /** JSON that somebody has parsed and measured already: valid, and no deeper than the limit. */
 export class CheckedJson {
   readonly bytes: Uint8Array;
+  #value: unknown;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, value?: unknown) {
     this.bytes = bytes;
+    this.#value = value;
+  }
+
+  /** What it was parsed to, or undefined. Only once: events that wait for the database must not hold it in memory. */
+  takeValue(): unknown {
+    const value = this.#value;
+    this.#value = undefined;
+    return value;
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AttemptOutcome, Decision, Settlement } from "../model.ts";
 import { Metrics, maxEndpointLabels } from "./metrics.ts";
-import { BoundedLabel, Metric } from "./registry.ts";
+import { Bounded, Metric } from "./registry.ts";
 
 const idle = { inFlight: 0, poolWaiting: 0 };
 
@@ -22,9 +22,9 @@ function lines(text: string, name: string): string[] {
 describe("the text", () => {
   test("has help, type and a line for each series", () => {
     const metric = new Metric("jobs_total", { type: "counter", help: "Jobs done", labels: ["kind"] });
-    metric.add(1, "a");
-    metric.add(2, "b");
-    metric.add(3, "a");
+    metric.series("a").add(1);
+    metric.series("b").add(2);
+    metric.series("a").add(3);
     expect(metric.text()).toBe(
       '# HELP jobs_total Jobs done.\n# TYPE jobs_total counter\njobs_total{kind="a"} 4\njobs_total{kind="b"} 2\n',
     );
@@ -32,15 +32,15 @@ describe("the text", () => {
 
   test("escapes label values and cuts long ones", () => {
     const metric = new Metric("jobs_total", { type: "counter", help: "Jobs", labels: ["kind"] });
-    metric.add(1, 'a"b\\c\nd');
-    metric.add(1, "x".repeat(129));
+    metric.series('a"b\\c\nd').add(1);
+    metric.series("x".repeat(129)).add(1);
     expect(metric.text()).toContain('{kind="a\\"b\\\\c\\nd"}');
     expect(metric.text()).toContain(`{kind="${"x".repeat(128)}"}`);
   });
 
   test("counts an observation in its bucket and in all above it, the bound included", () => {
     const metric = new Metric("took_seconds", { type: "histogram", help: "T", labels: [], buckets: [1, 5] });
-    for (const seconds of [0.5, 1, 3, 7]) metric.observe(seconds);
+    for (const seconds of [0.5, 1, 3, 7]) metric.series().observe(seconds);
     expect(lines(metric.text(), "took_seconds")).toEqual([
       'took_seconds_bucket{le="1"} 2',
       'took_seconds_bucket{le="5"} 3',
@@ -62,9 +62,11 @@ describe("the text", () => {
 
 describe("endpoints", () => {
   test("are told apart up to the bound, and are others past it", () => {
-    const label = new BoundedLabel(2);
-    const shown = ["a", "b", "c", "a"].map((value) => label.of(value, (id) => `ep_${id}`));
-    expect(shown).toEqual(["ep_a", "ep_b", "other", "ep_a"]);
+    const made = new Bounded(2, (id) => ({ id }));
+    const [a, b, c, d, again] = ["a", "b", "c", "d", "a"].map((id) => made.of(id));
+    expect([a, b, c]).toEqual([{ id: "a" }, { id: "b" }, { id: null }]);
+    expect(again).toBe(a);
+    expect(d).toBe(c);
   });
 
   test("make no more series than the bound allows, whoever makes them", () => {

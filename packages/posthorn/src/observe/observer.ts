@@ -15,7 +15,7 @@ export interface ObserverOptions {
 export class Observer {
   readonly metrics: Metrics;
   /** Null where the application has no OpenTelemetry. */
-  tracing: Tracing | null = null;
+  #tracing: Tracing | null = null;
   /** Undefined when it is known whether there is OpenTelemetry, or nobody asked. */
   loading: Promise<void> | undefined;
   readonly #logger: Logger;
@@ -29,15 +29,15 @@ export class Observer {
 
   loadTracing(): void {
     this.loading = loadTracing(this.#logger).then((tracing) => {
-      this.tracing = tracing;
+      this.#tracing = tracing;
       this.loading = undefined;
     });
   }
 
   /** Around a publish; null when nobody traces. With a user there are several events, each with an id and a tenant of its own. */
   publishing(event: Event, user?: string): Span | null {
-    if (this.tracing === null) return null;
-    return this.tracing.start("posthorn publish", {
+    if (!this.#tracing?.isHeard) return null;
+    return this.#tracing.start("posthorn publish", {
       kind: spanKinds.producer,
       parent: event.traceparent,
       joinsActive: true,
@@ -66,8 +66,8 @@ export class Observer {
 
   /** Around an attempt, in the trace of its event; null when nobody traces. */
   attempting(delivery: ClaimedDelivery): Span | null {
-    if (this.tracing === null) return null;
-    return this.tracing.start("posthorn attempt", {
+    if (!this.#tracing?.isHeard) return null;
+    return this.#tracing.start("posthorn attempt", {
       kind: spanKinds.client,
       parent: delivery.event.traceparent,
       attributes: () => ({
@@ -90,8 +90,8 @@ export class Observer {
 
   /** From the answer to the commit that has it; null when nobody traces. */
   settling({ delivery, decision, traceparent }: Settlement): Span | null {
-    if (this.tracing === null) return null;
-    return this.tracing.start("posthorn settle", {
+    if (!this.#tracing?.isHeard) return null;
+    return this.#tracing.start("posthorn settle", {
       kind: spanKinds.internal,
       parent: traceparent,
       attributes: () => ({

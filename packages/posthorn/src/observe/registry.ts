@@ -1,4 +1,5 @@
-// Numbers in memory, and the text in which Prometheus reads them. Adding to one is a look-up in a map and nothing else.
+// Numbers in memory, and the text in which Prometheus reads them. Whoever counts often looks up its series once and keeps
+// it; counting is then an addition.
 
 export interface MetricDefinition {
   readonly type: "counter" | "gauge" | "histogram";
@@ -9,45 +10,60 @@ export interface MetricDefinition {
   readonly buckets?: readonly number[];
 }
 
-/** A histogram's counts are per bucket here, and summed up when they are written. */
-interface Series {
+/** What is counted under one set of label values. */
+export class Series {
   readonly labelValues: readonly string[];
-  value: number;
+  /** Per bucket; summed up when they are written. */
   readonly bucketCounts: number[];
+  readonly #buckets: readonly number[];
+  value = 0;
+
+  constructor(labelValues: readonly string[], { type, buckets = [] }: MetricDefinition) {
+    this.labelValues = labelValues;
+    this.#buckets = buckets;
+    this.bucketCounts = new Array<number>(type === "histogram" ? buckets.length + 1 : 0).fill(0);
+  }
+
+  /** A counter goes up. */
+  add(amount: number): void {
+    this.value += amount;
+  }
+
+  /** A histogram gets one observation more. */
+  observe(value: number): void {
+    this.value += value;
+    let bucket = 0;
+    while (bucket < this.#buckets.length && value > (this.#buckets[bucket] as number)) bucket += 1;
+    this.bucketCounts[bucket] = (this.bucketCounts[bucket] as number) + 1;
+  }
 }
 
 export class Metric {
   readonly name: string;
   readonly #definition: MetricDefinition;
-  readonly #buckets: readonly number[];
   readonly #series = new Map<string, Series>();
 
   constructor(name: string, definition: MetricDefinition) {
     this.name = name;
     this.#definition = definition;
-    this.#buckets = definition.buckets ?? [];
     // a counter that is missing until the first error looks like a process that was never asked
-    if (definition.labels.length === 0 && definition.type !== "gauge") this.#seriesOf([]);
+    if (definition.labels.length === 0 && definition.type !== "gauge") this.series();
   }
 
-  /** A counter goes up. */
-  add(amount: number, ...labelValues: readonly string[]): void {
-    this.#seriesOf(labelValues).value += amount;
+  series(...labelValues: readonly string[]): Series {
+    const key = labelValues.join("\n");
+    let series = this.#series.get(key);
+    if (series === undefined) {
+      series = new Series(labelValues, this.#definition);
+      this.#series.set(key, series);
+    }
+    return series;
   }
 
   /** A gauge is what it is; null: not known now, and left out. */
   set(value: number | null): void {
     if (value === null) this.#series.clear();
-    else this.#seriesOf([]).value = value;
-  }
-
-  /** A histogram gets one observation more. */
-  observe(value: number, ...labelValues: readonly string[]): void {
-    const series = this.#seriesOf(labelValues);
-    series.value += value;
-    let bucket = 0;
-    while (bucket < this.#buckets.length && value > (this.#buckets[bucket] as number)) bucket += 1;
-    series.bucketCounts[bucket] = (series.bucketCounts[bucket] as number) + 1;
+    else this.series().value = value;
   }
 
   text(): string {
@@ -68,7 +84,7 @@ export class Metric {
     let count = 0;
     const lines = series.bucketCounts.map((inBucket, index) => {
       count += inBucket;
-      const bound = this.#buckets[index] ?? "+Inf";
+      const bound = this.#definition.buckets?.[index] ?? "+Inf";
       return line(`${this.name}_bucket`, [...labels, `le="${bound}"`], count);
     });
     return [
@@ -77,39 +93,34 @@ export class Metric {
       line(`${this.name}_count`, labels, count),
     ];
   }
-
-  #seriesOf(labelValues: readonly string[]): Series {
-    const key = labelValues.length === 1 ? (labelValues[0] as string) : labelValues.join("\n");
-    let series = this.#series.get(key);
-    if (series === undefined) {
-      const isHistogram = this.#definition.type === "histogram";
-      const bucketCounts = new Array<number>(isHistogram ? this.#buckets.length + 1 : 0).fill(0);
-      series = { labelValues, value: 0, bucketCounts };
-      this.#series.set(key, series);
-    }
-    return series;
-  }
 }
 
 /**
- * The first so many values are told apart, all others are `other`: whoever may make endpoints must not be able to make
+ * The first so many names have a value each, all others share one: whoever may make endpoints must not be able to make
  * series without end.
  */
-export class BoundedLabel {
+export class Bounded<Value> {
   readonly #most: number;
-  readonly #known = new Map<string, string>();
+  readonly #make: (name: string | null) => Value;
+  readonly #known = new Map<string, Value>();
+  #shared: Value | undefined;
 
-  constructor(most: number) {
+  /** `make` is given null for what the others share. */
+  constructor(most: number, make: (name: string | null) => Value) {
     this.#most = most;
+    this.#make = make;
   }
 
-  of(value: string, present: (value: string) => string): string {
-    const known = this.#known.get(value);
+  of(name: string): Value {
+    const known = this.#known.get(name);
     if (known !== undefined) return known;
-    if (this.#known.size >= this.#most) return "other";
-    const shown = present(value);
-    this.#known.set(value, shown);
-    return shown;
+    if (this.#known.size >= this.#most) {
+      this.#shared ??= this.#make(null);
+      return this.#shared;
+    }
+    const made = this.#make(name);
+    this.#known.set(name, made);
+    return made;
   }
 }
 

@@ -62,17 +62,26 @@ export interface SpanOptions {
 export class Tracing {
   readonly #api: OpenTelemetryApi;
   readonly #tracer: Tracer;
-  #isRecorded = false;
-  #lookAgainAt = 0;
+  #hasSdk = false;
 
   constructor(api: OpenTelemetryApi) {
     this.#api = api;
     this.#tracer = api.trace.getTracer(tracerName);
   }
 
-  /** Null while the application has set up no SDK: spans for nobody cost microseconds each. */
-  start(name: string, { kind, parent, joinsActive = false, attributes }: SpanOptions): Span | null {
-    if (!this.#hasSdk()) return null;
+  /**
+   * False while the application has set up no SDK, which it may do later than we are made: spans for nobody cost
+   * microseconds each. Asked for every event, so it is a look at two fields.
+   */
+  get isHeard(): boolean {
+    if (this.#hasSdk) return true;
+    const provider = this.#api.trace.getTracerProvider();
+    this.#hasSdk =
+      provider.getDelegateTracer === undefined || provider.getDelegateTracer(tracerName) !== undefined;
+    return this.#hasSdk;
+  }
+
+  start(name: string, { kind, parent, joinsActive = false, attributes }: SpanOptions): Span {
     const span = this.#tracer.startSpan(name, { kind }, this.#contextOf(parent, joinsActive));
     if (span.isRecording()) span.setAttributes(attributes());
     const own = span.spanContext();
@@ -84,17 +93,6 @@ export class Tracing {
         span.end();
       },
     };
-  }
-
-  /** It may be set up later than we are, and is then seen within a second. */
-  #hasSdk(): boolean {
-    const now = performance.now();
-    if (this.#isRecorded || now < this.#lookAgainAt) return this.#isRecorded;
-    const provider = this.#api.trace.getTracerProvider();
-    this.#isRecorded =
-      provider.getDelegateTracer === undefined || provider.getDelegateTracer(tracerName) !== undefined;
-    this.#lookAgainAt = now + 1_000;
-    return this.#isRecorded;
   }
 
   #contextOf(parent: string | undefined, joinsActive: boolean): Context {

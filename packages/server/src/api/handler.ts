@@ -20,10 +20,10 @@ import { replayOperations } from "./operations/replays.ts";
 import { resendOperations } from "./operations/resends.ts";
 import { statsOperations } from "./operations/stats.ts";
 import { tenantOperations } from "./operations/tenants.ts";
-import { ANYBODY, authorize, FOR_OPERATORS, type Principal } from "./principal.ts";
+import { ANYBODY, authorize, FOR_OPERATORS } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
-import { createRouter, type Params, type Route, type RoutePermission } from "./router.ts";
+import { createRouter, type Route, type RoutePermission } from "./router.ts";
 import { docsRoute } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
@@ -69,17 +69,6 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
   });
   const { logger, isDraining = () => false } = options;
 
-  async function principalOf(
-    request: IncomingMessage,
-    permission: RoutePermission,
-    params: Params,
-  ): Promise<Principal> {
-    if (permission === "public") return ANYBODY;
-    const principal = await authenticate(request);
-    authorize(principal, permission, params);
-    return principal;
-  }
-
   async function answer(
     request: IncomingMessage,
     requestId: string,
@@ -91,10 +80,13 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     if (match.kind === "not_found") return null;
     if (match.kind === "wrong_method") throw wrongMethod(match.allow);
     const { route, params } = match;
-    const principal = await principalOf(request, route.permission, params);
+    const asking = route.permission === "public" ? ANYBODY : authenticate(request);
+    // whoever is known already is not waited for
+    const principal = asking instanceof Promise ? await asking : asking;
+    if (route.permission !== "public") authorize(principal, route.permission, params);
     if (route.takesWork && isDraining()) throw shuttingDown();
     const query = mark === -1 ? "" : url.slice(mark + 1);
-    return route.handle({ request, response, params, requestId, query, principal });
+    return await route.handle({ request, response, params, requestId, query, principal });
   }
 
   return (request, response, next) => {

@@ -115,7 +115,7 @@ function readEvent<Owner extends keyof InputFor>(
   return {
     [owner]: ownerId,
     type,
-    rawData: new CheckedJson(body.subarray(data.start, data.end)),
+    rawData: new CheckedJson(body.subarray(data.start, data.end), event.data),
     ...(subject !== undefined && { subject }),
     ...(apiVersion !== undefined && { apiVersion }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
