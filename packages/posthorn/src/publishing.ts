@@ -91,7 +91,8 @@ export class Publishing {
     user?: string,
   ): Promise<Result> {
     const { observer } = this.#options;
-    if (observer.loading !== undefined) return observer.loading.then(() => this.#traced(valid, publish, user));
+    if (observer.loading !== undefined)
+      return observer.loading.then(() => this.#traced(valid, publish, user));
     const span = observer.publishing(valid.event, user);
     return span === null ? publish(valid) : within(span, valid, publish);
   }
