@@ -1,7 +1,8 @@
 // The examples of the receiver's frameworks, run as they stand, and the page that shows them.
+
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readdirSync, readFileSync } from "node:fs";
 import { createSender, type SenderOptions } from "@posthorn/receiver/testing";
 import { generateSecret } from "@posthorn/wire";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -26,33 +27,45 @@ test.each<[name: string, receive: () => Promise<SenderOptions["receive"]>]>([
   ["hono", async () => (await import("../../examples/receiver/hono.ts")).app.fetch],
   ["node", async () => serving((await import("../../examples/receiver/node.ts")).server)],
   ["express", async () => serving(createServer((await import("../../examples/receiver/express.ts")).app))],
-  ["fastify", async () => {
-    const { app } = await import("../../examples/receiver/fastify.ts");
-    await app.ready();
-    return serving(createServer((request, response) => app.routing(request, response)));
-  }],
+  [
+    "fastify",
+    async () => {
+      const { app } = await import("../../examples/receiver/fastify.ts");
+      await app.ready();
+      return serving(createServer((request, response) => app.routing(request, response)));
+    },
+  ],
   ["koa", async () => serving(createServer((await import("../../examples/receiver/koa.ts")).app.callback()))],
-  ["nestjs", async () => {
-    const { app } = await import("../../examples/receiver/nestjs.ts");
-    await app.init();
-    return serving(createServer(app.getHttpAdapter().getInstance() as RequestListener));
-  }],
-  ["next-pages", async () => serving(createServer((await import("../../examples/receiver/next-pages.ts")).default))],
-  ["lambda", async () => {
-    const { handler } = await import("../../examples/receiver/lambda.ts");
-    return async (request) => {
-      const { pathname, host } = new URL(request.url);
-      const result = await handler({
-        rawPath: pathname,
-        rawQueryString: "",
-        headers: Object.fromEntries(request.headers),
-        requestContext: { domainName: host, http: { method: request.method } },
-        body: await request.text(),
-        isBase64Encoded: false,
-      });
-      return new Response(result.body, { status: result.statusCode, headers: result.headers });
-    };
-  }],
+  [
+    "nestjs",
+    async () => {
+      const { app } = await import("../../examples/receiver/nestjs.ts");
+      await app.init();
+      return serving(createServer(app.getHttpAdapter().getInstance() as RequestListener));
+    },
+  ],
+  [
+    "next-pages",
+    async () => serving(createServer((await import("../../examples/receiver/next-pages.ts")).default)),
+  ],
+  [
+    "lambda",
+    async () => {
+      const { handler } = await import("../../examples/receiver/lambda.ts");
+      return async (request) => {
+        const { pathname, host } = new URL(request.url);
+        const result = await handler({
+          rawPath: pathname,
+          rawQueryString: "",
+          headers: Object.fromEntries(request.headers),
+          requestContext: { domainName: host, http: { method: request.method } },
+          body: await request.text(),
+          isBase64Encoded: false,
+        });
+        return new Response(result.body, { status: result.statusCode, headers: result.headers });
+      };
+    },
+  ],
 ])("%s.ts handles an order, knows it again, and refuses one that was changed", async (_name, receive) => {
   const sender = createSender({ secret, receive: await receive() });
   const [first, second] = await sender.duplicate(order);

@@ -1,12 +1,9 @@
 // The events have the shapes of AWS's documentation: API Gateway payload formats 1.0 and 2.0, function URLs (2.0 as
 // well), and load balancers without and with multi-value headers.
 import { beforeEach, describe, expect, it } from "vitest";
-import {
-  headerOf,
-  MAX_BODY_BYTES,
-  RecordingReceiver,
-} from "../../../../tests/support/receiver/recording-receiver.ts";
+import { MAX_BODY_BYTES, RecordingReceiver } from "../../../../tests/support/receiver/recording-receiver.ts";
 import { BodyNotRaw } from "../errors.ts";
+import { readHeader } from "../headers.ts";
 import { type LambdaEvent, lambdaHandler } from "./lambda.ts";
 
 const BODY = '{"n":1.0,  "name":"Zoë"}';
@@ -140,8 +137,8 @@ describe.each(shapes)("lambdaHandler behind %s", (_name, event, { url, id }) => 
     expect((await handle(event)).statusCode).toBe(200);
     const [seen] = receiver.requests;
     expect(seen).toMatchObject({ method: "POST", url });
-    expect(headerOf(seen?.headers ?? {}, "webhook-id")).toBe(id);
-    expect(headerOf(seen?.headers ?? {}, "content-type")).toBe("application/json");
+    expect(readHeader(seen?.headers ?? {}, "webhook-id")).toBe(id);
+    expect(readHeader(seen?.headers ?? {}, "content-type")).toBe("application/json");
     expect(seen?.body.toString()).toBe(BODY);
   });
 

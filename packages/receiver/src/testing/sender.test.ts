@@ -1,5 +1,8 @@
 import { generateSecret, type HeaderSource, verify } from "@posthorn/wire";
 import { describe, expect, it } from "vitest";
+import { createReceiver } from "../receiver.ts";
+import { posthorn } from "../sources/posthorn.ts";
+import { memoryStore } from "../stores/memory.ts";
 import { createSender, type SenderOptions } from "./sender.ts";
 import { createTestClock } from "./test-clock.ts";
 
@@ -111,6 +114,21 @@ describe("createSender", () => {
     const timestamps = requests.map(({ headers }) => Number(headers.get("webhook-timestamp")) - 1777593600);
     expect(timestamps).toEqual(seconds);
     expect(new Set(requests.map(({ body }) => String(body))).size).toBe(1);
+  });
+
+  it("shares its clock with a receiver, whose tolerance is then measured on it", async () => {
+    const clock = createTestClock(new Date("2020-01-01T00:00:00Z"));
+    let failures = 2;
+    const receiver = createReceiver({
+      sources: [posthorn({ secrets: [secret] })],
+      store: memoryStore(),
+      clock: clock.now,
+    }).on("order.paid", async () => {
+      if (failures-- > 0) throw new Error("not now");
+    });
+    const { outcome, attempts } = await senderTo(receiver.fetch, { clock }).deliver(event);
+    expect(outcome).toBe("delivered");
+    expect(attempts.map(({ status }) => status)).toEqual([500, 500, 200]);
   });
 
   it("gives up when Posthorn would", async () => {

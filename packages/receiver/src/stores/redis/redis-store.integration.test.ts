@@ -67,6 +67,20 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
       client.disconnect();
     });
 
+    test("what failed, and is ours after all, does not expire", async () => {
+      const { store, makeOlder, close } = await openRedisWorld("ioredis", server.path);
+      const [accepted, dead] = [messageWith(), messageWith()];
+      for (const message of [accepted, dead]) {
+        await store.fail(await claimed(store, message), { error: "no", next: { kind: "again" } });
+      }
+      await store.accept(accepted, terms);
+      await makeDead(store, dead);
+      await makeOlder(2 * WINDOW_MS);
+      expect((await store.take(9, terms)).map(({ message }) => message)).toEqual([accepted]);
+      expect((await store.deadLetters.list({ limit: 9 })).map(({ message }) => message)).toEqual([dead]);
+      await close();
+    });
+
     test("a prefix of its own keeps a store apart, and so does the client's", async () => {
       const clients = [new Redis({ path: server.path }), new Redis({ path: server.path, keyPrefix: "app:" })];
       const [plain, prefixed] = clients as [Redis, Redis];

@@ -273,8 +273,7 @@ if after_name ~= '' then
   redis.call('ZADD', dead, after_at, mark)
   start = redis.call('ZREVRANK', dead, mark)
   redis.call('ZREM', dead, mark)
-  local next_one = redis.call('ZREVRANGE', dead, start, start)[1]
-  if next_one == after_name and redis.call('ZSCORE', dead, next_one) == after_at then start = start + 1 end
+  if redis.call('ZREVRANGE', dead, start, start)[1] == after_name then start = start + 1 end
 end
 local letters = {}
 for _, name in ipairs(redis.call('ZREVRANGE', dead, start, start + limit - 1)) do

@@ -1,0 +1,9 @@
+// `@posthorn/receiver/postgres`: the store in PostgreSQL, and the libraries in whose transactions handlers can work.
+export type { Ending, PostgresDatabase, Query, Row, Value } from "./database.ts";
+export { drizzleDatabase } from "./drizzle.ts";
+export { knexDatabase } from "./knex.ts";
+export { kyselyDatabase } from "./kysely.ts";
+export { type Migration, migrations } from "./migrations.ts";
+export type { PgClient, PgPool } from "./pool-database.ts";
+export { type PostgresStoreOptions, postgresStore } from "./postgres-store.ts";
+export { type PrismaExecutor, type PrismaTransactionOptions, prismaDatabase } from "./prisma.ts";

@@ -1,0 +1,11 @@
+// Where every transaction of the pool is REPEATABLE READ or SERIALIZABLE the sentences of the store hold all the same.
+import { openPoolWith, openPostgres } from "../../../../../tests/support/receiver/postgres-world.ts";
+import { storeSuite } from "../../../../../tests/support/receiver/store-suite.ts";
+
+const features = { transactions: true, processes: false };
+
+for (const level of ["repeatable read", "serializable"]) {
+  const options = `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`;
+  const open = openPostgres((connectionString) => openPoolWith(connectionString, { options }), features);
+  storeSuite(`PostgreSQL with ${level} transactions`, open, features);
+}

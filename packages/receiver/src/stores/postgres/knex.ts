@@ -1,0 +1,56 @@
+// Knex, and Objection on it: the handler's transaction is the one `knex.transaction` gives.
+import {
+  type Ending,
+  endBefore,
+  type PostgresDatabase,
+  type Query,
+  type Row,
+  TransactionEnded,
+  type Value,
+} from "./database.ts";
+
+/** What is used of a Knex instance. Its transactions have `commit` and `rollback`, so handlers may call them. */
+export interface KnexLike<Tx extends KnexTransaction> extends KnexExecutor {
+  transaction(work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
+}
+
+export interface KnexExecutor {
+  // biome-ignore lint/suspicious/noExplicitAny: Knex lists types of its own here
+  raw(text: string, bindings: any): PromiseLike<unknown>;
+}
+
+export interface KnexTransaction extends KnexExecutor {
+  isCompleted(): boolean;
+}
+
+export function knexDatabase<Tx extends KnexTransaction>(knex: KnexLike<Tx>): PostgresDatabase<Tx> {
+  return {
+    query: queryOn(knex),
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
+      let isOver = false;
+      const committed = knex.transaction(async (tx) => {
+        const query = queryOn(tx);
+        const ending = await work(tx, query);
+        isOver = tx.isCompleted();
+        return isOver ? undefined : await endBefore(ending, query);
+      });
+      const result = await committed.catch((error) => {
+        if (!isOver) throw error;
+      });
+      if (isOver) throw new TransactionEnded();
+      return result as Result;
+    },
+  };
+}
+
+/** Knex knows `?` only: a value that is used twice is given twice. */
+function queryOn(executor: KnexExecutor): Query {
+  return async (text, values) => {
+    const bindings: (Value | undefined)[] = [];
+    const withMarks = text.replaceAll(/\$(\d+)/g, (_, place) => {
+      bindings.push(values[Number(place) - 1]);
+      return "?";
+    });
+    return ((await executor.raw(withMarks, bindings)) as { rows: Row[] }).rows;
+  };
+}

@@ -1,0 +1,32 @@
+// Kysely: the handler's transaction is the one `db.transaction().execute` gives.
+import { type Ending, endBefore, type PostgresDatabase, type Query, type Row } from "./database.ts";
+
+/** What is used of a Kysely database. */
+export interface KyselyLike<Tx extends KyselyExecutor> extends KyselyExecutor {
+  transaction(): { execute(work: (tx: Tx) => Promise<unknown>): Promise<unknown> };
+}
+
+export interface KyselyExecutor {
+  // biome-ignore lint/suspicious/noExplicitAny: kysely's CompiledQuery, built below as CompiledQuery.raw does
+  executeQuery(statement: any): Promise<{ readonly rows: unknown[] }>;
+}
+
+export function kyselyDatabase<Tx extends KyselyExecutor>(db: KyselyLike<Tx>): PostgresDatabase<Tx> {
+  return {
+    query: queryOn(db),
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
+      return (await db.transaction().execute(async (tx) => {
+        const query = queryOn(tx);
+        return await endBefore(await work(tx, query), query);
+      })) as Result;
+    },
+  };
+}
+
+function queryOn(executor: KyselyExecutor): Query {
+  return async (text, values) => {
+    const query = { kind: "RawNode", sqlFragments: [text], parameters: [] };
+    const statement = { sql: text, parameters: values, query, queryId: { queryId: crypto.randomUUID() } };
+    return (await executor.executeQuery(statement)).rows as Row[];
+  };
+}

@@ -1,0 +1,62 @@
+// Brings a database to the newest version. Each version is one transaction that also writes itself down, under a lock
+// that ends with it: a killed process leaves nothing half-done, and of many at once one does it.
+import { type PostgresDatabase, type Query, sqlState } from "./database.ts";
+import { migrations } from "./migrations.ts";
+
+export async function migrate(db: PostgresDatabase<unknown>, schema: string): Promise<void> {
+  for (;;) {
+    if ((await pendingAfter(await appliedVersion(db.query, schema), schema)) === undefined) return;
+    await db.transaction(async (_, query) => {
+      await query(lock, [schema]);
+      // after the lock, in a statement of its own: what another process committed meanwhile is seen
+      const next = pendingAfter(await appliedVersion(query, schema), schema);
+      if (next !== undefined) await run(query, next.sql, schema);
+      return { result: undefined, lastly: null };
+    });
+  }
+}
+
+function pendingAfter(applied: number, schema: string) {
+  const known = migrations(schema);
+  if (applied > known.length) {
+    throw new Error(
+      `The schema "${schema}" is of version ${applied}, and this @posthorn/receiver knows ${known.length}. Run the newer one.`,
+    );
+  }
+  return known[applied];
+}
+
+const lock = "select pg_advisory_xact_lock(hashtextextended($1::text, 7075))::text as locked";
+
+/** From the catalogue first, because a table that is not there cannot be asked, nor one in a schema one may not use. */
+async function appliedVersion(query: Query, schema: string): Promise<number> {
+  const [found] = await query(hasVersions, [schema]);
+  if (found?.present !== true) return 0;
+  const [row] = await query(`select coalesce(max(version), 0) as version from "${schema}".versions`, []);
+  return Number(row?.version);
+}
+
+const hasVersions = `
+select exists (
+  select
+  from pg_catalog.pg_class c
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = $1::text
+    and c.relname = 'versions'
+) as present
+`;
+
+/** Many statements in one text, whichever protocol the library uses. */
+async function run(query: Query, sql: string, schema: string): Promise<void> {
+  await query("select length(set_config('posthorn_receiver.migration', $1::text, true)) as length", [sql]);
+  try {
+    await query("do $do$ begin execute current_setting('posthorn_receiver.migration'); end $do$", []);
+  } catch (error) {
+    if (sqlState(error) !== "42501") throw error;
+    throw new Error(
+      `The schema "${schema}" cannot be migrated: ${(error as Error).message}. Let someone who may run: ` +
+        `create schema "${schema}" authorization <this role>; or give the name of a schema of yours: postgresStore(pool, { schema }).`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,56 @@
+// The schema, version by version, as SQL that can be pasted into psql as it stands.
+import { tables } from "./migrations/1-tables.ts";
+import { subjects } from "./migrations/2-subjects.ts";
+import { claim } from "./migrations/3-claim.ts";
+import { inbox } from "./migrations/4-inbox.ts";
+
+export const DEFAULT_SCHEMA = "posthorn_receiver";
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  /** Complete: it also writes itself down, and `store.migrate()` then finds it done. Run it in a transaction. */
+  readonly sql: string;
+}
+
+/** For those who run their own migrations: the SQL of each version, the oldest first. */
+export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[] {
+  checkSchema(schema);
+  return [tables, subjects, claim, inbox].map((text, index) => {
+    const [version, name] = [index + 1, ["tables", "subjects", "claim", "inbox"][index] as string];
+    const ground = version === 1 ? groundOf(schema) : "";
+    const record = `insert into posthorn_receiver.versions (version, name) values (${version}, '${name}');`;
+    return { version, name, sql: `${ground}${inSchema(`${text.trim()}\n\n${record}\n`, schema)}` };
+  });
+}
+
+/** Statements are written for the schema named posthorn_receiver, and get the one that was asked for. */
+export function inSchema(text: string, schema: string): string {
+  return text.replaceAll(/(?<![\w."])posthorn_receiver\./g, `"${schema}".`);
+}
+
+export function checkSchema(schema: string): void {
+  if (/^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(schema)) return;
+  throw new TypeError(
+    `The schema name ${JSON.stringify(schema)} cannot be used. Give letters, digits, _ and -, at most 63, not a digit first.`,
+  );
+}
+
+/** "create schema if not exists" would ask for the right to create one even where it exists. */
+function groundOf(schema: string): string {
+  return `do $ground$
+begin
+  if not exists (select from pg_catalog.pg_namespace where nspname = '${schema}') then
+    create schema "${schema}";
+  end if;
+end
+$ground$;
+
+create table "${schema}".versions (
+  version integer primary key,
+  name text not null,
+  applied_at timestamptz not null default now()
+);
+
+`;
+}

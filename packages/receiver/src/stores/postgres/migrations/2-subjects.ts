@@ -1,0 +1,143 @@
+// The sequence guard. At most one message of a subject is claimed, and who decides about a subject holds its lock.
+//
+// The functions of this and the following migrations are the state machine of ../../../store.ts, each step one call: as
+// plain statements a step that reads and then writes would be a transaction with its round trips. Their plans are kept
+// without named prepared statements, so poolers may stand between.
+//
+// Written for READ COMMITTED, where every statement of a function sees what was committed before it. Under REPEATABLE
+// READ and SERIALIZABLE a step that saw something outdated fails with 40001, and the store runs it again.
+//
+// Locks, in this order, so that none wait for each other: the message, then its subject. They end with the transaction.
+// Who wants to claim tries them and never waits, because a handler may work in the transaction that has them. Only who
+// holds the lease of a subject waits for its lock: then those who have it are deciding, not working. What goes through
+// many messages skips those that are locked.
+export const subjects = `
+create function posthorn_receiver.message_lock(source text, id text) returns bigint
+language sql immutable as $$
+  select hashtextextended(id, hashtextextended(source, hashtextextended('posthorn_receiver.messages', 0)))
+$$;
+
+create function posthorn_receiver.subject_lock(source text, subject text) returns bigint
+language sql immutable as $$
+  select hashtextextended(subject, hashtextextended(source, hashtextextended('posthorn_receiver.subjects', 0)))
+$$;
+
+-- May a message go now? Unless the subject is busy its lock is kept, so that the answer stays true.
+create function posthorn_receiver.guard(
+  source text, subject text, sequence bigint, seen_at timestamptz, gap_wait_ms double precision,
+  out verdict text, out until timestamptz
+)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  moment timestamptz := clock_timestamp();
+  gap_end timestamptz := guard.seen_at + guard.gap_wait_ms * interval '1 millisecond';
+  known posthorn_receiver.subjects;
+begin
+  if guard.gap_wait_ms is null or guard.subject is null or guard.sequence is null then
+    verdict := 'go';
+    return;
+  end if;
+  if not pg_try_advisory_xact_lock(posthorn_receiver.subject_lock(guard.source, guard.subject)) then
+    -- for how long is not known: somebody decides, or a handler works in its transaction
+    verdict := 'busy';
+    until := moment + interval '1 second';
+    return;
+  end if;
+  select s.* into known
+  from posthorn_receiver.subjects s
+  where s.source = guard.source
+    and s.subject = guard.subject;
+  if known.lease_until > moment then
+    verdict := 'busy';
+    until := known.lease_until;
+  elsif guard.sequence <= known.applied then
+    verdict := 'stale';
+  elsif guard.sequence > coalesce(known.applied, 0) + 1 and gap_end > moment then
+    verdict := 'gap';
+    until := gap_end;
+  else
+    verdict := 'go';
+  end if;
+end
+$$;
+
+-- After the guard let a message go. Without a lease its transaction applies it: the two are one commit.
+create function posthorn_receiver.enter_subject(
+  source text, subject text, sequence bigint, gap_wait_ms double precision, token uuid, lease_end timestamptz
+) returns void
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  if enter_subject.gap_wait_ms is null or enter_subject.subject is null or enter_subject.sequence is null then
+    return;
+  end if;
+  insert into posthorn_receiver.subjects as s (source, subject, applied, token, lease_until, touched_at)
+  values (
+    enter_subject.source,
+    enter_subject.subject,
+    case when enter_subject.lease_end is null then enter_subject.sequence end,
+    case when enter_subject.lease_end is not null then enter_subject.token end,
+    enter_subject.lease_end,
+    clock_timestamp()
+  )
+  on conflict (source, subject) do update
+  set applied = greatest(s.applied, excluded.applied),
+      token = excluded.token,
+      lease_until = excluded.lease_until,
+      touched_at = excluded.touched_at;
+  if enter_subject.lease_end is null then
+    perform posthorn_receiver.wake_subject(enter_subject.source, enter_subject.subject);
+  end if;
+end
+$$;
+
+-- What had the subject is done, and its sequence applied, or failed. Does nothing where no guard is used.
+create function posthorn_receiver.leave_subject(
+  source text, subject text, sequence bigint, token uuid, done boolean
+) returns void
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  if leave_subject.subject is null or leave_subject.sequence is null then
+    return;
+  end if;
+  -- waits for who is just putting a message aside, which would otherwise miss being woken
+  perform pg_advisory_xact_lock(posthorn_receiver.subject_lock(leave_subject.source, leave_subject.subject));
+  update posthorn_receiver.subjects s
+  set applied = case when leave_subject.done then greatest(s.applied, leave_subject.sequence) else s.applied end,
+      token = null,
+      lease_until = null,
+      touched_at = clock_timestamp()
+  where s.source = leave_subject.source
+    and s.subject = leave_subject.subject
+    and s.token = leave_subject.token;
+  if found then
+    perform posthorn_receiver.wake_subject(leave_subject.source, leave_subject.subject);
+  end if;
+end
+$$;
+
+-- The lowest sequence that was put aside need not wait any longer.
+create function posthorn_receiver.wake_subject(source text, subject text) returns void
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  update posthorn_receiver.messages m
+  set ready_at = least(m.ready_at, clock_timestamp()),
+      parked = false
+  where (m.source, m.id) = (
+    select p.source, p.id
+    from posthorn_receiver.messages p
+    where p.source = wake_subject.source
+      and p.subject = wake_subject.subject
+      and p.body is not null
+      and p.ready_at is not null
+      and p.parked
+    order by p.sequence
+    limit 1
+    for update skip locked
+  );
+end
+$$;
+`;

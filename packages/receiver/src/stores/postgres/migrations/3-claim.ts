@@ -1,0 +1,214 @@
+// Claim, renew, complete: what lease and transactional mode need.
+export const claim = `
+-- What a delivery is told about a message that is known; null when it may be claimed.
+create function posthorn_receiver.known_as(
+  m posthorn_receiver.messages, digest bytea, window_ms double precision, moment timestamptz,
+  out kind text, out wait double precision
+)
+language plpgsql as $$
+begin
+  if m.id is null or (m.state = 'done' and m.since <= moment - window_ms * interval '1 millisecond') then
+    return;
+  elsif m.digest <> known_as.digest then
+    kind := 'other_body';
+  elsif m.state = 'running' and m.ready_at > moment then
+    kind := 'running';
+    wait := extract(epoch from m.ready_at - moment) * 1000;
+  elsif m.state in ('done', 'waiting', 'dead') then
+    kind := m.state;
+  end if;
+end
+$$;
+
+-- Failures of a message that may be claimed or accepted. A lease that ended is one; before the window nothing counts.
+create function posthorn_receiver.tries_of(m posthorn_receiver.messages) returns integer
+language sql immutable as $$
+  select case m.state when 'done' then 0 when 'running' then m.tries + 1 else coalesce(m.tries, 0) end
+$$;
+
+-- Without a lease the row is written as done, because claim, work and done mark are one transaction; its id is told, so
+-- that the end can be compared with the beginning.
+create function posthorn_receiver.claim(
+  source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
+  headers text, body bytea, lease_ms double precision, window_ms double precision, gap_wait_ms double precision,
+  out kind text, out wait double precision, out token uuid, out tries integer, out xid text
+)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  is_mine boolean := pg_try_advisory_xact_lock(posthorn_receiver.message_lock(claim.source, claim.id));
+  moment timestamptz := clock_timestamp();
+  lease_end timestamptz := moment + claim.lease_ms * interval '1 millisecond';
+  m posthorn_receiver.messages;
+  is_fresh boolean;
+  verdict text;
+  until timestamptz;
+begin
+  select k.* into m
+  from posthorn_receiver.messages k
+  where k.source = claim.source
+    and k.id = claim.id;
+  select k.kind, k.wait into kind, wait
+  from posthorn_receiver.known_as(m, claim.digest, claim.window_ms, moment) k;
+  if kind is not null then
+    return;
+  end if;
+  -- unless it turns out better; for how long is not known
+  kind := 'running';
+  wait := 1000;
+  if not is_mine then
+    return;
+  end if;
+
+  is_fresh := m.id is null or m.state = 'done';
+  select g.verdict, g.until into verdict, until
+  from posthorn_receiver.guard(
+    claim.source, claim.subject, claim.sequence,
+    case when is_fresh then moment else m.seen_at end,
+    claim.gap_wait_ms) g;
+  if verdict in ('busy', 'gap') then
+    kind := case verdict when 'gap' then 'gap' else 'running' end;
+    wait := extract(epoch from until - moment) * 1000;
+    if not is_fresh then
+      return;
+    end if;
+  end if;
+
+  token := gen_random_uuid();
+  tries := posthorn_receiver.tries_of(m);
+  insert into posthorn_receiver.messages as k (
+    source, id, digest, state, since, ready_at, token, tries, seen_at,
+    type, subject, sequence, created_at, headers, body
+  )
+  select
+    claim.source, claim.id, claim.digest, w.state, moment,
+    case w.state when 'running' then lease_end end,
+    case w.state when 'running' then claim.token end,
+    case w.state when 'done' then 0 else claim.tries end,
+    case when w.state = 'done' then null when is_fresh then moment else m.seen_at end,
+    case w.state when 'running' then claim.type end,
+    case w.state when 'running' then claim.subject end,
+    case w.state when 'running' then claim.sequence end,
+    case w.state when 'running' then claim.created_at end,
+    case w.state when 'running' then claim.headers end,
+    case w.state when 'running' then claim.body end
+  from (
+    select case
+      when verdict in ('busy', 'gap') then 'claimable'
+      when verdict = 'stale' or lease_end is null then 'done'
+      else 'running'
+    end as state
+  ) w
+  on conflict (source, id) do update
+  set (digest, state, since, ready_at, token, tries, parked, seen_at, error,
+       type, subject, sequence, created_at, headers, body)
+    = (excluded.digest, excluded.state, excluded.since, excluded.ready_at, excluded.token, excluded.tries, false,
+       excluded.seen_at, null,
+       excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers, excluded.body)
+  -- as it was read, or somebody was faster
+  where k.state = m.state
+    and k.since = m.since
+    and k.token is not distinct from m.token;
+  if not found then
+    kind := 'running';
+    wait := 1000;
+  elsif verdict = 'stale' then
+    kind := 'stale';
+    perform posthorn_receiver.wake_subject(claim.source, claim.subject);
+  elsif verdict = 'go' then
+    kind := 'claimed';
+    xid := pg_current_xact_id()::text;
+    perform posthorn_receiver.enter_subject(
+      claim.source, claim.subject, claim.sequence, claim.gap_wait_ms, token, lease_end);
+  end if;
+end
+$$;
+
+-- Kept, too, while the transaction that finishes the message has it locked: nobody can take it from that.
+create function posthorn_receiver.renew(
+  source text, id text, token uuid, subject text, lease_ms double precision, out kept boolean
+)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  moment timestamptz := clock_timestamp();
+  lease_end timestamptz := moment + renew.lease_ms * interval '1 millisecond';
+begin
+  update posthorn_receiver.messages m
+  set ready_at = lease_end
+  where (m.source, m.id) = (
+    select l.source, l.id
+    from posthorn_receiver.messages l
+    where l.source = renew.source
+      and l.id = renew.id
+      and l.token = renew.token
+      and l.ready_at > moment
+    for update skip locked
+  );
+  kept := found;
+  if kept then
+    update posthorn_receiver.subjects s
+    set lease_until = lease_end
+    where s.source = renew.source
+      and s.subject = renew.subject
+      and s.token = renew.token;
+  else
+    kept := exists (
+      select
+      from posthorn_receiver.messages l
+      where l.source = renew.source
+        and l.id = renew.id
+        and l.token = renew.token
+        and l.ready_at > moment
+    );
+  end if;
+end
+$$;
+
+create function posthorn_receiver.set_done(source text, id text) returns void
+language sql as $$
+  update posthorn_receiver.messages m
+  set (state, since, ready_at, token, tries, parked, seen_at, error,
+       type, subject, sequence, created_at, headers, body)
+    = row ('done', clock_timestamp(), null, null, 0, false, null, null, null, null, null, null, null, null)
+  where m.source = set_done.source
+    and m.id = set_done.id
+$$;
+
+-- In which transaction; null when the lease was lost.
+create function posthorn_receiver.complete(
+  source text, id text, token uuid, subject text, sequence bigint, out xid text
+)
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  perform
+  from posthorn_receiver.messages m
+  where m.source = complete.source
+    and m.id = complete.id
+    and m.token = complete.token
+    and m.state = 'running'
+    and m.ready_at > clock_timestamp()
+  for update;
+  if found then
+    perform posthorn_receiver.set_done(complete.source, complete.id);
+    xid := pg_current_xact_id()::text;
+    perform posthorn_receiver.leave_subject(
+      complete.source, complete.subject, complete.sequence, complete.token, true);
+  end if;
+end
+$$;
+
+-- The last statement before the commit of a handler's transaction. A function, so that it fails before the commit.
+create function posthorn_receiver.still_in(xid text) returns text
+language plpgsql as $$
+begin
+  if pg_current_xact_id_if_assigned()::text is distinct from xid then
+    raise exception using
+      errcode = 'PH001',
+      message = 'The handler ended the transaction it was given.';
+  end if;
+  return xid;
+end
+$$;
+`;

@@ -1,0 +1,267 @@
+// Accept, take, fail: what the inbox and the dead letters need.
+export const inbox = `
+create function posthorn_receiver.accept(
+  source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
+  headers text, body bytea, window_ms double precision,
+  out kind text, out wait double precision
+)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  -- shared among those who accept; refused while somebody claims it, perhaps in a handler's transaction
+  is_free boolean := pg_try_advisory_xact_lock_shared(posthorn_receiver.message_lock(accept.source, accept.id));
+  moment timestamptz := clock_timestamp();
+  m posthorn_receiver.messages;
+begin
+  -- once more when somebody else accepted it in between
+  for try in 1..2 loop
+    select k.* into m
+    from posthorn_receiver.messages k
+    where k.source = accept.source
+      and k.id = accept.id;
+    select coalesce(k.kind, case m.state when 'running' then 'waiting' end), k.wait into kind, wait
+    from posthorn_receiver.known_as(m, accept.digest, accept.window_ms, moment) k;
+    exit when kind is not null or not is_free;
+
+    insert into posthorn_receiver.messages as k (
+      source, id, digest, state, since, ready_at, tries, seen_at,
+      type, subject, sequence, created_at, headers, body
+    )
+    values (
+      accept.source, accept.id, accept.digest, 'waiting', moment, moment, posthorn_receiver.tries_of(m), moment,
+      accept.type, accept.subject, accept.sequence, accept.created_at, accept.headers, accept.body
+    )
+    on conflict (source, id) do update
+    set (digest, state, since, ready_at, token, tries, parked, seen_at, error,
+         type, subject, sequence, created_at, headers, body)
+      = (excluded.digest, excluded.state, excluded.since, excluded.ready_at, null, excluded.tries, false,
+         coalesce(k.seen_at, excluded.seen_at), k.error,
+         excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers, excluded.body)
+    where k.state = m.state
+      and k.since = m.since
+      and k.token is not distinct from m.token;
+    if found then
+      kind := 'accepted';
+      return;
+    end if;
+  end loop;
+  if kind is null then
+    kind := 'running';
+    wait := 1000;
+  end if;
+end
+$$;
+
+-- Claims what is due and the guard lets go, and puts aside what has to wait for its subject: then it is not in the way of
+-- the next call, whatever the backlog of a subject. An empty row at the end: there is more to look at.
+create function posthorn_receiver.take(
+  most integer, lease_ms double precision, gap_wait_ms double precision
+) returns setof posthorn_receiver.messages
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  most_looks constant integer := take.most + case when take.gap_wait_ms is null then 0 else 200 end;
+  moment timestamptz := clock_timestamp();
+  looks integer := 0;
+  taken integer := 0;
+  due record;
+  started posthorn_receiver.messages;
+begin
+  for due in
+    select m.source, m.id, m.subject, m.sequence
+    from posthorn_receiver.messages m
+    where m.body is not null
+      and m.ready_at <= moment
+    order by m.ready_at
+    limit most_looks
+    for update skip locked
+  loop
+    exit when taken = take.most;
+    looks := looks + 1;
+    if take.gap_wait_ms is null or due.subject is null or due.sequence is null then
+      started := posthorn_receiver.start(due.source, due.id, take.lease_ms, null);
+    else
+      started := posthorn_receiver.start_lowest(due.source, due.subject, take.lease_ms, take.gap_wait_ms);
+    end if;
+    if started.id is not null then
+      taken := taken + 1;
+      return next started;
+    end if;
+  end loop;
+  if taken < take.most and looks = most_looks then
+    return next null::posthorn_receiver.messages;
+  end if;
+end
+$$;
+
+create function posthorn_receiver.take_one(
+  source text, id text, lease_ms double precision, gap_wait_ms double precision
+) returns setof posthorn_receiver.messages
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  started posthorn_receiver.messages;
+begin
+  perform
+  from posthorn_receiver.messages m
+  where m.source = take_one.source
+    and m.id = take_one.id
+    and m.body is not null
+    and m.ready_at <= clock_timestamp()
+  for update skip locked;
+  if found then
+    started := posthorn_receiver.start(take_one.source, take_one.id, take_one.lease_ms, take_one.gap_wait_ms);
+    if started.id is not null then
+      return next started;
+    end if;
+  end if;
+end
+$$;
+
+-- Of what is due of a subject, the lowest sequence that is not stale.
+create function posthorn_receiver.start_lowest(
+  source text, subject text, lease_ms double precision, gap_wait_ms double precision
+) returns posthorn_receiver.messages
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  moment timestamptz := clock_timestamp();
+  lowest text;
+  started posthorn_receiver.messages;
+begin
+  for try in 1..200 loop
+    select m.id into lowest
+    from posthorn_receiver.messages m
+    where m.source = start_lowest.source
+      and m.subject = start_lowest.subject
+      and m.sequence is not null
+      and m.body is not null
+      and m.ready_at <= moment
+    order by m.sequence
+    limit 1
+    for update skip locked;
+    exit when lowest is null;
+    started := posthorn_receiver.start(
+      start_lowest.source, lowest, start_lowest.lease_ms, start_lowest.gap_wait_ms);
+    exit when started.id is not null or not exists (
+      select
+      from posthorn_receiver.messages m
+      where m.source = start_lowest.source
+        and m.id = lowest
+        and m.state = 'done'
+    );
+  end loop;
+  return started;
+end
+$$;
+
+-- One locked message that is due: claimed, or done when stale, or put aside together with what else is due of its subject.
+create function posthorn_receiver.start(
+  source text, id text, lease_ms double precision, gap_wait_ms double precision
+) returns posthorn_receiver.messages
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  moment timestamptz := clock_timestamp();
+  lease_end timestamptz := moment + start.lease_ms * interval '1 millisecond';
+  m posthorn_receiver.messages;
+  verdict text;
+  until timestamptz;
+begin
+  select k.* into m
+  from posthorn_receiver.messages k
+  where k.source = start.source
+    and k.id = start.id;
+  select g.verdict, g.until into verdict, until
+  from posthorn_receiver.guard(m.source, m.subject, m.sequence, m.seen_at, start.gap_wait_ms) g;
+
+  if verdict = 'stale' then
+    perform posthorn_receiver.set_done(m.source, m.id);
+    perform posthorn_receiver.wake_subject(m.source, m.subject);
+    return null;
+  end if;
+  if verdict = 'go' then
+    update posthorn_receiver.messages k
+    set (state, since, ready_at, token, tries, parked)
+      = row ('running', moment, lease_end, gen_random_uuid(), posthorn_receiver.tries_of(k), false)
+    where k.source = m.source
+      and k.id = m.id
+    returning k.* into m;
+    perform posthorn_receiver.enter_subject(m.source, m.subject, m.sequence, start.gap_wait_ms, m.token, lease_end);
+    until := lease_end;
+  end if;
+  if start.gap_wait_ms is not null then
+    update posthorn_receiver.messages k
+    set (state, ready_at, token, tries, parked)
+      = row ('waiting', until, null, posthorn_receiver.tries_of(k), true)
+    where k.ctid = any (array (
+      select p.ctid
+      from posthorn_receiver.messages p
+      where p.source = m.source
+        and p.subject = m.subject
+        and p.sequence is not null
+        and p.body is not null
+        and p.ready_at <= moment
+        -- the others have gaps of their own
+        and (verdict <> 'gap' or p.id = m.id)
+      limit 1000
+      for update skip locked
+    ));
+  end if;
+  return case when verdict = 'go' then m end;
+end
+$$;
+
+-- With a token: false when its lease was lost. Without: after a transaction was undone that would have been its claim;
+-- what is done or somebody else's since is left alone. Body and headers are given when they are to be kept.
+create function posthorn_receiver.fail(
+  source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
+  headers text, body bytea, token uuid, error text, state text, after_ms double precision,
+  out kept boolean
+)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  moment timestamptz;
+  m posthorn_receiver.messages;
+begin
+  kept := fail.token is not null
+    or pg_try_advisory_xact_lock(posthorn_receiver.message_lock(fail.source, fail.id));
+  if not kept then
+    return;
+  end if;
+  select k.* into m
+  from posthorn_receiver.messages k
+  where k.source = fail.source
+    and k.id = fail.id
+  for update;
+  moment := clock_timestamp();
+  kept := case
+    when fail.token is not null then m.token = fail.token and m.ready_at > moment
+    else m.id is null or m.state = 'claimable' or (m.state = 'running' and m.ready_at <= moment)
+  end is true;
+  if not kept then
+    return;
+  end if;
+  insert into posthorn_receiver.messages as k (
+    source, id, digest, state, since, ready_at, tries, seen_at, error,
+    type, subject, sequence, created_at, headers, body
+  )
+  select
+    fail.source, fail.id, fail.digest, fail.state, moment,
+    case fail.state when 'waiting' then moment + fail.after_ms * interval '1 millisecond' end,
+    case when fail.token is null then posthorn_receiver.tries_of(m) else m.tries end + 1,
+    coalesce(m.seen_at, moment), fail.error,
+    w.type, w.subject, w.sequence, w.created_at, fail.headers, fail.body
+  from (select) always
+  left join (select fail.type, fail.subject, fail.sequence, fail.created_at) w on fail.body is not null
+  on conflict (source, id) do update
+  set (state, since, ready_at, token, tries, parked, seen_at, error,
+       type, subject, sequence, created_at, headers, body)
+    = (excluded.state, excluded.since, excluded.ready_at, null, excluded.tries, false, excluded.seen_at,
+       excluded.error, excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers,
+       excluded.body);
+  perform posthorn_receiver.leave_subject(fail.source, fail.subject, fail.sequence, fail.token, false);
+end
+$$;
+`;

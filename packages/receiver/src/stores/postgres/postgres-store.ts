@@ -1,0 +1,56 @@
+// The store in PostgreSQL, in tables of its own beside yours, so that a claim and your writes can be one commit.
+import type { Store } from "../../store.ts";
+import type { PostgresDatabase, Query } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";
+import { type PgClient, type PgPool, poolDatabase } from "./pool-database.ts";
+import { withConflictsRetried } from "./retry-conflicts.ts";
+import { statementsIn } from "./statements.ts";
+import { transactionsOn } from "./transactions.ts";
+
+export interface PostgresStoreOptions {
+  /** Where its tables are; `posthorn_receiver` unless you say otherwise. */
+  readonly schema?: string;
+}
+
+/** How many times `take` looks on when everything it looked at has to wait for its subject. */
+const MAX_LOOKS = 50;
+
+export function postgresStore<Client extends PgClient>(
+  pool: PgPool<Client>,
+  options?: PostgresStoreOptions,
+): Store<Client>;
+export function postgresStore<Tx>(database: PostgresDatabase<Tx>, options?: PostgresStoreOptions): Store<Tx>;
+export function postgresStore(
+  given: PgPool | PostgresDatabase<unknown>,
+  { schema = DEFAULT_SCHEMA }: PostgresStoreOptions = {},
+): Store<unknown> {
+  checkSchema(schema);
+  const db: PostgresDatabase<unknown> = "transaction" in given ? given : poolDatabase(given);
+  const statements = statementsIn(schema);
+  const query: Query = (text, values) => withConflictsRetried(() => db.query(text, values));
+
+  return {
+    migrate: () => migrate(db, schema),
+    claim: (message, terms) => statements.claim(query, message, terms),
+    renew: (claim, leaseMs) => statements.renew(query, claim, leaseMs),
+    complete: async (claim) => (await statements.complete(query, claim)) !== null,
+    fail: ({ message, token }, failure) => statements.fail(query, message, token, failure),
+    transactions: transactionsOn({ ...db, query }, statements),
+    accept: (message, terms) => statements.accept(query, message, terms),
+    async take(limit, terms) {
+      for (let looks = 1; ; looks++) {
+        const { claims, isAll } = await statements.take(query, limit, terms);
+        if (claims.length > 0 || isAll || looks === MAX_LOOKS) return claims;
+      }
+    },
+    takeOne: (key, terms) => statements.takeOne(query, key, terms),
+    deadLetters: {
+      list: ({ limit, after }) => statements.listDead(query, limit, after),
+      count: () => statements.countDead(query),
+      revive: (key) => statements.revive(query, key),
+      dismiss: (key) => statements.dismiss(query, key),
+    },
+    prune: (limit, { windowMs }) => statements.prune(query, limit, windowMs),
+  };
+}

@@ -1,0 +1,38 @@
+// Prisma: the handler's transaction is the one an interactive `prisma.$transaction` gives.
+import { type Ending, endBefore, type PostgresDatabase, type Query, type Row } from "./database.ts";
+
+/** What is used of a Prisma client. */
+export interface PrismaLike<Tx extends PrismaExecutor> extends PrismaExecutor {
+  $transaction(work: (tx: Tx) => Promise<unknown>, options?: PrismaTransactionOptions): Promise<unknown>;
+}
+
+export interface PrismaExecutor {
+  $queryRawUnsafe(text: string, ...values: unknown[]): PromiseLike<unknown>;
+}
+
+/** Prisma's own. */
+export interface PrismaTransactionOptions {
+  /** Prisma undoes a handler that takes longer; 5,000 unless you say otherwise. */
+  readonly timeout?: number;
+  /** How long to wait for a connection; 2,000 unless you say otherwise. */
+  readonly maxWait?: number;
+}
+
+export function prismaDatabase<Tx extends PrismaExecutor>(
+  prisma: PrismaLike<Tx>,
+  options: PrismaTransactionOptions = {},
+): PostgresDatabase<Tx> {
+  return {
+    query: queryOn(prisma),
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
+      return (await prisma.$transaction(async (tx) => {
+        const query = queryOn(tx);
+        return await endBefore(await work(tx, query), query);
+      }, options)) as Result;
+    },
+  };
+}
+
+function queryOn(executor: PrismaExecutor): Query {
+  return async (text, values) => (await executor.$queryRawUnsafe(text, ...values)) as Row[];
+}

@@ -1,0 +1,17 @@
+// Conflicts between transactions are nobody's fault and gone on the next try.
+import { sqlState } from "./database.ts";
+
+const MAX_TRIES = 10;
+
+/** A serialization failure (where the default is REPEATABLE READ or SERIALIZABLE), or a deadlock. */
+const conflicts = new Set(["40001", "40P01"]);
+
+export async function withConflictsRetried<Result>(act: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (tries === MAX_TRIES || !conflicts.has(sqlState(error) ?? "")) throw error;
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// Between messages and what PostgreSQL takes and gives.
+import type { Message } from "../../model.ts";
+import type { Claim, ClaimTerms, DeadLetter } from "../../store.ts";
+import type { Row, Value } from "./database.ts";
+
+/** What a message is kept as, for parameters in this order: source to body. */
+export function contentValues(message: Message): Value[] {
+  return [
+    ...keyValues(message),
+    message.digest,
+    text(message.type),
+    ...subjectValues(message),
+    message.createdAt === null ? null : message.createdAt.getTime(),
+    JSON.stringify(message.headers),
+    message.body,
+  ];
+}
+
+/** The same for a message that need not be kept. */
+export function briefValues(message: Message): Value[] {
+  return [...keyValues(message), message.digest, null, ...subjectValues(message), null, null, null];
+}
+
+/** The types of both, with the first parameter numbered so. */
+export function contentParameters(first: number): string {
+  return [
+    "$::text",
+    "$::text",
+    "decode($::text, 'hex')",
+    "$::text",
+    "$::text",
+    "$::bigint",
+    "to_timestamp($::double precision / 1000)",
+    "$::text",
+    "$::bytea",
+  ]
+    .map((parameter, index) => parameter.replace("$", `$${first + index}`))
+    .join(", ");
+}
+
+export function keyValues({ source, id }: { readonly source: string; readonly id: string }): Value[] {
+  return [text(source), text(id)];
+}
+
+export function subjectValues({ subject, sequence }: Message): Value[] {
+  return [subject === null ? null : text(subject), sequence];
+}
+
+export function termsValues({ leaseMs, windowMs, order }: ClaimTerms): Value[] {
+  return [leaseMs, windowMs, order === null ? null : order.gapWaitMs];
+}
+
+/** PostgreSQL has no place for U+0000 in text. */
+export function text(value: string): string {
+  return value.replaceAll("\0", "\uFFFD");
+}
+
+/** Of a message `m`, under names that `claimOf` and `deadLetterOf` read. */
+export const content = `
+  m.source,
+  m.id,
+  encode(m.digest, 'hex') as digest,
+  m.type,
+  m.subject,
+  m.sequence::double precision as sequence,
+  extract(epoch from m.created_at)::double precision * 1000 as created,
+  m.headers,
+  m.body,
+  m.tries
+`;
+
+export function claimOf(row: Row): Claim {
+  return { message: messageOf(row), token: row.token as string, tries: row.tries as number };
+}
+
+export function deadLetterOf(row: Row): DeadLetter {
+  return {
+    message: messageOf(row),
+    tries: row.tries as number,
+    error: row.error as string,
+    diedAt: dateOf(row.died as number),
+  };
+}
+
+function messageOf(row: Row): Message {
+  return {
+    source: row.source as string,
+    id: row.id as string,
+    digest: row.digest as string,
+    type: row.type as string,
+    subject: row.subject as string | null,
+    sequence: row.sequence as number | null,
+    createdAt: row.created === null ? null : dateOf(row.created as number),
+    headers: JSON.parse(row.headers as string),
+    // a copy: what libraries give may be a part of a larger buffer
+    body: new Uint8Array(row.body as Uint8Array),
+  };
+}
+
+const dateOf = (epochMs: number): Date => new Date(Math.round(epochMs));

@@ -1,0 +1,260 @@
+// Every statement the store sends, each a call of a function of migrations/ or a plain statement on its tables.
+import type { Message, MessageKey } from "../../model.ts";
+import type {
+  AcceptResult,
+  AcceptTerms,
+  Claim,
+  ClaimResult,
+  ClaimTerms,
+  DeadLetter,
+  Failure,
+} from "../../store.ts";
+import type { Query, Row, Value } from "./database.ts";
+import { inSchema } from "./migrations.ts";
+import {
+  briefValues,
+  claimOf,
+  content,
+  contentParameters,
+  contentValues,
+  deadLetterOf,
+  keyValues,
+  subjectValues,
+  termsValues,
+  text,
+} from "./rows.ts";
+
+export type Statements = ReturnType<typeof statementsIn>;
+
+const MAX_ERROR_LENGTH = 1_000;
+
+export function statementsIn(schema: string) {
+  const claimText = inSchema(claimStatement, schema);
+  const renewText = inSchema(renewStatement, schema);
+  const completeText = inSchema(completeStatement, schema);
+  const failText = inSchema(failStatement, schema);
+  const acceptText = inSchema(acceptStatement, schema);
+  const takeText = inSchema(takeStatement, schema);
+  const takeOneText = inSchema(takeOneStatement, schema);
+  const listText = inSchema(listStatement, schema);
+  const countText = inSchema(countStatement, schema);
+  const reviveText = inSchema(reviveStatement, schema);
+  const dismissText = inSchema(dismissStatement, schema);
+  const pruneText = inSchema(pruneStatement, schema);
+
+  return {
+    async claim(query: Query, message: Message, terms: ClaimTerms): Promise<ClaimResult> {
+      const [row] = await query(claimText, [...contentValues(message), ...termsValues(terms)]);
+      return claimResultOf(row as Row, message);
+    },
+
+    async claimInTransaction(query: Query, message: Message, terms: ClaimTerms) {
+      const [, ...others] = termsValues(terms);
+      const [row] = await query(claimText, [...briefValues(message), null, ...others]);
+      return { result: claimResultOf(row as Row, message), xid: row?.xid as string };
+    },
+
+    async renew(query: Query, { message, token }: Claim, leaseMs: number): Promise<boolean> {
+      const [subject = null] = subjectValues(message);
+      const [row] = await query(renewText, [...keyValues(message), token, subject, leaseMs]);
+      return row?.kept === true;
+    },
+
+    /** The transaction it was done in; null when the lease was lost. */
+    async complete(query: Query, { message, token }: Claim): Promise<string | null> {
+      const [row] = await query(completeText, [...keyValues(message), token, ...subjectValues(message)]);
+      return row?.xid as string | null;
+    },
+
+    async fail(query: Query, message: Message, token: string | null, failure: Failure): Promise<boolean> {
+      const { error, next } = failure;
+      const values: Value[] = [
+        ...(next.kind === "again" ? briefValues(message) : contentValues(message)),
+        token,
+        text(error.slice(0, MAX_ERROR_LENGTH)),
+        ({ again: "claimable", later: "waiting", dead: "dead" } as const)[next.kind],
+        next.kind === "later" ? next.afterMs : null,
+      ];
+      const [row] = await query(failText, values);
+      return row?.kept === true;
+    },
+
+    async accept(query: Query, message: Message, { windowMs }: AcceptTerms): Promise<AcceptResult> {
+      const [row] = await query(acceptText, [...contentValues(message), windowMs]);
+      const kind = row?.kind as AcceptResult["kind"];
+      return kind === "running" ? { kind, retryAfterMs: row?.wait as number } : { kind };
+    },
+
+    /** `isAll` is false when there is more to look at, though nothing of what was looked at may go now. */
+    async take(query: Query, limit: number, { leaseMs, order }: ClaimTerms) {
+      const rows = await query(takeText, [limit, leaseMs, order === null ? null : order.gapWaitMs]);
+      const claims = rows.filter(({ id }) => id !== null).map(claimOf);
+      return { claims, isAll: claims.length === rows.length };
+    },
+
+    async takeOne(query: Query, key: MessageKey, { leaseMs, order }: ClaimTerms): Promise<Claim | null> {
+      const gapWaitMs = order === null ? null : order.gapWaitMs;
+      const [row] = await query(takeOneText, [...keyValues(key), leaseMs, gapWaitMs]);
+      return row === undefined ? null : claimOf(row);
+    },
+
+    async listDead(query: Query, limit: number, after: DeadLetter | undefined): Promise<DeadLetter[]> {
+      const from =
+        after === undefined ? [null, null, null] : [after.diedAt.getTime(), ...keyValues(after.message)];
+      return (await query(listText, [limit, ...from])).map(deadLetterOf);
+    },
+
+    async countDead(query: Query): Promise<number> {
+      const [row] = await query(countText, []);
+      return row?.count as number;
+    },
+
+    async revive(query: Query, key: MessageKey): Promise<boolean> {
+      return (await query(reviveText, keyValues(key))).length > 0;
+    },
+
+    async dismiss(query: Query, key: MessageKey): Promise<boolean> {
+      return (await query(dismissText, keyValues(key))).length > 0;
+    },
+
+    async prune(query: Query, limit: number, windowMs: number): Promise<number> {
+      const [row] = await query(pruneText, [limit, windowMs]);
+      return row?.forgotten as number;
+    },
+
+    /** Without values, because it travels with the commit. */
+    stillIn(xid: string): string {
+      return inSchema(`select posthorn_receiver.still_in('${BigInt(xid)}') as xid`, schema);
+    },
+  };
+}
+
+function claimResultOf(row: Row, message: Message): ClaimResult {
+  const kind = row.kind as ClaimResult["kind"];
+  switch (kind) {
+    case "claimed":
+      return { kind, claim: { message, token: row.token as string, tries: row.tries as number } };
+    case "running":
+    case "gap":
+      return { kind, retryAfterMs: row.wait as number };
+    default:
+      return { kind };
+  }
+}
+
+const claimStatement = `
+select c.kind, c.wait, c.token::text as token, c.tries, c.xid
+from posthorn_receiver.claim(
+  ${contentParameters(1)},
+  $10::double precision, $11::double precision, $12::double precision
+) c
+`;
+
+const renewStatement = `
+select r.kept
+from posthorn_receiver.renew($1::text, $2::text, $3::text::uuid, $4::text, $5::double precision) r
+`;
+
+const completeStatement = `
+select c.xid
+from posthorn_receiver.complete($1::text, $2::text, $3::text::uuid, $4::text, $5::bigint) c
+`;
+
+const failStatement = `
+select f.kept
+from posthorn_receiver.fail(
+  ${contentParameters(1)},
+  $10::text::uuid, $11::text, $12::text, $13::double precision
+) f
+`;
+
+const acceptStatement = `
+select a.kind, a.wait
+from posthorn_receiver.accept(
+  ${contentParameters(1)},
+  $10::double precision
+) a
+`;
+
+const takeStatement = `
+select ${content}, m.token::text as token
+from posthorn_receiver.take($1::integer, $2::double precision, $3::double precision) m
+`;
+
+const takeOneStatement = `
+select ${content}, m.token::text as token
+from posthorn_receiver.take_one($1::text, $2::text, $3::double precision, $4::double precision) m
+`;
+
+const listStatement = `
+select ${content}, m.error, extract(epoch from m.since)::double precision * 1000 as died
+from posthorn_receiver.messages m
+where m.state = 'dead'
+  and (m.since, m.source, m.id) < (
+    coalesce(to_timestamp($2::double precision / 1000)::timestamptz(3), 'infinity'),
+    coalesce($3::text, ''),
+    coalesce($4::text, '')
+  )
+order by m.since desc, m.source desc, m.id desc
+limit $1::integer
+`;
+
+const countStatement = `
+select count(*)::integer as count
+from posthorn_receiver.messages m
+where m.state = 'dead'
+`;
+
+const reviveStatement = `
+update posthorn_receiver.messages m
+set state = 'waiting',
+    since = clock_timestamp(),
+    ready_at = clock_timestamp(),
+    tries = 0
+where m.source = $1::text
+  and m.id = $2::text
+  and m.state = 'dead'
+returning m.id
+`;
+
+const dismissStatement = `
+select posthorn_receiver.set_done(m.source, m.id)::text as id
+from (
+  select d.source, d.id
+  from posthorn_receiver.messages d
+  where d.source = $1::text
+    and d.id = $2::text
+    and d.state = 'dead'
+  for update
+) m
+`;
+
+// An array, so that the plan goes by ctid and cannot go through the table.
+const pruneStatement = `
+with messages as (
+  delete from posthorn_receiver.messages m
+  where m.ctid = any (array (
+    select o.ctid
+    from posthorn_receiver.messages o
+    where o.body is null
+      and o.since <= now() - $2::double precision * interval '1 millisecond'
+    order by o.since
+    limit $1::integer
+    for update skip locked
+  ))
+  returning 1
+), subjects as (
+  delete from posthorn_receiver.subjects s
+  where s.ctid = any (array (
+    select o.ctid
+    from posthorn_receiver.subjects o
+    where o.touched_at <= now() - $2::double precision * interval '1 millisecond'
+      and (o.lease_until is null or o.lease_until <= now())
+    order by o.touched_at
+    limit $1::integer
+    for update skip locked
+  ))
+  returning 1
+)
+select ((select count(*) from messages) + (select count(*) from subjects))::integer as forgotten
+`;

@@ -1,0 +1,271 @@
+// What a handler, a pool or a connection can do to the transaction that claim, work and done mark share.
+import type { Store } from "@posthorn/receiver";
+import { postgresStore } from "@posthorn/receiver/postgres";
+import type pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { gate } from "../../../../../tests/support/database-per-test.ts";
+import { createPool } from "../../../../../tests/support/postgres.ts";
+import {
+  openDrizzle,
+  openKnex,
+  openKysely,
+  openPool,
+  openPostgres,
+  openPrisma,
+  type PostgresWorld,
+} from "../../../../../tests/support/receiver/postgres-world.ts";
+import { messageWith, ordered, terms, times } from "../../../../../tests/support/receiver/store-world.ts";
+
+const byPg = openPostgres(openPool);
+const byKnex = openPostgres(openKnex);
+
+/** As another process would have it. */
+function anotherStore({ connectionString }: PostgresWorld<unknown>, config: pg.PoolConfig = {}) {
+  const pool = createPool(connectionString, config);
+  onTestFinished(() => pool.end());
+  return { pool, store: postgresStore(pool), transactions: transactionsOf(postgresStore(pool)) };
+}
+
+function transactionsOf<Tx>({ transactions }: Store<Tx>) {
+  if (transactions === null) throw new Error("PostgreSQL has transactions.");
+  return transactions;
+}
+
+describe("duplicates while the handler works", () => {
+  test("do not wait for it, though there are fifty and the pool has four connections", async () => {
+    const world = await byPg();
+    const message = messageWith();
+    const [begun, end] = [gate(), gate()];
+    const first = anotherStore(world).transactions.run(message, terms, async (tx) => {
+      begun.open();
+      await end.opened;
+      await tx.query("insert into effects (effect) values ('paid')");
+    });
+    await begun.opened;
+    const { transactions } = anotherStore(world, { max: 4 });
+    const results = await Promise.all(times(50, () => transactions.run(message, terms, async () => {})));
+    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(["running"]));
+    end.open();
+    expect(await first).toEqual({ kind: "worked" });
+    expect(await transactions.run(message, terms, async () => {})).toEqual({ kind: "done" });
+    expect(await world.effects?.read()).toEqual(["paid"]);
+  });
+
+  test("need no connection in the same process, so that a pool of one will do", async () => {
+    const { transactions } = anotherStore(await byPg(), { max: 1 });
+    const message = messageWith();
+    await transactions.run(message, terms, async () => {
+      expect((await transactions.run(message, terms, async () => {})).kind).toBe("running");
+      const forged = messageWith({ id: message.id, text: "{}" });
+      expect(await transactions.run(forged, terms, async () => {})).toEqual({ kind: "other_body" });
+    });
+  });
+
+  test("are told `running` by a claim and by the inbox of another process too", async () => {
+    const world = await byPg();
+    const message = messageWith();
+    await transactionsOf(world.store).run(message, terms, async () => {
+      const { store } = anotherStore(world);
+      expect((await store.claim(message, terms)).kind).toBe("running");
+      expect((await store.accept(message, terms)).kind).toBe("running");
+    });
+  });
+
+  test("of another message of its subject wait in the inbox, and are woken by its commit", async () => {
+    const world = await byPg();
+    const { store } = world;
+    const nth = (sequence: number) => messageWith({ subject: "order/1", sequence });
+    const second = nth(2);
+    await store.accept(second, terms);
+    await transactionsOf(store).run(nth(1), ordered, async () => {
+      expect(await store.take(10, ordered)).toEqual([]);
+    });
+    // it had to be asked again in a second; the gap is closed now
+    await world.makeOlder(1_001);
+    expect(await store.take(10, ordered)).toMatchObject([{ message: second }]);
+  });
+});
+
+test("a handled delivery costs a begin, a claim and a commit", async () => {
+  const world = await byPg();
+  const { pool, store } = anotherStore(world, { max: 1 });
+  const sent: string[] = [];
+  pool.on("connect", (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+    Object.assign(client, {
+      query: (text: string, ...rest: unknown[]) => {
+        sent.push(text.trim().split(/\s/, 1)[0] as string);
+        return query(text, ...rest);
+      },
+    });
+  });
+  await transactionsOf(store).run(messageWith(), terms, async () => {});
+  // the last one is checked and committed together
+  expect(sent).toEqual(["begin", "select", "select"]);
+});
+
+describe("a handler that", () => {
+  test("committed is refused, and told why", async () => {
+    const { store } = await byPg();
+    const ends = (statement: string) =>
+      transactionsOf(store).run(messageWith(), terms, async (tx) => void (await tx.query(statement)));
+    await expect(ends("commit")).rejects.toThrow(/ended the transaction it was given/);
+    await expect(ends("rollback")).rejects.toThrow(/ended the transaction it was given/);
+    await expect(ends("rollback; begin; insert into effects (effect) values ('x')")).rejects.toThrow(/ended/);
+  });
+
+  test("rolled back and began anew leaves neither its writes nor a done mark", async () => {
+    const { store, effects } = await byPg();
+    const message = messageWith();
+    const anew = transactionsOf(store).run(message, terms, async (tx) => {
+      await tx.query("rollback");
+      await tx.query("begin");
+      await effects?.write(tx, "stray");
+    });
+    await expect(anew).rejects.toThrow(/return to commit, throw to roll back/);
+    expect(await effects?.read()).toEqual([]);
+    expect((await store.claim(message, terms)).kind).toBe("claimed");
+  });
+
+  test("throws an error of its own gets exactly that, whatever its cause", async () => {
+    const { store } = await byPg();
+    const own = new Error("not now", { cause: Object.assign(new Error("aborted"), { code: "25P02" }) });
+    const failing = transactionsOf(store).run(messageWith(), terms, async () => {
+      throw own;
+    });
+    await expect(failing).rejects.toBe(own);
+  });
+});
+
+describe.each([
+  ["pg", byPg],
+  ["Drizzle", openPostgres(openDrizzle)],
+  ["Kysely", openPostgres(openKysely)],
+  ["Knex", byKnex],
+  ["Prisma", openPostgres(openPrisma)],
+] as [string, () => Promise<PostgresWorld<unknown>>][])("by %s", (_, open) => {
+  test("a handler that swallowed an error of PostgreSQL is not acknowledged, and told why", async () => {
+    const { store, effects, execute } = await open();
+    const message = messageWith();
+    const swallowing = transactionsOf(store).run(message, terms, async (tx) => {
+      await effects?.write(tx, "half");
+      await execute(tx, "select 1 / 0").then(undefined, () => {});
+    });
+    await expect(swallowing).rejects.toThrow(/caught an error of PostgreSQL and went on/);
+    expect(await effects?.read()).toEqual([]);
+    expect((await store.claim(message, terms)).kind).toBe("claimed");
+  });
+
+  test("a savepoint lets a handler go on after an error", async () => {
+    const { store, effects, execute } = await open();
+    await transactionsOf(store).run(messageWith(), terms, async (tx) => {
+      await effects?.write(tx, "paid");
+      await execute(tx, "savepoint attempt");
+      await execute(tx, "select 1 / 0").then(undefined, () => {});
+      await execute(tx, "rollback to attempt");
+    });
+    expect(await effects?.read()).toEqual(["paid"]);
+  });
+
+  test("a handler that ended the transaction is not acknowledged", async () => {
+    const { store, execute } = await open();
+    const message = messageWith();
+    const ending = transactionsOf(store).run(
+      message,
+      terms,
+      async (tx) => void (await execute(tx, "rollback")),
+    );
+    await expect(ending).rejects.toThrow(/ended the transaction it was given/);
+    expect((await store.claim(message, terms)).kind).toBe("claimed");
+  });
+
+  test("a conflict at the commit is tried again with the handler", async () => {
+    const { store, effects, execute } = await open();
+    const message = messageWith();
+    let runs = 0;
+    const result = await transactionsOf(store).run(message, terms, async (tx) => {
+      runs += 1;
+      await effects?.write(tx, `run ${runs}`);
+      if (runs === 1)
+        await execute(tx, "do $$ begin raise exception 'again' using errcode = '40001'; end $$");
+    });
+    expect(result).toEqual({ kind: "worked" });
+    expect(await effects?.read()).toEqual(["run 2"]);
+  });
+});
+
+test.each(["commit", "rollback"] as const)("a handler that calls %s of Knex is told why not", async (end) => {
+  const { store } = await byKnex();
+  const ending = transactionsOf(store).run(messageWith(), terms, async (tx) => void (await tx[end]()));
+  await expect(ending).rejects.toThrow(/ended the transaction it was given/);
+});
+
+describe("a connection that is lost", () => {
+  test("in the handler undoes everything, and the process lives on", async () => {
+    const world = await byPg();
+    const message = messageWith();
+    const lost = transactionsOf(world.store).run(message, terms, async (tx) => {
+      await world.effects?.write(tx, "half");
+      const { rows } = await tx.query("select pg_backend_pid() as pid");
+      await anotherStore(world).pool.query("select pg_terminate_backend($1)", [rows[0].pid]);
+    });
+    await expect(lost).rejects.toThrow();
+    expect(await world.effects?.read()).toEqual([]);
+    expect(await transactionsOf(world.store).run(message, terms, async () => {})).toEqual({ kind: "worked" });
+  });
+
+  test("before the answer to the commit came is an error, and a noted failure leaves what was committed alone", async () => {
+    const world = await byPg();
+    const { pool } = anotherStore(world);
+    const released: unknown[] = [];
+    const store = postgresStore({
+      query: pool.query.bind(pool) as never,
+      connect: async () => answeringNoCommit(await pool.connect(), released),
+    });
+    const message = messageWith();
+    const unknown = transactionsOf(store).run(message, terms, async (tx) => {
+      await tx.query("insert into effects (effect) values ('paid')");
+    });
+    await expect(unknown).rejects.toThrow("Connection terminated");
+    expect(released).toEqual([expect.any(Error)]);
+    await transactionsOf(store).noteFailure(message, {
+      error: "Connection terminated",
+      next: { kind: "dead" },
+    });
+    expect(await transactionsOf(world.store).run(message, terms, async () => {})).toEqual({ kind: "done" });
+    expect(await world.effects?.read()).toEqual(["paid"]);
+  });
+});
+
+/** It is committed, but nobody hears so. */
+function answeringNoCommit(client: pg.PoolClient, released: unknown[]) {
+  let isLost = false;
+  return {
+    on: client.on.bind(client),
+    off: client.off.bind(client),
+    async query(text: string, values?: unknown[]): Promise<unknown> {
+      if (isLost) throw new Error("Connection terminated");
+      const result = await client.query(text, values);
+      isLost = text.endsWith("commit");
+      if (isLost) throw new Error("Connection terminated");
+      return result;
+    },
+    release(error?: Error | boolean) {
+      released.push(error);
+      client.release(error);
+    },
+  };
+}
+
+test("while a claim is finished in its transaction its lease can be renewed, and nobody takes it though it ended", async () => {
+  const world = await byPg();
+  const { store } = world;
+  await store.accept(messageWith(), terms);
+  const [claim] = await store.take(1, terms);
+  if (claim === undefined) throw new Error("nothing taken");
+  const isDone = await transactionsOf(store).finish(claim, async () => {
+    expect(await store.renew(claim, 60_000)).toBe(true);
+    expect(await anotherStore(world).store.take(1, { ...terms, leaseMs: 0 })).toEqual([]);
+  });
+  expect(isDone).toBe(true);
+});

@@ -1,0 +1,184 @@
+// The store in PostgreSQL in its world: a database of its own, and a library through which it is reached.
+import type { Store } from "@posthorn/receiver";
+import {
+  drizzleDatabase,
+  knexDatabase,
+  kyselyDatabase,
+  type PostgresDatabase,
+  postgresStore,
+  prismaDatabase,
+} from "@posthorn/receiver/postgres";
+import { sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/node-postgres";
+import knex from "knex";
+import { Kysely, PostgresDialect, sql as raw } from "kysely";
+import type pg from "pg";
+import { afterAll } from "vitest";
+import { createDatabase, createPool } from "../postgres.ts";
+import { createPrismaClient } from "./prisma-client.ts";
+import type { StoreFeatures, StoreWorld } from "./store-world.ts";
+
+/** A library, connected. */
+export interface Library<Tx> {
+  readonly store: Store<Tx>;
+  /** A statement without values in a handler's transaction. */
+  execute(tx: Tx, statement: string): PromiseLike<unknown>;
+  close(): Promise<void>;
+}
+
+export type OpenLibrary<Tx> = (connectionString: string) => Promise<Library<Tx>>;
+
+export interface PostgresWorld<Tx> extends StoreWorld<Tx> {
+  readonly connectionString: string;
+  readonly execute: Library<Tx>["execute"];
+  /** Beside the store's own connections. */
+  readonly pool: pg.Pool;
+}
+
+/** A database for the whole file, emptied for each test: making one takes longer than most tests. */
+export function openPostgres<Tx>(
+  open: OpenLibrary<Tx>,
+  features: StoreFeatures = { transactions: true, processes: false },
+): () => Promise<PostgresWorld<Tx>> {
+  let opened: Promise<OpenedWorld<Tx>> | undefined;
+  afterAll(async () => (await opened)?.closeForGood());
+  return async () => {
+    opened ??= openWorld(open, features);
+    const { world } = await opened;
+    await world.pool.query(
+      "truncate posthorn_receiver.messages, posthorn_receiver.subjects, effects, broken restart identity",
+    );
+    return world;
+  };
+}
+
+interface OpenedWorld<Tx> {
+  readonly world: PostgresWorld<Tx>;
+  closeForGood(): Promise<void>;
+}
+
+async function openWorld<Tx>(open: OpenLibrary<Tx>, features: StoreFeatures): Promise<OpenedWorld<Tx>> {
+  const database = await createDatabase();
+  const pool = createPool(database.connectionString);
+  const library = await open(database.connectionString);
+  await library.store.migrate();
+  await pool.query(effectTables);
+  const write = (tx: Tx, effect: string) =>
+    library.execute(tx, `insert into effects (effect) values ('${effect}')`);
+  const world: PostgresWorld<Tx> = {
+    connectionString: database.connectionString,
+    execute: library.execute,
+    pool,
+    store: library.store,
+    makeOlder: (ms) => makeOlder(pool, ms),
+    rows: () => countRows(pool),
+    effects: {
+      write: async (tx, effect) => void (await write(tx, effect)),
+      read: async () =>
+        (await pool.query("select effect from effects order by id")).rows.map((row) => row.effect),
+      breakCommit: async (tx) =>
+        void (await library.execute(tx, "insert into broken (effect_id) values (0)")),
+    },
+    ...(features.processes && {
+      secondProcess: {
+        moduleUrl: new URL("./postgres-opener.ts", import.meta.url).href,
+        args: [database.connectionString],
+      },
+    }),
+    close: async () => {},
+  };
+  return {
+    world,
+    async closeForGood() {
+      await library.close();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+const effectTables = `
+create table effects (id serial primary key, effect text not null);
+create table broken (effect_id integer references effects deferrable initially deferred);
+`;
+
+export async function makeOlder(pool: pg.Pool, ms: number): Promise<void> {
+  const by = "make_interval(secs => $1::double precision / 1000)";
+  await pool.query(
+    `update posthorn_receiver.messages
+     set since = since - ${by}, ready_at = ready_at - ${by}, seen_at = seen_at - ${by}`,
+    [ms],
+  );
+  await pool.query(
+    `update posthorn_receiver.subjects set lease_until = lease_until - ${by}, touched_at = touched_at - ${by}`,
+    [ms],
+  );
+}
+
+async function countRows(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query(
+    `select (select count(*) from posthorn_receiver.messages)::integer
+          + (select count(*) from posthorn_receiver.subjects)::integer as count`,
+  );
+  return rows[0].count;
+}
+
+export const openPool: OpenLibrary<pg.PoolClient> = (connectionString) => openPoolWith(connectionString, {});
+
+export async function openPoolWith(
+  connectionString: string,
+  config: pg.PoolConfig,
+): Promise<Library<pg.PoolClient>> {
+  const pool = createPool(connectionString, config);
+  return {
+    store: postgresStore(pool),
+    execute: (tx, statement) => tx.query(statement),
+    close: () => pool.end(),
+  };
+}
+
+export const openDrizzle = async (connectionString: string) => {
+  const pool = createPool(connectionString);
+  const database = drizzleDatabase(drizzle(pool), sql);
+  return library(
+    database,
+    (tx, statement) => tx.execute(statement),
+    () => pool.end(),
+  );
+};
+
+export const openKysely = async (connectionString: string) => {
+  const pool = createPool(connectionString);
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  return library(
+    kyselyDatabase(db),
+    (tx, statement) => raw.raw(statement).execute(tx),
+    () => db.destroy(),
+  );
+};
+
+export const openKnex = async (connectionString: string) => {
+  const db = knex({ client: "pg", connection: connectionString, pool: { min: 0, max: 4 } });
+  return library(
+    knexDatabase(db),
+    (tx, statement) => tx.raw(statement),
+    () => db.destroy(),
+  );
+};
+
+export const openPrisma = async (connectionString: string) => {
+  const prisma = createPrismaClient(connectionString);
+  return library(
+    prismaDatabase(prisma),
+    (tx, statement) => tx.$queryRawUnsafe(statement),
+    () => prisma.$disconnect(),
+  );
+};
+
+function library<Tx>(
+  database: PostgresDatabase<Tx>,
+  execute: Library<Tx>["execute"],
+  close: () => Promise<void>,
+): Library<Tx> {
+  return { store: postgresStore(database), execute, close };
+}
