@@ -2,7 +2,7 @@
 // can send such a request.
 import { type Explanation, explainRefusal, type Refusal, type VerifyInput } from "@posthorn/wire";
 
-// About 1 ms each for the largest body that is looked at: a flood can take 1 % of a core, and no more.
+// About 2 ms each for the largest body that is looked at: a flood can take 2 % of a core, and no more.
 const MAX_EXPLAINED_PER_SECOND = 10;
 
 export type ExplainRefusal = (input: VerifyInput, refusal: Refusal, now: Date) => Promise<Explanation>;

@@ -14,7 +14,7 @@ export type Effort = "bounded" | "thorough";
 
 // Anybody can make a request with a signature that does not match, so what is done for it must stay near what refusing
 // it cost. At most 5 changes are undone, each tried with 2 secrets at most, and only where the body is small: 10 HMACs of
-// 64 KB and one pass of JSON take about 1 ms. Whoever serves the world also asks only a few times a second and logs
+// 64 KB and one pass of JSON take about 2 ms. Whoever serves the world also asks only a few times a second and logs
 // the plain refusal otherwise; a mistake in a set-up repeats itself, so nothing is missed.
 const LIMITS = {
   bounded: { bodyBytes: 64 * 1024, secrets: 2 },

@@ -35,59 +35,69 @@ export function readSignature(
   source: HeaderSource,
 ): ReceivedSignature | Unreadable {
   const where = scheme.headers;
-  const idName = where.id?.(names);
-  const timeName = where.timestamp?.(names);
-  const signatureName = where.signature(names);
-  const found = new Map<string, string>();
-  for (const name of [signatureName, idName, timeName]) {
-    if (name === undefined) continue;
-    const values = valuesOf(source, name);
-    if (values.length === 0) return missing(name);
-    if (values.length > 1) return malformed(`the header ${name} is there more than once`);
-    found.set(name, values[0] as string);
-  }
+  const signature = onlyValue(source, where.signature(names));
+  if (typeof signature !== "string") return signature;
+  const id = where.id === undefined ? "" : onlyValue(source, where.id(names));
+  if (typeof id !== "string") return id;
+  const time = where.timestamp === undefined ? "" : onlyValue(source, where.timestamp(names));
+  if (typeof time !== "string") return time;
 
-  const values = [found.get(signatureName) as string];
+  const values = [signature];
   if (where.signatureNext) values.push(...valuesOf(source, where.signatureNext(names)));
+  const written = readValues(scheme, where.signature(names), values);
+  if ("ok" in written) return written;
+
+  if (where.id !== undefined && !MESSAGE_ID.test(id)) {
+    return malformed(`the header ${where.id(names)} has no id of 1 to 255 visible characters without a dot`);
+  }
+  const timestamp = time === "" ? written.timestamp : time;
+  const format = scheme.timeFormat ?? "seconds";
+  const signedAtMs = timestamp === null ? null : readTimeMs(timestamp, format);
+  if (timestamp !== null && signedAtMs === null) {
+    const header = (where.timestamp ?? where.signature)(names);
+    return malformed(`the timestamp in ${header} ${timeProblem(timestamp, format)}`);
+  }
+  return { id, timestamp: timestamp ?? "", signedAtMs, signatures: written.signatures };
+}
+
+interface Written {
+  readonly signatures: readonly Uint8Array<ArrayBuffer>[];
+  readonly timestamp: string | null;
+}
+
+function readValues(
+  { name, format, encoding, algorithm }: Scheme,
+  header: string,
+  values: string[],
+): Written | Unreadable {
   const texts: string[] = [];
-  const times: string[] = timeName === undefined ? [] : [found.get(timeName) as string];
+  let timestamp: string | null = null;
   for (const value of values) {
-    const read = value.length > MAX_SIGNATURE_HEADER_LENGTH ? null : scheme.format.read(value);
-    if (read === null) return malformed(`the header ${signatureName} is not written as ${scheme.name} is`);
+    const read = value.length > MAX_SIGNATURE_HEADER_LENGTH ? null : format.read(value);
+    if (read === null) return malformed(`the header ${header} is not written as ${name} is`);
     texts.push(...read.signatures);
-    if (read.timestamp !== null) times.push(read.timestamp);
+    timestamp ??= read.timestamp;
   }
   if (texts.length > MAX_SIGNATURES) {
-    return malformed(`the header ${signatureName} has more than ${MAX_SIGNATURES} signatures`);
+    return malformed(`the header ${header} has more than ${MAX_SIGNATURES} signatures`);
   }
-
-  const id = idName === undefined ? "" : (found.get(idName) as string);
-  if (idName !== undefined && !MESSAGE_ID.test(id)) {
-    return malformed(`the header ${idName} has no id of 1 to 255 visible characters without a dot`);
+  const length = SIGNATURE_BYTES[algorithm];
+  const signatures: Uint8Array<ArrayBuffer>[] = [];
+  for (const text of texts) {
+    const bytes = decode(encoding, text);
+    if (bytes?.length === length) signatures.push(bytes);
   }
-  const [timestamp] = times;
-  const format = scheme.timeFormat ?? "seconds";
-  const signedAtMs = timestamp === undefined ? null : readTimeMs(timestamp, format);
-  if (timestamp !== undefined && signedAtMs === null) {
-    return malformed(`the timestamp in ${timeName ?? signatureName} ${timeProblem(timestamp, format)}`);
-  }
-
-  const signatures = texts
-    .map((text) => decode(scheme.encoding, text))
-    .filter((bytes) => bytes?.length === SIGNATURE_BYTES[scheme.algorithm]);
   // A list that has items, but none of this version, is well-formed: it does not match.
   if (texts.length > 0 && signatures.length === 0) {
-    const length = SIGNATURE_BYTES[scheme.algorithm];
-    return malformed(
-      `the header ${signatureName} holds no signature of ${length} bytes in ${scheme.encoding}`,
-    );
+    return malformed(`the header ${header} holds no signature of ${length} bytes in ${encoding}`);
   }
-  return {
-    id,
-    timestamp: timestamp ?? "",
-    signedAtMs,
-    signatures: signatures as Uint8Array<ArrayBuffer>[],
-  };
+  return { signatures, timestamp };
+}
+
+function onlyValue(source: HeaderSource, name: string): string | Unreadable {
+  const [value, ...others] = valuesOf(source, name);
+  if (value === undefined) return missing(name);
+  return others.length === 0 ? value : malformed(`the header ${name} is there more than once`);
 }
 
 function missing(name: string): Unreadable {
