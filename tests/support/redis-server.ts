@@ -1,8 +1,9 @@
-// The Redis of the system, run for one test in a temporary folder, reached by a Unix socket alone. What it acknowledged
-// is on disk (appendfsync always), so that it can be killed and started again.
+// The Redis of the system, run for one test in a temporary folder, reached by a Unix socket, or on loopback where it is a
+// cluster. What it acknowledged is on disk (appendfsync always), so that it can be killed and started again.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
@@ -38,36 +39,87 @@ export async function startRedisServer(program: string): Promise<RedisServer> {
   const path = join(folder, "redis.sock");
   let server: ChildProcess;
   const start = async () => {
-    const persistence = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
-    const place = ["--port", "0", "--unixsocket", path, "--dir", folder];
-    server = spawn(program, [...place, ...persistence], { stdio: "ignore" });
-    await eventually("Redis answers", () => answers(path));
-  };
-  const kill = async () => {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const ended = once(server, "exit");
-    server.kill("SIGKILL");
-    await ended;
+    server = spawnRedis(program, folder, ["--port", "0", "--unixsocket", path]);
+    await eventually("Redis answers", () => answers({ path }, (client) => client.ping()));
   };
   await start();
   return {
     path,
     start,
-    kill,
+    kill: () => kill(server),
     async close() {
-      await kill();
+      await kill(server);
       rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
 
-async function answers(path: string): Promise<boolean> {
-  const client = new Redis({ path, lazyConnect: true, retryStrategy: () => null });
+export interface RedisCluster {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Of one node that has all slots: it refuses scripts that leave theirs like one of many. */
+export async function startRedisCluster(program: string): Promise<RedisCluster> {
+  const folder = mkdtempSync(join(tmpdir(), "posthorn-redis-"));
+  const [port, busPort] = [await freePort(), await freePort()];
+  const place = ["--bind", "127.0.0.1", "--port", String(port), "--cluster-port", String(busPort)];
+  const server = spawnRedis(program, folder, [
+    ...place,
+    "--cluster-enabled",
+    "yes",
+    "--cluster-announce-ip",
+    "127.0.0.1",
+  ]);
+  const at = { host: "127.0.0.1", port };
+  await eventually("Redis answers", () => answers(at, (client) => client.ping()));
+  await answers(at, (client) => client.cluster("ADDSLOTSRANGE", 0, 16383));
+  await eventually("the cluster is up", () =>
+    answers(at, async (client) => {
+      if (!String(await client.cluster("INFO")).includes("cluster_state:ok")) throw new Error("not yet");
+    }),
+  );
+  return {
+    port,
+    async close() {
+      await kill(server);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+function spawnRedis(program: string, folder: string, place: readonly string[]): ChildProcess {
+  const persistence = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
+  return spawn(program, [...place, "--dir", folder, ...persistence], { stdio: "ignore" });
+}
+
+async function kill(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, "exit");
+  server.kill("SIGKILL");
+  await ended;
+}
+
+async function answers(
+  at: { readonly path: string } | { readonly host: string; readonly port: number },
+  ask: (client: Redis) => Promise<unknown>,
+): Promise<boolean> {
+  const client = new Redis({ ...at, lazyConnect: true, retryStrategy: () => null });
   client.on("error", () => {});
   try {
     await client.connect();
-    return (await client.ping()) === "PONG";
+    await ask(client);
+    return true;
   } finally {
     client.disconnect();
   }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }

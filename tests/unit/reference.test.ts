@@ -1,5 +1,6 @@
 // A public option, error, setting or route is not done until its reference page lists it, and no page lists what is gone.
 import { readFileSync } from "node:fs";
+import { headerNames, vendors } from "@posthorn/wire";
 import { errorRegistry } from "posthorn";
 import { describe, expect, test } from "vitest";
 import { optionNames, resolveConfig } from "../../packages/posthorn/src/config.ts";
@@ -47,6 +48,21 @@ describe("the reference", () => {
       const { env, description } = setting;
       expect(text).toContain(`| \`${env}\` | ${defaultText(setting)} | ${description}`);
     }
+  });
+
+  test("lists every vendor whose webhooks a receiver reads, and every reason to refuse one", () => {
+    const text = page("receiver-sources");
+    for (const [name, { scheme }] of Object.entries(vendors)) {
+      expect(text).toContain(`| \`${name}\` | \`${scheme.headers.signature(headerNames())}\` |`);
+    }
+    const verify = readFileSync(
+      new URL("../../packages/wire/src/signature/verify.ts", import.meta.url),
+      "utf8",
+    );
+    const [, union = ""] = /export type VerifyFailure =([^;]+);/.exec(verify) ?? [];
+    const reasons = [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] as string);
+    expect(reasons.length).toBeGreaterThan(0);
+    for (const reason of reasons) expect(text).toMatch(new RegExp(`^\\| .*\`${reason}\`.* \\|`, "m"));
   });
 
   test("shows the defaults that the library has", () => {

@@ -21,6 +21,12 @@ export type Outcome =
   | { readonly kind: "failed" }
   | { readonly kind: "gone" };
 
+/** One of a batch. */
+export interface Member {
+  readonly id: string;
+  readonly outcome: Outcome;
+}
+
 const STATUS: Readonly<Record<Outcome["kind"], number>> = {
   done: 200,
   duplicate: 200,
@@ -62,9 +68,7 @@ export function answerTo(outcome: Outcome): Answer {
 }
 
 /** 2xx only when every member is ours; what is done already is a duplicate at the next delivery. */
-export function answerToBatch(
-  members: readonly { readonly id: string; readonly outcome: Outcome }[],
-): Answer {
+export function answerToBatch(members: readonly Member[]): Answer {
   const loudest = members
     .map(({ outcome }) => outcome)
     .reduce<Outcome>((loud, next) => (loudness(next) > loudness(loud) ? next : loud), { kind: "duplicate" });

@@ -26,7 +26,8 @@ export async function authenticate(
     return new Refused(unauthorized, "header_missing", `No signature header of ${names}.`);
   }
   const { source, refusal } = telling;
-  return new Refused(unauthorized, refusal.reason, refusal.hint ?? refusal.reason, source.name);
+  const { reason, hint } = (await refusal.explain?.()) ?? { reason: refusal.reason, hint: refusal.reason };
+  return new Refused(unauthorized, reason, `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`, source.name);
 }
 
 type Refusal = Extract<Authentication, { ok: false }>;

@@ -36,15 +36,15 @@ export { mux } from "./sources/mux.ts";
 export { paddle } from "./sources/paddle.ts";
 export { type PosthornSourceOptions, posthorn } from "./sources/posthorn.ts";
 export { shopify } from "./sources/shopify.ts";
+export type { SigningOptions } from "./sources/signing-source.ts";
 export { slack } from "./sources/slack.ts";
 export { square } from "./sources/square.ts";
-export type { SigningOptions } from "./sources/signing-source.ts";
 export { standardWebhooks } from "./sources/standard-webhooks.ts";
 export { stripe } from "./sources/stripe.ts";
 export { svix } from "./sources/svix.ts";
 export { twilio } from "./sources/twilio.ts";
 export { twitch } from "./sources/twitch.ts";
-export type { SignedUrlOptions, UnsignedIdOptions, VendorOptions } from "./sources/vendor-source.ts";
+export type { SignedUrlOptions, UnsignedIdOptions } from "./sources/vendor-source.ts";
 export type {
   AcceptResult,
   AcceptTerms,

@@ -8,7 +8,10 @@ export interface WebhookRequest {
   /** As the sender addressed it, query and all: some senders sign it. */
   readonly url: string;
   readonly headers: HeaderSource;
-  /** The bytes as they came, whole or in pieces; never text that was parsed and written again. */
+  /**
+   * The bytes as they came, whole or in pieces; never text that was parsed and written again. Where they are gone, reading
+   * throws `BodyNotRaw`. May be left unread from any piece on.
+   */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
@@ -63,5 +66,6 @@ export interface WebhookEvent<Data = unknown> extends Omit<Message, "headers" | 
 
 /** What an adapter needs of a receiver. */
 export interface Receives {
+  /** Never rejects: whatever fails inside is told to the hooks, and answered. */
   receive(request: WebhookRequest): Promise<Answer>;
 }

@@ -164,7 +164,7 @@ function readHandshake(given: NonNullable<ReceiverOptions<unknown, EventSchemas>
 }
 
 /** A name that nobody knows is an intention that nobody would carry out. */
-function known(what: string, given: object, names: readonly string[]): void {
+export function known(what: string, given: object, names: readonly string[]): void {
   for (const name of Object.keys(given)) {
     if (!names.includes(name)) {
       throw new TypeError(`${what} has no option "${name.slice(0, 60)}". ${suggest(name, names)}`);

@@ -1,5 +1,6 @@
 // From an authentic request to messages that a store can keep and events that a handler can use.
 import { malformed } from "./answers.ts";
+import { digestOf } from "./digest.ts";
 import { PermanentFailure } from "./errors.ts";
 import type { EventSchemas, SchemaIssue } from "./handlers.ts";
 import { headersWith, readHeader } from "./headers.ts";
@@ -138,11 +139,6 @@ function keptHeaders({ headers }: Authentic, { parsedHeaders }: Source): Record<
     if (value !== null) kept[name] = value;
   }
   return kept;
-}
-
-async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function notAnEvent(reason: string, { name }: Source): Refused {

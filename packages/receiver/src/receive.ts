@@ -1,6 +1,6 @@
 // The way of a request: method → body → signature → events → claim, handler, done mark → answer. In this order: nothing
 // that is not authentic reaches the store, and nothing is acknowledged that is not ours.
-import { answerTo, answerToBatch, failedToRead, type Outcome } from "./answers.ts";
+import { answerTo, answerToBatch, failedToRead, type Member, type Outcome } from "./answers.ts";
 import { authenticate } from "./authenticate.ts";
 import { checkMethod } from "./handshake.ts";
 import type { Kit } from "./kit.ts";
@@ -43,11 +43,21 @@ async function steps<Tx>(kit: Kit<Tx>, work: Work, request: WebhookRequest): Pro
 
   const [only, ...others] = content.received;
   if (only !== undefined && others.length === 0) return answerTo(await workSafely(kit, work, only));
-  const members = [];
-  for (const received of content.received) {
-    members.push({ id: received.message.id, outcome: await workSafely(kit, work, received) });
+  return answerToBatch(await workInTurn(kit, work, content.received));
+}
+
+/** One after the other, as they stand in the batch; what stands in it twice counts once. */
+async function workInTurn<Tx>(kit: Kit<Tx>, work: Work, batch: readonly Received[]): Promise<Member[]> {
+  const outcomes = new Map<string, Outcome>();
+  const members: Member[] = [];
+  for (const received of batch) {
+    const { id, digest } = received.message;
+    const name = `${digest} ${id}`;
+    const outcome = outcomes.get(name) ?? (await workSafely(kit, work, received));
+    outcomes.set(name, outcome);
+    members.push({ id, outcome });
   }
-  return answerToBatch(members);
+  return members;
 }
 
 /** Handlers' errors are outcomes, so what is thrown here is the store's: it cannot be reached. */

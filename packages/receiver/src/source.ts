@@ -1,5 +1,5 @@
 // Who sends: how its requests are told apart, proven authentic and read. sources/ makes them, one preset a file.
-import type { HeaderSource, VerifyFailure } from "@posthorn/wire";
+import type { Explanation, HeaderSource, VerifyFailure } from "@posthorn/wire";
 import type { Answer, Authentic } from "./model.ts";
 
 export interface Source {
@@ -33,7 +33,12 @@ export type Authentication =
   /** `signedId`: the message's id where the signature covers it; null when it stands in the body or is not signed. */
   | { readonly ok: true; readonly signedId: string | null }
   /** The world is told nothing of it; people find it in `onRefused`. */
-  | { readonly ok: false; readonly reason: RefusalReason; readonly hint?: string };
+  | {
+      readonly ok: false;
+      readonly reason: RefusalReason;
+      /** A closer look, which may cost more than the refusal: asked for only where no other source accepts the request. */
+      readonly explain?: () => Promise<Explanation>;
+    };
 
 export type RefusalReason = VerifyFailure;
 

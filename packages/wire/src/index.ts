@@ -13,7 +13,7 @@ export {
 } from "./headers.ts";
 export { formatId, type IdKind, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
-export { type Explanation, explainRefusal } from "./signature/explain.ts";
+export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
 export type { HeaderSource } from "./signature/read-signature.ts";
 export type { Algorithm, Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";

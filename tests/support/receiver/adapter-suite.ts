@@ -1,11 +1,14 @@
 // What every adapter has to do, over real connections: hand on what was sent, write back what was answered, survive
 // whatever a sender does in between.
 import { randomBytes } from "node:crypto";
-import { BodyNotRaw } from "@posthorn/receiver";
+import { BodyNotRaw, createReceiver, memoryStore, posthorn } from "@posthorn/receiver";
+import { createSender, type Sender } from "@posthorn/receiver/testing";
+import { generateSecret } from "@posthorn/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readHeader } from "../../../packages/receiver/src/headers.ts";
 import type { Framework, Running } from "./frameworks.ts";
 import { pour, send, start } from "./http-client.ts";
-import { headerOf, MAX_BODY_BYTES, type Recorded, RecordingReceiver } from "./recording-receiver.ts";
+import { MAX_BODY_BYTES, type Recorded, RecordingReceiver } from "./recording-receiver.ts";
 
 const KILOBYTE = 1024;
 const MEGABYTE = KILOBYTE * KILOBYTE;
@@ -40,7 +43,7 @@ export function adapterSuite(framework: Framework): void {
       const headers = contentType === undefined ? {} : { "content-type": contentType };
       expect((await send(server.url, { headers, body })).status).toBe(200);
       expect(seen().body.toString()).toBe(body);
-      expect(headerOf(seen().headers, "content-type")).toBe(contentType ?? null);
+      expect(readHeader(seen().headers, "content-type")).toBe(contentType ?? null);
     });
 
     it("hands on an empty body, with a content type and without", async () => {
@@ -85,7 +88,7 @@ export function adapterSuite(framework: Framework): void {
       request.end("three");
       expect((await answer).status).toBe(200);
       expect(seen().body.toString()).toBe("one,two,three");
-      expect(headerOf(seen().headers, "transfer-encoding")).toBe("chunked");
+      expect(readHeader(seen().headers, "transfer-encoding")).toBe("chunked");
     });
 
     it("lets a sender go on that waits for 100 Continue", async () => {
@@ -101,7 +104,7 @@ export function adapterSuite(framework: Framework): void {
 
     it("hands on both values of a header that came twice", async () => {
       await send(server.url, { headers: { ...json, "webhook-id": ["one", "two"] }, body: "{}" });
-      expect(headerOf(seen().headers, "webhook-id")).toBe("one, two");
+      expect(readHeader(seen().headers, "webhook-id")).toBe("one, two");
     });
 
     it("hands on the URL as it was called, with its query", async () => {
@@ -152,6 +155,68 @@ export function adapterSuite(framework: Framework): void {
       await drained(request);
       request.destroy();
       expect((await send(server.url, { headers: json, body: "{}" })).status).toBe(200);
+    });
+
+    describe("with a receiver that verifies", () => {
+      const secret = generateSecret();
+      const handled: string[] = [];
+      const failures: unknown[] = [];
+      let real: Running;
+      let sender: Sender;
+
+      beforeEach(async () => {
+        handled.length = failures.length = 0;
+        real = await framework.serve(verifying());
+        sender = senderTo(real);
+      });
+      afterEach(() => real.close());
+
+      const verifying = () =>
+        createReceiver({
+          sources: [posthorn({ secrets: [secret] })],
+          store: memoryStore(),
+          handshake: { allowedOrigins: ["sender.example"] },
+          onFailure: ({ error }) => failures.push(error),
+        }).on("order.paid", async ({ id }) => {
+          handled.push(id);
+        });
+      const senderTo = ({ url }: Running) => createSender({ secret, url, receive: fetch });
+      const order = { type: "order.paid", data: { total: 12 } };
+
+      it("handles once what comes twenty times at once", async () => {
+        const attempts = await sender.atOnce(order, 20);
+        expect(handled).toHaveLength(1);
+        expect(attempts.every(({ status }) => status === 200 || status === 409)).toBe(true);
+        expect((await sender.send({ ...order, id: handled[0] as string })).isDuplicate).toBe(true);
+      });
+
+      it("handles a megabyte, and refuses a byte more or a byte changed", async () => {
+        const head = '{"id":"evt_1","type":"order.paid","data":"';
+        const text = (bytes: number) => `${head.padEnd(bytes - 2, "x")}"}`;
+        const sized = (bytes: number) => ({ ...order, id: "evt_1", body: text(bytes) });
+        expect((await sender.tamper(sized(MEGABYTE))).status).toBe(401);
+        expect((await sender.send(sized(MEGABYTE + 1))).status).toBe(413);
+        expect((await sender.send(sized(MEGABYTE))).status).toBe(200);
+        expect(handled).toEqual(["evt_1"]);
+      });
+
+      it("answers the handshake, and other methods with 405", async () => {
+        const headers = { "webhook-request-origin": "sender.example" };
+        const answer = await send(real.url, { method: "OPTIONS", headers });
+        expect(answer.headers["webhook-allowed-origin"]).toBe("sender.example");
+        expect((await send(real.url, { method: "GET" })).status).toBe(405);
+      });
+
+      it("tells onFailure of a body that was parsed before", async () => {
+        const parsing = await framework.serveParsed(verifying());
+        try {
+          expect((await senderTo(parsing).send(order)).status).toBe(500);
+          expect(failures).toEqual([expect.any(BodyNotRaw)]);
+          expect(handled).toEqual([]);
+        } finally {
+          await parsing.close();
+        }
+      });
     });
 
     it("answers 500 when the body was parsed before, and says by what and how to mend it", async () => {

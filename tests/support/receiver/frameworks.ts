@@ -137,9 +137,9 @@ export const frameworks: readonly Framework[] = [
     advises: "rawBody: true",
   },
   {
-    name: "NestJS middleware, bodyParser: false",
+    name: "NestJS middleware",
     async serve(receiver) {
-      const app = await NestFactory.create(class AppModule {}, { bodyParser: false, logger: false });
+      const app = await NestFactory.create(class AppModule {}, { logger: false });
       app.use(PATH, nestHandler(receiver));
       return listenNest(app);
     },

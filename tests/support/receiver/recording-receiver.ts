@@ -1,6 +1,7 @@
 // A receiver that verifies nothing and remembers what came to it, so that a test can compare it with what was sent.
 import { type Answer, BodyNotRaw, type Receives, type WebhookRequest } from "@posthorn/receiver";
 import type { HeaderSource } from "@posthorn/wire";
+import { readHeader } from "../../../packages/receiver/src/headers.ts";
 
 export const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -63,13 +64,6 @@ export class RecordingReceiver implements Receives {
 }
 
 function handshake(headers: HeaderSource): Answer {
-  const origin = headerOf(headers, "webhook-request-origin");
+  const origin = readHeader(headers, "webhook-request-origin");
   return { status: 200, headers: { "webhook-allowed-origin": origin ?? "" }, body: "" };
-}
-
-/** Several values are joined as Fetch and Node join them. */
-export function headerOf(source: HeaderSource, name: string): string | null {
-  if (typeof source.get === "function") return source.get(name);
-  const found = Object.entries(source).find(([key]) => key.toLowerCase() === name);
-  return found?.[1] === undefined ? null : [found[1]].flat().join(", ");
 }

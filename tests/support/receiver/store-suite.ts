@@ -37,7 +37,7 @@ export function storeSuite<Tx>(
 
     describe("claims", () => claimTests(current));
     describe("failures", () => failureTests(current));
-    describe("the window", () => windowTests(current));
+    describe("the window", () => windowTests(current, features));
     describe("the inbox", () => inboxTests(current));
     describe("dead letters", () => deadLetterTests(current));
     describe("the sequence guard", () => orderTests(current));

@@ -39,6 +39,8 @@ export type OpenStore = (args: readonly string[]) => Promise<{
 export interface StoreFeatures {
   readonly transactions: boolean;
   readonly processes: boolean;
+  /** What is past the window is gone without a prune. */
+  readonly forgetsByItself?: boolean;
 }
 
 export const DAY_MS = 86_400_000;

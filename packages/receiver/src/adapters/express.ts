@@ -2,6 +2,8 @@
 import type { Receives } from "../model.ts";
 import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeAnswer } from "./node-request.ts";
 
+export type { NodeRequest, NodeResponse } from "./node-request.ts";
+
 /** Of Express's `Request`. */
 export interface ExpressRequest extends NodeRequest {
   /** Believes a proxy when the setting `trust proxy` says so. */

@@ -2,6 +2,8 @@
 import type { Receives } from "../model.ts";
 import { type NodeRequest, receiveFrom } from "./node-request.ts";
 
+export type { NodeRequest } from "./node-request.ts";
+
 /** Of `FastifyRequest`. Protocol and host believe a proxy when `trustProxy` says so. */
 export interface FastifyRequest {
   readonly raw: NodeRequest;

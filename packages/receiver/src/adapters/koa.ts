@@ -2,6 +2,8 @@
 import type { Receives } from "../model.ts";
 import { type NodeRequest, receiveFrom } from "./node-request.ts";
 
+export type { NodeRequest } from "./node-request.ts";
+
 /** Of Koa's `Context`. */
 export interface KoaContext {
   readonly req: NodeRequest;

@@ -1,5 +1,7 @@
 // The events by which Lambda is told of a request. Four senders, two shapes: REST APIs (version 1.0) and load balancers
 // name the method at the top, HTTP APIs (version 2.0) and function URLs under `requestContext.http`.
+import type { HeaderSource } from "@posthorn/wire";
+import { readHeader } from "../headers.ts";
 
 export interface LambdaEvent {
   readonly httpMethod?: string;
@@ -31,18 +33,18 @@ export interface LambdaResult {
   readonly isBase64Encoded: false;
 }
 
+export function headersOfEvent({ multiValueHeaders, headers }: LambdaEvent): HeaderSource {
+  return multiValueHeaders ?? headers ?? {};
+}
+
 export function urlOfEvent(event: LambdaEvent): string {
   const { requestContext, rawPath, rawQueryString } = event;
-  if (rawPath !== undefined) {
-    return `https://${requestContext.domainName}${rawPath}${rawQueryString ? `?${rawQueryString}` : ""}`;
-  }
-  const query = queryOf(event);
-  if (!requestContext.elb) {
-    return `https://${requestContext.domainName}${requestContext.path ?? event.path}${query}`;
-  }
+  const host = requestContext.domainName ?? readHeader(headersOfEvent(event), "host") ?? "localhost";
+  if (rawPath !== undefined) return `https://${host}${rawPath}${rawQueryString ? `?${rawQueryString}` : ""}`;
+  if (!requestContext.elb) return `https://${host}${requestContext.path ?? event.path}${queryOf(event)}`;
   // a load balancer overwrites this header, so it can be believed
-  const scheme = headerOf(event, "x-forwarded-proto") ?? "https";
-  return `${scheme}://${headerOf(event, "host")}${event.path}${query}`;
+  const scheme = readHeader(headersOfEvent(event), "x-forwarded-proto") ?? "https";
+  return `${scheme}://${host}${event.path}${queryOf(event)}`;
 }
 
 /** REST APIs decode the query, so its spelling is ours, not the sender's; load balancers pass it on as it came. */
@@ -55,10 +57,6 @@ function queryOf(event: LambdaEvent): string {
   if (pairs.length === 0) return "";
   const write = event.requestContext.elb ? (text: string) => text : encodeURIComponent;
   return `?${pairs.map(([name, value]) => `${write(name)}=${write(value)}`).join("&")}`;
-}
-
-function headerOf({ headers, multiValueHeaders }: LambdaEvent, name: string): string | undefined {
-  return headers?.[name] ?? multiValueHeaders?.[name]?.[0];
 }
 
 export function bodyOfEvent({ body, isBase64Encoded = false }: LambdaEvent): Uint8Array | null {

@@ -1,7 +1,13 @@
 // AWS Lambda behind API Gateway (REST and HTTP APIs), a function URL, or a load balancer.
 import type { Receives } from "../model.ts";
 import { goneBody } from "./gone-body.ts";
-import { bodyOfEvent, type LambdaEvent, type LambdaResult, urlOfEvent } from "./lambda-event.ts";
+import {
+  bodyOfEvent,
+  headersOfEvent,
+  type LambdaEvent,
+  type LambdaResult,
+  urlOfEvent,
+} from "./lambda-event.ts";
 
 export type { LambdaEvent, LambdaResult } from "./lambda-event.ts";
 
@@ -11,7 +17,7 @@ export function lambdaHandler(receiver: Receives): (event: LambdaEvent) => Promi
     const answer = await receiver.receive({
       method: event.httpMethod ?? event.requestContext.http?.method ?? "GET",
       url: urlOfEvent(event),
-      headers: event.multiValueHeaders ?? event.headers ?? {},
+      headers: headersOfEvent(event),
       body: bodyOfEvent(event) ?? goneBody(notRaw),
     });
     const many = Object.entries(answer.headers).map<[string, string[]]>(([name, value]) => [name, [value]]);

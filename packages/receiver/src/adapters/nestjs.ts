@@ -3,6 +3,9 @@ import type { Receives } from "../model.ts";
 import type { ExpressRequest } from "./express.ts";
 import { type NodeResponse, receiveFrom, urlOf, writeAnswer } from "./node-request.ts";
 
+export type { ExpressRequest } from "./express.ts";
+export type { NodeRequest, NodeResponse } from "./node-request.ts";
+
 /**
  * In a controller: `@All() receive(@Req() request, @Res() response) { return this.#handle(request, response) }`. As a
  * middleware: `consumer.apply(nestHandler(receiver)).forRoutes("webhooks")`. The application is made with

@@ -2,6 +2,8 @@
 import type { Receives } from "../model.ts";
 import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeAnswer } from "./node-request.ts";
 
+export type { NodeRequest, NodeResponse } from "./node-request.ts";
+
 /** `export default nextPagesHandler(receiver)`, with `export const config = { api: { bodyParser: false } }`. */
 export function nextPagesHandler(
   receiver: Receives,

@@ -61,7 +61,7 @@ export function writeAnswer(response: NodeResponse, { status, headers, body }: A
 export function urlOf(request: NodeRequest, path: string = request.url ?? "/", protocol?: string): string {
   if (!path.startsWith("/")) return path;
   const scheme = protocol ?? ("encrypted" in request.socket && request.socket.encrypted ? "https" : "http");
-  return `${scheme}://${request.headers.host ?? "localhost"}${path}`;
+  return `${scheme}://${request.headers.host ?? request.headers[":authority"] ?? "localhost"}${path}`;
 }
 
 /** The stream is the judge, not `request.body`: Express 4 puts `{}` there for bodies that its parsers left alone. */

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { connect, createServer as createHttp2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { pour, send, start } from "../../../../tests/support/receiver/http-client.ts";
@@ -50,6 +52,35 @@ describe("nodeHandler", () => {
     const url = await listen((request, response) => handle(request.setEncoding("utf8"), response));
     expect((await send(url, { body: "{}" })).status).toBe(500);
     expect(receiver.failures[0]).toBeInstanceOf(BodyNotRaw);
+  });
+
+  it("survives a sender that hangs up while its event is being handled", async () => {
+    let handled: Promise<void> | undefined;
+    const url = await listen((request, response) => {
+      const closed = once(response, "close");
+      const receive = () => closed.then(() => receiver.answer);
+      handled = nodeHandler({ receive })(request, response);
+    });
+    const { request, answer } = start(url);
+    answer.catch(() => {});
+    request.end("{}");
+    await once(server as Server, "request");
+    request.destroy();
+    await expect(handled).resolves.toBeUndefined();
+  });
+
+  it("serves HTTP/2 as well", async () => {
+    const http2Server = createHttp2Server(nodeHandler(receiver));
+    await new Promise<void>((resolve) => http2Server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(http2Server.address() as AddressInfo).port}`;
+    const session = connect(url);
+    const stream = session.request({ ":method": "POST", ":path": "/hooks?a=1" });
+    stream.end("{}");
+    const [headers] = (await once(stream, "response")) as [{ ":status": number }];
+    expect(headers[":status"]).toBe(200);
+    expect(receiver.requests[0]).toMatchObject({ url: `${url}/hooks?a=1`, body: Buffer.from("{}") });
+    session.destroy();
+    http2Server.close();
   });
 
   it("leaves an answer alone that something else gave in its place", async () => {

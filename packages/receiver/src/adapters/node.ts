@@ -2,6 +2,8 @@
 import type { Receives } from "../model.ts";
 import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeAnswer } from "./node-request.ts";
 
+export type { NodeRequest, NodeResponse } from "./node-request.ts";
+
 /** `createServer(nodeHandler(receiver))` */
 export function nodeHandler(
   receiver: Receives,

@@ -44,7 +44,7 @@ export function authenticator(
           const id = scheme.headers.id?.(headersOf);
           return { ok: true, signedId: id === undefined ? null : readHeader(request.headers, id) };
         }
-        refusal ??= { ok: false, ...(await explain(input, result, terms.now)) };
+        refusal ??= { ...result, explain: () => explain(input, result, terms.now) };
       }
       return refusal as Authentication;
     },
@@ -55,7 +55,7 @@ export function authenticator(
   }
 }
 
-function checkedSecrets(preset: string, secrets: readonly (string | undefined)[]): string[] {
+export function checkedSecrets(preset: string, secrets: readonly (string | undefined)[]): string[] {
   if (!Array.isArray(secrets) || secrets.length === 0) {
     throw new TypeError(`${preset}() needs \`secrets\`: a list of at least one.`);
   }

@@ -5,8 +5,6 @@ import { readJson } from "../json.ts";
 import type { Answer, Authentic } from "../model.ts";
 import type { Parsed, ParsedEvent } from "../source.ts";
 
-const MAX_ID_LENGTH = 255;
-
 export function readVendorEvents(vendor: Vendor, authentic: Authentic): Parsed {
   const body = readBody(authentic.body);
   if (!body.ok) return { kind: "malformed", reason: body.reason };
@@ -58,7 +56,6 @@ function readEvent(vendor: Vendor, authentic: Authentic, member: unknown): Parse
     "digest" in place ? authentic.signedId : textAt(place, authentic, member),
   );
   if (id === null) return `There is no id in ${vendor.id.map(describe).join(" or ")}.`;
-  if (id.length > MAX_ID_LENGTH) return `The id has more than ${MAX_ID_LENGTH} characters.`;
   const type = first(vendor.type, (place) =>
     "fixed" in place ? place.fixed : textAt(place, authentic, member),
   );

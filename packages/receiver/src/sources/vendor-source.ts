@@ -10,37 +10,33 @@ import {
   verify,
   verifyingKeyBytes,
 } from "@posthorn/wire";
+import { digestOf } from "../digest.ts";
 import { refusalExplainer } from "../explain-refusals.ts";
 import { readHeader } from "../headers.ts";
+import { known } from "../options.ts";
 import type { Authentication, RawRequest, Source } from "../source.ts";
+import { checkedSecrets, type SigningOptions } from "./signing-source.ts";
 import { headersReadBy, readVendorEvents } from "./vendor-events.ts";
 
-export interface VendorOptions {
-  /** All that may have signed: the old and the new while one is being changed. */
-  readonly secrets: readonly string[];
-  /** Part of every message's key; give one to tell two accounts of a vendor apart. Default: the vendor's name. */
-  readonly name?: string;
-}
-
-export interface SignedUrlOptions extends VendorOptions {
+export interface SignedUrlOptions extends SigningOptions {
   /**
    * The public URL as the vendor was given it, without its query (that of the request is used): it is signed, and behind a
    * proxy the request's own is another. Without it the `Host` header is believed, which whoever sends can choose.
    */
-  readonly url?: string;
+  readonly url?: string | undefined;
 }
 
-export interface UnsignedIdOptions extends VendorOptions {
+export interface UnsignedIdOptions extends SigningOptions {
   /**
    * `digest`: take SHA-256 of the body for the id, since the vendor's own stands in a header that is not signed. Then nothing
    * can be replayed within the window, but two events with the same bytes count as one.
    */
-  readonly id?: "digest";
+  readonly id?: "digest" | undefined;
 }
 
 export function vendorSource(vendor: Vendor, options: SignedUrlOptions & UnsignedIdOptions): Source {
   const { scheme } = vendor;
-  const { secrets, name = scheme.name, url } = checked(scheme, options);
+  const { secrets, name, url } = checked(vendor, options);
   const ids: readonly IdPlace[] = options.id === "digest" ? [{ digest: "body" }] : vendor.id;
   const described: Vendor = { ...vendor, id: ids };
   const explain = refusalExplainer();
@@ -54,10 +50,10 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
     async authenticate(request, terms): Promise<Authentication> {
       const addressed = { ...request, url: signedUrl(url, request.url) };
       const input: VerifyInput = { ...addressed, scheme, secrets, ...terms };
-      if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return { ok: false, ...URL_UNKNOWN };
+      if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return URL_UNKNOWN;
       const result = await verify(input);
       if (result.ok) return { ok: true, signedId: await signedId(ids, scheme, addressed) };
-      return { ok: false, ...(await explain(input, result, terms.now)) };
+      return { ...result, explain: () => explain(input, result, terms.now) };
     },
 
     parse: (authentic) => readVendorEvents(described, authentic),
@@ -65,34 +61,46 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
 }
 
 /** Wrong settings throw when the program starts, not when the first request comes. */
-function checked<Options extends SignedUrlOptions>({ name, key }: Scheme, options: Options): Options {
-  const { secrets, url } = options;
-  if (!Array.isArray(secrets) || secrets.length === 0) {
-    throw new TypeError(`${name}() needs \`secrets\`: a list of at least one.`);
+function checked({ scheme, id }: Vendor, options: SignedUrlOptions & UnsignedIdOptions) {
+  const preset = scheme.name;
+  const hasUnsignedId = scheme.headers.id === undefined && id.some((place) => "header" in place);
+  known(`${preset}()`, options, [
+    "secrets",
+    "name",
+    ...(scheme.signedUrls === undefined ? [] : ["url"]),
+    ...(hasUnsignedId ? ["id"] : []),
+  ]);
+  const { url, name = preset } = options;
+  const secrets = checkedSecrets(preset, options.secrets);
+  const unusable = secrets.findIndex((secret) => verifyingKeyBytes(scheme.key, secret) === null);
+  if (unusable !== -1) {
+    throw new TypeError(`secrets[${unusable}] of ${preset}() should be ${EXPECTED[scheme.key]}.`);
   }
-  secrets.forEach((secret, at) => {
-    if (typeof secret === "string" && verifyingKeyBytes(key, secret) !== null) return;
-    const expected = EXPECTED[key];
-    throw new TypeError(`secrets[${at}] of ${name}() cannot verify: it should be ${expected}. Is it set?`);
-  });
   if (url !== undefined && !/^https?:\/\/[^/?#]+[^?#]*$/.test(url)) {
     throw new TypeError(
-      `\`url\` of ${name}() is a whole URL without its query, such as https://example.com/hooks.`,
+      `\`url\` of ${preset}() is a whole URL without its query, such as https://example.com/hooks.`,
     );
   }
-  return options;
+  if (options.id !== undefined && options.id !== "digest") {
+    throw new TypeError(`\`id\` of ${preset}() is "digest", or left out for the vendor's own.`);
+  }
+  return { secrets, name, url };
 }
 
 const EXPECTED: Readonly<Record<KeyKind, string>> = {
-  text: "a text that is not empty",
+  text: "a shared secret, not a key of a pair",
   base64: "whsec_ and base64",
   ed25519: "a public key, in hex or as whpk_ and base64",
 };
 
-const URL_UNKNOWN = {
+const URL_UNKNOWN: Authentication = {
+  ok: false,
   reason: "malformed",
-  hint: "the URL is signed, and the request does not say which it was; give the public URL as `url`",
-} as const;
+  explain: async () => ({
+    reason: "malformed",
+    hint: "the URL is signed, and the request does not say which it was; give the public URL as `url`",
+  }),
+};
 
 /** The query stays the request's: Twilio adds to it, and proxies leave it alone. */
 function signedUrl(publicUrl: string | undefined, requestUrl: string): string {
@@ -114,6 +122,5 @@ async function signedId(
   const { body, method, url } = request;
   const content =
     place.digest === "body" ? body : signedContents(scheme, { id: "", timestamp: "", body, method, url })[0];
-  const digest = await crypto.subtle.digest("SHA-256", content as Uint8Array<ArrayBuffer>);
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return digestOf(content as Uint8Array<ArrayBuffer>);
 }

@@ -1,1 +1,15 @@
-export {};
+// `@posthorn/receiver/testing`: webhooks to order, for your own tests with any test runner.
+export {
+  type Attempt,
+  createSender,
+  type Delivery,
+  type EventToSend,
+  type Sender,
+  type SenderClock,
+  type SenderOptions,
+} from "./sender.ts";
+export type { PosthornWebhook } from "./sign-posthorn.ts";
+export type { VendorWebhook } from "./sign-vendor.ts";
+export { type SignedRequestOptions, signedRequest, signedWebhook } from "./signed-request.ts";
+export type { SignedWebhook, WebhookOptions } from "./signed-webhook.ts";
+export { createTestClock, type TestClock } from "./test-clock.ts";

@@ -9,17 +9,26 @@ export interface Explanation {
   readonly hint: string;
 }
 
-// Anybody can make a request with a signature that does not match, so what is done for it must stay near what
-// refusing it cost. At most 5 changes are undone, each tried with 2 secrets at most, and only where the body is small: 10 HMACs
-// of 64 KB and one pass of JSON take about 1 ms. Whoever serves the world calls this a few times a second and logs the
-// plain refusal otherwise; a mistake in a set-up repeats itself, so nothing is missed.
-const MAX_EXPLAINED_BODY_BYTES = 64 * 1024;
-const MAX_SECRETS_TRIED = 2;
+/** `bounded` for requests of anybody; `thorough` for one that a person asks about. */
+export type Effort = "bounded" | "thorough";
+
+// Anybody can make a request with a signature that does not match, so what is done for it must stay near what refusing
+// it cost. At most 5 changes are undone, each tried with 2 secrets at most, and only where the body is small: 10 HMACs of
+// 64 KB and one pass of JSON take about 1 ms. Whoever serves the world also asks only a few times a second and logs
+// the plain refusal otherwise; a mistake in a set-up repeats itself, so nothing is missed.
+const LIMITS = {
+  bounded: { bodyBytes: 64 * 1024, secrets: 2 },
+  thorough: { bodyBytes: Number.POSITIVE_INFINITY, secrets: Number.POSITIVE_INFINITY },
+} as const;
 
 /** Takes what `verify` took and what it said. */
-export async function explainRefusal(input: VerifyInput, refusal: Refusal): Promise<Explanation> {
+export async function explainRefusal(
+  input: VerifyInput,
+  refusal: Refusal,
+  effort: Effort = "bounded",
+): Promise<Explanation> {
   const { reason, detail } = refusal;
-  if (reason === "no_match") return explainMismatch(input);
+  if (reason === "no_match") return explainMismatch(input, effort);
   return { reason, hint: HINTS[reason] === undefined ? detail : `${HINTS[reason]}: ${detail}` };
 }
 
@@ -31,14 +40,14 @@ const HINTS: Partial<Record<VerifyFailure, string>> = {
 };
 
 /** A body changed in a usual way matches when the change is undone; if none does, most likely the secret is another. */
-async function explainMismatch(input: VerifyInput): Promise<Explanation> {
+async function explainMismatch(input: VerifyInput, effort: Effort): Promise<Explanation> {
   if (input.secrets.some((secret) => secret.trim() !== secret)) {
     return { reason: "no_match", hint: "a secret given has white space around it, which is not part of it" };
   }
-  if (input.body.length > MAX_EXPLAINED_BODY_BYTES) return { reason: "no_match", hint: NO_MATCH };
+  if (input.body.length > LIMITS[effort].bodyBytes) return { reason: "no_match", hint: NO_MATCH };
   const scheme = typeof input.scheme === "string" ? schemeNamed(input.scheme) : input.scheme;
   const usable = input.secrets.filter((secret) => verifyingKeyBytes(scheme.key, secret) !== null);
-  const secrets = usable.slice(0, MAX_SECRETS_TRIED);
+  const secrets = usable.slice(0, LIMITS[effort].secrets);
   const timeless = { ...input, secrets, toleranceSeconds: Number.POSITIVE_INFINITY };
   for (const [change, undone] of usualChanges(input.body)) {
     if ((await verify({ ...timeless, body: undone })).ok) {

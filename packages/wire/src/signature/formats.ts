@@ -1,5 +1,6 @@
 // The three shapes in which senders write signatures into a header. Reading is strict about what it looks for and
-// passes over what it does not know, so that a sender may add a version.
+// passes over what it does not know, so that a sender may add a version. A comma and a space is what `Headers` puts
+// between the values of a header that is there twice, which is refused.
 
 export interface SignatureFormat {
   /**
@@ -31,6 +32,7 @@ export function fields(names: { timestamp: string; signature: string; separator:
       return value;
     },
     read(value) {
+      if (value.includes(" ")) return null;
       const signatures: string[] = [];
       let timestamp: string | null = null;
       for (const item of value.split(separator)) {
@@ -52,6 +54,7 @@ export function versionedList(version: string): SignatureFormat {
     holdsMany: true,
     write: (signatures) => signatures.map((signature) => `${version},${signature}`).join(" "),
     read(value) {
+      if (value.includes(", ")) return null;
       const signatures: string[] = [];
       for (const item of value.split(" ")) {
         const [name, text] = splitOnce(item, ",");
@@ -69,6 +72,7 @@ export function single(label: string): SignatureFormat {
     holdsMany: false,
     write: (signatures) => signatures.map((signature) => label + signature).join(","),
     read(value) {
+      if (value.includes(" ")) return null;
       const items = value.split(",");
       if (!items.every((item) => item.startsWith(label))) return null;
       return { signatures: items.map((item) => item.slice(label.length)), timestamp: null };

@@ -1,5 +1,5 @@
 // Verifying: what was signed is accepted, and nothing else.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { generateSecret, generateSigningKey } from "../secrets.ts";
 import { sign } from "./sign.ts";
 import { signatureVectors } from "./vectors.ts";
@@ -94,6 +94,9 @@ test.each(SCHEMES)(
       expect(await reason(check(scheme, { ...headers, [name]: "" }))).toBe("header_missing");
       expect(await reason(check(scheme, { ...headers, [name]: [value, value] }))).toBe("malformed");
       expect(await reason(check(scheme, { ...headers, [name.toUpperCase()]: value }))).toBe("malformed");
+      const joined = new Headers(headers);
+      joined.append(name, value);
+      expect(await reason(check(scheme, joined))).toBe("malformed");
     }
   },
 );
@@ -188,4 +191,59 @@ test("wrong arguments throw: no usable secret, an unknown scheme, a tolerance th
   await expect(check("t-v1", headers, { toleranceSeconds: Number.NaN })).rejects.toThrow(RangeError);
   await expect(check("t-v1", headers, { toleranceSeconds: -1 })).rejects.toThrow(RangeError);
   await expect(check("t-v9", headers)).rejects.toThrow("t-v9");
+});
+
+test("sixteen signatures are looked at, seventeen are malformed", async () => {
+  const { "X-Webhook-Signature": header = "" } = await signed("t-v1", { secrets: SECRETS.slice(0, 1) });
+  const [time, right] = header.split(",");
+  const withOthers = (count: number) => [time, ...Array(count).fill(`v1=${"0".repeat(64)}`), right].join(",");
+  expect(await check("t-v1", { "X-Webhook-Signature": withOthers(15) })).toEqual({ ok: true });
+  expect(await reason(check("t-v1", { "X-Webhook-Signature": withOthers(16) }))).toBe("malformed");
+});
+
+test("an ed25519 public key may be given in hex", async () => {
+  const { signingKey, publicKey } = await generateSigningKey();
+  const headers = await signed("standard-webhooks-v1a", { secrets: [signingKey] });
+  const hex = Buffer.from(publicKey.slice("whpk_".length), "base64").toString("hex");
+  expect(await check("standard-webhooks-v1a", headers, { secrets: [hex] })).toEqual({ ok: true });
+  for (const secrets of [[hex.toUpperCase()], [hex.slice(2)]]) {
+    await expect(check("standard-webhooks-v1a", headers, { secrets })).rejects.toThrow(TypeError);
+  }
+});
+
+test("every secret is tried, also after one has matched", async () => {
+  const headers = await signed("t-v1", { secrets: SECRETS.slice(0, 1) });
+  const computed = vi.spyOn(crypto.subtle, "sign");
+  try {
+    await check("t-v1", headers, { secrets: SECRETS.slice(0, 2) });
+    expect(computed).toHaveBeenCalledTimes(2);
+  } finally {
+    computed.mockRestore();
+  }
+});
+
+test("a key is imported once, and again only after a thousand others", async () => {
+  const headers = await signed("two-headers", { secrets: SECRETS.slice(0, 1) });
+  const imported = vi.spyOn(crypto.subtle, "importKey");
+  try {
+    const verifyWith = (secret: string) => check("two-headers", headers, { secrets: [secret] });
+    const secret = generateSecret();
+    await verifyWith(secret);
+    await verifyWith(secret);
+    expect(imported).toHaveBeenCalledTimes(1);
+    for (let count = 0; count < 1_000; count++) await verifyWith(`another ${count}`);
+    imported.mockClear();
+    await verifyWith(secret);
+    expect(imported).toHaveBeenCalledTimes(1);
+  } finally {
+    imported.mockRestore();
+  }
+});
+
+test("one secret is another key for another scheme", async () => {
+  const secret = SECRETS[0] as string;
+  for (const scheme of ["t-v1", "standard-webhooks"]) {
+    const headers = await signed(scheme, { secrets: [secret] });
+    expect(await check(scheme, headers, { secrets: [secret] })).toEqual({ ok: true });
+  }
 });

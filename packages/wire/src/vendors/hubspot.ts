@@ -1,16 +1,19 @@
 // HubSpot v3: `X-HubSpot-Signature-v3: <base64>` over method, URL, body and the time in milliseconds. The body is a list
 // of events whose `eventId` alone is not unique, says HubSpot.
-import { shopify } from "./shopify.ts";
+import { single } from "../signature/formats.ts";
 import type { Vendor } from "./vendor.ts";
 
 export const hubspot: Vendor = {
   scheme: {
-    ...shopify.scheme,
     name: "hubspot",
+    algorithm: "hmac-sha256",
+    key: "text",
+    encoding: "base64",
     signedParts: ({ method = "", url = "", body, timestamp }) => [method + url, body, timestamp],
     headers: { signature: () => "X-HubSpot-Signature-v3", timestamp: () => "X-HubSpot-Request-Timestamp" },
     timeFormat: "milliseconds",
     signedUrls: (url) => [decodeSome(url)],
+    format: single(""),
   },
   id: [{ joined: [["portalId"], ["subscriptionId"], ["eventId"], ["occurredAt"]] }],
   type: [{ body: ["subscriptionType"] }],

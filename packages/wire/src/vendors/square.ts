@@ -1,15 +1,18 @@
 // Square: `x-square-hmacsha256-signature: <base64>` over URL and body. The id is in the body, so it is signed; there
 // is no time, so that a replay is stopped only by remembering ids.
-import { shopify } from "./shopify.ts";
+import { single } from "../signature/formats.ts";
 import type { Vendor } from "./vendor.ts";
 
 export const square: Vendor = {
   scheme: {
-    ...shopify.scheme,
     name: "square",
+    algorithm: "hmac-sha256",
+    key: "text",
+    encoding: "base64",
     signedParts: ({ url = "", body }) => [url, body],
     headers: { signature: () => "x-square-hmacsha256-signature" },
     signedUrls: (url) => [url],
+    format: single(""),
   },
   id: [{ body: ["event_id"] }],
   type: [{ body: ["type"] }],

@@ -63,6 +63,7 @@ interface Evaluator {
 }
 
 function evaluator(client: RedisClient, key: string): Evaluator {
+  if (typeof client !== "object" || client === null) throw notAClient();
   if ("evalSha" in client && typeof client.evalSha === "function") {
     return {
       bySha1: (sha1, args) => client.evalSha(sha1, { keys: [key], arguments: args }),
@@ -75,7 +76,11 @@ function evaluator(client: RedisClient, key: string): Evaluator {
       bySource: (source, args) => client.eval(source, 1, key, ...args),
     };
   }
-  throw new TypeError("redisStore needs a client of ioredis, or of redis 4 or later.");
+  throw notAClient();
+}
+
+function notAClient(): TypeError {
+  return new TypeError("redisStore needs a client of ioredis, or of redis 4 or later.");
 }
 
 async function within(timeoutMs: number, act: () => Promise<unknown>): Promise<unknown> {

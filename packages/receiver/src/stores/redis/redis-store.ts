@@ -20,6 +20,7 @@ import {
   completeScript,
   countDeadScript,
   dismissScript,
+  evictionScript,
   failScript,
   listDeadScript,
   renewScript,
@@ -35,7 +36,7 @@ export interface RedisStoreOptions {
   readonly timeoutMs?: number;
 }
 
-/** Redis 5 or later, or what speaks its protocol and scripts. Its memory policy has to be `noeviction`. */
+/** For Redis 5 or later: before, a script that had asked for the time could not write. */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store<never> {
   return new RedisStore(client, options);
 }
@@ -51,13 +52,18 @@ class RedisStore implements Store<never> {
     if (!/^[^{}]+$/.test(prefix)) {
       throw new TypeError(`prefix must be some text without braces, and is ${JSON.stringify(prefix)}.`);
     }
+    if (!(timeoutMs > 0)) throw new RangeError(`timeoutMs must be more than 0, and is ${timeoutMs}.`);
     this.#run = scriptRunner(client, `{${prefix}}`, timeoutMs);
     this.deadLetters = redisDeadLetters(this.#run);
   }
 
-  /** There is nothing to make. Asks all the same, so that a wrong address shows at the start. */
+  /** There is nothing to make. But a server that drops what it likes would lose what was acknowledged. */
   async migrate(): Promise<void> {
-    await this.deadLetters.count();
+    const policy = String(await this.#run(evictionScript));
+    if (!policy.startsWith("allkeys")) return;
+    throw new Error(
+      `This Redis drops keys when its memory is full (maxmemory-policy ${policy}), among them messages that were acknowledged. Set it to noeviction, or use another Redis.`,
+    );
   }
 
   async claim(message: Message, { leaseMs, windowMs, order }: ClaimTerms): Promise<ClaimResult> {

@@ -99,6 +99,13 @@ local function hold(name, row, token, lease, window, gap_wait)
 end
 `;
 
+/** → the policy by which the server drops keys when its memory is full; empty when it has no limit or may not tell. */
+export const evictionScript = script(`
+local info = redis.pcall('INFO', 'memory')
+if type(info) ~= 'string' or string.find(info, 'maxmemory:0\\r\\n') then return '' end
+return string.match(info, 'maxmemory_policy:([%w-]+)') or ''
+`);
+
 const operation = (lua: string) => script(prelude + lua);
 
 /** → kind, then how long to wait or how many failures. */
@@ -266,14 +273,12 @@ if after_name ~= '' then
   redis.call('ZADD', dead, after_at, mark)
   start = redis.call('ZREVRANK', dead, mark)
   redis.call('ZREM', dead, mark)
-  local next_one = redis.call('ZREVRANGE', dead, start, start)[1]
-  if next_one == after_name and redis.call('ZSCORE', dead, next_one) == after_at then start = start + 1 end
+  if redis.call('ZREVRANGE', dead, start, start)[1] == after_name then start = start + 1 end
 end
 local letters = {}
 for _, name in ipairs(redis.call('ZREVRANGE', dead, start, start + limit - 1)) do
-  for _, value in ipairs(redis.call('HMGET', message_key(name), 'record', 'tries', 'error', 'at')) do
-    table.insert(letters, value)
-  end
+  local letter = redis.call('HMGET', message_key(name), 'record', 'tries', 'error', 'at')
+  if letter[1] then for _, value in ipairs(letter) do table.insert(letters, value) end end
 end
 return letters
 `);

@@ -54,9 +54,17 @@ export class Connection {
   }
 }
 
-/** Another connection has the lock: `SQLITE_BUSY` and its extended codes, as each library tells it. */
+/**
+ * Another connection has the lock: `SQLITE_BUSY` and its extended codes, as each library tells it. A statement of our own
+ * that was not run to its end has the same code, and no wait helps.
+ */
 export function isBusy(error: unknown): boolean {
-  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
+  const { code, errcode, message } = (error ?? {}) as {
+    code?: unknown;
+    errcode?: unknown;
+    message?: unknown;
+  };
+  if (String(message).includes("statements in progress")) return false;
   if (typeof errcode === "number") return (errcode & 0xff) === 5;
   return typeof code === "string" && code.startsWith("SQLITE_BUSY");
 }

@@ -50,6 +50,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   readonly #inHand = new InHand();
 
   constructor(db: Db, { busyWaitMs = 5_000 }: SqliteStoreOptions) {
+    if (!(busyWaitMs >= 0)) throw new RangeError(`busyWaitMs must be 0 or more, and is ${busyWaitMs}.`);
     this.#connection = new Connection(db);
     this.#turns = new Turns(this.#connection, busyWaitMs);
     this.#messages = new Messages(this.#connection);
@@ -156,7 +157,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     const startedAt = Date.now();
     const { decision, known } = this.#decide(message, terms, startedAt);
     if (decision.kind !== "free") return this.#answer(message, terms, decision, known, startedAt);
-    await work(db, newClaim(message, known));
+    await this.#turns.lend(() => work(db, newClaim(message, known)));
     const doneAt = Date.now();
     this.#noteDone(message, terms, known, doneAt);
     if (isOrdered(message, terms)) this.#subjects.advance(message, doneAt);
@@ -168,7 +169,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     return this.#turns.transaction(async () => {
       const held = this.#held(claim, Date.now());
       if (held === null) return false;
-      await work(db);
+      await this.#turns.lend(() => work(db));
       this.#complete(claim.message, held, Date.now());
       return true;
     });

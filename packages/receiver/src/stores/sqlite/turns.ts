@@ -13,15 +13,6 @@ export class DatabaseBusy extends Error {
   }
 }
 
-/** Thrown by a transaction's work to undo it and yield a value all the same. */
-class Undo {
-  readonly value: unknown;
-
-  constructor(value: unknown) {
-    this.value = value;
-  }
-}
-
 /** A handler that commits or rolls back takes the savepoint away with the transaction. */
 const SAVEPOINT = "posthorn_receiver";
 
@@ -37,24 +28,34 @@ export class Turns {
   }
 
   /** All or nothing; after those that asked before. */
-  transaction<T>(work: (undo: (value: T) => never) => T | Promise<T>): Promise<T> {
+  transaction<T>(work: () => T | Promise<T>): Promise<T> {
     const turn = this.#last.then(() => this.#run(work));
     this.#last = turn.catch(() => {});
     return turn;
   }
 
-  async #run<T>(work: (undo: (value: T) => never) => T | Promise<T>): Promise<T> {
+  /** Within a transaction: the handler may use it, and must leave it open for what the store writes after. */
+  async lend(handler: () => Promise<void>): Promise<void> {
+    this.#connection.exec(`savepoint ${SAVEPOINT}`);
+    await handler();
+    try {
+      this.#connection.exec(`release ${SAVEPOINT}`);
+    } catch (error) {
+      throw new Error(
+        "The handler ended the transaction it was given. Leave commit and rollback to the receiver: it commits when the handler returns, and rolls back when it throws.",
+        { cause: error },
+      );
+    }
+  }
+
+  async #run<T>(work: () => T | Promise<T>): Promise<T> {
     await this.#begin();
     try {
-      const result = await work((value) => {
-        throw new Undo(value);
-      });
-      this.#confirmOpen();
+      const result = await work();
       await this.#unlocked(() => this.#connection.exec("commit"));
       return result;
     } catch (error) {
       this.#rollBack();
-      if (error instanceof Undo) return error.value as T;
       throw error;
     }
   }
@@ -71,18 +72,6 @@ export class Turns {
       if (!/within a transaction/.test(String(error))) throw error;
       throw new Error(
         "The store's SQLite connection is in a transaction that the store did not begin. Open a connection for the store alone.",
-        { cause: error },
-      );
-    }
-    this.#connection.exec(`savepoint ${SAVEPOINT}`);
-  }
-
-  #confirmOpen(): void {
-    try {
-      this.#connection.exec(`release ${SAVEPOINT}`);
-    } catch (error) {
-      throw new Error(
-        "The handler ended the transaction it was given. Leave commit and rollback to the receiver: it commits when the handler returns, and rolls back when it throws.",
         { cause: error },
       );
     }

@@ -52,7 +52,7 @@ async function tryScheme(scheme: string, { headers, body }: RawRequest, terms: T
   const input = { scheme, headers, body, ...terms };
   const result = await verify(input);
   if (result.ok) return { scheme, ok: true, reason: null, message: "signed with the secret given, just now" };
-  const { reason, hint } = await explainRefusal(input, result);
+  const { reason, hint } = await explainRefusal(input, result, "thorough");
   return { scheme, ok: false, reason, message: hint };
 }
 

@@ -1,0 +1,8 @@
+// Express 4 or 5.
+import { expressHandler } from "@posthorn/receiver/express";
+import express from "express";
+import { receiver } from "./receiver.ts";
+
+export const app = express();
+app.all("/webhooks", expressHandler(receiver)); // above the parsers
+app.use(express.json());

@@ -1,0 +1,6 @@
+// Node's own http.
+import { createServer } from "node:http";
+import { nodeHandler } from "@posthorn/receiver/node";
+import { receiver } from "./receiver.ts";
+
+export const server = createServer(nodeHandler(receiver));

@@ -1,0 +1,91 @@
+// Options: each limit and one past it, defaults, and what is said of a slip.
+import { describe, expect, test } from "vitest";
+import { readOptions } from "./options.ts";
+import { createReceiver } from "./receiver.ts";
+import { posthorn } from "./sources/posthorn.ts";
+import { standardWebhooks } from "./sources/standard-webhooks.ts";
+import { memoryStore } from "./stores/memory.ts";
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const given = { sources: [posthorn({ secrets: [secret] })], store: memoryStore() };
+const DAY_MS = 86_400_000;
+
+test("the defaults are those of the reference", () => {
+  const { now: _, ...settings } = readOptions(given);
+  expect(settings).toEqual({
+    mode: "lease",
+    maxBodyBytes: 1_048_576,
+    toleranceSeconds: 300,
+    terms: { leaseMs: 60_000, windowMs: 30 * DAY_MS, order: null },
+    afterTries: null,
+    retries: { firstDelayMs: 1_000, maxDelayMs: 3_600_000 },
+    inbox: { concurrency: 10, pollMs: 1_000 },
+    handshake: null,
+  });
+  expect(readOptions({ ...given, mode: "inbox" }).afterTries).toBe(10);
+  expect(readOptions({ ...given, mode: "inbox", deadLetters: { afterTries: null } }).afterTries).toBeNull();
+});
+
+describe.each<[name: string, least: number, most: number, options: (value: number) => object]>([
+  ["maxBodyBytes", 1, 104_857_600, (maxBodyBytes) => ({ maxBodyBytes })],
+  ["toleranceSeconds", 1, 86_400, (toleranceSeconds) => ({ toleranceSeconds })],
+  ["leaseMs", 1_000, 3_600_000, (leaseMs) => ({ leaseMs })],
+  ["windowDays", 1, 3_650, (windowDays) => ({ windowDays })],
+  ["deadLetters.afterTries", 1, 1_000, (afterTries) => ({ deadLetters: { afterTries } })],
+  ["order.gapWaitMs", 0, DAY_MS, (gapWaitMs) => ({ order: { gapWaitMs } })],
+  ["retries.firstDelayMs", 1, 3_600_000, (firstDelayMs) => ({ retries: { firstDelayMs } })],
+  ["retries.maxDelayMs", 1_000, 30 * DAY_MS, (maxDelayMs) => ({ retries: { maxDelayMs } })],
+  ["inbox.concurrency", 1, 1_000, (concurrency) => ({ inbox: { concurrency } })],
+  ["inbox.pollMs", 10, 60_000, (pollMs) => ({ inbox: { pollMs } })],
+  ["handshake.rate", 1, 1_000_000, (rate) => ({ handshake: { allowedOrigins: ["*"], rate } })],
+])("%s", (name, least, most, options) => {
+  test.each([least, most])("may be %i", (value) => {
+    expect(() => readOptions({ ...given, ...options(value) })).not.toThrow();
+  });
+  test.each([least - 1, most + 1, least + 0.5, Number.NaN, "5"])("may not be %s", (value) => {
+    const wrong = () => readOptions({ ...given, ...options(value as number) });
+    expect(wrong).toThrow(RangeError);
+    expect(wrong).toThrow(`${name} is a whole number from ${least} to ${most}, not ${value}.`);
+  });
+});
+
+test.each<[what: string, options: object, message: string]>([
+  [
+    "a misspelt option",
+    { maxBodyByte: 1 },
+    'createReceiver has no option "maxBodyByte". Did you mean maxBodyBytes?',
+  ],
+  ["one in another style", { tolerance_seconds: 1 }, "Did you mean toleranceSeconds?"],
+  ["one that nothing resembles", { queueUrl: "x" }, "Known are sources, store, mode"],
+  ["one in deadLetters", { deadLetters: { aftertries: 1 } }, "Did you mean afterTries?"],
+  ["one in order", { order: { gapWait: 1 } }, "Did you mean gapWaitMs?"],
+  ["one in retries", { retries: { maxDelay: 1 } }, "Did you mean maxDelayMs?"],
+  ["one in inbox", { inbox: { poolMs: 1 } }, "Did you mean pollMs?"],
+  ["one in handshake", { handshake: { allowedOrigin: [] } }, "Did you mean allowedOrigins?"],
+  ["a misspelt mode", { mode: "leese" }, 'There is no mode "leese". Did you mean lease?'],
+  ["transactions where there are none", { mode: "transactional" }, "This store has no transactions"],
+  ["no store", { store: undefined }, "createReceiver needs a `store`"],
+  ["no sources", { sources: [] }, "createReceiver needs `sources`"],
+  [
+    "two sources of one name",
+    { sources: [...given.sources, ...given.sources] },
+    'Two sources are called "posthorn"',
+  ],
+  ["no origins", { handshake: { allowedOrigins: [] } }, "handshake needs `allowedOrigins`"],
+])("%s is refused with what to do", (_, options, message) => {
+  expect(() => createReceiver({ ...given, ...options })).toThrow(message);
+});
+
+test.each<[what: string, secrets: readonly (string | undefined)[], message: string]>([
+  ["none", [], "posthorn() needs `secrets`: a list of at least one."],
+  ["an environment variable that is not set", [undefined], "secrets[0] of posthorn() is missing."],
+  ["an empty one", [secret, ""], "secrets[1] of posthorn() is missing."],
+])("of secrets, %s is refused when the program starts", (_, secrets, message) => {
+  expect(() => posthorn({ secrets })).toThrow(message);
+});
+
+test("a secret that no scheme can use is refused when the program starts", () => {
+  expect(() => standardWebhooks({ secrets: ["plain text"] })).toThrow(
+    "None of the secrets of standardWebhooks()",
+  );
+});

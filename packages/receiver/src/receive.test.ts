@@ -1,0 +1,238 @@
+// What a receiver makes of a request beyond the suite of all stores: order, schemas, hooks, leases that are lost, several sources.
+import { generateSecret } from "@posthorn/wire";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { gate } from "../../../tests/support/receiver/receiver-suite/desk.ts";
+import { cloudEvent, NOW, secret, signedDelivery } from "../../../tests/support/receiver/signed-delivery.ts";
+import { terms } from "../../../tests/support/receiver/store-world.ts";
+import { BodyNotRaw, Gone } from "./errors.ts";
+import type { StandardSchema } from "./handlers.ts";
+import type { FailureInfo, RefusedRequest } from "./hooks.ts";
+import type { WebhookEvent } from "./model.ts";
+import type { ReceiverOptions } from "./options.ts";
+import { MAX_ID_LENGTH, MAX_SUBJECT_LENGTH, MAX_TYPE_LENGTH } from "./parse-event.ts";
+import { createReceiver } from "./receiver.ts";
+import { standardWebhooks } from "./sources/standard-webhooks.ts";
+import { memoryStore } from "./stores/memory.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function open(options: Partial<ReceiverOptions<never, Record<string, StandardSchema>>> = {}) {
+  const store = memoryStore();
+  const refused: RefusedRequest[] = [];
+  const failures: FailureInfo[] = [];
+  const receiver = createReceiver({
+    sources: [standardWebhooks({ secrets: [secret] })],
+    store,
+    clock: () => NOW,
+    onRefused: (refusal) => refused.push(refusal),
+    onFailure: (failure) => failures.push(failure),
+    ...options,
+  });
+  return { receiver, store, refused, failures };
+}
+
+const structured = (event: object) =>
+  signedDelivery({ payload: event, headers: { "content-type": "application/cloudevents+json" } });
+const nth = (sequence: number) =>
+  structured(cloudEvent(String(sequence), { subject: "order/1", sequence: String(sequence) }));
+
+test("a subject's events are applied in order: early ones are told to come again, late ones are dropped", async () => {
+  const { receiver, store } = open({ order: { gapWaitMs: 60_000 } });
+  const applied: (number | null)[] = [];
+  receiver.fallback(({ sequence }) => void applied.push(sequence));
+  const send = async (sequence: number) => {
+    const { status, headers, body } = await receiver.receive(await nth(sequence));
+    return [status, JSON.parse(body).status, headers["retry-after"]];
+  };
+  expect(await send(1)).toEqual([200, "done", undefined]);
+  expect(await send(3)).toEqual([409, "gap", "60"]);
+  expect(await send(2)).toEqual([200, "done", undefined]);
+  expect(await send(3)).toEqual([200, "done", undefined]);
+  expect(await send(5)).toEqual([409, "gap", "60"]);
+  vi.setSystemTime(Date.now() + 60_000);
+  expect(await send(5)).toEqual([200, "done", undefined]);
+  expect(await send(4)).toEqual([200, "stale", undefined]);
+  expect(applied).toEqual([1, 2, 3, 5]);
+  expect(store.size).toBeGreaterThan(0);
+});
+
+test("data is what its schema made of it; data that does not fit is 400 and never kept", async () => {
+  const events = { "order.paid": z.object({ total: z.coerce.number() }) };
+  const { receiver, store, refused } = open({ events });
+  const seen: unknown[] = [];
+  receiver.on("order.paid", ({ data }) => void seen.push(data));
+  const send = async (data: unknown) =>
+    (await receiver.receive(await signedDelivery({ payload: { type: "order.paid", data } }))).status;
+  expect(await send({ total: "12", more: true })).toBe(200);
+  expect(seen).toEqual([{ total: 12 }]);
+  const before = store.size;
+  expect(await send({ total: "many" })).toBe(400);
+  expect(refused).toMatchObject([{ reason: "invalid_data", detail: expect.stringContaining("total: ") }]);
+  expect(store.size).toBe(before);
+});
+
+test("a schema that asks elsewhere is waited for", async () => {
+  const later: StandardSchema<string> = {
+    "~standard": { version: 1, vendor: "test", validate: async (value) => ({ value: `checked ${value}` }) },
+  };
+  const { receiver } = open({ events: { "order.paid": later } });
+  const seen: unknown[] = [];
+  receiver.on("order.paid", ({ data }) => void seen.push(data));
+  await receiver.receive(await signedDelivery({ payload: { type: "order.paid", data: "1" } }));
+  expect(seen).toEqual(["checked 1"]);
+});
+
+test.each<[what: string, limit: number, event: (text: string) => object]>([
+  // "/shop " stands before the id
+  ["id", MAX_ID_LENGTH - "/shop ".length, (id) => cloudEvent(id)],
+  ["type", MAX_TYPE_LENGTH, (type) => cloudEvent("1", { type })],
+  ["subject", MAX_SUBJECT_LENGTH, (subject) => cloudEvent("1", { subject })],
+])("a longer %s than %i characters is 400", async (what, limit, event) => {
+  const { receiver, refused } = open();
+  receiver.fallback(() => {});
+  expect((await receiver.receive(await structured(event("x".repeat(limit))))).status).toBe(200);
+  expect((await receiver.receive(await structured(event("x".repeat(limit + 1))))).status).toBe(400);
+  expect(refused).toMatchObject([
+    { reason: "not_an_event", detail: expect.stringContaining(`The ${what} has more`) },
+  ]);
+});
+
+test("a type with a character that a database cannot keep is 400", async () => {
+  const { receiver } = open();
+  for (const type of ["a\u0000b", "a\ud800"]) {
+    expect((await receiver.receive(await signedDelivery({ payload: { type, data: 1 } }))).status).toBe(400);
+  }
+});
+
+test("a type that nobody wants is acknowledged, told of, and not kept", async () => {
+  const onUnhandled = vi.fn();
+  const { receiver, store } = open({ onUnhandled });
+  receiver.on("invoice.paid", () => {});
+  const { status, body } = await receiver.receive(await signedDelivery({ id: "msg_1" }));
+  expect([status, JSON.parse(body)]).toEqual([200, { status: "ignored" }]);
+  expect(onUnhandled).toHaveBeenCalledExactlyOnceWith({
+    source: "standard-webhooks",
+    id: "msg_1",
+    type: "order.paid",
+  });
+  expect(store.size).toBe(0);
+});
+
+test("a handler that wants nothing more answers 410", async () => {
+  const { receiver } = open();
+  receiver.fallback(() => {
+    throw new Gone("closed for good");
+  });
+  expect((await receiver.receive(await signedDelivery())).status).toBe(410);
+});
+
+test("hooks that throw, now or later, harm nothing", async () => {
+  const throwing = () => {
+    throw new Error("hook");
+  };
+  const rejecting = async () => throwing();
+  for (const hook of [throwing, rejecting]) {
+    const hooks = { onRefused: hook, onConflict: hook, onFailure: hook, onDead: hook, onUnhandled: hook };
+    const { receiver } = open({ ...hooks, deadLetters: { afterTries: 1 } });
+    receiver.on("order.paid", throwing);
+    const delivery = await signedDelivery({ id: "msg_1" });
+    expect((await receiver.receive(delivery)).status).toBe(200);
+    expect((await receiver.receive({ ...delivery, headers: {} })).status).toBe(401);
+    const conflict = await signedDelivery({ id: "msg_1", payload: { type: "order.paid", data: 2 } });
+    expect((await receiver.receive(conflict)).status).toBe(422);
+    expect((await receiver.receive(await signedDelivery({ payload: { type: "x" } }))).status).toBe(200);
+  }
+});
+
+test("a handler that outlives a lost lease is told by its signal, and its delivery is not acknowledged", async () => {
+  const { receiver, store } = open();
+  const [started, held] = [gate(), gate()];
+  let signal: AbortSignal | undefined;
+  receiver.fallback(async (_, context) => {
+    signal = context.signal;
+    started.open();
+    await held.opened;
+  });
+  const answer = receiver.receive(await signedDelivery());
+  await started.opened;
+  vi.setSystemTime(Date.now() + terms.leaseMs);
+  const [other] = await store.take(1, terms);
+  await vi.advanceTimersByTimeAsync(terms.leaseMs / 3);
+  expect(signal?.aborted).toBe(true);
+  held.open();
+  expect(await answer).toMatchObject({ status: 409, headers: { "retry-after": "60" } });
+  expect(other !== undefined && (await store.complete(other))).toBe(true);
+});
+
+test("a handler that writes in a transaction where there is none is told why", async () => {
+  const { receiver, failures } = open();
+  receiver.fallback((_, { tx }) => tx);
+  expect((await receiver.receive(await signedDelivery())).status).toBe(500);
+  expect(failures).toMatchObject([{ error: { message: expect.stringContaining("There is no `tx` here") } }]);
+});
+
+test("a body that something else has read is 500 with the fix in the log, not 401", async () => {
+  const { receiver, failures } = open();
+  const gone = new BodyNotRaw("express.json() ran first", "Put it after.");
+  const body = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(gone) }) };
+  expect((await receiver.receive({ ...(await signedDelivery()), body })).status).toBe(500);
+  expect(failures).toEqual([{ message: null, error: gone, tries: 0 }]);
+});
+
+test("of several sources the one that signed vouches, and a stale signature is told before a wrong one", async () => {
+  const other = generateSecret();
+  const sources = [
+    standardWebhooks({ name: "old shop", secrets: [other] }),
+    standardWebhooks({ name: "new shop", secrets: [secret] }),
+  ];
+  const { receiver, refused } = open({ sources });
+  const seen: WebhookEvent[] = [];
+  receiver.fallback((event) => void seen.push(event));
+  expect((await receiver.receive(await signedDelivery({ id: "msg_1" }))).status).toBe(200);
+  expect((await receiver.receive(await signedDelivery({ id: "msg_1", secrets: [other] }))).status).toBe(200);
+  expect(seen.map(({ source }) => source)).toEqual(["new shop", "old shop"]);
+  await receiver.receive(await signedDelivery({ atSeconds: NOW.getTime() / 1000 - 1_000 }));
+  await receiver.receive(await signedDelivery({ secrets: [generateSecret()] }));
+  await receiver.receive({ ...(await signedDelivery()), headers: {} });
+  expect(refused).toMatchObject([
+    { source: "new shop", reason: "too_old" },
+    { source: "old shop", reason: "no_match" },
+    { source: null, reason: "header_missing", detail: "No signature header of old shop, new shop." },
+  ]);
+});
+
+test("an inbox reads a message again as it was sent, headers of CloudEvents' binary mode among them", async () => {
+  vi.useRealTimers();
+  const { receiver } = open({ mode: "inbox", inbox: { pollMs: 10 } });
+  const seen: WebhookEvent[] = [];
+  receiver.fallback((event) => void seen.push(event));
+  const headers = {
+    "ce-specversion": "1.0",
+    "ce-id": "1",
+    "ce-source": "/shop",
+    "ce-type": "order.paid",
+    "ce-subject": "Euro%20%E2%82%AC",
+  };
+  await receiver.start();
+  await receiver.receive(await signedDelivery({ payload: { total: 1 }, headers }));
+  const batch = { "content-type": "application/cloudevents-batch+json" };
+  await receiver.receive(
+    await signedDelivery({ payload: [cloudEvent("2"), cloudEvent("3")], headers: batch }),
+  );
+  await expect.poll(() => seen.length, { interval: 5 }).toBe(3);
+  await receiver.stop();
+  expect(seen).toMatchObject([
+    { id: "/shop 1", type: "order.paid", subject: "Euro €", data: { total: 1 } },
+    { id: "/shop 2", data: { id: "2" } },
+    { id: "/shop 3", data: { id: "3" } },
+  ]);
+});
+
+test("`fetch` can be taken off the receiver and handed to a framework", async () => {
+  const { fetch } = open().receiver;
+  const { url, headers, body } = await signedDelivery();
+  const response = await fetch(new Request(url, { method: "POST", headers, body }));
+  expect([response.status, await response.json()]).toEqual([200, { status: "ignored" }]);
+});

@@ -1,0 +1,39 @@
+// What the libraries' errors mean, and what is no connection.
+import { type SqliteConnection, sqliteStore } from "@posthorn/receiver/sqlite";
+import { expect, test } from "vitest";
+import { isBusy } from "./connection.ts";
+
+test.each<[who: string, error: object]>([
+  ["better-sqlite3", { code: "SQLITE_BUSY", message: "database is locked" }],
+  ["better-sqlite3, of a snapshot", { code: "SQLITE_BUSY_SNAPSHOT", message: "database is locked" }],
+  ["node:sqlite", { code: "ERR_SQLITE_ERROR", errcode: 5, message: "database is locked" }],
+  ["node:sqlite, of a recovery", { code: "ERR_SQLITE_ERROR", errcode: 261, message: "database is locked" }],
+])("a lock of another process is known by the error of %s", (_, error) => {
+  expect(isBusy(error)).toBe(true);
+});
+
+test.each<[what: string, error: unknown]>([
+  ["a broken constraint", { code: "SQLITE_CONSTRAINT", message: "UNIQUE constraint failed" }],
+  ["one of node:sqlite", { code: "ERR_SQLITE_ERROR", errcode: 19, message: "UNIQUE constraint failed" }],
+  [
+    "a statement left open",
+    { code: "SQLITE_BUSY", message: "cannot commit transaction - SQL statements in progress" },
+  ],
+  ["a text", "SQLITE_BUSY"],
+  ["nothing", undefined],
+])("%s is no lock of another process", (_, error) => {
+  expect(isBusy(error)).toBe(false);
+});
+
+test("what is no connection, and a wait that is none, are refused with what to do", () => {
+  for (const db of [null, {}, { exec: () => {} }]) {
+    expect(() => sqliteStore(db as unknown as SqliteConnection)).toThrow(
+      "new Database(file) of better-sqlite3",
+    );
+  }
+  const db = { exec: () => {}, prepare: () => ({ run: () => ({ changes: 0 }), all: () => [] }) };
+  for (const busyWaitMs of [-1, Number.NaN]) {
+    expect(() => sqliteStore(db, { busyWaitMs })).toThrow("busyWaitMs must be 0 or more");
+  }
+  sqliteStore(db, { busyWaitMs: 0 });
+});

@@ -1,0 +1,173 @@
+// A sender that does on purpose what senders do by accident: twice, at once, late, changed, out of order, again and again.
+import { nextAttempt, type Tries } from "./retries.ts";
+import type { PosthornWebhook } from "./sign-posthorn.ts";
+import type { VendorWebhook } from "./sign-vendor.ts";
+import { requestOf, signedWebhook } from "./signed-request.ts";
+import { newId, type SignedWebhook, type WebhookOptions } from "./signed-webhook.ts";
+
+export interface SenderOptions extends Pick<WebhookOptions, "secret" | "url" | "headers"> {
+  /** `receiver.fetch`, your Hono app's `app.fetch`, or `fetch` itself with the `url` of a server that listens. */
+  readonly receive: (request: Request) => Response | Promise<Response>;
+  /** Default: the time of day; and the waits between retries take no time. */
+  readonly clock?: SenderClock;
+  /** Between the attempts of `deliver`. Default: Posthorn's, 1, 5 and 15 minutes, 1 and 6 hours. */
+  readonly retryGapsMs?: readonly number[];
+}
+
+/** Given to the receiver as well, its tolerance is measured on the same clock; `createTestClock()` makes one. */
+export interface SenderClock {
+  now(): Date;
+  wait(ms: number): Promise<void>;
+}
+
+/** With what `signedRequest` takes. Where the id is left out it is another event each time. */
+export type EventToSend =
+  | Omit<PosthornWebhook, "secret" | "timestamp" | "attempt">
+  | Omit<VendorWebhook, "secret" | "timestamp">;
+
+export interface Attempt {
+  readonly sent: SignedWebhook;
+  readonly sentAt: Date;
+  /** Null when no answer came; then `error` says why. */
+  readonly status: number | null;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly error?: unknown;
+  /** The receiver said that it had done this before. */
+  readonly isDuplicate: boolean;
+  readonly retryAfterSeconds: number | null;
+}
+
+export interface Delivery {
+  /** `dead`: Posthorn would not send it again. */
+  readonly outcome: "delivered" | "dead";
+  readonly attempts: readonly Attempt[];
+}
+
+export interface Sender {
+  /** Once. */
+  send(event: EventToSend): Promise<Attempt>;
+  /** The same event again and again, each time when the answer before is there. Default: twice. */
+  duplicate(event: EventToSend, times?: number): Promise<Attempt[]>;
+  /** The same event so many times in parallel. Default: twice. */
+  atOnce(event: EventToSend, times?: number): Promise<Attempt[]>;
+  /** With one bit of the body changed after signing: in the byte at `position`, or else in the middle. */
+  tamper(event: EventToSend, position?: number): Promise<Attempt>;
+  /** Signed so long ago. Default 301: a second more than receivers allow. Negative: by a clock that is fast. */
+  late(event: EventToSend, seconds?: number): Promise<Attempt>;
+  /** One after another, in an order that depends on the seed alone; the attempts as they were made. */
+  scrambled(events: readonly EventToSend[], seed?: number): Promise<Attempt[]>;
+  /** As Posthorn would: until a 2xx, or until it gives up. */
+  deliver(event: EventToSend): Promise<Delivery>;
+}
+
+export function createSender(options: SenderOptions): Sender {
+  const { receive, clock = timeOfDay, retryGapsMs, ...shared } = options;
+  if (typeof receive !== "function") {
+    throw new TypeError("createSender needs `receive`: receiver.fetch, or fetch with the `url` of a server.");
+  }
+
+  const signed = (event: EventToSend, ageSeconds = 0, attempt = 1) => {
+    const timestamp = new Date(clock.now().getTime() - ageSeconds * 1_000);
+    return signedWebhook({ ...shared, ...event, timestamp, attempt });
+  };
+  const hand = async (sent: SignedWebhook): Promise<Attempt> => {
+    const sentAt = clock.now();
+    try {
+      return await readAnswer(sent, sentAt, await receive(requestOf(sent)));
+    } catch (error) {
+      const nothing = { status: null, headers: new Headers(), body: "", isDuplicate: false };
+      return { sent, sentAt, ...nothing, retryAfterSeconds: null, error };
+    }
+  };
+  const send = async (event: EventToSend, attempt = 1) => hand(await signed(event, 0, attempt));
+
+  return {
+    send: (event) => send(event),
+
+    async duplicate(event, times = 2) {
+      const same = { id: newId(), ...event };
+      const attempts: Attempt[] = [];
+      while (attempts.length < times) attempts.push(await send(same, attempts.length + 1));
+      return attempts;
+    },
+
+    async atOnce(event, times = 2) {
+      const same = { id: newId(), ...event };
+      const sent = await Promise.all(Array.from({ length: times }, () => signed(same)));
+      return Promise.all(sent.map(hand));
+    },
+
+    async tamper(event, position) {
+      const sent = await signed(event);
+      return hand({ ...sent, body: withBitChanged(sent.body, position) });
+    },
+
+    late: async (event, seconds = 301) => hand(await signed(event, seconds)),
+
+    async scrambled(events, seed = 1) {
+      const attempts: Attempt[] = [];
+      for (const event of shuffled(events, seed)) attempts.push(await send(event));
+      return attempts;
+    },
+
+    async deliver(event) {
+      const same = { id: newId(), ...event };
+      const attempts: Attempt[] = [];
+      let tries: Tries = { attempts: 0, failures: 0, waitedMs: 0 };
+      for (;;) {
+        const attempt = await send(same, attempts.length + 1);
+        const next = nextAttempt(attempt.status, attempt.retryAfterSeconds, tries, retryGapsMs);
+        attempts.push(attempt);
+        if (next.kind !== "again") return { outcome: next.kind, attempts };
+        await clock.wait(next.afterMs);
+        tries = {
+          attempts: attempts.length,
+          failures: tries.failures + (next.isFailure ? 1 : 0),
+          waitedMs: tries.waitedMs + next.afterMs,
+        };
+      }
+    },
+  };
+}
+
+const timeOfDay: SenderClock = { now: () => new Date(), wait: async () => {} };
+
+async function readAnswer(sent: SignedWebhook, sentAt: Date, response: Response): Promise<Attempt> {
+  const { status, headers } = response;
+  const seconds = headers.get("retry-after");
+  return {
+    sent,
+    sentAt,
+    status,
+    headers,
+    body: await response.text(),
+    isDuplicate: headers.get("posthorn-duplicate") === "true",
+    retryAfterSeconds: seconds !== null && /^\d{1,9}$/.test(seconds) ? Number(seconds) : null,
+  };
+}
+
+function withBitChanged(body: Uint8Array, position: number = body.length >> 1): Uint8Array<ArrayBuffer> {
+  const changed = Uint8Array.from(body);
+  const byte = changed[position];
+  if (byte === undefined) throw new RangeError(`The body has ${body.length} bytes, none at ${position}.`);
+  changed[position] = byte ^ 1;
+  return changed;
+}
+
+/** Fisher and Yates, with the numbers of a small generator (mulberry32), so that a failing order can be had again. */
+function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
+  const order = [...items];
+  let state = seed;
+  const below = (limit: number) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
+  };
+  for (let last = order.length - 1; last > 0; last--) {
+    const other = below(last + 1);
+    [order[last], order[other]] = [order[other] as Item, order[last] as Item];
+  }
+  return order;
+}

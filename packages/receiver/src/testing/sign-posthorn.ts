@@ -1,0 +1,83 @@
+// Signs as Posthorn does: envelope, headers and signatures that an endpoint with default settings would get.
+import {
+  DEFAULT_SCHEMES,
+  formatId,
+  headerNames,
+  parseSecret,
+  type Scheme,
+  type SchemeName,
+  sign,
+  uuidv7,
+} from "@posthorn/wire";
+import { bytesOf, DEFAULT_URL, newId, type SignedWebhook, type WebhookOptions } from "./signed-webhook.ts";
+
+export interface PosthornWebhook extends WebhookOptions {
+  readonly type: string;
+  /** Anything that JSON can say. Default `{}`. */
+  readonly data?: unknown;
+  readonly subject?: string;
+  readonly sequence?: number;
+  /** When the fact was recorded. Default: the start of 2026, so that the same event has the same bytes each time. */
+  readonly createdAt?: Date;
+  /** Default `test`. */
+  readonly tenant?: string;
+  /** Default `2026-01-01`. */
+  readonly apiVersion?: string;
+  /** What the endpoint is set to: the envelope, only its `data`, or no data at all. Default `envelope`. */
+  readonly format?: "envelope" | "data" | "thin";
+  /** Exactly these bytes, or this text, in place of what `format` would make. */
+  readonly body?: string | Uint8Array;
+  /** Default 1. */
+  readonly attempt?: number;
+  /** Default: `t-v1` and `standard-webhooks`; for a `whsk_` key `standard-webhooks-v1a`. */
+  readonly schemes?: readonly (SchemeName | Scheme)[];
+  /** Default `X-Webhook`. */
+  readonly headerPrefix?: string;
+}
+
+export async function signPosthorn(webhook: PosthornWebhook): Promise<SignedWebhook> {
+  const { headerPrefix, id = newId(), url = DEFAULT_URL } = webhook;
+  const secrets = [webhook.secret].flat();
+  const timestamp = String(Math.floor((webhook.timestamp ?? new Date()).getTime() / 1000));
+  const body = bytesOf(webhook.body ?? payloadOf(webhook, id));
+  const signatures = await sign({
+    ...{ id, timestamp, body, method: "POST", url, secrets },
+    schemes: webhook.schemes ?? schemesFor(secrets),
+    ...(headerPrefix !== undefined && { headerPrefix }),
+  });
+  const names = headerNames(headerPrefix);
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "Posthorn",
+    [names.id]: id,
+    [names.timestamp]: timestamp,
+    [names.event]: webhook.type,
+    [names.deliveryId]: formatId("dlv", uuidv7()),
+    [names.attempt]: String(webhook.attempt ?? 1),
+    ...signatures,
+    ...webhook.headers,
+  };
+  return { method: "POST", url, headers, body };
+}
+
+/** The members in the order in which Posthorn writes them; those left out are not written. */
+function payloadOf(webhook: PosthornWebhook, id: string): unknown {
+  const { type, subject, sequence, data = {} } = webhook;
+  if (webhook.format === "data") return JSON.stringify(data);
+  if (webhook.format === "thin") return { id, type, subject };
+  return {
+    id,
+    type,
+    api_version: webhook.apiVersion ?? "2026-01-01",
+    created_at: (webhook.createdAt ?? new Date("2026-01-01T00:00:00Z")).toISOString(),
+    tenant_id: webhook.tenant ?? "test",
+    subject,
+    sequence,
+    data,
+  };
+}
+
+function schemesFor(secrets: readonly string[]): readonly SchemeName[] {
+  const isSigning = secrets.every((secret) => parseSecret(secret)?.kind === "signing");
+  return isSigning ? ["standard-webhooks-v1a"] : DEFAULT_SCHEMES;
+}

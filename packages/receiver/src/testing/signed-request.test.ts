@@ -1,0 +1,164 @@
+import {
+  generateSecret,
+  generateSigningKey,
+  type SchemeName,
+  type VendorName,
+  vendors,
+  verify,
+} from "@posthorn/wire";
+import { describe, expect, it } from "vitest";
+import { buildRequest } from "../../../posthorn/src/attempt/build-request.ts";
+import type { ClaimedDelivery, PayloadFormat, Target } from "../../../posthorn/src/model.ts";
+import type { PosthornWebhook } from "./sign-posthorn.ts";
+import type { VendorWebhook } from "./sign-vendor.ts";
+import { signedRequest, signedWebhook } from "./signed-request.ts";
+
+const secret = generateSecret();
+const EVENT_UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+describe("as Posthorn", () => {
+  it.each(["envelope", "data", "thin"] as const)("makes what Posthorn sends, as %s", async (format) => {
+    const timestamp = new Date("2026-03-01T12:00:00.500Z");
+    const event: PosthornWebhook = {
+      secret,
+      id: `evt_${EVENT_UUID}`,
+      type: 'order."paid"',
+      data: { name: "Zoë", total: 12.5, nested: [null, true] },
+      subject: "order-1",
+      sequence: 7,
+      tenant: "acme",
+      apiVersion: "2025-06-01",
+      createdAt: new Date("2026-02-01T00:00:00Z"),
+      attempt: 3,
+      format,
+      timestamp,
+      url: "https://example.com/hooks",
+    };
+    const made = await signedWebhook(event);
+    const sent = posthornSends(event, format);
+    expect(new TextDecoder().decode(made.body)).toBe(new TextDecoder().decode(sent.body));
+    expect(made.url).toBe(sent.url);
+    expect({ ...made.headers, "X-Webhook-Delivery-Id": "" }).toEqual({
+      ...sent.headers,
+      "X-Webhook-Delivery-Id": "",
+    });
+  });
+
+  it("leaves out subject and sequence when there are none", async () => {
+    const event = {
+      secret,
+      type: "a.b",
+      id: `evt_${EVENT_UUID}`,
+      tenant: "t",
+      apiVersion: "1",
+      createdAt: new Date(0),
+    };
+    const sent = posthornSends(event, "envelope");
+    expect((await signedWebhook(event)).body).toEqual(sent.body);
+  });
+
+  it.each<SchemeName>(["t-v1", "sha256", "two-headers", "standard-webhooks"])(
+    "signs for %s",
+    async (scheme) => {
+      const { headers, body } = await signedWebhook({ secret, type: "a.b", schemes: [scheme] });
+      expect(await verify({ scheme, headers, body, secrets: [secret] })).toEqual({ ok: true });
+    },
+  );
+
+  it("signs with a key pair unasked when the secret is one", async () => {
+    const { signingKey, publicKey } = await generateSigningKey();
+    const { headers, body } = await signedWebhook({ secret: signingKey, type: "a.b" });
+    const scheme = "standard-webhooks-v1a";
+    expect(await verify({ scheme, headers, body, secrets: [publicKey] })).toEqual({ ok: true });
+  });
+
+  it("signs with every secret while one is being changed", async () => {
+    const next = generateSecret();
+    const { headers, body } = await signedWebhook({ secret: [secret, next], type: "a.b" });
+    for (const known of [secret, next]) {
+      const result = await verify({ scheme: "standard-webhooks", headers, body, secrets: [known] });
+      expect(result).toEqual({ ok: true });
+    }
+  });
+
+  it("makes the same bytes again for the same id, and another event without one", async () => {
+    const event = { secret, type: "a.b", data: { n: 1 } };
+    const [first, second] = [
+      await signedWebhook({ ...event, id: "evt_1" }),
+      await signedWebhook({ ...event, id: "evt_1" }),
+    ];
+    expect(first?.body).toEqual(second?.body);
+    const [one, other] = [await signedWebhook(event), await signedWebhook(event)];
+    expect(one?.headers["webhook-id"]).not.toBe(other?.headers["webhook-id"]);
+  });
+
+  it("takes a body as it is given, and headers in place of its own", async () => {
+    const body = new Uint8Array([0xff, 0x00, 0x7b]);
+    const headers = { "content-type": "application/octet-stream" };
+    const request = await signedRequest({ secret, type: "a.b", body, headers });
+    expect(new Uint8Array(await request.clone().arrayBuffer())).toEqual(body);
+    expect(request.headers.get("content-type")).toBe("application/octet-stream");
+    const scheme = "standard-webhooks";
+    expect(await verify({ scheme, headers: request.headers, body, secrets: [secret] })).toEqual({ ok: true });
+  });
+});
+
+describe("as a vendor", () => {
+  it.each(Object.keys(vendors) as VendorName[])("signs for %s", async (vendor) => {
+    const { signingKey } = await generateSigningKey();
+    const { scheme } = vendors[vendor];
+    const url = "https://example.com/hooks?a=1";
+    const payload =
+      vendor === "twilio" ? new URLSearchParams({ MessageStatus: "sent", To: "+1" }) : { id: "x1" };
+    const key = scheme.key === "ed25519" ? signingKey : secret;
+    const { headers, body, method } = await signedWebhook({ vendor, secret: key, payload, url });
+    expect(await verify({ scheme, headers, body, method, url, secrets: [key] })).toEqual({ ok: true });
+  });
+
+  it("writes id and type where the vendor has headers for them", async () => {
+    const { headers } = await signedWebhook({
+      vendor: "github",
+      secret,
+      payload: {},
+      id: "d-1",
+      type: "push",
+    });
+    expect(headers).toMatchObject({ "X-GitHub-Delivery": "d-1", "X-GitHub-Event": "push" });
+  });
+
+  it("leaves text and bytes as they are", async () => {
+    const made = await signedWebhook({ vendor: "stripe", secret, payload: '{"a": 1.0}' });
+    expect(new TextDecoder().decode(made.body)).toBe('{"a": 1.0}');
+  });
+
+  it("names the vendors there are when it does not know one", async () => {
+    const unknown = { vendor: "strype", secret, payload: {} } as unknown as VendorWebhook;
+    await expect(async () => signedWebhook(unknown)).rejects.toThrow(/no vendor "strype".*stripe/);
+  });
+});
+
+function posthornSends(event: PosthornWebhook, format: PayloadFormat) {
+  const { subject = null, sequence = null, data = {}, tenant = "", apiVersion = "" } = event;
+  const delivery = {
+    id: EVENT_UUID,
+    attempts: (event.attempt ?? 1) - 1,
+    event: {
+      id: EVENT_UUID,
+      type: event.type,
+      tenant,
+      apiVersion,
+      subject,
+      sequence,
+      createdAt: event.createdAt as Date,
+      payload: new TextEncoder().encode(JSON.stringify(data)),
+    },
+  } as ClaimedDelivery;
+  const target = {
+    url: event.url ?? "",
+    format,
+    signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
+    headers: {},
+    secrets: [{ value: secret, expiresAt: null }],
+  } as unknown as Target;
+  return buildRequest(delivery, target, { startedAt: event.timestamp ?? new Date() }, "Posthorn");
+}

@@ -1,0 +1,144 @@
+// Handlers that fail, now and then or for good, and stores that are away: nothing is lost, nothing is poisoned.
+import { PermanentFailure, RetryLater } from "@posthorn/receiver";
+import { expect, test } from "vitest";
+import { signedDelivery } from "../signed-delivery.ts";
+import { type Desk, eventually } from "./desk.ts";
+import { batchOf } from "./effects.ts";
+
+const HOURS_MS = 2 * 3_600_000;
+
+export function failureTests(current: () => Desk): void {
+  /** Brings a failed message to its next try, by the sender or by time. */
+  const tryAgain = async (delivery: Awaited<ReturnType<typeof signedDelivery>>) => {
+    const desk = current();
+    if (desk.mode !== "inbox") return (await desk.send(delivery)).status;
+    await desk.world.makeOlder(HOURS_MS);
+    return 200;
+  };
+
+  test("a handler that fails twice and then succeeds is called three times and has its effect once", async () => {
+    const desk = current();
+    const delivery = await signedDelivery({ id: "msg_1" });
+    desk.work = (_, { tries }) => {
+      expect(tries).toBe(desk.calls("msg_1") - 1);
+      if (desk.calls("msg_1") < 3) throw new Error("shop closed");
+    };
+    expect((await desk.send(delivery)).status).toBe(desk.mode === "inbox" ? 202 : 500);
+    await eventually(() => desk.failures.length, 1);
+    expect(await tryAgain(delivery)).toBe(desk.mode === "inbox" ? 200 : 500);
+    await eventually(() => desk.failures.length, 2);
+    expect(await tryAgain(delivery)).toBe(200);
+    await eventually(desk.effects, ["msg_1"]);
+    await desk.untilDone(delivery);
+    expect(desk.calls("msg_1")).toBe(3);
+    expect(await desk.effects()).toEqual(["msg_1"]);
+    expect(desk.failures).toMatchObject([
+      { message: { id: "msg_1", type: "order.paid" }, error: { message: "shop closed" }, tries: 1 },
+      { tries: 2 },
+    ]);
+    expect(desk.dead).toEqual([]);
+  });
+
+  test("a permanent failure is a dead letter at once, acknowledged, and replayed by hand", async () => {
+    const desk = current();
+    const receiver = await desk.receiver();
+    const delivery = await signedDelivery({ id: "msg_1" });
+    desk.work = () => {
+      throw new PermanentFailure("no such product");
+    };
+    const answer = await desk.send(delivery, receiver);
+    expect(answer.status).toBe(desk.mode === "inbox" ? 202 : 200);
+    await eventually(() => desk.dead.length, 1);
+    expect(desk.dead).toMatchObject([{ message: { id: "msg_1" }, tries: 1 }]);
+    expect(await receiver.deadLetters.count()).toBe(1);
+    const [letter] = await receiver.deadLetters.list();
+    expect(letter).toMatchObject({
+      message: { id: "msg_1" },
+      error: "PermanentFailure: no such product",
+      tries: 1,
+    });
+    await desk.untilDone(delivery, receiver);
+    expect(desk.calls("msg_1")).toBe(1);
+
+    if (letter === undefined) throw new Error("no letter");
+    expect(await receiver.deadLetters.replay(letter.message)).toBe("failed");
+    expect(await receiver.deadLetters.count()).toBe(1);
+    desk.work = () => {};
+    expect(await receiver.deadLetters.replay(letter.message)).toBe("done");
+    expect(await desk.effects()).toEqual(["msg_1"]);
+    expect(await receiver.deadLetters.count()).toBe(0);
+    expect(await receiver.deadLetters.replay(letter.message)).toBe("unknown");
+  });
+
+  test("after so many tries it is a dead letter, and not one try earlier", async () => {
+    const desk = current();
+    const receiver = await desk.receiver({ deadLetters: { afterTries: 2 } });
+    const delivery = await signedDelivery({ id: "msg_1" });
+    desk.work = () => {
+      throw new Error("shop closed");
+    };
+    await desk.send(delivery, receiver);
+    await eventually(() => desk.failures.length, 1);
+    expect(await receiver.deadLetters.count()).toBe(0);
+    expect(await tryAgain(delivery)).toBe(200);
+    await eventually(() => desk.dead.length, 1);
+    expect(await receiver.deadLetters.count()).toBe(1);
+    expect(await receiver.deadLetters.dismiss({ source: "standard-webhooks", id: "msg_1" })).toBe(true);
+    await desk.untilDone(delivery, receiver);
+    expect(desk.calls("msg_1")).toBe(2);
+  });
+
+  test("a handler that asks for time gets it", async () => {
+    const desk = current();
+    const delivery = await signedDelivery({ id: "msg_1" });
+    desk.work = () => {
+      if (desk.calls("msg_1") === 1) throw new RetryLater("shop closed", { afterMs: 90_000 });
+    };
+    const answer = await desk.send(delivery);
+    if (desk.mode === "inbox") await eventually(() => desk.failures.length, 1);
+    else expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "90" } });
+    await desk.world.makeOlder(91_000);
+    if (desk.mode !== "inbox") expect((await desk.send(delivery)).status).toBe(200);
+    await eventually(desk.effects, ["msg_1"]);
+  });
+
+  test("of a batch only what failed is handled again", async () => {
+    const desk = current();
+    const batch = await batchOf("a", "b", "c");
+    desk.work = ({ id }) => {
+      if (id === "/shop b" && desk.calls(id) === 1) throw new Error("shop closed");
+    };
+    const answer = await desk.send(batch);
+    if (desk.mode === "inbox") {
+      await eventually(() => desk.failures.length, 1);
+      await desk.world.makeOlder(HOURS_MS);
+    } else {
+      expect(answer.status).toBe(500);
+      expect(answer.body).toEqual({
+        results: [
+          { id: "/shop a", status: "done" },
+          { id: "/shop b", status: "failed" },
+          { id: "/shop c", status: "done" },
+        ],
+      });
+      expect((await desk.send(batch)).status).toBe(200);
+    }
+    await eventually(async () => (await desk.effects()).toSorted(), ["/shop a", "/shop b", "/shop c"]);
+    expect(["a", "b", "c"].map((id) => desk.calls(`/shop ${id}`))).toEqual([1, 2, 1]);
+  });
+
+  test("while the store is away nothing is acknowledged, and afterwards all is well", async () => {
+    const desk = current();
+    const delivery = await signedDelivery({ id: "msg_1" });
+    await desk.receiver();
+    desk.watched.failWith(new Error("connection refused"));
+    const answer = await desk.send(delivery);
+    expect(answer.status).toBe(503);
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    expect(desk.failures.length).toBeGreaterThan(0);
+    expect(desk.calls("msg_1")).toBe(0);
+    desk.watched.failWith(null);
+    expect((await desk.send(delivery)).status).toBe(desk.mode === "inbox" ? 202 : 200);
+    await eventually(desk.effects, ["msg_1"]);
+  });
+}
