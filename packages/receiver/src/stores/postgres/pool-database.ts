@@ -4,6 +4,8 @@ import type { Ending, PostgresDatabase, Query, Row, Value } from "./database.ts"
 /** What is used of a `pg` Pool. */
 export interface PgPool<Client extends PgClient = PgClient> {
   connect(): Promise<Client>;
+  /** Not used. As many signatures as `pg` has, or TypeScript would not find out its client. */
+  connect(callback: never): void;
   query(text: string, values: Value[]): Promise<{ readonly rows: unknown[] }>;
 }
 
