@@ -21,7 +21,7 @@ import { startWorker, type WorkerProcess } from "../support/worker-process.ts";
 
 const leastEvents = 300;
 /** Bounds a run in which a fault cannot strike; far more than any needs. */
-const mostEvents = 5_000;
+const mostEvents = 2_000;
 const mostOwed = 100;
 const endpoints = 4;
 /** Every so many calls of a handler one of them meets with a fault, and every so many answers of 2xx are lost. */
