@@ -1,6 +1,10 @@
 // SHA-256 in lower-case hex: what bytes are told apart by.
+import { sha256Of } from "@posthorn/wire";
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 export async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  let hex = "";
+  for (const byte of await sha256Of(bytes)) hex += HEX[byte];
+  return hex;
 }

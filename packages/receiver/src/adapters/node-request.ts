@@ -35,7 +35,8 @@ export async function receiveFrom(
   request: NodeRequest,
   { url, left, notRaw }: Translation,
 ): Promise<Answer> {
-  const { method = "GET", headers } = request;
+  const { method = "GET" } = request;
+  const headers = headersOf(request);
   const body = left.find((made) => made instanceof Uint8Array) ?? unreadBody(request, notRaw);
   try {
     return await receiver.receive({ method, url, headers, body });
@@ -45,6 +46,17 @@ export async function receiveFrom(
     // would reset it and lose the answer on the way.
     request.resume();
   }
+}
+
+/** Node has put the names into lower case, so each is found without a look at the others. */
+function headersOf({ headers }: NodeRequest): { get(name: string): string | null; keys(): string[] } {
+  return {
+    get(name) {
+      const value = headers[name.toLowerCase()];
+      return (typeof value === "object" ? value.join(", ") : value) ?? null;
+    },
+    keys: () => Object.keys(headers),
+  };
 }
 
 export function writeAnswer(response: NodeResponse, { status, headers, body }: Answer): void {

@@ -1,4 +1,5 @@
 // Verifying: what was signed is accepted, and nothing else.
+import nodeCrypto from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { generateSecret, generateSigningKey } from "../secrets.ts";
 import { sign } from "./sign.ts";
@@ -213,30 +214,12 @@ test("an ed25519 public key may be given in hex", async () => {
 
 test("every secret is tried, also after one has matched", async () => {
   const headers = await signed("t-v1", { secrets: SECRETS.slice(0, 1) });
-  const computed = vi.spyOn(crypto.subtle, "sign");
+  const computed = vi.spyOn(nodeCrypto, "createHmac");
   try {
     await check("t-v1", headers, { secrets: SECRETS.slice(0, 2) });
     expect(computed).toHaveBeenCalledTimes(2);
   } finally {
     computed.mockRestore();
-  }
-});
-
-test("a key is imported once, and again only after a thousand others", async () => {
-  const headers = await signed("two-headers", { secrets: SECRETS.slice(0, 1) });
-  const imported = vi.spyOn(crypto.subtle, "importKey");
-  try {
-    const verifyWith = (secret: string) => check("two-headers", headers, { secrets: [secret] });
-    const secret = generateSecret();
-    await verifyWith(secret);
-    await verifyWith(secret);
-    expect(imported).toHaveBeenCalledTimes(1);
-    for (let count = 0; count < 1_000; count++) await verifyWith(`another ${count}`);
-    imported.mockClear();
-    await verifyWith(secret);
-    expect(imported).toHaveBeenCalledTimes(1);
-  } finally {
-    imported.mockRestore();
   }
 });
 

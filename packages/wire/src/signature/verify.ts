@@ -1,11 +1,12 @@
 // The receiver's question: did the holder of one of these secrets send exactly these bytes, and just now?
 import { decode } from "../encoding.ts";
 import { headerNames } from "../headers.ts";
+import { sha256Of } from "./own-crypto.ts";
 import { type HeaderSource, malformed, readSignature } from "./read-signature.ts";
 import type { Scheme, SignedMessage } from "./scheme.ts";
 import { schemeNamed } from "./schemes.ts";
 import { readTimeMs, timeProblem } from "./time.ts";
-import { equalInConstantTime, matchesAny, signedContents, verifyingKey } from "./web-crypto.ts";
+import { equalInConstantTime, type Key, matchesAny, signedContents, verifyingKey } from "./web-crypto.ts";
 
 export interface VerifyInput {
   readonly scheme: Scheme | string;
@@ -74,8 +75,8 @@ export async function verify(input: VerifyInput): Promise<VerifyResult> {
   return untimely(signedAtMs, tolerance, input.now ?? new Date()) ?? { ok: true };
 }
 
-async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<CryptoKey[]> {
-  const keys: CryptoKey[] = [];
+async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<Key[]> {
+  const keys: Key[] = [];
   for (const secret of secrets) {
     const key = await verifyingKey(scheme, secret);
     if (key !== null) keys.push(key);
@@ -93,9 +94,9 @@ function checkedTolerance(seconds = 300): number {
 async function isBodyPromised(scheme: Scheme, message: SignedMessage): Promise<boolean> {
   const digest = scheme.bodyDigest?.(message) ?? null;
   if (digest === null) return true;
-  const actual = await crypto.subtle.digest("SHA-256", message.body as Uint8Array<ArrayBuffer>);
+  const actual = await sha256Of(message.body as Uint8Array<ArrayBuffer>);
   const promised = decode("hex", digest);
-  return promised !== null && equalInConstantTime(promised, new Uint8Array(actual));
+  return promised !== null && equalInConstantTime(promised, actual);
 }
 
 /** Milliseconds, or what is wrong. The body is authentic by now, so parsing it serves nobody else. */
