@@ -17,6 +17,8 @@ import {
 import { metricDefinitions } from "../../packages/posthorn/src/observe/metrics.ts";
 
 import { RETRY_PRESETS } from "../../packages/posthorn/src/settle/retry-schedule.ts";
+import { OUTCOME_STATUS } from "../../packages/receiver/src/answers.ts";
+import { optionNames as receiverOptionNames } from "../../packages/receiver/src/options.ts";
 import { routesOf } from "../../packages/server/src/api/handler.ts";
 import { httpErrorRegistry } from "../../packages/server/src/api/http-error.ts";
 import { Sink } from "../../packages/server/src/api/sink.ts";
@@ -105,6 +107,16 @@ describe("the reference", () => {
     const [, options = ""] = page("library").split("## Options");
     const [table = ""] = options.split("## What it does");
     expect(listed(table).toSorted()).toEqual([...optionNames].toSorted());
+  });
+
+  test("lists every option and answer of the receiver", () => {
+    const [, options = ""] = page("receiver").split("## Options");
+    const [table = "", rest = ""] = options.split("## Handlers");
+    expect(listed(table).toSorted()).toEqual([...receiverOptionNames].toSorted());
+    const [, answers = ""] = rest.split("## Answers");
+    for (const [outcome, status] of Object.entries(OUTCOME_STATUS)) {
+      expect(answers).toContain(`| \`${outcome}\` | ${status} |`);
+    }
   });
 
   test("lists every error that an attempt can have", () => {

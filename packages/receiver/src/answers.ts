@@ -27,7 +27,7 @@ export interface Member {
   readonly outcome: Outcome;
 }
 
-const STATUS: Readonly<Record<Outcome["kind"], number>> = {
+export const OUTCOME_STATUS: Readonly<Record<Outcome["kind"], number>> = {
   done: 200,
   duplicate: 200,
   stale: 200,
@@ -64,7 +64,7 @@ export function answerTo(outcome: Outcome): Answer {
   const headers: Record<string, string> = {};
   if ("retryAfterMs" in outcome) headers["retry-after"] = wholeSeconds(outcome.retryAfterMs);
   if (outcome.kind === "duplicate") headers["posthorn-duplicate"] = "true";
-  return answer(STATUS[outcome.kind], { status: outcome.kind }, headers);
+  return answer(OUTCOME_STATUS[outcome.kind], { status: outcome.kind }, headers);
 }
 
 /** 2xx only when every member is ours; what is done already is a duplicate at the next delivery. */

@@ -127,6 +127,21 @@ export function failureTests(current: () => Desk): void {
     expect(["a", "b", "c"].map((id) => desk.calls(`/shop ${id}`))).toEqual([1, 2, 1]);
   });
 
+  test("where there are transactions, a commit that fails is a failure of the handler and leaves nothing", async () => {
+    const desk = current();
+    const { effects } = desk.world;
+    if (desk.mode === "lease" || effects === undefined) return;
+    const receiver = await desk.receiver({ deadLetters: { afterTries: 1 } });
+    desk.work = (_, { tx }) => effects.breakCommit(tx);
+    const delivery = await signedDelivery({ id: "msg_1" });
+    expect((await desk.send(delivery, receiver)).status).toBe(desk.mode === "inbox" ? 202 : 200);
+    await eventually(() => desk.dead.length, 1);
+    expect(await desk.effects()).toEqual([]);
+    desk.work = () => {};
+    expect(await receiver.deadLetters.replay({ source: "standard-webhooks", id: "msg_1" })).toBe("done");
+    expect(await desk.effects()).toEqual(["msg_1"]);
+  });
+
   test("while the store is away nothing is acknowledged, and afterwards all is well", async () => {
     const desk = current();
     const delivery = await signedDelivery({ id: "msg_1" });

@@ -3,6 +3,9 @@
 import type { Message } from "../../model.ts";
 import type { ClaimTerms, RunResult } from "../../store.ts";
 
+type Order = Pick<ClaimTerms, "order">;
+type WhyNot = Extract<RunResult, { kind: "other_body" | "running" }>;
+
 /** A transaction has no lease to tell the end of; most are over by then. */
 export const inTransaction = { kind: "running", retryAfterMs: 1_000 } as const;
 
@@ -11,7 +14,7 @@ export class InHand {
   readonly #subjects = new Set<string>();
 
   /** Null when neither the message nor, with the sequence guard, its subject is in hand. */
-  whyNot(message: Message, terms: ClaimTerms): RunResult | null {
+  whyNot(message: Message, terms: Order): WhyNot | null {
     const digest = this.#digests.get(nameOf(message));
     if (digest !== undefined && digest !== message.digest) return { kind: "other_body" };
     const subject = orderedSubject(message, terms);
@@ -19,7 +22,7 @@ export class InHand {
     return digest !== undefined || isSubjectTaken ? inTransaction : null;
   }
 
-  async during<T>(message: Message, terms: ClaimTerms, act: () => Promise<T>): Promise<T> {
+  async during<T>(message: Message, terms: Order, act: () => Promise<T>): Promise<T> {
     const [name, subject] = [nameOf(message), orderedSubject(message, terms)];
     this.#digests.set(name, message.digest);
     if (subject !== null) this.#subjects.add(subject);
@@ -37,6 +40,6 @@ function nameOf({ source, id }: Message): string {
 }
 
 /** Null for what has no place in a sequence, or where none is kept. */
-function orderedSubject({ source, subject, sequence }: Message, { order }: ClaimTerms): string | null {
+function orderedSubject({ source, subject, sequence }: Message, { order }: Order): string | null {
   return order === null || subject === null || sequence === null ? null : JSON.stringify([source, subject]);
 }

@@ -39,6 +39,9 @@ export function sqliteStore<Db extends SqliteConnection>(
   return new SqliteStore(db, options);
 }
 
+/** Acceptance minds no order. */
+const UNORDERED = { order: null };
+
 class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   readonly deadLetters: DeadLetterStore;
   readonly transactions: Transactions<Db>;
@@ -104,7 +107,11 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     });
   }
 
-  accept(message: Message, terms: AcceptTerms): Promise<AcceptResult> {
+  async accept(message: Message, terms: AcceptTerms): Promise<AcceptResult> {
+    return this.#inHand.whyNot(message, UNORDERED) ?? this.#accept(message, terms);
+  }
+
+  #accept(message: Message, terms: AcceptTerms): Promise<AcceptResult> {
     return this.#turns.transaction((): AcceptResult => {
       const now = Date.now();
       const known = this.#find(message, terms.windowMs, now);
@@ -166,13 +173,14 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
 
   /** The write lock is kept from the check to the commit, so a lease that ends meanwhile is lost to nobody. */
   #finish(db: Db, claim: Claim, work: (tx: Db) => Promise<void>): Promise<boolean> {
-    return this.#turns.transaction(async () => {
+    const workAndFinish = async () => {
       const held = this.#held(claim, Date.now());
       if (held === null) return false;
       await this.#turns.lend(() => work(db));
       this.#complete(claim.message, held, Date.now());
       return true;
-    });
+    };
+    return this.#inHand.during(claim.message, UNORDERED, () => this.#turns.transaction(workAndFinish));
   }
 
   #noteFailure(message: Message, { error, next }: Failure): Promise<void> {
