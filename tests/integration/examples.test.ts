@@ -64,12 +64,12 @@ test("receive.ts refuses what is not signed, not JSON or too large, and outlives
   expect(await receiver.stop("SIGTERM")).toBe(0);
 });
 
-test("receive.ts does not start without a secret", async () => {
+test.each(["", "secret", "whsec_x"])("receive.ts does not start with %o for a secret", async (given) => {
   const { code, stderr } = await promisify(execFile)(process.execPath, [...flags, example("receive.ts")], {
-    env: { ...process.env, WEBHOOK_SECRET: "", PORT: "0" },
+    env: { ...process.env, WEBHOOK_SECRET: given, PORT: "0" },
   }).catch((error) => error);
   expect(code).toBe(1);
-  expect(stderr).toContain("Is the environment variable set?");
+  expect(stderr).toContain("secrets[0] of posthorn()");
 });
 
 test("publish.sql publishes from a plain SQL session", async () => {
