@@ -86,6 +86,7 @@ describe("a program that receives, with @posthorn/wire and @posthorn/receiver al
   ])("type-checks strictly with $moduleResolution, and runs", (resolution) => {
     // our declarations are checked too; those of some libraries would not pass
     compile("entry-points.ts", { ...resolution, skipLibCheck: false });
+    compile("edge.ts", { ...resolution, skipLibCheck: false, lib: ["es2023", "dom"], types: [] });
     compile("transactions.ts", { ...resolution, skipLibCheck: true });
     const { statuses, totals, handlers, stores } = JSON.parse(
       run("entry-points.js").split("\n").at(-2) as string,

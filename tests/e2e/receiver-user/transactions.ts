@@ -1,7 +1,13 @@
 // What a handler gets as `tx` is the library's own transaction, with its types.
 import { createReceiver, posthorn } from "@posthorn/receiver";
 import { expressHandler } from "@posthorn/receiver/express";
-import { drizzleDatabase, knexDatabase, kyselyDatabase, postgresStore } from "@posthorn/receiver/postgres";
+import {
+  drizzleDatabase,
+  knexDatabase,
+  kyselyDatabase,
+  postgresStore,
+  prismaDatabase,
+} from "@posthorn/receiver/postgres";
 import { redisStore } from "@posthorn/receiver/redis";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
@@ -52,6 +58,35 @@ const byKnex = createReceiver({ sources, store: postgresStore(knexDatabase(knex(
 byKnex.on("order.paid", async ({ id }, { tx }) => {
   await tx("payments").insert({ event: id });
 });
+
+/** As Prisma generates it. */
+interface PrismaClient {
+  $transaction<Steps extends PromiseLike<unknown>[]>(
+    steps: [...Steps],
+    options?: { isolationLevel?: "Serializable" },
+  ): Promise<unknown>;
+  $transaction<Result>(
+    work: (tx: Omit<PrismaClient, "$transaction" | "$disconnect">) => Promise<Result>,
+    options?: { maxWait?: number; timeout?: number; isolationLevel?: "Serializable" },
+  ): Promise<Result>;
+  $queryRawUnsafe<Result = unknown>(
+    query: string,
+    ...values: unknown[]
+  ): Promise<Result> & { then: Promise<Result>["then"] };
+  $disconnect(): Promise<void>;
+  readonly payment: { create(args: { data: { event: string } }): Promise<{ id: number }> };
+}
+export function byPrisma(prisma: PrismaClient) {
+  const receiver = createReceiver({
+    sources,
+    store: postgresStore(prismaDatabase(prisma, { timeout: 15_000 })),
+  });
+  receiver.on("order.paid", async ({ id }, { tx }) => {
+    await tx.payment.create({ data: { event: id } });
+    // @ts-expect-error the transaction has none of its own
+    tx.$transaction;
+  });
+}
 
 const redis = new Redis({ lazyConnect: true });
 const byRedis = createReceiver({ sources, store: redisStore(redis) });
