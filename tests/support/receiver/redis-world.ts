@@ -34,6 +34,7 @@ export const openStore: OpenStore = ([library, path, prefix]) =>
 async function connect(library: RedisLibrary, path: string, prefix: string) {
   if (library === "ioredis") {
     const client = new Redis({ path });
+    client.on("error", () => {});
     return { store: redisStore(client, { prefix }), close: async () => client.disconnect() };
   }
   const client = createClient({ socket: { path, tls: false } });

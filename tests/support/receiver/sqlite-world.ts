@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type SqliteConnection, type SqliteStoreOptions, sqliteStore } from "@posthorn/receiver/sqlite";
 import Database from "libsql";
+import { eventually } from "../audit.ts";
 import type { OpenStore, StoreWorld } from "./store-world.ts";
 
 export type SqliteLibrary = "libsql" | "node:sqlite";
@@ -53,12 +54,16 @@ export async function openSqliteWorld(
     file,
     connection,
     outside,
-    async makeOlder(ms) {
-      outside
-        .prepare("update posthorn_receiver_messages set at = at - ?, first_seen_at = first_seen_at - ?")
-        .run(ms, ms);
-      outside.prepare("update posthorn_receiver_subjects set heard_at = heard_at - ?").run(ms);
-    },
+    makeOlder: (ms) =>
+      eventually("the store is between two transactions", () => {
+        outside.exec("begin immediate");
+        outside
+          .prepare("update posthorn_receiver_messages set at = at - ?, first_seen_at = first_seen_at - ?")
+          .run(ms, ms);
+        outside.prepare("update posthorn_receiver_subjects set heard_at = heard_at - ?").run(ms);
+        outside.exec("commit");
+        return true;
+      }),
     async rows() {
       const sql = `
         select (select count(*) from posthorn_receiver_messages)
