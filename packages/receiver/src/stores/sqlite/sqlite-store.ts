@@ -1,5 +1,6 @@
 // The store in SQLite. Handlers may write in the same transaction as the store, so a crash leaves all or nothing.
 import type { Message, MessageKey } from "../../model.ts";
+import { known, whole } from "../../options.ts";
 import type {
   AcceptResult,
   AcceptTerms,
@@ -28,6 +29,8 @@ export interface SqliteStoreOptions {
   readonly busyWaitMs?: number;
 }
 
+export const sqliteStoreOptionNames = ["busyWaitMs"] as const satisfies (keyof SqliteStoreOptions)[];
+
 /**
  * Give it a connection of its own, in WAL mode: the store's transactions and the handlers' (`tx` is this connection)
  * take turns on it.
@@ -52,10 +55,11 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   readonly #inbox: Inbox;
   readonly #inHand = new InHand();
 
-  constructor(db: Db, { busyWaitMs = 5_000 }: SqliteStoreOptions) {
-    if (!(busyWaitMs >= 0)) throw new RangeError(`busyWaitMs must be 0 or more, and is ${busyWaitMs}.`);
+  constructor(db: Db, options: SqliteStoreOptions) {
+    known("sqliteStore", options, sqliteStoreOptionNames);
+    const { busyWaitMs = 5_000 } = options;
     this.#connection = new Connection(db);
-    this.#turns = new Turns(this.#connection, busyWaitMs);
+    this.#turns = new Turns(this.#connection, whole("busyWaitMs", busyWaitMs, 0, 600_000));
     this.#messages = new Messages(this.#connection);
     this.#subjects = new Subjects(this.#connection);
     this.#inbox = new Inbox(this.#connection, this.#messages, this.#subjects);
