@@ -81,6 +81,28 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
       await close();
     });
 
+    test("a subject with more messages than are looked at does not keep others waiting, and goes on at once", async () => {
+      const { store, close } = await openRedisWorld("ioredis", server.path);
+      const long = times(700, (at) => messageWith({ subject: "long", sequence: at + 1 }));
+      await Promise.all(long.map((message) => store.accept(message, terms)));
+      await store.accept(messageWith({ subject: "other", sequence: 1 }), terms);
+      const names = async () => {
+        const claims = await store.take(5, ordered);
+        return { claims, names: claims.map(({ message }) => `${message.subject} ${message.sequence}`) };
+      };
+      const first = await names();
+      expect(first.names).toEqual(["long 1"]);
+      expect((await names()).names).toEqual(["other 1"]);
+      expect((await names()).names).toEqual([]);
+      await store.complete(first.claims[0] as (typeof first.claims)[0]);
+      const second = await names();
+      expect(second.names).toEqual(["long 2"]);
+      const failure = { error: "no", next: { kind: "later", afterMs: 0 } } as const;
+      await store.fail(second.claims[0] as (typeof first.claims)[0], failure);
+      expect((await names()).names).toEqual(["long 2"]);
+      await close();
+    });
+
     test("a prefix of its own keeps a store apart, and so does the client's", async () => {
       const clients = [new Redis({ path: server.path }), new Redis({ path: server.path, keyPrefix: "app:" })];
       const [plain, prefixed] = clients as [Redis, Redis];
