@@ -14,7 +14,7 @@ import knex from "knex";
 import { Kysely, PostgresDialect, sql as raw } from "kysely";
 import type pg from "pg";
 import { afterAll } from "vitest";
-import { createDatabase, createPool } from "../postgres.ts";
+import { createDatabase, createPool, type TestDatabase } from "../postgres.ts";
 import { createPrismaClient } from "./prisma-client.ts";
 import type { StoreFeatures, StoreWorld } from "./store-world.ts";
 
@@ -39,11 +39,12 @@ export interface PostgresWorld<Tx> extends StoreWorld<Tx> {
 export function openPostgres<Tx>(
   open: OpenLibrary<Tx>,
   features: StoreFeatures = { transactions: true, processes: false },
+  create: () => Promise<TestDatabase> = createDatabase,
 ): () => Promise<PostgresWorld<Tx>> {
   let opened: Promise<OpenedWorld<Tx>> | undefined;
   afterAll(async () => (await opened)?.closeForGood());
   return async () => {
-    opened ??= openWorld(open, features);
+    opened ??= openWorld(open, features, create);
     const { world } = await opened;
     await world.pool.query(
       "truncate posthorn_receiver.messages, posthorn_receiver.subjects, effects, broken restart identity",
@@ -57,8 +58,12 @@ interface OpenedWorld<Tx> {
   closeForGood(): Promise<void>;
 }
 
-async function openWorld<Tx>(open: OpenLibrary<Tx>, features: StoreFeatures): Promise<OpenedWorld<Tx>> {
-  const database = await createDatabase();
+async function openWorld<Tx>(
+  open: OpenLibrary<Tx>,
+  features: StoreFeatures,
+  create: () => Promise<TestDatabase>,
+): Promise<OpenedWorld<Tx>> {
+  const database = await create();
   const pool = createPool(database.connectionString);
   const library = await open(database.connectionString);
   await library.store.migrate();

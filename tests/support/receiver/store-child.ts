@@ -15,6 +15,11 @@ function answer(question: StoreCall): Promise<unknown> {
       return manyAtOnce(question.times, () => store.take(question.limit, question.terms)).then((some) =>
         some.flat(),
       );
+    case "work":
+      return manyAtOnce(question.times, async () => {
+        const work = async (tx: unknown) => await writeEffect?.(tx, question.effect);
+        return await store.transactions?.run(question.message, question.terms, work);
+      });
     case "work for ever":
       return new Promise((resolve, reject) => {
         const work = async (tx: unknown) => {

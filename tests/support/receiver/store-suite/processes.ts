@@ -46,6 +46,18 @@ export function processTests(current: () => StoreWorld, features: StoreFeatures)
 
   if (!features.transactions) return;
 
+  test("of fifty runs by two processes one works, and its effect is there once", async () => {
+    const { effects } = current();
+    await using first = await start();
+    await using second = await start();
+    const message = messageWith();
+    const runs = [first, second].map((child) => child.work(message, terms, "paid", 25));
+    const kinds = (await Promise.all(runs)).flat().map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "worked")).toHaveLength(1);
+    expect(kinds.filter((kind) => kind !== "worked" && kind !== "running" && kind !== "done")).toEqual([]);
+    expect(await effects?.read()).toEqual(["paid"]);
+  });
+
   test("a process killed in the middle of its transaction leaves nothing, and the next has its effect once", async () => {
     const { store, effects } = current();
     if (store.transactions === null || effects === undefined)

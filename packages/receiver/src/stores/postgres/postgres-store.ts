@@ -3,7 +3,7 @@ import type { Store } from "../../store.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";
-import { type PgClient, type PgPool, poolDatabase } from "./pool-database.ts";
+import { type ClientOf, type PgPool, poolDatabase } from "./pool-database.ts";
 import { withConflictsRetried } from "./retry-conflicts.ts";
 import { statementsIn } from "./statements.ts";
 import { transactionsOn } from "./transactions.ts";
@@ -16,17 +16,17 @@ export interface PostgresStoreOptions {
 /** How many times `take` looks on when everything it looked at has to wait for its subject. */
 const MAX_LOOKS = 50;
 
-export function postgresStore<Client extends PgClient>(
-  pool: PgPool<Client>,
-  options?: PostgresStoreOptions,
-): Store<Client>;
 export function postgresStore<Tx>(database: PostgresDatabase<Tx>, options?: PostgresStoreOptions): Store<Tx>;
+export function postgresStore<Pool extends PgPool>(
+  pool: Pool,
+  options?: PostgresStoreOptions,
+): Store<ClientOf<Pool>>;
 export function postgresStore(
   given: PgPool | PostgresDatabase<unknown>,
   { schema = DEFAULT_SCHEMA }: PostgresStoreOptions = {},
 ): Store<unknown> {
   checkSchema(schema);
-  const db: PostgresDatabase<unknown> = "transaction" in given ? given : poolDatabase(given);
+  const db = databaseOf(given);
   const statements = statementsIn(schema);
   const query: Query = (text, values) => withConflictsRetried(() => db.query(text, values));
 
@@ -53,4 +53,16 @@ export function postgresStore(
     },
     prune: (limit, { windowMs }) => statements.prune(query, limit, windowMs),
   };
+}
+
+function databaseOf(given: PgPool | PostgresDatabase<unknown>): PostgresDatabase<unknown> {
+  // Drizzle, Kysely and Knex have a `transaction` too, but no method `query`
+  if (typeof given?.query === "function") {
+    if ("transaction" in given) return given;
+    if ("connect" in given) return poolDatabase(given) as PostgresDatabase<unknown>;
+  }
+  throw new TypeError(
+    "postgresStore takes a Pool of pg, or one of drizzleDatabase(db, sql), kyselyDatabase(db), knexDatabase(knex) and " +
+      "prismaDatabase(prisma).",
+  );
 }

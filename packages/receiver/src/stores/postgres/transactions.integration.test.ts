@@ -257,15 +257,40 @@ function answeringNoCommit(client: pg.PoolClient, released: unknown[]) {
   };
 }
 
-test("while a claim is finished in its transaction its lease can be renewed, and nobody takes it though it ended", async () => {
-  const world = await byPg();
-  const { store } = world;
-  await store.accept(messageWith(), terms);
-  const [claim] = await store.take(1, terms);
-  if (claim === undefined) throw new Error("nothing taken");
-  const isDone = await transactionsOf(store).finish(claim, async () => {
-    expect(await store.renew(claim, 60_000)).toBe(true);
-    expect(await anotherStore(world).store.take(1, { ...terms, leaseMs: 0 })).toEqual([]);
+describe("while a worker finishes a message in its transaction", () => {
+  test("its lease can be renewed", async () => {
+    const { store } = await byPg();
+    await store.accept(messageWith(), terms);
+    const [claim] = await store.take(1, terms);
+    if (claim === undefined) throw new Error("nothing taken");
+    const isDone = await transactionsOf(store).finish(claim, async () => {
+      expect(await store.renew(claim, 60_000)).toBe(true);
+    });
+    expect(isDone).toBe(true);
   });
-  expect(isDone).toBe(true);
+
+  test("nobody takes, claims or waits for it, though its lease is over", async () => {
+    const world = await byPg();
+    const { store } = world;
+    const message = messageWith();
+    await store.accept(message, terms);
+    const [claim] = await store.take(1, { ...terms, leaseMs: 300 });
+    if (claim === undefined) throw new Error("nothing taken");
+    const isDone = await transactionsOf(store).finish(claim, async () => {
+      await expect.poll(() => isLeaseOver(world.pool)).toBe(true);
+      const other = anotherStore(world);
+      expect(await other.store.take(1, terms)).toEqual([]);
+      expect((await other.store.claim(message, terms)).kind).toBe("running");
+      expect((await other.transactions.run(message, terms, async () => {})).kind).toBe("running");
+      expect(await other.store.accept(message, terms)).toEqual({ kind: "waiting" });
+    });
+    expect(isDone).toBe(true);
+  });
 });
+
+async function isLeaseOver(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query(
+    "select ready_at < clock_timestamp() as over from posthorn_receiver.messages",
+  );
+  return rows[0].over;
+}

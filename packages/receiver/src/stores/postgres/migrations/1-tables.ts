@@ -11,7 +11,7 @@ create table posthorn_receiver.messages (
   ready_at timestamptz,
   token uuid,
   tries integer not null default 0,
-  -- it waits for another message of its subject, which wakes it when that is done before ready_at
+  -- it waits for another message of its subject, which wakes it
   parked boolean not null default false,
   -- a gap before it is waited for from here
   seen_at timestamptz,
@@ -30,9 +30,13 @@ create table posthorn_receiver.messages (
 create index messages_ready on posthorn_receiver.messages (ready_at)
   where body is not null and ready_at is not null;
 
--- the lowest sequence of a subject
-create index messages_subject on posthorn_receiver.messages (source, subject, sequence)
+-- what is due of a subject
+create index messages_subject on posthorn_receiver.messages (source, subject, ready_at)
   where body is not null and ready_at is not null and subject is not null;
+
+-- which of a subject is next
+create index messages_parked on posthorn_receiver.messages (source, subject, sequence)
+  where parked;
 
 -- list and count dead letters
 create index messages_dead on posthorn_receiver.messages (since, source, id)

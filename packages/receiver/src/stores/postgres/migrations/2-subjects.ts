@@ -87,7 +87,7 @@ begin
       lease_until = excluded.lease_until,
       touched_at = excluded.touched_at;
   if enter_subject.lease_end is null then
-    perform posthorn_receiver.wake_subject(enter_subject.source, enter_subject.subject);
+    perform posthorn_receiver.wake_subject(enter_subject.source, enter_subject.subject, clock_timestamp());
   end if;
 end
 $$;
@@ -113,31 +113,61 @@ begin
     and s.subject = leave_subject.subject
     and s.token = leave_subject.token;
   if found then
-    perform posthorn_receiver.wake_subject(leave_subject.source, leave_subject.subject);
+    perform posthorn_receiver.wake_subject(leave_subject.source, leave_subject.subject, clock_timestamp());
   end if;
 end
 $$;
 
--- The lowest sequence that was put aside need not wait any longer.
-create function posthorn_receiver.wake_subject(source text, subject text) returns void
+-- What is due of a subject waits for what has it, out of the way of others. The next in line is looked at when the lease
+-- ends, the rest when it is woken; the hour is for when nobody wakes it, because the guard is no longer used.
+create function posthorn_receiver.park_subject(source text, subject text, until timestamptz) returns void
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  moment timestamptz := clock_timestamp();
+begin
+  update posthorn_receiver.messages m
+  set (state, ready_at, token, tries, parked)
+    = row (
+      'waiting',
+      greatest(park_subject.until, moment + interval '1 hour'),
+      null,
+      posthorn_receiver.tries_of(m),
+      true
+    )
+  where m.ctid = any (array (
+    select d.ctid
+    from posthorn_receiver.messages d
+    where d.source = park_subject.source
+      and d.subject = park_subject.subject
+      and d.sequence is not null
+      and d.body is not null
+      and d.ready_at <= moment
+    limit 1000
+    for update skip locked
+  ));
+  perform posthorn_receiver.wake_subject(park_subject.source, park_subject.subject, park_subject.until);
+end
+$$;
+
+-- The next in line, which is the lowest sequence, is due at that moment.
+create function posthorn_receiver.wake_subject(source text, subject text, at timestamptz) returns void
 language plpgsql as $$
 #variable_conflict use_column
 begin
   update posthorn_receiver.messages m
-  set ready_at = least(m.ready_at, clock_timestamp()),
-      parked = false
-  where (m.source, m.id) = (
-    select p.source, p.id
-    from posthorn_receiver.messages p
-    where p.source = wake_subject.source
-      and p.subject = wake_subject.subject
-      and p.body is not null
-      and p.ready_at is not null
-      and p.parked
-    order by p.sequence
-    limit 1
-    for update skip locked
-  );
+  set ready_at = wake_subject.at
+  where m.ready_at > wake_subject.at
+    and (m.source, m.id) = (
+      select p.source, p.id
+      from posthorn_receiver.messages p
+      where p.source = wake_subject.source
+        and p.subject = wake_subject.subject
+        and p.parked
+      order by p.sequence
+      limit 1
+      for update skip locked
+    );
 end
 $$;
 `;

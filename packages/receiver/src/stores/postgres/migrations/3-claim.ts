@@ -60,6 +60,18 @@ begin
     return;
   end if;
 
+  if m.id is not null then
+    -- a worker may be finishing it in its transaction, though the lease is over
+    perform
+    from posthorn_receiver.messages k
+    where k.source = claim.source
+      and k.id = claim.id
+    for update skip locked;
+    if not found then
+      return;
+    end if;
+  end if;
+
   is_fresh := m.id is null or m.state = 'done';
   select g.verdict, g.until into verdict, until
   from posthorn_receiver.guard(
@@ -114,7 +126,7 @@ begin
     wait := 1000;
   elsif verdict = 'stale' then
     kind := 'stale';
-    perform posthorn_receiver.wake_subject(claim.source, claim.subject);
+    perform posthorn_receiver.wake_subject(claim.source, claim.subject, moment);
   elsif verdict = 'go' then
     kind := 'claimed';
     xid := pg_current_xact_id()::text;

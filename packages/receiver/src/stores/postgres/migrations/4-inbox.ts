@@ -126,9 +126,18 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   moment timestamptz := clock_timestamp();
+  until timestamptz;
   lowest text;
   started posthorn_receiver.messages;
 begin
+  -- first of all, because finding the lowest reads all that is due
+  select g.until into until
+  from posthorn_receiver.guard(start_lowest.source, start_lowest.subject, 0, moment, 0) g
+  where g.verdict = 'busy';
+  if found then
+    perform posthorn_receiver.park_subject(start_lowest.source, start_lowest.subject, until);
+    return null;
+  end if;
   for try in 1..200 loop
     select m.id into lowest
     from posthorn_receiver.messages m
@@ -155,7 +164,7 @@ begin
 end
 $$;
 
--- One locked message that is due: claimed, or done when stale, or put aside together with what else is due of its subject.
+-- One locked message that is due: claimed, or done when it is stale, or put aside.
 create function posthorn_receiver.start(
   source text, id text, lease_ms double precision, gap_wait_ms double precision
 ) returns posthorn_receiver.messages
@@ -175,40 +184,34 @@ begin
   select g.verdict, g.until into verdict, until
   from posthorn_receiver.guard(m.source, m.subject, m.sequence, m.seen_at, start.gap_wait_ms) g;
 
-  if verdict = 'stale' then
-    perform posthorn_receiver.set_done(m.source, m.id);
-    perform posthorn_receiver.wake_subject(m.source, m.subject);
+  if verdict = 'busy' then
+    perform posthorn_receiver.park_subject(m.source, m.subject, until);
     return null;
-  end if;
-  if verdict = 'go' then
-    update posthorn_receiver.messages k
-    set (state, since, ready_at, token, tries, parked)
-      = row ('running', moment, lease_end, gen_random_uuid(), posthorn_receiver.tries_of(k), false)
-    where k.source = m.source
-      and k.id = m.id
-    returning k.* into m;
-    perform posthorn_receiver.enter_subject(m.source, m.subject, m.sequence, start.gap_wait_ms, m.token, lease_end);
-    until := lease_end;
-  end if;
-  if start.gap_wait_ms is not null then
+  elsif verdict = 'gap' then
     update posthorn_receiver.messages k
     set (state, ready_at, token, tries, parked)
       = row ('waiting', until, null, posthorn_receiver.tries_of(k), true)
-    where k.ctid = any (array (
-      select p.ctid
-      from posthorn_receiver.messages p
-      where p.source = m.source
-        and p.subject = m.subject
-        and p.sequence is not null
-        and p.body is not null
-        and p.ready_at <= moment
-        -- the others have gaps of their own
-        and (verdict <> 'gap' or p.id = m.id)
-      limit 1000
-      for update skip locked
-    ));
+    where k.source = m.source
+      and k.id = m.id;
+    return null;
+  elsif verdict = 'stale' then
+    perform posthorn_receiver.set_done(m.source, m.id);
+    perform posthorn_receiver.wake_subject(m.source, m.subject, moment);
+    return null;
   end if;
-  return case when verdict = 'go' then m end;
+
+  update posthorn_receiver.messages k
+  set (state, since, ready_at, token, tries, parked)
+    = row ('running', moment, lease_end, gen_random_uuid(), posthorn_receiver.tries_of(k), false)
+  where k.source = m.source
+    and k.id = m.id
+  returning k.* into m;
+  if start.gap_wait_ms is not null and m.subject is not null and m.sequence is not null then
+    perform posthorn_receiver.enter_subject(
+      m.source, m.subject, m.sequence, start.gap_wait_ms, m.token, lease_end);
+    perform posthorn_receiver.park_subject(m.source, m.subject, lease_end);
+  end if;
+  return m;
 end
 $$;
 
