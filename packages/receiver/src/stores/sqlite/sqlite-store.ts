@@ -17,11 +17,11 @@ import { Connection, type SqliteConnection } from "./connection.ts";
 import { sqliteDeadLetters } from "./dead-letters.ts";
 import { type Decision, decideClaim, isForgotten, isRunning } from "./decide-claim.ts";
 import { InHand, inTransaction } from "./in-hand.ts";
+import { Inbox } from "./inbox.ts";
 import { type MessageRow, Messages } from "./messages.ts";
 import { migrate } from "./migrate.ts";
 import { prune } from "./prune.ts";
 import { Subjects } from "./subjects.ts";
-import { Inbox } from "./take.ts";
 import { DatabaseBusy, Turns } from "./turns.ts";
 
 export interface SqliteStoreOptions {
