@@ -4,7 +4,12 @@ import { openPool, openPostgres } from "../support/receiver/postgres-world.ts";
 import { receiverSuite } from "../support/receiver/receiver-suite.ts";
 import { openRedisWorld } from "../support/receiver/redis-world.ts";
 import { openSqliteWorld } from "../support/receiver/sqlite-world.ts";
-import { findRedisServer, type RedisServer, startRedisServer, withoutRedis } from "../support/redis-server.ts";
+import {
+  findRedisServer,
+  type RedisServer,
+  startRedisServer,
+  withoutRedis,
+} from "../support/redis-server.ts";
 
 const everyMode = ["transactional", "lease", "inbox"] as const;
 
