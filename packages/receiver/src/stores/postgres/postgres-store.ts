@@ -40,7 +40,7 @@ export function postgresStore(
     claim: (message, terms) => statements.claim(query, message, terms),
     renew: (claim, leaseMs) => statements.renew(query, claim, leaseMs),
     complete: async (claim) => (await statements.complete(query, claim)) !== null,
-    fail: ({ message, token }, failure) => statements.fail(query, message, token, failure),
+    fail: ({ message, token }, failure) => statements.fail(query, message, { token }, failure),
     transactions: transactionsOn({ ...db, query }, statements),
     accept: (message, terms) => statements.accept(query, message, terms),
     async take(limit, terms) {

@@ -67,7 +67,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     this.transactions = {
       run: (message, terms, work) => this.#run(db, message, terms, work),
       finish: (claim, work) => this.#finish(db, claim, work),
-      noteFailure: (message, failure) => this.#noteFailure(message, failure),
+      noteFailure: (message, failure, terms) => this.#noteFailure(message, failure, terms),
     };
   }
 
@@ -187,21 +187,21 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     return this.#inHand.during(claim.message, UNORDERED, () => this.#turns.transaction(workAndFinish));
   }
 
-  #noteFailure(message: Message, { error, next }: Failure): Promise<void> {
+  #noteFailure(message: Message, { error, next }: Failure, { windowMs }: AcceptTerms): Promise<boolean> {
     return this.#turns.transaction(() => {
       const now = Date.now();
-      const known = this.#messages.find(message);
-      const row = known && isForgotten(known, known.windowMs, now) ? null : known;
+      const row = this.#find(message, windowMs, now);
       const isOurs =
         row === null || row.state === "failed" || (row.state === "running" && !isRunning(row, now));
-      if (!isOurs) return;
+      if (!isOurs) return false;
       this.#messages.keep(message, {
         ...afterFailure(next, now),
         firstSeenAt: row?.firstSeenAt ?? now,
-        windowMs: known?.windowMs ?? NO_WINDOW_MS,
+        windowMs,
         tries: (row?.tries ?? 0) + 1,
         error,
       });
+      return true;
     });
   }
 
@@ -273,7 +273,6 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
 }
 
 /** Never forgotten: a failure that was noted does not tell the window. */
-const NO_WINDOW_MS = Number.MAX_SAFE_INTEGER;
 
 function newClaim(message: Message, known: MessageRow | null): Claim {
   const tries = (known?.tries ?? 0) + (known?.state === "running" ? 1 : 0);

@@ -220,6 +220,7 @@ $$;
 create function posthorn_receiver.fail(
   source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
   headers text, body bytea, token uuid, error text, state text, after_ms double precision,
+  window_ms double precision,
   out kept boolean
 )
 language plpgsql as $$
@@ -239,6 +240,9 @@ begin
     and k.id = fail.id
   for update;
   moment := clock_timestamp();
+  if m.state = 'done' and m.since <= moment - fail.window_ms * interval '1 millisecond' then
+    m := null;
+  end if;
   kept := case
     when fail.token is not null then m.token = fail.token and m.ready_at > moment
     else m.id is null or m.state = 'claimable' or (m.state = 'running' and m.ready_at <= moment)
@@ -261,10 +265,10 @@ begin
     fail.created_at, fail.headers, fail.body
   )
   on conflict (source, id) do update
-  set (state, since, ready_at, token, tries, parked, seen_at, error,
+  set (digest, state, since, ready_at, token, tries, parked, seen_at, error,
        type, subject, sequence, created_at, headers, body)
-    = (excluded.state, excluded.since, excluded.ready_at, null, excluded.tries, false, excluded.seen_at,
-       excluded.error, excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers,
+    = (excluded.digest, excluded.state, excluded.since, excluded.ready_at, null, excluded.tries, false,
+       excluded.seen_at, excluded.error, excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers,
        excluded.body);
   perform posthorn_receiver.leave_subject(fail.source, fail.subject, fail.sequence, fail.token, false);
 end
