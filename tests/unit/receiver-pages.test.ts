@@ -102,18 +102,6 @@ describe("the pages", () => {
     expect(listed(read("packages/receiver/README.md")).toSorted()).toEqual(points.toSorted());
   });
 
-  test.each([
-    ["receiver-postgres", "PostgresStoreOptions", "stores/postgres/postgres-store.ts"],
-    ["receiver-sqlite", "SqliteStoreOptions", "stores/sqlite/sqlite-store.ts"],
-    ["receiver-redis", "RedisStoreOptions", "stores/redis/redis-store.ts"],
-  ])("list every option of the store: %s", (page, options, path) => {
-    const [, table = ""] = read(`docs/reference/${page}.md`).split("| option | default | |");
-    const [own = ""] = table.split("\n\n");
-    const names = membersOfInterface(options, `packages/receiver/src/${path}`);
-    expect(names.length).toBeGreaterThan(0);
-    expect(listed(own).toSorted()).toEqual(names.toSorted());
-  });
-
   test("list what PostgreSQL can be reached by", () => {
     const text = read("docs/reference/receiver-postgres.md");
     for (const name of Object.keys(postgres)) expect(text).toContain(name);

@@ -21,6 +21,10 @@ test.each([
   expect(() => postgresStore(given as never)).toThrow(/kyselyDatabase\(db\)/);
 });
 
+test("a misspelt option is refused, and the right one named", () => {
+  expect(() => postgresStore(pool, { shema: "mine" } as object)).toThrow("Did you mean schema?");
+});
+
 test("a Client in place of a Pool is refused when it matters", async () => {
   const client = { query: () => {}, connect: async () => undefined };
   await expect(

@@ -1,4 +1,5 @@
 // The store in PostgreSQL, in tables of its own beside yours, so that a claim and your writes can be one commit.
+import { known } from "../../options.ts";
 import type { Store } from "../../store.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
 import { migrate } from "./migrate.ts";
@@ -13,6 +14,8 @@ export interface PostgresStoreOptions {
   readonly schema?: string;
 }
 
+export const postgresStoreOptionNames = ["schema"] as const satisfies (keyof PostgresStoreOptions)[];
+
 /** How many times `take` looks on when everything it looked at has to wait for its subject. */
 const MAX_LOOKS = 50;
 
@@ -23,8 +26,10 @@ export function postgresStore<Pool extends PgPool>(
 ): Store<ClientOf<Pool>>;
 export function postgresStore(
   given: PgPool | PostgresDatabase<unknown>,
-  { schema = DEFAULT_SCHEMA }: PostgresStoreOptions = {},
+  options: PostgresStoreOptions = {},
 ): Store<unknown> {
+  known("postgresStore", options, postgresStoreOptionNames);
+  const { schema = DEFAULT_SCHEMA } = options;
   checkSchema(schema);
   const db = databaseOf(given);
   const statements = statementsIn(schema);
@@ -35,7 +40,7 @@ export function postgresStore(
     claim: (message, terms) => statements.claim(query, message, terms),
     renew: (claim, leaseMs) => statements.renew(query, claim, leaseMs),
     complete: async (claim) => (await statements.complete(query, claim)) !== null,
-    fail: ({ message, token }, failure) => statements.fail(query, message, token, failure),
+    fail: ({ message, token }, failure) => statements.fail(query, message, { token }, failure),
     transactions: transactionsOn({ ...db, query }, statements),
     accept: (message, terms) => statements.accept(query, message, terms),
     async take(limit, terms) {
