@@ -1,5 +1,5 @@
 // The receiver's examples that need a database, run as they stand: what the guide and the reference show works when pasted.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -139,10 +139,25 @@ test("from-stripe.ts books what stripe-by-hand.ts only verifies", async () => {
   expect(await payments()).toEqual([{ event: "evt_1", data: { id: "in_1" } }]);
 });
 
+test("write-migrations.ts writes what makes the schema, and migrate() finds it done", async () => {
+  const folder = emptyFolder();
+  process.env.MIGRATIONS_FOLDER = folder;
+  await import("../../examples/receiver/write-migrations.ts");
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const own = createPool(database.connectionString);
+  onTestFinished(() => own.end());
+  const files = readdirSync(folder).toSorted();
+  expect(files.length).toBeGreaterThan(3);
+  for (const file of files) await own.query(readFileSync(join(folder, file), "utf8"));
+  const applied = "select version, applied_at from posthorn_receiver.versions";
+  const { rows } = await own.query(applied);
+  await postgresStore(own).migrate();
+  expect((await own.query(applied)).rows).toEqual(rows);
+});
+
 test("sqlite.ts books a payment once", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "posthorn-receiver-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  process.env.DATABASE_FILE = join(folder, "shop.db");
+  process.env.DATABASE_FILE = join(emptyFolder(), "shop.db");
   const { POST } = await import("../../examples/receiver/sqlite.ts");
   const attempts = await createSender({ secret, receive: POST }).duplicate(order);
   expect(attempts.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true]);
@@ -159,6 +174,12 @@ test.skipIf(program === null)(`redis.ts knows a duplicate (${withoutRedis})`, as
   const attempts = await createSender({ secret, receive: receiver.fetch }).duplicate(order);
   expect(attempts.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true]);
 });
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "posthorn-receiver-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 /** Sends over a connection what the sender made. */
 async function serving(app: RequestListener): Promise<Receive> {
