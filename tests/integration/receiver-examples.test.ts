@@ -11,7 +11,7 @@ import {
   type SenderOptions,
   signedRequest,
 } from "@posthorn/receiver/testing";
-import { generateSecret } from "@posthorn/wire";
+import { formatId, generateSecret, uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createDatabase, createPool } from "../support/postgres.ts";
@@ -86,6 +86,29 @@ describe("what the guide begins with", () => {
     expect((await sender.late(order)).status).toBe(401);
   });
 });
+
+test("a duplicate while the first still works is acknowledged by hand, and told to come again by the kit", async () => {
+  const { app: byHand } = await import("../../examples/receiver/by-hand.ts");
+  const { app } = await import("../../examples/receiver/express-postgres.ts");
+  expect(await duplicateOfWhatRuns(await serving(byHand))).toMatchObject({ status: 200 });
+  expect(await duplicateOfWhatRuns(await serving(app))).toMatchObject({ status: 409, retryAfterSeconds: 1 });
+});
+
+async function duplicateOfWhatRuns(receive: Receive) {
+  const sender = createSender({ secret, receive });
+  const event = { ...order, id: formatId("evt", uuidv7()) };
+  const holder = await pool.connect();
+  await holder.query("begin; lock table payments");
+  const first = sender.send(event);
+  const waiting =
+    "select count(*)::integer as count from pg_locks where not granted and relation = 'payments'::regclass";
+  await expect.poll(async () => (await pool.query(waiting)).rows[0].count).toBe(1);
+  const second = await sender.send(event);
+  await holder.query("rollback");
+  holder.release();
+  expect((await first).status).toBe(200);
+  return second;
+}
 
 test("lease.ts sends one mail for an order", async () => {
   const { receiver } = await import("../../examples/receiver/lease.ts");
