@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createReceiver, posthorn } from "@posthorn/receiver";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import {
   createSender,
@@ -109,6 +110,22 @@ async function duplicateOfWhatRuns(receive: Receive) {
   expect((await first).status).toBe(200);
   return second;
 }
+
+test("who forgot to migrate hears 503, and reads in onFailure what the guide says", async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const empty = createPool(database.connectionString);
+  onTestFinished(() => empty.end());
+  const errors: unknown[] = [];
+  const receiver = createReceiver({
+    sources: [posthorn({ secrets: [secret] })],
+    store: postgresStore(empty),
+    onFailure: ({ error }) => errors.push(error),
+  });
+  receiver.fallback(() => {});
+  expect((await receiver.fetch(await signedRequest({ secret, ...order }))).status).toBe(503);
+  expect(String(errors[0])).toContain('schema "posthorn_receiver" does not exist');
+});
 
 test("lease.ts sends one mail for an order", async () => {
   const { receiver } = await import("../../examples/receiver/lease.ts");
