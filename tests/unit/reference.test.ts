@@ -185,7 +185,7 @@ describe("the reference", () => {
   });
 });
 
-test.each(["wire", "posthorn", "client", "server"])(
+test.each(["wire", "receiver", "posthorn", "client", "server"])(
   "the package %s carries a README and the license",
   (folder) => {
     const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");

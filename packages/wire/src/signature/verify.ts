@@ -5,7 +5,7 @@ import { type HeaderSource, malformed, readSignature } from "./read-signature.ts
 import type { Scheme, SignedMessage } from "./scheme.ts";
 import { schemeNamed } from "./schemes.ts";
 import { readTimeMs, timeProblem } from "./time.ts";
-import { equalInConstantTime, matchesAny, signedContents, verifyingKey } from "./web-crypto.ts";
+import { equalInConstantTime, type Key, matchesAny, signedContents, verifyingKey } from "./web-crypto.ts";
 
 export interface VerifyInput {
   readonly scheme: Scheme | string;
@@ -74,8 +74,8 @@ export async function verify(input: VerifyInput): Promise<VerifyResult> {
   return untimely(signedAtMs, tolerance, input.now ?? new Date()) ?? { ok: true };
 }
 
-async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<CryptoKey[]> {
-  const keys: CryptoKey[] = [];
+async function usableKeys(scheme: Scheme, secrets: readonly string[]): Promise<Key[]> {
+  const keys: Key[] = [];
   for (const secret of secrets) {
     const key = await verifyingKey(scheme, secret);
     if (key !== null) keys.push(key);

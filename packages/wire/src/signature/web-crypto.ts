@@ -4,6 +4,9 @@ import type { Scheme, SignedMessage, SignedPart } from "./scheme.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** Not by the name that browsers' types have for it: Node's, without them, have none. */
+export type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
 const HMAC = {
   "hmac-sha256": { name: "HMAC", hash: "SHA-256" },
   "hmac-sha1": { name: "HMAC", hash: "SHA-1" },
@@ -13,16 +16,16 @@ const encoder = new TextEncoder();
 const PKCS8_HEAD = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
 /** Null when the secret is not one that this scheme signs with. */
-export function signingKey(scheme: Scheme, secret: string): Promise<CryptoKey | null> {
+export function signingKey(scheme: Scheme, secret: string): Promise<Key | null> {
   return keyFor(scheme, secret, "sign");
 }
 
 /** Null when the secret is not one that this scheme verifies with. */
-export function verifyingKey(scheme: Scheme, secret: string): Promise<CryptoKey | null> {
+export function verifyingKey(scheme: Scheme, secret: string): Promise<Key | null> {
   return keyFor(scheme, secret, "verify");
 }
 
-export async function signBytes(scheme: Scheme, key: CryptoKey, content: Bytes): Promise<Bytes> {
+export async function signBytes(scheme: Scheme, key: Key, content: Bytes): Promise<Bytes> {
   const algorithm = scheme.algorithm === "ed25519" ? "Ed25519" : "HMAC";
   return new Uint8Array(await crypto.subtle.sign(algorithm, key, content));
 }
@@ -30,7 +33,7 @@ export async function signBytes(scheme: Scheme, key: CryptoKey, content: Bytes):
 /** True when one of the signatures is that of the content under the key. */
 export async function matchesAny(
   scheme: Scheme,
-  key: CryptoKey,
+  key: Key,
   content: Bytes,
   signatures: readonly Bytes[],
 ): Promise<boolean> {
@@ -71,9 +74,9 @@ function joinParts(parts: readonly SignedPart[]): Bytes {
 // Importing a key costs three times the HMAC of 1 KB. Secrets come from settings, not from requests, so that a
 // receiver holds a handful; the bound is for a process that serves many.
 const MAX_KEYS_OF_A_KIND = 1_000;
-const imported = new Map<string, Map<string, CryptoKey | null>>();
+const imported = new Map<string, Map<string, Key | null>>();
 
-async function keyFor(scheme: Scheme, secret: string, use: "sign" | "verify"): Promise<CryptoKey | null> {
+async function keyFor(scheme: Scheme, secret: string, use: "sign" | "verify"): Promise<Key | null> {
   const kind = `${scheme.algorithm} ${scheme.key} ${use}`;
   let keys = imported.get(kind);
   if (keys === undefined) {
@@ -88,7 +91,7 @@ async function keyFor(scheme: Scheme, secret: string, use: "sign" | "verify"): P
   return key;
 }
 
-async function importKey(scheme: Scheme, secret: string, use: "sign" | "verify"): Promise<CryptoKey | null> {
+async function importKey(scheme: Scheme, secret: string, use: "sign" | "verify"): Promise<Key | null> {
   const bytes = (use === "sign" ? signingKeyBytes : verifyingKeyBytes)(scheme.key, secret);
   if (bytes === null) return null;
   if (scheme.algorithm !== "ed25519") {

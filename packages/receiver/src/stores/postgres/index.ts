@@ -6,4 +6,9 @@ export { kyselyDatabase } from "./kysely.ts";
 export { type Migration, migrations } from "./migrations.ts";
 export type { ClientOf, PgClient, PgPool } from "./pool-database.ts";
 export { type PostgresStoreOptions, postgresStore } from "./postgres-store.ts";
-export { type PrismaExecutor, type PrismaTransactionOptions, prismaDatabase } from "./prisma.ts";
+export {
+  type PrismaExecutor,
+  type PrismaLike,
+  type PrismaTransactionOptions,
+  prismaDatabase,
+} from "./prisma.ts";
