@@ -1,5 +1,6 @@
 // A process of the benchmark's own: started from one file, asked by messages, and gone when its parent is.
 import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { nodeFlags } from "./node-flags.ts";
 
@@ -21,10 +22,10 @@ export class Helper {
   >();
   #asked = 0;
 
-  constructor(file: string) {
+  constructor(file: string, flags: readonly string[] = []) {
     this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), {
       serialization: "advanced",
-      execArgv: [...process.execArgv, ...nodeFlags],
+      execArgv: [...process.execArgv, ...nodeFlags, ...flags],
     });
     this.#child.on("message", (answer: Answer) => this.#hear(answer));
     this.#child.on("exit", (code) => {
@@ -44,6 +45,14 @@ export class Helper {
       this.#child.send(question);
     });
     return result as Result;
+  }
+
+  /** As it likes, so that it can write a profile. */
+  async end(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
+    const ended = once(this.#child, "exit");
+    this.#child.disconnect();
+    await ended;
   }
 
   stop(): void {

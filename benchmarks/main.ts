@@ -5,6 +5,7 @@ import { compareLists } from "./lists.ts";
 import { type Measurement, measure, medianOf, type Workload } from "./measure.ts";
 import { type Plan, readPlan } from "./options.ts";
 import { fetchMs, type MemoryFigures, owe, prepareOwed, workOnOwed } from "./owed.ts";
+import { compareReceivers, type ReceivingFigures } from "./receiving.ts";
 import { type Subject, startCeiling, startPosthorn } from "./subject.ts";
 import { machineLine, milliseconds, orDash, renderTable, whole } from "./table.ts";
 import { afterOutage, type BlackHoleFigures, besideBlackHole, withSlowReceivers } from "./trouble.ts";
@@ -26,7 +27,10 @@ delivery. The ceiling does only: receive, one batched insert, signed POST, one b
 of the machine that processes outside the benchmark took in a row's worst run; above a few per cent, neither the speeds nor
 their ratio to the ceiling can be relied on: run it again on a quiet machine.
 Aims on 2 cores: 8,000/s single, 15,000/s in batches, p50 ≤ 3 ms, 0.70 of the ceiling, less than 300 MB with 1,000,000 owed,
-a page of a list within 50 ms at 1,000,000 and 3 times what it takes at 1,000.`;
+a page of a list within 50 ms at 1,000,000 and 3 times what it takes at 1,000.
+Receiving: the same signed 1 KB requests on Node's http, 64 connections, each with an id of its own and one insert as its
+effect. By hand means node:crypto and begin, insert on conflict do nothing, insert, commit. Lease mode commits three times.
+Aims: 0.80 of the one by hand in transactional mode, with memory 0.50 of the bare handler.`;
 
 const plan = readPlan(process.argv.slice(2));
 if (plan !== null) await run(plan);
@@ -49,6 +53,7 @@ async function run(plan: Plan): Promise<void> {
       await backlogTable(world, plan),
       await listsTable(world, plan),
       await troubleTable(world, plan),
+      await receivingTable(world, plan),
     ];
     for (const table of tables) if (table !== null) console.log(`\n${table}`);
     console.log(`\n${legend}\n${machineLine(world.postgresVersion)}`);
@@ -256,6 +261,40 @@ function holeRows({ quiet, beside }: BlackHoleFigures, hole: number): string[][]
     ["healthy endpoints at 1,000/s, sent→arrival p50 / p99", shown(quiet)],
     [`  beside a black hole with ${whole(hole)} owed`, shown(beside)],
     ["  p99 against the quiet run (aim: at most 2)", ratio.toFixed(2)],
+  ];
+}
+
+// ── the other side ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function receivingTable(world: World, plan: Plan): Promise<string | null> {
+  if (!plan.parts.has("receiving")) return null;
+  const figures = await compareReceivers(world, plan, (title, perSecond) =>
+    progress(`${title}: ${whole(perSecond)}/s`),
+  );
+  const head = [
+    "receiving",
+    "requests/s",
+    "statements",
+    "Node µs",
+    "PG µs",
+    "of bare",
+    "of by hand",
+    "others' load",
+  ];
+  return renderTable(head, figures.map(receivingRow));
+}
+
+function receivingRow(figures: ReceivingFigures): string[] {
+  const share = (value: number | null): string => (value === null ? "" : value.toFixed(2));
+  return [
+    figures.title,
+    whole(figures.perSecond),
+    figures.statements.toFixed(1),
+    orDash(figures.nodeMicros, whole),
+    orDash(figures.postgresMicros, whole),
+    share(figures.ofBare),
+    share(figures.ofByHand),
+    orDash(figures.foreignShare, (value) => `${Math.round(value * 100)} %`),
   ];
 }
 

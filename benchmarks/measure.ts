@@ -95,7 +95,7 @@ function checkNothingLost({ accepted }: LoadResult, { count, duplicates }: Arriv
   if (duplicates > 0) console.error(`${duplicates} of ${accepted} deliveries arrived twice.`);
 }
 
-interface Counters {
+export interface Counters {
   readonly statements: number;
   readonly walBytes: number;
   readonly nodeMs: number | null;
@@ -106,7 +106,10 @@ interface Counters {
   readonly at: number;
 }
 
-async function readCounters({ sql, postmasterPid }: World, { database, pid }: Subject): Promise<Counters> {
+export async function readCounters(
+  { sql, postmasterPid }: World,
+  { database, pid }: Pick<Subject, "database" | "pid">,
+): Promise<Counters> {
   const { rows } = await sql.query<{ statements: number; wal_bytes: number }>(
     `select
        (
@@ -129,14 +132,14 @@ async function readCounters({ sql, postmasterPid }: World, { database, pid }: Su
   };
 }
 
-function foreignShare(before: Counters, after: Counters): number | null {
+export function foreignShare(before: Counters, after: Counters): number | null {
   if (before.ownMs === null || after.ownMs === null) return null;
   const ownMs = after.ownMs - before.ownMs + (after.postgresMs ?? 0) - (before.postgresMs ?? 0);
   const allMs = (after.at - before.at) * cpus().length;
   return Math.max(0, after.busyMs - before.busyMs - ownMs) / allMs;
 }
 
-function perDelivery(after: number | null, before: number | null, deliveries: number): number | null {
+export function perDelivery(after: number | null, before: number | null, deliveries: number): number | null {
   return after === null || before === null ? null : ((after - before) * 1000) / deliveries;
 }
 

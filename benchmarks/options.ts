@@ -13,6 +13,7 @@ export const parts = [
   "hole",
   "slow",
   "outage",
+  "receiving",
 ] as const;
 export type Part = (typeof parts)[number];
 

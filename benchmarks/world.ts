@@ -91,8 +91,8 @@ export class World {
     return server;
   }
 
-  startHelper(file: string): Helper {
-    const helper = new Helper(file);
+  startHelper(file: string, flags: readonly string[] = []): Helper {
+    const helper = new Helper(file, flags);
     this.#helpers.push(helper);
     return helper;
   }

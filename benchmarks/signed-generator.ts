@@ -1,0 +1,135 @@
+// The lean sender: requests as Posthorn makes them, each with an id of its own, built and signed before the clock runs.
+// Each connection has one in the air.
+import { createHmac, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { envelope, formatId, uuidv7 } from "@posthorn/wire";
+import { answerParent } from "./helper.ts";
+import { monotonicMs } from "./monotonic.ts";
+import { eventData, tenantOf, typeOf } from "./workload.ts";
+
+export interface SignedLoad {
+  readonly port: number;
+  readonly connections: number;
+  /** Whichever comes first ends it: the time, or the last of the requests. */
+  readonly durationMs: number;
+}
+
+export interface SignedResult {
+  /** Requests answered with 200. */
+  readonly answered: number;
+  readonly elapsedMs: number;
+}
+
+let requests: Buffer[] = [];
+
+answerParent({
+  /** Forgets those so far. */
+  sign: ({ count, secret }: { count: number; secret: string }) => {
+    const key = Buffer.from(secret.slice("whsec_".length), "base64");
+    requests = Array.from({ length: count }, (_, number) => signedRequest(number, key));
+  },
+  /** Keeps only the first so many, to send them again. */
+  keep: (count: number) => {
+    requests = requests.slice(0, count);
+  },
+  run,
+});
+
+function signedRequest(number: number, key: Buffer): Buffer {
+  const uuid = uuidv7();
+  const id = formatId("evt", uuid);
+  const createdAt = new Date();
+  const timestamp = Math.floor(createdAt.getTime() / 1000);
+  const body = envelope({
+    id: uuid,
+    type: typeOf(number),
+    apiVersion: "1",
+    createdAt,
+    tenant: tenantOf(0),
+    subject: null,
+    sequence: null,
+    payload: Buffer.from(eventData(number)),
+  });
+  const signed = (head: string) => createHmac("sha256", key).update(head).update(body);
+  const head = [
+    "POST /webhooks HTTP/1.1",
+    "Host: 127.0.0.1",
+    "User-Agent: Posthorn/1",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    `X-Webhook-Id: ${id}`,
+    `X-Webhook-Event: ${typeOf(number)}`,
+    `X-Webhook-Delivery-Id: ${formatId("dlv", randomUUID())}`,
+    "X-Webhook-Attempt: 1",
+    `X-Webhook-Timestamp: ${timestamp}`,
+    `X-Webhook-Signature: t=${timestamp},v1=${signed(`${timestamp}.`).digest("hex")}`,
+    `webhook-id: ${id}`,
+    `webhook-timestamp: ${timestamp}`,
+    `webhook-signature: v1,${signed(`${id}.${timestamp}.`).digest("base64")}`,
+  ];
+  return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body]);
+}
+
+async function run({ port, connections, durationMs }: SignedLoad): Promise<SignedResult> {
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
+  const startedAt = monotonicMs();
+  const endsAt = startedAt + durationMs;
+  let next = 0;
+  let answered = 0;
+  try {
+    await Promise.all(
+      sockets.map(async (socket) => {
+        const answers = answersOn(socket);
+        while (next < requests.length && monotonicMs() < endsAt) {
+          socket.write(requests[next++] as Buffer);
+          await answers.next();
+          answered += 1;
+        }
+      }),
+    );
+    return { answered, elapsedMs: monotonicMs() - startedAt };
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect({ host: "127.0.0.1", port, noDelay: true });
+  await once(socket, "connect");
+  return socket;
+}
+
+const okLine = "HTTP/1.1 200 ";
+const endOfHead = "\r\n\r\n";
+
+/** Each is short enough to come in one or two pieces. Whatever is not 200 ends the run. */
+function answersOn(socket: Socket): { next(): Promise<void> } {
+  let text = "";
+  let resolve: () => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  socket.on("error", (error) => reject(error));
+  socket.on("close", () => reject(new Error("The receiver closed a connection.")));
+  socket.on("data", (chunk) => {
+    text += chunk.toString("latin1");
+    const head = text.indexOf(endOfHead);
+    if (head === -1 || text.length < head + endOfHead.length + lengthIn(text)) return;
+    const isOk = text.startsWith(okLine);
+    const answer = text;
+    text = "";
+    if (isOk) resolve();
+    else reject(new Error(`The receiver answered: ${answer.slice(0, 1_000)}`));
+  });
+  return {
+    next: () =>
+      new Promise((done, failed) => {
+        resolve = done;
+        reject = failed;
+      }),
+  };
+}
+
+function lengthIn(answer: string): number {
+  const [, length = "0"] = /content-length: (\d+)/i.exec(answer) ?? [];
+  return Number(length);
+}
