@@ -1,6 +1,7 @@
 // What npm would publish, unpacked into a project of its own: it runs from dist there, and from src only here.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -25,6 +26,9 @@ const packages = {
   "@posthorn/server": "server",
 };
 const names = Object.keys(packages);
+/** What receiver-user/transactions.ts hands to the receiver. */
+const receiverLibraries = ["drizzle-orm", "express", "ioredis", "knex", "kysely", "pg", "zod"];
+const typesBeside = ["@types/express", "@types/pg"];
 
 describe("packed and installed elsewhere", () => {
   let project: string;
@@ -42,10 +46,10 @@ describe("packed and installed elsewhere", () => {
     expect(exports.length).toBeGreaterThan(0);
   });
 
-  test("posthorn/testing loads, from its dist", () => {
-    expect(load("posthorn/testing", project).resolved).toMatch(
-      /node_modules\/posthorn\/dist\/testing\/index\.js$/,
-    );
+  test.each(furtherEntryPoints())("%s loads, from its dist", (specifier) => {
+    const { resolved, exports } = load(specifier, project);
+    expect(resolved).toMatch(/node_modules\/(@posthorn\/)?\w+\/dist\/[\w/-]+\.js$/);
+    expect(exports.length).toBeGreaterThan(0);
   });
 
   test("the posthorn command answers", () => {
@@ -60,6 +64,66 @@ describe("packed and installed elsewhere", () => {
     expect(files).toContain("src/index.ts");
     expect(files.filter((file) => /\.test\.|tsbuildinfo/.test(file))).toEqual([]);
   });
+});
+
+describe("a program that receives, with @posthorn/wire and @posthorn/receiver alone", () => {
+  let project: string;
+
+  beforeAll(() => {
+    project = mkdtempSync(join(tmpdir(), "posthorn-receiver-"));
+    for (const name of ["@posthorn/wire", "@posthorn/receiver"] as const) {
+      install(name, pack(packages[name], project), project);
+    }
+    for (const library of ["@types/node", ...typesBeside, ...receiverLibraries]) link(library, project);
+    cpSync(fileURLToPath(new URL("./receiver-user", import.meta.url)), project, { recursive: true });
+    writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }));
+  });
+  afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+  test.each([
+    { module: "nodenext", moduleResolution: "nodenext" },
+    { module: "esnext", moduleResolution: "bundler" },
+  ])("type-checks strictly with $moduleResolution, and runs", (resolution) => {
+    // our declarations are checked too; those of some libraries would not pass
+    compile("entry-points.ts", { ...resolution, skipLibCheck: false });
+    compile("edge.ts", { ...resolution, skipLibCheck: false, lib: ["es2023", "dom"], types: [] });
+    compile("transactions.ts", { ...resolution, skipLibCheck: true });
+    const { statuses, totals, handlers, stores } = JSON.parse(
+      run("entry-points.js").split("\n").at(-2) as string,
+    );
+    expect(statuses).toEqual([200, 200, 200]);
+    expect(totals).toEqual([12]);
+    expect(handlers).toEqual(Array.from({ length: 6 }, () => "function"));
+    expect(stores).toEqual([1, "function", "function", expect.any(Number)]);
+    expect(run("transactions.js")).toBe("made\n");
+  });
+
+  function compile(file: string, options: Record<string, unknown>): void {
+    const config = {
+      compilerOptions: {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        verbatimModuleSyntax: true,
+        target: "es2023",
+        lib: ["es2023"],
+        types: ["node"],
+        rootDir: ".",
+        ...options,
+      },
+      files: [file],
+    };
+    writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", "."], {
+      cwd: project,
+      encoding: "utf8",
+    });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+  }
+
+  const run = (file: string): string =>
+    execFileSync(process.execPath, [file], { cwd: project, encoding: "utf8" });
 });
 
 describe("in this workspace", () => {
@@ -106,12 +170,25 @@ function linkDependencies(project: string): void {
     const manifest = JSON.parse(readFileSync(join(project, "node_modules", name, "package.json"), "utf8"));
     for (const dependency of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
       if (names.includes(dependency)) continue;
-      const link = join(project, "node_modules", dependency);
-      mkdirSync(dirname(link), { recursive: true });
-      rmSync(link, { force: true });
-      symlinkSync(join(root, "node_modules", dependency), link);
+      link(dependency, project);
     }
   }
+}
+
+function link(name: string, project: string): void {
+  const path = join(project, "node_modules", name);
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(path, { force: true });
+  symlinkSync(join(root, "node_modules", name), path);
+}
+
+/** `posthorn/testing`, `@posthorn/receiver/postgres`, … */
+function furtherEntryPoints(): string[] {
+  return Object.entries(packages).flatMap(([name, folder]) => {
+    const { exports } = JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"));
+    const further = Object.keys(exports).filter((point) => point !== "." && point !== "./package.json");
+    return further.map((point) => name + point.slice(1));
+  });
 }
 
 function load(specifier: string, project: string): { resolved: string; exports: string[] } {

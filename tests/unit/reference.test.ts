@@ -19,6 +19,9 @@ import { metricDefinitions } from "../../packages/posthorn/src/observe/metrics.t
 import { RETRY_PRESETS } from "../../packages/posthorn/src/settle/retry-schedule.ts";
 import { OUTCOME_STATUS } from "../../packages/receiver/src/answers.ts";
 import { optionNames as receiverOptionNames } from "../../packages/receiver/src/options.ts";
+import { postgresStoreOptionNames } from "../../packages/receiver/src/stores/postgres/postgres-store.ts";
+import { redisStoreOptionNames } from "../../packages/receiver/src/stores/redis/redis-store.ts";
+import { sqliteStoreOptionNames } from "../../packages/receiver/src/stores/sqlite/sqlite-store.ts";
 import { routesOf } from "../../packages/server/src/api/handler.ts";
 import { httpErrorRegistry } from "../../packages/server/src/api/http-error.ts";
 import { Sink } from "../../packages/server/src/api/sink.ts";
@@ -109,6 +112,12 @@ describe("the reference", () => {
     expect(listed(table).toSorted()).toEqual([...optionNames].toSorted());
   });
 
+  test("lists every option of the receiver's stores", () => {
+    expect(listed(page("receiver-postgres"))).toEqual(expect.arrayContaining([...postgresStoreOptionNames]));
+    expect(listed(page("receiver-redis"))).toEqual(expect.arrayContaining([...redisStoreOptionNames]));
+    expect(listed(page("receiver-sqlite"))).toEqual([...sqliteStoreOptionNames]);
+  });
+
   test("lists every option and answer of the receiver", () => {
     const [, options = ""] = page("receiver").split("## Options");
     const [table = "", rest = ""] = options.split("## Handlers");
@@ -176,7 +185,7 @@ describe("the reference", () => {
   });
 });
 
-test.each(["wire", "posthorn", "client", "server"])(
+test.each(["wire", "receiver", "posthorn", "client", "server"])(
   "the package %s carries a README and the license",
   (folder) => {
     const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");

@@ -20,7 +20,7 @@ export function checkMethod(
   const isAllowed = origin !== null && (allowedOrigins.includes("*") || allowedOrigins.includes(origin));
   if (!isAllowed) {
     const refusal = answer(403, { error: "This origin may not send here." }, { allow: "POST" });
-    return new Refused(refusal, "method", `A handshake of the origin ${String(origin).slice(0, 253)}.`);
+    return new Refused(refusal, "handshake", `A handshake of the origin ${String(origin).slice(0, 253)}.`);
   }
   return {
     status: 204,

@@ -22,6 +22,7 @@ export interface RefusedRequest {
   readonly reason:
     | RefusalReason
     | "method"
+    | "handshake"
     | "too_large"
     | "encoded"
     | "unreadable"

@@ -202,10 +202,12 @@ test("now and then it forgets what is past the window, in every mode", async () 
   }
 });
 
-test("prune() forgets the same when it is called", async () => {
+test("prune() forgets the same when it is called, however much it is", async () => {
   const { receiver, memory } = open();
-  for (const message of times(3, () => messageWith())) await memory.complete(await claimed(memory, message));
+  for (const message of times(1_001, () => messageWith())) {
+    await memory.complete(await claimed(memory, message));
+  }
   expect(await receiver.prune()).toBe(0);
   vi.setSystemTime(Date.now() + WINDOW_MS);
-  expect(await receiver.prune()).toBe(3);
+  expect(await receiver.prune()).toBe(1_001);
 });

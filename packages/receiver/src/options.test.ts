@@ -80,12 +80,14 @@ test.each<[what: string, secrets: readonly (string | undefined)[], message: stri
   ["none", [], "posthorn() needs `secrets`: a list of at least one."],
   ["an environment variable that is not set", [undefined], "secrets[0] of posthorn() is missing."],
   ["an empty one", [secret, ""], "secrets[1] of posthorn() is missing."],
+  ["plain text", ["secret"], "secrets[0] of posthorn() should be whsec_ and the base64"],
+  ["one that was cut off", [secret, "whsec_x"], "secrets[1] of posthorn() should be whsec_ and the base64"],
 ])("of secrets, %s is refused when the program starts", (_, secrets, message) => {
   expect(() => posthorn({ secrets })).toThrow(message);
 });
 
 test("a secret that no scheme can use is refused when the program starts", () => {
-  expect(() => standardWebhooks({ secrets: ["plain text"] })).toThrow(
-    "None of the secrets of standardWebhooks()",
-  );
+  expect(() => standardWebhooks({ secrets: ["plain text"] })).toThrow("secrets[0] of standardWebhooks()");
+  const schemes = ["standard-webhooks-v1a"];
+  expect(() => posthorn({ secrets: [secret], schemes })).toThrow("None of the secrets of posthorn()");
 });

@@ -172,7 +172,7 @@ export function known(what: string, given: object, names: readonly string[]): vo
   }
 }
 
-function whole(name: string, value: number, least: number, most: number): number {
+export function whole(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw new RangeError(`${name} is a whole number from ${least} to ${most}, not ${String(value)}.`);
 }

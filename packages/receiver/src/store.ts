@@ -123,8 +123,8 @@ export interface Transactions<Tx> {
   run(message: Message, terms: ClaimTerms, work: (tx: Tx, claim: Claim) => Promise<void>): Promise<RunResult>;
   /** For what `take` claimed: work and done mark in one transaction. False: the lease was lost, and all is undone. */
   finish(claim: Claim, work: (tx: Tx) => Promise<void>): Promise<boolean>;
-  /** After `run` threw. Leaves a message that is done, or claimed by another since, alone. */
-  noteFailure(message: Message, failure: Failure): Promise<void>;
+  /** After `run` threw. False: it is done within the window, or claimed by another since, and nothing was written. */
+  noteFailure(message: Message, failure: Failure, terms: AcceptTerms): Promise<boolean>;
 }
 
 export type RunResult = { readonly kind: "worked" } | Exclude<ClaimResult, { kind: "claimed" }>;

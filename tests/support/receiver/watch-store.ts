@@ -5,13 +5,14 @@ export interface WatchedStore<Tx> {
   readonly store: Store<Tx>;
   /** Names of the methods called, in order. */
   readonly calls: string[];
-  /** What every method throws from now on; null: it is back. */
-  failWith(error: Error | null): void;
+  /** What every method, or these alone, throws from now on; null: it is back. */
+  failWith(error: Error | null, methods?: readonly string[]): void;
 }
 
 export function watchStore<Tx>(store: Store<Tx>): WatchedStore<Tx> {
   const calls: string[] = [];
   let failure: Error | null = null;
+  let failing: readonly string[] | undefined;
   const watched = <Part extends object>(part: Part): Part =>
     new Proxy(part, {
       get(target, name) {
@@ -20,7 +21,7 @@ export function watchStore<Tx>(store: Store<Tx>): WatchedStore<Tx> {
         if (typeof value !== "function") return value;
         return async (...args: unknown[]) => {
           calls.push(String(name));
-          if (failure !== null) throw failure;
+          if (failure !== null && (failing?.includes(String(name)) ?? true)) throw failure;
           return value.apply(target, args);
         };
       },
@@ -28,8 +29,9 @@ export function watchStore<Tx>(store: Store<Tx>): WatchedStore<Tx> {
   return {
     store: watched(store),
     calls,
-    failWith: (error) => {
+    failWith: (error, methods) => {
       failure = error;
+      failing = methods;
     },
   };
 }

@@ -30,7 +30,11 @@ export async function handleInTransaction<Tx>(
     const { tries } = begun as { readonly tries: number };
     const policy: FailurePolicy = { afterTries: settings.afterTries, delayMs: null };
     const { failure, outcome } = decideFailure(error, tries, policy);
-    await transactions.noteFailure(message, failure).finally(() => tell.failure(message, error, tries + 1));
+    const isNoted = await transactions
+      .noteFailure(message, failure, settings.terms)
+      .finally(() => tell.failure(message, error, tries + 1));
+    // Done or taken by another since: the next delivery hears what came of it.
+    if (!isNoted) return { kind: "running", retryAfterMs: 1_000 };
     if (failure.next.kind === "dead") tell.dead(message, error, tries + 1);
     return outcome;
   }

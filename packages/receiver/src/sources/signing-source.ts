@@ -21,6 +21,12 @@ export function authenticator(
   headerPrefix?: string,
 ): Authenticator {
   const secrets = checkedSecrets(preset, given);
+  const unusable = secrets.findIndex((secret) => !isStandardSecret(secret));
+  if (unusable !== -1) {
+    throw new TypeError(
+      `secrets[${unusable}] of ${preset}() should be whsec_ and the base64 of 24 to 64 bytes, or a public key, whpk_ and base64.`,
+    );
+  }
   const schemes = names.map(schemeNamed).filter((scheme) => canVerify(scheme, secrets));
   if (schemes.length === 0) {
     throw new TypeError(`None of the secrets of ${preset}() can verify ${names.join(" or ")}.`);
@@ -63,6 +69,11 @@ export function checkedSecrets(preset: string, secrets: readonly (string | undef
     if (typeof secret === "string" && secret !== "") return secret;
     throw new TypeError(`secrets[${at}] of ${preset}() is missing. Is the environment variable set?`);
   });
+}
+
+/** Schemes that take the secret as text would take a mistyped one, and refuse every delivery. */
+function isStandardSecret(secret: string): boolean {
+  return (["base64", "ed25519"] as const).some((kind) => verifyingKeyBytes(kind, secret) !== null);
 }
 
 function canVerify(scheme: Scheme, secrets: readonly string[]): boolean {

@@ -13,6 +13,17 @@ import type {
   OrderTerms,
   Store,
 } from "../store.ts";
+import {
+  byTime,
+  isDue,
+  isRunning,
+  lowestSequenceFirst,
+  nameOf,
+  newestFirst,
+  oldest,
+  type Row,
+  type Subject,
+} from "./memory-rows.ts";
 
 export interface MemoryStore extends Store<never> {
   /** Messages and subjects it remembers. */
@@ -21,25 +32,6 @@ export interface MemoryStore extends Store<never> {
 
 export function memoryStore(): MemoryStore {
   return new Memory();
-}
-
-interface Row {
-  readonly message: Message;
-  readonly firstSeenMs: number;
-  state: "running" | "failed" | "waiting" | "dead";
-  /** The end of the lease, when it is due, or when it failed or died, by state. */
-  timeMs: number;
-  token: string;
-  isOrdered: boolean;
-  tries: number;
-  error: string;
-}
-
-interface Subject {
-  lastSequence: number;
-  heardMs: number;
-  /** The row that was claimed last. */
-  holder: Row | null;
 }
 
 const MAX_ERROR_LENGTH = 1_000;
@@ -271,52 +263,3 @@ const KNOWN = {
   dead: { kind: "dead" },
   otherBody: { kind: "other_body" },
 } as const;
-
-function nameOf({ source, id }: MessageKey): string {
-  return JSON.stringify([source, id]);
-}
-
-function isRunning(row: Row, nowMs: number): boolean {
-  return row.state === "running" && row.timeMs > nowMs;
-}
-
-function isDue(row: Row, nowMs: number): boolean {
-  return (row.state === "waiting" || row.state === "running") && row.timeMs <= nowMs;
-}
-
-function byTime(a: Row, b: Row): number {
-  return a.timeMs - b.timeMs;
-}
-
-/** Each subject's rows change places among themselves; the line as a whole stays as it was. */
-function lowestSequenceFirst(rows: readonly Row[]): Row[] {
-  const bySubject = new Map<string, Row[]>();
-  for (const row of rows) bySubject.set(subjectOf(row), [...(bySubject.get(subjectOf(row)) ?? []), row]);
-  for (const group of bySubject.values()) {
-    group.sort((a, b) => (a.message.sequence ?? 0) - (b.message.sequence ?? 0));
-  }
-  return rows.map((row) => bySubject.get(subjectOf(row))?.shift() as Row);
-}
-
-function subjectOf({ message: { source, subject, id } }: Row): string {
-  return JSON.stringify(subject === null ? [source, null, id] : [source, subject]);
-}
-
-function newestFirst(a: DeadLetter, b: DeadLetter): number {
-  const byDeath = b.diedAt.getTime() - a.diedAt.getTime();
-  return byDeath || (nameOf(b.message) < nameOf(a.message) ? -1 : 1);
-}
-
-/** The names of up to `limit` entries that are over. */
-function oldest<Value>(
-  entries: Map<string, Value>,
-  limit: number,
-  isOver: (value: Value) => boolean,
-): string[] {
-  const names: string[] = [];
-  for (const [name, value] of entries) {
-    if (names.length === limit) break;
-    if (isOver(value)) names.push(name);
-  }
-  return names;
-}

@@ -6,8 +6,10 @@ import type { Scheme, SignedMessage, SignedPart } from "./scheme.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** Not by the name that browsers' types have for it: Node's, without them, have none. */
+type WebKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 /** Bytes: of an HMAC that the runtime makes by itself. */
-export type Key = CryptoKey | Bytes;
+export type Key = WebKey | Bytes;
 
 const HMAC = {
   "hmac-sha256": { name: "HMAC", hash: "SHA-256", own: "sha256" },
@@ -33,7 +35,7 @@ export async function signBytes(scheme: Scheme, key: Key, content: Bytes): Promi
     return ownHmac(HMAC[algorithm].own, key, content);
   }
   const name = algorithm === "ed25519" ? "Ed25519" : "HMAC";
-  return new Uint8Array(await crypto.subtle.sign(name, key as CryptoKey, content));
+  return new Uint8Array(await crypto.subtle.sign(name, key as WebKey, content));
 }
 
 /** True when one of the signatures is that of the content under the key. */
@@ -46,7 +48,7 @@ export async function matchesAny(
   let matched = false;
   if (scheme.algorithm === "ed25519") {
     for (const signature of signatures) {
-      matched = (await crypto.subtle.verify("Ed25519", key as CryptoKey, signature, content)) || matched;
+      matched = (await crypto.subtle.verify("Ed25519", key as WebKey, signature, content)) || matched;
     }
     return matched;
   }

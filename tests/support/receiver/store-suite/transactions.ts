@@ -183,12 +183,12 @@ export function transactionTests(current: () => StoreWorld): void {
   test("a noted failure counts, and ends as it says", async () => {
     const { store, transactions } = world();
     const [again, later, dead] = [messageWith(), messageWith(), messageWith()];
-    await transactions.noteFailure(again, { error: "one", next: { kind: "again" } });
-    await transactions.noteFailure(again, { error: "two", next: { kind: "again" } });
+    await transactions.noteFailure(again, { error: "one", next: { kind: "again" } }, terms);
+    await transactions.noteFailure(again, { error: "two", next: { kind: "again" } }, terms);
     await transactions.run(again, terms, async (_, { tries }) => expect(tries).toBe(2));
-    await transactions.noteFailure(later, { error: "one", next: { kind: "later", afterMs: 0 } });
+    await transactions.noteFailure(later, { error: "one", next: { kind: "later", afterMs: 0 } }, terms);
     expect(await store.take(1, terms)).toMatchObject([{ message: { id: later.id }, tries: 1 }]);
-    await transactions.noteFailure(dead, { error: "no such product", next: { kind: "dead" } });
+    await transactions.noteFailure(dead, { error: "no such product", next: { kind: "dead" } }, terms);
     expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([
       { message: dead, tries: 1, error: "no such product" },
     ]);
@@ -200,12 +200,24 @@ export function transactionTests(current: () => StoreWorld): void {
     await transactions.run(done, terms, async () => {});
     const claim = await claimed(store, running);
     for (const next of [{ kind: "again" }, { kind: "dead" }] as const) {
-      await transactions.noteFailure(done, { error: "late", next });
-      await transactions.noteFailure(running, { error: "late", next });
+      expect(await transactions.noteFailure(done, { error: "late", next }, terms)).toBe(false);
+      expect(await transactions.noteFailure(running, { error: "late", next }, terms)).toBe(false);
     }
     expect(await store.claim(done, terms)).toEqual({ kind: "done" });
     expect(await store.deadLetters.count()).toBe(0);
     expect(await store.complete(claim)).toBe(true);
+  });
+
+  test("a failure of what was done before the window is noted, with the body that failed", async () => {
+    const { store, transactions, makeOlder } = world();
+    const first = messageWith();
+    await transactions.run(first, terms, async () => {});
+    await makeOlder(terms.windowMs + 1_000);
+    const fresh = messageWith({ id: first.id, text: '{"total":2}' });
+    expect(await transactions.noteFailure(fresh, { error: "no", next: { kind: "dead" } }, terms)).toBe(true);
+    expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([
+      { message: { id: first.id, digest: fresh.digest }, tries: 1 },
+    ]);
   });
 }
 

@@ -4,6 +4,11 @@ export { drizzleDatabase } from "./drizzle.ts";
 export { knexDatabase } from "./knex.ts";
 export { kyselyDatabase } from "./kysely.ts";
 export { type Migration, migrations } from "./migrations.ts";
-export type { PgClient, PgPool } from "./pool-database.ts";
+export type { ClientOf, PgClient, PgPool } from "./pool-database.ts";
 export { type PostgresStoreOptions, postgresStore } from "./postgres-store.ts";
-export { type PrismaExecutor, type PrismaTransactionOptions, prismaDatabase } from "./prisma.ts";
+export {
+  type PrismaExecutor,
+  type PrismaLike,
+  type PrismaTransactionOptions,
+  prismaDatabase,
+} from "./prisma.ts";

@@ -61,6 +61,26 @@ test("a role without the right to create schemas uses one that was made for it",
   expect((await store.claim(messageWith(), terms)).kind).toBe("claimed");
 });
 
+test("a role that only receives needs the rights that the reference lists, and no right to create anything", async () => {
+  const role = await makeRole();
+  const schema = newSchema();
+  await postgresStore(pool, { schema }).migrate();
+  await pool.query(`
+    grant usage on schema "${schema}" to ${role.name};
+    grant select, insert, update, delete on all tables in schema "${schema}" to ${role.name};
+  `);
+  const store = postgresStore(role.pool, { schema });
+  await store.migrate(); // finds everything done
+  const { transactions } = store;
+  expect(await transactions?.run(messageWith(), terms, async () => {})).toEqual({ kind: "worked" });
+  await store.accept(messageWith({ subject: "order/1", sequence: 1 }), terms);
+  const [claim] = await store.take(1, { ...terms, order: { gapWaitMs: 0 } });
+  expect(claim && (await store.fail(claim, { error: "no", next: { kind: "dead" } }))).toBe(true);
+  expect(await store.deadLetters.count()).toBe(1);
+  expect(claim && (await store.deadLetters.revive(claim.message))).toBe(true);
+  expect(await store.prune(10, { windowMs: 0 })).toBeGreaterThan(0);
+});
+
 test("a role without any right is told who must run what", async () => {
   const role = await makeRole();
   const schema = newSchema();

@@ -16,13 +16,21 @@ export interface Migration {
 /** For those who run their own migrations: the SQL of each version, the oldest first. */
 export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[] {
   checkSchema(schema);
-  return [tables, subjects, claim, inbox].map((text, index) => {
-    const [version, name] = [index + 1, ["tables", "subjects", "claim", "inbox"][index] as string];
+  return versions.map(([name, text], index) => {
+    const version = index + 1;
     const ground = version === 1 ? groundOf(schema) : "";
     const record = `insert into posthorn_receiver.versions (version, name) values (${version}, '${name}');`;
     return { version, name, sql: `${ground}${inSchema(`${text.trim()}\n\n${record}\n`, schema)}` };
   });
 }
+
+/** One that was released is never changed. */
+const versions = [
+  ["tables", tables],
+  ["subjects", subjects],
+  ["claim", claim],
+  ["inbox", inbox],
+] as const;
 
 /** Statements are written for the schema named posthorn_receiver, and get the one that was asked for. */
 export function inSchema(text: string, schema: string): string {

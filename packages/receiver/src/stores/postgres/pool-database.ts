@@ -2,12 +2,19 @@
 import type { Ending, PostgresDatabase, Query, Row, Value } from "./database.ts";
 
 /** What is used of a `pg` Pool. */
-export interface PgPool<Client extends PgClient = PgClient> {
-  connect(): Promise<Client>;
-  /** Not used. As many signatures as `pg` has, or TypeScript would not find out its client. */
-  connect(callback: never): void;
+export interface PgPool {
+  connect(): Promise<PgClient>;
   query(text: string, values: Value[]): Promise<{ readonly rows: unknown[] }>;
 }
+
+/** The pool's own type of clients. TypeScript reads it of the last way to call `connect` unless both are named. */
+export type ClientOf<Pool> = Pool extends {
+  connect: { (): Promise<infer Client>; (callback: never): void };
+}
+  ? Client
+  : Pool extends { connect(): Promise<infer Client> }
+    ? Client
+    : never;
 
 /** What is used of a `pg` PoolClient. */
 export interface PgClient {
@@ -17,11 +24,16 @@ export interface PgClient {
   off(event: "error", listener: (error: Error) => void): unknown;
 }
 
-export function poolDatabase<Client extends PgClient>(pool: PgPool<Client>): PostgresDatabase<Client> {
+export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
   return {
     query: async (text, values) => (await pool.query(text, [...values])).rows as Row[],
     async transaction(work) {
       const client = await pool.connect();
+      if (typeof client?.release !== "function") {
+        throw new TypeError(
+          "postgresStore was given a Client of pg. Give it a Pool: each handler needs a connection.",
+        );
+      }
       // a connection that is lost while no statement runs would otherwise end the process
       client.on("error", ignore);
       let fault: Error | undefined;

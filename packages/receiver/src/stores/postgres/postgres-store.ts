@@ -1,9 +1,10 @@
 // The store in PostgreSQL, in tables of its own beside yours, so that a claim and your writes can be one commit.
+import { known } from "../../options.ts";
 import type { Store } from "../../store.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";
-import { type PgClient, type PgPool, poolDatabase } from "./pool-database.ts";
+import { type ClientOf, type PgPool, poolDatabase } from "./pool-database.ts";
 import { withConflictsRetried } from "./retry-conflicts.ts";
 import { statementsIn } from "./statements.ts";
 import { transactionsOn } from "./transactions.ts";
@@ -13,20 +14,24 @@ export interface PostgresStoreOptions {
   readonly schema?: string;
 }
 
+export const postgresStoreOptionNames = ["schema"] as const satisfies (keyof PostgresStoreOptions)[];
+
 /** How many times `take` looks on when everything it looked at has to wait for its subject. */
 const MAX_LOOKS = 50;
 
-export function postgresStore<Client extends PgClient>(
-  pool: PgPool<Client>,
-  options?: PostgresStoreOptions,
-): Store<Client>;
 export function postgresStore<Tx>(database: PostgresDatabase<Tx>, options?: PostgresStoreOptions): Store<Tx>;
+export function postgresStore<Pool extends PgPool>(
+  pool: Pool,
+  options?: PostgresStoreOptions,
+): Store<ClientOf<Pool>>;
 export function postgresStore(
   given: PgPool | PostgresDatabase<unknown>,
-  { schema = DEFAULT_SCHEMA }: PostgresStoreOptions = {},
+  options: PostgresStoreOptions = {},
 ): Store<unknown> {
+  known("postgresStore", options, postgresStoreOptionNames);
+  const { schema = DEFAULT_SCHEMA } = options;
   checkSchema(schema);
-  const db: PostgresDatabase<unknown> = "transaction" in given ? given : poolDatabase(given);
+  const db = databaseOf(given);
   const statements = statementsIn(schema);
   const query: Query = (text, values) => withConflictsRetried(() => db.query(text, values));
 
@@ -35,7 +40,7 @@ export function postgresStore(
     claim: (message, terms) => statements.claim(query, message, terms),
     renew: (claim, leaseMs) => statements.renew(query, claim, leaseMs),
     complete: async (claim) => (await statements.complete(query, claim)) !== null,
-    fail: ({ message, token }, failure) => statements.fail(query, message, token, failure),
+    fail: ({ message, token }, failure) => statements.fail(query, message, { token }, failure),
     transactions: transactionsOn({ ...db, query }, statements),
     accept: (message, terms) => statements.accept(query, message, terms),
     async take(limit, terms) {
@@ -53,4 +58,16 @@ export function postgresStore(
     },
     prune: (limit, { windowMs }) => statements.prune(query, limit, windowMs),
   };
+}
+
+function databaseOf(given: PgPool | PostgresDatabase<unknown>): PostgresDatabase<unknown> {
+  // Drizzle, Kysely and Knex have a `transaction` too, but no method `query`
+  if (typeof given?.query === "function") {
+    if ("transaction" in given) return given;
+    if ("connect" in given) return poolDatabase(given) as PostgresDatabase<unknown>;
+  }
+  throw new TypeError(
+    "postgresStore takes a Pool of pg, or one of drizzleDatabase(db, sql), kyselyDatabase(db), knexDatabase(knex) and " +
+      "prismaDatabase(prisma).",
+  );
 }

@@ -1,6 +1,6 @@
 // A step costs what it returns, whatever the backlog: counted in the rows PostgreSQL had to read for it.
 import type { Store } from "@posthorn/receiver";
-import { postgresStore } from "@posthorn/receiver/postgres";
+import { type PostgresDatabase, postgresStore } from "@posthorn/receiver/postgres";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   openPool,
@@ -29,7 +29,11 @@ async function rowsRead(
     await client.query("begin");
     const query = async (text: string, values: readonly unknown[]) =>
       (await client.query(text, [...values])).rows;
-    const store = postgresStore({ query, transaction: () => Promise.reject(new Error("not here")) });
+    const database: PostgresDatabase<never> = {
+      query,
+      transaction: () => Promise.reject(new Error("not here")),
+    };
+    const store = postgresStore(database);
     const counts: number[] = [];
     for (let call = 0; call < calls; call++) {
       const before = await countReads(query);

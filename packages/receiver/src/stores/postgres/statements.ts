@@ -66,14 +66,21 @@ export function statementsIn(schema: string) {
       return row?.xid as string | null;
     },
 
-    async fail(query: Query, message: Message, token: string | null, failure: Failure): Promise<boolean> {
+    /** With a token by whoever holds it; with a window by whoever tried without, and may know of it from before the window. */
+    async fail(
+      query: Query,
+      message: Message,
+      by: { readonly token: string } | AcceptTerms,
+      failure: Failure,
+    ): Promise<boolean> {
       const { error, next } = failure;
       const values: Value[] = [
         ...(next.kind === "again" ? briefValues(message) : contentValues(message)),
-        token,
+        "token" in by ? by.token : null,
         text(error.slice(0, MAX_ERROR_LENGTH)),
         ({ again: "claimable", later: "waiting", dead: "dead" } as const)[next.kind],
         next.kind === "later" ? next.afterMs : null,
+        "token" in by ? null : by.windowMs,
       ];
       const [row] = await query(failText, values);
       return row?.kept === true;
@@ -164,7 +171,7 @@ const failStatement = `
 select f.kept
 from posthorn_receiver.fail(
   ${contentParameters(1)},
-  $10::text::uuid, $11::text, $12::text, $13::double precision
+  $10::text::uuid, $11::text, $12::text, $13::double precision, $14::double precision
 ) f
 `;
 

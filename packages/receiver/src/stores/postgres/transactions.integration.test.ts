@@ -228,10 +228,8 @@ describe("a connection that is lost", () => {
     });
     await expect(unknown).rejects.toThrow("Connection terminated");
     expect(released).toEqual([expect.any(Error)]);
-    await transactionsOf(store).noteFailure(message, {
-      error: "Connection terminated",
-      next: { kind: "dead" },
-    });
+    const failure = { error: "Connection terminated", next: { kind: "dead" } } as const;
+    expect(await transactionsOf(store).noteFailure(message, failure, terms)).toBe(false);
     expect(await transactionsOf(world.store).run(message, terms, async () => {})).toEqual({ kind: "done" });
     expect(await world.effects?.read()).toEqual(["paid"]);
   });

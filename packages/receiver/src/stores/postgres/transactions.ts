@@ -1,6 +1,6 @@
 // Transactional mode: claim, the handler's own writes and the done mark are one commit.
 import type { Message } from "../../model.ts";
-import type { Claim, ClaimTerms, Failure, RunResult, Transactions } from "../../store.ts";
+import type { Claim, ClaimTerms, RunResult, Transactions } from "../../store.ts";
 import { type PostgresDatabase, sqlState } from "./database.ts";
 import { withConflictsRetried } from "./retry-conflicts.ts";
 import type { Statements } from "./statements.ts";
@@ -33,8 +33,8 @@ export function transactionsOn<Tx>(db: PostgresDatabase<Tx>, statements: Stateme
       });
     },
 
-    async noteFailure(message: Message, failure: Failure) {
-      await statements.fail(db.query, message, null, failure);
+    async noteFailure(message, failure, { windowMs }) {
+      return await statements.fail(db.query, message, { windowMs }, failure);
     },
   };
 

@@ -11,6 +11,7 @@ import {
   makeDead,
   messageWith,
   ordered,
+  orderedWithoutWait,
   terms,
   times,
   WINDOW_MS,
@@ -78,6 +79,28 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
       await makeOlder(2 * WINDOW_MS);
       expect((await store.take(9, terms)).map(({ message }) => message)).toEqual([accepted]);
       expect((await store.deadLetters.list({ limit: 9 })).map(({ message }) => message)).toEqual([dead]);
+      await close();
+    });
+
+    test("a subject with more messages than are looked at does not keep others waiting, and goes on at once", async () => {
+      const { store, close } = await openRedisWorld("ioredis", server.path);
+      const long = times(700, (at) => messageWith({ subject: "long", sequence: at + 1 }));
+      await Promise.all(long.map((message) => store.accept(message, terms)));
+      await store.accept(messageWith({ subject: "other", sequence: 1 }), terms);
+      const names = async (given = ordered) => {
+        const claims = await store.take(5, given);
+        return { claims, names: claims.map(({ message }) => `${message.subject} ${message.sequence}`) };
+      };
+      const first = await names();
+      expect(first.names).toEqual(["long 1"]);
+      expect((await names()).names).toEqual(["other 1"]);
+      expect((await names()).names).toEqual([]);
+      await store.complete(first.claims[0] as (typeof first.claims)[0]);
+      const second = await names();
+      expect(second.names).toEqual(["long 2"]);
+      const failure = { error: "no", next: { kind: "dead" } } as const;
+      await store.fail(second.claims[0] as (typeof first.claims)[0], failure);
+      expect((await names(orderedWithoutWait)).names).toEqual(["long 3"]);
       await close();
     });
 

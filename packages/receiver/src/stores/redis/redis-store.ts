@@ -1,6 +1,7 @@
 // The store in Redis. Handlers write elsewhere, so there is no transaction to share: after a crash between a handler's
 // effect and its done mark, the effect comes again.
 import type { Message, MessageKey } from "../../model.ts";
+import { known, whole } from "../../options.ts";
 import type {
   AcceptResult,
   AcceptTerms,
@@ -36,6 +37,8 @@ export interface RedisStoreOptions {
   readonly timeoutMs?: number;
 }
 
+export const redisStoreOptionNames = ["prefix", "timeoutMs"] as const satisfies (keyof RedisStoreOptions)[];
+
 /** For Redis 5 or later: before, a script that had asked for the time could not write. */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store<never> {
   return new RedisStore(client, options);
@@ -48,12 +51,13 @@ class RedisStore implements Store<never> {
   readonly deadLetters: DeadLetterStore;
   readonly #run: RunScript;
 
-  constructor(client: RedisClient, { prefix = "posthorn:receiver", timeoutMs = 5_000 }: RedisStoreOptions) {
+  constructor(client: RedisClient, options: RedisStoreOptions) {
+    known("redisStore", options, redisStoreOptionNames);
+    const { prefix = "posthorn:receiver", timeoutMs = 5_000 } = options;
     if (!/^[^{}]+$/.test(prefix)) {
       throw new TypeError(`prefix must be some text without braces, and is ${JSON.stringify(prefix)}.`);
     }
-    if (!(timeoutMs > 0)) throw new RangeError(`timeoutMs must be more than 0, and is ${timeoutMs}.`);
-    this.#run = scriptRunner(client, `{${prefix}}`, timeoutMs);
+    this.#run = scriptRunner(client, `{${prefix}}`, whole("timeoutMs", timeoutMs, 1, 600_000));
     this.deadLetters = redisDeadLetters(this.#run);
   }
 

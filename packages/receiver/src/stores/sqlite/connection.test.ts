@@ -32,8 +32,9 @@ test("what is no connection, and a wait that is none, are refused with what to d
     );
   }
   const db = { exec: () => {}, prepare: () => ({ run: () => ({ changes: 0 }), all: () => [] }) };
-  for (const busyWaitMs of [-1, Number.NaN]) {
-    expect(() => sqliteStore(db, { busyWaitMs })).toThrow("busyWaitMs must be 0 or more");
+  for (const busyWaitMs of [-1, 600_001, Number.NaN]) {
+    expect(() => sqliteStore(db, { busyWaitMs })).toThrow("busyWaitMs is a whole number from 0 to 600000");
   }
-  sqliteStore(db, { busyWaitMs: 0 });
+  for (const busyWaitMs of [0, 600_000]) sqliteStore(db, { busyWaitMs });
+  expect(() => sqliteStore(db, { busyWait: 1 } as object)).toThrow("Did you mean busyWaitMs?");
 });

@@ -29,6 +29,7 @@ const steps = [
   create index posthorn_receiver_due on posthorn_receiver_messages (at) where state in ('running', 'waiting');
   create index posthorn_receiver_queue on posthorn_receiver_messages (source, subject, sequence)
     where state in ('running', 'waiting');
+  create index posthorn_receiver_running on posthorn_receiver_messages (source, subject) where state = 'running';
   create index posthorn_receiver_dead on posthorn_receiver_messages (at, source, id) where state = 'dead';
   create index posthorn_receiver_past on posthorn_receiver_messages (at) where state in ('failed', 'done');
   create table posthorn_receiver_subjects (

@@ -15,7 +15,6 @@ import {
   ordered,
   terms,
   times,
-  WINDOW_MS,
 } from "../../../../../tests/support/receiver/store-world.ts";
 
 const libraries: SqliteLibrary[] = hasNodeSqlite ? ["libsql", "node:sqlite"] : ["libsql"];
@@ -180,14 +179,6 @@ describe.each(libraries)("by %s", (library) => {
         "busy 1",
         "free 1",
       ]);
-    });
-
-    test("a failure noted of a message that was done before the window counts", async () => {
-      const message = messageWith();
-      await transactions().run(message, terms, async () => {});
-      await world.makeOlder(WINDOW_MS + 1);
-      await transactions().noteFailure(message, { error: "no such product", next: { kind: "dead" } });
-      expect(await world.store.deadLetters.count()).toBe(1);
     });
   });
 });

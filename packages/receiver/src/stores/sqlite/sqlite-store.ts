@@ -1,5 +1,6 @@
 // The store in SQLite. Handlers may write in the same transaction as the store, so a crash leaves all or nothing.
 import type { Message, MessageKey } from "../../model.ts";
+import { known, whole } from "../../options.ts";
 import type {
   AcceptResult,
   AcceptTerms,
@@ -16,17 +17,19 @@ import { Connection, type SqliteConnection } from "./connection.ts";
 import { sqliteDeadLetters } from "./dead-letters.ts";
 import { type Decision, decideClaim, isForgotten, isRunning } from "./decide-claim.ts";
 import { InHand, inTransaction } from "./in-hand.ts";
+import { Inbox } from "./inbox.ts";
 import { type MessageRow, Messages } from "./messages.ts";
 import { migrate } from "./migrate.ts";
 import { prune } from "./prune.ts";
 import { Subjects } from "./subjects.ts";
-import { Inbox } from "./take.ts";
 import { DatabaseBusy, Turns } from "./turns.ts";
 
 export interface SqliteStoreOptions {
   /** How long to wait for the transactions of other processes; 5 seconds unless told. */
   readonly busyWaitMs?: number;
 }
+
+export const sqliteStoreOptionNames = ["busyWaitMs"] as const satisfies (keyof SqliteStoreOptions)[];
 
 /**
  * Give it a connection of its own, in WAL mode: the store's transactions and the handlers' (`tx` is this connection)
@@ -52,10 +55,11 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   readonly #inbox: Inbox;
   readonly #inHand = new InHand();
 
-  constructor(db: Db, { busyWaitMs = 5_000 }: SqliteStoreOptions) {
-    if (!(busyWaitMs >= 0)) throw new RangeError(`busyWaitMs must be 0 or more, and is ${busyWaitMs}.`);
+  constructor(db: Db, options: SqliteStoreOptions) {
+    known("sqliteStore", options, sqliteStoreOptionNames);
+    const { busyWaitMs = 5_000 } = options;
     this.#connection = new Connection(db);
-    this.#turns = new Turns(this.#connection, busyWaitMs);
+    this.#turns = new Turns(this.#connection, whole("busyWaitMs", busyWaitMs, 0, 600_000));
     this.#messages = new Messages(this.#connection);
     this.#subjects = new Subjects(this.#connection);
     this.#inbox = new Inbox(this.#connection, this.#messages, this.#subjects);
@@ -63,7 +67,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     this.transactions = {
       run: (message, terms, work) => this.#run(db, message, terms, work),
       finish: (claim, work) => this.#finish(db, claim, work),
-      noteFailure: (message, failure) => this.#noteFailure(message, failure),
+      noteFailure: (message, failure, terms) => this.#noteFailure(message, failure, terms),
     };
   }
 
@@ -183,21 +187,21 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     return this.#inHand.during(claim.message, UNORDERED, () => this.#turns.transaction(workAndFinish));
   }
 
-  #noteFailure(message: Message, { error, next }: Failure): Promise<void> {
+  #noteFailure(message: Message, { error, next }: Failure, { windowMs }: AcceptTerms): Promise<boolean> {
     return this.#turns.transaction(() => {
       const now = Date.now();
-      const known = this.#messages.find(message);
-      const row = known && isForgotten(known, known.windowMs, now) ? null : known;
+      const row = this.#find(message, windowMs, now);
       const isOurs =
         row === null || row.state === "failed" || (row.state === "running" && !isRunning(row, now));
-      if (!isOurs) return;
+      if (!isOurs) return false;
       this.#messages.keep(message, {
         ...afterFailure(next, now),
         firstSeenAt: row?.firstSeenAt ?? now,
-        windowMs: known?.windowMs ?? NO_WINDOW_MS,
+        windowMs,
         tries: (row?.tries ?? 0) + 1,
         error,
       });
+      return true;
     });
   }
 
@@ -269,7 +273,6 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
 }
 
 /** Never forgotten: a failure that was noted does not tell the window. */
-const NO_WINDOW_MS = Number.MAX_SAFE_INTEGER;
 
 function newClaim(message: Message, known: MessageRow | null): Claim {
   const tries = (known?.tries ?? 0) + (known?.state === "running" ? 1 : 0);

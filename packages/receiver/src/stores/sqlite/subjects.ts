@@ -25,8 +25,7 @@ export class Subjects {
     const busy = this.#connection.first<{ until: number | null }>(
       `select max(at) as until
        from posthorn_receiver_messages
-       where state in ('running', 'waiting') and state = 'running' and is_ordered = 1
-         and source = ? and subject = ? and at > ?`,
+       where state = 'running' and is_ordered = 1 and source = ? and subject = ? and at > ?`,
       source,
       subject,
       now,

@@ -216,10 +216,11 @@ end
 $$;
 
 -- With a token: false when its lease was lost. Without: after a transaction was undone that would have been its claim;
--- what is done or somebody else's since is left alone. Body and headers are given when they are to be kept.
+-- what is done or somebody else's since is left alone. The body is given when the message is to be kept.
 create function posthorn_receiver.fail(
   source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
   headers text, body bytea, token uuid, error text, state text, after_ms double precision,
+  window_ms double precision,
   out kept boolean
 )
 language plpgsql as $$
@@ -239,6 +240,9 @@ begin
     and k.id = fail.id
   for update;
   moment := clock_timestamp();
+  if m.state = 'done' and m.since <= moment - fail.window_ms * interval '1 millisecond' then
+    m := null;
+  end if;
   kept := case
     when fail.token is not null then m.token = fail.token and m.ready_at > moment
     else m.id is null or m.state = 'claimable' or (m.state = 'running' and m.ready_at <= moment)
@@ -250,19 +254,21 @@ begin
     source, id, digest, state, since, ready_at, tries, seen_at, error,
     type, subject, sequence, created_at, headers, body
   )
-  select
+  values (
     fail.source, fail.id, fail.digest, fail.state, moment,
     case fail.state when 'waiting' then moment + fail.after_ms * interval '1 millisecond' end,
     case when fail.token is null then posthorn_receiver.tries_of(m) else m.tries end + 1,
     coalesce(m.seen_at, moment), fail.error,
-    w.type, w.subject, w.sequence, w.created_at, fail.headers, fail.body
-  from (select) always
-  left join (select fail.type, fail.subject, fail.sequence, fail.created_at) w on fail.body is not null
+    fail.type,
+    case when fail.body is not null then fail.subject end,
+    case when fail.body is not null then fail.sequence end,
+    fail.created_at, fail.headers, fail.body
+  )
   on conflict (source, id) do update
-  set (state, since, ready_at, token, tries, parked, seen_at, error,
+  set (digest, state, since, ready_at, token, tries, parked, seen_at, error,
        type, subject, sequence, created_at, headers, body)
-    = (excluded.state, excluded.since, excluded.ready_at, null, excluded.tries, false, excluded.seen_at,
-       excluded.error, excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers,
+    = (excluded.digest, excluded.state, excluded.since, excluded.ready_at, null, excluded.tries, false,
+       excluded.seen_at, excluded.error, excluded.type, excluded.subject, excluded.sequence, excluded.created_at, excluded.headers,
        excluded.body);
   perform posthorn_receiver.leave_subject(fail.source, fail.subject, fail.sequence, fail.token, false);
 end

@@ -1,0 +1,11 @@
+// The same with the kit. `svix-*` headers are svix(), `webhook-*` headers are standardWebhooks(); take both for both.
+import { createReceiver, memoryStore, standardWebhooks, svix } from "@posthorn/receiver";
+import { Hono } from "hono";
+
+const secrets = [process.env.WEBHOOK_SECRET];
+const receiver = createReceiver({
+  sources: [svix({ secrets }), standardWebhooks({ secrets })],
+  store: memoryStore(),
+});
+receiver.fallback((event) => console.log(event.type));
+export const app = new Hono().all("/webhooks", (c) => receiver.fetch(c.req.raw));

@@ -1,0 +1,16 @@
+// An effect that no transaction of yours can hold: a mail goes out by somebody else's API.
+import { createReceiver, posthorn } from "@posthorn/receiver";
+import { postgresStore } from "@posthorn/receiver/postgres";
+import pg from "pg";
+import { sendMail } from "./mail.ts";
+
+export const receiver = createReceiver({
+  sources: [posthorn({ secrets: [process.env.WEBHOOK_SECRET] })],
+  store: postgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL })),
+  mode: "lease",
+});
+
+receiver.on("order.paid", async (event, { signal }) => {
+  // the mail service knows the key again when a crash makes us ask twice
+  await sendMail({ text: "Thank you!", idempotencyKey: event.id, signal });
+});

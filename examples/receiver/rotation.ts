@@ -1,0 +1,10 @@
+// While a secret is being changed, both hold.
+import { createReceiver, memoryStore, posthorn } from "@posthorn/receiver";
+
+const secrets = [process.env.WEBHOOK_SECRET, process.env.WEBHOOK_SECRET_NEXT];
+
+export const receiver = createReceiver({
+  sources: [posthorn({ secrets: secrets.filter((secret) => secret !== undefined) })],
+  store: memoryStore(),
+});
+receiver.on("order.paid", (event) => console.log(event.id));

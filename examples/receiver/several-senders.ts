@@ -1,0 +1,16 @@
+// One route for all who send; each is known by its signature header.
+import { createReceiver, github, memoryStore, posthorn, stripe } from "@posthorn/receiver";
+
+export const receiver = createReceiver({
+  sources: [
+    posthorn({ secrets: [process.env.WEBHOOK_SECRET] }),
+    stripe({ secrets: [process.env.STRIPE_SECRET] }),
+    stripe({ secrets: [process.env.STRIPE_CONNECT_SECRET], name: "stripe-connect" }), // a second account
+    github({ secrets: [process.env.GITHUB_SECRET], id: "digest" }), // its own id is not signed
+  ],
+  store: memoryStore(),
+});
+
+receiver.on("invoice.paid", (event) => console.log(`${event.source} ${event.id}`));
+receiver.on("push", (event) => console.log(`${event.source} ${event.id}`));
+receiver.fallback((event) => console.log(`${event.source} ${event.type} is new to us`));

@@ -1,0 +1,231 @@
+// The receiver's examples that need a database, run as they stand: what the guide and the reference show works when pasted.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createReceiver, posthorn } from "@posthorn/receiver";
+import { postgresStore } from "@posthorn/receiver/postgres";
+import {
+  createSender,
+  type EventToSend,
+  type SenderOptions,
+  signedRequest,
+} from "@posthorn/receiver/testing";
+import { formatId, generateSecret, uuidv7 } from "@posthorn/wire";
+import type pg from "pg";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createDatabase, createPool } from "../support/postgres.ts";
+import { createPrismaClient } from "../support/receiver/prisma-client.ts";
+import { findRedisServer, startRedisServer, withoutRedis } from "../support/redis-server.ts";
+
+const secret = generateSecret();
+const order = { type: "order.paid", data: { order: "order-1", total: 12 } };
+let pool: pg.Pool;
+let connectionString: string;
+
+type Receive = SenderOptions["receive"];
+
+/** Not dropped: the examples keep their pools, and the server of this run ends with it. */
+beforeAll(async () => {
+  connectionString = (await createDatabase()).connectionString;
+  Object.assign(process.env, {
+    DATABASE_URL: connectionString,
+    WEBHOOK_SECRET: secret,
+    STRIPE_SECRET: secret,
+  });
+  pool = createPool(connectionString);
+  await postgresStore(pool).migrate();
+  await pool.query(`
+    create table payments (event text primary key, data jsonb not null);
+    create table orders (id text primary key, state text not null);
+    create table seen (id text primary key);
+  `);
+  for (const output of ["log", "error"] as const) vi.spyOn(console, output).mockReturnValue();
+});
+beforeEach(async () => {
+  await pool.query("truncate payments, orders, posthorn_receiver.messages, posthorn_receiver.subjects");
+});
+
+const payments = async () => (await pool.query("select event, data from payments")).rows;
+
+describe("what the guide begins with", () => {
+  test.each<[name: string, receive: () => Promise<Receive>]>([
+    [
+      "express-postgres",
+      async () => serving((await import("../../examples/receiver/express-postgres.ts")).app),
+    ],
+    ["next-app-postgres", async () => (await import("../../examples/receiver/next-app-postgres.ts")).POST],
+    ["hono-postgres", async () => (await import("../../examples/receiver/hono-postgres.ts")).app.fetch],
+    ["drizzle", async () => (await import("../../examples/receiver/drizzle.ts")).receiver.fetch],
+    ["kysely", async () => (await import("../../examples/receiver/kysely.ts")).receiver.fetch],
+    ["knex", async () => (await import("../../examples/receiver/knex.ts")).receiver.fetch],
+    [
+      "prisma",
+      async () => {
+        const { paymentsReceiver } = await import("../../examples/receiver/prisma.ts");
+        return paymentsReceiver(createPrismaClient(connectionString)).fetch;
+      },
+    ],
+  ])("%s.ts books ten deliveries of a payment at once and refuses a changed one", async (_, receive) => {
+    const sender = createSender({ secret, receive: await receive() });
+    const attempts = await sender.atOnce(order, 10);
+    expect(attempts.every(({ status }) => status === 200 || status === 409)).toBe(true);
+    expect(attempts.filter(({ status, isDuplicate }) => status === 200 && !isDuplicate)).toHaveLength(1);
+    expect(await payments()).toEqual([
+      { event: attempts[0]?.sent.headers["X-Webhook-Id"], data: order.data },
+    ]);
+    expect((await sender.tamper(order)).status).toBe(401);
+  });
+
+  test("by-hand.ts, which the kit replaces, verifies and books too", async () => {
+    const { app } = await import("../../examples/receiver/by-hand.ts");
+    const sender = createSender({ secret, receive: await serving(app) });
+    expect((await sender.duplicate(order)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await payments()).toHaveLength(1);
+    expect((await sender.tamper(order)).status).toBe(401);
+    expect((await sender.late(order)).status).toBe(401);
+  });
+});
+
+test("a duplicate while the first still works is acknowledged by hand, and told to come again by the kit", async () => {
+  const { app: byHand } = await import("../../examples/receiver/by-hand.ts");
+  const { app } = await import("../../examples/receiver/express-postgres.ts");
+  expect(await duplicateOfWhatRuns(await serving(byHand))).toMatchObject({ status: 200 });
+  expect(await duplicateOfWhatRuns(await serving(app))).toMatchObject({ status: 409, retryAfterSeconds: 1 });
+});
+
+async function duplicateOfWhatRuns(receive: Receive) {
+  const sender = createSender({ secret, receive });
+  const event = { ...order, id: formatId("evt", uuidv7()) };
+  const holder = await pool.connect();
+  await holder.query("begin; lock table payments");
+  const first = sender.send(event);
+  const waiting =
+    "select count(*)::integer as count from pg_locks where not granted and relation = 'payments'::regclass";
+  await expect.poll(async () => (await pool.query(waiting)).rows[0].count).toBe(1);
+  const second = await sender.send(event);
+  await holder.query("rollback");
+  holder.release();
+  expect((await first).status).toBe(200);
+  return second;
+}
+
+test("who forgot to migrate hears 503, and reads in onFailure what the guide says", async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const empty = createPool(database.connectionString);
+  onTestFinished(() => empty.end());
+  const errors: unknown[] = [];
+  const receiver = createReceiver({
+    sources: [posthorn({ secrets: [secret] })],
+    store: postgresStore(empty),
+    onFailure: ({ error }) => errors.push(error),
+  });
+  receiver.fallback(() => {});
+  expect((await receiver.fetch(await signedRequest({ secret, ...order }))).status).toBe(503);
+  expect(String(errors[0])).toContain('schema "posthorn_receiver" does not exist');
+});
+
+test("lease.ts sends one mail for an order", async () => {
+  const { receiver } = await import("../../examples/receiver/lease.ts");
+  const { sent } = await import("../../examples/receiver/mail.ts");
+  const attempts = await createSender({ secret, receive: receiver.fetch }).duplicate(order);
+  expect(attempts.map(({ status }) => status)).toEqual([200, 200]);
+  expect([...sent.values()]).toEqual(["Thank you!"]);
+});
+
+test("inbox.ts acknowledges with 202 and books the payment afterwards", async () => {
+  const { receiver } = await import("../../examples/receiver/inbox.ts");
+  onTestFinished(() => receiver.stop());
+  expect((await receiver.fetch(await signedRequest({ secret, ...order }))).status).toBe(202);
+  await expect.poll(payments).toHaveLength(1);
+});
+
+test("dead-letters.ts lays aside what can never be booked, and replays it", async () => {
+  const { receiver, replayAll } = await import("../../examples/receiver/dead-letters.ts");
+  const sender = createSender({ secret, receive: receiver.fetch });
+  const { status, body } = await sender.send({ ...order, data: { total: -1 } });
+  expect({ status, body: JSON.parse(body) }).toEqual({ status: 200, body: { status: "dead" } });
+  expect(await receiver.deadLetters.count()).toBe(1);
+  await replayAll();
+  expect(console.log).toHaveBeenLastCalledWith(
+    expect.any(String),
+    expect.stringContaining("less than nothing"),
+    "failed",
+  );
+});
+
+test("ordered.ts drops what is older than what it has applied", async () => {
+  const { receiver } = await import("../../examples/receiver/ordered.ts");
+  const sender = createSender({ secret, receive: receiver.fetch });
+  const nth = (sequence: number, type: string): EventToSend => ({ type, subject: "order-1", sequence });
+  expect((await sender.send(nth(2, "order.shipped"))).status).toBe(409); // the first may be on its way
+  expect((await sender.send(nth(1, "order.paid"))).status).toBe(200);
+  expect((await sender.send(nth(2, "order.shipped"))).status).toBe(200);
+  expect(JSON.parse((await sender.send(nth(1, "order.paid"))).body)).toEqual({ status: "stale" });
+  expect((await pool.query("select state from orders")).rows).toEqual([{ state: "order.shipped" }]);
+});
+
+test("from-stripe.ts books what stripe-by-hand.ts only verifies", async () => {
+  process.env.STRIPE_KEY = "sk_test";
+  const invoice = { id: "evt_1", object: "event", type: "invoice.paid", data: { object: { id: "in_1" } } };
+  const event: EventToSend = { vendor: "stripe", payload: invoice };
+  const { app: before } = await import("../../examples/receiver/stripe-by-hand.ts");
+  expect((await createSender({ secret, receive: await serving(before) }).send(event)).status).toBe(200);
+  const { app } = await import("../../examples/receiver/from-stripe.ts");
+  const attempts = await createSender({ secret, receive: await serving(app) }).duplicate(event);
+  expect(attempts.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true]);
+  expect(await payments()).toEqual([{ event: "evt_1", data: { id: "in_1" } }]);
+});
+
+test("write-migrations.ts writes what makes the schema, and migrate() finds it done", async () => {
+  const folder = emptyFolder();
+  process.env.MIGRATIONS_FOLDER = folder;
+  await import("../../examples/receiver/write-migrations.ts");
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const own = createPool(database.connectionString);
+  onTestFinished(() => own.end());
+  const files = readdirSync(folder).toSorted();
+  expect(files.length).toBeGreaterThan(3);
+  for (const file of files) await own.query(readFileSync(join(folder, file), "utf8"));
+  const applied = "select version, applied_at from posthorn_receiver.versions";
+  const { rows } = await own.query(applied);
+  await postgresStore(own).migrate();
+  expect((await own.query(applied)).rows).toEqual(rows);
+});
+
+test("sqlite.ts books a payment once", async () => {
+  process.env.DATABASE_FILE = join(emptyFolder(), "shop.db");
+  const { POST } = await import("../../examples/receiver/sqlite.ts");
+  const attempts = await createSender({ secret, receive: POST }).duplicate(order);
+  expect(attempts.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true]);
+});
+
+const program = findRedisServer();
+
+test.skipIf(program === null)(`redis.ts knows a duplicate (${withoutRedis})`, async () => {
+  const server = await startRedisServer(program as string);
+  onTestFinished(() => server.close());
+  process.env.REDIS_URL = server.path;
+  const { receiver, redis } = await import("../../examples/receiver/redis.ts");
+  onTestFinished(() => redis.disconnect());
+  const attempts = await createSender({ secret, receive: receiver.fetch }).duplicate(order);
+  expect(attempts.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true]);
+});
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "posthorn-receiver-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Sends over a connection what the sender made. */
+async function serving(app: RequestListener): Promise<Receive> {
+  const server = createServer(app);
+  onTestFinished(() => void server.close().closeAllConnections());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+  return (request) => fetch(new Request(url, request));
+}
