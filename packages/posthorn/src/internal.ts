@@ -10,4 +10,5 @@ export { SCOPES } from "./resources/keys.ts";
 export { isMailAddress } from "./resources/members.ts";
 export { isUnavailable } from "./storage/database.ts";
 export type { KnownKey } from "./storage/queries/api-keys/key-row.ts";
+export { MAX_PAGE_BYTES } from "./storage/queries/page-bytes.ts";
 export { type DatabaseFacts, inspectDatabase } from "./storage/queries/meta/inspect.ts";
