@@ -65,6 +65,9 @@ export interface InputProblem {
   readonly message: string;
 }
 
+/** Whoever has made so many mistakes is told of these first. Finding more takes time from everybody else. */
+export const MAX_PROBLEMS = 20;
+
 export class PosthornError extends Error {
   readonly code: ErrorCode;
   readonly status: number;

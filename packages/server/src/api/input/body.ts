@@ -1,6 +1,7 @@
 // Reads a JSON body by the schema of its operation. What the schema does not know is refused, so that nobody sets what
 // was not meant to be set.
 import type { Operation } from "@posthorn/client";
+import { MAX_PROBLEMS } from "posthorn/internal";
 import type { z } from "zod";
 import type { Exchange } from "../exchange.ts";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
@@ -25,8 +26,9 @@ export async function readBody(
 
 export function invalidBody(places: readonly ProblemPlace[]): HttpError {
   const [first] = places;
+  const others = places.length > MAX_PROBLEMS ? "" : `${places.length - 1} `;
   const where = first && "pointer" in first && first.pointer !== "" ? `${first.pointer}: ` : "";
-  const more = places.length > 1 ? ` And ${places.length - 1} more; see errors.` : "";
+  const more = places.length > 1 ? ` And ${others}more; see errors.` : "";
   return new HttpError("invalid_body", `${where}${first?.message}${more}`, { places });
 }
 
