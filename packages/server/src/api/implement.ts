@@ -11,8 +11,8 @@ import {
 } from "@posthorn/client";
 import type { Audit } from "./audit.ts";
 import type { Exchange } from "./exchange.ts";
-import { readBody } from "./input/body.ts";
-import { readQuery } from "./input/query.ts";
+import { readBody, refuseBody } from "./input/body.ts";
+import { NO_PARAMETERS, readQuery } from "./input/query.ts";
 import type { Principal } from "./principal.ts";
 import { json, noContent, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
@@ -94,7 +94,10 @@ function routeOf(id: string, operation: Operation, given: Handle<Operation>, aud
   const { method, path, permission, answer } = operation;
   if (given instanceof Unread) {
     const { takesWork } = given;
-    const reply = async (exchange: Exchange) => replyOf(answer.status, await given.handle(exchange));
+    const reply = async (exchange: Exchange) => {
+      if (exchange.query !== "") readQuery(exchange.query, operation.query ?? NO_PARAMETERS);
+      return replyOf(answer.status, await given.handle(exchange));
+    };
     return { method, path, permission, takesWork, handle: reply };
   }
   const answersLarge = given instanceof LargeAnswer;
@@ -105,8 +108,10 @@ function routeOf(id: string, operation: Operation, given: Handle<Operation>, aud
     permission,
     answersLarge,
     handle: async (exchange) => {
-      const query = operation.query && readQuery(exchange.query, operation.query);
-      const body = operation.body && (await readBody(exchange, operation, operation.body));
+      const query: unknown = readQuery(exchange.query, operation.query ?? NO_PARAMETERS);
+      const body = operation.body
+        ? await readBody(exchange, operation, operation.body)
+        : await refuseBody(exchange, operation);
       const { principal } = exchange;
       const call = { params: exchange.params, query, body, principal } as Call<Operation>;
       const carryOut = () => handle(call);

@@ -12,7 +12,7 @@ import {
   TooDeepError,
   TooManyMembersError,
 } from "../raw-members.ts";
-import { invalidBody } from "./body.ts";
+import { GIVEN_TWICE, invalidBody } from "./invalid-body.ts";
 import { ENOUGH_PROBLEMS, pointerTo, unknownField } from "./issues.ts";
 
 export const MAX_EVENTS = 500;
@@ -101,7 +101,7 @@ function readEvent<Owner extends keyof InputFor>(
   // Equal counts mean no name is repeated. Then the n-th name is that of the n-th member, for JavaScript keeps the
   // order of all names but those of digits, which are not ours.
   if (names.length !== members.length) {
-    problems.push({ pointer, message: "A field is given twice. Give each field once." });
+    problems.push({ pointer, message: GIVEN_TWICE });
     return NOTHING;
   }
   const event = parsed as Readonly<Record<string, unknown>>;

@@ -4,6 +4,9 @@ import { z } from "zod";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
 import { ENOUGH_PROBLEMS, sentenceOf, unwrapped } from "./issues.ts";
 
+/** Of an address that takes none. */
+export const NO_PARAMETERS = z.object({});
+
 /** `query` is what follows the question mark. */
 export function readQuery<Schema extends z.ZodObject>(query: string, schema: Schema): z.output<Schema> {
   const given: Record<string, unknown> = {};
