@@ -84,12 +84,17 @@ function recordsOf(pool: pg.Pool) {
     /** Returns the bare uuid. */
     async addEvent(
       tenant: string,
-      { atMs = Date.now(), type = "order.paid", subject = null as string | null } = {},
+      {
+        atMs = Date.now(),
+        type = "order.paid",
+        subject = null as string | null,
+        payload = Buffer.from('{"b": 1.0, "a":2}'),
+      } = {},
     ) {
       const id = uuidv7(atMs);
       await pool.query(
         "insert into posthorn.events (id, tenant, type, api_version, subject, payload) values ($1, $2, $3, '1', $4, $5)",
-        [id, tenant, type, subject, Buffer.from('{"b": 1.0, "a":2}')],
+        [id, tenant, type, subject, payload],
       );
       return id;
     },

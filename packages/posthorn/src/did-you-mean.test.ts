@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { didYouMean, editDistance, refuseUnknown } from "./did-you-mean.ts";
+import { closest, didYouMean, editDistance, refuseUnknown } from "./did-you-mean.ts";
 
 test("one letter swapped, left out or added gets a suggestion", () => {
   for (const typo of ["tennat", "tenan", "tenantt", "Tenant", "ten_ant"]) {
@@ -38,4 +38,18 @@ test("what is no object is refused in place of options", () => {
       `start has no option "${given}": pass an object. Known are role.`,
     );
   }
+});
+
+test("of many unknown names the first 20 are told, and of many known ones the first 100", () => {
+  const many = Array.from({ length: 101 }, (_, n) => `name_${n}`);
+  expect(() =>
+    refuseUnknown("start has no option", Object.fromEntries(many.map((name) => [name, 1])), ["role"]),
+  ).toThrow(expect.objectContaining({ problems: expect.objectContaining({ length: 20 }) }));
+  expect(didYouMean("colour", many)).toMatch(/^Known are name_0, .*, name_99 and 1 others\.$/);
+});
+
+test("names are compared up to 100 letters, longer ones with nothing", () => {
+  const known = ["x".repeat(100)];
+  expect([closest("x".repeat(99), known), closest("x".repeat(100), known)]).toEqual([known[0], known[0]]);
+  expect(closest("x".repeat(101), known)).toBe(null);
 });

@@ -1,5 +1,5 @@
 // Turns a misspelt name into a suggestion, so that a typo costs one reading of the message and not a search.
-import { type ErrorCode, type InputProblem, PosthornError } from "./errors.ts";
+import { type ErrorCode, type InputProblem, MAX_PROBLEMS, PosthornError } from "./errors.ts";
 
 /**
  * For options: a name that nobody knows is an intention that nobody would carry out. `what` begins the sentence:
@@ -30,6 +30,7 @@ export function findUnknown(
 ): void {
   for (const name in given) {
     if (known.includes(name)) continue;
+    if (problems.length >= MAX_PROBLEMS) return;
     const shown = name.slice(0, 60);
     problems.push({
       pointer: `/${shown.replaceAll("~", "~0").replaceAll("/", "~1")}`,
@@ -38,17 +39,26 @@ export function findUnknown(
   }
 }
 
-/** `Did you mean X?`, or all the names there are when none is close. */
+/** Longer ones are no slip of the hand, and comparing takes the time of both lengths multiplied. */
+const MAX_NAME_LENGTH = 100;
+const MAX_NAMES_LISTED = 100;
+
+/** `Did you mean X?`, or the names there are when none is close. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const nearest = closest(name.slice(0, 100), known);
-  return nearest === null ? `Known are ${known.join(", ")}.` : `Did you mean ${nearest}?`;
+  const nearest = closest(name, known);
+  if (nearest !== null) return `Did you mean ${nearest}?`;
+  const others = known.length > MAX_NAMES_LISTED ? ` and ${known.length - MAX_NAMES_LISTED} others` : "";
+  return `Known are ${known.slice(0, MAX_NAMES_LISTED).join(", ")}${others}.`;
 }
 
 export function closest(name: string, known: readonly string[]): string | null {
+  if (name.length > MAX_NAME_LENGTH) return null;
   // A third of the letters may differ: further away a suggestion misleads more than it helps.
   let best = Math.max(1, Math.floor(name.length / 3)) + 1;
   let nearest: string | null = null;
   for (const candidate of known) {
+    // as many letters differ as there are more of them
+    if (Math.abs(plain(name).length - plain(candidate).length) >= best) continue;
     const distance = editDistance(plain(name), plain(candidate));
     if (distance < best) {
       best = distance;

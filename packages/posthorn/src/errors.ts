@@ -52,7 +52,7 @@ export const errorRegistry = {
   database_unavailable: { status: 503, meaning: "The database cannot be reached or written to right now." },
   overloaded: {
     status: 503,
-    meaning: "More publishes or other calls are waiting for the database than may wait.",
+    meaning: "More calls are waiting for the database, or more answers to be read, than may wait.",
   },
   stopped: { status: 503, meaning: "This Posthorn was stopped and takes nothing more." },
 } as const satisfies Record<string, { status: number; meaning: string }>;
@@ -64,6 +64,9 @@ export interface InputProblem {
   readonly pointer: string;
   readonly message: string;
 }
+
+/** Whoever has made so many mistakes is told of these first. Finding more takes time from everybody else. */
+export const MAX_PROBLEMS = 20;
 
 export class PosthornError extends Error {
   readonly code: ErrorCode;

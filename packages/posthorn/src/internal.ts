@@ -2,6 +2,7 @@
 export { resolveConfig as checkOptions } from "./config.ts";
 export { RateBucket } from "./delivery/rate-bucket.ts";
 export { closest, didYouMean } from "./did-you-mean.ts";
+export { MAX_PROBLEMS } from "./errors.ts";
 export { CheckedJson } from "./event/validate.ts";
 export { matches } from "./fan-out/matches.ts";
 export { isTraceparent } from "./observe/tracing.ts";
@@ -11,3 +12,4 @@ export { isMailAddress } from "./resources/members.ts";
 export { isUnavailable } from "./storage/database.ts";
 export type { KnownKey } from "./storage/queries/api-keys/key-row.ts";
 export { type DatabaseFacts, inspectDatabase } from "./storage/queries/meta/inspect.ts";
+export { MAX_PAGE_BYTES } from "./storage/queries/page-bytes.ts";

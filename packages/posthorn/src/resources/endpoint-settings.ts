@@ -11,8 +11,8 @@ import {
 import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { REDACTED } from "../catalogue/redact.ts";
-import { didYouMean, findUnknown } from "../did-you-mean.ts";
-import { type InputProblem, PosthornError } from "../errors.ts";
+import { findUnknown } from "../did-you-mean.ts";
+import { type InputProblem, MAX_PROBLEMS, PosthornError } from "../errors.ts";
 import { parseFilter } from "../fan-out/parse-filter.ts";
 import {
   type FifoOnDead,
@@ -295,16 +295,13 @@ function wholeNumber(min: number, max: number): Reader<number> {
 function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSettings> | undefined {
   if (!isObject(value)) return refuse("signature is an object with schemes, headerPrefix or both.");
   const { schemes, headerPrefix, ...unknown } = value;
-  for (const name of Object.keys(unknown)) {
-    refuse(
-      `A signature has no "${name}". ${didYouMean(name, ["schemes", "headerPrefix"])}`,
-      `/${escapePointer(name)}`,
-    );
-  }
+  const problems: InputProblem[] = [];
+  findUnknown("A signature has no", unknown, ["schemes", "headerPrefix"], problems);
+  for (const { message, pointer } of problems) refuse(message, pointer);
   if (schemes !== undefined) {
     const isList = Array.isArray(schemes) && schemes.every((name) => typeof name === "string");
-    const problems = isList ? schemeProblems(schemes) : ["schemes is a list of names of signature schemes."];
-    for (const message of problems) refuse(message, "/schemes");
+    const wrong = isList ? schemeProblems(schemes) : ["schemes is a list of names of signature schemes."];
+    for (const message of wrong) refuse(message, "/schemes");
   }
   if (headerPrefix !== undefined) {
     const problem =
@@ -389,7 +386,7 @@ class Check {
   }
 
   refuse(pointer: string, message: string): undefined {
-    this.#problems.push({ pointer, message });
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ pointer, message });
     return undefined;
   }
 

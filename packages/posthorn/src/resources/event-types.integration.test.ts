@@ -109,6 +109,25 @@ test("an import in which one is wrong changes nothing", async () => {
   await expect(eventTypes.get(name)).rejects.toMatchObject({ code: "event_type_not_found" });
 });
 
+test("a page of large types ends at 4 MB, and the next one has the rest", async () => {
+  const example = `"${"x".repeat(MAX_EXAMPLE_BYTES - 2)}"`;
+  const there = Array.from({ length: 66 }, (_, n) => `very.large_${String(n).padStart(2, "0")}`);
+  await world.pool.query(
+    "insert into posthorn.event_types (name, api_version, example) select name, '1', $2 from unnest($1::text[]) name",
+    [there, example],
+  );
+  const seen: string[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await eventTypes.list({ limit: 250, cursor });
+    const ours = page.data.filter(({ name }) => name.startsWith("very.large_")).map(({ name }) => name);
+    expect(ours.length).toBeLessThanOrEqual(64);
+    seen.push(...ours);
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+  }
+  expect(seen).toEqual(there);
+});
+
 test("the catalogue holds as many types as its limit, and not one more", async () => {
   const { rows } = await world.pool.query(
     "select count(*) from posthorn.event_types where deleted_at is null",

@@ -11,7 +11,7 @@ import { type InputProblem, PosthornError } from "../errors.ts";
 import { apiVersionSyntax } from "../event/limits.ts";
 import type { Database } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
-import { findEventType, listEventTypes } from "../storage/queries/event-types/read.ts";
+import { allEventTypes, findEventType, listEventTypes } from "../storage/queries/event-types/read.ts";
 import {
   deleteEventType,
   lockCatalogue,
@@ -85,8 +85,10 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
     const limit = reader.limit(query);
     const [name = "", apiVersion = ""] = (reader.cursor("event-types", query) ?? "").split(" ");
     reader.finish(["limit", "cursor"], query);
-    const rows = await listEventTypes(db, { name, apiVersion }, limit + 1);
-    return toPage("event-types", rows, limit, toEventType, (row) => `${row.name} ${row.apiVersion}`);
+    const { types, isCutShort } = await listEventTypes(db, { name, apiVersion }, limit + 1);
+    const last = types.at(-1);
+    const lookedUpTo = isCutShort && last !== undefined ? cursorOf(last) : null;
+    return toPage("event-types", types, limit, toEventType, cursorOf, lookedUpTo);
   }
 
   async function remove(
@@ -108,7 +110,7 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
   async function importAll(document: unknown, options: { readonly dryRun?: boolean | undefined } = {}) {
     refuseUnknown("import has no option", options, ["dryRun"]);
     const types = readDocument(document);
-    const before = new Map((await all()).map((row) => [keyOf(row), row]));
+    const before = new Map((await allEventTypes(db)).map((row) => [keyOf(row), row]));
     const imported = types.map((type): ImportedType => {
       const { name, apiVersion } = type;
       const known = before.get(keyOf(type));
@@ -127,12 +129,12 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
       const message = `format is one of ${EXPORT_FORMATS.join(", ")}.`;
       throw new PosthornError("invalid_query", message, { problems: [{ pointer: "/format", message }] });
     }
-    return exportCatalogue(format, (await all()).map(toEventType));
+    return exportCatalogue(format, (await allEventTypes(db)).map(toEventType));
   }
+}
 
-  async function all(): Promise<EventTypeRow[]> {
-    return await listEventTypes(db, { name: "", apiVersion: "" }, MAX_EVENT_TYPES);
-  }
+function cursorOf({ name, apiVersion }: EventTypeRow): string {
+  return `${name} ${apiVersion}`;
 }
 
 function readDocument(document: unknown): NewEventType[] {

@@ -96,6 +96,34 @@ test("pages have no gap and no repeat while events are added, also within one mi
   expect(seen).toEqual(there);
 });
 
+test("a page ends with the event that makes it 4 MB, and the next ones have the rest, in every way of asking", async () => {
+  const tenant = await newTenant();
+  const there: string[] = [];
+  const add = async (bytes: number) => {
+    const id = await world.addEvent(tenant, {
+      type: "big.one",
+      subject: "big",
+      payload: Buffer.alloc(bytes, "1"),
+    });
+    there.unshift(id);
+  };
+  for (let n = 0; n < 33; n += 1) await add(256 * 1024);
+  // the newest sixteen are a byte short of 4 MB: one more belongs to their page
+  await add(256 * 1024 - 1);
+  for (const query of [{}, { tenant }, { tenant, type: "big.one" }, { subject: "big" }]) {
+    const pages: string[][] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await events.list({ ...query, limit: 250, cursor });
+      const ours = page.data.filter((event) => event.tenant === tenant);
+      pages.push(ours.map(({ id }) => id.slice(4)));
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined && pages.flat().length < there.length);
+    expect(pages.flat()).toEqual(there);
+    expect(pages.map((page) => page.length)).toEqual([17, 16, 1]);
+  }
+});
+
 /** So many events of a tenant, a millisecond after each other. */
 async function addMany(tenant: string, count: number, beginMs: number): Promise<void> {
   await world.pool.query(

@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { contract } from "@posthorn/client";
 import type { Logger, Posthorn } from "posthorn";
+import { MAX_PAGE_BYTES } from "posthorn/internal";
+import { AnswerRoom } from "./answer-room.ts";
 import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
@@ -46,6 +48,8 @@ export interface HandlerOptions {
   readonly routes?: "all" | "health" | undefined;
   /** True while the process is shutting down: then it is not ready, and connections are not kept. */
   readonly isDraining?: (() => boolean) | undefined;
+  /** How long a client may take for each 64 KB of its answer before it is cut off. Default 30 s. */
+  readonly answerTimeoutMs?: number | undefined;
   readonly logger?: (Logger & { readonly isDebug?: boolean }) | undefined;
 }
 
@@ -55,9 +59,13 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 /** The name under which the digest of a generated admin key is kept in the database. */
 export const ADMIN_KEY_META = "admin_key_sha256";
 
+const ANSWER_TIMEOUT_MS = 30_000;
+/** Those of nearly every call, not worth counting: a connection that is not read takes no more requests. */
+const SMALL_ANSWER_BYTES = 16 * 1024;
+
 /**
- * Mount it before any body parser: events are kept byte for byte. Timeouts against slow clients are those of the
- * server it is mounted in.
+ * Mount it before any body parser: events are kept byte for byte. Timeouts against clients that send
+ * slowly are those of the server it is mounted in.
  */
 export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Handler {
   const routes = routesOf(hooks, options);
@@ -67,7 +75,8 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     keys: new KeyCache(hooks.keys),
     keyRateLimit: options.keyRateLimit ?? 0,
   });
-  const { logger, isDraining = () => false } = options;
+  const { logger, isDraining = () => false, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
+  const room = new AnswerRoom();
 
   async function answer(
     request: IncomingMessage,
@@ -86,7 +95,12 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     if (route.permission !== "public") authorize(principal, route.permission, params);
     if (route.takesWork && isDraining()) throw shuttingDown();
     const query = mark === -1 ? "" : url.slice(mark + 1);
-    return await route.handle({ request, response, params, requestId, query, principal });
+    const exchange = { request, response, params, requestId, query, principal };
+    if (route.answersLarge) room.hold(exchange, principal, MAX_PAGE_BYTES);
+    const reply = await route.handle(exchange);
+    const bytes = reply.body?.length ?? 0;
+    if (route.answersLarge || bytes > SMALL_ANSWER_BYTES) room.hold(exchange, principal, bytes);
+    return reply;
   }
 
   return (request, response, next) => {
@@ -95,7 +109,7 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     const send = (reply: Reply): void => {
       if (response.destroyed) return;
       if (isDraining()) response.shouldKeepAlive = false;
-      sendReply(response, reply, requestId);
+      sendReply(response, reply, requestId, answerTimeoutMs);
       if (startedAt !== 0) logRequest(request, reply.status, requestId, startedAt, logger);
     };
     answer(request, requestId, response)

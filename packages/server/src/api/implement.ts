@@ -11,8 +11,8 @@ import {
 } from "@posthorn/client";
 import type { Audit } from "./audit.ts";
 import type { Exchange } from "./exchange.ts";
-import { readBody } from "./input/body.ts";
-import { readQuery } from "./input/query.ts";
+import { readBody, refuseBody } from "./input/body.ts";
+import { NO_PARAMETERS, readQuery } from "./input/query.ts";
 import type { Principal } from "./principal.ts";
 import { json, noContent, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
@@ -35,6 +35,7 @@ export type Sent<Value> = Value extends string
 
 export type Handle<Given extends Operation> =
   | ((call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText>)
+  | LargeAnswer<Given>
   | Unread;
 
 /** An answer that is JSON already, because bytes in it must stay as they are. */
@@ -45,6 +46,15 @@ export class JsonText {
   constructor(text: string, headers: readonly string[] = []) {
     this.text = text;
     this.headers = headers;
+  }
+}
+
+/** Answers with what callers have stored, and as much of it as fits into a page. */
+export class LargeAnswer<Given extends Operation> {
+  readonly handle: (call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText>;
+
+  constructor(handle: LargeAnswer<Given>["handle"]) {
+    this.handle = handle;
   }
 }
 
@@ -80,20 +90,28 @@ export function implement<Given extends Contract>(
   });
 }
 
-function routeOf(id: string, operation: Operation, handle: Handle<Operation>, audit: Audit): Route {
+function routeOf(id: string, operation: Operation, given: Handle<Operation>, audit: Audit): Route {
   const { method, path, permission, answer } = operation;
-  if (handle instanceof Unread) {
-    const { takesWork } = handle;
-    const reply = async (exchange: Exchange) => replyOf(answer.status, await handle.handle(exchange));
+  if (given instanceof Unread) {
+    const { takesWork } = given;
+    const reply = async (exchange: Exchange) => {
+      if (exchange.query !== "") readQuery(exchange.query, operation.query ?? NO_PARAMETERS);
+      return replyOf(answer.status, await given.handle(exchange));
+    };
     return { method, path, permission, takesWork, handle: reply };
   }
+  const answersLarge = given instanceof LargeAnswer;
+  const handle = answersLarge ? given.handle : given;
   return {
     method,
     path,
     permission,
+    answersLarge,
     handle: async (exchange) => {
-      const query = operation.query && readQuery(exchange.query, operation.query);
-      const body = operation.body && (await readBody(exchange, operation, operation.body));
+      const query: unknown = readQuery(exchange.query, operation.query ?? NO_PARAMETERS);
+      const body = operation.body
+        ? await readBody(exchange, operation, operation.body)
+        : await refuseBody(exchange, operation);
       const { principal } = exchange;
       const call = { params: exchange.params, query, body, principal } as Call<Operation>;
       const carryOut = () => handle(call);

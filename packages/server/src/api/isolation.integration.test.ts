@@ -159,7 +159,19 @@ describe("scopes and roles", () => {
   });
 });
 
-test.each(operations.filter(([, { body }]) => body !== undefined))(
+test.each(operations)(
+  "%s refuses a parameter that it does not know, and changes nothing",
+  async (id, operation) => {
+    const before = await fingerprint(world.server, "rivals");
+    const asked = { ...operation, path: `${operation.path}?no_such_parameter=1` } as Operation;
+    const answer = await send(asked, world.others, adminKey, bodies[id]?.("rivals"));
+    expect([answer.status, answer.json.errors?.[0]]).toMatchObject([422, { parameter: "no_such_parameter" }]);
+    expect(await fingerprint(world.server, "rivals")).toBe(before);
+  },
+);
+
+// what takes no body has no field either
+test.each(operations.filter(([, { method }]) => method !== "GET"))(
   "%s refuses a field that it does not know, and changes nothing",
   async (id, operation) => {
     const fine = bodies[id]?.("rivals") ?? {};

@@ -16,6 +16,24 @@ test("settings may have 256 KB, and not a byte more", async () => {
   expect([past.status, past.json.code]).toEqual([413, "body_too_large"]);
 });
 
+test("whoever makes thousands of mistakes is told of the first 20, in few words", async () => {
+  const server = await startServer({ started: false });
+  const names = Array.from({ length: 10_000 }, (_, n) => `unknown_${n}`);
+  const answers = [
+    await server.call("PUT", "/api/v1/tenants/acme", Object.fromEntries(names.map((name) => [name, 1]))),
+    await server.call("PUT", "/api/v1/tenants/acme", { ["x".repeat(200_000)]: 1 }),
+    await server.call("POST", "/api/v1/keys", { name: "all", scopes: Array(50_000).fill(1) }),
+    await server.call("GET", `/api/v1/events?${names.slice(0, 1_000).join("&")}`),
+    await server.call("POST", "/api/v1/events", Object.fromEntries(names.map((name) => [name, 1]))),
+    await server.call("POST", "/api/v1/events", Array(500).fill({ ...event, wrong: 1 })),
+  ];
+  for (const { status, text, json } of answers) {
+    expect([status, text.length < 8_000]).toEqual([422, true]);
+    expect(json.errors.length).toBeLessThanOrEqual(20);
+  }
+  expect(answers[0]?.json.detail).toMatch(/ And more; see errors\.$/);
+});
+
 test("500 events go at once, and not one more", async () => {
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme");

@@ -1,6 +1,6 @@
 // Errors as RFC 9457 problem details: one shape for everything that is refused.
 import { type ErrorCode, errorRegistry, type PosthornError } from "posthorn";
-import { isUnavailable } from "posthorn/internal";
+import { isUnavailable, MAX_PROBLEMS } from "posthorn/internal";
 import { HttpError, httpErrorRegistry, type ProblemPlace } from "./http-error.ts";
 import { CALLERS_OWN } from "./input/library-names.ts";
 import type { Reply } from "./reply.ts";
@@ -88,7 +88,7 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
     detail: problem.detail,
     instance,
     code: problem.code,
-    ...(problem.places.length > 0 && { errors: problem.places }),
+    ...(problem.places.length > 0 && { errors: problem.places.slice(0, MAX_PROBLEMS) }),
     ...problem.extensions,
     request_id: requestId,
   };

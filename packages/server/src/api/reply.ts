@@ -16,8 +16,18 @@ export function json(status: number, body: unknown): Reply {
 
 export const noContent: Reply = { status: 204 };
 
-export function sendReply(response: ServerResponse, reply: Reply, requestId: string): void {
-  const { status, body } = reply;
+/** Larger ones go out in parts, so that it is seen whether the client reads. */
+const PART_BYTES = 64 * 1024;
+
+export function sendReply(
+  response: ServerResponse,
+  reply: Reply,
+  requestId: string,
+  timeoutMs: number,
+): void {
+  const { status } = reply;
+  const isLarge = reply.body !== undefined && reply.body.length > PART_BYTES;
+  const body = isLarge && typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
   // A flat array is written as it is, without the table of names that setHeader keeps.
   const headers = [
     "X-Request-Id",
@@ -35,5 +45,32 @@ export function sendReply(response: ServerResponse, reply: Reply, requestId: str
   }
   if (reply.headers) headers.push(...reply.headers);
   response.writeHead(status, headers as unknown as import("node:http").OutgoingHttpHeader[]);
-  response.end(body);
+  if (isLarge) writeParts(response, body as Buffer);
+  else response.end(body);
+  // nearly always the system has taken it all by now
+  if (!response.writableFinished) cutOffWhenUnread(response, timeoutMs);
+}
+
+function writeParts(response: ServerResponse, body: Buffer): void {
+  let at = 0;
+  const write = (): void => {
+    while (at < body.length && !response.destroyed) {
+      const part = body.subarray(at, at + PART_BYTES);
+      at += PART_BYTES;
+      if (at >= body.length) response.end(part);
+      else if (!response.write(part)) return;
+    }
+  };
+  response.on("drain", write);
+  write();
+}
+
+/** An answer that waits behind another one on its connection has its time when its turn comes. */
+function cutOffWhenUnread(response: ServerResponse, timeoutMs: number): void {
+  if (response.socket === null) {
+    response.once("socket", () => cutOffWhenUnread(response, timeoutMs));
+    return;
+  }
+  const timer = setTimeout(() => response.destroy(), timeoutMs).unref();
+  response.on("drain", () => timer.refresh()).once("close", () => clearTimeout(timer));
 }

@@ -17,6 +17,8 @@ export interface Route {
   readonly permission: RoutePermission;
   /** Takes in what has to be delivered: refused while the server stops, so that it is sent elsewhere. */
   readonly takesWork?: boolean;
+  /** Its answer may be as large as a page can be: there must be room for that before it is made. */
+  readonly answersLarge?: boolean;
   readonly handle: (exchange: Exchange) => Reply | Promise<Reply>;
 }
 

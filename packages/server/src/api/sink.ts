@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { Exchange } from "./exchange.ts";
-import { readQuery } from "./input/query.ts";
+import { NO_PARAMETERS, readQuery } from "./input/query.ts";
 import { json, type Reply } from "./reply.ts";
 import type { Route, RoutePermission } from "./router.ts";
 
@@ -125,7 +125,7 @@ export function sinkRoutes(sink: Sink, readers: RoutePermission): Route[] {
       path: "/sink/{id}/requests",
       permission: readers,
       handle: (exchange) => {
-        readQuery(exchange.query, NO_QUERY);
+        readQuery(exchange.query, NO_PARAMETERS);
         const data = sink.requests(exchange.params.id ?? "").map(presentRequest);
         return json(200, { data, next_cursor: null });
       },
@@ -182,7 +182,6 @@ interface Answer {
   readonly body: string;
 }
 
-const NO_QUERY = z.object({});
 const ANSWER = z.object({
   status: z.int().min(200).max(599).default(200),
   delay_ms: z.int().min(0).max(SINK_LIMITS.delayMs).default(0),

@@ -1,11 +1,12 @@
 // Reads a JSON body by the schema of its operation. What the schema does not know is refused, so that nobody sets what
 // was not meant to be set.
 import type { Operation } from "@posthorn/client";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Exchange } from "../exchange.ts";
-import { HttpError, type ProblemPlace } from "../http-error.ts";
-import { parseJson, readJsonBytes } from "../middleware/read-body.ts";
+import { readJsonBytes } from "../middleware/read-body.ts";
+import { invalidBody } from "./invalid-body.ts";
 import { fieldsAt, placesOf } from "./issues.ts";
+import { parseSettings } from "./settings-json.ts";
 
 /** Largest body of an operation that takes settings, not events. */
 const MAX_SETTINGS_BYTES = 256 * 1024;
@@ -16,19 +17,19 @@ export async function readBody(
   schema: z.ZodType,
 ): Promise<unknown> {
   const isEmpty = operation.isBodyOptional === true && hasNoBody(exchange);
-  const body = isEmpty ? {} : parseJson(await readJsonBytes(exchange, MAX_SETTINGS_BYTES));
+  const body = isEmpty ? {} : parseSettings(await readJsonBytes(exchange, MAX_SETTINGS_BYTES));
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const shown = operation.answer.schema === null ? [] : fieldsAt(operation.answer.schema, []);
   throw invalidBody(placesOf(schema, result.error.issues, shown));
 }
 
-export function invalidBody(places: readonly ProblemPlace[]): HttpError {
-  const [first] = places;
-  const where = first && "pointer" in first && first.pointer !== "" ? `${first.pointer}: ` : "";
-  const more = places.length > 1 ? ` And ${places.length - 1} more; see errors.` : "";
-  return new HttpError("invalid_body", `${where}${first?.message}${more}`, { places });
+/** For an operation that takes no body: what is in one would be meant, and not carried out. */
+export async function refuseBody(exchange: Exchange, operation: Operation): Promise<void> {
+  await readBody(exchange, { ...operation, isBodyOptional: true }, NO_FIELDS);
 }
+
+const NO_FIELDS = z.strictObject({});
 
 function hasNoBody({ request: { headers } }: Exchange): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;

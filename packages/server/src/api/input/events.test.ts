@@ -97,6 +97,25 @@ test("every wrong item of an array is pointed at", () => {
   ).toEqual(["/1", "/2/type", "/4/x~1y"]);
 });
 
+test("an event with more than 100 names is refused before anyone looks at them, and of fewer the first are told", () => {
+  const names = (count: number): string =>
+    `{${Array.from({ length: count }, (_, n) => `"${"long".repeat(1_000)}${n}":1`).join(",")}}`;
+  const [past] = placesOf(names(101)) as string[][];
+  expect(past).toEqual([
+    "",
+    expect.stringMatching(/^An event has more than 100 fields\. Known are tenant, /),
+  ]);
+  for (const json of [names(100), `[${Array(500).fill(names(100)).join(",")}]`]) {
+    const places = placesOf(json);
+    expect(places.length).toBeLessThan(30);
+    expect(JSON.stringify(places).length).toBeLessThan(10_000);
+  }
+});
+
+test("a batch in which every event is wrong is told of the first", () => {
+  expect(placesOf(`[${Array(500).fill("1").join(",")}]`)).toHaveLength(21);
+});
+
 test("500 events fit, 501 do not", () => {
   const many = (count: number): string =>
     `[${Array(count).fill('{"tenant":"t","type":"a","data":1}').join(",")}]`;

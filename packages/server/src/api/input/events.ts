@@ -4,9 +4,16 @@ import type { PublishInput, UserPublishInput } from "posthorn";
 import { CheckedJson } from "posthorn/internal";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
 import { parseJson } from "../middleware/read-body.ts";
-import { type RawDocument, type RawMembers, rawMembers, TooDeepError } from "../raw-members.ts";
-import { invalidBody } from "./body.ts";
-import { pointerTo, unknownField } from "./issues.ts";
+import {
+  MAX_MEMBERS,
+  type RawDocument,
+  type RawMembers,
+  rawMembers,
+  TooDeepError,
+  TooManyMembersError,
+} from "../raw-members.ts";
+import { GIVEN_TWICE, invalidBody } from "./invalid-body.ts";
+import { ENOUGH_PROBLEMS, pointerTo, unknownField } from "./issues.ts";
 
 export const MAX_EVENTS = 500;
 
@@ -16,8 +23,9 @@ export type EventsInput =
   | { readonly kind: "many"; readonly inputs: readonly PublishInput[] };
 
 export function readEvents(body: Buffer): EventsInput {
-  // The depth is known before the parser spends memory on it.
+  // Depth and numbers are known before the parser spends memory on them.
   const raw = scan(body);
+  if (raw.kind === "array" && raw.items.length > MAX_EVENTS) throw tooManyEvents(raw.items.length);
   const parsed = parseJson(body);
   const problems: ProblemPlace[] = [];
   const input =
@@ -32,6 +40,10 @@ function scan(body: Buffer): RawDocument {
   try {
     return rawMembers(body);
   } catch (error) {
+    if (error instanceof TooManyMembersError) {
+      const message = `An event has more than ${MAX_MEMBERS} fields. Known are ${FIELDS.join(", ")}; what is yours goes into data.`;
+      throw invalidBody([{ pointer: "", message }]);
+    }
     if (!(error instanceof TooDeepError)) throw error;
     throw new HttpError("invalid_body", "The JSON is nested deeper than 64 levels. Flatten it.");
   }
@@ -45,14 +57,15 @@ function readMany(
 ): EventsInput {
   if (parsed.length === 0)
     problems.push({ pointer: "", message: "The array is empty. Send at least one event." });
-  if (parsed.length > MAX_EVENTS) {
-    const message = `The array has ${parsed.length} events. Send at most ${MAX_EVENTS} at once.`;
-    throw invalidBody([{ pointer: "", message }]);
-  }
   const inputs = parsed.map((item, index) =>
     readEvent("tenant", body, item, items[index] ?? [], `/${index}`, problems),
   );
   return { kind: "many", inputs };
+}
+
+function tooManyEvents(count: number): HttpError {
+  const message = `The array has ${count} events. Send at most ${MAX_EVENTS} at once.`;
+  return invalidBody([{ pointer: "", message }]);
 }
 
 function readOne(body: Buffer, parsed: unknown, members: RawMembers, problems: ProblemPlace[]): EventsInput {
@@ -79,6 +92,7 @@ function readEvent<Owner extends keyof InputFor>(
   pointer: string,
   problems: ProblemPlace[],
 ): InputFor[Owner] {
+  if (problems.length >= ENOUGH_PROBLEMS) return NOTHING;
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
     problems.push({ pointer, message: "An event must be a JSON object." });
     return NOTHING;
@@ -87,13 +101,14 @@ function readEvent<Owner extends keyof InputFor>(
   // Equal counts mean no name is repeated. Then the n-th name is that of the n-th member, for JavaScript keeps the
   // order of all names but those of digits, which are not ours.
   if (names.length !== members.length) {
-    problems.push({ pointer, message: "A field is given twice. Give each field once." });
+    problems.push({ pointer, message: GIVEN_TWICE });
     return NOTHING;
   }
   const event = parsed as Readonly<Record<string, unknown>>;
   const before = problems.length;
   for (const name of names) {
     if (FIELDS.includes(name)) continue;
+    if (problems.length >= ENOUGH_PROBLEMS) break;
     problems.push({ pointer: `${pointer}${pointerTo([name])}`, message: unknownField(name, FIELDS) });
   }
   if (owner === "tenant" && isGiven(event.user)) {

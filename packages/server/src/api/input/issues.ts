@@ -1,10 +1,13 @@
 // What a schema finds wrong, as places and sentences of ours.
-import { didYouMean } from "posthorn/internal";
+import { didYouMean, MAX_PROBLEMS } from "posthorn/internal";
 import { z } from "zod";
 import type { ProblemPlace } from "../http-error.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
+
+/** One more than is told: so it is known that there are others. */
+export const ENOUGH_PROBLEMS = MAX_PROBLEMS + 1;
 
 /** `shown` are the fields of the answer: whoever sends back what was shown is told what to drop. */
 export function placesOf(
@@ -13,7 +16,10 @@ export function placesOf(
   shown: readonly string[],
   base: Path = [],
 ): ProblemPlace[] {
-  return issues.flatMap((issue) => placesOfIssue(schema, issue, shown, [...base, ...issue.path]));
+  return issues
+    .slice(0, ENOUGH_PROBLEMS)
+    .flatMap((issue) => placesOfIssue(schema, issue, shown, [...base, ...issue.path]))
+    .slice(0, ENOUGH_PROBLEMS);
 }
 
 function placesOfIssue(
@@ -25,7 +31,7 @@ function placesOfIssue(
   if (issue.code === "unrecognized_keys") {
     const known = fieldsAt(schema, path);
     const readOnly = path.length === 0 ? shown.filter((name) => !known.includes(name)) : [];
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, ENOUGH_PROBLEMS).map((key) => ({
       pointer: pointerTo([...path, key]),
       message: readOnly.includes(key) ? readOnlyField(key, readOnly) : unknownField(key, known),
     }));
@@ -58,7 +64,7 @@ export function sentenceOf(issue: Issue): string {
     case "too_big":
       return `must be at most ${issue.maximum}`;
     case "invalid_union":
-      return `must be ${[...new Set(issue.errors.flat().map(expectedOf))].join(" or ")}`;
+      return `must be ${[...new Set(issue.errors.flatMap(([first]) => (first ? [expectedOf(first)] : [])))].join(" or ")}`;
     default:
       return issue.message.startsWith("must ") ? issue.message : "is not valid";
   }
@@ -82,7 +88,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export function unknownField(name: string, known: readonly string[]): string {
-  const what = `"${name.slice(0, 100)}" is not a field`;
+  const what = `"${name.slice(0, SHOWN_LENGTH)}" is not a field`;
   return known.length === 0 ? `${what}: this takes no fields.` : `${what}. ${didYouMean(name, known)}`;
 }
 
@@ -90,8 +96,13 @@ function readOnlyField(name: string, readOnly: readonly string[]): string {
   return `"${name}" is read-only. Leave out what cannot be set: ${readOnly.join(", ")}.`;
 }
 
+/** Of a name that somebody made up. */
+const SHOWN_LENGTH = 100;
+
 export function pointerTo(path: Path): string {
-  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  return path
+    .map((part) => `/${String(part).slice(0, SHOWN_LENGTH).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .join("");
 }
 
 /** The fields of the object at a place of the schema. */

@@ -2,13 +2,17 @@
 import { didYouMean } from "posthorn/internal";
 import { z } from "zod";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
-import { sentenceOf, unwrapped } from "./issues.ts";
+import { ENOUGH_PROBLEMS, sentenceOf, unwrapped } from "./issues.ts";
+
+/** Of an address that takes none. */
+export const NO_PARAMETERS = z.object({});
 
 /** `query` is what follows the question mark. */
 export function readQuery<Schema extends z.ZodObject>(query: string, schema: Schema): z.output<Schema> {
   const given: Record<string, unknown> = {};
   const problems: ProblemPlace[] = [];
   for (const [name, value] of new URLSearchParams(query)) {
+    if (problems.length >= ENOUGH_PROBLEMS) break;
     const problem = take(name, value, schema, given);
     if (problem !== null) problems.push({ parameter: name.slice(0, 100), message: problem });
   }

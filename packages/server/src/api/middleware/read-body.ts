@@ -1,23 +1,25 @@
 // Reads a JSON body whole and within limits. What is too large, compressed or of another type is refused before it is
 // read; the time a slow client may take is limited by the server's request timeout.
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { PosthornError } from "posthorn";
 import type { Exchange } from "../exchange.ts";
 import { HttpError } from "../http-error.ts";
+import { whenOver } from "../when-over.ts";
 
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** The exact bytes of a JSON body: valid UTF-8, not yet parsed. */
 export async function readJsonBytes(
-  { request, response }: Pick<Exchange, "request" | "response">,
+  exchange: Pick<Exchange, "request" | "response">,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<Buffer> {
+  const { request } = exchange;
   checkHeaders(request, maxBytes);
   const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > LARGE_BYTES) reserve(announced, response);
+  if (announced > LARGE_BYTES) reserve(announced, exchange);
   // One of unknown length counts as the longest there may be, as soon as it is large.
-  const onLarge = announced > 0 ? ignore : () => reserve(maxBytes, response);
+  const onLarge = announced > 0 ? ignore : () => reserve(maxBytes, exchange);
   const body = await readBytes(request, maxBytes, onLarge);
   if (!isUtf8(body))
     throw new HttpError("invalid_utf8", "The body is not valid UTF-8. Send JSON encoded in UTF-8.");
@@ -30,7 +32,7 @@ const LARGE_BYTES = 256 * 1024;
 let largeBytes = 0;
 
 /** Held until the answer is out. */
-function reserve(bytes: number, response: ServerResponse): void {
+function reserve(bytes: number, exchange: Pick<Exchange, "request" | "response">): void {
   if (largeBytes + bytes > MAX_LARGE_BYTES) {
     throw new PosthornError(
       "overloaded",
@@ -38,7 +40,7 @@ function reserve(bytes: number, response: ServerResponse): void {
     );
   }
   largeBytes += bytes;
-  response.once("close", () => {
+  whenOver(exchange, () => {
     largeBytes -= bytes;
   });
 }

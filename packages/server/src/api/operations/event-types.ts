@@ -1,6 +1,6 @@
 import type { PosthornContract } from "@posthorn/client";
 import { type Posthorn, PosthornError } from "posthorn";
-import type { Handlers } from "../implement.ts";
+import { type Handlers, LargeAnswer } from "../implement.ts";
 import { inLibraryNames } from "../input/library-names.ts";
 import { presentEventType } from "../present/event-type.ts";
 import { presentPage } from "../present/page.ts";
@@ -8,7 +8,7 @@ import { isPosthornError } from "../problem.ts";
 
 export function eventTypeOperations({ eventTypes }: Posthorn): Handlers<PosthornContract>["eventTypes"] {
   return {
-    list: async ({ query }) => presentPage(await eventTypes.list(query), presentEventType),
+    list: new LargeAnswer(async ({ query }) => presentPage(await eventTypes.list(query), presentEventType)),
     put: async ({ params, body }) =>
       presentEventType(await eventTypes.put(params.name, inLibraryNames(body))),
     get: async ({ params, query }) => {
@@ -25,7 +25,7 @@ export function eventTypeOperations({ eventTypes }: Posthorn): Handlers<Posthorn
         data: imported.map(({ name, apiVersion, change }) => ({ name, api_version: apiVersion, change })),
       };
     },
-    export: async ({ query }) => await eventTypes.export(query.format),
+    export: new LargeAnswer(async ({ query }) => await eventTypes.export(query.format)),
   };
 }
 

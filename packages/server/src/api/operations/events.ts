@@ -12,9 +12,9 @@ import type {
 import { isTraceparent } from "posthorn/internal";
 import type { Exchange } from "../exchange.ts";
 import type { ProblemPlace } from "../http-error.ts";
-import { type Handlers, JsonText, Unread } from "../implement.ts";
-import { invalidBody } from "../input/body.ts";
+import { type Handlers, JsonText, LargeAnswer, Unread } from "../implement.ts";
 import { type EventsInput, readEvents } from "../input/events.ts";
+import { invalidBody } from "../input/invalid-body.ts";
 import { inLibraryFilters } from "../input/library-names.ts";
 import { readJsonBytes } from "../middleware/read-body.ts";
 import { eventDetailJson, eventJson } from "../present/event.ts";
@@ -26,11 +26,11 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
   const { events } = hooks;
   return {
     publish: new Unread((exchange) => publish(hooks, exchange), { takesWork: true }),
-    list: async ({ query, principal }) => {
+    list: new LargeAnswer(async ({ query, principal }) => {
       const filters = inLibraryFilters<EventQuery>(query);
       const tenant = tenantWithin(principal, query.tenant);
       return pageOfJson(await events.list({ ...filters, ...redactedFor(principal), tenant }), eventJson);
-    },
+    }),
     get: async ({ params, principal }) =>
       new JsonText(
         eventDetailJson(await events.get(params.event, { ...within(principal), ...redactedFor(principal) })),

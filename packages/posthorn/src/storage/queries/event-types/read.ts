@@ -1,6 +1,7 @@
 // Event types: the versions of one, a page of all, or the whole catalogue for the processes that check events.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { isCutShort, type PageOfBytes, pageBytes } from "../page-bytes.ts";
 import { type EventTypeRow, eventTypeColumns } from "./event-type-row.ts";
 
 /** Its versions, the one registered last first. */
@@ -19,23 +20,62 @@ order by t.created_at desc, t.api_version desc
 `,
 );
 
+export interface ListedEventTypes {
+  readonly types: readonly EventTypeRow[];
+  /** The page ends before the limit, because of its bytes. */
+  readonly isCutShort: boolean;
+}
+
 export async function listEventTypes(
   db: Queryable,
   after: { readonly name: string; readonly apiVersion: string },
   limit: number,
-): Promise<EventTypeRow[]> {
-  return await db.query<EventTypeRow>(listStatement, [after.name, after.apiVersion, limit]);
+): Promise<ListedEventTypes> {
+  const types = await db.query<EventTypeRow & PageOfBytes>(listStatement, [
+    after.name,
+    after.apiVersion,
+    limit,
+  ]);
+  return { types, isCutShort: isCutShort(types) };
 }
+
+const { columns: bytesColumns, isShown } = pageBytes(
+  "coalesce(octet_length(t.schema), 0) + coalesce(octet_length(t.example), 0)",
+  "t.name, t.api_version",
+);
 
 const listStatement = statement(
   "list event types",
   `
+select page.*
+from (
+  select ${eventTypeColumns}, ${bytesColumns}
+  from (
+    select t.*
+    from posthorn.event_types t
+    where (t.name, t.api_version) > ($1::text, $2::text)
+      and t.deleted_at is null
+    order by t.name, t.api_version
+    limit $3::integer
+  ) t
+) page
+where page.${isShown}
+order by page.name, page."apiVersion"
+`,
+);
+
+/** Every type there is. */
+export async function allEventTypes(db: Queryable): Promise<EventTypeRow[]> {
+  return await db.query<EventTypeRow>(allStatement, []);
+}
+
+const allStatement = statement(
+  "all event types",
+  `
 select ${eventTypeColumns}
 from posthorn.event_types t
-where (t.name, t.api_version) > ($1::text, $2::text)
-  and t.deleted_at is null
+where t.deleted_at is null
 order by t.name, t.api_version
-limit $3::integer
 `,
 );
 

@@ -6,6 +6,7 @@
 import type { Event, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { isCutShort, type PageOfBytes, pageBytes } from "../page-bytes.ts";
 import { type EventRow, eventColumns, toEvent } from "./event-row.ts";
 
 export interface EventFilter {
@@ -19,14 +20,14 @@ export interface EventFilter {
 
 export interface ListedEvents {
   readonly events: readonly Event[];
-  /** Events beyond this one were not looked at. Null: all were, or there are as many as were asked for. */
+  /** Events beyond this one were not looked at, or left out for their bytes. Null: there are none, or as many as were asked for. */
   readonly lookedUpTo: Uuid | null;
 }
 
 export async function listEvents(db: Queryable, filter: EventFilter): Promise<ListedEvents> {
   const { notBefore, before, limit, tenant, type, subject } = filter;
   const sought = Object.entries({ type, subject }).filter(([, value]) => value !== null);
-  const rows = await db.query<EventRow & { lookedUpTo: Uuid | null }>(
+  const rows = await db.query<EventRow & PageOfBytes & { lookedUpTo: Uuid | null }>(
     listStatement(
       tenant !== null,
       sought.map(([column]) => column),
@@ -34,7 +35,9 @@ export async function listEvents(db: Queryable, filter: EventFilter): Promise<Li
     [notBefore, before, limit, ...(tenant === null ? [] : [tenant]), ...sought.map(([, value]) => value)],
   );
   // one row is there in any case where events are sought, to say how far that went
-  const events = rows.filter(({ event_id }) => event_id !== null).map(toEvent);
+  const found = rows.filter(({ event_id }) => event_id !== null);
+  const events = found.map(toEvent);
+  if (isCutShort(found)) return { events, lookedUpTo: events.at(-1)?.id ?? null };
   return { events, lookedUpTo: events.length === limit ? null : (rows[0]?.lookedUpTo ?? null) };
 }
 
@@ -67,14 +70,20 @@ order by e.tenant desc, e.id desc
 /** Never reached: so that the planner expects no more rows, for whose sake it would compile the statement (JIT). */
 const MORE_THAN_A_PAGE = 300;
 
+const { columns: bytesColumns, isShown } = pageBytes("octet_length(e.payload)", "e.id desc");
+
 const pageText = (source: string) => `
 select page.*
 from (
-  select ${eventColumns}
-  ${source}
-  limit (select $3::integer)
+  select ${eventColumns}, ${bytesColumns}
+  from (
+    select e.*
+    ${source}
+    limit (select $3::integer)
+  ) e
+  limit ${MORE_THAN_A_PAGE}
 ) page
-limit ${MORE_THAN_A_PAGE}
+where page.${isShown}
 `;
 
 /** Among so many events a page looks for those that match: 1 ms when all are in memory, and each may be on a page of its own. */
@@ -98,7 +107,7 @@ matching as materialized (
   where ${conditions.join("\n    and ")}
   limit $3::integer
 )
-select edge.id as "lookedUpTo", ${eventColumns}
+select edge.id as "lookedUpTo", page.*
 from (
   select (
     select looked_at.id
@@ -109,15 +118,16 @@ from (
   ) as id
 ) edge
 left join (
-  matching
+  select ${eventColumns}, ${bytesColumns}
+  from matching
   cross join lateral (
     select shown.*
     from posthorn.events shown
     where shown.id = matching.id
     limit 1
   ) e
-) on true
-order by e.id desc
+) page on page.${isShown}
+order by page.event_id desc
 `;
 
 /** With a tenant given, another tenant's event is not found. */

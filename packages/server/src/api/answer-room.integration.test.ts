@@ -1,0 +1,68 @@
+// What a client that does not read its answers can take from the others, by real connections.
+import { connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { MAX_ANSWER_BYTES_OF_ONE } from "./answer-room.ts";
+import { FOR_OPERATORS } from "./principal.ts";
+import { Sink } from "./sink.ts";
+
+const path = "/api/v1/events?limit=250";
+
+async function tenantWithLargeEvents(server: TestServer, tenant: string): Promise<Record<string, string>> {
+  await server.call("PUT", `/api/v1/tenants/${tenant}`);
+  const event = { tenant, type: "order.paid", data: "x".repeat(250 * 1024) };
+  for (let n = 0; n < 20; n += 1) await server.call("POST", "/api/v1/events", event);
+  const key = { name: "reader", tenant, scopes: ["deliveries:read", "payloads:read"] };
+  const { json } = await server.call("POST", "/api/v1/keys", key);
+  return { authorization: `Bearer ${json.key}` };
+}
+
+test("who leaves large answers unread is refused more of them, others are not, and it ends with the connection", async () => {
+  const sink = { sink: new Sink(), readers: FOR_OPERATORS };
+  const server = await startServer({ started: false, sink });
+  const greedy = await tenantWithLargeEvents(server, "greedy");
+  const other = await tenantWithLargeEvents(server, "other");
+  const page = await server.call("GET", path, undefined, greedy);
+  expect(page.text.length).toBeLessThan(4.5 * 1024 * 1024);
+
+  // They wait behind the first answer, which takes its time: no buffer of the system takes them away.
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  const fitting = Math.floor(MAX_ANSWER_BYTES_OF_ONE / page.text.length);
+  socket.write("GET /sink/slow?delay_ms=60000 HTTP/1.1\r\nHost: x\r\n\r\n");
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${greedy.authorization}\r\n\r\n`.repeat(fitting + 5),
+  );
+
+  const ask = (headers: Record<string, string>) => server.call("GET", path, undefined, headers);
+  await expect.poll(async () => (await ask(greedy)).status, { timeout: 20_000 }).toBe(503);
+  const refused = await ask(greedy);
+  expect([refused.json.code, refused.headers.get("retry-after")]).toEqual(["overloaded", "2"]);
+  expect((await ask(other)).status).toBe(200);
+  // what is small has its way all the same
+  expect((await server.call("GET", "/api/v1/tenants/greedy/endpoints", undefined, greedy)).status).not.toBe(
+    503,
+  );
+
+  socket.destroy();
+  await expect.poll(async () => (await ask(greedy)).status, { timeout: 20_000 }).toBe(200);
+});
+
+test("all together may leave so much unread, and not more", async () => {
+  const sink = { sink: new Sink(), readers: FOR_OPERATORS };
+  const server = await startServer({ started: false, sink });
+  const tenants = await Promise.all(
+    ["one", "two", "three"].map((tenant) => tenantWithLargeEvents(server, tenant)),
+  );
+  const [first, second, third] = tenants as [object, object, object] as Record<string, string>[];
+  for (const headers of [first, second]) {
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    socket.write("GET /sink/slow?delay_ms=60000 HTTP/1.1\r\nHost: x\r\n\r\n");
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${headers?.authorization}\r\n\r\n`.repeat(20),
+    );
+  }
+  const status = async () => (await server.call("GET", path, undefined, third)).status;
+  await expect.poll(status, { timeout: 20_000 }).toBe(503);
+});

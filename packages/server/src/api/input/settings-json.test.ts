@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { MAX_LIST_ITEMS, parseSettings } from "./settings-json.ts";
+
+const read = (json: string): unknown => parseSettings(Buffer.from(json));
+const refusal = (pointer: string, message: unknown) =>
+  expect.objectContaining({ code: "invalid_body", places: [{ pointer, message }] });
+
+test("a name given twice is refused, wherever it is and however it is written", () => {
+  for (const json of [
+    '{"name":"a","name":"b"}',
+    '{"name":"a","n\\u0061me":"b"}',
+    '{"headers":{"a":"1","a":"2"}}',
+    '{"endpoints":[{"url":"a"},{"url":"a","url":"b"}]}',
+    '{"filter":{"data":{"a":1,"a":2}}}',
+    '{"__proto__":1,"__proto__":2}',
+  ]) {
+    expect(() => read(json)).toThrow(refusal("", "A field is given twice. Give each field once."));
+  }
+});
+
+test("colons, quotes and braces within texts are no names", () => {
+  const body = { 'a":"b': ['{"x":1}', "\\", '\\":'], b: { c: "d:e" } };
+  expect(read(JSON.stringify(body, null, 2))).toEqual(body);
+});
+
+test("a name that the schema would drop in silence is refused, unless it is in data of the caller's own", () => {
+  const message = '"__proto__" cannot be a name. Leave it out.';
+  expect(() => read('{"headers":{"__proto__":1}}')).toThrow(refusal("/headers/__proto__", message));
+  expect(() => read('{"__proto__":{"name":"a"}}')).toThrow(refusal("/__proto__", message));
+  expect(JSON.stringify(read('{"data":{"__proto__":1}}'))).toBe('{"data":{"__proto__":1}}');
+});
+
+test("lists have 10,000 items together, and not one more; those of the caller's own are not counted", () => {
+  const lists = (count: number, name: string) =>
+    JSON.stringify({ [name]: Array(count - 1).fill(1), other: [1] });
+  read(lists(MAX_LIST_ITEMS, "events"));
+  expect(() => read(lists(MAX_LIST_ITEMS + 1, "events"))).toThrow(
+    refusal("", "The lists have 10001 items together. Send at most 10000 at once."),
+  );
+  read(lists(MAX_LIST_ITEMS + 1, "data"));
+});
+
+test("depth is no danger", () => {
+  read(`{"data":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
+});
