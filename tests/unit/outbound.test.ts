@@ -28,7 +28,6 @@ const libraries: Record<string, string> = {
   "@posthorn/client": "ours, and scanned",
   "@posthorn/server": "ours, and scanned",
   zod: "checks values",
-  ajv: "checks values; it loads no schema unless it is given a way to",
   commander: "reads the command line",
   "@opentelemetry/api": "hands spans to what the application has set up; opens nothing itself",
   pg: "connects to the operator's database, under the address the operator gave",

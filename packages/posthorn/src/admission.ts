@@ -1,7 +1,8 @@
 // What is published comes in here: shaped by the types of the code, checked as an event, and held against the catalogue.
-import { type Catalogue, type Problems, refusal, storedCatalogue } from "./catalogue/catalogue.ts";
+import { type Catalogue, type EventProblem, type Problems, refusal, storedCatalogue } from "./catalogue/catalogue.ts";
+import { CheckBudget } from "./catalogue/check-run.ts";
 import type { DeclaredTypes } from "./catalogue/declared-types.ts";
-import { type InputProblem, PosthornError } from "./errors.ts";
+import { PosthornError } from "./errors.ts";
 import { refuseNoTransaction, type Transaction } from "./event/publish-in-transaction.ts";
 import { type UserPublishInput, validateForUser } from "./event/user-event.ts";
 import {
@@ -65,10 +66,11 @@ export class Admission {
 
   async #resolveAll(inputs: readonly PublishInput[]): Promise<readonly PublishInput[]> {
     const failures: Failure[] = [];
+    const budget = new CheckBudget();
     const resolved = await Promise.all(
       inputs.map(async (input, index) => {
         try {
-          return await this.#options.declared.resolve(input);
+          return await this.#options.declared.resolve(input, budget);
         } catch (error) {
           if (!(error instanceof PosthornError)) throw error;
           failures.push({ index, error });
@@ -115,7 +117,7 @@ export class Admission {
   }
 }
 
-function orRefused(event: ValidEvent, problem: InputProblem | null | undefined): ValidEvent {
+function orRefused(event: ValidEvent, problem: EventProblem | null | undefined): ValidEvent {
   if (problem) throw refusal(problem);
   return event;
 }

@@ -3,6 +3,7 @@
 
 export const errorRegistry = {
   invalid_event: { status: 422, meaning: "The event cannot be published as it is." },
+  event_too_complex: { status: 422, meaning: "Checking the data against its schema would take too long." },
   payload_too_large: { status: 413, meaning: "The event's data is larger than the limit." },
   idempotency_conflict: { status: 422, meaning: "The idempotency key was used before with other content." },
   invalid_endpoint: { status: 422, meaning: "The endpoint's settings cannot be saved as they are." },

@@ -9,6 +9,7 @@ interface Stored {
   readonly apiVersion?: string;
   readonly redact?: readonly string[];
   readonly isDeleted?: boolean;
+  readonly schema?: string;
 }
 
 function catalogueOf(types: readonly Stored[]) {
@@ -28,14 +29,14 @@ function catalogueOf(types: readonly Stored[]) {
   return { catalogue, reads: () => reads };
 }
 
-const eventOf = (type: string, apiVersion = "1"): Event => ({
+const eventOf = (type: string, apiVersion = "1", data: unknown = {}): Event => ({
   id: "0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   tenant: "acme",
   type,
   apiVersion,
   subject: null,
   sequence: null,
-  payload: Buffer.from("{}"),
+  payload: Buffer.from(JSON.stringify(data)),
   createdAt: new Date(0),
 });
 
@@ -81,4 +82,49 @@ test("what is hidden is that of the version, of any version where it is not regi
   expect(catalogue.redactedPaths("order.paid", null)).toEqual(["/a", "/b"]);
   expect(catalogue.redactedPaths("order.gone", "1")).toEqual(["/c"]);
   expect(catalogue.redactedPaths("order.unknown", "1")).toEqual([]);
+});
+
+const manyNames = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`^(a|b|ab)*c${n}$`, {}]));
+const costly = { name: "order.paid", schema: JSON.stringify({ patternProperties: manyNames }) };
+const costlyData = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${"ab".repeat(3)}${n}`, 1]));
+
+test("a list of costly events lets others have their turn, and ends when the budget of the call is used up", async () => {
+  const { catalogue } = catalogueOf([costly]);
+  await catalogue.refresh();
+  catalogue.keepFresh(true);
+  const few = catalogue.problemsOf([eventOf("order.paid", "1", costlyData)]);
+  expect(few).toEqual([null]);
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+  }, 0);
+  const problems = await catalogue.problemsOf(
+    Array.from({ length: 500 }, () => eventOf("order.paid", "1", costlyData)),
+  );
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(3);
+  const last = problems.length - 1;
+  expect(last).toBeGreaterThan(5);
+  expect(last).toBeLessThan(100);
+  expect(problems[last]).toMatchObject({ pointer: "/data", code: "event_too_complex" });
+  expect(problems.slice(0, -1).every((problem) => problem === null)).toBe(true);
+});
+
+test("what is refused is parsed and checked once, as what is taken", async () => {
+  const readsOf = async (schema: string) => {
+    const { catalogue } = catalogueOf([{ name: "order.paid", schema }]);
+    let reads = 0;
+    const event = {
+      ...eventOf("order.paid"),
+      get payload() {
+        reads += 1;
+        return Buffer.from("1");
+      },
+    };
+    const [problem] = await catalogue.problemsOf([event]);
+    return { isTaken: problem === null, reads };
+  };
+  const taken = await readsOf('{"type":"integer"}');
+  expect(await readsOf('{"type":"string"}')).toEqual({ isTaken: false, reads: taken.reads });
+  expect(taken.isTaken).toBe(true);
 });

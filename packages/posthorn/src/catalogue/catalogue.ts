@@ -1,13 +1,15 @@
 // What this process knows of the catalogue, and what follows for an event. A change is seen within a second: a loop, or
 // the publishes of a process that was not started, ask for the version twice a second. Nobody is refused by what may be
 // old: before that it is read again.
+import { setImmediate } from "node:timers/promises";
 import { closest, didYouMean } from "../did-you-mean.ts";
-import { type InputProblem, PosthornError } from "../errors.ts";
+import { type ErrorCode, type InputProblem, PosthornError } from "../errors.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import type { Event } from "../model.ts";
 import { isUnavailable, type Queryable } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
 import { catalogueStatement, type StoredCatalogue } from "../storage/queries/event-types/read.ts";
+import { CheckBudget, MAX_STEPS } from "./check-run.ts";
 import { type CheckValue, compileSchema } from "./compile-schema.ts";
 import type { DeclaredTypes } from "./declared-types.ts";
 
@@ -23,7 +25,21 @@ export interface CatalogueOptions {
 /** Reads what is newer than the version; in a transaction of the caller's, through that. */
 export type ReadCatalogue = (knownVersion: number) => Promise<StoredCatalogue>;
 
-export type Problems = readonly (InputProblem | null)[];
+export interface EventProblem extends InputProblem {
+  readonly code: ErrorCode;
+}
+
+export type Problems = readonly (EventProblem | null)[];
+
+/** Events on their way through the catalogue as it was when the first of them came. */
+interface Batch {
+  readonly events: readonly Event[];
+  readonly values: readonly unknown[];
+  readonly version: number;
+  readonly budget: CheckBudget;
+  /** Of the events that were looked at. */
+  readonly problems: (EventProblem | null)[];
+}
 
 interface KnownType {
   readonly redact: readonly string[];
@@ -100,17 +116,50 @@ export class Catalogue {
     values: readonly unknown[],
     read: ReadCatalogue,
   ): Problems | Promise<Problems> {
-    const problems = events.map((event, index) => this.#problemOf(event, values[index], false));
-    return problems.every((problem) => problem === null) ? problems : this.#problemsReadAnew(events, read);
+    const batch = this.#batchOf(events, values);
+    return this.#checkSome(batch)
+      ? this.#orReadAnew(batch, read)
+      : this.#checkRest(batch).then(() => this.#orReadAnew(batch, read));
   }
 
-  async #problemsReadAnew(events: readonly Event[], read: ReadCatalogue): Promise<Problems> {
+  #batchOf(events: readonly Event[], values: readonly unknown[]): Batch {
+    return { events, values, version: this.#version, budget: new CheckBudget(), problems: [] };
+  }
+
+  /** False: others have waited long enough, and it is to be called again. What no budget is left for is not looked at. */
+  #checkSome({ events, values, budget, problems }: Batch): boolean {
+    const pauseAt = budget.stepsLeft - MAX_STEPS;
+    while (problems.length < events.length) {
+      if (budget.stepsLeft <= pauseAt) return false;
+      const index = problems.length;
+      const problem = this.#problemOf(events[index] as Event, values[index], budget);
+      problems.push(problem);
+      if (budget.stepsLeft <= 0 && problem !== null) break;
+    }
+    return true;
+  }
+
+  async #checkRest(batch: Batch): Promise<void> {
+    do await setImmediate();
+    while (!this.#checkSome(batch));
+  }
+
+  #orReadAnew(batch: Batch, read: ReadCatalogue): Problems | Promise<Problems> {
+    const isRight = batch.problems.every((problem) => problem === null);
+    return isRight ? batch.problems : this.#problemsReadAnew(batch, read);
+  }
+
+  /** Nothing is checked a second time unless the catalogue has changed. */
+  async #problemsReadAnew(known: Batch, read: ReadCatalogue): Promise<Problems> {
     await this.refresh(read);
+    const { events, values } = known;
+    const batch = this.#version === known.version ? known : this.#batchOf(events, values);
+    if (batch !== known && !this.#checkSome(batch)) await this.#checkRest(batch);
     let suggestions = MOST_SUGGESTIONS;
-    return events.map((event) => {
-      const problem = this.#problemOf(event, undefined, suggestions > 0);
-      if (problem !== null) suggestions -= 1;
-      return problem;
+    return batch.problems.map((problem, index) => {
+      if (problem?.pointer !== "/type") return problem;
+      suggestions -= 1;
+      return suggestions < 0 ? problem : this.#unknown(events[index] as Event, true);
     });
   }
 
@@ -178,15 +227,19 @@ export class Catalogue {
     this.#isStrict = this.#mode === "strict" || (this.#mode === "auto" && this.#names().length > 0);
   }
 
-  #problemOf(event: Event, value: unknown, suggests: boolean): InputProblem | null {
+  #problemOf(event: Event, value: unknown, budget: CheckBudget): EventProblem | null {
     if (!this.#isStrict || this.#declared.has(event.type, event.apiVersion)) return null;
     const versions = this.#types.get(event.type);
     const known = versions?.get(event.apiVersion);
-    if (known === undefined || known.isDeleted) return this.#unknown(event, suggests);
-    const problem = this.#checkOf(known)?.(value === undefined ? parsed(event.payload) : value) ?? null;
+    if (known === undefined || known.isDeleted) return this.#unknown(event, false);
+    const problem = this.#checkOf(known)?.(value === undefined ? parsed(event.payload) : value, budget) ?? null;
     if (problem === null) return null;
     const pointer = `/data${problem.pointer}`;
-    return { pointer, message: `"${pointer}" ${problem.message}, says the schema of ${event.type}.` };
+    return {
+      pointer,
+      code: problem.isTooComplex ? "event_too_complex" : "invalid_event",
+      message: `"${pointer}" ${problem.message}, says the schema of ${event.type}.`,
+    };
   }
 
   /** Compiled when the first event of its type comes, once for each text. */
@@ -201,15 +254,16 @@ export class Catalogue {
     return check;
   }
 
-  #unknown({ type, apiVersion }: Event, suggests: boolean): InputProblem {
+  #unknown({ type, apiVersion }: Event, suggests: boolean): EventProblem {
     const versions = [...(this.#types.get(type) ?? [])].filter(([, { isDeleted }]) => !isDeleted);
     if (versions.length > 0) {
       const known = versions.map(([version]) => version).toSorted();
       const message = `The catalogue has no version "${apiVersion}" of ${type}. Registered are ${known.join(", ")}.`;
-      return { pointer: "/apiVersion", message };
+      return { pointer: "/apiVersion", code: "invalid_event", message };
     }
     return {
       pointer: "/type",
+      code: "invalid_event",
       message: `The catalogue has no type "${type}". ${suggests ? this.#suggestion(type) : "Register it first."}`,
     };
   }
@@ -246,8 +300,8 @@ export function storedCatalogue(row: unknown): StoredCatalogue {
   return JSON.parse((row as { catalogue: string }).catalogue) as StoredCatalogue;
 }
 
-export function refusal(problem: InputProblem): PosthornError {
-  return new PosthornError("invalid_event", problem.message, { problems: [problem] });
+export function refusal({ code, pointer, message }: EventProblem): PosthornError {
+  return new PosthornError(code, message, { problems: [{ pointer, message }] });
 }
 
 function parsed(payload: Uint8Array): unknown {

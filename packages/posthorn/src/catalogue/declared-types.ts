@@ -1,8 +1,9 @@
 // Event types written in code. TypeScript then checks every publish, and what is stored is what the schema gave back.
 import { refuseUnknown } from "../did-you-mean.ts";
-import { PosthornError } from "../errors.ts";
+import { type ErrorCode, PosthornError } from "../errors.ts";
 import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../event/limits.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
+import { CheckBudget } from "./check-run.ts";
 import { type CheckValue, compileSchema, type JsonSchema } from "./compile-schema.ts";
 import { redactPathProblem } from "./redact.ts";
 import { escaped } from "./schema-limits.ts";
@@ -92,7 +93,7 @@ export class DeclaredTypes {
   }
 
   /** An event of a declared type with what its schema made of the data; any other as it is, and at once. */
-  resolve<Input extends DeclarableInput>(input: Input): Input | Promise<Input> {
+  resolve<Input extends DeclarableInput>(input: Input, budget = new CheckBudget()): Input | Promise<Input> {
     const declared = this.#types.get(input?.type);
     const apiVersion = input?.apiVersion ?? declared?.version;
     if (declared === undefined || apiVersion !== declared.version) return input;
@@ -104,9 +105,11 @@ export class DeclaredTypes {
         (output) => ({ ...rest, apiVersion, data: output }) as unknown as Input,
       );
     }
-    const problem = check(plain(data));
-    if (problem !== null)
-      throw refused(`/data${problem.pointer}`, `${problem.message}, says the schema of ${input.type}`);
+    const problem = check(plain(data), budget);
+    if (problem !== null) {
+      const code = problem.isTooComplex ? "event_too_complex" : "invalid_event";
+      throw refused(`/data${problem.pointer}`, `${problem.message}, says the schema of ${input.type}`, code);
+    }
     return { ...input, apiVersion };
   }
 }
@@ -145,8 +148,8 @@ function dataOf({ data, rawData }: DeclarableInput): unknown {
   }
 }
 
-function refused(pointer: string, message: string): PosthornError {
-  return new PosthornError("invalid_event", `"${pointer}" ${message}.`, {
+function refused(pointer: string, message: string, code: ErrorCode = "invalid_event"): PosthornError {
+  return new PosthornError(code, `"${pointer}" ${message}.`, {
     problems: [{ pointer, message: `"${pointer}" ${message}.` }],
   });
 }

@@ -8,18 +8,15 @@ export const MAX_PATTERN_LENGTH = 500;
 
 export class PatternError extends Error {}
 
-/** What Ajv asks of a regular expression. */
-export interface LinearPattern {
-  test(text: string): boolean;
-  /** Its source: Ajv tells expressions apart by it. */
-  toString(): string;
-}
-
 /** Told how many steps a character costs; what it throws ends the matching. */
 export type Spend = (steps: number) => void;
 
+export interface LinearPattern {
+  test(text: string, spend?: Spend): boolean;
+}
+
 /** Throws a `PatternError` that says what is not supported, or not right. */
-export function linearPattern(source: string, spend: Spend = () => {}): LinearPattern {
+export function linearPattern(source: string): LinearPattern {
   if (source.length > MAX_PATTERN_LENGTH) {
     throw new PatternError(`it has ${source.length} characters; at most ${MAX_PATTERN_LENGTH} are allowed`);
   }
@@ -29,7 +26,9 @@ export function linearPattern(source: string, spend: Spend = () => {}): LinearPa
     throw new PatternError("it is not a regular expression of ECMA-262 with the flag u");
   }
   const program = new Compiler(source).program();
-  return { test: (text) => matches(program, text, spend), toString: () => source };
+  // made once: four arrays for every text took longer than matching a short one
+  const sets: Sets = [new StepSet(program.length), new StepSet(program.length)];
+  return { test: (text, spend = () => {}) => matches(program, text, spend, sets) };
 }
 
 type Step =
@@ -41,16 +40,20 @@ type Step =
 /** No character: the text's edge. */
 const EDGE = -1;
 
-function matches(program: readonly Step[], text: string, spend: Spend): boolean {
-  let here = new StepSet(program.length);
-  let next = new StepSet(program.length);
+type Sets = readonly [here: StepSet, next: StepSet];
+
+function matches(program: readonly Step[], text: string, spend: Spend, sets: Sets): boolean {
+  let [here, next] = sets;
+  here.clear();
+  next.clear();
+  spend(4);
   let before = EDGE;
   let after = codePointAt(text, 0);
   for (let at = 0; ; ) {
     // a match may begin anywhere
     if (follow(program, 0, before, after, here)) return true;
     if (after === EDGE) return false;
-    spend(here.size);
+    spend(1 + here.size);
     at += after > 0xffff ? 2 : 1;
     const following = codePointAt(text, at);
     for (let nth = 0; nth < here.size; nth += 1) {
@@ -124,6 +127,7 @@ type Piece = readonly Step[];
 
 class Compiler {
   readonly #source: string;
+  readonly #characters = new Map<string, Step>();
   #at = 0;
 
   constructor(source: string) {
@@ -177,10 +181,12 @@ class Compiler {
     if (/^\\(?:[1-9]|k<)/.test(rest)) throw new PatternError("references back to a group are not supported");
     const [text] = ATOM.exec(rest) as RegExpExecArray;
     this.#at += text.length;
-    const one = new RegExp(`^${text}$`, "u");
-    const ascii = Uint8Array.from({ length: 128 }, (_, code) => Number(one.test(String.fromCharCode(code))));
-    const accepts = (code: number) => (code < 128 ? ascii[code] === 1 : one.test(String.fromCodePoint(code)));
-    return { kind: "character", accepts };
+    let step = this.#characters.get(text);
+    if (step === undefined) {
+      step = { kind: "character", accepts: acceptsOf(text) };
+      this.#characters.set(text, step);
+    }
+    return step;
   }
 
   #repeated(piece: Piece): Piece {
@@ -201,6 +207,17 @@ class Compiler {
     this.#at += text.length;
     return true;
   }
+}
+
+function acceptsOf(text: string): (codePoint: number) => boolean {
+  // a table takes 10 µs, and most of a pattern is plain letters
+  if (/^[\w-]$/.test(text)) {
+    const only = text.charCodeAt(0);
+    return (code) => code === only;
+  }
+  const one = new RegExp(`^${text}$`, "u");
+  const ascii = Uint8Array.from({ length: 128 }, (_, code) => Number(one.test(String.fromCharCode(code))));
+  return (code) => (code < 128 ? ascii[code] === 1 : one.test(String.fromCodePoint(code)));
 }
 
 /** A class in brackets, an escape with all that belongs to it, or any character. */

@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_REDACT_PATH_LENGTH, redactPathProblem, redactPayload } from "./redact.ts";
+import { MAX_REDACT_PATH_LENGTH, REDACTED, redactPathProblem, redactPayload } from "./redact.ts";
 
 test.each<[what: string, json: string, paths: string[], shown: string]>([
   ["a member", '{"a":"x","b":1}', ["/a"], '{"a":"[redacted]","b":1}'],
@@ -28,7 +29,15 @@ test.each<[what: string, json: string, paths: string[], shown: string]>([
   ["an inherited name not at all", '{"a":1}', ["/constructor/name", "/toString"], '{"a":1}'],
   ["both of a repeated name", '{"a":"x","a":"y"}', ["/a"], '{"a":"[redacted]"}'],
   ["an empty name", '{"":1}', ["/"], '{"":"[redacted]"}'],
-  ["nothing where the path leads nowhere", '{"a":1}', ["/a/b/c", "/x"], '{"a":1}'],
+  ["nothing where the path leads nowhere", '{"a":{"b":1}}', ["/a/c", "/x"], '{"a":{"b":1}}'],
+  ["a text where an object was expected", '{"card":"4111"}', ["/card/number"], '{"card":"[redacted]"}'],
+  ["a text where a list was expected", '{"a":"s","b":5}', ["/a/0", "/b/*"], '{"a":"[redacted]","b":"[redacted]"}'],
+  ["data that is a text itself", '"4111"', ["/card/number"], '"[redacted]"'],
+  ["null in the way not at all", '{"card":null}', ["/card/number"], '{"card":null}'],
+  ["lists within lists", '{"l":[[{"i":1}],{"i":2}]}', ["/l/*/i"], '{"l":[[{"i":"[redacted]"}],{"i":"[redacted]"}]}'],
+  ["several where one was expected", '{"c":[{"n":1,"m":2}]}', ["/c/n"], '{"c":[{"n":"[redacted]","m":2}]}'],
+  ["items for what a list has besides them", '{"list":[1,{"a":2}]}', ["/list/length"], '{"list":["[redacted]",{"a":2}]}'],
+  ["one item of each list", '[["s","t"]]', ["/*/1"], '[["s","[redacted]"]]'],
   ["within what is masked already", '{"a":{"b":1}}', ["/a", "/a/b"], '{"a":"[redacted]"}'],
 ])("masks %s", (_what, json, paths, shown) => {
   expect(String(redactPayload(Buffer.from(json), paths))).toBe(shown);
@@ -44,4 +53,37 @@ test("a path begins with a slash and has a limit", () => {
   for (const wrong of ["", "card", 5, "/a\0", `/${"x".repeat(MAX_REDACT_PATH_LENGTH)}`]) {
     expect(redactPathProblem(wrong)).not.toBeNull();
   }
+});
+
+const name = fc.constantFrom("a", "b", "length", "0", "1", "__proto__");
+const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom("secret", 1, null, true),
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(name, tie("value"), { maxKeys: 3 }),
+  ),
+}));
+
+/** Everything that the path leads to, lists passed through, and what it ends at too early. */
+function reached(value: unknown, [part, ...rest]: readonly string[]): unknown[] {
+  if (part === undefined) return [value];
+  if (value === null || typeof value !== "object") return [value];
+  if (Array.isArray(value) && !/^(\*|\d+)$/.test(part)) {
+    return value.flatMap((item) => reached(item, [part, ...rest]));
+  }
+  return Object.entries(value)
+    .filter(([own]) => part === "*" || own === part)
+    .flatMap(([, inner]) => reached(inner, rest));
+}
+
+test("whatever the data looks like, a path leads to nothing but what is masked, and to null", () => {
+  fc.assert(
+    fc.property(anyValue, fc.array(fc.oneof(name, fc.constant("*")), { minLength: 1, maxLength: 4 }), (value, parts) => {
+      const shown = redactPayload(Buffer.from(JSON.stringify(value)), [`/${parts.join("/")}`]);
+      const visible = reached(JSON.parse(String(shown)), parts).filter((found) => found !== null);
+      expect(visible.every((found) => found === REDACTED)).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -11,7 +11,10 @@ export function redactPathProblem(path: unknown): string | null {
   return `A path is a JSON Pointer into data of at most ${MAX_REDACT_PATH_LENGTH} characters, such as /card/number or /lines/*/price.`;
 }
 
-/** The JSON of `data` with everything at the paths masked. Without paths the bytes stay as they are. */
+/**
+ * The JSON of `data` with everything at the paths masked, and what stands in the way of a path as well. Without paths the
+ * bytes stay as they are.
+ */
 export function redactPayload(payload: Uint8Array, paths: readonly string[]): Buffer {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   if (paths.length === 0) return bytes;
@@ -20,10 +23,13 @@ export function redactPayload(payload: Uint8Array, paths: readonly string[]): Bu
   return Buffer.from(JSON.stringify(value));
 }
 
+/** What a path cannot be followed into may be the secret in another shape, so it is masked where the path ends. */
 function masked(value: unknown, parts: readonly string[], at: number): unknown {
   if (at === parts.length) return REDACTED;
-  if (typeof value !== "object" || value === null) return value;
+  if (value === null) return null;
+  if (typeof value !== "object") return REDACTED;
   const part = parts[at] as string;
+  if (Array.isArray(value)) return maskedList(value, parts, at);
   const names = part === "*" ? Object.keys(value) : Object.hasOwn(value, part) ? [part] : [];
   for (const name of names) {
     // defined, not assigned: __proto__ is a name like any other
@@ -36,6 +42,18 @@ function masked(value: unknown, parts: readonly string[], at: number): unknown {
     });
   }
   return value;
+}
+
+const INDEX = /^(0|[1-9]\d*)$/;
+
+/** A name means that of every item: there may be several where one was expected, also in lists within lists. */
+function maskedList(list: readonly unknown[], parts: readonly string[], at: number): unknown[] {
+  const part = parts[at] as string;
+  if (INDEX.test(part)) {
+    return list.map((item, index) => (index === Number(part) ? masked(item, parts, at + 1) : item));
+  }
+  const next = part === "*" ? at + 1 : at;
+  return list.map((item) => masked(item, parts, next));
 }
 
 function partsOf(path: string): string[] {

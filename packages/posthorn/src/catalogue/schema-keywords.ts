@@ -11,9 +11,8 @@ export const SCHEMAS: readonly string[] = [
   "unevaluatedItems",
   "unevaluatedProperties",
   "contentSchema",
-  "additionalItems",
 ];
-export const SCHEMA_LISTS: readonly string[] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+export const SCHEMA_LISTS: readonly string[] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 export const MAPS: readonly string[] = [
   "properties",
   "patternProperties",

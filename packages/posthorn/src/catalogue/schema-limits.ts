@@ -2,6 +2,7 @@
 // a publisher sends. Whoever writes schemas is trusted, but not to have thought of all that.
 import type { InputProblem } from "../errors.ts";
 import { jsonText } from "./json-text.ts";
+import { ANYTHING, OLD_KEYWORDS, SHAPES, type Shape } from "./keyword-shapes.ts";
 import { linearPattern, PatternError } from "./linear-pattern.ts";
 import { MAPS, SCHEMA_LISTS, SCHEMAS } from "./schema-keywords.ts";
 
@@ -9,8 +10,6 @@ export const MAX_SCHEMA_BYTES = 64 * 1024;
 export const MAX_SCHEMA_DEPTH = 32;
 /** Schemas that apply to one and the same value, references followed. */
 export const MAX_SCHEMAS_IN_PLACE = 1_000;
-/** Items are compared with one another. */
-export const MAX_UNIQUE_ITEMS = 1_000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -52,16 +51,23 @@ function walk(schema: Schema, pointer: string, depth: number, problems: InputPro
   }
   checkReferences(schema, pointer === "", refuse);
   checkPattern(schema.pattern, "pattern", refuse);
-  const { patternProperties, uniqueItems, maxItems } = schema;
+  checkShapes(schema, refuse);
+  const { patternProperties } = schema;
   if (isSchema(patternProperties)) {
     for (const source of Object.keys(patternProperties)) {
       checkPattern(source, `patternProperties/${escaped(source)}`, refuse);
     }
   }
-  if (uniqueItems === true && !(typeof maxItems === "number" && maxItems <= MAX_UNIQUE_ITEMS)) {
-    refuse("uniqueItems", `uniqueItems needs maxItems of at most ${MAX_UNIQUE_ITEMS} beside it.`);
-  }
   for (const [path, inner] of children(schema)) walk(inner, pointer + path, depth + 1, problems);
+}
+
+function checkShapes(schema: Schema, refuse: (keyword: string, message: string) => void): void {
+  for (const [keyword, value] of Object.entries(schema)) {
+    const [isRight, is] = Object.hasOwn(SHAPES, keyword) ? (SHAPES[keyword] as Shape) : ANYTHING;
+    if (!isRight(value)) refuse(keyword, `"${keyword}" is ${is}.`);
+    const today = Object.hasOwn(OLD_KEYWORDS, keyword) ? OLD_KEYWORDS[keyword] : undefined;
+    if (today !== undefined) refuse(keyword, `"${keyword}" is of an older JSON Schema; use ${today}.`);
+  }
 }
 
 function checkReferences(
@@ -70,14 +76,15 @@ function checkReferences(
   refuse: (keyword: string, message: string) => void,
 ): void {
   if ($ref !== undefined && !(typeof $ref === "string" && /^#(\/|$)/.test($ref))) {
-    refuse("$ref", "$ref must point into the schema itself, such as #/$defs/money: nothing is fetched.");
+    refuse("$ref", '"$ref" must point into the schema itself, such as #/$defs/money: nothing is fetched.');
   }
-  if ($id !== undefined && !isRoot) refuse("$id", "$id may stand at the top only.");
+  if ($id !== undefined && !isRoot) refuse("$id", '"$id" may stand at the top only.');
   if ($schema !== undefined && !(typeof $schema === "string" && DIALECTS.test($schema))) {
-    refuse("$schema", "Schemas are of JSON Schema 2020-12; leave $schema out.");
+    refuse("$schema", 'Schemas are of JSON Schema 2020-12; leave "$schema" out.');
   }
   for (const keyword of REFUSED) {
-    if (rest[keyword] !== undefined) refuse(keyword, `${keyword} is not supported; use $ref to #/$defs/….`);
+    if (rest[keyword] !== undefined)
+      refuse(keyword, `"${keyword}" is not supported; use "$ref" to #/$defs/….`);
   }
 }
 
@@ -108,7 +115,7 @@ function checkTargets(root: Schema, problems: InputProblem[]): void {
   visit(root, "");
   for (const [pointer, target] of references) {
     if (typeof target === "boolean" || schemas.has(target)) continue;
-    problems.push({ pointer, message: "$ref leads to no schema. Put it under $defs, and point there." });
+    problems.push({ pointer, message: '"$ref" leads to no schema. Put it under "$defs", and point there.' });
   }
 }
 
