@@ -86,6 +86,13 @@ export function otherTenant(): HttpError {
   return forbidden("The key is of one tenant, and this is about another.");
 }
 
+/** The same whether the user is known elsewhere or not. */
+export function mayNotAdmit(user: string): HttpError {
+  return forbidden(
+    `"${user}" is no member of this tenant, and only a key of the whole installation makes a user one.`,
+  );
+}
+
 function forbidden(detail: string): HttpError {
   return new HttpError("forbidden", detail);
 }
