@@ -15,19 +15,22 @@ export function redactPathProblem(path: unknown): string | null {
 export function redactPayload(payload: Uint8Array, paths: readonly string[]): Buffer {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   if (paths.length === 0) return bytes;
-  let value: unknown = JSON.parse(bytes.toString("utf8"));
-  for (const path of paths) value = masked(value, partsOf(path), 0);
-  return Buffer.from(JSON.stringify(value));
+  return Buffer.from(JSON.stringify(redactData(JSON.parse(bytes.toString("utf8")), paths, REDACTED)));
 }
 
-function masked(value: unknown, parts: readonly string[], at: number): unknown {
-  if (at === parts.length) return REDACTED;
+/** `data` itself, with the mask in place of everything at the paths. */
+export function redactData(data: unknown, paths: readonly string[], mask: unknown): unknown {
+  return paths.reduce<unknown>((value, path) => masked(value, partsOf(path), 0, mask), data);
+}
+
+function masked(value: unknown, parts: readonly string[], at: number, mask: unknown): unknown {
+  if (at === parts.length) return mask;
   if (typeof value !== "object" || value === null) return value;
   const part = parts[at] as string;
-  const names = part === "*" ? Object.keys(value) : Object.hasOwn(value, part) ? [part] : [];
+  const names = part === "*" ? Object.keys(value) : isMember(value, part) ? [part] : [];
   for (const name of names) {
     // defined, not assigned: __proto__ is a name like any other
-    const inner = masked((value as Record<string, unknown>)[name], parts, at + 1);
+    const inner = masked((value as Record<string, unknown>)[name], parts, at + 1, mask);
     Object.defineProperty(value, name, {
       value: inner,
       enumerable: true,
@@ -36,6 +39,11 @@ function masked(value: unknown, parts: readonly string[], at: number): unknown {
     });
   }
   return value;
+}
+
+/** Of JSON: an array has a length of its own, but no member of that name. */
+function isMember(value: object, name: string): boolean {
+  return Object.prototype.propertyIsEnumerable.call(value, name);
 }
 
 function partsOf(path: string): string[] {
