@@ -1317,4 +1317,13 @@ where a.action = 'tenants.delete'
   and not exists (select from posthorn.tenants t where t.id = a.tenant);
 `,
   },
+  {
+    version: 17,
+    name: "actor-tenant",
+    checksum: "65463130d13d1726a5559e91d38a575676bc0cddc4e8ea35ceac2a4337ec6aed",
+    sql: `-- Whose key or token acted; null: one of the whole installation, or written before this was kept. A tenant that reads its
+-- entries does not see who of the operator's people it was, nor from where.
+alter table posthorn.audit_log add column actor_tenant text;
+`,
+  },
 ];
