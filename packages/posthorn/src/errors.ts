@@ -23,6 +23,7 @@ export const errorRegistry = {
   invalid_query: { status: 422, meaning: "A filter, limit or cursor of a list is not valid." },
   tenant_not_found: { status: 404, meaning: "There is no such tenant." },
   tenant_inactive: { status: 409, meaning: "The tenant is inactive, so nothing is sent to its endpoints." },
+  tenant_deleted: { status: 409, meaning: "The tenant was deleted, and its id is kept with its history." },
   tenant_not_empty: { status: 409, meaning: "The tenant still has endpoints." },
   member_not_found: { status: 404, meaning: "There is no such member in this tenant." },
   key_not_found: { status: 404, meaning: "There is no such key." },

@@ -8,8 +8,10 @@ export const auditEntry = z
     id: z.string(),
     at: time,
     actor: z.object({
-      kind: z.enum(["admin", "key", "member"]),
-      id: z.string().nullable().describe("The key's or token's id; null for the admin key."),
+      kind: z
+        .enum(["admin", "key", "member", "operator"])
+        .describe("`operator`: a tenant is not told which key of the whole installation it was."),
+      id: z.string().nullable().describe("The key's or token's id; null for the admin key and the operator."),
       user: userId.nullable(),
     }),
     tenant: tenantId.nullable().describe("Whom it concerned; null: the whole installation."),
@@ -21,7 +23,7 @@ export const auditEntry = z
     status: z.int().nullable().describe("The answer's status; null: the server died before it knew."),
     error_code: z.string().nullable(),
     request_id: z.string(),
-    address: z.string().nullable(),
+    address: z.string().nullable().describe("Null: not known, or the operator's."),
   })
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.output<typeof auditEntry>;

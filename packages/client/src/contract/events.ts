@@ -34,6 +34,7 @@ export type Event = z.output<typeof event>;
 const NOT_MATCHED = [
   "type",
   "filter",
+  "filter_hidden",
   "created_later",
   "deleted",
   "test",

@@ -40,7 +40,7 @@ export const members = {
   put: operation({
     method: "PUT",
     path,
-    summary: "Makes a user a member, or changes the role",
+    summary: "Makes a user a member, with a key of the whole installation; or changes the role",
     permission: { scopes: ["admin"], reach: "tenant" },
     body: memberInput,
     answer: { status: 200, schema: member },

@@ -15,7 +15,14 @@ export const tenant = z
 export type Tenant = z.output<typeof tenant>;
 
 const tenantInput = z
-  .strictObject({ name: z.string().nullable().optional(), is_active: z.boolean().optional() })
+  .strictObject({
+    name: z.string().nullable().optional(),
+    is_active: z.boolean().optional(),
+    restore: z
+      .boolean()
+      .optional()
+      .describe("Brings back a tenant that was deleted, with the history that was kept."),
+  })
   .meta({ id: "TenantInput" });
 
 const path = "/api/v1/tenants/{tenant}";

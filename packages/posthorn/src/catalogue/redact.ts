@@ -18,22 +18,25 @@ export function redactPathProblem(path: unknown): string | null {
 export function redactPayload(payload: Uint8Array, paths: readonly string[]): Buffer {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   if (paths.length === 0) return bytes;
-  let value: unknown = JSON.parse(bytes.toString("utf8"));
-  for (const path of paths) value = masked(value, partsOf(path), 0);
-  return Buffer.from(JSON.stringify(value));
+  return Buffer.from(JSON.stringify(redactData(JSON.parse(bytes.toString("utf8")), paths, REDACTED)));
+}
+
+/** `data` itself, with the mask in place of everything at the paths. */
+export function redactData(data: unknown, paths: readonly string[], mask: unknown): unknown {
+  return paths.reduce<unknown>((value, path) => masked(value, partsOf(path), 0, mask), data);
 }
 
 /** What a path cannot be followed into may be the secret in another shape, so it is masked where the path ends. */
-function masked(value: unknown, parts: readonly string[], at: number): unknown {
-  if (at === parts.length) return REDACTED;
+function masked(value: unknown, parts: readonly string[], at: number, mask: unknown): unknown {
+  if (at === parts.length) return mask;
   if (value === null) return null;
-  if (typeof value !== "object") return REDACTED;
+  if (typeof value !== "object") return mask;
   const part = parts[at] as string;
-  if (Array.isArray(value)) return maskedList(value, parts, at);
+  if (Array.isArray(value)) return maskedList(value, parts, at, mask);
   const names = part === "*" ? Object.keys(value) : Object.hasOwn(value, part) ? [part] : [];
   for (const name of names) {
     // defined, not assigned: __proto__ is a name like any other
-    const inner = masked((value as Record<string, unknown>)[name], parts, at + 1);
+    const inner = masked((value as Record<string, unknown>)[name], parts, at + 1, mask);
     Object.defineProperty(value, name, {
       value: inner,
       enumerable: true,
@@ -47,13 +50,13 @@ function masked(value: unknown, parts: readonly string[], at: number): unknown {
 const INDEX = /^(0|[1-9]\d*)$/;
 
 /** A name means that of every item: there may be several where one was expected, also in lists within lists. */
-function maskedList(list: readonly unknown[], parts: readonly string[], at: number): unknown[] {
+function maskedList(list: readonly unknown[], parts: readonly string[], at: number, mask: unknown): unknown[] {
   const part = parts[at] as string;
   if (INDEX.test(part)) {
-    return list.map((item, index) => (index === Number(part) ? masked(item, parts, at + 1) : item));
+    return list.map((item, index) => (index === Number(part) ? masked(item, parts, at + 1, mask) : item));
   }
   const next = part === "*" ? at + 1 : at;
-  return list.map((item) => masked(item, parts, next));
+  return list.map((item) => masked(item, parts, next, mask));
 }
 
 function partsOf(path: string): string[] {

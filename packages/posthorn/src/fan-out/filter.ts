@@ -47,6 +47,22 @@ export function failedCondition(filter: Filter, { data, subject }: FilterFacts):
   }
 }
 
+/** Stands for a value that may not be told of. What comes of a filter that looks at one may not be told either. */
+export const HIDDEN = Symbol("hidden");
+
+/** Decided by what is not hidden alone: it looks at a hidden value, or comes to its end without one. */
+export function looksAtHidden(filter: Filter, facts: FilterFacts): boolean {
+  try {
+    failedCondition(filter, facts);
+    return false;
+  } catch (error) {
+    if (error instanceof MetHidden) return true;
+    throw error;
+  }
+}
+
+class MetHidden extends Error {}
+
 /** What may still be looked at. */
 interface Allowance {
   elements: number;
@@ -72,6 +88,7 @@ function parsed(payload: Uint8Array): unknown {
 
 /** A value of undefined is missing; JSON has none. */
 function failedAt({ ofWhole, ofElement }: Filter, value: unknown, left: Allowance): Condition | null {
+  if (value === HIDDEN) throw new MetHidden();
   for (const condition of ofWhole) {
     const failed = failedOfWhole(condition, value, left);
     if (failed !== null) return failed;
@@ -102,6 +119,7 @@ function failedOfElement(
   value: unknown,
   left: Allowance,
 ): Condition | null {
+  if (value === HIDDEN) throw new MetHidden();
   if (!Array.isArray(value)) return failedOfOne(conditions, value, left);
   left.elements -= value.length;
   if (left.elements < 0) throw new TooMuchWork();

@@ -185,7 +185,13 @@ test("a deleted endpoint stays as a name for as long as it has history, and a re
 
 test("an entry of the audit log is kept up to the last minute of its time and forgotten after it", async () => {
   const { auditLog } = instance.hooks;
-  const actor = { actorKind: "admin", actorId: null, actorUser: null, address: null } as const;
+  const actor = {
+    actorKind: "admin",
+    actorId: null,
+    actorUser: null,
+    actorTenant: null,
+    address: null,
+  } as const;
   const about = { tenant: null, action: "tenants.put", target: {}, changes: null, requestId: "r" };
   await auditLog.begin({ ...actor, ...about });
   await instance.advance(7 * dayMs - 60_000);

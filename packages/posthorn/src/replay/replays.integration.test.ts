@@ -264,6 +264,7 @@ async function planned() {
   return {
     hooks,
     replayId: replay.id,
+    endpointId: id,
     deliveries: () => deliveriesOf(again, id),
     take: () => takeStep(hooks.db, seen, plan),
   };
@@ -284,6 +285,30 @@ test("one that somebody retries in between is not sent twice", async () => {
   await take();
   expect(await hooks.replays.get(replayId)).toMatchObject({ done: 1, skipped: { changed: 1 } });
   expect((await deliveries()).map(({ replayCount }) => replayCount)).toEqual([0, 1]);
+});
+
+test("a step that waits for the endpoint to be deleted says that it was", async () => {
+  const { hooks, replayId, endpointId, take } = await planned();
+  const deleting = await world.pool.connect();
+  try {
+    await deleting.query("begin");
+    const id = parseId("ep", endpointId);
+    await deleting.query("update posthorn.endpoints set deleted_at = posthorn.now() where id = $1", [id]);
+    await deleting.query("update posthorn.lanes set paused = true where endpoint_id = $1", [id]);
+    const taken = take();
+    await eventually("the step waits for the lane", async () => {
+      const { rows } = await world.pool.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length > 0;
+    });
+    await deleting.query("commit");
+    await taken;
+  } finally {
+    deleting.release();
+  }
+  const { done, skipped } = await hooks.replays.get(replayId);
+  expect({ done, skipped }).toEqual({ done: 0, skipped: { endpoint_deleted: 2 } });
 });
 
 test("a step that was planned before the replay was cancelled is not made", async () => {

@@ -72,7 +72,8 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     reader.finish(FILTERS, query);
     const filter = { ...range, limit: limit + 1, tenant, type, subject };
     const { events, lookedUpTo } = await listEvents(db, filter);
-    const show = await viewer(query.redacted);
+    const hidden = await hiddenPaths(query.redacted);
+    const show = (event: Event) => toEventView(event, hidden(event));
     return toPage("events", events, limit, show, (event) => event.id, lookedUpTo);
   }
 
@@ -86,36 +87,39 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     const event =
       uuid === null ? null : await findEvent(db, uuid, tenant === undefined ? null : String(tenant));
     if (event === null) throw notFound(uuid);
-    const show = await viewer(redacted);
-    return { ...show(event), ...(await becameOf(event)) };
+    const hidden = (await hiddenPaths(redacted))(event);
+    return { ...toEventView(event, hidden), ...(await becameOf(event, hidden)) };
   }
 
   /** By what the catalogue says now, and not what it said half a second ago. */
-  async function viewer(redacted = false): Promise<(event: Event) => EventView> {
-    if (!redacted) return toEventView;
+  async function hiddenPaths(redacted = false): Promise<(event: Event) => readonly string[]> {
+    if (!redacted) return () => [];
     await catalogue.refresh();
-    return (event) => {
-      const paths = catalogue.redactedPaths(event.type, event.apiVersion);
-      return { ...toEventView(event), payload: redactPayload(event.payload, paths) };
-    };
+    return ({ type, apiVersion }) => catalogue.redactedPaths(type, apiVersion);
   }
 
   /** By primary key, for every endpoint the tenant has or had: nothing indexes deliveries by event. */
-  async function becameOf(event: Event): Promise<Pick<EventDetail, "deliveries" | "notMatched">> {
+  async function becameOf(
+    event: Event,
+    hidden: readonly string[],
+  ): Promise<Pick<EventDetail, "deliveries" | "notMatched">> {
     const endpoints = await endpointsOfEvent(db, event.tenant, event.id);
     const rows = await findDeliveries(
       db,
       endpoints.map(({ id }) => deliveryIdOf(event.id, id)),
     );
     const deliveredTo = new Set(rows.map(({ endpointId }) => endpointId));
-    return { deliveries: rows.map(toDeliveryView), notMatched: notMatched(event, endpoints, deliveredTo) };
+    return {
+      deliveries: rows.map(toDeliveryView),
+      notMatched: notMatched(event, endpoints, deliveredTo, hidden),
+    };
   }
 }
 
 const FILTERS = ["tenant", "type", "subject", "createdAfter", "createdBefore", "redacted", "limit", "cursor"];
 
-function toEventView(event: Event): EventView {
-  return { ...event, id: formatId("evt", event.id), payload: Buffer.from(event.payload) };
+function toEventView(event: Event, hidden: readonly string[]): EventView {
+  return { ...event, id: formatId("evt", event.id), payload: redactPayload(event.payload, hidden) };
 }
 
 function notFound(uuid: Uuid | null): PosthornError {

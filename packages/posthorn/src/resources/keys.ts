@@ -98,7 +98,8 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
   async function create(input: KeyInput) {
     checkInput(input, nowMs());
     const { name, scopes, tenant = null, expiresAt = null, rateLimit = null } = input;
-    const made = await insert("phk", { name, scopes, tenant, userId: null, expiresAt, rateLimit });
+    const once = [...new Set(scopes)];
+    const made = await insert("phk", { name, scopes: once, tenant, userId: null, expiresAt, rateLimit });
     if (made === null) throw tenantNotFound(tenant);
     return made;
   }

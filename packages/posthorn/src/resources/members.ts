@@ -6,7 +6,7 @@ import { tenantSyntaxInWords } from "../event/limits.ts";
 import type { Database } from "../storage/database.ts";
 import type { MemberRole, MemberRow } from "../storage/queries/members/member-row.ts";
 import { findMember, listMembers } from "../storage/queries/members/read.ts";
-import { deleteMember, saveMember } from "../storage/queries/members/save.ts";
+import { deleteMember, saveMember, updateMember } from "../storage/queries/members/save.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 import { isTenantId, tenantNotFound } from "./tenants.ts";
@@ -30,18 +30,27 @@ export interface MemberInput {
 export interface Members {
   /** Makes the member, or changes it. */
   put(tenant: string, user: string, input: MemberInput): Promise<Member>;
+  /** Changes the member; one who is none is not admitted by it. */
+  update(tenant: string, user: string, input: MemberInput): Promise<Member>;
   get(tenant: string, user: string): Promise<Member>;
   list(tenant: string, query?: PageQuery): Promise<Page<Member>>;
   delete(tenant: string, user: string): Promise<void>;
 }
 
 export function createMembers(db: Database): Members {
-  return { put, get, list, delete: remove };
+  return { put, update, get, list, delete: remove };
 
   async function put(tenant: string, user: string, input: MemberInput): Promise<Member> {
     checkInput(user, input);
     const row = isTenantId(tenant) ? await saveMember(db, tenant, user, input) : null;
     if (row === null) throw tenantNotFound(tenant);
+    return toMember(row);
+  }
+
+  async function update(tenant: string, user: string, input: MemberInput): Promise<Member> {
+    checkInput(user, input);
+    const row = isTenantId(tenant) ? await updateMember(db, tenant, user, input) : null;
+    if (row === null) throw memberNotFound(user);
     return toMember(row);
   }
 

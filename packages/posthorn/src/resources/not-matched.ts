@@ -1,7 +1,8 @@
 // The endpoints of a tenant that have no delivery of an event, each with the reason, as far as the settings of now tell.
 import { formatId } from "@posthorn/wire";
-import { type FilterFacts, readFacts } from "../fan-out/filter.ts";
-import { isAbout, TEST_TYPE } from "../fan-out/matches.ts";
+import { redactData } from "../catalogue/redact.ts";
+import { type FilterFacts, HIDDEN, looksAtHidden, readFacts } from "../fan-out/filter.ts";
+import { isAbout, matches, TEST_TYPE } from "../fan-out/matches.ts";
 import { mismatchOf } from "../fan-out/why-not.ts";
 import type { Event, Uuid } from "../model.ts";
 import type { EventEndpointRow } from "../storage/queries/endpoints/of-event.ts";
@@ -10,6 +11,7 @@ import { readableFilter } from "./targets.ts";
 export type NotMatchedReason =
   | "type"
   | "filter"
+  | "filter_hidden"
   | "created_later"
   | "deleted"
   | "test"
@@ -29,13 +31,15 @@ export interface NotMatched {
   readonly settingsChanged: boolean;
 }
 
+/** `hiddenPaths` is what whoever asks may not see of the event: no reason tells anything of it. */
 export function notMatched(
   event: Event,
   endpoints: readonly EventEndpointRow[],
   deliveredTo: ReadonlySet<Uuid>,
+  hiddenPaths: readonly string[],
 ): NotMatched[] {
   const eventMs = event.createdAt.getTime();
-  const facts = memo(() => readFacts(event));
+  const facts = memo(() => factsBeside(hiddenPaths, event));
   return endpoints
     .filter(({ id, deletedMs }) => !deliveredTo.has(id) && (deletedMs === null || deletedMs >= eventMs))
     .map((endpoint) => ({
@@ -43,6 +47,11 @@ export function notMatched(
       ...whyNot(event, endpoint, facts),
       settingsChanged: endpoint.updatedMs > eventMs && endpoint.createdMs <= eventMs,
     }));
+}
+
+function factsBeside(hiddenPaths: readonly string[], event: Event): FilterFacts {
+  const { data, subject } = readFacts(event);
+  return { data: redactData(data, hiddenPaths, HIDDEN), subject };
 }
 
 type Why = Pick<NotMatched, "reason" | "detail" | "pointer">;
@@ -53,8 +62,11 @@ function whyNot(event: Event, endpoint: EventEndpointRow, facts: () => FilterFac
   if (event.type === TEST_TYPE) return why("test");
   if (isAbout(event, endpoint.id)) return why("about_itself");
   if (endpoint.createdMs > event.createdAt.getTime()) return why("created_later");
-  const settings = { events: endpoint.events, filter: readableFilter(endpoint.filter) };
-  const mismatch = mismatchOf(settings, { type: event.type, ...facts() });
+  const { events } = endpoint;
+  const filter = readableFilter(endpoint.filter);
+  const isFiltered = filter !== null && matches(events, event.type);
+  if (isFiltered && looksAtHidden(filter, facts())) return why("filter_hidden");
+  const mismatch = mismatchOf({ events, filter }, { type: event.type, ...facts() });
   if (mismatch !== null) return mismatch;
   if (endpoint.eventWaits) return why("waiting");
   return why(endpoint.tenantIsActive ? "matches_now" : "tenant_inactive");
@@ -65,6 +77,7 @@ const DETAILS = {
   test: "A test event is for one endpoint alone.",
   about_itself: "An endpoint is not told about itself.",
   created_later: "It was made after the event.",
+  filter_hidden: "Its filter looks at redacted data, so what came of it is not shown.",
   waiting: "The event is stored, and its deliveries are about to be made.",
   tenant_inactive: "The tenant is inactive, and gets nothing.",
   matches_now:

@@ -34,13 +34,14 @@ test.each(["", "a b", "ä", "x".repeat(129), "a/b", null])("the id %j is refused
 });
 
 test("wrong settings are refused, with a suggestion for unknown ones", async () => {
-  const input = { name: 5, isActive: 1, is_active: true } as never;
+  const input = { name: 5, isActive: 1, restore: "yes", is_active: true } as never;
   await expect(tenants.upsert("bad", input)).rejects.toMatchObject({
     code: "invalid_tenant",
     problems: [
       { pointer: "/is_active", message: expect.stringContaining("Did you mean isActive?") },
       { pointer: "/name" },
       { pointer: "/isActive" },
+      { pointer: "/restore" },
     ],
   });
 });
@@ -122,6 +123,32 @@ test("a tenant that was deleted and comes back never has a routing version again
   await endpoints.delete("phoenix", endpoint.id);
   const before = await world.routingVersion("phoenix");
   await tenants.delete("phoenix");
-  await tenants.upsert("phoenix");
+  await tenants.upsert("phoenix", { restore: true });
   expect(await world.routingVersion("phoenix")).toBeGreaterThan(before);
+});
+
+test("the id of a deleted tenant is refused until it is restored, and free of that once it was", async () => {
+  await tenants.upsert("left", { name: "Left Ltd." });
+  await tenants.delete("left");
+  for (const input of [{}, { restore: false }, { name: "Somebody else" }]) {
+    await expect(tenants.upsert("left", input)).rejects.toMatchObject({
+      code: "tenant_deleted",
+      status: 409,
+      message: expect.stringContaining("restore: true"),
+    });
+  }
+  await expect(tenants.get("left")).rejects.toMatchObject({ code: "tenant_not_found" });
+  expect(await tenants.upsert("left", { restore: true })).toMatchObject({ id: "left", name: null });
+  expect(await tenants.upsert("left", { name: "Back" })).toMatchObject({ name: "Back" });
+  expect(await tenants.upsert("never-deleted", { restore: true })).toMatchObject({ id: "never-deleted" });
+});
+
+test("one that is made while it is being deleted is made before, or refused", async () => {
+  for (let round = 0; round < 20; round++) {
+    const id = `raced-${round}`;
+    await tenants.upsert(id);
+    const [, made] = await Promise.allSettled([tenants.delete(id), tenants.upsert(id)]);
+    if (made.status === "rejected") expect(made.reason).toMatchObject({ code: "tenant_deleted" });
+    await expect(tenants.get(id)).rejects.toMatchObject({ code: "tenant_not_found" });
+  }
 });

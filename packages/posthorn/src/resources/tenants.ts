@@ -3,13 +3,19 @@
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import { tenantSyntax, tenantSyntaxInWords } from "../event/limits.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, Queryable } from "../storage/database.ts";
 import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { deleteTenant, isOwedAnything, restOfTenant } from "../storage/queries/tenants/delete.ts";
 import { lockTenant, raiseRoutingVersion } from "../storage/queries/tenants/lock.ts";
 import { findTenant, listTenants } from "../storage/queries/tenants/read.ts";
-import { insertTenant, touchEndpoints, updateTenant } from "../storage/queries/tenants/save.ts";
+import {
+  forgetDeletion,
+  insertTenant,
+  touchEndpoints,
+  updateTenant,
+  wasDeleted,
+} from "../storage/queries/tenants/save.ts";
 import type { TenantRow } from "../storage/queries/tenants/tenant-row.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
@@ -30,13 +36,15 @@ export interface TenantInput {
    * gets nothing. Deliveries that were owed before wait, and go out when it is active again. Default true.
    */
   readonly isActive?: boolean | undefined;
+  /** Brings back one that was deleted, with the history that was kept; otherwise its id is refused. Default false. */
+  readonly restore?: boolean | undefined;
 }
 
 export interface Tenants {
   upsert(id: string, input?: TenantInput): Promise<Tenant>;
   get(id: string): Promise<Tenant>;
   list(query?: PageQuery): Promise<Page<Tenant>>;
-  /** Refused while it has endpoints. Its events and deliveries stay. */
+  /** Refused while it has endpoints. Its events and deliveries stay, and nobody else gets its id. */
   delete(id: string): Promise<void>;
 }
 
@@ -52,10 +60,12 @@ export function createTenants({ db, onChanged }: TenantsOptions): Tenants {
   async function upsert(id: string, input: TenantInput = {}): Promise<Tenant> {
     checkInput(id, input);
     const { row, owners } = await db.transaction(async (tx) => {
-      await insertTenant(tx, id);
+      if (await insertTenant(tx, id)) await settleDeletion(tx, id, input);
       const before = await lockTenant(tx, id);
+      // by somebody else, since we saw it a moment ago
+      if (before === null) throw tenantDeleted(id);
       const row = await updateTenant(tx, id, input);
-      if (before?.isActive === row.isActive) return { row, owners: [] };
+      if (before.isActive === row.isActive) return { row, owners: [] };
       await raiseRoutingVersion(tx, id);
       const lanes = await syncLanes(tx, await touchEndpoints(tx, id));
       return { row, owners: [...new Set(lanes.values())] };
@@ -102,6 +112,19 @@ export function createTenants({ db, onChanged }: TenantsOptions): Tenants {
   }
 }
 
+/** Whoever gets the id of one that was deleted gets what is left of it: that is asked for, or refused. */
+async function settleDeletion(tx: Queryable, id: string, { restore = false }: TenantInput): Promise<void> {
+  if (restore) return await forgetDeletion(tx, id);
+  if (await wasDeleted(tx, id)) throw tenantDeleted(id);
+}
+
+function tenantDeleted(id: string): PosthornError {
+  return new PosthornError(
+    "tenant_deleted",
+    `Tenant "${id}" was deleted, and its history is kept. Send restore: true to bring it back with its history, or choose another id.`,
+  );
+}
+
 export function isTenantId(id: unknown): id is string {
   return typeof id === "string" && tenantSyntax.test(id);
 }
@@ -122,14 +145,15 @@ function checkInput(id: unknown, input: TenantInput): void {
   const problems: InputProblem[] = [];
   const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
   if (!isTenantId(id)) refuse("/id", `A tenant's id has ${tenantSyntaxInWords}`);
-  findUnknown("A tenant has no", input, ["name", "isActive"], problems);
-  const { name, isActive } = input;
+  findUnknown("A tenant has no", input, ["name", "isActive", "restore"], problems);
+  const { name, isActive, restore } = input;
   const nameFits = typeof name !== "string" || (name.length <= MAX_NAME_LENGTH && !name.includes("\0"));
   if (!nameFits || (name !== undefined && name !== null && typeof name !== "string")) {
     refuse("/name", `name is text of at most ${MAX_NAME_LENGTH} characters, or null.`);
   }
   if (isActive !== undefined && typeof isActive !== "boolean")
     refuse("/isActive", "isActive is true or false.");
+  if (restore !== undefined && typeof restore !== "boolean") refuse("/restore", "restore is true or false.");
   const [first] = problems;
   if (first !== undefined) throw new PosthornError("invalid_tenant", first.message, { problems });
 }

@@ -104,6 +104,64 @@ test("no secret that was sent or made is in the log, nor in its table", async ()
   }
 });
 
+test("an entry says which key was revoked, and of one that was given in full only what may be shown", async () => {
+  const server = await startServer({ started: false });
+  const { json: made } = await server.call("POST", "/api/v1/keys", { name: "x", scopes: ["admin"] });
+  for (const given of [made.key, `${made.key}?`, "not-a-key", made.id]) {
+    await server.call("DELETE", `/api/v1/keys/${encodeURIComponent(given)}`);
+  }
+  const shown = (await entries(server, "?action=keys.revoke")).map(
+    ({ target }: { target: object }) => target,
+  );
+  const prefix = { key: `phk_${made.id}_…` };
+  expect(shown).toEqual([{ key: made.id }, { key: "…" }, prefix, prefix]);
+});
+
+test("a tenant sees what the operator did to it, but not who of them and from where", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const path = "/api/v1/tenants/acme/members/anna";
+  const { json: wide } = await server.call("POST", "/api/v1/keys", { name: "support", scopes: ["admin"] });
+  await server.call("PUT", path, { role: "owner" }, { authorization: `Bearer ${wide.key}` });
+  const { json: own } = await server.call("POST", "/api/v1/keys", {
+    name: "own",
+    tenant: "acme",
+    scopes: ["admin"],
+  });
+  const headers = { authorization: `Bearer ${own.key}` };
+  await server.call("PUT", path, { role: "member" }, headers);
+  await server.call("PUT", path, { role: "owner" });
+  const { json: token } = await server.call("POST", `${path}/tokens`);
+  const endpoints = "/api/v1/tenants/acme/endpoints";
+  await server.call(
+    "POST",
+    endpoints,
+    { url: "https://hooks.example/in", events: ["*"] },
+    {
+      authorization: `Bearer ${token.key}`,
+    },
+  );
+  const whoIn = (data: { action: string; actor: object; address: string | null }[]) =>
+    data.map(({ action, actor, address }) => [action, actor, address]);
+  const { json } = await server.call("GET", "/api/v1/audit-log", undefined, headers);
+  const operator = { kind: "operator", id: null, user: null };
+  expect(whoIn(json.data)).toEqual([
+    ["endpoints.create", { kind: "member", id: token.id, user: "anna" }, "127.0.0.1"],
+    ["members.createToken", operator, null],
+    ["members.put", operator, null],
+    ["members.put", { kind: "key", id: own.id, user: null }, "127.0.0.1"],
+    ["keys.create", operator, null],
+    ["members.put", operator, null],
+    ["tenants.put", operator, null],
+  ]);
+  expect(JSON.stringify(json)).not.toContain(wide.id);
+  expect(whoIn(await entries(server, "?tenant=acme"))).toContainEqual([
+    "members.put",
+    { kind: "key", id: wide.id, user: null },
+    "127.0.0.1",
+  ]);
+});
+
 test("whatever is sent gets its entry and the answer it would have had", async () => {
   const server = await startServer({ started: false });
   for (const [path, body] of [

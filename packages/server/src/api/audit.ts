@@ -42,11 +42,12 @@ function entryOf({ request, params, principal, requestId }: Exchange, action: st
   if (principal.kind === "anybody")
     throw new Error(`Nobody in particular may not change anything: ${action}.`);
   const named = (body as { tenant?: unknown } | undefined)?.tenant;
-  const target = withoutSecrets(params) as Readonly<Record<string, string>>;
+  const target = targetOf(params);
   return {
     actorKind: principal.kind,
     actorId: principal.id,
     actorUser: principal.user,
+    actorTenant: principal.tenant,
     tenant: target.tenant ?? principal.tenant ?? (typeof named === "string" ? storable(named) : null),
     action,
     target,
@@ -54,6 +55,21 @@ function entryOf({ request, params, principal, requestId }: Exchange, action: st
     requestId,
     address: request.socket.remoteAddress ?? null,
   };
+}
+
+function targetOf(params: Params): Readonly<Record<string, string>> {
+  const shown = Object.entries(params).map(([name, value]) => [
+    name,
+    name === "key" ? shownKey(value) : withoutSecrets(value),
+  ]);
+  return Object.fromEntries(shown);
+}
+
+/** Its id; of a key that was given in full by mistake, what may be shown of it. */
+function shownKey(given: string): string {
+  const [, id, kind, idOfText] = /^(?:([0-9A-Za-z]{10})|(ph[kt])_([0-9A-Za-z]{10})_.*)$/.exec(given) ?? [];
+  if (id !== undefined) return id;
+  return kind === undefined ? HIDDEN : `${kind}_${idOfText}_${HIDDEN}`;
 }
 
 /** Whose it is, where the path names no tenant. What is not there is nobody's. */

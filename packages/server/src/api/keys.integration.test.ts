@@ -10,7 +10,10 @@ function calling(server: TestServer, key: string) {
     server.call(method, path, body, { authorization: `Bearer ${key}` });
 }
 
-async function makeKey(server: TestServer, input: object): Promise<{ id: string; key: string }> {
+async function makeKey(
+  server: TestServer,
+  input: object,
+): Promise<{ id: string; key: string; scopes: string[] }> {
   const { status, json } = await server.call("POST", "/api/v1/keys", { name: "test", ...input });
   expect([status, json.code]).toEqual([201, undefined]);
   return json;
@@ -157,6 +160,39 @@ test("a key of one tenant gives away no more requests than it may make itself", 
   expect((await make({ rate_limit: 51 })).json).toMatchObject({ status: 403, code: "forbidden" });
   expect((await make({ rate_limit: 50 })).json).toMatchObject({ rate_limit: 50 });
   expect((await make({})).json).toMatchObject({ rate_limit: 50 });
+});
+
+test("a key that ends makes no key and no token that outlives it", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  await server.call("PUT", "/api/v1/tenants/acme/members/anna", { role: "owner" });
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);
+  for (const tenant of ["acme", null]) {
+    const end = inSeconds(600);
+    const { key } = await makeKey(server, { tenant, scopes: ["admin"], expires_at: end.toISOString() });
+    const make = (expires_at?: string | null) =>
+      calling(server, key)("POST", "/api/v1/keys", { name: "x", scopes: ["admin"], expires_at });
+    for (const none of [undefined, null]) expect((await make(none)).json.expires_at).toBe(end.toISOString());
+    expect((await make(end.toISOString())).json.expires_at).toBe(end.toISOString());
+    const later = new Date(end.getTime() + 1);
+    expect((await make(later.toISOString())).json).toMatchObject({ status: 403, code: "forbidden" });
+    const token = (body?: object) =>
+      calling(server, key)("POST", "/api/v1/tenants/acme/members/anna/tokens", body);
+    const usual = await token();
+    expect(Date.parse(usual.json.expires_at)).toBeLessThanOrEqual(end.getTime());
+    expect((await token({ expires_in_seconds: 60 })).status).toBe(201);
+    expect((await token({ expires_in_seconds: 601 })).json).toMatchObject({ status: 403, code: "forbidden" });
+    const short = { tenant, scopes: ["admin"], expires_at: inSeconds(59).toISOString() };
+    const { key: ending } = await makeKey(server, short);
+    const path = "/api/v1/tenants/acme/members/anna/tokens";
+    expect((await calling(server, ending)("POST", path)).status).toBe(403);
+  }
+});
+
+test("a scope that is named twice is kept once", async () => {
+  const server = await startServer({ started: false });
+  const { scopes } = await makeKey(server, { scopes: ["admin", "deliveries:read", "admin"] });
+  expect(scopes).toEqual(["admin", "deliveries:read"]);
 });
 
 test("a member acts by a token, in the role they have now, and no longer than they are a member", async () => {

@@ -15,6 +15,8 @@ export interface Principal {
   /** Whose token it is; null unless it is a member's. */
   readonly user: string | null;
   readonly scopes: ReadonlySet<Scope>;
+  /** Null: it does not end. */
+  readonly expiresAt: Date | null;
   /** Requests per second of each process; null: no limit. */
   readonly rateLimit: number | null;
 }
@@ -25,6 +27,7 @@ export const ADMIN: Principal = {
   tenant: null,
   user: null,
   scopes: new Set(SCOPES),
+  expiresAt: null,
   rateLimit: null,
 };
 
@@ -35,6 +38,7 @@ export const ANYBODY: Principal = {
   tenant: null,
   user: null,
   scopes: new Set(),
+  expiresAt: null,
   rateLimit: null,
 };
 
@@ -82,8 +86,37 @@ export function rateToGive({ tenant, rateLimit: own }: Principal, asked: number 
   return asked ?? own;
 }
 
+/** A key that ends makes none that outlives it. */
+export function endToGive({ expiresAt: own }: Principal, asked: Date | null): Date | null {
+  if (own === null) return asked;
+  if (asked !== null && asked > own) throw outlives(own);
+  return asked ?? own;
+}
+
+const SHORTEST_TOKEN_SECONDS = 60;
+const USUAL_TOKEN_SECONDS = 3_600;
+
+/** And no token that does. */
+export function secondsToGive({ expiresAt: own }: Principal, asked: number | undefined): number | undefined {
+  if (own === null) return asked;
+  const left = Math.floor((own.getTime() - Date.now()) / 1_000);
+  if (left < (asked ?? SHORTEST_TOKEN_SECONDS)) throw outlives(own);
+  return asked ?? Math.min(USUAL_TOKEN_SECONDS, left);
+}
+
+function outlives(end: Date): HttpError {
+  return forbidden(`This key ends at ${end.toISOString()}, and can make no key or token that ends later.`);
+}
+
 export function otherTenant(): HttpError {
   return forbidden("The key is of one tenant, and this is about another.");
+}
+
+/** The same whether the user is known elsewhere or not. */
+export function mayNotAdmit(user: string): HttpError {
+  return forbidden(
+    `"${user}" is no member of this tenant, and only a key of the whole installation makes a user one.`,
+  );
 }
 
 function forbidden(detail: string): HttpError {

@@ -73,6 +73,60 @@ test("what a type hides is masked wherever somebody without payloads:read looks,
   for (const [id, text] of after) expect([id, text.includes(SECRET)]).toEqual([id, false]);
 });
 
+test("why an endpoint got no event tells nothing of what is hidden, whatever its filter asks", async () => {
+  const server = await startServer();
+  await server.call("PUT", "/api/v1/tenants/acme");
+  await server.call("PUT", "/api/v1/event-types/order.paid", { redact: ["/card/number", "/lines/*/iban"] });
+  const endpoints = "/api/v1/tenants/acme/endpoints";
+  const { json: endpoint } = await server.call("POST", endpoints, {
+    url: "http://127.0.0.1:9999/hook",
+    events: ["*"],
+    filter: { data: { total: 0 } },
+  });
+  const data = { total: 5, card: { number: SECRET }, lines: [{ iban: "DE02", n: 1 }] };
+  const { json: event } = await server.call("POST", "/api/v1/events", {
+    tenant: "acme",
+    type: "order.paid",
+    data,
+  });
+  const curious = await newKey(server, ["webhooks:manage", "deliveries:read"]);
+  const trusted = await newKey(server, ["deliveries:read", "payloads:read"]);
+  const reasonOf = async (filter: object, key: string) => {
+    const authorization = `Bearer ${key}`;
+    await server.call(
+      "PATCH",
+      `${endpoints}/${endpoint.id}`,
+      { filter },
+      { authorization: `Bearer ${curious}` },
+    );
+    const { json } = await server.call("GET", `/api/v1/events/${event.id}`, undefined, { authorization });
+    const { settings_changed: _, ...why } = json.not_matched[0];
+    return why;
+  };
+  const hidden = {
+    endpoint_id: endpoint.id,
+    reason: "filter_hidden",
+    detail: "Its filter looks at redacted data, so what came of it is not shown.",
+    pointer: null,
+  };
+  const probes = [
+    [{ card: { number: { $startsWith: "4" } } }, { card: { number: { $startsWith: "5" } } }],
+    [{ card: { number: { $ne: SECRET } } }, { card: { number: { $ne: "x" } } }],
+    [{ lines: { iban: "DE02" } }, { lines: { iban: "FR01" } }],
+    [
+      { $or: [{ total: 1 }, { lines: { iban: "DE02" } }] },
+      { $or: [{ total: 1 }, { lines: { iban: "FR01" } }] },
+    ],
+    [{ $not: { card: { number: SECRET } } }, { $not: { card: { number: "x" } } }],
+  ];
+  for (const probe of probes.flat()) expect(await reasonOf({ data: probe }, curious)).toEqual(hidden);
+  // what is not hidden is told as before, and so is everything to those who may see it
+  const visible = { data: { card: { number: SECRET }, total: 6 } };
+  expect(await reasonOf({ data: { total: 6 } }, curious)).toMatchObject({ pointer: "/data/total" });
+  expect(await reasonOf({ data: { lines: { n: 1 } } }, curious)).toMatchObject({ reason: "matches_now" });
+  expect(await reasonOf(visible, trusted)).toMatchObject({ reason: "filter", pointer: "/data/total" });
+});
+
 test("data of a type that hides nothing is shown byte for byte to everybody", async () => {
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme");

@@ -52,6 +52,29 @@ test("a tenant is made, changed, listed and deleted under the caller's own id", 
   });
 });
 
+test("who gets a deleted tenant's id gets nothing of it, unless it is restored by the installation", async () => {
+  const server = await startServer({ started: false });
+  const event = { tenant: "acme", type: "order.paid", data: { old: 42 }, idempotency_key: "order-1" };
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const { json: published } = await server.call("POST", "/api/v1/events", event);
+  await server.call("DELETE", "/api/v1/tenants/acme");
+  const taken = await server.call("PUT", "/api/v1/tenants/acme", { name: "New company" });
+  expect(taken.json).toMatchObject({ status: 409, code: "tenant_deleted" });
+  expect(taken.json.detail).toContain("restore: true");
+  const restored = await server.call("PUT", "/api/v1/tenants/acme", { restore: true });
+  expect([restored.status, restored.json.id]).toEqual([200, "acme"]);
+  const { json: key } = await server.call("POST", "/api/v1/keys", {
+    name: "k",
+    tenant: "acme",
+    scopes: ["admin"],
+  });
+  const headers = { authorization: `Bearer ${key.key}` };
+  const { json: seen } = await server.call("GET", "/api/v1/events", undefined, headers);
+  expect(seen.data).toMatchObject([{ id: published.id }]);
+  const again = await server.call("PUT", "/api/v1/tenants/acme", { restore: true }, headers);
+  expect(again.status).toBe(403);
+});
+
 /** A path as it is written: `fetch` would take its dots for steps. */
 async function callAsWritten({ url }: TestServer, method: string, path: string, body?: object) {
   const { hostname, port } = new URL(url);

@@ -59,3 +59,35 @@ test.each<[what: string, body: unknown, pointer: string]>([
   const { status, json } = await server.call("POST", "/api/v1/events", body);
   expect([status, json.errors[0].pointer]).toEqual([422, pointer]);
 });
+
+test("a tenant's admin cannot make itself the tenant of somebody else's user", async () => {
+  const server = await startWithUser();
+  await server.call("PUT", "/api/v1/tenants/nosy");
+  const made = await server.call("POST", "/api/v1/keys", { name: "nosy", tenant: "nosy", scopes: ["admin"] });
+  const headers = { authorization: `Bearer ${made.json.key}`, "x-request-id": "same" };
+  const admit = (user: string) =>
+    server.call("PUT", `/api/v1/tenants/nosy/members/${user}`, { role: "member" }, headers);
+  const [known, unknown] = [await admit("anna"), await admit("zoe")];
+  expect(known.json).toMatchObject({ status: 403, code: "forbidden" });
+  expect(known.json.detail).toContain("only a key of the whole installation makes a user one");
+  expect(unknown.text.replaceAll("zoe", "anna")).toBe(known.text);
+  const { json } = await server.call("POST", "/api/v1/events", invited);
+  expect(json.events.map(({ tenant }: { tenant: string }) => tenant)).toEqual(["acme", "beta"]);
+});
+
+test("a tenant's admin changes and removes the members it was given, and cannot bring one back", async () => {
+  const server = await startWithUser();
+  const made = await server.call("POST", "/api/v1/keys", { name: "acme", tenant: "acme", scopes: ["admin"] });
+  const headers = { authorization: `Bearer ${made.json.key}` };
+  const path = "/api/v1/tenants/acme/members/anna";
+  const change = { role: "owner", email: "anna@acme.example" };
+  const changed = await server.call("PUT", path, change, headers);
+  expect([changed.status, changed.json]).toMatchObject([200, change]);
+  expect((await server.call("PUT", path, { role: "member" }, headers)).json).toMatchObject({
+    role: "member",
+    email: "anna@acme.example",
+  });
+  expect((await server.call("DELETE", path, undefined, headers)).status).toBe(204);
+  expect((await server.call("PUT", path, change, headers)).status).toBe(403);
+  expect((await server.call("PUT", path, change)).status).toBe(200);
+});

@@ -26,7 +26,7 @@ export async function deliverFirstEvent(
   patienceMs: number,
 ): Promise<FirstDelivery> {
   try {
-    await hooks.tenants.upsert(DEMO_TENANT, { name: "Demo" });
+    await hooks.tenants.upsert(DEMO_TENANT, { name: "Demo", restore: true });
     const endpoint = await pointEndpointAt(hooks, sinkUrl);
     return await sendAndWait(hooks, sink, endpoint, patienceMs);
   } catch (error) {

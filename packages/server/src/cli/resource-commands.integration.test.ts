@@ -156,6 +156,8 @@ describe("tenants, members and keys", () => {
       ),
     ).toContain("t1");
     expect((await posthorn(["tenants", "delete", "t1", "--json"])).json).toEqual({ id: "t1", deleted: true });
+    expect((await posthorn(["tenants", "put", "t1"])).err).toContain("was deleted");
+    expect((await posthorn(["tenants", "put", "t1", "--restore", "--json"])).json.id).toBe("t1");
   });
 
   test("members are made, shown, given a token and removed", async () => {

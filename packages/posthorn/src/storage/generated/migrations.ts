@@ -1295,4 +1295,35 @@ create index attempts_resent on posthorn.attempts (started_at, delivery_id) wher
 create index queue_in_flight on posthorn.queue (id) where claimed_by is not null;
 `,
   },
+  {
+    version: 16,
+    name: "deleted-tenants",
+    checksum: "df4d44475fe248194d720d128eb832661c32bf3a869e251401d297a12126493c",
+    sql: `-- Ids of tenants that were deleted. Their events, deliveries, idempotency keys and audit entries stay, so whoever got
+-- the id next would find somebody else's: it is taken until the tenant itself is brought back.
+
+create table posthorn.deleted_tenants (
+  tenant text primary key,
+  deleted_at timestamptz not null default posthorn.now()
+);
+
+-- those that are known to have been deleted before
+insert into posthorn.deleted_tenants (tenant)
+select distinct a.tenant
+from posthorn.audit_log a
+where a.action = 'tenants.delete'
+  and a.status = 200
+  and a.tenant is not null
+  and not exists (select from posthorn.tenants t where t.id = a.tenant);
+`,
+  },
+  {
+    version: 17,
+    name: "actor-tenant",
+    checksum: "65463130d13d1726a5559e91d38a575676bc0cddc4e8ea35ceac2a4337ec6aed",
+    sql: `-- Whose key or token acted; null: one of the whole installation, or written before this was kept. A tenant that reads its
+-- entries does not see who of the operator's people it was, nor from where.
+alter table posthorn.audit_log add column actor_tenant text;
+`,
+  },
 ];

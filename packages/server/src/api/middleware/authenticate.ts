@@ -78,6 +78,7 @@ function principalOf(key: KnownKey, rateLimit: number | null): Principal {
     tenant,
     user,
     scopes: new Set(scopes),
+    expiresAt: key.expiresMs === null ? null : new Date(key.expiresMs),
     rateLimit,
   };
   principals.set(key, principal);

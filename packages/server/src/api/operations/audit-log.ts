@@ -13,7 +13,8 @@ export function auditLogOperations({ auditLog }: Posthorn): Handlers<PosthornCon
     list: async ({ query, principal }) => {
       const filters = inLibraryFilters<Query>(query);
       const tenant = tenantWithin(principal, query.tenant);
-      return presentPage(await auditLog.list({ ...filters, tenant }), presentAuditEntry);
+      const page = await auditLog.list({ ...filters, tenant });
+      return presentPage(page, (entry) => presentAuditEntry(entry, principal));
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Posthorn } from "posthorn";
 import type { Handlers } from "../implement.ts";
 import { presentKey } from "../present/key.ts";
 import { presentPage } from "../present/page.ts";
-import { has, type Principal, rateToGive, tenantWithin, within } from "../principal.ts";
+import { endToGive, has, type Principal, rateToGive, tenantWithin, within } from "../principal.ts";
 
 export function keyOperations({ keys }: Posthorn): Handlers<PosthornContract>["keys"] {
   return {
@@ -14,7 +14,7 @@ export function keyOperations({ keys }: Posthorn): Handlers<PosthornContract>["k
         name,
         tenant,
         scopes: grantable(principal, scopes),
-        expiresAt: expiresAt == null ? null : new Date(expiresAt),
+        expiresAt: endToGive(principal, expiresAt == null ? null : new Date(expiresAt)),
         rateLimit: rateToGive(principal, rateLimit ?? null),
       });
       return { ...presentKey(key), key: text };

@@ -50,7 +50,10 @@ export function addMembers(program: Command, terminal: Terminal): void {
   remote<OfTenant>(addOfUser("get", "show a member"), terminal, async (remote, [user = ""], { tenant }) => {
     show(remote, await remote.client.members.get({ tenant, user }), inWords);
   });
-  const put = addOfUser("put", "make a user a member, or change the role")
+  const put = addOfUser(
+    "put",
+    "make a user a member, with a key of the whole installation, or change the role",
+  )
     .addOption(
       new Option("--role <role>", "what they may do")
         .choices(["owner", "admin", "member"])

@@ -39,10 +39,12 @@ export function addTenants(program: Command, terminal: Terminal): void {
     .argument("<tenant>", "its id, one of your own")
     .option("--name <name>", "what people call it")
     .option("--active", "send to its endpoints")
-    .addOption(new Option("--inactive", "send nothing to its endpoints").conflicts("active"));
-  remote<PutFlags>(put, terminal, async (remote, [tenant = ""], { name, active, inactive }) => {
+    .addOption(new Option("--inactive", "send nothing to its endpoints").conflicts("active"))
+    .option("--restore", "bring back one that was deleted, with its history");
+  remote<PutFlags>(put, terminal, async (remote, [tenant = ""], { name, active, inactive, restore }) => {
     const isActive = active ? true : inactive ? false : undefined;
-    show(remote, await remote.client.tenants.put({ tenant, body: { name, is_active: isActive } }), inWords);
+    const body = { name, is_active: isActive, restore };
+    show(remote, await remote.client.tenants.put({ tenant, body }), inWords);
   });
   const remove = tenants
     .command("delete")
@@ -50,13 +52,18 @@ export function addTenants(program: Command, terminal: Terminal): void {
     .argument("<tenant>", "its id")
     .option("--yes", "do not ask");
   remote<{ yes?: boolean }>(remove, terminal, async (remote, [tenant = ""], { yes }) => {
-    await confirm(terminal, `The tenant ${tenant} is deleted, with its members and keys.`, yes);
+    await confirm(
+      terminal,
+      `The tenant ${tenant} is deleted, with its members and keys. Its history stays, and its id with it.`,
+      yes,
+    );
     await remote.client.tenants.delete({ tenant });
     show(remote, { id: tenant, deleted: true }, () => `${clean(tenant)} is deleted.`);
   });
 }
 
 interface PutFlags {
+  readonly restore?: boolean;
   readonly name?: string;
   readonly active?: boolean;
   readonly inactive?: boolean;

@@ -7,6 +7,8 @@ export interface AuditRow {
   /** The key's or token's id; null for the admin key. */
   readonly actorId: string | null;
   readonly actorUser: string | null;
+  /** Whose key or token it is; null: of the whole installation. */
+  readonly actorTenant: string | null;
   readonly tenant: string | null;
   /** An operation, such as `endpoints.update`. */
   readonly action: string;
@@ -22,4 +24,5 @@ export interface AuditRow {
 
 /** For `posthorn.audit_log a`. */
 export const auditColumns = `a.id, a.actor_kind as "actorKind", a.actor_id as "actorId", a.actor_user as "actorUser",
+  a.actor_tenant as "actorTenant",
   a.tenant, a.action, a.target, a.changes, a.status, a.error_code as "errorCode", a.request_id as "requestId", a.address`;

@@ -17,6 +17,7 @@ export async function beginEntry(db: Queryable, entry: NewAuditEntry): Promise<U
     entry.changes === undefined ? null : JSON.stringify(entry.changes),
     entry.requestId,
     entry.address,
+    entry.actorTenant,
   ]);
   return (row as { id: Uuid }).id;
 }
@@ -25,8 +26,8 @@ const beginStatement = statement(
   "begin audit entry",
   `
 insert into posthorn.audit_log as a
-  (actor_kind, actor_id, actor_user, tenant, action, target, changes, request_id, address)
-values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text::jsonb, $7::text::jsonb, $8::text, $9::text)
+  (actor_kind, actor_id, actor_user, tenant, action, target, changes, request_id, address, actor_tenant)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text::jsonb, $7::text::jsonb, $8::text, $9::text, $10::text)
 returning a.id
 `,
 );

@@ -41,6 +41,36 @@ returning ${memberColumns}
 `,
 );
 
+/** Null when there is no such member. An e-mail that is undefined stays as it is. */
+export async function updateMember(
+  db: Queryable,
+  tenant: string,
+  user: string,
+  change: { readonly role: MemberRole; readonly email?: string | null | undefined },
+): Promise<MemberRow | null> {
+  const [row] = await db.query<MemberRow>(updateStatement, [
+    tenant,
+    user,
+    change.role,
+    change.email !== undefined,
+    change.email ?? null,
+  ]);
+  return row ?? null;
+}
+
+const updateStatement = statement(
+  "update member",
+  `
+update posthorn.members m
+set role = $3::text,
+  email = case when $4::boolean then $5::text else m.email end,
+  updated_at = posthorn.now()
+where m.tenant = $1::text
+  and m.user_id = $2::text
+returning ${memberColumns}
+`,
+);
+
 /** False when there was none. */
 export async function deleteMember(db: Queryable, tenant: string, user: string): Promise<boolean> {
   const rows = await db.query(deleteStatement, [tenant, user]);

@@ -20,7 +20,9 @@ export async function lockLanes(
   tx: Queryable,
   endpointIds: readonly Uuid[],
 ): Promise<ReadonlyMap<Uuid, LockedLane>> {
-  const rows = await tx.query<LockedLane>(lockStatement, [uuidArray(endpointIds)]);
+  const locked = await tx.query<{ endpointId: Uuid }>(lockStatement, [uuidArray(endpointIds)]);
+  const ids = locked.map(({ endpointId }) => endpointId);
+  const rows = await tx.query<LockedLane>(readLockedStatement, [uuidArray(ids)]);
   return new Map(rows.map((row) => [row.endpointId, row]));
 }
 
@@ -39,16 +41,27 @@ made_ready as (
   set ready_at = least(l.ready_at, posthorn.now())
   where l.endpoint_id = any (array(select locked.endpoint_id from locked where not locked.paused and locked.owner is null))
 )
-select locked.endpoint_id as "endpointId", locked.owner,
+select locked.endpoint_id as "endpointId"
+from locked
+`,
+);
+
+// A statement of its own: the one that waited for the lock still sees the endpoint as it was before the change that it
+// waited for.
+const readLockedStatement = statement(
+  "read locked lanes",
+  `
+select l.endpoint_id as "endpointId", l.owner,
   case
-    when not locked.paused then null
+    when not l.paused then null
     when ep.deleted_at is not null then 'endpoint_deleted'
     when not ep.is_active then 'endpoint_disabled'
     else 'tenant_inactive'
   end as closed,
   coalesce(ep.ordering = 'fifo', false) as "isOrdered"
-from locked
-join posthorn.endpoints ep on ep.id = locked.endpoint_id
+from posthorn.lanes l
+join posthorn.endpoints ep on ep.id = l.endpoint_id
+where l.endpoint_id = any ($1::uuid[])
 `,
 );
 

@@ -1,4 +1,4 @@
-// Takes a tenant away, with the names of endpoints it once had. Its events and deliveries stay.
+// Takes a tenant away, with the names of endpoints it once had. Its events and deliveries stay, and so its id is taken.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -45,6 +45,7 @@ limit 1
 export async function deleteTenant(tx: Queryable, tenant: string): Promise<void> {
   await tx.query(deleteEndpointsStatement, [tenant]);
   await tx.query(deleteStatement, [tenant]);
+  await tx.query(rememberStatement, [tenant]);
 }
 
 const deleteEndpointsStatement = statement(
@@ -53,3 +54,8 @@ const deleteEndpointsStatement = statement(
 );
 
 const deleteStatement = statement("delete tenant", "delete from posthorn.tenants where id = $1::text");
+
+const rememberStatement = statement(
+  "remember deleted tenant",
+  "insert into posthorn.deleted_tenants (tenant) values ($1::text) on conflict do nothing",
+);

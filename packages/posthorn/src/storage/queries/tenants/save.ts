@@ -3,9 +3,10 @@ import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type TenantRow, tenantColumns } from "./tenant-row.ts";
 
-/** Does nothing when it exists. */
-export async function insertTenant(tx: Queryable, id: string): Promise<void> {
-  await tx.query(insertStatement, [id]);
+/** False, and nothing is done, when it exists. */
+export async function insertTenant(tx: Queryable, id: string): Promise<boolean> {
+  const rows = await tx.query(insertStatement, [id]);
+  return rows.length > 0;
 }
 
 // A tenant that was deleted and comes back must not meet a version it had before: somebody may have cached its
@@ -16,7 +17,28 @@ const insertStatement = statement(
 insert into posthorn.tenants (id, routing_version)
 values ($1::text, posthorn.epoch_ms(posthorn.now())::bigint)
 on conflict (id) do nothing
+returning id
 `,
+);
+
+/** After the insert, which waits for whoever is deleting the tenant. */
+export async function wasDeleted(tx: Queryable, id: string): Promise<boolean> {
+  const rows = await tx.query(wasDeletedStatement, [id]);
+  return rows.length > 0;
+}
+
+const wasDeletedStatement = statement(
+  "was tenant deleted",
+  "select 1 from posthorn.deleted_tenants where tenant = $1::text",
+);
+
+export async function forgetDeletion(tx: Queryable, id: string): Promise<void> {
+  await tx.query(forgetStatement, [id]);
+}
+
+const forgetStatement = statement(
+  "forget deletion of tenant",
+  "delete from posthorn.deleted_tenants where tenant = $1::text",
 );
 
 export async function updateTenant(
