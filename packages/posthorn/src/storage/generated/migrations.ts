@@ -1295,4 +1295,14 @@ create index attempts_resent on posthorn.attempts (started_at, delivery_id) wher
 create index queue_in_flight on posthorn.queue (id) where claimed_by is not null;
 `,
   },
+  {
+    version: 16,
+    name: "held-lanes",
+    checksum: "84481dd7441a78ae334656462f602a27e7cce4dc78093672df385305404fbd67",
+    sql: `-- Until when what a lane is owed waits for the endpoint's own limit, its rate or its attempts in flight, and not for us:
+-- infinity while it does, the moment it ended afterwards. Written by the owner, once a second at most and only for lanes
+-- that are behind; only the owner knows, and it has to be told apart from a worker that is too busy.
+alter table posthorn.lanes add column held_until timestamptz;
+`,
+  },
 ];

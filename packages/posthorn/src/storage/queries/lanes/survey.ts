@@ -8,6 +8,8 @@ export interface SurveyedLane {
   /** Milliseconds until its next row is due, zero or less if one is due now, null if nothing is owed but what waits for its turn. */
   readonly dueInMs: number | null;
   readonly targetVersion: number;
+  /** Is written down as held up by its endpoint's own limits. */
+  readonly isHeld: boolean;
 }
 
 /** 4 ms at 4,800 lanes and a backlog of a million. */
@@ -21,6 +23,7 @@ const surveyStatement = statement(
 select
   l.endpoint_id as "endpointId",
   ep.version as "targetVersion",
+  coalesce(l.held_until = 'infinity', false) as "isHeld",
   (
     select posthorn.epoch_ms(q.next_at) - posthorn.epoch_ms(posthorn.now())
     from posthorn.queue q
