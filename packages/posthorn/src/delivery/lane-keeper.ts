@@ -204,6 +204,7 @@ export class LaneKeeper {
 
   async #survey(): Promise<boolean> {
     const { db, lanes, workerId } = this.#options;
+    const blocked = lanes.blockedAsRecorded();
     const surveyed = await surveyLanes(db, workerId());
     const stale: Uuid[] = [];
     const unknown = new Set<Uuid>();
@@ -216,6 +217,7 @@ export class LaneKeeper {
         continue;
       }
       if (row.targetVersion !== lane.target.version) stale.push(row.endpointId);
+      if (row.probeAtMs !== null && blocked.get(lane) === lane.health) lanes.hastenProbe(lane, row.probeAtMs);
       const isHeld = row.dueInMs !== null && row.dueInMs < -heldAfterMs && lane.isAtLimit;
       if (isHeld !== row.isHeld) (isHeld ? held : free).push(row.endpointId);
       this.#noteDue(lane, row);
