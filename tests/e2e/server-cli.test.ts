@@ -173,14 +173,17 @@ test("a setting that cannot be used stops the start with a sentence, not a stack
   }
 });
 
-test("a taken port is said in words, and what was started is stopped", async () => {
+test.each(["dev", "serve"])("%s on a taken port says so before it makes anything", async (command) => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());
   const { port } = other.address() as { port: number };
-  const running = posthorn(makeDataDir(), ["dev", "--port", String(port)]);
+  const folder = makeDataDir();
+  const running = posthorn(folder, [command, "--port", String(port)]);
   expect(await running.exited).toBe(1);
   expect(running.output()).toContain(`Port ${port} on 127.0.0.1 is taken by another process.`);
+  expect(running.output()).not.toMatch(/admin key/i);
+  expect(existsSync(join(folder, "admin-key"))).toBe(false);
 });
 
 test("while it stops it says that it is not ready, takes no events, and finishes what is in flight", async () => {

@@ -87,6 +87,13 @@ export function createServer({
   };
 }
 
+/** Throws what `start` would throw: for whoever has much to do before it, and something to lose by it. */
+export async function checkPort(host: string, port: number): Promise<void> {
+  const server = createHttpServer();
+  await listen(server, host, port);
+  await new Promise((resolve) => server.close(resolve));
+}
+
 /** What is being answered right now. */
 class Exchanges {
   readonly #open = new Set<ServerResponse>();

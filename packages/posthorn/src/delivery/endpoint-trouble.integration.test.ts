@@ -199,6 +199,47 @@ describe("circuit", () => {
     expect(receiver.concurrency(path).max).toBeLessThanOrEqual(4);
   });
 
+  test.each(["the process that is asked", "another process", "nobody"])(
+    "a retry by hand is the probe, sent now and before all that waits, where %s owns the lane",
+    async (owner) => {
+      const options = { circuitFailures: 2 };
+      const a = await open(options);
+      const { path, count, id } = await endpointOn(a, { maxInFlight: 1 });
+      receiver.answer(path, [{ status: 500 }, { status: 500 }, { status: 500 }, {}]);
+      await publish(a, 5);
+      await a.settle();
+      expect(count()).toBe(2);
+      const [last] = (await a.hooks.deliveries.list({ tenant: "acme" })).data;
+      if (owner === "nobody") await a.hooks.stop({ graceMs: 0 });
+      const asked = owner.startsWith("the") ? a : await open({ ...options, started: false });
+      await asked.hooks.deliveries.retry(last?.id as string);
+      const worker = owner === "nobody" ? await open(options) : a;
+      await worker.settle();
+      expect(count()).toBe(3);
+      expect(receiver.requestsTo(path).at(-1)?.headers["x-webhook-id"]).toBe(last?.eventId);
+      const circuit = async () => (await asked.hooks.endpoints.get("acme", id)).circuit;
+      expect(await circuit()).toBe("open");
+      await asked.hooks.deliveries.retry(last?.id as string);
+      await worker.settle();
+      expect(await circuit()).toBe("closed");
+    },
+  );
+
+  test("a retry by hand does not break a pause that the receiver asked for", async () => {
+    const a = await open({ circuitFailures: 1 });
+    const { path, count } = await endpointOn(a, { maxInFlight: 1 });
+    receiver.answer(path, [{ status: 503, headers: { "retry-after": "600" } }, {}]);
+    await publish(a, 2);
+    await a.settle();
+    const [last] = (await a.hooks.deliveries.list({ tenant: "acme" })).data;
+    await a.hooks.deliveries.retry(last?.id as string);
+    await a.settle();
+    expect(count()).toBe(1);
+    await a.advance(700 * second);
+    await a.settle();
+    expect(await countStates()).toEqual({ success: 2 });
+  });
+
   test("stays open for the worker that takes the lane over", async () => {
     const [a, b] = [await open({ circuitFailures: 2 }), await open({ circuitFailures: 2 })];
     const { path, count } = await endpointOn(a, { maxInFlight: 1 });

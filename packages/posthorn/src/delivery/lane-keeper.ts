@@ -8,6 +8,7 @@ import { Loop } from "../service/loop.ts";
 import type { Turnstile } from "../service/turnstile.ts";
 import { recalled } from "../settle/endpoint-health.ts";
 import { type AcquiredLane, acquireLanes } from "../storage/queries/lanes/acquire.ts";
+import { holdLanes } from "../storage/queries/lanes/hold.ts";
 import { lanesWithParked } from "../storage/queries/lanes/parked.ts";
 import { releaseLanes } from "../storage/queries/lanes/release.ts";
 import { type SurveyedLane, surveyLanes } from "../storage/queries/lanes/survey.ts";
@@ -36,6 +37,8 @@ const lanesPerAcquire = 200;
  * stand in line here: places are taken again in the moment they become free, so it would wait for ever outside.
  */
 const leftAloneMs = 1_000;
+/** A lane that is behind for less is not worth a write. */
+const heldAfterMs = 5_000;
 
 export class LaneKeeper {
   readonly #options: LaneKeeperOptions;
@@ -201,9 +204,12 @@ export class LaneKeeper {
 
   async #survey(): Promise<boolean> {
     const { db, lanes, workerId } = this.#options;
+    const blocked = lanes.blockedAsRecorded();
     const surveyed = await surveyLanes(db, workerId());
     const stale: Uuid[] = [];
     const unknown = new Set<Uuid>();
+    const held: Uuid[] = [];
+    const free: Uuid[] = [];
     for (const row of surveyed) {
       const lane = lanes.get(row.endpointId);
       if (lane === undefined) {
@@ -211,8 +217,12 @@ export class LaneKeeper {
         continue;
       }
       if (row.targetVersion !== lane.target.version) stale.push(row.endpointId);
+      if (row.probeAtMs !== null && blocked.get(lane) === lane.health) lanes.hastenProbe(lane, row.probeAtMs);
+      const isHeld = row.dueInMs !== null && row.dueInMs < -heldAfterMs && lane.isAtLimit;
+      if (isHeld !== row.isHeld) (isHeld ? held : free).push(row.endpointId);
       this.#noteDue(lane, row);
     }
+    if (held.length + free.length > 0) await holdLanes(db, workerId(), { held, free });
     this.#noteUnknown(unknown);
     if (stale.length > 0) await this.#reload(stale);
     this.#leaving.yieldSome();

@@ -136,6 +136,11 @@ export class Lane {
     return this.#bucket === null || this.#bucket.take(performance.now());
   }
 
+  /** Its endpoint's own limits stand in the way of one more attempt, and not what this worker has to do. */
+  get isAtLimit(): boolean {
+    return this.inFlight >= this.cap || (this.#bucket?.waitMs(performance.now()) ?? 0) > 0;
+  }
+
   /** Milliseconds after which it is worth looking at the lane again; zero when nothing but others stands in the way. */
   get pauseMs(): number {
     if (this.isBlocked) return this.#blockedUntilMs - this.#nowMs();

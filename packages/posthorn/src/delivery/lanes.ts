@@ -199,6 +199,17 @@ export class Lanes {
     this.#resumeLater(lane);
   }
 
+  /** What the database knows of lanes whose circuit is open. What is not written down yet is newer than that. */
+  blockedAsRecorded(): ReadonlyMap<Lane, EndpointHealth> {
+    const blocked = [...this.#lanes.values()].filter((lane) => lane.isBlocked && !lane.isHealthUnrecorded);
+    return new Map(blocked.map((lane) => [lane, lane.health]));
+  }
+
+  /** A person brought the probe of an open circuit forward. */
+  hastenProbe(lane: Lane, probeAtMs: number): void {
+    if (probeAtMs < (lane.health.probeAtMs ?? 0)) this.changeHealth(lane, { ...lane.health, probeAtMs });
+  }
+
   /** After it was written down, or given up because it is somebody else's by now. */
   settled(delivery: ClaimedDelivery, lane: Lane): void {
     lane.unsettled -= 1;

@@ -84,8 +84,13 @@ export const metricDefinitions = {
   },
   webhook_oldest_due_age_seconds: {
     type: "gauge",
-    help: "For how long the most overdue delivery could have been sent and was not; disabled endpoints are left out",
+    help: "For how long the most overdue delivery could have been sent and was not; what its own endpoint holds up is left out",
     labels: [],
+  },
+  webhook_held_deliveries: {
+    type: "gauge",
+    help: "Deliveries that are due and wait for their own endpoint, by what holds them, at most 10000",
+    labels: ["reason"],
   },
   webhook_workers: {
     type: "gauge",
@@ -124,7 +129,10 @@ export type InstallationGauges = Readonly<
     | "webhook_partition_days_ahead",
     number
   >
->;
+> & {
+  /** By what holds them: an open circuit, a pause that the receiver asked for, or the endpoint's own limits. */
+  readonly webhook_held_deliveries: Readonly<Record<"circuit" | "throttle" | "limit", number>>;
+};
 
 /** Endpoints that are told apart: with all their outcomes and buckets at most some 8,000 lines. */
 export const maxEndpointLabels = 200;
@@ -200,13 +208,17 @@ export class Metrics {
     this.#metrics.webhook_attempts_in_flight.set(now.inFlight);
     this.#metrics.webhook_database_pool_waiting.set(now.poolWaiting);
     for (const name of installationGaugeNames) this.#metrics[name].set(installation?.[name] ?? null);
+    const held = this.#metrics.webhook_held_deliveries;
+    held.set(null);
+    for (const [reason, count] of Object.entries(installation?.webhook_held_deliveries ?? {}))
+      held.series(reason).value = count;
     return Object.values(this.#metrics)
       .map((metric) => metric.text())
       .join("");
   }
 }
 
-const installationGaugeNames: readonly (keyof InstallationGauges)[] = [
+const installationGaugeNames: readonly Exclude<keyof InstallationGauges, "webhook_held_deliveries">[] = [
   "webhook_queue_depth",
   "webhook_outbox_depth",
   "webhook_oldest_undelivered_age_seconds",

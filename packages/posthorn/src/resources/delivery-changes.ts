@@ -45,7 +45,8 @@ export function createDeliveryChanges({
     if (result.kind === "not_found") throw deliveryNotFound(id);
     if (result.kind === "closed") throw closedError(result.because, "retry the delivery");
     if (result.kind === "in_flight") throw inFlight(id);
-    onOwed(result.endpointId, result.owner);
+    if (result.isProbe) onChanged(result.owner);
+    else onOwed(result.endpointId, result.owner);
   }
 
   async function cancel(id: string, scope: Scope = {}): Promise<void> {

@@ -1,5 +1,7 @@
-import { createTestInstance, startScriptedReceiver } from "posthorn/testing";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { createTestInstance, startScriptedReceiver, type TestInstanceOptions } from "posthorn/testing";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { publishTimes } from "../../../../tests/support/database-per-test.ts";
 import { createDatabase } from "../../../../tests/support/postgres.ts";
 import { silentLogger } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -7,9 +9,12 @@ import { statement } from "../storage/sql.ts";
 import { createMetricsText } from "./metrics-text.ts";
 
 type Receiver = Awaited<ReturnType<typeof startScriptedReceiver>>;
-type World = Awaited<ReturnType<typeof createTestInstance>> & { readonly receiver: Receiver };
+type World = Awaited<ReturnType<typeof createTestInstance>> & {
+  readonly receiver: Receiver;
+  readonly connectionString: string;
+};
 
-async function makeWorld(options: { readonly metricsEndpointLabel?: boolean } = {}): Promise<World> {
+async function makeWorld(options: Omit<TestInstanceOptions, "database"> = {}): Promise<World> {
   const database = await createDatabase();
   const receiver = await startScriptedReceiver();
   const instance = await createTestInstance({
@@ -19,12 +24,12 @@ async function makeWorld(options: { readonly metricsEndpointLabel?: boolean } = 
     ...options,
   });
   onTestFinished(async () => {
-    await instance.close();
+    await instance.hooks.stop({ graceMs: 0 });
     await receiver.close();
     await database.drop();
   });
   await instance.hooks.tenants.upsert("acme");
-  return { ...instance, receiver };
+  return { ...instance, receiver, connectionString: database.connectionString };
 }
 
 async function endpointAt({ hooks, receiver }: World, path: string): Promise<string> {
@@ -58,6 +63,14 @@ const createFreshText = ({ db, observer, engine }: World["hooks"]): Promise<stri
     logger,
     inFlight: () => engine?.inFlight ?? 0,
   })();
+
+/** By the statement that deploy/ ships. */
+async function countedByKeda({ db }: World["hooks"]): Promise<number> {
+  const [, text = ""] =
+    /query: >-\n([\s\S]*?)\n\s+targetQueryValue/.exec(readFileSync("deploy/keda.yaml", "utf8")) ?? [];
+  const [row] = await db.query<{ count: string }>(statement("keda", text));
+  return Number(row?.count);
+}
 
 describe("metrics", () => {
   test("count what was published, attempted, delivered and given up", async () => {
@@ -122,6 +135,66 @@ describe("metrics", () => {
     const disabled = await read(world);
     expect(disabled.get("webhook_oldest_due_age_seconds")).toBe(0);
     expect(disabled.get("webhook_oldest_undelivered_age_seconds")).toBeGreaterThanOrEqual(3_600);
+  });
+
+  test.each([
+    { reason: "circuit", answer: 500 },
+    { reason: "throttle", answer: { status: 429, headers: { "retry-after": "3600" } } },
+  ])("what a $reason holds up is not overdue, until it may be sent again", async ({ reason, answer }) => {
+    const world = await makeWorld({ circuitPauseMs: 3_600_000 });
+    const { hooks, receiver, settle, advance } = world;
+    await endpointAt(world, "/failing");
+    receiver.answer("/failing", answer);
+    await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+    await settle();
+    await hooks.publish({ tenant: "acme", type: "order.paid", data: 2 });
+    expect(await countedByKeda(hooks)).toBe(0);
+    await advance(1_800_000);
+    const held = await read(world);
+    expect(held.get("webhook_oldest_due_age_seconds")).toBe(0);
+    expect(held.get(`webhook_held_deliveries{reason="${reason}"}`)).toBeGreaterThanOrEqual(1);
+    await hooks.stop({ graceMs: 0 });
+    const watching = await createTestInstance({ database: world.connectionString, started: false });
+    onTestFinished(() => watching.close());
+    await watching.advance(3_600_000);
+    const free = await read({ hooks: watching.hooks } as World);
+    expect(free.get(`webhook_held_deliveries{reason="${reason}"}`)).toBe(0);
+    expect(free.get("webhook_oldest_due_age_seconds")).toBeGreaterThan(1_000);
+    expect(free.get("webhook_oldest_due_age_seconds")).toBeLessThan(3_000);
+  });
+
+  test.each([
+    { limit: "max_in_flight", settings: { maxInFlight: 1 } },
+    { limit: "rate_limit", settings: { maxInFlight: 1, rateLimit: 1 } },
+  ])("what waits for the endpoint's own $limit is not overdue", async ({ settings }) => {
+    const world = await makeWorld();
+    const { hooks, receiver, advance } = world;
+    receiver.answer("/slow", "hang");
+    const { endpoint } = await hooks.endpoints.create("acme", {
+      url: `${receiver.url}/slow`,
+      events: ["*"],
+      ...settings,
+    });
+    await publishTimes(world, 60, { tenant: "acme", type: "order.paid", data: 1 });
+    await advance(600_000);
+    await vi.waitFor(
+      async () => {
+        const held = await read(world);
+        expect(held.get("webhook_oldest_due_age_seconds")).toBe(0);
+        expect(held.get('webhook_held_deliveries{reason="limit"}')).toBeGreaterThan(0);
+        expect(await countedByKeda(hooks)).toBe(0);
+      },
+      { timeout: 10_000, interval: 50 },
+    );
+    await hooks.endpoints.update("acme", endpoint.id, { maxInFlight: 100, rateLimit: null });
+    await vi.waitFor(
+      async () => {
+        const free = await read(world);
+        expect(free.get('webhook_held_deliveries{reason="limit"}')).toBe(0);
+        expect(free.get("webhook_oldest_due_age_seconds")).toBeLessThan(60);
+      },
+      { timeout: 10_000, interval: 50 },
+    );
   });
 
   test("an endpoint that failed too often is counted as disabled, one that a person disabled is not", async () => {

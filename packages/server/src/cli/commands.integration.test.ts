@@ -12,7 +12,7 @@ describe("publish", () => {
     const words = await posthorn(["publish", "order.paid", "--tenant", "publishing", "--data", '{"id":1}']);
     expect(words).toMatchObject({ code: 0, err: "" });
     expect(words.out).toMatch(
-      /^Published evt_\S+\. 1 delivery is on the way\.\nFollow it with: posthorn trace evt_/,
+      /^Published evt_\S+\. 1 delivery is made for it\.\nFollow it with: posthorn trace evt_/,
     );
     const { json } = await posthorn(["publish", "order.paid", "--tenant", "publishing", "--json"]);
     expect(json).toEqual({
@@ -145,6 +145,38 @@ describe("events and deliveries", () => {
     const [, cursor = ""] = /--cursor (\S+)/.exec(some.err) ?? [];
     const rest = await posthorn(["events", "list", "--tenant", "many", "--cursor", cursor, "--json"]);
     expect(rest.json.data).toHaveLength(5);
+  });
+
+  test("one that waits for an open circuit says so, and until when, wherever it is shown", async () => {
+    const endpoint = await makeEndpoint("circuit", await receiver(500));
+    const { hooks } = server();
+    const publish = () => hooks.publish({ tenant: "circuit", type: "order.paid", data: 1 });
+    await Promise.all(Array.from({ length: 10 }, publish));
+    await expect
+      .poll(async () => (await hooks.endpoints.get("circuit", endpoint)).circuit, { timeout: 20_000 })
+      .toBe("open");
+    const waits = /pending, waits: its circuit is open until the probe in \d+ s/;
+    const published = await posthorn(["publish", "order.paid", "--tenant", "circuit"]);
+    expect(published.out).toContain("1 delivery is made for it.");
+    expect(published.err).toMatch(
+      /^dlv_\S+ to ep_\S+ waits: its circuit is open until the probe in \d+ s\.\n$/,
+    );
+    const [, event = ""] = /(evt_[^\s.]+)/.exec(published.out) ?? [];
+    const { id } = await deliveryOf(event, "pending");
+    expect((await posthorn(["deliveries", "get", id])).out).toMatch(waits);
+    expect((await posthorn(["trace", event])).out).toMatch(waits);
+    expect((await posthorn(["deliveries", "list", "--state", "pending"])).out).toMatch(waits);
+    expect((await posthorn(["retry", id])).out).toContain(`${id} is tried again now.`);
+    await deliveryOf(event, "failed");
+  });
+
+  test("one whose endpoint is disabled is not said to be on its way", async () => {
+    const endpoint = await makeEndpoint("resting", "https://hooks.example/in");
+    await posthorn(["endpoints", "disable", endpoint, "--tenant", "resting"]);
+    const { err, out } = await posthorn(["publish", "order.paid", "--tenant", "resting"]);
+    expect(err).toMatch(/^dlv_\S+ to ep_\S+ waits: its endpoint is disabled\.\n$/);
+    const [, event = ""] = /(evt_[^\s.]+)/.exec(out) ?? [];
+    expect((await posthorn(["trace", event])).out).toContain("was disabled by a person");
   });
 
   test("retry tries again, under both its names", async () => {

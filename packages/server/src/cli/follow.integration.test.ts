@@ -90,6 +90,21 @@ test("tail shows events and what became of their deliveries, and goes on after a
   expect(await tail.stop()).toMatchObject({ code: 0 });
 });
 
+test("tail shows a delivery that something holds, with what holds it", async () => {
+  const server = await stoppable();
+  const { hooks } = server;
+  await hooks.tenants.upsert("acme", {});
+  const { endpoint } = await hooks.endpoints.create("acme", { url: "https://hooks.example/in", events: ["*"] });
+  await hooks.endpoints.disable("acme", endpoint.id);
+  const tail = startCommand(["tail", "--tenant", "acme", ...FAST], { env: envOf(server) });
+  await tail.said(/Following/);
+  await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 });
+  await tail.said(
+    /delivery dlv_\S+ {2}acme {2}order\.paid to ep_\S+: pending, waits: its endpoint is disabled, 0 tries/,
+  );
+  await tail.stop();
+});
+
 test("tail --since begins with what is there, resends included", async () => {
   const server = await startServer();
   const { hooks } = server;

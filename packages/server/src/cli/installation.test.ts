@@ -27,3 +27,14 @@ test.each<[env: Environment, says: RegExp]>([
   expect((error as Error).message).toMatch(says);
   expect((error as Error).message).not.toContain("s3cret");
 });
+
+test("a database that is not there is named while it is waited for, with the reason and without the password", async () => {
+  const logger = createLogger({ level: "silent", format: "json" });
+  const config = loadConfig({ env: { DATABASE_URL: "postgres://app:s3cret@127.0.0.1:1/shop" } });
+  const lifetime = new Lifetime({ graceMs: 0, logger });
+  const said = await new Promise<string>((onProgress) => {
+    openDatabase({ config, logger, lifetime, onProgress }).catch(() => {});
+  });
+  expect(said).toBe("Waiting for the database at 127.0.0.1:1/shop: ECONNREFUSED");
+  await lifetime.end();
+});

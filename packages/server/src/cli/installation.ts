@@ -52,7 +52,16 @@ export async function openDatabase(
     createPosthorn({ ...libraryOptions(config, logger), database, encryptionKeys }),
   );
   lifetime.onEnd((graceMs) => hooks.stop({ graceMs }));
-  await withProgress("Waiting for the database", onProgress, () => untilReachable(hooks));
+  let reason = "";
+  await withProgress(
+    () => `Waiting for the database${placeOf(config.databaseUrl)}${reason}`,
+    onProgress,
+    () =>
+      untilReachable(hooks, (error) => {
+        const { code, message } = causeOf(error);
+        reason = `: ${code ?? message}`;
+      }),
+  );
   return { hooks, isEmbedded: config.databaseUrl === undefined };
 }
 
@@ -143,7 +152,7 @@ async function openEmbedded(
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
 
-async function untilReachable(hooks: Posthorn): Promise<void> {
+async function untilReachable(hooks: Posthorn, onFailure: (error: unknown) => void): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
@@ -152,19 +161,31 @@ async function untilReachable(hooks: Posthorn): Promise<void> {
     } catch (error) {
       if (!isUnavailable(error)) throw explain(error);
       if (performance.now() > deadline) throw unreachable(error);
+      onFailure(error);
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
 }
 
 function unreachable(error: unknown): StartError {
-  // The library says what to do about it in a program; its cause says what happened.
-  const { message, code } = ((error as Error).cause ?? error) as { message?: string; code?: string };
+  const { message, code } = causeOf(error);
   return new StartError(
     `The database cannot be reached: ${message || code}. ` +
       "Check DATABASE_URL and that PostgreSQL runs there.",
     { cause: error },
   );
+}
+
+/** The library says what to do about it in a program; its cause says what happened. */
+function causeOf(error: unknown): { readonly message?: string; readonly code?: string } {
+  return ((error as Error).cause ?? error) as { message?: string; code?: string };
+}
+
+/** ` at host:5432/name`, never with the password; nothing where the URL is of a form of its own. */
+function placeOf(databaseUrl: string | undefined): string {
+  if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return "";
+  const { hostname, port, pathname } = new URL(databaseUrl);
+  return hostname === "" ? "" : ` at ${hostname}:${port || 5432}${pathname}`;
 }
 
 /** 28… wrong user or password, 3D000 no such database. */

@@ -6,7 +6,8 @@ const firstAfterMs = 1_000;
 const thenEveryMs = 5_000;
 
 export async function withProgress<T>(
-  message: string,
+  /** A function where there is more to say by and by. */
+  message: string | (() => string),
   onProgress: OnProgress | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -15,7 +16,8 @@ export async function withProgress<T>(
   let timer = setTimeout(report, firstAfterMs);
   function report(): void {
     const seconds = Math.round((performance.now() - startedAt) / 1000);
-    onProgress?.(seconds > 1 ? `${message} (${seconds} s)` : message);
+    const said = typeof message === "string" ? message : message();
+    onProgress?.(seconds > 1 ? `${said} (${seconds} s)` : said);
     timer = setTimeout(report, thenEveryMs);
   }
   try {

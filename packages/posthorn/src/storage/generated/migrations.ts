@@ -1326,4 +1326,14 @@ where a.action = 'tenants.delete'
 alter table posthorn.audit_log add column actor_tenant text;
 `,
   },
+  {
+    version: 18,
+    name: "held-lanes",
+    checksum: "84481dd7441a78ae334656462f602a27e7cce4dc78093672df385305404fbd67",
+    sql: `-- Until when what a lane is owed waits for the endpoint's own limit, its rate or its attempts in flight, and not for us:
+-- infinity while it does, the moment it ended afterwards. Written by the owner, once a second at most and only for lanes
+-- that are behind; only the owner knows, and it has to be told apart from a worker that is too busy.
+alter table posthorn.lanes add column held_until timestamptz;
+`,
+  },
 ];

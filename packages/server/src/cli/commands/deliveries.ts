@@ -1,5 +1,5 @@
 // `posthorn deliveries`, and `posthorn retry` for the one that is used most.
-import type { DeliveryDetail } from "@posthorn/client";
+import type { Delivery, DeliveryDetail } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { confirm } from "../remote/confirm.ts";
 import {
@@ -17,6 +17,8 @@ import { facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
 import { attemptTable, deliveryColumns, stateText } from "../views/delivery.ts";
+import { Holds, pauseText } from "../views/hold.ts";
+import { unlessRefused } from "../views/nobody.ts";
 
 interface ListFlags extends PageFlags, TimeFlags {
   readonly tenant?: string;
@@ -42,10 +44,7 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
     const { tenant, endpoint, state, type, reason } = flags;
     const filters = { tenant, endpoint, state, type, reason, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.deliveries.list({ query: { ...filters, ...page } });
-    await showList(remote, flags, fetchPage, {
-      columns: deliveryColumns(remote.now()),
-      none: "There are no such deliveries.",
-    });
+    await showDeliveries(remote, flags, fetchPage, "There are no such deliveries.");
   });
   const get = deliveries
     .command("get")
@@ -53,7 +52,9 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
     .argument("<delivery>", "dlv_…");
   remote(get, terminal, async (remote, [delivery = ""]) => {
     const found = await remote.client.deliveries.get({ delivery });
-    show(remote, found, () => inWords(remote, found));
+    const holds = new Holds(remote);
+    if (!remote.isJson) await holds.look([found]);
+    show(remote, found, () => inWords(remote, found, holds.of(found)));
   });
   const queue = deliveries
     .command("retry-queue")
@@ -64,10 +65,7 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
     const { tenant, endpoint } = flags;
     const fetchPage = (page: object) =>
       remote.client.deliveries.retryQueue({ query: { tenant, endpoint, ...page } });
-    await showList(remote, flags, fetchPage, {
-      columns: deliveryColumns(remote.now()),
-      none: "Nothing waits to be tried again.",
-    });
+    await showDeliveries(remote, flags, fetchPage, "Nothing waits to be tried again.");
   });
   const cancel = deliveries
     .command("cancel")
@@ -98,19 +96,41 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
 
 async function retry(remote: Remote, [delivery = ""]: readonly string[]): Promise<void> {
   const answer = await remote.client.deliveries.retry({ delivery });
+  const { tenant, endpoint_id: endpoint } = answer;
+  const known = remote.isJson
+    ? null
+    : await remote.client.endpoints.get({ tenant, endpoint }).catch(unlessRefused);
+  const pause = known && pauseText(known, remote.now());
+  const what = pause === null ? "is tried again now" : `is to be tried again, and ${pause}`;
   show(remote, answer, ({ id, event_id }) =>
-    [`${clean(id)} is tried again now.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
+    [`${clean(id)} ${what}.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
   );
 }
 
-function inWords({ terminal, now }: Remote, delivery: DeliveryDetail): string {
+async function showDeliveries(
+  remote: Remote,
+  flags: PageFlags,
+  fetchPage: (page: object) => Promise<{ data: readonly Delivery[]; next_cursor: string | null }>,
+  none: string,
+): Promise<void> {
+  const holds = new Holds(remote);
+  const fetchWithHolds = async (page: object) => {
+    const fetched = await fetchPage(page);
+    if (!remote.isJson) await holds.look(fetched.data);
+    return fetched;
+  };
+  const columns = deliveryColumns(remote.now(), (delivery) => holds.of(delivery));
+  await showList(remote, flags, fetchWithHolds, { columns, none });
+}
+
+function inWords({ terminal, now }: Remote, delivery: DeliveryDetail, hold: string | null): string {
   return [
     facts(terminal, [
       ["id", delivery.id],
       ["event", `${delivery.event_id} (${delivery.event_type})`],
       ["endpoint", delivery.endpoint_id],
       ["tenant", delivery.tenant],
-      ["state", stateText(delivery, now())],
+      ["state", stateText(delivery, now(), hold)],
       ["created", timeText(delivery.created_at)],
       delivery.dead_at === null
         ? ["delivered", timeText(delivery.delivered_at)]

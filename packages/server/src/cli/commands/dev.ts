@@ -4,7 +4,7 @@ import { Sink } from "../../api/sink.ts";
 import { loadConfig } from "../../config.ts";
 import { withProgress } from "../../embedded-postgres/progress.ts";
 import { createLogger } from "../../logger.ts";
-import { createServer } from "../../server.ts";
+import { checkPort, createServer } from "../../server.ts";
 import { resolveAdminKey } from "../admin-key.ts";
 import { banner } from "../dev-banner.ts";
 import { deliverFirstEvent, SINK_ID } from "../dev-demo.ts";
@@ -29,6 +29,7 @@ export async function dev(flags: DevFlags): Promise<void> {
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();
   try {
+    await checkPort(config.host, config.port);
     const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress: complain });
     const { key } = await resolveAdminKey({
       hooks,

@@ -5,7 +5,8 @@ import { readData } from "../remote/data.ts";
 import { type Remote, remark, remote, show } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";
-import { whyNobody } from "../views/nobody.ts";
+import { Holds } from "../views/hold.ts";
+import { unlessRefused, whyNobody } from "../views/nobody.ts";
 
 interface PublishFlags {
   readonly tenant: string;
@@ -49,8 +50,9 @@ async function publish(remote: Remote, [type = ""]: readonly string[], flags: Pu
     await remote.send(contract.events.publish, "/api/v1/events", body),
   ) as Published;
   show(remote, published, inWords);
-  if (published.deliveries === 0 && !published.duplicate && !remote.isJson)
-    await tellOfNobody(remote, published);
+  if (published.duplicate || remote.isJson) return;
+  if (published.deliveries === 0) await tellOfNobody(remote, published);
+  else await tellOfHolds(remote, published);
 }
 
 /** It is published, whatever comes of the question: a key that may only publish cannot see why. */
@@ -62,6 +64,17 @@ async function tellOfNobody(remote: Remote, { id }: Published): Promise<void> {
   remark(remote, why);
 }
 
+/** Those that are not on the way, and why; a key that may only publish is not told. */
+async function tellOfHolds(remote: Remote, { id }: Published): Promise<void> {
+  const event = await remote.client.events.get({ event: id }).catch(unlessRefused);
+  const holds = new Holds(remote);
+  await holds.look(event?.deliveries ?? []);
+  for (const delivery of event?.deliveries ?? []) {
+    const hold = holds.of(delivery);
+    if (hold !== null) remark(remote, `${clean(delivery.id)} to ${clean(delivery.endpoint_id)} ${hold}.`);
+  }
+}
+
 function inWords({ id, duplicate, deliveries }: Published): string {
   const shown = clean(id);
   if (duplicate) return `${shown} was published before with this idempotency key; nothing new was made.`;
@@ -70,7 +83,7 @@ function inWords({ id, duplicate, deliveries }: Published): string {
       ? "Its deliveries are made in a moment."
       : deliveries === 0
         ? "It goes to no endpoint."
-        : `${deliveries} ${deliveries === 1 ? "delivery is" : "deliveries are"} on the way.`;
+        : `${deliveries} ${deliveries === 1 ? "delivery is" : "deliveries are"} made for it.`;
   const next = deliveries === 0 ? "" : `\nFollow it with: posthorn trace ${shown}`;
   return `Published ${shown}. ${made}${next}`;
 }

@@ -5,7 +5,7 @@ import { FOR_OPERATORS } from "../../api/principal.ts";
 import { Sink } from "../../api/sink.ts";
 import { type Config, loadConfig } from "../../config.ts";
 import { createLogger, type LevelledLogger } from "../../logger.ts";
-import { createServer } from "../../server.ts";
+import { checkPort, createServer } from "../../server.ts";
 import { resolveAdminKey } from "../admin-key.ts";
 import { openInstallation } from "../installation.ts";
 import { Lifetime } from "../lifetime.ts";
@@ -28,6 +28,8 @@ export async function serve({ role, ...flags }: ServeFlags): Promise<void> {
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();
   try {
+    // a key that is shown once must not be shown by a start that fails
+    await checkPort(config.host, config.port);
     const onProgress = (message: string): void => logger.info(message);
     const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress });
     if (role !== "worker") await announceAdminKey(hooks, config, isEmbedded);

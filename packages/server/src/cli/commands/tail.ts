@@ -8,6 +8,7 @@ import { momentOf, type Remote, remote, wholeNumber } from "../remote/remote.ts"
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { stateText, toneOfState } from "../views/delivery.ts";
+import { Holds } from "../views/hold.ts";
 
 interface TailFlags {
   readonly tenant?: string;
@@ -46,9 +47,7 @@ async function tail(remote: Remote, _args: readonly string[], flags: TailFlags):
       // Its deliveries may end before we look; they are read after the events, so none comes before its event.
       ...(await events.look()).map((event) => eventLine(terminal, event)),
       ...(await resends.look()).map((resend) => resendLine(terminal, resend)),
-      ...(await deliveries.look())
-        .filter(({ attempt_count, state }) => attempt_count > 0 && state !== "in_flight")
-        .map((delivery) => deliveryLine(remote, delivery)),
+      ...(await deliveryLines(remote, await deliveries.look())),
     ];
     for (const { json, text } of lines) terminal.print(isJson ? jsonText(json, 0) : text);
     tellOfLeftOut(terminal, [events, deliveries, resends]);
@@ -63,10 +62,20 @@ function eventLine(terminal: Terminal, event: Event): Line {
   return { at: created_at, json: { kind: "event", ...event }, text };
 }
 
-function deliveryLine({ terminal, now }: Remote, delivery: Delivery): Line {
+/** What was tried, and what is not tried because something holds it; the rest is shown when it has been tried. */
+async function deliveryLines(remote: Remote, deliveries: readonly Delivery[]): Promise<Line[]> {
+  const holds = new Holds(remote);
+  await holds.look(deliveries);
+  return deliveries
+    .filter((delivery) => delivery.state !== "in_flight")
+    .filter((delivery) => delivery.attempt_count > 0 || holds.of(delivery) !== null)
+    .map((delivery) => deliveryLine(remote, delivery, holds.of(delivery)));
+}
+
+function deliveryLine({ terminal, now }: Remote, delivery: Delivery, hold: string | null): Line {
   const { id, tenant, event_type, endpoint_id, state, attempt_count, created_at } = delivery;
   const at = delivery.delivered_at ?? delivery.dead_at ?? created_at;
-  const shown = toned(terminal, toneOfState(state), stateText(delivery, now()));
+  const shown = toned(terminal, toneOfState(state), stateText(delivery, now(), hold));
   const tries = `${attempt_count} ${attempt_count === 1 ? "try" : "tries"}`;
   const text = `${quietTime(terminal, at)}  delivery ${clean(id)}  ${clean(tenant)}  ${clean(event_type)} to ${clean(endpoint_id)}: ${shown}, ${tries}`;
   return { at, json: { kind: "delivery", ...delivery }, text };

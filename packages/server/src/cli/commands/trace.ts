@@ -8,6 +8,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { adviceFor } from "../views/advice.ts";
 import { attemptTable, stateText, toneOfState } from "../views/delivery.ts";
+import { holdText } from "../views/hold.ts";
 import { unlessRefused, whyNobody, whyNot } from "../views/nobody.ts";
 
 interface TracedDelivery extends DeliveryDetail {
@@ -41,11 +42,11 @@ async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void
   else terminal.print(await screen(remote, event, deliveries));
 }
 
-async function traceDelivery({ client }: Remote, id: string): Promise<TracedDelivery> {
+async function traceDelivery({ client, now }: Remote, id: string): Promise<TracedDelivery> {
   const delivery = await client.deliveries.get({ delivery: id });
   const { tenant, endpoint_id } = delivery;
   const endpoint = await client.endpoints.get({ tenant, endpoint: endpoint_id }).catch(unlessRefused);
-  return { ...delivery, endpoint, advice: adviceFor(delivery, endpoint) };
+  return { ...delivery, endpoint, advice: adviceFor(delivery, endpoint, now()) };
 }
 
 async function screen(
@@ -71,7 +72,9 @@ async function screen(
 
 function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): string {
   const url = delivery.endpoint === null ? "an endpoint that is gone" : clean(delivery.endpoint.url);
-  const state = toned(terminal, toneOfState(delivery.state), stateText(delivery, now));
+  const isWaiting = delivery.state === "pending" || delivery.state === "failed";
+  const hold = isWaiting && delivery.endpoint !== null ? holdText(delivery.endpoint, now) : null;
+  const state = toned(terminal, toneOfState(delivery.state), stateText(delivery, now, hold));
   const tries = delivery.attempts.length === 0 ? [] : [attemptTable(terminal, delivery.attempts)];
   return [
     `${state}  ${url}`,

@@ -17,7 +17,14 @@ const health = {
   probe_at: null,
   throttled_until: null,
 };
-const endpoint = { id: "ep_1", is_active: true, circuit: "closed" as const, health };
+const now = new Date("2026-11-15T09:00:00Z");
+const endpoint = {
+  id: "ep_1",
+  is_active: true,
+  disabled_reason: null as string | null,
+  circuit: "closed" as const,
+  health,
+};
 
 test.each([
   ["success", delivery, endpoint, null],
@@ -31,15 +38,34 @@ test.each([
   ],
   ["failed", delivery, { ...endpoint, circuit: "open" as const }, "only probed"],
   ["failed", delivery, { ...endpoint, is_active: false }, "posthorn endpoints enable ep_1 --tenant acme"],
+  ["failed", delivery, { ...endpoint, is_active: false, disabled_reason: "failures" }, "what it fails with"],
+  [
+    "pending",
+    delivery,
+    { ...endpoint, is_active: false, disabled_reason: "manual" },
+    "disabled by a person. When it may be sent to again: posthorn endpoints enable",
+  ],
+  [
+    "failed",
+    delivery,
+    { ...endpoint, health: { ...health, throttled_until: "2026-11-15T09:00:01Z" } },
+    "asked for a pause until 2026-11-15T09:00:01Z",
+  ],
+  [
+    "failed",
+    delivery,
+    { ...endpoint, health: { ...health, throttled_until: "2026-11-15T09:00:00Z" } },
+    "It waits for its turn",
+  ],
   ["failed", { ...delivery, next_retry_at: "2026-11-15T10:00:00Z" }, null, "posthorn retry dlv_1"],
 ] as const)("a delivery in state %s", (state, given, of, says) => {
-  const advice = adviceFor({ ...given, state }, of);
+  const advice = adviceFor({ ...given, state }, of, now);
   if (says === null) expect(advice).toBeNull();
   else expect(advice).toContain(says);
 });
 
 test.each(END_REASONS)("one that is dead because of %s has advice of its own", (dead_reason) => {
-  const advice = adviceFor({ ...delivery, state: "dead", dead_reason }, endpoint);
+  const advice = adviceFor({ ...delivery, state: "dead", dead_reason }, endpoint, now);
   expect(advice).not.toContain("It is not tried again by itself");
   if (dead_reason !== "endpoint_deleted") expect(advice).toContain("posthorn retry dlv_1");
 });

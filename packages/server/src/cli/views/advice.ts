@@ -2,17 +2,25 @@
 import type { DeliveryDetail, Endpoint } from "@posthorn/client";
 
 type Known = Pick<DeliveryDetail, "id" | "state" | "dead_reason" | "next_retry_at" | "tenant" | "attempts">;
-type KnownEndpoint = Pick<Endpoint, "id" | "is_active" | "circuit" | "health">;
+type KnownEndpoint = Pick<Endpoint, "id" | "is_active" | "disabled_reason" | "circuit" | "health">;
 
 /** Null: there is nothing to do. */
-export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null): string | null {
+export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null, now: Date): string | null {
   const { state, id, tenant } = delivery;
   if (state === "success") return null;
   if (state === "in_flight") return "It is being sent at this moment. Look again in a few seconds.";
   if (endpoint !== null && !endpoint.is_active) {
-    return `The endpoint is disabled. Set right what it fails with, then: posthorn endpoints enable ${endpoint.id} --tenant ${tenant}`;
+    const first =
+      endpoint.disabled_reason === "manual"
+        ? "The endpoint was disabled by a person. When it may be sent to again"
+        : "The endpoint is disabled. Set right what it fails with, then";
+    return `${first}: posthorn endpoints enable ${endpoint.id} --tenant ${tenant}`;
   }
   if (state === "dead") return afterDeath(delivery);
+  const pauseEnds = endpoint?.health.throttled_until ?? null;
+  if (pauseEnds !== null && Date.parse(pauseEnds) > now.getTime()) {
+    return `The receiver asked for a pause until ${pauseEnds}. It is tried again by itself after that, and not before.`;
+  }
   if (endpoint !== null && endpoint.circuit !== "closed") {
     return `The endpoint fails so often that it is only probed, next at ${endpoint.health.probe_at ?? "any moment"}. Look at what it answers; to try this one now: posthorn retry ${id}`;
   }

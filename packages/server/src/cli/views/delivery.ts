@@ -10,21 +10,26 @@ export function toneOfState(state: string): Tone | null {
   return TONES[state] ?? null;
 }
 
-/** `dead (rejected)`, `failed, again in 4 s`. */
+/** `dead (rejected)`, `failed, again in 4 s`, or what holds it. */
 export function stateText(
   { state, dead_reason, next_retry_at }: Pick<Delivery, "state" | "dead_reason" | "next_retry_at">,
   now: Date,
+  hold: string | null = null,
 ): string {
   if (dead_reason !== null) return `${state} (${clean(dead_reason)})`;
+  if (hold !== null) return `${state}, ${hold}`;
   return next_retry_at === null ? state : `${state}, again ${distanceText(next_retry_at, now)}`;
 }
 
-export function deliveryColumns(now: Date): readonly Column<Delivery>[] {
+export function deliveryColumns(
+  now: Date,
+  holdOf: (delivery: Delivery) => string | null = () => null,
+): readonly Column<Delivery>[] {
   return [
     { title: "ID", value: ({ id }) => id },
     {
       title: "STATE",
-      value: (delivery) => stateText(delivery, now),
+      value: (delivery) => stateText(delivery, now, holdOf(delivery)),
       tone: ({ state }) => toneOfState(state),
     },
     { title: "TRIES", value: ({ attempt_count }) => attempt_count },

@@ -18,29 +18,65 @@ const daysLookedAt = 7;
 const gaugesStatement = statement(
   "installation gauges",
   `
-with working as (
-  select l.endpoint_id
+with busy as (
+  select l.endpoint_id, case when w.until > posthorn.now() then l.held_until end as held_until
   from posthorn.lanes l
+  left join posthorn.workers w on w.id = l.owner
   where l.owner is not null
     and not l.paused
   union all
-  select l.endpoint_id
+  select l.endpoint_id, null
   from posthorn.lanes l
   where l.owner is null
     and not l.paused
     and l.ready_at is not null
 ),
+working as (
+  select
+    busy.endpoint_id,
+    greatest(h.probe_at, h.throttled_until, busy.held_until) as held_until,
+    case
+      when h.probe_at > posthorn.now() then 'circuit'
+      when h.throttled_until > posthorn.now() then 'throttle'
+      when busy.held_until > posthorn.now() then 'limit'
+    end as held_by
+  from busy
+  left join posthorn.endpoint_health h on h.endpoint_id = busy.endpoint_id
+),
+-- what a receiver held up for an hour is overdue since it may be sent again
 due as (
-  select min(first.next_at) as since
+  select min(greatest(first.next_at, working.held_until)) as since
   from working
   cross join lateral (
     select q.next_at
     from posthorn.queue q
     where q.endpoint_id = working.endpoint_id
       and q.claimed_by is null
+      and q.next_at <= posthorn.now()
     order by q.next_at
     limit 1
   ) first
+  where working.held_by is null
+),
+held as (
+  select
+    count(*) filter (where owed.held_by = 'circuit') as circuit,
+    count(*) filter (where owed.held_by = 'throttle') as throttle,
+    count(*) filter (where owed.held_by = 'limit') as at_limit
+  from (
+    select working.held_by
+    from working
+    cross join lateral (
+      select
+      from posthorn.queue q
+      where q.endpoint_id = working.endpoint_id
+        and q.claimed_by is null
+        and q.next_at <= posthorn.now()
+      limit $1::integer
+    ) due
+    where working.held_by is not null
+    limit $1::integer
+  ) owed
 ),
 counted as (
   select count(*) as owed
@@ -87,6 +123,8 @@ select
   coalesce(
     greatest(posthorn.epoch_ms(posthorn.now()) - posthorn.epoch_ms(due.since), 0),
     0) / 1000 as webhook_oldest_due_age_seconds,
+  json_build_object('circuit', held.circuit, 'throttle', held.throttle, 'limit', held.at_limit)
+    as webhook_held_deliveries,
   (
     select count(*)
     from posthorn.workers w
@@ -109,6 +147,7 @@ select
 from counted
 cross join estimated
 cross join due
+cross join held
 cross join oldest
 cross join missing
 `,

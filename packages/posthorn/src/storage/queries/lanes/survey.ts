@@ -8,6 +8,10 @@ export interface SurveyedLane {
   /** Milliseconds until its next row is due, zero or less if one is due now, null if nothing is owed but what waits for its turn. */
   readonly dueInMs: number | null;
   readonly targetVersion: number;
+  /** Is written down as held up by its endpoint's own limits. */
+  readonly isHeld: boolean;
+  /** Where its circuit is not closed, as it is written down. */
+  readonly probeAtMs: number | null;
 }
 
 /** 4 ms at 4,800 lanes and a backlog of a million. */
@@ -21,6 +25,8 @@ const surveyStatement = statement(
 select
   l.endpoint_id as "endpointId",
   ep.version as "targetVersion",
+  coalesce(l.held_until = 'infinity', false) as "isHeld",
+  posthorn.epoch_ms(h.probe_at) as "probeAtMs",
   (
     select posthorn.epoch_ms(q.next_at) - posthorn.epoch_ms(posthorn.now())
     from posthorn.queue q
@@ -32,6 +38,7 @@ select
   ) as "dueInMs"
 from posthorn.lanes l
 join posthorn.endpoints ep on ep.id = l.endpoint_id
+left join posthorn.endpoint_health h on h.endpoint_id = l.endpoint_id
 where l.owner = $1::integer
 `,
 );

@@ -6,7 +6,12 @@ import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export type OweResult =
-  | { readonly kind: "owed"; readonly endpointId: Uuid; readonly owner: number | null }
+  | {
+      readonly kind: "owed";
+      readonly endpointId: Uuid;
+      readonly owner: number | null;
+      readonly isProbe: boolean;
+    }
   | ClosedLane;
 
 /** Nothing is sent there, and nothing was changed. */
@@ -26,7 +31,9 @@ export async function oweAgain(db: Database, deliveryId: Uuid): Promise<RetryRes
     if (lane.kind === "closed") return lane;
     const [moved] = await tx.query(requeueStatement, [deliveryId]);
     const [owed] = moved === undefined ? await tx.query(hastenStatement, [deliveryId]) : [moved];
-    return owed === undefined ? { kind: "in_flight" } : lane;
+    if (owed === undefined) return { kind: "in_flight" };
+    const hastened = await tx.query(hastenProbeStatement, [deliveryId, place.endpoint_id]);
+    return { ...lane, isProbe: hastened.length > 0 };
   });
 }
 
@@ -57,7 +64,7 @@ export async function oweEvent(
 // makes `paused` final: whoever disables or deletes the endpoint sets it under the same lock.
 async function lockLane(tx: Queryable, endpointId: Uuid): Promise<OweResult> {
   const [lane] = await tx.query<{ owner: number | null; paused: boolean }>(lockLaneStatement, [endpointId]);
-  if (lane?.paused === false) return { kind: "owed", endpointId, owner: lane.owner };
+  if (lane?.paused === false) return { kind: "owed", endpointId, owner: lane.owner, isProbe: false };
   const [closed] = await tx.query<Pick<ClosedLane, "because">>(whyClosedStatement, [endpointId]);
   // without a row even the endpoint's name is gone, together with its tenant
   return { kind: "closed", because: closed?.because ?? "endpoint_deleted" };
@@ -147,6 +154,34 @@ set next_at = posthorn.now(),
 where id = $1::uuid
   and claimed_by is null
 returning id
+`,
+);
+
+// Whoever tries one again wants to see what comes of it: where a circuit is open it is the probe, before all that wait.
+// What a receiver asked for (throttled_until) stands.
+const hastenProbeStatement = statement(
+  "hasten probe",
+  `
+with hastened as (
+  update posthorn.endpoint_health h
+  set probe_at = posthorn.now()
+  where h.endpoint_id = $2::uuid
+    and h.probe_at > posthorn.now()
+  returning h.endpoint_id
+)
+update posthorn.queue q
+set next_at = least(
+  posthorn.now(),
+  (
+    select min(other.next_at) - interval '1 millisecond'
+    from posthorn.queue other
+    where other.endpoint_id = $2::uuid
+      and other.claimed_by is null
+  )
+)
+from hastened
+where q.id = $1::uuid
+returning q.id
 `,
 );
 

@@ -1,0 +1,31 @@
+// Writes down which lanes are held up by their endpoint's own limits, and which no longer are. A lane that another
+// transaction is writing into right now is left for the next survey.
+import type { Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export async function holdLanes(
+  db: Queryable,
+  workerId: number,
+  { held, free }: { readonly held: readonly Uuid[]; readonly free: readonly Uuid[] },
+): Promise<void> {
+  await db.query(holdStatement, [workerId, uuidArray(held), uuidArray(free)]);
+}
+
+const holdStatement = statement(
+  "hold lanes",
+  `
+with locked as materialized (
+  select l.endpoint_id
+  from posthorn.lanes l
+  where l.endpoint_id = any ($2::uuid[] || $3::uuid[])
+    and l.owner = $1::integer
+  order by l.endpoint_id
+  for no key update skip locked
+)
+update posthorn.lanes l
+set held_until = case when l.endpoint_id = any ($2::uuid[]) then 'infinity' else posthorn.now() end
+where l.endpoint_id = any (array(select endpoint_id from locked))
+`,
+);

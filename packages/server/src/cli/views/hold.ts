@@ -1,0 +1,57 @@
+// What keeps a delivery from being sent: its endpoint is disabled, its receiver asked for a pause, or its circuit is open.
+import type { Delivery, Endpoint } from "@posthorn/client";
+import type { Remote } from "../remote/remote.ts";
+import { distanceText } from "../terminal/text.ts";
+import { unlessRefused } from "./nobody.ts";
+
+/** `waits: its circuit is open until the probe in 3 min`; null: nothing does. */
+export function holdText(endpoint: Pick<Endpoint, "is_active" | "health">, now: Date): string | null {
+  const { is_active, health } = endpoint;
+  if (!is_active) return "waits: its endpoint is disabled";
+  if (!isAhead(health.throttled_until, now) && isAhead(health.probe_at, now))
+    return `waits: its circuit is open until the probe ${distanceText(health.probe_at, now)}`;
+  return pauseText(endpoint, now);
+}
+
+/** What holds a retry by hand too, which is otherwise sent now. */
+export function pauseText({ health }: Pick<Endpoint, "health">, now: Date): string | null {
+  if (!isAhead(health.throttled_until, now)) return null;
+  return `waits: its receiver asked for a pause that ends ${distanceText(health.throttled_until, now)}`;
+}
+
+function isAhead(time: string | null, now: Date): boolean {
+  return time !== null && Date.parse(time) > now.getTime();
+}
+
+/** What was found out about the endpoints of deliveries that are due; each is asked for once. */
+export class Holds {
+  readonly #remote: Remote;
+  readonly #byEndpoint = new Map<string, string | null>();
+
+  constructor(remote: Remote) {
+    this.#remote = remote;
+  }
+
+  /** Of a list at most as many as a person reads. */
+  async look(deliveries: readonly Delivery[]): Promise<void> {
+    const { client, now } = this.#remote;
+    for (const { tenant, endpoint_id: endpoint } of deliveries.filter((one) => isDue(one, now()))) {
+      if (this.#byEndpoint.has(endpoint) || this.#byEndpoint.size === MAX_ENDPOINTS) continue;
+      const found = await client.endpoints.get({ tenant, endpoint }).catch(unlessRefused);
+      this.#byEndpoint.set(endpoint, found && holdText(found, now()));
+    }
+  }
+
+  of(delivery: Delivery): string | null {
+    if (!isDue(delivery, this.#remote.now())) return null;
+    return this.#byEndpoint.get(delivery.endpoint_id) ?? null;
+  }
+}
+
+const MAX_ENDPOINTS = 50;
+
+/** One whose retry is still to come waits for that. */
+function isDue({ state, next_retry_at }: Delivery, now: Date): boolean {
+  if (state !== "pending" && state !== "failed") return false;
+  return next_retry_at === null || Date.parse(next_retry_at) <= now.getTime();
+}
