@@ -186,7 +186,8 @@ export class Catalogue {
     const problem = this.#checkOf(known)?.(value === undefined ? parsed(event.payload) : value) ?? null;
     if (problem === null) return null;
     const pointer = `/data${problem.pointer}`;
-    return { pointer, message: `"${pointer}" ${problem.message}, says the schema of ${event.type}.` };
+    const schema = `the schema of ${event.type}, version ${event.apiVersion}`;
+    return { pointer, message: `"${pointer}" ${problem.message}, says ${schema}.` };
   }
 
   /** Compiled when the first event of its type comes, once for each text. */

@@ -106,7 +106,7 @@ export class DeclaredTypes {
     }
     const problem = check(plain(data));
     if (problem !== null)
-      throw refused(`/data${problem.pointer}`, `${problem.message}, says the schema of ${input.type}`);
+      throw refused(`/data${problem.pointer}`, `${problem.message}, says the schema of ${input.type}, version ${apiVersion}`);
     return { ...input, apiVersion };
   }
 }
