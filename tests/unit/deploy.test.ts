@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { metricDefinitions } from "../../packages/posthorn/src/observe/metrics.ts";
 import type { MetricDefinition } from "../../packages/posthorn/src/observe/registry.ts";
-import { settings } from "../../packages/server/src/config/settings.ts";
+import { defaultText, settings } from "../../packages/server/src/config/settings.ts";
 
 const pathOf = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const read = (name: string): string => readFileSync(pathOf(name), "utf8");
@@ -81,6 +81,31 @@ describe("the alerts", () => {
     execFileSync("promtool", ["test", "rules", pathOf("deploy/prometheus/rules.test.yaml")], {
       stdio: "pipe",
     });
+  });
+});
+
+describe("the workers of Kubernetes", () => {
+  const worker = read("deploy/worker.yaml");
+
+  test("are those that keda.yaml scales", () => {
+    const [, scaled] = /scaleTargetRef:\n {4}name: (\S+)/.exec(read("deploy/keda.yaml")) ?? [];
+    expect(worker).toContain(`kind: Deployment\nmetadata:\n  name: ${scaled}\n`);
+  });
+
+  test("have only settings that there are, and listen where they are probed and scraped", () => {
+    const names = Object.values(settings).map(({ env }) => env);
+    const set = [...worker.matchAll(/- name: ([A-Z_]+)$/gm)].map((match) => match[1] as string);
+    expect(set).toEqual(expect.arrayContaining(["HOST", "PORT", "DATABASE_URL", "POSTHORN_ENCRYPTION_KEYS"]));
+    expect(set.filter((name) => !names.includes(name))).toEqual([]);
+    const [, port] = /name: PORT\n\s+value: "(\d+)"/.exec(worker) ?? [];
+    expect(worker).toContain(`containerPort: ${port}\n`);
+    expect(read("deploy/prometheus/scrape.yaml")).toContain(`"posthorn-worker:${port}"`);
+  });
+
+  test("have longer to stop than a stop takes", () => {
+    const [, graceSeconds] = /terminationGracePeriodSeconds: (\d+)/.exec(worker) ?? [];
+    const longestMs = Number(defaultText(settings.shutdownTimeoutMs));
+    expect(Number(graceSeconds) * 1_000).toBeGreaterThan(longestMs);
   });
 });
 

@@ -1,8 +1,10 @@
 // A public option, error, setting or route is not done until its reference page lists it, and no page lists what is gone.
 import { readFileSync } from "node:fs";
+import { operationsOf } from "@posthorn/client";
 import { headerNames, vendors } from "@posthorn/wire";
 import { errorRegistry } from "posthorn";
 import { describe, expect, test } from "vitest";
+import { refusalsOf } from "../../packages/client/src/open-api.ts";
 import { optionNames, resolveConfig } from "../../packages/posthorn/src/config.ts";
 
 import { maxElements } from "../../packages/posthorn/src/fan-out/filter.ts";
@@ -104,6 +106,16 @@ describe("the reference", () => {
     for (const [code, { status, meaning }] of Object.entries(errors)) {
       expect(text).toContain(`| \`${code}\` | ${status} | ${meaning} |`);
     }
+  });
+
+  test("knows the errors that operations tell of, by their statuses", () => {
+    const errors: Record<string, { status: number }> = { ...errorRegistry, ...httpErrorRegistry };
+    const told = operationsOf().flatMap(([id, operation]) =>
+      Object.entries(refusalsOf(operation)).flatMap(([status, codes]) =>
+        codes.map((code) => ({ id, code, status: Number(status) })),
+      ),
+    );
+    expect(told.filter(({ code, status }) => errors[code]?.status !== status)).toEqual([]);
   });
 
   test("lists every option of the library", () => {

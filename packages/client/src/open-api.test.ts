@@ -30,11 +30,63 @@ describe("the OpenAPI document", () => {
     expect(text).not.toContain("$defs");
   });
 
+  test("describes every field and parameter in words", () => {
+    const { schemas } = document.components as { schemas: Record<string, Json> };
+    const described = [...describedIn(document, "")];
+    expect(described.length).toBeGreaterThan(300);
+    const isBare = ({ description, $ref }: Json): boolean => {
+      const text = description ?? schemas[String($ref).replace("#/components/schemas/", "")]?.description;
+      return String(text ?? "").split(" ").length < 2;
+    };
+    expect(described.filter(([, field]) => isBare(field)).map(([place]) => place)).toEqual([]);
+  });
+
+  test("shows the ways to write a retry policy apart, and what an endpoint cannot be made without", () => {
+    const { schemas } = document.components as { schemas: Record<string, Json> };
+    expect(schemas.RetryPolicyInput).not.toHaveProperty("anyOf");
+    const ways = ["a preset or gaps", "gaps", "exponential", "as shown"];
+    expect(schemas.RetryPolicyInput?.oneOf).toMatchObject(ways.map((title) => ({ title })));
+    expect(schemas.EndpointInput?.required).toEqual(["url", "events"]);
+    expect(schemas.EndpointImport).not.toHaveProperty("required");
+  });
+
+  test("tells of the headers that publishing reads, and of the errors of each operation", () => {
+    const paths = document.paths as Record<string, Record<string, { parameters: Json[]; responses: Json }>>;
+    const publish = paths["/api/v1/events"]?.post;
+    const headers = publish?.parameters.filter((parameter) => parameter.in === "header");
+    expect(headers?.map(({ name }) => name)).toEqual(["Idempotency-Key", "traceparent"]);
+    expect(Object.keys(publish?.responses ?? {})).toEqual([
+      "202",
+      "400",
+      "401",
+      "403",
+      "413",
+      "415",
+      "422",
+      "429",
+      "500",
+      "503",
+    ]);
+  });
+
   test("tells of Posthorn's own events under webhooks, and where the server is", () => {
     expect(Object.keys(document.webhooks as Json)).toEqual(["webhook.test", "webhook.endpoint.disabled"]);
     expect(document).toMatchObject({ openapi: "3.1.0", servers: [{ url: "https://hooks.example.com" }] });
   });
 });
+
+/** Every property of a schema and every parameter, with where it is. */
+function* describedIn(value: unknown, place: string): Generator<[place: string, described: Json]> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === "examples") continue;
+    const at = `${place}/${name}`;
+    if (name === "properties" || name === "parameters") {
+      for (const [key, field] of Object.entries(inner as Json)) yield [`${at}/${key}`, field as Json];
+    }
+    yield* describedIn(inner, at);
+  }
+}
 
 describe("every operation", () => {
   test.each(operationsOf())("%s says who may call it and what it does", (_id, operation) => {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "./contract/contract.ts";
 import type { Contract, Operation } from "./contract/operation.ts";
-import { endpointId, eventId, problem, tenantId, time } from "./contract/parts.ts";
+import { endpointId, eventId, pathParams, problem, tenantId, time } from "./contract/parts.ts";
 import { systemEvents } from "./contract/system-events.ts";
 
 type Json = Record<string, unknown>;
@@ -64,20 +64,18 @@ function pathsOf(given: Contract, schemaOf: SchemaOf): Json {
 function operationOf(id: string, one: Operation, schemaOf: SchemaOf): Json {
   const { scopes, reach } = one.permission;
   const needs = `Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(" or ")}${reach === "installation" ? ", of a key without a tenant" : ""}.`;
-  const content = (schema: Json, type = "application/json"): Json => ({ [type]: { schema } });
+  const content = (schema: Json): Json => ({ "application/json": { schema } });
   return {
     operationId: id,
     tags: [id.split(".")[0]],
     summary: one.summary,
     description: needs,
     parameters: [
-      ...pathParamsOf(one.path).map((name) => ({
-        name,
-        in: "path",
-        required: true,
-        schema: { type: "string" },
-      })),
-      ...queryParameters(one, schemaOf),
+      ...pathParamsOf(one.path).map((name) =>
+        parameterOf(name, "path", true, schemaOf(inPath(name), "input")),
+      ),
+      ...parametersOf("query", one.query, schemaOf),
+      ...parametersOf("header", one.headers, schemaOf),
     ],
     ...(one.body && {
       requestBody: { required: !one.isBodyOptional, content: content(schemaOf(one.body, "input")) },
@@ -87,26 +85,59 @@ function operationOf(id: string, one: Operation, schemaOf: SchemaOf): Json {
         description: one.summary,
         ...(one.answer.schema && { content: content(schemaOf(one.answer.schema, "output")) }),
       },
-      default: {
-        description: "It was refused; `code` says why.",
-        content: content({ $ref: "#/components/schemas/Problem" }, "application/problem+json"),
-      },
+      ...Object.fromEntries(
+        Object.entries(refusalsOf(one)).map(([status, codes]) => [status, refusalOf(codes)]),
+      ),
     },
   };
 }
 
-function queryParameters({ query }: Operation, schemaOf: SchemaOf): Json[] {
-  if (!query) return [];
-  const { properties = {}, required = [] } = schemaOf(query, "input") as {
+function inPath(name: string): z.ZodType {
+  const schema = pathParams[name];
+  if (schema === undefined) throw new Error(`No schema says what {${name}} is in a path.`);
+  return schema;
+}
+
+function parametersOf(place: string, given: z.ZodObject | undefined, schemaOf: SchemaOf): Json[] {
+  if (!given) return [];
+  const { properties = {}, required = [] } = schemaOf(given, "input") as {
     properties?: Record<string, Json>;
     required?: string[];
   };
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: "query",
-    required: required.includes(name),
-    schema,
-  }));
+  return Object.entries(properties).map(([name, schema]) =>
+    parameterOf(name, place, required.includes(name), schema),
+  );
+}
+
+function parameterOf(name: string, place: string, required: boolean, { description, ...schema }: Json): Json {
+  return { name, in: place, required, description, schema };
+}
+
+/** Those of its own, and those that any operation of its kind may answer with. */
+export function refusalsOf({ body, query, refusals = {} }: Operation): Record<number, readonly string[]> {
+  const invalid = [
+    ...(body ? ["invalid_body"] : []),
+    ...(query ? ["invalid_parameter", "invalid_query"] : []),
+    ...(refusals[422] ?? []),
+  ];
+  return {
+    ...(body && { 400: ["malformed_json", "invalid_utf8", "body_incomplete"] }),
+    401: ["unauthorized"],
+    403: ["forbidden"],
+    ...refusals,
+    ...(body && { 413: ["body_too_large", ...(refusals[413] ?? [])], 415: ["unsupported_media_type"] }),
+    ...(invalid.length > 0 && { 422: invalid }),
+    429: ["rate_limited"],
+    500: ["internal_error"],
+    503: ["database_unavailable", "overloaded", "shutting_down"],
+  };
+}
+
+function refusalOf(codes: readonly string[]): Json {
+  return {
+    description: `Refused; \`code\` is ${codes.map((code) => `\`${code}\``).join(" or ")}.`,
+    content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+  };
 }
 
 /** As they arrive at an endpoint of the format `envelope`. */
@@ -115,13 +146,13 @@ function webhooksOf(schemaOf: SchemaOf): Json {
     Object.entries(systemEvents).map(([type, { summary, data }]) => {
       const body = z.object({
         id: eventId,
-        type: z.literal(type),
-        api_version: z.string(),
-        created_at: time,
+        type: z.literal(type).describe("Type of the event."),
+        api_version: z.string().describe("Version of the data."),
+        created_at: time.describe("When it happened, in UTC."),
         tenant_id: tenantId,
-        subject: endpointId.optional(),
-        sequence: z.int().optional(),
-        data,
+        subject: endpointId.optional().describe("The endpoint that it is about."),
+        sequence: z.int().optional().describe("1, 2, 3 … within the subject."),
+        data: data.describe("What happened."),
       });
       const content = { "application/json": { schema: schemaOf(body, "output") } };
       const responses = { "2XX": { description: "It arrived." } };
@@ -137,7 +168,7 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output", components: Json)
     $defs = {},
     id,
     ...rest
-  } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json & {
+  } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: forReaders }) as Json & {
     $defs?: Record<string, Json>;
     id?: string;
   };
@@ -147,6 +178,16 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output", components: Json)
   if (id === undefined) return withComponents(rest) as Json;
   components[id] ??= withComponents(rest);
   return { $ref: `#/components/schemas/${id}` };
+}
+
+/**
+ * What tells its alternatives apart shows these, and not the one shape that they are checked as; the bounds of numbers
+ * that are exact are nobody's limit.
+ */
+function forReaders({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.oneOf !== undefined) delete jsonSchema.anyOf;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
 function withComponents(value: unknown): unknown {

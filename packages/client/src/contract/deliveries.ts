@@ -2,20 +2,28 @@
 import { z } from "zod";
 import { operation, type Permission } from "./operation.ts";
 import {
+  createdAfter,
+  createdBefore,
   deliveryId,
+  endpointFilter,
   endpointId,
   eventId,
   eventType,
   listQuery,
   nothing,
   page,
+  reasonFilter,
+  tenantFilter,
   tenantId,
-  textFilter,
   time,
-  timeFilter,
+  typeFilter,
 } from "./parts.ts";
 
-const STATES = ["pending", "in_flight", "success", "failed", "dead"] as const;
+const state = z
+  .enum(["pending", "in_flight", "success", "failed", "dead"])
+  .describe(
+    "`pending`: to be sent. `in_flight`: being sent. `success`: answered with 2xx. `failed`: to be tried again. `dead`: given up.",
+  );
 
 export const delivery = z
   .object({
@@ -24,15 +32,22 @@ export const delivery = z
     endpoint_id: endpointId,
     tenant: tenantId,
     event_type: eventType,
-    subject: z.string().nullable(),
-    sequence: z.int().nullable(),
-    state: z.enum(STATES),
-    attempt_count: z.int(),
-    next_retry_at: time.nullable(),
-    dead_reason: z.string().nullable(),
-    replay_count: z.int(),
-    created_at: time,
-    delivered_at: time.nullable(),
+    subject: z.string().nullable().describe("That of its event; null without one."),
+    sequence: z.int().nullable().describe("That of its event within the subject; null without a subject."),
+    state,
+    attempt_count: z.int().describe("HTTP requests made so far."),
+    next_retry_at: time
+      .nullable()
+      .describe("When it is tried again; null when it is not, or while it waits for its turn."),
+    dead_reason: z
+      .string()
+      .nullable()
+      .describe(
+        "Null unless it is dead: `attempts_exhausted`, `too_old`, `rejected`, `redirect`, `gone`, `blocked_address`, `invalid_request`, `endpoint_deleted`, `discarded` or `cancelled`.",
+      ),
+    replay_count: z.int().describe("How often a replay made it owed again; retries by hand do not count."),
+    created_at: time.describe("When its event was published, in UTC."),
+    delivered_at: time.nullable().describe("When it succeeded; null unless it did."),
     dead_at: time
       .nullable()
       .describe("When it was given up, called off or discarded; null unless it is dead."),
@@ -42,36 +57,45 @@ export type Delivery = z.output<typeof delivery>;
 
 export const attempt = z
   .object({
-    number: z.int(),
+    number: z.int().describe("1 for the first attempt, 2 for the second …"),
     started_at: time.nullable().describe("Null where the worker died: it may or may not have been sent."),
-    duration_ms: z.int().nullable(),
-    status_code: z.int().nullable(),
-    error: z.string().nullable(),
+    duration_ms: z
+      .int()
+      .nullable()
+      .describe("How long it took, in milliseconds; null where the worker died."),
+    status_code: z.int().nullable().describe("HTTP status of the answer; null when none came."),
+    error: z.string().nullable().describe("Why no answer came, such as `timeout`; null when one did."),
     response_body: z
       .string()
       .nullable()
       .describe(
         "The first 1 KB, or what went wrong in words. Masked where the catalogue hides anything of the event, without payloads:read.",
       ),
-    next_retry_at: time.nullable(),
-    trigger: z.enum(["event", "retry", "manual", "replay", "test"]),
-    worker: z.int(),
+    next_retry_at: time
+      .nullable()
+      .describe("When it was to be tried again, as decided then; null: not at all."),
+    trigger: z
+      .enum(["event", "retry", "manual", "replay", "test"])
+      .describe("Why it was made: a new event, the retry policy, somebody by hand, a replay, or a test."),
+    worker: z.int().describe("Number of the worker that made it."),
   })
   .meta({ id: "Attempt" });
 export type Attempt = z.output<typeof attempt>;
 
-const deliveryDetail = delivery.extend({ attempts: z.array(attempt) }).meta({ id: "DeliveryDetail" });
+const deliveryDetail = delivery
+  .extend({ attempts: z.array(attempt).describe("Every attempt so far, the first one first.") })
+  .meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof deliveryDetail>;
 
 const ofEndpoint = {
-  state: z.enum(STATES).optional(),
-  type: textFilter,
-  reason: textFilter,
-  created_after: timeFilter,
-  created_before: timeFilter,
+  state: state.optional().describe("Only in this state."),
+  type: typeFilter,
+  reason: reasonFilter,
+  created_after: createdAfter,
+  created_before: createdBefore,
 };
-const ofTenant = { endpoint: textFilter, ...ofEndpoint };
-const ofAll = { tenant: textFilter, ...ofTenant };
+const ofTenant = { endpoint: endpointFilter, ...ofEndpoint };
+const ofAll = { tenant: tenantFilter, ...ofTenant };
 
 const path = "/api/v1/deliveries/{delivery}";
 const reading: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
@@ -93,6 +117,7 @@ export const deliveries = {
     permission: reading,
     query: listQuery(ofTenant),
     answer: { status: 200, schema: page(delivery) },
+    refusals: { 404: ["tenant_not_found"] },
   }),
   listOfEndpoint: operation({
     method: "GET",
@@ -101,6 +126,7 @@ export const deliveries = {
     permission: reading,
     query: listQuery(ofEndpoint),
     answer: { status: 200, schema: page(delivery) },
+    refusals: { 404: ["endpoint_not_found"] },
   }),
   get: operation({
     method: "GET",
@@ -108,6 +134,7 @@ export const deliveries = {
     summary: "Shows a delivery with its attempts",
     permission: reading,
     answer: { status: 200, schema: deliveryDetail },
+    refusals: { 404: ["delivery_not_found"] },
   }),
   retry: operation({
     method: "POST",
@@ -117,6 +144,10 @@ export const deliveries = {
     body: nothing,
     isBodyOptional: true,
     answer: { status: 202, schema: delivery },
+    refusals: {
+      404: ["delivery_not_found"],
+      409: ["delivery_in_flight", "endpoint_disabled", "endpoint_deleted", "tenant_inactive"],
+    },
   }),
   cancel: operation({
     method: "POST",
@@ -126,6 +157,7 @@ export const deliveries = {
     body: nothing,
     isBodyOptional: true,
     answer: { status: 200, schema: delivery },
+    refusals: { 404: ["delivery_not_found"], 409: ["delivery_in_flight", "delivery_over"] },
   }),
   delete: operation({
     method: "DELETE",
@@ -133,13 +165,14 @@ export const deliveries = {
     summary: "Deletes a dead delivery for good",
     permission: retrying,
     answer: { status: 204, schema: null },
+    refusals: { 404: ["delivery_not_found"], 409: ["delivery_not_dead"] },
   }),
   retryQueue: operation({
     method: "GET",
     path: "/api/v1/retry-queue",
     summary: "Lists failed deliveries in the order of their next attempts",
     permission: reading,
-    query: listQuery({ tenant: textFilter, endpoint: textFilter }),
+    query: listQuery({ tenant: tenantFilter, endpoint: endpointFilter }),
     answer: { status: 200, schema: page(delivery) },
   }),
 };

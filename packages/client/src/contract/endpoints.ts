@@ -3,6 +3,7 @@ import { z } from "zod";
 import { attempt } from "./deliveries.ts";
 import { operation, type Permission } from "./operation.ts";
 import {
+  createdAt,
   deliveryId,
   endpointId,
   eventId,
@@ -12,38 +13,124 @@ import {
   page,
   tenantId,
   time,
+  updatedAt,
 } from "./parts.ts";
 
-const FORMATS = ["envelope", "data", "thin"] as const;
-const RETRY_ON = ["transient", "every"] as const;
-const ORDERINGS = ["none", "fifo"] as const;
-const FIFO_ON_DEAD = ["pass", "hold"] as const;
+const format = z
+  .enum(["envelope", "data", "thin"])
+  .describe(
+    "What is sent: `envelope`, the data with its id, type and time; `data`, the bare data; `thin`, id, type and subject alone.",
+  );
+const retryOn = z
+  .enum(["transient", "every"])
+  .describe(
+    "Which answers are tried again: `transient`, 408, 429, 5xx and none at all; `every`, all but 2xx and 410.",
+  );
+const ordering = z
+  .enum(["none", "fifo"])
+  .describe("`none`, or `fifo`: the events of a subject one by one, in the order of their sequence.");
+const fifoOnDead = z
+  .enum(["pass", "hold"])
+  .describe(
+    "With `fifo`: a dead delivery lets those after it in its subject `pass`, or will `hold` them up.",
+  );
+const secret = z
+  .string()
+  .describe("What its deliveries are signed with, `whsec_…` or `whsk_…`. Shown this once.");
 
-const signature = z.object({ schemes: z.array(z.string()), header_prefix: z.string() });
+const signature = z
+  .object({
+    schemes: z
+      .array(z.string())
+      .describe("One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a."),
+    header_prefix: z.string().describe("What the names of Posthorn's headers begin with, such as X-Webhook."),
+  })
+  .describe("How its deliveries are signed.");
 
 /** Taken as it is: the library reads it, and zod would drop a field named `__proto__`. */
 const filter = z.unknown().meta({
   id: "Filter",
   type: "object",
-  description: "What an event must have to be delivered; see the reference of filters.",
+  description:
+    "What an event must have, besides its type, to be delivered; null: nothing. See the reference of filters.",
   examples: [{ data: { amount: { $gte: 100 } }, subject: { $startsWith: "order-" } }],
 });
+
+const filterOrNone = filter
+  .nullable()
+  .describe(
+    "What an event must have, besides its type, to be delivered; null: nothing. See the reference of filters.",
+  );
 
 /** As an endpoint shows it; it may be sent back as it is. */
 const retryPolicy = z
   .object({
-    kind: z.enum(["gaps", "exponential"]),
-    gaps_ms: z.array(z.int()).optional(),
-    base_ms: z.int().optional(),
-    cap_ms: z.int().optional(),
-    max_attempts: z.int().optional(),
-    max_age_ms: z.int().optional(),
+    kind: z
+      .enum(["gaps", "exponential"])
+      .describe("Whether it has `gaps_ms`, or `base_ms`, `cap_ms` and `max_attempts`."),
+    gaps_ms: z
+      .array(z.int())
+      .optional()
+      .describe("Of `gaps`: milliseconds from one attempt to the next, ±10 %; one attempt more than gaps."),
+    base_ms: z
+      .int()
+      .optional()
+      .describe("Of `exponential`: longest first wait in milliseconds, doubled by every failure."),
+    cap_ms: z.int().optional().describe("Of `exponential`: longest wait there is, in milliseconds."),
+    max_attempts: z.int().optional().describe("Of `exponential`: attempts in all, 1 to 101."),
+    max_age_ms: z
+      .int()
+      .optional()
+      .describe(
+        "No attempt is made when the event would be older than this, in milliseconds; without it there is no such limit.",
+      ),
   })
   .meta({ id: "RetryPolicy" });
 
+const duration = z.string().meta({ examples: ["30s"] });
+const maxAge = duration
+  .optional()
+  .describe("No attempt is made when the event would be older than this; left out: no such limit.");
+
+/** The ways to write one, apart, for the reader; what is checked is one object with the fields of all. */
+const retryPolicyWays = [
+  z.string().meta({
+    title: "a preset or gaps",
+    description:
+      "`courier` (1m, 5m, 15m, 1h, 6h), `short` (30s, 2m, 15m, 1h, 4h), `exponential` (12 attempts, 1m doubled up to 1d), `quick` (1s doubled, 10 attempts), or up to 100 gaps with units ms, s, m, h or d.",
+    examples: ["courier", "30s,5m,1h"],
+  }),
+  z
+    .strictObject({
+      gaps: z.array(duration).meta({
+        description:
+          "Time from one attempt to the next, ±10 %, each at most 30d. None at all means one attempt.",
+        maxItems: 100,
+        examples: [["30s", "5m", "1h"]],
+      }),
+      max_age: maxAge,
+    })
+    .meta({ title: "gaps", description: "Gaps one by one." }),
+  z
+    .strictObject({
+      exponential: z
+        .strictObject({
+          base: duration.describe(
+            "Longest first wait; doubled by every failure, and what is waited is by chance from 0 up to it.",
+          ),
+          cap: duration.describe("Longest wait there is, at most 30d."),
+          max_attempts: z.int().meta({ description: "Attempts in all.", minimum: 1, maximum: 101 }),
+        })
+        .describe("How the waits grow."),
+      max_age: maxAge,
+    })
+    .meta({ title: "exponential", description: "Waits that double." }),
+  z.strictObject(retryPolicy.shape).meta({ title: "as shown", description: "As an endpoint shows it." }),
+] as const;
+
 const retryPolicyInput = z
   .union([
-    z.string().meta({ examples: ["courier", "30s,5m,1h"] }),
+    z.string(),
     z.strictObject({
       gaps: z.array(z.string()).optional(),
       exponential: z
@@ -54,61 +141,135 @@ const retryPolicyInput = z
       ...z.strictObject(retryPolicy.shape).partial().shape,
     }),
   ])
-  .meta({ id: "RetryPolicyInput" });
+  .meta({
+    id: "RetryPolicyInput",
+    description: "When a failed delivery is tried again, and how often, in one of these ways.",
+    oneOf: retryPolicyWays.map((way) => {
+      const { $schema: _, ...schema } = z.toJSONSchema(way, { io: "input" });
+      return schema;
+    }),
+  });
 
 export const endpoint = z
   .object({
     id: endpointId,
     tenant: tenantId,
-    url: z.string().describe("Its query is masked without webhooks:manage."),
-    description: z.string().nullable(),
-    events: z.array(z.string()),
-    filter: filter.nullable(),
-    is_active: z.boolean(),
-    disabled_reason: z.string().nullable(),
-    disabled_at: time.nullable(),
-    format: z.enum(FORMATS),
+    url: z.string().describe("Where deliveries go. Its query is masked without webhooks:manage."),
+    description: z.string().nullable().describe("What it is for, in the tenant's words; null without one."),
+    events: z
+      .array(z.string())
+      .describe("Which events it gets: exact types, prefixes such as `order.*`, or `*`."),
+    filter: filterOrNone,
+    is_active: z.boolean().describe("False: nothing is sent to it, and what is for it is kept."),
+    disabled_reason: z
+      .string()
+      .nullable()
+      .describe(
+        "`manual`, `gone` (it answered 410), `failures` (too many in a row) or `no_success` (for days); null while it is active.",
+      ),
+    disabled_at: time.nullable().describe("Since when nothing is sent to it; null while it is active."),
+    format,
     signature,
-    headers: z.record(z.string(), z.string()).describe("The values are masked without webhooks:manage."),
-    timeout_ms: z.int(),
-    max_in_flight: z.int(),
-    rate_limit: z.int().nullable(),
-    ordering: z.enum(ORDERINGS),
-    fifo_on_dead: z.enum(FIFO_ON_DEAD),
-    retry_policy: retryPolicy,
-    retry_on: z.enum(RETRY_ON),
-    circuit: z.enum(["closed", "open", "half_open"]),
-    health: z.object({
-      consecutive_failures: z.int(),
-      failing_since: time.nullable(),
-      last_error: z.string().nullable(),
-      probe_at: time.nullable(),
-      throttled_until: time.nullable(),
-    }),
-    created_at: time,
-    updated_at: time,
+    headers: z
+      .record(z.string(), z.string())
+      .describe("Headers that are sent besides. The values are masked without webhooks:manage."),
+    timeout_ms: z.int().describe("Longest time of one attempt, in milliseconds."),
+    max_in_flight: z.int().describe("Attempts at a time, across all processes."),
+    rate_limit: z
+      .int()
+      .nullable()
+      .describe("Attempts started per second, across all processes; null: no limit."),
+    ordering,
+    fifo_on_dead: fifoOnDead,
+    retry_policy: retryPolicy.describe("When a failed delivery is tried again, and how often."),
+    retry_on: retryOn,
+    circuit: z
+      .enum(["closed", "open", "half_open"])
+      .describe(
+        "`closed`: all is sent. `open`: it failed too often, and nothing is sent for a while. `half_open`: it is being tried.",
+      ),
+    health: z
+      .object({
+        consecutive_failures: z.int().describe("Failures in a row since the last success."),
+        failing_since: time.nullable().describe("When the first of them was; null without one."),
+        last_error: z.string().nullable().describe("What went wrong last; null after a success."),
+        probe_at: time.nullable().describe("When an open circuit is tried next; null unless it is open."),
+        throttled_until: time
+          .nullable()
+          .describe("Until when nothing is sent because it answered 429 or 503; null otherwise."),
+      })
+      .describe("How it has done since its last success."),
+    created_at: createdAt,
+    updated_at: updatedAt,
   })
   .meta({ id: "Endpoint" });
 export type Endpoint = z.output<typeof endpoint>;
 
-/** Null means: as the deployment is set. */
+function orDeployments<Setting extends z.ZodType>(setting: Setting, usual: string) {
+  const description = `${setting.description} Null: as the deployment is set, ${usual} unless told.`;
+  return setting.nullable().describe(description);
+}
+
 const endpointPatch = z
   .strictObject({
-    url: z.string(),
-    description: z.string().nullable(),
-    events: z.array(z.string()).meta({ minItems: 1, maxItems: 100, examples: [["order.paid", "invoice.*"]] }),
-    is_active: z.boolean(),
-    format: z.enum(FORMATS).nullable(),
-    signature: z.strictObject(signature.shape).partial().nullable(),
-    headers: z.record(z.string(), z.string()).nullable(),
-    timeout_ms: z.int().nullable().meta({ minimum: 100, maximum: 60_000 }),
-    max_in_flight: z.int().nullable().meta({ minimum: 1, maximum: 100 }),
-    rate_limit: z.int().nullable().meta({ minimum: 1, maximum: 10_000 }),
-    retry_policy: retryPolicyInput.nullable(),
-    retry_on: z.enum(RETRY_ON).nullable(),
-    ordering: z.enum(ORDERINGS).nullable(),
-    fifo_on_dead: z.enum(FIFO_ON_DEAD).nullable(),
-    filter: filter.nullable(),
+    url: z.string().meta({
+      description:
+        "Where deliveries go: https, and an address that is reachable from the internet, unless the deployment allows others.",
+      examples: ["https://example.com/webhooks"],
+    }),
+    description: z
+      .string()
+      .nullable()
+      .meta({ description: "What it is for, in the tenant's words; null takes it away.", maxLength: 500 }),
+    events: z.array(z.string()).meta({
+      description: "Which events it gets: exact types, prefixes such as `order.*`, or `*` for all.",
+      minItems: 1,
+      maxItems: 100,
+      examples: [["order.paid", "invoice.*"]],
+    }),
+    is_active: z
+      .boolean()
+      .describe(
+        "False disables it and keeps what it is owed; true enables it and delivers that. A new one is active unless told.",
+      ),
+    format: orDeployments(format, "`envelope`"),
+    signature: orDeployments(
+      z.strictObject(signature.shape).partial().describe("How its deliveries are signed, in part or whole."),
+      "t-v1 and standard-webhooks, with the prefix X-Webhook",
+    ),
+    headers: z
+      .record(z.string(), z.string())
+      .nullable()
+      .meta({
+        description:
+          "Headers that are sent besides: names and values. They cannot replace Posthorn's own; null takes them away.",
+        examples: [{ "X-Team": "billing" }],
+      }),
+    timeout_ms: orDeployments(
+      z.int().describe("Longest time of one attempt, in milliseconds."),
+      "10000",
+    ).meta({
+      minimum: 100,
+      maximum: 60_000,
+    }),
+    max_in_flight: orDeployments(z.int().describe("Attempts at a time, across all processes."), "5").meta({
+      minimum: 1,
+      maximum: 100,
+    }),
+    rate_limit: z.int().nullable().meta({
+      description: "Attempts started per second, across all processes; null: no limit.",
+      minimum: 1,
+      maximum: 10_000,
+    }),
+    retry_policy: retryPolicyInput
+      .nullable()
+      .describe(
+        "When a failed delivery is tried again, and how often. Null: as the deployment is set, `courier` unless told.",
+      ),
+    retry_on: orDeployments(retryOn, "`transient`"),
+    ordering: orDeployments(ordering, "`none`"),
+    fifo_on_dead: orDeployments(fifoOnDead, "`pass`"),
+    filter: filterOrNone,
   })
   .partial()
   .meta({ id: "EndpointPatch" });
@@ -117,9 +278,12 @@ const endpointPatch = z
 const endpointInput = z
   .strictObject({
     ...endpointPatch.shape,
-    url: z.string(),
-    events: z.array(z.string()).optional(),
-    secret: z.string().optional(),
+    url: endpointPatch.shape.url.unwrap(),
+    events: endpointPatch.shape.events.unwrap(),
+    secret: z
+      .string()
+      .optional()
+      .describe("A secret of your own to sign with, `whsec_…` or `whsk_…`; left out: one is made."),
   })
   .meta({ id: "EndpointInput" });
 
@@ -140,31 +304,38 @@ const readOnly = endpoint
 const endpointImport = z
   .strictObject({
     ...endpointInput.shape,
-    url: z.string().optional(),
-    id: endpointId.optional(),
+    ...endpointPatch.shape,
+    id: endpointId.optional().describe("Of the endpoint to change; left out: one is made."),
     ...readOnly.shape,
   })
   .meta({ id: "EndpointImport" });
 
 const imported = z
   .object({
-    dry_run: z.boolean(),
-    endpoints: z.array(
-      z.object({
-        action: z.enum(["created", "updated", "unchanged"]),
-        id: endpointId.nullable().describe("Null for one that a dry run would make."),
-        secret: z.string().nullable().describe("Of a new one, shown this once."),
-      }),
-    ),
+    dry_run: z.boolean().describe("Whether nothing was done, only checked."),
+    endpoints: z
+      .array(
+        z.object({
+          action: z
+            .enum(["created", "updated", "unchanged"])
+            .describe("What was done, or with `dry_run` would be."),
+          id: endpointId.nullable().describe("Of the endpoint; null for one that a dry run would make."),
+          secret: z.string().nullable().describe("Of a new one, shown this once; null otherwise."),
+        }),
+      )
+      .describe("One for each that was given, in the same order."),
   })
   .meta({ id: "Imported" });
 
 const matchResult = z
   .object({
-    matches: z.boolean(),
-    reason: z.enum(["type", "filter"]).nullable(),
-    detail: z.string().nullable(),
-    pointer: z.string().nullable().describe("To the condition of the filter that does not hold."),
+    matches: z.boolean().describe("Whether the endpoint would get such an event."),
+    reason: z.enum(["type", "filter"]).nullable().describe("What keeps it away; null when it matches."),
+    detail: z.string().nullable().describe("The reason in a sentence; null when it matches."),
+    pointer: z
+      .string()
+      .nullable()
+      .describe("Of `filter`: JSON Pointer to the condition that does not hold; null otherwise."),
   })
   .meta({ id: "MatchResult" });
 
@@ -185,7 +356,8 @@ export const endpoints = {
     summary: "Makes an endpoint; its secret is shown this once",
     permission: managing,
     body: endpointInput,
-    answer: { status: 201, schema: endpoint.extend({ secret: z.string() }).meta({ id: "NewEndpoint" }) },
+    answer: { status: 201, schema: endpoint.extend({ secret }).meta({ id: "NewEndpoint" }) },
+    refusals: { 404: ["tenant_not_found"], 409: ["endpoint_limit_reached"], 422: ["invalid_endpoint"] },
   }),
   list: operation({
     method: "GET",
@@ -194,6 +366,7 @@ export const endpoints = {
     permission: reading,
     query: listQuery({}),
     answer: { status: 200, schema: page(endpoint) },
+    refusals: { 404: ["tenant_not_found"] },
   }),
   get: operation({
     method: "GET",
@@ -201,6 +374,7 @@ export const endpoints = {
     summary: "Shows an endpoint",
     permission: reading,
     answer: { status: 200, schema: endpoint },
+    refusals: { 404: ["endpoint_not_found"] },
   }),
   update: operation({
     method: "PATCH",
@@ -209,6 +383,7 @@ export const endpoints = {
     permission: managing,
     body: endpointPatch,
     answer: { status: 200, schema: endpoint },
+    refusals: { 404: ["endpoint_not_found"], 422: ["invalid_endpoint"] },
   }),
   delete: operation({
     method: "DELETE",
@@ -216,6 +391,7 @@ export const endpoints = {
     summary: "Deletes an endpoint and cancels what it is owed",
     permission: managing,
     answer: { status: 204, schema: null },
+    refusals: { 404: ["endpoint_not_found"] },
   }),
   import: operation({
     method: "POST",
@@ -223,10 +399,20 @@ export const endpoints = {
     summary: "Makes and changes up to 500 endpoints, all or none; new secrets are shown this once",
     permission: managing,
     body: z.strictObject({
-      endpoints: z.array(endpointImport).meta({ minItems: 1, maxItems: 500 }),
-      dry_run: z.boolean().optional().describe("Says what would be done, and does nothing."),
+      endpoints: z
+        .array(endpointImport)
+        .meta({ description: "Those to make and to change, all or none.", minItems: 1, maxItems: 500 }),
+      dry_run: z
+        .boolean()
+        .optional()
+        .meta({ description: "Says what would be done, and does nothing.", default: false }),
     }),
     answer: { status: 200, schema: imported },
+    refusals: {
+      404: ["tenant_not_found", "endpoint_not_found"],
+      409: ["endpoint_limit_reached"],
+      422: ["invalid_endpoint"],
+    },
   }),
   match: operation({
     method: "POST",
@@ -236,11 +422,12 @@ export const endpoints = {
     isQuestion: true,
     body: z.strictObject({
       type: eventType,
-      data: z.unknown(),
-      subject: z.string().nullable().optional(),
+      data: z.unknown().describe("The event's data, any JSON."),
+      subject: z.string().nullable().optional().describe("The event's subject, if it has one."),
       filter: filter.nullable().optional().describe("To be tried in place of the endpoint's own."),
     }),
     answer: { status: 200, schema: matchResult },
+    refusals: { 404: ["endpoint_not_found"], 422: ["invalid_event", "invalid_endpoint"] },
   }),
   listAttempts: operation({
     method: "GET",
@@ -249,6 +436,7 @@ export const endpoints = {
     permission: { scopes: ["deliveries:read"], reach: "tenant" },
     query: listQuery({}),
     answer: { status: 200, schema: page(endpointAttempt) },
+    refusals: { 404: ["endpoint_not_found"] },
   }),
   disable: operation({
     method: "POST",
@@ -258,15 +446,22 @@ export const endpoints = {
     body: nothing,
     isBodyOptional: true,
     answer: { status: 200, schema: endpoint },
+    refusals: { 404: ["endpoint_not_found"] },
   }),
   enable: operation({
     method: "POST",
     path: `${path}/enable`,
     summary: "Sends to it again, and delivers or discards what it is owed",
     permission: managing,
-    body: z.strictObject({ backlog: z.enum(["deliver", "discard"]).optional() }),
+    body: z.strictObject({
+      backlog: z.enum(["deliver", "discard"]).optional().meta({
+        description: "What becomes of what waits for it: delivered, or dead with the reason `discarded`.",
+        default: "deliver",
+      }),
+    }),
     isBodyOptional: true,
     answer: { status: 200, schema: endpoint },
+    refusals: { 404: ["endpoint_not_found"], 422: ["invalid_endpoint"] },
   }),
   test: operation({
     method: "POST",
@@ -276,14 +471,32 @@ export const endpoints = {
     body: nothing,
     isBodyOptional: true,
     answer: { status: 202, schema: z.object({ event_id: eventId, delivery_id: deliveryId }) },
+    refusals: { 404: ["endpoint_not_found"], 409: ["endpoint_disabled", "tenant_inactive"] },
   }),
   rotateSecret: operation({
     method: "POST",
     path: `${path}/rotate-secret`,
     summary: "Gives it a new secret, beside the old one for a while",
     permission: managing,
-    body: z.strictObject({ overlap_seconds: z.int().optional().meta({ minimum: 0, maximum: 1_209_600 }) }),
+    body: z.strictObject({
+      overlap_seconds: z.int().optional().meta({
+        description:
+          "How long the old secret signs beside the new one, in seconds: 7 days unless told, 14 at most; 0 revokes it at once.",
+        minimum: 0,
+        maximum: 1_209_600,
+        default: 604_800,
+      }),
+    }),
     isBodyOptional: true,
-    answer: { status: 200, schema: z.object({ secret: z.string(), previous_expires_at: time.nullable() }) },
+    answer: {
+      status: 200,
+      schema: z.object({
+        secret,
+        previous_expires_at: time
+          .nullable()
+          .describe("Until when the old secret signs too; null: not any more."),
+      }),
+    },
+    refusals: { 404: ["endpoint_not_found"], 409: ["too_many_secrets"], 422: ["invalid_endpoint"] },
   }),
 };

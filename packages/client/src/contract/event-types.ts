@@ -1,11 +1,16 @@
 // The catalogue: what is published, what its data looks like, and what of it is hidden from people.
 import { z } from "zod";
 import { operation, type Permission } from "./operation.ts";
-import { listQuery, page, time, eventType as typeName } from "./parts.ts";
+import { createdAt, listQuery, page, eventType as typeName, updatedAt } from "./parts.ts";
 
-const apiVersion = z.string().meta({ pattern: "^[A-Za-z0-9_.-]{1,32}$", default: "1" });
+const apiVersion = z.string().meta({
+  description: "Version of the type: 1 to 32 of `A-Z a-z 0-9 _ . -`. Each has a schema of its own.",
+  pattern: "^[A-Za-z0-9_.-]{1,32}$",
+  default: "1",
+});
 const schema = z
   .record(z.string(), z.unknown())
+  .nullable()
   .describe("JSON Schema 2020-12 of the data; null: it may be anything.");
 const redact = z
   .array(z.string())
@@ -18,13 +23,15 @@ export const eventType = z
   .object({
     name: typeName,
     api_version: apiVersion,
-    description: z.string().nullable(),
-    schema: schema.nullable(),
-    example: z.unknown(),
+    description: z.string().nullable().describe("What the event means, for people; null without one."),
+    schema,
+    example: z.unknown().describe("Data such as it is published; null without one."),
     redact,
-    deprecated: z.boolean(),
-    created_at: time,
-    updated_at: time,
+    deprecated: z
+      .boolean()
+      .describe("Marked as not to be used any more; it is still published and delivered."),
+    created_at: createdAt,
+    updated_at: updatedAt,
   })
   .meta({ id: "EventType" });
 export type EventType = z.output<typeof eventType>;
@@ -37,11 +44,21 @@ export type EventTypeDetail = z.output<typeof eventTypeDetail>;
 const eventTypeInput = z
   .strictObject({
     api_version: apiVersion.optional(),
-    description: z.string().nullable().optional().meta({ maxLength: 2_000 }),
-    schema: schema.nullable().optional(),
-    example: z.unknown().optional(),
+    description: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: "What the event means, for people.", maxLength: 2_000 }),
+    schema: schema.optional(),
+    example: z
+      .unknown()
+      .optional()
+      .describe("Data such as it is published, at most 64 KB; it has to fit the schema."),
     redact: redact.optional(),
-    deprecated: z.boolean().optional(),
+    deprecated: z.boolean().optional().meta({
+      description: "Marks it as not to be used any more; it is still published and delivered.",
+      default: false,
+    }),
   })
   .meta({ id: "EventTypeInput" });
 
@@ -49,12 +66,18 @@ const importedType = z
   .object({
     name: typeName,
     api_version: apiVersion,
-    change: z.enum(["created", "updated", "unchanged"]),
+    change: z
+      .enum(["created", "updated", "unchanged"])
+      .describe("What was done, or with `dry_run` would be."),
   })
   .meta({ id: "ImportedEventType" });
 
 const ofVersion = z.object({
-  api_version: z.string().min(1).optional().describe("One version; left out, see the operation."),
+  api_version: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("One version. Left out, GET shows the one registered last, and DELETE takes all away."),
 });
 
 const all = "/api/v1/event-types";
@@ -79,7 +102,9 @@ export const eventTypes = {
     path: `${all}/export`,
     summary: "Writes the catalogue as OpenAPI 3.1 webhooks, or as AsyncAPI 3.0",
     permission: reading,
-    query: z.object({ format: z.enum(["openapi", "asyncapi"]).default("openapi") }),
+    query: z.object({
+      format: z.enum(["openapi", "asyncapi"]).default("openapi").describe("OpenAPI 3.1 or AsyncAPI 3.0."),
+    }),
     answer: { status: 200, schema: z.record(z.string(), z.unknown()) },
   }),
   import: operation({
@@ -89,11 +114,20 @@ export const eventTypes = {
     permission: managing,
     body: z
       .strictObject({
-        document: z.record(z.string(), z.unknown()),
-        dry_run: z.boolean().optional().describe("Only says what would be done."),
+        document: z.record(z.string(), z.unknown()).describe("An OpenAPI 3.1 document with `webhooks`."),
+        dry_run: z
+          .boolean()
+          .optional()
+          .meta({ description: "Only says what would be done.", default: false }),
       })
       .meta({ id: "EventTypesImport" }),
-    answer: { status: 200, schema: z.object({ data: z.array(importedType) }) },
+    answer: {
+      status: 200,
+      schema: z.object({
+        data: z.array(importedType).describe("Each type of the document, and what became of it."),
+      }),
+    },
+    refusals: { 409: ["event_type_limit_reached"], 422: ["invalid_event_type"] },
   }),
   put: operation({
     method: "PUT",
@@ -103,6 +137,7 @@ export const eventTypes = {
     body: eventTypeInput,
     isBodyOptional: true,
     answer: { status: 200, schema: eventType },
+    refusals: { 409: ["event_type_limit_reached"], 422: ["invalid_event_type"] },
   }),
   get: operation({
     method: "GET",
@@ -111,6 +146,7 @@ export const eventTypes = {
     permission: reading,
     query: ofVersion,
     answer: { status: 200, schema: eventTypeDetail },
+    refusals: { 404: ["event_type_not_found"] },
   }),
   delete: operation({
     method: "DELETE",
@@ -119,5 +155,6 @@ export const eventTypes = {
     permission: managing,
     query: ofVersion,
     answer: { status: 204, schema: null },
+    refusals: { 404: ["event_type_not_found"] },
   }),
 };

@@ -3,15 +3,18 @@ import { z } from "zod";
 import { delivery } from "./deliveries.ts";
 import { operation, type Permission } from "./operation.ts";
 import {
+  createdAfter,
+  createdBefore,
   endpointId,
   eventId,
   eventType,
   listQuery,
   page,
+  subjectFilter,
+  tenantFilter,
   tenantId,
-  textFilter,
   time,
-  timeFilter,
+  typeFilter,
   userId,
 } from "./parts.ts";
 
@@ -20,13 +23,13 @@ export const event = z
     id: eventId,
     tenant: tenantId,
     type: eventType,
-    api_version: z.string(),
-    subject: z.string().nullable(),
+    api_version: z.string().describe("Version of the data, as published; `1` unless told."),
+    subject: z.string().nullable().describe("What it is about, as published; null without one."),
     sequence: z.int().nullable().describe("1, 2, 3 … within its tenant and subject; null without a subject."),
     data: z
       .unknown()
       .describe("Byte for byte as published; what the catalogue hides is masked without payloads:read."),
-    created_at: time,
+    created_at: time.describe("When it was recorded, in UTC."),
   })
   .meta({ id: "Event" });
 export type Event = z.output<typeof event>;
@@ -47,7 +50,7 @@ const NOT_MATCHED = [
 const notMatched = z
   .object({
     endpoint_id: endpointId,
-    reason: z.enum(NOT_MATCHED),
+    reason: z.enum(NOT_MATCHED).describe("Why this endpoint has no delivery of the event."),
     detail: z.string().describe("A sentence; nothing of the event's data is in it."),
     pointer: z.string().nullable().describe("Of `filter`: to the first condition that does not hold."),
     settings_changed: z.boolean().describe("It was changed since; the reason is about its settings of now."),
@@ -56,7 +59,10 @@ const notMatched = z
 export type NotMatched = z.output<typeof notMatched>;
 
 const eventDetail = event
-  .extend({ deliveries: z.array(delivery), not_matched: z.array(notMatched) })
+  .extend({
+    deliveries: z.array(delivery).describe("One for each endpoint that wanted it."),
+    not_matched: z.array(notMatched).describe("The tenant's other endpoints, and why they have none."),
+  })
   .meta({ id: "EventDetail" });
 export type EventDetail = z.output<typeof eventDetail>;
 
@@ -64,10 +70,30 @@ const eventInput = z
   .strictObject({
     tenant: tenantId,
     type: eventType,
-    data: z.unknown(),
-    subject: z.string().nullable().optional().meta({ minLength: 1, maxLength: 256 }),
-    api_version: z.string().nullable().optional().meta({ pattern: "^[A-Za-z0-9_.-]{1,32}$" }),
-    idempotency_key: z.string().nullable().optional().meta({ minLength: 1, maxLength: 256 }),
+    data: z.unknown().describe("Any JSON, at most 256 KB; delivered byte for byte."),
+    subject: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          "What it is about, such as an order's id. Its events are numbered, and delivered in order where an endpoint asks for that.",
+        minLength: 1,
+        maxLength: 256,
+        examples: ["order-17"],
+      }),
+    api_version: z.string().nullable().optional().meta({
+      description:
+        "Version of the data: 1 to 32 of `A-Z a-z 0-9 _ . -`. The catalogue's schema of this version is what it is checked against.",
+      pattern: "^[A-Za-z0-9_.-]{1,32}$",
+      default: "1",
+    }),
+    idempotency_key: z.string().nullable().optional().meta({
+      description:
+        "Publishing again with the same key and content makes nothing and answers with the first event's id; remembered for 30 days unless the deployment says otherwise.",
+      minLength: 1,
+      maxLength: 256,
+    }),
   })
   .meta({ id: "EventInput" });
 
@@ -79,7 +105,7 @@ const userEventInput = eventInput
 const published = z
   .object({
     id: eventId,
-    sequence: z.int().nullable(),
+    sequence: z.int().nullable().describe("1, 2, 3 … within its tenant and subject; null without a subject."),
     duplicate: z.boolean().describe("The idempotency key was known: the id is the first event's."),
     deliveries: z.int().nullable().describe("How many it made; null when they are made a moment later."),
   })
@@ -94,6 +120,27 @@ const publishedForUser = z
   })
   .meta({ id: "PublishedForUser" });
 
+const publishHeaders = z.object({
+  "Idempotency-Key": z
+    .string()
+    .optional()
+    .meta({
+      description:
+        "`idempotency_key` of a single event as a header, 1 to 256 characters, with or without quotes. When the key was known, the answer has the header `Idempotency-Replayed: true`.",
+      minLength: 1,
+      maxLength: 256,
+      examples: ["order-17-paid"],
+    }),
+  traceparent: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        "W3C trace context: the deliveries join this trace and pass it on. One that cannot be read is passed over.",
+      examples: ["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
+    }),
+});
+
 const reading: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
 
 export const events = {
@@ -102,8 +149,10 @@ export const events = {
     path: "/api/v1/events",
     summary: "Publishes an event, or up to 500 of them; answers when they are durable",
     permission: { scopes: ["events:publish"], reach: "tenant" },
+    headers: publishHeaders,
     body: z.union([eventInput, userEventInput, z.array(eventInput).meta({ minItems: 1, maxItems: 500 })]),
     answer: { status: 202, schema: z.union([published, publishedForUser, z.array(published)]) },
+    refusals: { 413: ["payload_too_large"], 422: ["invalid_event", "idempotency_conflict"] },
   }),
   list: operation({
     method: "GET",
@@ -111,11 +160,11 @@ export const events = {
     summary: "Lists events, newest first",
     permission: reading,
     query: listQuery({
-      tenant: textFilter,
-      type: textFilter,
-      subject: textFilter,
-      created_after: timeFilter,
-      created_before: timeFilter,
+      tenant: tenantFilter,
+      type: typeFilter,
+      subject: subjectFilter,
+      created_after: createdAfter,
+      created_before: createdBefore,
     }),
     answer: { status: 200, schema: page(event) },
   }),
@@ -125,5 +174,6 @@ export const events = {
     summary: "Shows an event with its deliveries, and why other endpoints have none",
     permission: reading,
     answer: { status: 200, schema: eventDetail },
+    refusals: { 404: ["event_not_found"] },
   }),
 };

@@ -2,18 +2,25 @@
 import { z } from "zod";
 import { newKey } from "./keys.ts";
 import { operation, ROLE_SCOPES, type Role } from "./operation.ts";
-import { listQuery, page, tenantId, time, userId } from "./parts.ts";
+import { createdAt, listQuery, page, tenantId, updatedAt, userId } from "./parts.ts";
 
-const role = z.enum(Object.keys(ROLE_SCOPES) as [Role, ...Role[]]);
+const role = z
+  .enum(Object.keys(ROLE_SCOPES) as [Role, ...Role[]])
+  .describe(
+    "What their tokens may do: owners and admins manage endpoints and send again, members only look.",
+  );
 
 export const member = z
   .object({
     tenant: tenantId,
     user: userId,
     role,
-    email: z.string().nullable(),
-    created_at: time,
-    updated_at: time,
+    email: z
+      .string()
+      .nullable()
+      .describe("Where owners and admins are told of disabled endpoints; null: nowhere."),
+    created_at: createdAt,
+    updated_at: updatedAt,
   })
   .meta({ id: "Member" });
 export type Member = z.output<typeof member>;
@@ -21,7 +28,16 @@ export type Member = z.output<typeof member>;
 const memberInput = z
   .strictObject({
     role,
-    email: z.string().nullable().optional().describe("Left out, it stays as it is."),
+    email: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          "Where owners and admins are told of disabled endpoints. Left out, it stays as it is; null takes it away.",
+        maxLength: 254,
+        examples: ["anna@example.com"],
+      }),
   })
   .meta({ id: "MemberInput" });
 
@@ -36,6 +52,7 @@ export const members = {
     permission: { scopes: ["webhooks:manage"], reach: "tenant" },
     query: listQuery({}),
     answer: { status: 200, schema: page(member) },
+    refusals: { 404: ["tenant_not_found"] },
   }),
   put: operation({
     method: "PUT",
@@ -44,6 +61,7 @@ export const members = {
     permission: { scopes: ["admin"], reach: "tenant" },
     body: memberInput,
     answer: { status: 200, schema: member },
+    refusals: { 404: ["tenant_not_found"], 422: ["invalid_member"] },
   }),
   get: operation({
     method: "GET",
@@ -51,6 +69,7 @@ export const members = {
     summary: "Shows a member",
     permission: { scopes: ["webhooks:manage"], reach: "tenant" },
     answer: { status: 200, schema: member },
+    refusals: { 404: ["member_not_found"] },
   }),
   delete: operation({
     method: "DELETE",
@@ -58,6 +77,7 @@ export const members = {
     summary: "Removes a member",
     permission: { scopes: ["admin"], reach: "tenant" },
     answer: { status: 204, schema: null },
+    refusals: { 404: ["member_not_found"] },
   }),
   createToken: operation({
     method: "POST",
@@ -65,9 +85,15 @@ export const members = {
     summary: "Makes a token for a member to act with, in the role they have when they use it",
     permission: { scopes: ["admin"], reach: "tenant" },
     body: z.strictObject({
-      expires_in_seconds: z.int().optional().meta({ minimum: 60, maximum: 2_592_000, default: 3_600 }),
+      expires_in_seconds: z.int().optional().meta({
+        description: "How long the token is valid, in seconds: a minute to 30 days.",
+        minimum: 60,
+        maximum: 2_592_000,
+        default: 3_600,
+      }),
     }),
     isBodyOptional: true,
     answer: { status: 201, schema: newKey },
+    refusals: { 404: ["member_not_found"], 409: ["key_limit_reached"], 422: ["invalid_key"] },
   }),
 };

@@ -41,12 +41,16 @@ export interface Operation {
   readonly summary: string;
   readonly permission: Permission;
   readonly query?: z.ZodObject;
+  /** Headers of its own, told of here and read by the server itself. */
+  readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
   /** Changes nothing although it is no GET: what is asked does not fit into a URL. */
   readonly isQuestion?: true;
   /** Without a body it is as with an empty one. */
   readonly isBodyOptional?: true;
   readonly answer: Answer;
+  /** By status, the codes of errors that are this operation's own; those that any may answer with go without saying. */
+  readonly refusals?: Readonly<Partial<Record<404 | 409 | 413 | 422, readonly string[]>>>;
 }
 
 export interface Answer {

@@ -2,20 +2,40 @@
 import { z } from "zod";
 
 export const time = z.string().meta({ format: "date-time", examples: ["2026-11-15T09:30:00.000Z"] });
+/** Of every resource that keeps them. */
+export const createdAt = time.describe("When it was made, in UTC.");
+export const updatedAt = time.describe("When it was changed last, in UTC.");
 
 /** A name of the caller's own. */
 const ownId = { pattern: "^(?!\\.{1,2}$)[A-Za-z0-9_.:@-]{1,128}$" };
-export const tenantId = z.string().meta({ ...ownId, examples: ["acme"] });
-export const userId = z.string().meta({ ...ownId, examples: ["user-17"] });
+export const tenantId = z.string().meta({
+  ...ownId,
+  description: "A tenant, by your own id: 1 to 128 of `A-Z a-z 0-9 _ . : @ -`.",
+  examples: ["acme"],
+});
+export const userId = z.string().meta({
+  ...ownId,
+  description: "A user, by your own id: 1 to 128 of `A-Z a-z 0-9 _ . : @ -`.",
+  examples: ["user-17"],
+});
 
-const prefixed = (prefix: string) =>
-  z.string().meta({ pattern: `^${prefix}_`, examples: [`${prefix}_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10`] });
-export const eventId = prefixed("evt");
-export const endpointId = prefixed("ep");
-export const deliveryId = prefixed("dlv");
-export const replayId = prefixed("rpl");
+const prefixed = (prefix: string, description: string) =>
+  z.string().meta({
+    description,
+    pattern: `^${prefix}_`,
+    examples: [`${prefix}_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10`],
+  });
+export const eventId = prefixed("evt", "Id of the event; ids sort by time.");
+export const endpointId = prefixed("ep", "Id of the endpoint.");
+export const deliveryId = prefixed("dlv", "Id of the delivery: one for each event and endpoint.");
+export const replayId = prefixed("rpl", "Id of the replay.");
+export const keyId = z.string().meta({
+  description: "Id of the key or token. It is no secret: the key itself is shown once, when it is made.",
+  examples: ["4kQ9d0Zx1B"],
+});
 
 export const eventType = z.string().meta({
+  description: "Type of the event: words of `a-z 0-9 _` joined by dots.",
   maxLength: 128,
   pattern: "^[a-z0-9_]+(\\.[a-z0-9_]+)*$",
   examples: ["order.paid"],
@@ -23,8 +43,12 @@ export const eventType = z.string().meta({
 
 /** Every list takes these. */
 export const pageQuery = z.object({
-  limit: z.int().min(1).max(250).default(50),
-  cursor: z.string().min(1).optional(),
+  limit: z.int().min(1).max(250).default(50).describe("Items on a page at most."),
+  cursor: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("`next_cursor` of the page before; left out: the first page."),
 });
 
 export function listQuery<Shape extends z.ZodRawShape>(filters: Shape) {
@@ -32,11 +56,16 @@ export function listQuery<Shape extends z.ZodRawShape>(filters: Shape) {
 }
 
 /** A moment to compare with: a time with its zone, or a day. */
-export const timeFilter = z
-  .string()
-  .refine(isTime, { error: "must be a time such as 2026-11-15T09:30:00Z" })
-  .meta({ format: "date-time" })
-  .optional();
+const timeFilter = (description: string) =>
+  z
+    .string()
+    .refine(isTime, { error: "must be a time such as 2026-11-15T09:30:00Z" })
+    .meta({ format: "date-time" })
+    .optional()
+    .describe(`${description} A time with its zone, or a day.`);
+export const createdAfter = timeFilter("Only what was created at this time or later.");
+export const createdBefore = timeFilter("Only what was created before this time.");
+export const resentAfter = timeFilter("Only what was sent again at this time or later.");
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
@@ -45,11 +74,19 @@ function isTime(text: string): boolean {
 }
 
 /** Some text to look for. */
-export const textFilter = z.string().min(1).optional();
+const textFilter = (description: string) => z.string().min(1).optional().describe(description);
+export const tenantFilter = textFilter("Only of this tenant. A key of one tenant sees no other anyway.");
+export const endpointFilter = textFilter("Only of the endpoint with this id.");
+export const typeFilter = textFilter("Only of this event type, in full.");
+export const subjectFilter = textFilter("Only of this subject, in full.");
+export const reasonFilter = textFilter(
+  "Only the dead with this `dead_reason`, such as `attempts_exhausted`.",
+);
+export const actionFilter = textFilter("Only of this operation, such as `endpoints.update`.");
 
 export function page<Item extends z.ZodType>(item: Item) {
   return z.object({
-    data: z.array(item),
+    data: z.array(item).describe("The items of this page."),
     next_cursor: z.string().nullable().describe("Send it as `cursor` for the next page; null on the last."),
   });
 }
@@ -60,17 +97,36 @@ export const nothing = z.strictObject({});
 /** What a refused request is answered with: RFC 9457. */
 export const problem = z
   .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    instance: z.string(),
-    code: z.string().describe("Stable; see the reference of errors."),
+    type: z.string().describe("URI of this kind of problem."),
+    title: z.string().describe("What kind of problem it is, in a sentence that is the same for every one."),
+    status: z.int().describe("The HTTP status, once more."),
+    detail: z.string().describe("What happened and what to do about it, for people."),
+    instance: z.string().describe("The path that was asked for."),
+    code: z
+      .string()
+      .describe("What kind of problem it is, for programs. Stable; see the reference of errors."),
     errors: z
       .array(
-        z.object({ pointer: z.string().optional(), parameter: z.string().optional(), message: z.string() }),
+        z.object({
+          pointer: z.string().optional().describe("JSON Pointer to the wrong place in the body."),
+          parameter: z.string().optional().describe("Name of the wrong parameter in the URL."),
+          message: z.string().describe("What is wrong there, and what would be right."),
+        }),
       )
-      .optional(),
-    request_id: z.string(),
+      .optional()
+      .describe("Each wrong place, where there are some to name."),
+    request_id: z.string().describe("Stands in the server's log beside what happened."),
   })
-  .meta({ id: "Problem" });
+  .meta({ id: "Problem", description: "What a refused request is answered with: RFC 9457." });
+
+/** What stands in braces in a path. */
+export const pathParams: Readonly<Record<string, z.ZodType>> = {
+  tenant: tenantId,
+  user: userId,
+  endpoint: endpointId,
+  event: eventId,
+  delivery: deliveryId,
+  replay: replayId,
+  key: keyId,
+  name: eventType,
+};

@@ -8,10 +8,11 @@ import {
   eventType,
   listQuery,
   page,
+  resentAfter,
+  tenantFilter,
   tenantId,
-  textFilter,
   time,
-  timeFilter,
+  typeFilter,
 } from "./parts.ts";
 
 export const resend = z
@@ -21,9 +22,9 @@ export const resend = z
     endpoint_id: endpointId,
     tenant: tenantId,
     event_type: eventType,
-    attempt: z.int().describe("The number of the attempt."),
-    trigger: z.string().describe("`manual` or `replay`."),
-    resent_at: time,
+    attempt: z.int().describe("The number of the attempt that was asked for."),
+    trigger: z.string().describe("`manual`: by hand; `replay`: by a replay."),
+    resent_at: time.describe("When that attempt began, in UTC."),
   })
   .meta({ id: "Resend" });
 export type Resend = z.output<typeof resend>;
@@ -34,7 +35,7 @@ export const resends = {
     path: "/api/v1/resends",
     summary: "Lists what was sent again by hand or by a replay, newest first",
     permission: { scopes: ["deliveries:read"], reach: "tenant" },
-    query: listQuery({ tenant: textFilter, type: textFilter, resent_after: timeFilter }),
+    query: listQuery({ tenant: tenantFilter, type: typeFilter, resent_after: resentAfter }),
     answer: { status: 200, schema: page(resend) },
   }),
 };

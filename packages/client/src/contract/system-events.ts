@@ -5,7 +5,9 @@ import { endpointId, tenantId, time } from "./parts.ts";
 export const systemEvents = {
   "webhook.test": {
     summary: "Sent by hand to try an endpoint out, whatever it subscribes to",
-    data: z.object({ message: z.string(), endpoint_id: endpointId }).meta({ id: "TestEvent" }),
+    data: z
+      .object({ message: z.string().describe("A sentence that says it is a test."), endpoint_id: endpointId })
+      .meta({ id: "TestEvent" }),
   },
   "webhook.endpoint.disabled": {
     summary: "An endpoint of the tenant was disabled",
@@ -13,10 +15,12 @@ export const systemEvents = {
       .object({
         endpoint_id: endpointId,
         tenant: tenantId,
-        url: z.string(),
-        description: z.string().nullable(),
-        reason: z.string(),
-        disabled_at: time,
+        url: z.string().describe("The endpoint's URL, without its query."),
+        description: z.string().nullable().describe("The endpoint's description; null without one."),
+        reason: z
+          .string()
+          .describe("`gone`: it answered 410; `failures` or `no_success`: it failed for too long."),
+        disabled_at: time.describe("When it was disabled, in UTC."),
       })
       .meta({ id: "EndpointDisabledEvent" }),
   },

@@ -1,23 +1,31 @@
 // Tenants have the caller's own ids.
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { listQuery, page, tenantId, time } from "./parts.ts";
+import { createdAt, listQuery, page, tenantId, updatedAt } from "./parts.ts";
 
 export const tenant = z
   .object({
     id: tenantId,
-    name: z.string().nullable(),
+    name: z.string().nullable().describe("A name for people; null without one."),
     is_active: z.boolean().describe("False: nothing is sent to its endpoints."),
-    created_at: time,
-    updated_at: time,
+    created_at: createdAt,
+    updated_at: updatedAt,
   })
   .meta({ id: "Tenant" });
 export type Tenant = z.output<typeof tenant>;
 
 const tenantInput = z
   .strictObject({
-    name: z.string().nullable().optional(),
-    is_active: z.boolean().optional(),
+    name: z.string().nullable().optional().meta({
+      description: "A name for people. Left out, it stays as it is; null takes it away.",
+      maxLength: 200,
+    }),
+    is_active: z
+      .boolean()
+      .optional()
+      .describe(
+        "False: nothing is sent to its endpoints. Left out, it stays as it is; a new tenant is active.",
+      ),
     restore: z
       .boolean()
       .optional()
@@ -44,6 +52,7 @@ export const tenants = {
     body: tenantInput,
     isBodyOptional: true,
     answer: { status: 200, schema: tenant },
+    refusals: { 422: ["invalid_tenant"] },
   }),
   get: operation({
     method: "GET",
@@ -51,6 +60,7 @@ export const tenants = {
     summary: "Shows a tenant",
     permission: { scopes: ["webhooks:manage", "deliveries:read"], reach: "tenant" },
     answer: { status: 200, schema: tenant },
+    refusals: { 404: ["tenant_not_found"] },
   }),
   delete: operation({
     method: "DELETE",
@@ -58,5 +68,6 @@ export const tenants = {
     summary: "Deletes a tenant that has no endpoints",
     permission: { scopes: ["admin"], reach: "installation" },
     answer: { status: 204, schema: null },
+    refusals: { 404: ["tenant_not_found"], 409: ["tenant_not_empty"] },
   }),
 };

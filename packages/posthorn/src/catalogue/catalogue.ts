@@ -232,13 +232,15 @@ export class Catalogue {
     const versions = this.#types.get(event.type);
     const known = versions?.get(event.apiVersion);
     if (known === undefined || known.isDeleted) return this.#unknown(event, false);
-    const problem = this.#checkOf(known)?.(value === undefined ? parsed(event.payload) : value, budget) ?? null;
+    const problem =
+      this.#checkOf(known)?.(value === undefined ? parsed(event.payload) : value, budget) ?? null;
     if (problem === null) return null;
     const pointer = `/data${problem.pointer}`;
+    const schema = `the schema of ${event.type}, version ${event.apiVersion}`;
     return {
       pointer,
       code: problem.isTooComplex ? "event_too_complex" : "invalid_event",
-      message: `"${pointer}" ${problem.message}, says the schema of ${event.type}.`,
+      message: `"${pointer}" ${problem.message}, says ${schema}.`,
     };
   }
 

@@ -108,7 +108,8 @@ export class DeclaredTypes {
     const problem = check(plain(data), budget);
     if (problem !== null) {
       const code = problem.isTooComplex ? "event_too_complex" : "invalid_event";
-      throw refused(`/data${problem.pointer}`, `${problem.message}, says the schema of ${input.type}`, code);
+      const schema = `the schema of ${input.type}, version ${apiVersion}`;
+      throw refused(`/data${problem.pointer}`, `${problem.message}, says ${schema}`, code);
     }
     return { ...input, apiVersion };
   }

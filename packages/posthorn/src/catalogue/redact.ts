@@ -50,7 +50,12 @@ function masked(value: unknown, parts: readonly string[], at: number, mask: unkn
 const INDEX = /^(0|[1-9]\d*)$/;
 
 /** A name means that of every item: there may be several where one was expected, also in lists within lists. */
-function maskedList(list: readonly unknown[], parts: readonly string[], at: number, mask: unknown): unknown[] {
+function maskedList(
+  list: readonly unknown[],
+  parts: readonly string[],
+  at: number,
+  mask: unknown,
+): unknown[] {
   const part = parts[at] as string;
   if (INDEX.test(part)) {
     return list.map((item, index) => (index === Number(part) ? masked(item, parts, at + 1, mask) : item));

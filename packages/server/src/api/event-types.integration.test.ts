@@ -87,7 +87,7 @@ test("an event that does not fit is refused with the place in its data, also in 
     [
       {
         pointer: "/data/amountDue",
-        message: '"/data/amountDue" must be integer, says the schema of order.paid.',
+        message: '"/data/amountDue" must be integer, says the schema of order.paid, version 1.',
       },
     ],
   ]);

@@ -20,13 +20,14 @@ interface DocumentedOperation {
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+  readonly responses: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
 }
 
 interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
+  readonly description?: string;
   readonly schema: Schema;
 }
 
@@ -124,15 +125,17 @@ function operationOf({ method, path, operation }: Place, schemas: Schemas): Html
 <p class="summary">${prose(summary)}. ${description === undefined ? "" : html`<span class="quiet">${prose(description)}</span>`}</p>
 ${parametersOf("In the path", "path", parameters, schemas)}
 ${parametersOf("In the query", "query", parameters, schemas)}
+${parametersOf("Headers", "header", parameters, schemas)}
 ${body === null ? "" : bodyOf(`Body${requestBody?.required === false ? ", may be left out" : ""}`, body, schemas, "sent")}
 ${Object.entries(operation.responses)
-  .filter(([status]) => status !== "default")
+  .filter(([status]) => status.startsWith("2"))
   .map(([status, { content }]) => {
     const answer = schemaOf(content);
     return answer === null
       ? html`<h4>Answer ${status}, without a body</h4>`
       : bodyOf(`Answer ${status}`, answer, schemas, "answered");
   })}
+${refusalsOf(operation)}
 <h4>Example</h4>
 <pre><code>${curlFor(method, path, idsOf(schemas), example)}</code></pre>
 </article>`;
@@ -148,10 +151,24 @@ function webhookOf(type: string, { summary, requestBody }: DocumentedOperation, 
 function parametersOf(title: string, place: string, all: readonly Parameter[], schemas: Schemas): Html {
   const given = all.filter((parameter) => parameter.in === place);
   if (given.length === 0) return html``;
-  const properties = Object.fromEntries(given.map(({ name, schema }) => [name, schema]));
+  const properties = Object.fromEntries(
+    given.map(({ name, description, schema }) => [
+      name,
+      description === undefined ? schema : { ...schema, description },
+    ]),
+  );
   // of the path every part is needed, so that goes without saying
   const required = place === "path" ? [] : given.filter((one) => one.required).map(({ name }) => name);
   return html`<h4>${title}</h4>${fieldsOf({ properties, required }, schemas)}`;
+}
+
+function refusalsOf({ responses }: DocumentedOperation): Html {
+  const refusals = Object.entries(responses).filter(([status]) => !status.startsWith("2"));
+  if (refusals.length === 0) return html``;
+  return html`<h4>Errors <span class="type">Problem</span></h4><details><summary>${refusals.map(([status]) => status).join(", ")}</summary><table class="fields">${refusals.map(
+    ([status, { description = "" }]) =>
+      html`<tr><th scope="row">${status}</th><td>${prose(description)}</td></tr>`,
+  )}</table></details>`;
 }
 
 function bodyOf(title: string, schema: Schema, schemas: Schemas, use: Use): Html {

@@ -12,11 +12,11 @@ export interface Schema {
   readonly oneOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
+  readonly title?: string;
   readonly format?: string;
   readonly description?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
-  readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -40,7 +40,7 @@ export function fieldsOf(given: Schema, schemas: Schemas, use: Use = "sent", dep
   if (options.length > 1) {
     return html`${options.map(
       (option, index) =>
-        html`<p class="quiet">${index === 0 ? "Either" : "or"} ${typeOf(option, schemas)}</p>${inside(option, schemas, use, depth)}`,
+        html`<p class="quiet">${index === 0 ? "Either" : "or"} ${optionOf(option, schemas)}</p>${isListOf(option, options) ? "" : inside(option, schemas, use, depth)}`,
     )}`;
   }
   const [only = schema] = options;
@@ -69,6 +69,16 @@ function rowOf(
       ? ""
       : html`<details><summary>Its fields</summary>${fieldsOf(more, schemas, use, depth + 1)}</details>`
   }</td></tr>`;
+}
+
+/** Of something that stands beside it, so its fields are told already. */
+function isListOf({ items }: Schema, options: readonly Schema[]): boolean {
+  return items?.$ref !== undefined && options.some(({ $ref }) => $ref === items.$ref);
+}
+
+function optionOf(option: Schema, schemas: Schemas): Html {
+  const { title, description } = option;
+  return html`${title ?? typeOf(option, schemas)}${title === undefined || description === undefined ? "" : html`: ${prose(description)}`}`;
 }
 
 /** What is folded away behind an array or a map. */
@@ -131,8 +141,7 @@ function limitsOf(given: Schema, schemas: Schemas): Html {
     range(known.minItems, known.maxItems, " items"),
     known.default === undefined ? null : `default ${JSON.stringify(known.default)}`,
   ].filter((text) => text !== null);
-  const pattern = known.pattern === undefined ? "" : html` <code class="quiet">${known.pattern}</code>`;
-  return html`${texts.length === 0 ? "" : html` <span class="quiet">${texts.join(", ")}</span>`}${pattern}`;
+  return html`${texts.length === 0 ? "" : html` <span class="quiet">${texts.join(", ")}</span>`}`;
 }
 
 /** Without null, which the type says. */
