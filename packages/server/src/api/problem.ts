@@ -97,6 +97,7 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
     contentType: "application/problem+json",
     body: JSON.stringify(body),
     headers: Object.entries(problem.headers).flat(),
+    ...(problem.code === "body_too_large" && { isLast: true }),
   };
 }
 
