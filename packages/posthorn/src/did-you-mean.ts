@@ -39,8 +39,8 @@ export function findUnknown(
   }
 }
 
-/** Longer ones are no slip of the hand, and comparing takes the time of both lengths multiplied. */
-const MAX_NAME_LENGTH = 100;
+/** That of a type, the longest there is. Comparing takes the time of both lengths multiplied. */
+const MAX_NAME_LENGTH = 128;
 const MAX_NAMES_LISTED = 100;
 
 /** `Did you mean X?`, or the names there are when none is close. */

@@ -350,6 +350,19 @@ test("a client that sends its headers drop by drop is cut off", async () => {
   expect(answer).toMatch(/^HTTP\/1.1 408/);
 });
 
+test("a body that is announced too large is refused, and the connection ends after the answer", async () => {
+  const server = await startServer({ started: false });
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKey}\r\n`;
+  socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${16 * 1024 * 1024 + 1}\r\n\r\n[`);
+  let answer = "";
+  socket.on("data", (data) => {
+    answer += data;
+  });
+  await new Promise((resolve) => socket.on("error", () => {}).once("close", resolve));
+  expect(answer).toMatch(/^HTTP\/1.1 413 .*\r\nConnection: close\r\n.*"code":"body_too_large"/s);
+});
+
 test("a client that sends its body drop by drop is cut off", async () => {
   const server = await startServer({ started: false, headersTimeoutMs: 100, requestTimeoutMs: 200 });
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");

@@ -94,3 +94,16 @@ test("a bug says nothing of its inside", () => {
   expect(problem).toMatchObject({ status: 500, code: "internal_error" });
   expect(JSON.stringify(problem)).not.toContain("secret detail");
 });
+
+test("a refusal stays short, however many mistakes there are and however long the names in them", () => {
+  const long = "x".repeat(100_000);
+  const many = Array.from({ length: 1_000 }, () => ({ pointer: `/${long}`, message: long }));
+  const body = bodyOf(new PosthornError("invalid_endpoint", long, { problems: many }));
+  expect(body.errors).toHaveLength(20);
+  expect(JSON.stringify(body).length).toBeLessThan(30_000);
+  const atLimit = [{ pointer: `/${"x".repeat(499)}`, message: "x".repeat(500) }];
+  expect(bodyOf(new HttpError("invalid_body", "x".repeat(4_000), { places: atLimit }))).toMatchObject({
+    detail: "x".repeat(4_000),
+    errors: atLimit,
+  });
+});

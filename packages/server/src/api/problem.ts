@@ -59,14 +59,14 @@ export function problemOf(error: unknown): Problem {
 function detailOf({ code, message }: PosthornError): string {
   if (code === "tenant_not_found")
     return `${message.replace(/ Make it first\.$/, "")} Make it with PUT /api/v1/tenants/{tenant}.`;
-  return apiText(message.replace("; the error's cause says what is wrong", ""));
+  return apiText(shortened(message, MAX_DETAIL_LENGTH).replace("; the error's cause says what is wrong", ""));
 }
 
 function placesOf({ code, message, problems }: PosthornError): ProblemPlace[] {
   if (code === "payload_too_large" && problems.length === 0) return [{ pointer: "/data", message }];
-  return problems.map((problem) => {
-    const pointer = apiPointer(problem.pointer);
-    const said = apiText(problem.message);
+  return problems.slice(0, MAX_PROBLEMS).map((problem) => {
+    const pointer = apiPointer(shortened(problem.pointer, MAX_PLACE_LENGTH));
+    const said = apiText(shortened(problem.message, MAX_PLACE_LENGTH));
     if (code === "invalid_query") return { parameter: pointer.slice(1), message: said };
     // An event of an array that is refused as a whole is refused for the size of its data.
     return { pointer: pointer.replace(/^\/\d+$/, "$&/data"), message: said };
@@ -85,10 +85,10 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
     type: `urn:posthorn:error:${problem.code}`,
     title: problem.title,
     status: problem.status,
-    detail: problem.detail,
+    detail: shortened(problem.detail, MAX_DETAIL_LENGTH),
     instance,
     code: problem.code,
-    ...(problem.places.length > 0 && { errors: problem.places.slice(0, MAX_PROBLEMS) }),
+    ...(problem.places.length > 0 && { errors: problem.places.slice(0, MAX_PROBLEMS).map(shortPlace) }),
     ...problem.extensions,
     request_id: requestId,
   };
@@ -97,7 +97,23 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
     contentType: "application/problem+json",
     body: JSON.stringify(body),
     headers: Object.entries(problem.headers).flat(),
+    ...(problem.code === "body_too_large" && { isLast: true }),
   };
+}
+
+/** What is wrong is said with the caller's own names in it, and those may be as long as the body. */
+const MAX_DETAIL_LENGTH = 4_000;
+const MAX_PLACE_LENGTH = 500;
+
+function shortPlace(place: ProblemPlace): ProblemPlace {
+  const message = shortened(place.message, MAX_PLACE_LENGTH);
+  return "pointer" in place
+    ? { pointer: shortened(place.pointer, MAX_PLACE_LENGTH), message }
+    : { parameter: shortened(place.parameter, MAX_PLACE_LENGTH), message };
+}
+
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 /** By shape, since an application may hold another copy of the library than we do. */

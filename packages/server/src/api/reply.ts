@@ -8,6 +8,8 @@ export interface Reply {
   readonly body?: string | Buffer;
   /** Name, value, name, value, … */
   readonly headers?: readonly string[];
+  /** The connection ends with it: nobody wants the rest of the request. */
+  readonly isLast?: boolean;
 }
 
 export function json(status: number, body: unknown): Reply {
@@ -43,9 +45,11 @@ export function sendReply(
   } else if (status !== 204 && status !== 304) {
     headers.push("Content-Length", "0");
   }
+  if (reply.isLast) headers.push("Connection", "close");
   if (reply.headers) headers.push(...reply.headers);
   response.writeHead(status, headers as unknown as import("node:http").OutgoingHttpHeader[]);
   if (isLarge) writeParts(response, body as Buffer);
+  else if (reply.isLast) endAfterRest(response, body ?? "");
   else response.end(body);
   // nearly always the system has taken it all by now
   if (!response.writableFinished) cutOffWhenUnread(response, timeoutMs);
@@ -63,6 +67,17 @@ function writeParts(response: ServerResponse, body: Buffer): void {
   };
   response.on("drain", write);
   write();
+}
+
+/** Closing while the client still sends would reset the connection, and the answer could be lost with it. */
+const REST_MS = 1_000;
+
+/** The client has the whole answer at once; what it still sends is thrown away for a while, then it is cut off. */
+function endAfterRest(response: ServerResponse, body: string | Buffer): void {
+  response.write(body);
+  const timer = setTimeout(() => response.end(), REST_MS);
+  response.once("close", () => clearTimeout(timer));
+  response.req.once("end", () => response.end()).resume();
 }
 
 /** An answer that waits behind another one on its connection has its time when its turn comes. */

@@ -177,3 +177,26 @@ test.each([
   expect([code, err.split("\n").length]).toEqual([2, 2]);
   expect(asked).toEqual([]);
 });
+
+test("what a server says is on one line each, whatever is in it", async () => {
+  const { posthorn } = await serverThat((_url, response) => {
+    const detail = "No.\nDone: 1 tenant deleted.";
+    const errors = [{ pointer: "/name\n/fake", message: "Wrong.\r\n  /other: fine" }];
+    const body = {
+      type: "about:blank",
+      title: "x",
+      status: 422,
+      detail,
+      instance: "/",
+      code: "invalid_body",
+      errors,
+    };
+    response.writeHead(422, { "content-type": "application/problem+json" });
+    response.end(JSON.stringify({ ...body, request_id: "r" }));
+  });
+  const { err } = await posthorn(["tenants", "list"]);
+  expect(err.trimEnd().split("\n")).toEqual([
+    "No.\ufffdDone: 1 tenant deleted.",
+    "  /name\ufffd/fake: Wrong.\ufffd\ufffd  /other: fine",
+  ]);
+});

@@ -8,6 +8,7 @@ import { ListenError } from "../server.ts";
 import { EncryptionKeyError } from "./encryption-keys.ts";
 import { StartError } from "./installation.ts";
 import { KeyFileError } from "./key-file.ts";
+import { clean } from "./terminal/text.ts";
 
 /** The reference of the command lists them. */
 export const EXIT_CODES = {
@@ -77,10 +78,11 @@ export function failureJson({ code, message, problem }: Described): object {
   return { error: { code, message, ...problem } };
 }
 
-/** For a person: the sentence, and below it the places that are wrong. */
+/** For a person: the sentence, and below it the places that are wrong. What a server says is a line each, whatever is in it. */
 export function failureText({ message, problem }: Described): string {
-  const places = (problem?.errors ?? []).map(
-    ({ pointer, parameter, message }) => `  ${pointer || parameter || "/"}: ${message}`,
+  if (problem === undefined) return message;
+  const places = (problem.errors ?? []).map(
+    ({ pointer, parameter, message }) => `  ${clean(`${pointer || parameter || "/"}: ${message}`)}`,
   );
-  return [message, ...places].join("\n");
+  return [clean(message), ...places].join("\n");
 }

@@ -95,7 +95,7 @@ function readBytes(request: IncomingMessage, maxBytes: number, onLarge: () => vo
     };
     const onCut = (): void =>
       settle(() => reject(new HttpError("body_incomplete", "The body ended too early.")));
-    // What still comes is thrown away by Node once the answer is sent.
+    // What still comes is thrown away once the answer is sent.
     const settle = (finish: () => void): void => {
       request.off("data", onData).off("end", onEnd).off("close", onCut);
       finish();
