@@ -1,5 +1,11 @@
 // What is published comes in here: shaped by the types of the code, checked as an event, and held against the catalogue.
-import { type Catalogue, type EventProblem, type Problems, refusal, storedCatalogue } from "./catalogue/catalogue.ts";
+import {
+  type Catalogue,
+  type EventProblem,
+  type Problems,
+  refusal,
+  storedCatalogue,
+} from "./catalogue/catalogue.ts";
 import { CheckBudget } from "./catalogue/check-run.ts";
 import type { DeclaredTypes } from "./catalogue/declared-types.ts";
 import { PosthornError } from "./errors.ts";

@@ -232,7 +232,8 @@ export class Catalogue {
     const versions = this.#types.get(event.type);
     const known = versions?.get(event.apiVersion);
     if (known === undefined || known.isDeleted) return this.#unknown(event, false);
-    const problem = this.#checkOf(known)?.(value === undefined ? parsed(event.payload) : value, budget) ?? null;
+    const problem =
+      this.#checkOf(known)?.(value === undefined ? parsed(event.payload) : value, budget) ?? null;
     if (problem === null) return null;
     const pointer = `/data${problem.pointer}`;
     return {

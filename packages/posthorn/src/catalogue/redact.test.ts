@@ -31,12 +31,27 @@ test.each<[what: string, json: string, paths: string[], shown: string]>([
   ["an empty name", '{"":1}', ["/"], '{"":"[redacted]"}'],
   ["nothing where the path leads nowhere", '{"a":{"b":1}}', ["/a/c", "/x"], '{"a":{"b":1}}'],
   ["a text where an object was expected", '{"card":"4111"}', ["/card/number"], '{"card":"[redacted]"}'],
-  ["a text where a list was expected", '{"a":"s","b":5}', ["/a/0", "/b/*"], '{"a":"[redacted]","b":"[redacted]"}'],
+  [
+    "a text where a list was expected",
+    '{"a":"s","b":5}',
+    ["/a/0", "/b/*"],
+    '{"a":"[redacted]","b":"[redacted]"}',
+  ],
   ["data that is a text itself", '"4111"', ["/card/number"], '"[redacted]"'],
   ["null in the way not at all", '{"card":null}', ["/card/number"], '{"card":null}'],
-  ["lists within lists", '{"l":[[{"i":1}],{"i":2}]}', ["/l/*/i"], '{"l":[[{"i":"[redacted]"}],{"i":"[redacted]"}]}'],
+  [
+    "lists within lists",
+    '{"l":[[{"i":1}],{"i":2}]}',
+    ["/l/*/i"],
+    '{"l":[[{"i":"[redacted]"}],{"i":"[redacted]"}]}',
+  ],
   ["several where one was expected", '{"c":[{"n":1,"m":2}]}', ["/c/n"], '{"c":[{"n":"[redacted]","m":2}]}'],
-  ["items for what a list has besides them", '{"list":[1,{"a":2}]}', ["/list/length"], '{"list":["[redacted]",{"a":2}]}'],
+  [
+    "items for what a list has besides them",
+    '{"list":[1,{"a":2}]}',
+    ["/list/length"],
+    '{"list":["[redacted]",{"a":2}]}',
+  ],
   ["one item of each list", '[["s","t"]]', ["/*/1"], '[["s","[redacted]"]]'],
   ["within what is masked already", '{"a":{"b":1}}', ["/a", "/a/b"], '{"a":"[redacted]"}'],
 ])("masks %s", (_what, json, paths, shown) => {
@@ -79,11 +94,15 @@ function reached(value: unknown, [part, ...rest]: readonly string[]): unknown[] 
 
 test("whatever the data looks like, a path leads to nothing but what is masked, and to null", () => {
   fc.assert(
-    fc.property(anyValue, fc.array(fc.oneof(name, fc.constant("*")), { minLength: 1, maxLength: 4 }), (value, parts) => {
-      const shown = redactPayload(Buffer.from(JSON.stringify(value)), [`/${parts.join("/")}`]);
-      const visible = reached(JSON.parse(String(shown)), parts).filter((found) => found !== null);
-      expect(visible.every((found) => found === REDACTED)).toBe(true);
-    }),
+    fc.property(
+      anyValue,
+      fc.array(fc.oneof(name, fc.constant("*")), { minLength: 1, maxLength: 4 }),
+      (value, parts) => {
+        const shown = redactPayload(Buffer.from(JSON.stringify(value)), [`/${parts.join("/")}`]);
+        const visible = reached(JSON.parse(String(shown)), parts).filter((found) => found !== null);
+        expect(visible.every((found) => found === REDACTED)).toBe(true);
+      },
+    ),
     { numRuns: 500 },
   );
 });

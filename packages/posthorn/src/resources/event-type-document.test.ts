@@ -11,7 +11,10 @@ const documentOf = (webhooks: object, components: object = {}) => ({
 });
 const webhooksOf = (count: number, schemaOf: (nth: number) => object) =>
   Object.fromEntries(
-    Array.from({ length: count }, (_, nth) => [`order.n${nth}`, { post: { requestBody: body(schemaOf(nth)) } }]),
+    Array.from({ length: count }, (_, nth) => [
+      `order.n${nth}`,
+      { post: { requestBody: body(schemaOf(nth)) } },
+    ]),
   );
 const manyProperties = Object.fromEntries(
   Array.from({ length: 1_500 }, (_, nth) => [`p${nth}`, { type: "string" }]),
@@ -31,7 +34,9 @@ test("two webhooks of one type and version are a problem of the second", async (
 test("a body, an example and a webhook may stand elsewhere in the document, described where they are used", async () => {
   const components = {
     requestBodies: { Paid: { $ref: "#/components/requestBodies/Order" }, Order: body({ type: "object" }) },
-    pathItems: { Paid: { post: { requestBody: { $ref: "#/components/requestBodies/Paid", description: "d" } } } },
+    pathItems: {
+      Paid: { post: { requestBody: { $ref: "#/components/requestBodies/Paid", description: "d" } } },
+    },
   };
   const webhooks = { "order.paid": { $ref: "#/components/pathItems/Paid", summary: "s" } };
   const types = await readDocument(documentOf(webhooks, components));
