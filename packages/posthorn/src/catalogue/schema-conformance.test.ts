@@ -38,7 +38,8 @@ const { schema: anySchema } = fc.letrec<{ schema: unknown; object: JsonSchema }>
     maxItems: count,
     minItems: count,
     uniqueItems: fc.boolean(),
-    contains: one,
+    // not `false`: beside prefixItems Ajv takes a list of one item for it
+    contains: tie("object"),
     minContains: count,
     prefixItems: list,
     items: one,
