@@ -12,7 +12,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const installedLock = join(root, "node_modules/.package-lock.json"); // written by npm when it has finished
 const stamp = join(root, "node_modules/.installed-lock");
 const claim = join(root, ".installing");
-const isToRun = process.argv.indexOf("--to-run") !== -1;
+// who has all of it keeps all of it
+const isToRun = process.argv.indexOf("--to-run") !== -1 && (stampNow() === "" || isForRunning(stampNow()));
 const claimRenewedEveryMs = 2000;
 const claimDeadAfterMs = 10000;
 
@@ -51,6 +52,10 @@ function stampNow() {
 
 function stampToRun() {
   return `${lockHash()} to run`;
+}
+
+function isForRunning(stamped) {
+  return / to run$/.test(stamped);
 }
 
 function lockHash() {

@@ -108,7 +108,7 @@ test("a list of costly events lets others have their turn, and ends when the bud
   expect(last).toBeLessThan(100);
   expect(problems[last]).toMatchObject({ pointer: "/data", code: "event_too_complex" });
   expect(problems.slice(0, -1).every((problem) => problem === null)).toBe(true);
-});
+}, 30_000);
 
 test("what is refused is parsed and checked once, as what is taken", async () => {
   const readsOf = async (schema: string) => {

@@ -179,4 +179,4 @@ test("any recursive schema and any nested value stay within the steps, the time 
     { numRuns: 200, endOnFailure: true },
   );
   expect(tried).toBeGreaterThan(50);
-});
+}, 30_000);

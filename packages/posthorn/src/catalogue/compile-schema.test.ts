@@ -66,6 +66,22 @@ describe("a schema is refused, with the place,", () => {
   ])("%s", (_what, schema, pointer) => {
     expect(refusedAt(schema)).toBe(pointer);
   });
+
+  test("and in words that keep their spelling in every API: keywords are quoted", () => {
+    const schema = {
+      uniqueItems: 1,
+      patternProperties: 1,
+      dependencies: {},
+      $dynamicRef: "#x",
+      maxItems: -1,
+    };
+    const compiled = compileSchema(schema);
+    const messages = compiled.ok
+      ? []
+      : compiled.problems.map(({ message }) => message.replaceAll(/"[^"]*"/g, ""));
+    expect(messages).toHaveLength(5);
+    for (const message of messages) expect(message).not.toMatch(/[a-z][A-Z]/);
+  });
 });
 
 describe("a schema may be", () => {

@@ -13,10 +13,11 @@ export interface ImportedEntry extends CatalogueEntry {
   readonly pointer: string;
 }
 
-export function readOpenApi(document: unknown, problems: InputProblem[]): ImportedEntry[] {
+/** One after another, so that whoever asks for them may pause: each may bring a large component along. */
+export function* readOpenApi(document: unknown, problems: InputProblem[]): Generator<ImportedEntry> {
   if (!isObject(document) || typeof document.openapi !== "string" || !document.openapi.startsWith("3.1.")) {
     problems.push({ pointer: "/openapi", message: "The document must be OpenAPI 3.1, which has webhooks." });
-    return [];
+    return;
   }
   const { webhooks } = document;
   if (!isObject(webhooks) || Object.keys(webhooks).length === 0) {
@@ -24,27 +25,31 @@ export function readOpenApi(document: unknown, problems: InputProblem[]): Import
       pointer: "/webhooks",
       message: "The document has no webhooks, so there is nothing to import.",
     });
-    return [];
+    return;
   }
-  return Object.entries(webhooks).flatMap(([key, item]) => {
+  for (const [key, item] of Object.entries(webhooks)) {
     const pointer = `/webhooks/${escaped(key)}`;
     const entry = readWebhook(document, key, item, pointer);
-    if (typeof entry !== "string") return [entry];
-    problems.push({ pointer, message: entry });
-    return [];
-  });
+    if (typeof entry !== "string") yield entry;
+    else problems.push({ pointer, message: entry });
+  }
 }
 
 /** The entry, or why there is none. */
 function readWebhook(document: Json, key: string, item: unknown, pointer: string): ImportedEntry | string {
-  const post = isObject(item) ? (item.post ?? item.put) : undefined;
+  const operations = referred(document, item);
+  const post = isObject(operations) ? (operations.post ?? operations.put) : undefined;
   if (!isObject(post)) return "A webhook needs an operation post.";
   const {
     type = key,
     api_version = "1",
     redact = [],
   } = isObject(post["x-posthorn"]) ? post["x-posthorn"] : {};
-  const media = mediaOf(document, post);
+  const body = referred(document, post.requestBody);
+  if (post.requestBody !== undefined && !isObject(body)) {
+    return `Its "requestBody" is no object, or refers to what is not in the document: ${shownReference(post.requestBody)}.`;
+  }
+  const media = mediaOf(document, body);
   const schema = media.schema === undefined ? null : closed(document, media.schema);
   if (typeof schema === "string") return schema;
   return {
@@ -60,8 +65,7 @@ function readWebhook(document: Json, key: string, item: unknown, pointer: string
 }
 
 /** The data's schema and example. */
-function mediaOf(document: Json, { requestBody }: Json): { schema?: unknown; example?: unknown } {
-  const body = resolved(document, requestBody).value;
+function mediaOf(document: Json, body: unknown): { schema?: unknown; example?: unknown } {
   const content = isObject(body) && isObject(body.content) ? body.content : {};
   const name = Object.keys(content).find((type) => /^application\/([\w.+-]+\+)?json\b/.test(type)) ?? "";
   const media = content[name];
@@ -88,8 +92,19 @@ function isEnvelope(schema: unknown): schema is Json {
 
 function firstExample(document: Json, examples: unknown): unknown {
   const [first] = isObject(examples) ? Object.values(examples) : [];
-  const { value } = resolved(document, first);
-  return isObject(value) ? value.value : undefined;
+  const example = referred(document, first);
+  return isObject(example) ? example.value : undefined;
+}
+
+/** What is no schema may have a summary and a description beside its `$ref`, which say nothing here. */
+function referred(document: Json, value: unknown): unknown {
+  const isReference = isObject(value) && typeof value.$ref === "string";
+  const target = isReference ? resolved(document, { $ref: value.$ref }).value : value;
+  return isObject(target) && target.$ref !== undefined ? undefined : target;
+}
+
+function shownReference(value: unknown): string {
+  return `"${String(isObject(value) ? value.$ref : value).slice(0, 200)}"`;
 }
 
 /** Follows references, a few of them at most: some go in a circle. */
@@ -99,7 +114,7 @@ function resolved(document: Json, value: unknown): { readonly value: unknown; re
   for (let step = 0; step < 10; step += 1) {
     if (!isObject(current) || typeof current.$ref !== "string" || Object.keys(current).length > 1) break;
     at = current.$ref;
-    current = schemaAt(document, at.slice(1));
+    current = at.startsWith("#/") ? schemaAt(document, at.slice(1)) : undefined;
   }
   return { value: current, at };
 }

@@ -1,5 +1,5 @@
 // What an event type may be, read from what a caller passes: every place that is wrong is named.
-import { compileSchema, type JsonSchema } from "../catalogue/compile-schema.ts";
+import { type Compiled, compileSchema, type JsonSchema } from "../catalogue/compile-schema.ts";
 import { jsonText, MAX_JSON_DEPTH } from "../catalogue/json-text.ts";
 import { MAX_REDACT_PATHS, redactPathProblem } from "../catalogue/redact.ts";
 import { findUnknown } from "../did-you-mean.ts";
@@ -26,8 +26,15 @@ const FIELDS = ["apiVersion", "description", "schema", "example", "redact", "dep
 /** `/event-types/import` and `/export` are something else. */
 const RESERVED = ["import", "export"];
 
+/** Compiles the text of a schema. */
+export type CompileText = (schema: string) => Compiled;
+
 /** Throws when it cannot be saved; problems point at each place. */
-export function readEventType(name: string, input: EventTypeInput): NewEventType {
+export function readEventType(
+  name: string,
+  input: EventTypeInput,
+  compile: CompileText = (schema) => compileSchema(JSON.parse(schema)),
+): NewEventType {
   const problems: InputProblem[] = [];
   const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
   if (typeof input !== "object" || input === null) {
@@ -58,7 +65,7 @@ export function readEventType(name: string, input: EventTypeInput): NewEventType
   const exampleText = textOf(example ?? null, "/example", refuse);
   if (exampleText !== null && Buffer.byteLength(exampleText) > MAX_EXAMPLE_BYTES) {
     refuse("/example", `The example has more than ${MAX_EXAMPLE_BYTES} bytes.`);
-  } else if (schemaText !== null) checkSchema(JSON.parse(schemaText), exampleText, refuse);
+  } else if (schemaText !== null) checkSchema(compile(schemaText), exampleText, refuse);
   const [first] = problems;
   if (first !== undefined) throw new PosthornError("invalid_event_type", first.message, { problems });
   return {
@@ -99,8 +106,7 @@ function checkRedact(redact: unknown, refuse: Refuse): void {
   }
 }
 
-function checkSchema(schema: unknown, example: string | null, refuse: Refuse): void {
-  const compiled = compileSchema(schema);
+function checkSchema(compiled: Compiled, example: string | null, refuse: Refuse): void {
   if (!compiled.ok) {
     for (const { pointer, message } of compiled.problems) refuse(`/schema${pointer}`, message);
     return;

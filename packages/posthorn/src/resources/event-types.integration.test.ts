@@ -104,7 +104,7 @@ test("an import in which one is wrong changes nothing", async () => {
   };
   await expect(eventTypes.import(document)).rejects.toMatchObject({
     code: "invalid_event_type",
-    problems: [{ pointer: "/webhooks/second" }, { pointer: "/webhooks/webhook.mine" }],
+    problems: [{ pointer: "/webhooks/webhook.mine" }, { pointer: "/webhooks/second" }],
   });
   await expect(eventTypes.get(name)).rejects.toMatchObject({ code: "event_type_not_found" });
 });
@@ -142,6 +142,12 @@ test("the catalogue holds as many types as its limit, and not one more", async (
   await eventTypes.put(last, { description: "changed" });
   const before = await version();
   await expect(eventTypes.put(newName(), {})).rejects.toMatchObject({ code: "event_type_limit_reached" });
+  const document = { openapi: "3.1.0", webhooks: { [newName()]: { post: {} } } };
+  for (const dryRun of [true, false]) {
+    await expect(eventTypes.import(document, { dryRun })).rejects.toMatchObject({
+      code: "event_type_limit_reached",
+    });
+  }
   expect(await version()).toBe(before);
   await eventTypes.delete(last);
   await eventTypes.put(newName(), {});

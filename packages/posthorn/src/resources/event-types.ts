@@ -4,10 +4,8 @@ import { compileSchema } from "../catalogue/compile-schema.ts";
 import { type DeclaredTypes, jsonSchemaOf } from "../catalogue/declared-types.ts";
 import { type CatalogueEntry, keyOf } from "../catalogue/entry.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportCatalogue } from "../catalogue/export-documents.ts";
-import { readOpenApi } from "../catalogue/import-open-api.ts";
-import { jsonText, MAX_JSON_DEPTH } from "../catalogue/json-text.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
-import { type InputProblem, PosthornError } from "../errors.ts";
+import { PosthornError } from "../errors.ts";
 import { apiVersionSyntax } from "../event/limits.ts";
 import type { Database } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
@@ -19,6 +17,7 @@ import {
   raiseCatalogueVersion,
   saveEventType,
 } from "../storage/queries/event-types/write.ts";
+import { readDocument } from "./event-type-document.ts";
 import { type EventTypeInput, isTypeName, readEventType } from "./event-type-input.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
@@ -109,7 +108,7 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
 
   async function importAll(document: unknown, options: { readonly dryRun?: boolean | undefined } = {}) {
     refuseUnknown("import has no option", options, ["dryRun"]);
-    const types = readDocument(document);
+    const types = await readDocument(document);
     const before = new Map((await allEventTypes(db)).map((row) => [keyOf(row), row]));
     const imported = types.map((type): ImportedType => {
       const { name, apiVersion } = type;
@@ -120,6 +119,8 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
         change: known === undefined ? "created" : isSame(known, type) ? "unchanged" : "updated",
       };
     });
+    const created = imported.filter(({ change }) => change === "created").length;
+    if (before.size + created > MAX_EVENT_TYPES) throw limitReached();
     if (options.dryRun !== true) await saveAll(db, catalogue, types);
     return imported;
   }
@@ -135,29 +136,6 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
 
 function cursorOf({ name, apiVersion }: EventTypeRow): string {
   return `${name} ${apiVersion}`;
-}
-
-function readDocument(document: unknown): NewEventType[] {
-  const problems: InputProblem[] = [];
-  const text = jsonText(document);
-  if (text === null) {
-    const message = `The document has no JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`;
-    throw new PosthornError("invalid_event_type", message, { problems: [{ pointer: "", message }] });
-  }
-  const types = readOpenApi(JSON.parse(text), problems).flatMap(({ pointer, name, ...entry }) => {
-    try {
-      return [readEventType(name, entry)];
-    } catch (error) {
-      if (!(error instanceof PosthornError)) throw error;
-      problems.push(...error.problems.map((problem) => ({ ...problem, pointer })));
-      return [];
-    }
-  });
-  const [first] = problems;
-  if (first === undefined) return types;
-  throw new PosthornError("invalid_event_type", `${first.pointer}: ${first.message} Nothing was imported.`, {
-    problems,
-  });
 }
 
 /** Except for its times. */
@@ -184,8 +162,7 @@ export async function saveAll(
     }
     if (!hasChanged) return rows;
     if (before + types.length > MAX_EVENT_TYPES && (await lockCatalogue(tx)) > MAX_EVENT_TYPES) {
-      const message = `The catalogue holds at most ${MAX_EVENT_TYPES} types, versions counted. Delete some first.`;
-      throw new PosthornError("event_type_limit_reached", message);
+      throw limitReached();
     }
     await raiseCatalogueVersion(tx);
     return rows;
@@ -227,6 +204,11 @@ export function toEventType(row: EventTypeRow): EventType {
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),
   };
+}
+
+function limitReached(): PosthornError {
+  const message = `The catalogue holds at most ${MAX_EVENT_TYPES} types, versions counted. Delete some first.`;
+  return new PosthornError("event_type_limit_reached", message);
 }
 
 function notFound(name: unknown, apiVersion: string | undefined): PosthornError {
