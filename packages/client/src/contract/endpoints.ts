@@ -153,6 +153,7 @@ const imported = z
       z.object({
         action: z.enum(["created", "updated", "unchanged"]),
         id: endpointId.nullable().describe("Null for one that a dry run would make."),
+        url: z.string(),
         secret: z.string().nullable().describe("Of a new one, shown this once."),
       }),
     ),

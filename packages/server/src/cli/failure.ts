@@ -77,10 +77,17 @@ export function failureJson({ code, message, problem }: Described): object {
   return { error: { code, message, ...problem } };
 }
 
-/** For a person: the sentence, and below it the places that are wrong. */
+/** For a person: the sentence, and below it the places that are wrong; a single one that it tells already is not told twice. */
 export function failureText({ message, problem }: Described): string {
-  const places = (problem?.errors ?? []).map(
-    ({ pointer, parameter, message }) => `  ${pointer || parameter || "/"}: ${message}`,
-  );
-  return [message, ...places].join("\n");
+  const errors = problem?.errors ?? [];
+  const [only] = errors;
+  if (errors.length === 1 && only !== undefined && message.includes(only.message)) {
+    const place = placeOf(only);
+    return message.includes(place.replace(/^.*\/(?=.)/, "")) ? message : `${place}: ${message}`;
+  }
+  return [message, ...errors.map((error) => `  ${placeOf(error)}: ${error.message}`)].join("\n");
+}
+
+function placeOf({ pointer, parameter }: NonNullable<Problem["errors"]>[number]): string {
+  return pointer || parameter || "/";
 }

@@ -94,7 +94,10 @@ test("tail shows a delivery that something holds, with what holds it", async () 
   const server = await stoppable();
   const { hooks } = server;
   await hooks.tenants.upsert("acme", {});
-  const { endpoint } = await hooks.endpoints.create("acme", { url: "https://hooks.example/in", events: ["*"] });
+  const { endpoint } = await hooks.endpoints.create("acme", {
+    url: "https://hooks.example/in",
+    events: ["*"],
+  });
   await hooks.endpoints.disable("acme", endpoint.id);
   const tail = startCommand(["tail", "--tenant", "acme", ...FAST], { env: envOf(server) });
   await tail.said(/Following/);
