@@ -167,7 +167,7 @@ test("endpoints are imported all or none, with a dry run, secrets once and place
     dry_run: true,
     endpoints: [
       { action: "created", id: null, url: expect.any(String), secret: null },
-      { action: "updated", id: there.id, secret: null },
+      { action: "updated", id: there.id, url: expect.any(String), secret: null },
     ],
   });
   expect((await server.call("GET", acme)).json.data).toEqual([{ ...there, secret: undefined }]);
