@@ -320,6 +320,7 @@ const imported = z
             .enum(["created", "updated", "unchanged"])
             .describe("What was done, or with `dry_run` would be."),
           id: endpointId.nullable().describe("Of the endpoint; null for one that a dry run would make."),
+          url: z.string().describe("Where it sends to, as it was given."),
           secret: z.string().nullable().describe("Of a new one, shown this once; null otherwise."),
         }),
       )

@@ -1,6 +1,6 @@
 // Keys of programs. A key of one tenant acts for that tenant alone.
 import { z } from "zod";
-import { operation, type Permission, SCOPES } from "./operation.ts";
+import { operation, type Permission, ROLE_SCOPES, type Role, SCOPES } from "./operation.ts";
 import { createdAt, keyId, listQuery, page, tenantFilter, tenantId, time, userId } from "./parts.ts";
 
 export const key = z
@@ -9,6 +9,12 @@ export const key = z
     name: z.string().describe("What the key is for, in words of your own."),
     tenant: tenantId.nullable().describe("Null: it is of the whole installation."),
     user: userId.nullable().describe("Whose token it is; null for a key."),
+    role: z
+      .enum(Object.keys(ROLE_SCOPES) as [Role, ...Role[]])
+      .nullable()
+      .describe(
+        "Of a token: what its member is now; null for a key, and when there is no such member any more.",
+      ),
     scopes: z.array(z.enum(SCOPES)).describe("Of a token none: the member's role says."),
     rate_limit: z.int().nullable().describe("Requests per second; null: as the deployment is set."),
     created_at: createdAt,

@@ -25,8 +25,13 @@ test("items without an id are made, each with a secret of its own that is shown 
   const { dryRun, endpoints: made } = await endpoints.import(tenant, input);
   expect(dryRun).toBe(false);
   expect(made).toEqual([
-    { action: "created", id: expect.stringMatching(/^ep_/), secret: expect.stringMatching(/^whsec_/) },
-    { action: "created", id: expect.stringMatching(/^ep_/), secret: own },
+    {
+      action: "created",
+      id: expect.stringMatching(/^ep_/),
+      url: expect.any(String),
+      secret: expect.stringMatching(/^whsec_/),
+    },
+    { action: "created", id: expect.stringMatching(/^ep_/), url: expect.any(String), secret: own },
   ]);
   for (const { id, secret } of made) {
     const uuid = String(id).slice(3);
@@ -89,8 +94,8 @@ test("items with an id change that endpoint, and say when there is nothing to ch
     ],
   });
   expect(done).toEqual([
-    { action: "unchanged", id: a.id, secret: null },
-    { action: "updated", id: b.id, secret: null },
+    { action: "unchanged", id: a.id, url: hook.url, secret: null },
+    { action: "updated", id: b.id, url: hook.url, secret: null },
   ]);
   expect((await endpoints.get(tenant, a.id)).updatedAt).toEqual(a.updatedAt);
   expect(await endpoints.get(tenant, b.id)).toMatchObject({ description: "c", url: hook.url });
@@ -106,8 +111,8 @@ test("a dry run says the same and writes nothing", async () => {
   const { dryRun, endpoints: told } = await endpoints.import(tenant, { endpoints: items, dryRun: true });
   expect(dryRun).toBe(true);
   expect(told).toEqual([
-    { action: "created", id: null, secret: null },
-    { action: "updated", id: endpoint.id, secret: null },
+    { action: "created", id: null, url: expect.any(String), secret: null },
+    { action: "updated", id: endpoint.id, url: expect.any(String), secret: null },
   ]);
   expect(await endpoints.list(tenant)).toMatchObject({ data: [{ ...endpoint }] });
   expect(await world.routingVersion(tenant)).toBe(version);

@@ -42,6 +42,8 @@ export interface ImportedEndpoint {
   readonly action: "created" | "updated" | "unchanged";
   /** Null for one that a dry run would make. */
   readonly id: string | null;
+  /** As it is from then on. */
+  readonly url: string;
   /** Of a new one, shown here and never again. */
   readonly secret: string | null;
 }
@@ -133,7 +135,7 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
   async function writeOne(tx: Queryable, tenant: string, item: Planned): Promise<ImportedEndpoint> {
     if (item.action === "created") {
       const { id } = await writer.insert(tx, tenant, item.made);
-      return { action: item.action, id: formatId("ep", id), secret: item.made.secret };
+      return { ...foretold(item), id: formatId("ep", id), secret: item.made.secret };
     }
     if (item.action === "updated") await writer.update(tx, item.current, item.settings);
     return foretold(item);
@@ -141,8 +143,10 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
 }
 
 function foretold(item: Planned): ImportedEndpoint {
-  const id = item.action === "created" ? null : formatId("ep", item.current.id);
-  return { action: item.action, id, secret: null };
+  const { action } = item;
+  if (action === "created") return { action, id: null, url: item.made.settings.url, secret: null };
+  const { url } = action === "updated" ? item.settings : item.current;
+  return { action, id: formatId("ep", item.current.id), url, secret: null };
 }
 
 function isPatch(item: ImportItem): item is EndpointPatch & { readonly id: string } {

@@ -1,4 +1,5 @@
 // Keys of programs and tokens of members. The text is shown once, when it is made; only its digest is kept.
+
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import type { Database, Queryable } from "../storage/database.ts";
@@ -13,6 +14,7 @@ import {
   markUsed,
   type NewKey,
 } from "../storage/queries/api-keys/write.ts";
+import type { MemberRole } from "../storage/queries/members/member-row.ts";
 import { lockTenant } from "../storage/queries/tenants/lock.ts";
 import { type KeyKind, mintKey } from "./key-text.ts";
 import { memberNotFound } from "./members.ts";
@@ -37,6 +39,8 @@ export interface Key {
   readonly tenant: string | null;
   /** Whose token it is; null for a key. */
   readonly user: string | null;
+  /** Of a token: what its member is now. */
+  readonly role: MemberRole | null;
   /** Of a token: none, the member's role says. */
   readonly scopes: readonly string[];
   /** Requests per second for each process; null: as the deployment is set. */
@@ -215,6 +219,7 @@ function toKey(row: KeyRow): Key {
     name: row.name,
     tenant: row.tenant,
     user: row.userId,
+    role: row.role,
     scopes: row.scopes,
     rateLimit: row.rateLimit,
     createdAt: new Date(row.createdMs),

@@ -166,8 +166,8 @@ test("endpoints are imported all or none, with a dry run, secrets once and place
   expect(dry.json).toEqual({
     dry_run: true,
     endpoints: [
-      { action: "created", id: null, secret: null },
-      { action: "updated", id: there.id, secret: null },
+      { action: "created", id: null, url: expect.any(String), secret: null },
+      { action: "updated", id: there.id, url: expect.any(String), secret: null },
     ],
   });
   expect((await server.call("GET", acme)).json.data).toEqual([{ ...there, secret: undefined }]);

@@ -40,6 +40,8 @@ describe("publish", () => {
     await posthorn(["endpoints", "update", id, "--tenant", "unheard", "--events", "invoice.*"]);
     const unwanted = await publish();
     expect(unwanted.err).toMatch(/^None of the endpoints of unheard got it:\nnot sent to ep_\S+: .+\n$/);
+    const [, event = ""] = /(evt_[^\s.]+)/.exec(unwanted.out) ?? [];
+    expect((await posthorn(["events", "get", event])).out).toMatch(/\nnot sent to ep_\S+: .+\n$/);
     expect(await publish("--json")).toMatchObject({ code: 0, err: "", json: { deliveries: 0 } });
     const { key } = (await posthorn(["keys", "create", "ci", "--scopes", "events:publish", "--json"])).json;
     const blind = await publish("--key", key);
@@ -295,12 +297,23 @@ describe("what goes wrong", () => {
     expect(JSON.parse(json.err)).toEqual({ error: { code: "unreachable", message: words.err.trim() } });
   });
 
+  test("the server, the key and the form of the answer may be named before the command", async () => {
+    const args = ["--url", server().url, "--key", adminKey, "--json"];
+    const env = { POSTHORN_URL: "http://127.0.0.1:1", POSTHORN_API_KEY: "phk_wrong" };
+    expect((await posthorn([...args, "tenants", "list"], { env })).json).toHaveProperty("data");
+    expect((await posthorn([...args, "api", "tenants.list"], { env })).json).toHaveProperty("data");
+    const wrong = ["--url", "http://127.0.0.1:1", "tenants", "list", "--url", server().url];
+    expect((await posthorn(wrong)).code).toBe(0);
+  });
+
   test("what the server refuses is said with its places, and in JSON with its code", async () => {
     const bad = ["endpoints", "create", "ftp://x", "--tenant", "asking2"];
     await posthorn(["tenants", "put", "asking2"]);
     const words = await posthorn(bad);
     expect(words.code).toBe(3);
-    expect(words.err).toMatch(/\n {2}\/url: /);
+    expect(words.err).toMatch(/^The endpoint cannot be created\. \/url: .+\n$/);
+    const twice = await posthorn([...bad, "--data", '{"timeout_ms":-1}']);
+    expect(twice.err).toMatch(/\n {2}\/url: .+\n {2}\/timeout_ms: /);
     expect(JSON.parse((await posthorn([...bad, "--json"])).err).error.code).toBe("invalid_endpoint");
   });
 

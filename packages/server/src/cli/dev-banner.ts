@@ -1,6 +1,7 @@
 // The first screen: where things are, what just happened, and a line to paste.
 import type { Config } from "../config.ts";
 import { DEMO_TENANT, type FirstDelivery, SINK_ID } from "./dev-demo.ts";
+import { DEFAULT_URL } from "./remote/connection.ts";
 
 export interface BannerInput {
   readonly url: string;
@@ -34,6 +35,7 @@ export function banner(input: BannerInput): string {
     ...(input.delivered
       ? ["See what arrived (in dev without a key):", "", `  curl ${url}/sink/${SINK_ID}/requests`, ""]
       : []),
+    ...(url === DEFAULT_URL ? [] : ["For the posthorn command:", "", `  export POSTHORN_URL=${url}`, ""]),
     "Ctrl+C stops.",
   ].join("\n");
 }

@@ -78,11 +78,22 @@ export function failureJson({ code, message, problem }: Described): object {
   return { error: { code, message, ...problem } };
 }
 
-/** For a person: the sentence, and below it the places that are wrong. What a server says is a line each, whatever is in it. */
+/**
+ * For a person: the sentence, and below it the places that are wrong; a single one that it tells already is not told twice.
+ * What a server says is a line each, whatever is in it.
+ */
 export function failureText({ message, problem }: Described): string {
   if (problem === undefined) return message;
-  const places = (problem.errors ?? []).map(
-    ({ pointer, parameter, message }) => `  ${clean(`${pointer || parameter || "/"}: ${message}`)}`,
-  );
+  const errors = problem.errors ?? [];
+  const [only] = errors;
+  if (errors.length === 1 && only !== undefined && message.includes(only.message)) {
+    const place = placeOf(only);
+    return clean(message.includes(place.replace(/^.*\/(?=.)/, "")) ? message : `${place}: ${message}`);
+  }
+  const places = errors.map((error) => `  ${clean(`${placeOf(error)}: ${error.message}`)}`);
   return [clean(message), ...places].join("\n");
+}
+
+function placeOf({ pointer, parameter }: NonNullable<Problem["errors"]>[number]): string {
+  return pointer || parameter || "/";
 }

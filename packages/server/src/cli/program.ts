@@ -20,10 +20,13 @@ import { addTail } from "./commands/tail.ts";
 import { addTenants } from "./commands/tenants.ts";
 import { addTrace } from "./commands/trace.ts";
 import { addVerify } from "./commands/verify.ts";
+import { remoteOptions } from "./remote/remote.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 export function createProgram(terminal: Terminal): Command {
-  const program = new Command("posthorn")
+  const program = remoteOptions(new Command("posthorn"))
+    // those before the command are for every command that talks to a server; those behind it are its own
+    .enablePositionalOptions()
     .description("Durable outbound webhooks on your own PostgreSQL")
     .version(VERSION)
     .showHelpAfterError("(add --help for what there is)")

@@ -114,6 +114,13 @@ describe("endpoints", () => {
     expect([foreign.code, JSON.parse(foreign.err).error.errors[0].pointer]).toEqual([3, "/endpoints/0/id"]);
     const tried = await into("to", "--as-new", "--dry-run");
     expect(tried.err).toBe("Nothing was changed: this was a dry run.\n");
+    expect(tried.out).toMatch(/created +https:\/\/[ab]\.example\/in/);
+    expect((await into("to", "--as-new", "--dry-run", "--json")).json.endpoints).toContainEqual({
+      action: "created",
+      id: null,
+      url: "https://a.example/in?token=1",
+      secret: null,
+    });
     const made = await into("to", "--as-new", "--json");
     expect(made.json.endpoints.map(({ action }: { action: string }) => action)).toEqual([
       "created",
@@ -182,6 +189,7 @@ describe("tenants, members and keys", () => {
     expect((await posthorn(["members", "list", ...of])).out).toMatch(/ann +owner/);
     const token = await posthorn(["members", "token", "ann", ...of, "--expires-in", "60", "--json"]);
     expect((await posthorn(["endpoints", "list", ...of, "--key", token.json.key])).code).toBe(0);
+    expect((await posthorn(["keys", "list", ...of])).out).toContain("token of ann, owner");
     expect((await posthorn(["members", "delete", "ann", ...of])).out).toBe("ann is no member any more.\n");
   });
 
@@ -198,13 +206,13 @@ describe("tenants, members and keys", () => {
       "--rate-limit",
       "50",
       "--expires-at",
-      "2099-01-01T00:00:00Z",
+      "2099-01-01",
     ]);
     const key = made.out.trimEnd();
     const [, id = ""] = /^It is shown this once\. Its id is (\S+)\.\n$/.exec(made.err) ?? [];
     expect((await posthorn(["publish", "a.b", "--tenant", "keyed", "--key", key])).code).toBe(0);
     expect((await posthorn(["keys", "list", "--tenant", "keyed"])).out).toMatch(
-      /shop +keyed +events:publish deliveries:read/,
+      /shop +keyed +events:publish deliveries:read +50\/s .*2099-01-01/,
     );
     const refused = await posthorn(["keys", "list", "--key", key]);
     expect(refused).toMatchObject({ code: 3, out: "" });
@@ -212,6 +220,11 @@ describe("tenants, members and keys", () => {
     expect((await posthorn(["keys", "revoke", id, "--json"])).json).toEqual({ id, revoked: true });
     const wrong = await posthorn(["keys", "create", "x", "--scopes", "everything"]);
     expect(wrong).toMatchObject({ code: 2 });
+    const ended = await posthorn(["keys", "create", "x", "--scopes", "admin", "--expires-at", "2020-01-01"]);
+    expect([ended.code, ended.err]).toEqual([
+      2,
+      expect.stringContaining("--expires-at is a day or a time in the future, such as 2027-01-01"),
+    ]);
   });
 });
 

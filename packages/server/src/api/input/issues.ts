@@ -65,6 +65,9 @@ export function sentenceOf(issue: Issue): string {
       return `must be at most ${issue.maximum}`;
     case "invalid_union":
       return `must be ${[...new Set(issue.errors.flatMap(([first]) => (first ? [expectedOf(first)] : [])))].join(" or ")}`;
+    case "invalid_format":
+      if (issue.format === "datetime") return "must be a time with its zone, such as 2027-01-01T00:00:00Z";
+      return issue.message.startsWith("must ") ? issue.message : "is not valid";
     default:
       return issue.message.startsWith("must ") ? issue.message : "is not valid";
   }

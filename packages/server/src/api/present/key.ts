@@ -11,6 +11,7 @@ export function presentKey(key: Given): Sent<Key> {
     name: key.name,
     tenant: key.tenant,
     user: key.user,
+    role: key.role,
     scopes: key.scopes as Key["scopes"],
     rate_limit: key.rateLimit,
     created_at: key.createdAt,

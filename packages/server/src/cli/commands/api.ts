@@ -4,7 +4,14 @@ import type { Command } from "commander";
 import { didYouMean } from "posthorn/internal";
 import { usage } from "../failure.ts";
 import { readData } from "../remote/data.ts";
-import { openRemote, type Remote, type RemoteFlags, refuseNoId, remoteOptions } from "../remote/remote.ts";
+import {
+  flagsOf,
+  openRemote,
+  type Remote,
+  type RemoteFlags,
+  refuseNoId,
+  remoteOptions,
+} from "../remote/remote.ts";
 import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { jsonText } from "../terminal/text.ts";
@@ -22,11 +29,14 @@ export function addApi(program: Command, terminal: Terminal): void {
     .argument("[operation]", "such as endpoints.list")
     .argument("[parameters...]", "of path and query: tenant=acme limit=10")
     .option("--data <json>", "the body: JSON, @file, or -");
-  remoteOptions(command).action(async (name: string | undefined, parameters: string[], flags: ApiFlags) => {
-    // the list stands in the contract: it takes neither a server nor a key
-    if (name === undefined) list(terminal, flags.json ?? false);
-    else await call(openRemote(terminal, flags), name, parameters, flags.data);
-  });
+  remoteOptions(command).action(
+    async (name: string | undefined, parameters: string[], _own: ApiFlags, own: Command) => {
+      const flags = flagsOf<ApiFlags>(own);
+      // the list stands in the contract: it takes neither a server nor a key
+      if (name === undefined) list(terminal, flags.json ?? false);
+      else await call(openRemote(terminal, flags), name, parameters, flags.data);
+    },
+  );
 }
 
 async function call(

@@ -36,6 +36,7 @@ type ImportItem = BodyOf<PosthornContract["endpoints"]["import"]>["endpoints"][n
 const importColumns: readonly Column<Imported>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "WHAT", value: ({ action }) => action },
+  { title: "URL", value: ({ url }) => url, gives: true },
   { title: "SECRET", value: ({ secret }) => secret },
 ];
 

@@ -15,6 +15,7 @@ import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { safeJson, timeText } from "../terminal/text.ts";
 import { deliveryTable } from "../views/delivery.ts";
+import { whyNot } from "../views/nobody.ts";
 
 interface ListFlags extends PageFlags, TimeFlags {
   readonly tenant?: string;
@@ -71,5 +72,6 @@ function inWords(terminal: Terminal, text: string): string {
     safeJson(Buffer.from(readEvent(text).payload).toString("utf8")),
     "",
     deliveries.length === 0 ? "No delivery was made for it." : deliveryTable(terminal, deliveries),
+    ...event.not_matched.map(whyNot),
   ].join("\n");
 }

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { usage } from "../failure.ts";
 import { confirm } from "../remote/confirm.ts";
 import {
+  endOf,
   listOf,
   listOptions,
   type PageFlags,
@@ -23,9 +24,11 @@ const columns: readonly Column<Key>[] = [
   { title: "TENANT", value: ({ tenant }) => tenant ?? "all", gives: true },
   {
     title: "SCOPES",
-    value: ({ scopes, user }) => (user === null ? scopes.join(" ") : `token of ${user}`),
+    value: ({ scopes, user, role }) =>
+      user === null ? scopes.join(" ") : `token of ${user}, ${role ?? "no member"}`,
     gives: true,
   },
+  { title: "RATE", value: ({ rate_limit }) => (rate_limit === null ? null : `${rate_limit}/s`) },
   { title: "LAST USED", value: ({ last_used_at }) => timeText(last_used_at) },
   { title: "EXPIRES", value: ({ expires_at }) => timeText(expires_at) },
 ];
@@ -51,13 +54,14 @@ export function addKeys(program: Command, terminal: Terminal): void {
     .argument("<name>", "what it is for")
     .requiredOption("--scopes <scopes>", `comma between: ${SCOPES.join(", ")}`)
     .option("--tenant <tenant>", "for this tenant alone")
-    .option("--expires-at <time>", "when it ends: 2027-01-01T00:00:00Z")
+    .option("--expires-at <time>", "when it ends: 2027-01-01, or 2027-01-01T09:30:00Z")
     .option("--rate-limit <number>", "requests per second");
   remote<CreateFlags>(create, terminal, async (remote, [name = ""], flags) => {
     const { tenant, expiresAt, rateLimit } = flags;
     const rate = rateLimit === undefined ? undefined : wholeNumber("--rate-limit", rateLimit, 1, 100_000);
     const scopes = scopesOf(flags.scopes);
-    const body = { name, scopes, tenant, expires_at: expiresAt, rate_limit: rate };
+    const end = expiresAt === undefined ? undefined : endOf("--expires-at", expiresAt, remote.now());
+    const body = { name, scopes, tenant, expires_at: end?.toISOString(), rate_limit: rate };
     const made = await remote.client.keys.create({ body });
     show(remote, made, ({ key }) => clean(key));
     remark(remote, `It is shown this once. Its id is ${clean(made.id)}.`);

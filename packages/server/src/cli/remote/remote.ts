@@ -23,11 +23,16 @@ export function remote<Flags extends object>(
   run: (remote: Remote, args: readonly string[], flags: Flags) => Promise<void>,
 ): Command {
   return remoteOptions(command).action(async (...given: unknown[]) => {
-    const flags = given.at(-2) as RemoteFlags & Flags & { readonly tenant?: string };
+    const flags = flagsOf<RemoteFlags & Flags & { readonly tenant?: string }>(given.at(-1) as Command);
     const args = given.slice(0, -2) as string[];
     for (const id of [...args, flags.tenant]) refuseNoId(id);
     await run(openRemote(terminal, flags), args, flags);
   });
+}
+
+/** Those of the command, and where it has none those that stand before it. */
+export function flagsOf<Flags extends object>(command: Command): Flags {
+  return { ...command.optsWithGlobals<Flags>(), ...command.opts<Flags>() };
 }
 
 /** However they are encoded, a URL takes them for steps. */
@@ -141,11 +146,25 @@ export function momentOf(name: string, text: string, now: Date): Date {
   const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (unit !== undefined)
     return new Date(now.getTime() - Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS]);
-  const ms = /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = timeMs(text);
   if (!Number.isNaN(ms)) return new Date(ms);
   throw usage(
     `${name} is a time such as 2026-11-15T09:30:00Z, or how long ago such as 10m, 2h or 3d, not ${JSON.stringify(text)}.`,
   );
+}
+
+/** A time to come. */
+export function endOf(name: string, text: string, now: Date): Date {
+  const ms = timeMs(text);
+  if (ms > now.getTime()) return new Date(ms);
+  throw usage(
+    `${name} is a day or a time in the future, such as 2027-01-01 or 2027-01-01T09:30:00Z, not ${JSON.stringify(text)}.`,
+  );
+}
+
+/** A day begins in UTC. */
+function timeMs(text: string): number {
+  return /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 export interface TimeFlags {

@@ -6,6 +6,8 @@ export interface KeyRow {
   readonly name: string;
   readonly tenant: string | null;
   readonly userId: string | null;
+  /** Of the member whose token it is. */
+  readonly role: MemberRole | null;
   readonly scopes: readonly string[];
   readonly rateLimit: number | null;
   readonly createdMs: number;
@@ -16,13 +18,12 @@ export interface KeyRow {
 /** What it takes to tell whether a key is genuine, and what it may do. */
 export interface KnownKey extends KeyRow {
   readonly digest: Buffer;
-  /** Of the member whose token it is. */
-  readonly role: MemberRole | null;
   /** Null: for ever. */
   readonly endsInMs: number | null;
 }
 
 /** For `posthorn.api_keys k`. */
-export const keyColumns = `k.id, k.name, k.tenant, k.user_id as "userId", to_json(k.scopes) as scopes, k.rate_limit as "rateLimit",
+export const keyColumns = `k.id, k.name, k.tenant, k.user_id as "userId",
+  (select m.role from posthorn.members m where m.tenant = k.tenant and m.user_id = k.user_id) as role, to_json(k.scopes) as scopes, k.rate_limit as "rateLimit",
   posthorn.epoch_ms(k.created_at) as "createdMs", posthorn.epoch_ms(k.expires_at) as "expiresMs",
   posthorn.epoch_ms(k.last_used_at) as "lastUsedMs"`;

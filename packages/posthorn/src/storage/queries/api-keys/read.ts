@@ -35,10 +35,9 @@ export async function knownKeys(db: Queryable, ids: readonly string[]): Promise<
 const knownStatement = statement(
   "known api keys",
   `
-select ${keyColumns}, k.digest, m.role,
+select ${keyColumns}, k.digest,
   posthorn.epoch_ms(k.expires_at) - posthorn.epoch_ms(posthorn.now()) as "endsInMs"
 from posthorn.api_keys k
-left join posthorn.members m on m.tenant = k.tenant and m.user_id = k.user_id
 where k.id = any ($1::text[])
   and (k.expires_at is null or k.expires_at > posthorn.now())
 `,
