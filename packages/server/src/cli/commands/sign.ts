@@ -52,7 +52,7 @@ async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
       const isForeign = secrets.some((secret) => parseSecret(secret) === null);
       throw usage(
         isForeign
-          ? `A --secret is none of Posthorn's: it begins with whsec_ or whsk_. ${error.message}`
+          ? `A --secret is none of Posthorn's, which begin with whsec_ or whsk_. ${error.message}`
           : error.message,
       );
     })),
