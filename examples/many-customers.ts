@@ -23,7 +23,10 @@ await admin.eventTypes.put({
   },
 });
 
-// A key for the part of your product that publishes: it can do nothing else.
+// A key for the part of your product that publishes: it can do nothing else. It is shown this once, so a second run of
+// this program has to make another, and takes the first one back.
+const { data: keys } = await admin.keys.list();
+for (const { id, name } of keys) if (name === "billing") await admin.keys.revoke({ key: id });
 const { key } = await admin.keys.create({ body: { name: "billing", scopes: ["events:publish"] } });
 
 // A customer, one of their people, and where they want which events. The secret is shown this once.
@@ -33,15 +36,15 @@ await admin.members.put({
   user: "anna",
   body: { role: "owner", email: "anna@acme.example" },
 });
-const { id: endpoint, secret } = await admin.endpoints.create({
-  tenant: "acme",
-  body: {
-    url: process.env.RECEIVER_URL ?? `${url}/sink/acme`,
-    events: ["invoice.*"],
-    filter: { data: { total: { $gte: 10 } } },
-  },
-});
-console.log(`${endpoint} verifies with ${secret}`);
+const receiver = new URL(process.env.RECEIVER_URL ?? `${url}/sink/billing`).href; // as an endpoint shows it
+const { data: endpoints } = await admin.endpoints.list({ tenant: "acme" });
+if (!endpoints.some((endpoint) => endpoint.url === receiver)) {
+  const { id, secret } = await admin.endpoints.create({
+    tenant: "acme",
+    body: { url: receiver, events: ["invoice.*"], filter: { data: { total: { $gte: 10 } } } },
+  });
+  console.log(`${id} verifies with ${secret}`);
+}
 
 const billing = createClient({ url, key });
 const published = await billing.events.publish({

@@ -1,8 +1,12 @@
 #!/usr/bin/env sh
-# The server by curl: a tenant, an endpoint, an event, and what became of it. KEY is the admin key, URL the server.
+# The server by curl: a tenant, an endpoint, an event, and what became of it. POSTHORN_API_KEY is the admin key,
+# POSTHORN_URL the server. Run again, it makes another endpoint, and finds the event there already.
 set -eu
-URL=${URL:-http://127.0.0.1:8400}
-api() { curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' "$@"; }
+URL=${POSTHORN_URL:-http://127.0.0.1:8400}
+api() {
+  curl -sS --fail-with-body -H "Authorization: Bearer $POSTHORN_API_KEY" -H 'Content-Type: application/json' "$@"
+  echo
+}
 
 api -X PUT "$URL/api/v1/tenants/acme" -d '{"name":"Acme Inc."}'
 api "$URL/api/v1/tenants/acme/endpoints" -d "{\"url\":\"$URL/sink/acme\",\"events\":[\"order.*\"]}"

@@ -84,10 +84,16 @@ test("publish.sql publishes from a plain SQL session", async () => {
 test("quickstart.sh goes from nothing to a delivery by curl", async () => {
   const server = await startServer({ sink: { sink: new Sink(), readers: "public" } });
   const { stdout } = await promisify(execFile)("sh", [example("quickstart.sh")], {
-    env: { ...process.env, URL: server.url, KEY: adminKey },
+    env: { ...process.env, POSTHORN_URL: server.url, POSTHORN_API_KEY: adminKey },
   });
   expect(stdout).toContain('"duplicate":false,"deliveries":1');
   expect(stdout).toContain('"event_type":"order.paid"');
+  expect(
+    stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => typeof JSON.parse(line)),
+  ).toEqual(Array(4).fill("object"));
 });
 
 const flags = ["--conditions=posthorn-source", "--import", "tsx"];
@@ -150,4 +156,13 @@ test("many-customers.ts sets up a catalogue, a key, a customer and an endpoint, 
   expect(await started.printed("did not want it")).toContain("1 delivered or on its way, 0 endpoints");
   const [request] = await receiver.received(1);
   expect(JSON.parse(String(request?.body)).data.card.number).toBe("4242 4242 4242 4242");
+  const again = run("many-customers.ts", environment);
+  expect(await again.printed("did not want it")).not.toContain("verifies with");
+  const { json } = await server.call("GET", "/api/v1/tenants/acme/endpoints");
+  expect(json.data).toHaveLength(1);
+  expect((await server.call("GET", "/api/v1/keys")).json.data.filter(isBilling)).toHaveLength(1);
 });
+
+function isBilling({ name }: { name: string }): boolean {
+  return name === "billing";
+}

@@ -1,6 +1,6 @@
 // `posthorn sign`: the headers of a request as Posthorn would send it, made here, without a server.
 import { randomUUID } from "node:crypto";
-import { DEFAULT_SCHEMES, headerNames, schemeProblems, sign } from "@posthorn/wire";
+import { DEFAULT_SCHEMES, headerNames, parseSecret, schemeProblems, sign } from "@posthorn/wire";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
@@ -49,7 +49,12 @@ async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
     [names.id]: id,
     [names.timestamp]: timestamp,
     ...(await sign({ schemes, secrets, id, timestamp, body, headerPrefix }).catch((error: Error) => {
-      throw usage(error.message);
+      const isForeign = secrets.some((secret) => parseSecret(secret) === null);
+      throw usage(
+        isForeign
+          ? `A --secret is none of Posthorn's, which begin with whsec_ or whsk_. ${error.message}`
+          : error.message,
+      );
     })),
   };
   const lines = Object.entries(headers).map(([name, value]) => `${clean(name)}: ${clean(value)}`);

@@ -62,6 +62,10 @@ async function readRequest(terminal: Terminal, flags: VerifyFlags): Promise<RawR
     return parseRequest(bytes);
   }
   if (flags.request !== undefined) throw usage("Give --request or --header, not both.");
+  const wrong = flags.header.find((header) => !header.includes(":"));
+  if (wrong !== undefined) {
+    throw usage(`"${wrong.slice(0, 60)}" is no header. Give each as --header 'name: value', as it came.`);
+  }
   const body = flags.body === undefined ? await readAll(terminal.stdin) : readNamedFile("--body", flags.body);
   return { headers: parseRequest(Buffer.from(`${flags.header.join("\r\n")}\r\n\r\n`)).headers, body };
 }
