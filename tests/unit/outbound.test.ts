@@ -36,6 +36,7 @@ const libraries: Record<string, string> = {
 
 /** File and module → why it may. */
 const exceptions: Record<string, string> = {
+  "packages/wire/src/signature/own-crypto.ts getBuiltinModule": "asks for node:crypto and nothing else",
   "packages/posthorn/src/attempt/guarded-connector.ts undici":
     "it is the guard: opens sockets, to allowed addresses",
   "packages/posthorn/src/attempt/origin-pools.ts undici": "keeps the connections that the guard opened",

@@ -47,7 +47,7 @@ test.each<[options: Record<string, unknown>, says: string]>([
   ],
   [
     { events: { "order.paid": { schema: { type: "money" } } } },
-    'events: "order.paid" has a schema that cannot be used, at "/type": The keyword must be one of "array", "boolean", "integer", "null", "number", "object", "string".',
+    'events: "order.paid" has a schema that cannot be used, at "/type": "type" is one of null, boolean, integer, number, string, array, object, or a list of them.',
   ],
   [
     { events: { "webhook.mine": { schema: {} } } },
