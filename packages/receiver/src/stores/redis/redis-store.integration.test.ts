@@ -104,6 +104,21 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
       await close();
     });
 
+    test("a sequence that begins at 0 is handled from there, delivered or from the inbox", async () => {
+      const { store, close } = await openRedisWorld("ioredis", server.path);
+      const numbered = (subject: string, sequence: number) => messageWith({ subject, sequence });
+      for (const sequence of [0, 1]) {
+        await store.complete(await claimed(store, numbered("delivered", sequence), ordered));
+        await store.accept(numbered("kept", sequence), terms);
+        const [taken] = await store.take(9, ordered);
+        if (taken === undefined) throw new Error("nothing taken");
+        expect(taken.message).toMatchObject({ subject: "kept", sequence });
+        await store.complete(taken);
+        expect(await store.claim(numbered("delivered", 0), ordered)).toEqual({ kind: "stale" });
+      }
+      await close();
+    });
+
     test("a prefix of its own keeps a store apart, and so does the client's", async () => {
       const clients = [new Redis({ path: server.path }), new Redis({ path: server.path, keyPrefix: "app:" })];
       const [plain, prefixed] = clients as [Redis, Redis];

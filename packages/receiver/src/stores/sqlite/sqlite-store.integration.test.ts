@@ -168,6 +168,20 @@ describe.each(libraries)("by %s", (library) => {
       expect(rows).toEqual([{ body: null, headers: null }]);
     });
 
+    test("a sequence that begins at 0 is handled from there, delivered or from the inbox", async () => {
+      const { store } = world;
+      const numbered = (subject: string, sequence: number) => messageWith({ subject, sequence });
+      for (const sequence of [0, 1]) {
+        await store.complete(await claimed(store, numbered("delivered", sequence), ordered));
+        await store.accept(numbered("kept", sequence), terms);
+        const [taken] = await store.take(9, ordered);
+        if (taken === undefined) throw new Error("nothing taken");
+        expect(taken.message).toMatchObject({ subject: "kept", sequence });
+        await store.complete(taken);
+        expect(await store.claim(numbered("delivered", 0), ordered)).toEqual({ kind: "stale" });
+      }
+    });
+
     test("more messages of one subject than a page are passed over to reach another's", async () => {
       for (const sequence of times(150, (at) => at + 1)) {
         await world.store.accept(messageWith({ subject: "busy", sequence }), terms);
