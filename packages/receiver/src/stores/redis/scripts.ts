@@ -57,14 +57,14 @@ local function held(name, token)
   return nil
 end
 
--- what is done keeps what tells a duplicate, for as long as the window
-local function finish(name, digest, subject, window)
+-- what is done keeps what tells a duplicate, for as long as the window; and who did it, who may ask again
+local function finish(name, digest, subject, window, token)
   local key = message_key(name)
   delist(name, subject)
   redis.call('ZREM', dead, name)
   redis.call('DEL', key)
   redis.call('HSET', key, 'digest', digest, 'state', 'done', 'at', whole(now), 'first', whole(now),
-    'window', whole(window), 'tries', 0, 'token', '', 'ordered', 0, 'subject', '', 'sequence', '')
+    'window', whole(window), 'tries', 0, 'token', token or '', 'ordered', 0, 'subject', '', 'sequence', '')
   redis.call('PEXPIRE', key, whole(window))
 end
 
@@ -158,9 +158,11 @@ return 1
 
 export const completeScript = operation(`
 local name, token = unpack(ARGV)
-local row = held(name, token)
+local row = find(name)
+if row and row.state == 'done' and row.token == token then return 1 end
+row = held(name, token)
 if not row then return 0 end
-finish(name, row.digest, row.subject, row.window)
+finish(name, row.digest, row.subject, row.window, token)
 if row.ordered then
   local key = subject_key(row.subject)
   local last = redis.call('HGET', key, 'last')
