@@ -90,12 +90,11 @@ class RedisStore implements Store<never> {
 
   /** The effect is there already, and would come again without its mark: so a lost answer is asked for again. */
   async complete({ message, token }: Claim): Promise<boolean> {
-    for (let triesLeft = COMPLETE_TRIES; ; ) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        return isYes(await this.#run(completeScript, nameOf(message), token));
+        return isYes(await this.#run(completeScript, nameOf(message), token, attempt));
       } catch (error) {
-        triesLeft -= 1;
-        if (triesLeft === 0) throw error;
+        if (attempt === COMPLETE_TRIES) throw error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
