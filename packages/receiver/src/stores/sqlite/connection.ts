@@ -48,9 +48,20 @@ export class Connection {
   #prepare(sql: string): SqliteStatement {
     const known = this.#prepared.get(sql);
     if (known) return known;
-    const statement = this.#db.prepare(sql);
+    const statement = this.#prepareAnew(sql);
     this.#prepared.set(sql, statement);
     return statement;
+  }
+
+  #prepareAnew(sql: string): SqliteStatement {
+    try {
+      return this.#db.prepare(sql);
+    } catch (error) {
+      if (!/no such table: posthorn_receiver_/.test(String(error))) throw error;
+      throw new Error("This SQLite database has no tables of the receiver yet: run store.migrate() first.", {
+        cause: error,
+      });
+    }
   }
 }
 
