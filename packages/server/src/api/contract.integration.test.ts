@@ -29,7 +29,7 @@ test("what the client calls is what the server answers, in the contract's shapes
     tenant: "acme",
     body: { endpoints: [{ id: endpoint, filter: { data: { total: { $gt: 1 } } } }], dry_run: false },
   });
-  expect(imported).toEqual([{ action: "updated", id: endpoint, secret: null }]);
+  expect(imported).toEqual([{ action: "updated", id: endpoint, url: expect.any(String), secret: null }]);
   expect(
     await client.endpoints.match({
       tenant: "acme",
