@@ -36,7 +36,7 @@ export { mux } from "./sources/mux.ts";
 export { paddle } from "./sources/paddle.ts";
 export { type PosthornSourceOptions, posthorn } from "./sources/posthorn.ts";
 export { shopify } from "./sources/shopify.ts";
-export type { SigningOptions } from "./sources/signing-source.ts";
+export type { CloudEventsOptions, SigningOptions } from "./sources/signing-source.ts";
 export { slack } from "./sources/slack.ts";
 export { square } from "./sources/square.ts";
 export { standardWebhooks } from "./sources/standard-webhooks.ts";

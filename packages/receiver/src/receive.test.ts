@@ -12,6 +12,7 @@ import type { WebhookEvent } from "./model.ts";
 import type { ReceiverOptions } from "./options.ts";
 import { MAX_ID_LENGTH, MAX_SUBJECT_LENGTH, MAX_TYPE_LENGTH } from "./parse-event.ts";
 import { createReceiver } from "./receiver.ts";
+import { posthorn } from "./sources/posthorn.ts";
 import { standardWebhooks } from "./sources/standard-webhooks.ts";
 import { memoryStore } from "./stores/memory.ts";
 
@@ -33,10 +34,14 @@ function open(options: Partial<ReceiverOptions<never, Record<string, StandardSch
   return { receiver, store, refused, failures };
 }
 
-const structured = (event: object) =>
-  signedDelivery({ payload: event, headers: { "content-type": "application/cloudevents+json" } });
+const structured = (event: object, id?: string) =>
+  signedDelivery({
+    ...(id && { id }),
+    payload: event,
+    headers: { "content-type": "application/cloudevents+json" },
+  });
 const nth = (sequence: number) =>
-  structured(cloudEvent(String(sequence), { subject: "order/1", sequence: String(sequence) }));
+  structured(cloudEvent("1", { subject: "order/1", sequence: String(sequence) }), `msg_${sequence}`);
 
 test("a subject's events are applied in order: early ones are told to come again, late ones are dropped", async () => {
   const { receiver, store } = open({ order: { gapWaitMs: 60_000 } });
@@ -100,8 +105,6 @@ test("a schema that asks elsewhere is waited for", async () => {
 });
 
 test.each<[what: string, limit: number, event: (text: string) => object]>([
-  // "/shop " stands before the id
-  ["id", MAX_ID_LENGTH - "/shop ".length, (id) => cloudEvent(id)],
   ["type", MAX_TYPE_LENGTH, (type) => cloudEvent("1", { type })],
   ["subject", MAX_SUBJECT_LENGTH, (subject) => cloudEvent("1", { subject })],
 ])("a longer %s than %i characters is 400", async (what, limit, event) => {
@@ -112,6 +115,18 @@ test.each<[what: string, limit: number, event: (text: string) => object]>([
   expect(refused).toMatchObject([
     { reason: "not_an_event", detail: expect.stringContaining(`The ${what} has more`) },
   ]);
+});
+
+test("a longer id than 512 characters is 400", async () => {
+  const { receiver, refused } = open();
+  receiver.fallback(() => {});
+  const statusOf = async (length: number) => {
+    const payload = [cloudEvent("x".repeat(length - "msg_1 /shop ".length))];
+    return (await receiver.receive(await signedDelivery({ id: "msg_1", payload }))).status;
+  };
+  expect(await statusOf(MAX_ID_LENGTH)).toBe(200);
+  expect(await statusOf(MAX_ID_LENGTH + 1)).toBe(400);
+  expect(refused).toMatchObject([{ detail: expect.stringContaining("The id has more") }]);
 });
 
 test("a type with a character that a database cannot keep is 400", async () => {
@@ -220,7 +235,17 @@ test("of several sources the one that signed vouches, and a stale signature is t
 
 test("an inbox reads a message again as it was sent, headers of CloudEvents' binary mode among them", async () => {
   vi.useRealTimers();
-  const { receiver } = open({ mode: "inbox", inbox: { pollMs: 10 } });
+  const other = generateSecret();
+  const sources = [
+    standardWebhooks({ secrets: [secret] }),
+    posthorn({
+      name: "binary",
+      schemes: ["standard-webhooks"],
+      secrets: [other],
+      format: "cloudevents-binary",
+    }),
+  ];
+  const { receiver } = open({ mode: "inbox", inbox: { pollMs: 10 }, sources });
   const seen: WebhookEvent[] = [];
   receiver.fallback((event) => void seen.push(event));
   const headers = {
@@ -232,17 +257,16 @@ test("an inbox reads a message again as it was sent, headers of CloudEvents' bin
     "content-type": "text/plain",
   };
   await receiver.start();
-  await receiver.receive(await signedDelivery({ body: new TextEncoder().encode("no JSON"), headers }));
-  const batch = { "content-type": "application/cloudevents-batch+json" };
-  await receiver.receive(
-    await signedDelivery({ payload: [cloudEvent("2"), cloudEvent("3")], headers: batch }),
-  );
+  const body = new TextEncoder().encode("no JSON");
+  await receiver.receive(await signedDelivery({ id: "msg_1", secrets: [other], body, headers }));
+  const payload = [cloudEvent("2"), cloudEvent("3")];
+  await receiver.receive(await signedDelivery({ id: "msg_2", payload }));
   await expect.poll(() => seen.length, { interval: 5 }).toBe(3);
   await receiver.stop();
   expect(seen).toMatchObject([
-    { id: "/shop 1", type: "order.paid", subject: "Euro €", data: "no JSON" },
-    { id: "/shop 2", data: { id: "2" } },
-    { id: "/shop 3", data: { id: "3" } },
+    { source: "binary", id: "msg_1", type: "order.paid", subject: "Euro €", data: "no JSON" },
+    { id: "msg_2 /shop 2", data: { id: "2" } },
+    { id: "msg_2 /shop 3", data: { id: "3" } },
   ]);
 });
 

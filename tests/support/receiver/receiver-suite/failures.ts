@@ -107,7 +107,7 @@ export function failureTests(current: () => Desk): void {
     const desk = current();
     const batch = await batchOf("a", "b", "c");
     desk.work = ({ id }) => {
-      if (id === "/shop b" && desk.calls(id) === 1) throw new Error("shop closed");
+      if (id === "batch /shop b" && desk.calls(id) === 1) throw new Error("shop closed");
     };
     const answer = await desk.send(batch);
     if (desk.mode === "inbox") {
@@ -117,15 +117,18 @@ export function failureTests(current: () => Desk): void {
       expect(answer.status).toBe(500);
       expect(answer.body).toEqual({
         results: [
-          { id: "/shop a", status: "done" },
-          { id: "/shop b", status: "failed" },
-          { id: "/shop c", status: "done" },
+          { id: "batch /shop a", status: "done" },
+          { id: "batch /shop b", status: "failed" },
+          { id: "batch /shop c", status: "done" },
         ],
       });
       expect((await desk.send(batch)).status).toBe(200);
     }
-    await eventually(async () => (await desk.effects()).toSorted(), ["/shop a", "/shop b", "/shop c"]);
-    expect(["a", "b", "c"].map((id) => desk.calls(`/shop ${id}`))).toEqual([1, 2, 1]);
+    await eventually(
+      async () => (await desk.effects()).toSorted(),
+      ["batch /shop a", "batch /shop b", "batch /shop c"],
+    );
+    expect(["a", "b", "c"].map((id) => desk.calls(`batch /shop ${id}`))).toEqual([1, 2, 1]);
   });
 
   test("where there are transactions, a commit that fails is a failure of the handler and leaves nothing", async () => {
