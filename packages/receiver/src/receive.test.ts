@@ -129,6 +129,26 @@ test("a longer id than 512 characters is 400", async () => {
   expect(refused).toMatchObject([{ detail: expect.stringContaining("The id has more") }]);
 });
 
+test("without a signature header the body is not read", async () => {
+  const { receiver, refused } = open();
+  let isRead = false;
+  const body = (async function* () {
+    isRead = true;
+    yield new Uint8Array(1);
+  })();
+  const { url, headers } = await signedDelivery();
+  const { "webhook-signature": _, ...unsigned } = headers;
+  expect(await receiver.receive({ method: "POST", url, headers: unsigned, body })).toMatchObject({ status: 401 });
+  expect([isRead, refused]).toMatchObject([false, [{ reason: "header_missing" }]]);
+});
+
+test("a source whose `parse` throws, as of JSON nested too deeply, is answered with 400", async () => {
+  const source = standardWebhooks({ secrets: [secret] });
+  const parse = () => JSON.parse("{");
+  const { receiver } = open({ sources: [{ ...source, parse }] });
+  expect((await receiver.receive(await signedDelivery())).status).toBe(400);
+});
+
 test("a type with a character that a database cannot keep is 400", async () => {
   const { receiver } = open();
   for (const type of ["a\u0000b", "a\ud800"]) {
