@@ -126,6 +126,25 @@ test.each(vendorSamples.map((sample) => [sample.vendor, sample] as const))(
   },
 );
 
+test("from twilio it is handled once, whatever port the Host header names", async () => {
+  const sample = vendorSamples.find(({ vendor }) => vendor === "twilio") as (typeof vendorSamples)[0];
+  const request = await signedSample(sample, NOW);
+  const { host } = new URL(request.url);
+  const seen: string[] = [];
+  const receiver = createReceiver({
+    sources: [vendorPresets.twilio({ secrets: [...sample.verifying] })],
+    store: memoryStore(),
+    clock: () => NOW,
+    onRefused() {},
+  });
+  receiver.fallback(({ id }) => void seen.push(id));
+  for (const port of ["", ":443", ":1", ":2"]) {
+    const url = request.url.replace(host, `${host}${port}`);
+    expect((await receiver.receive({ ...request, url })).status).toBe(200);
+  }
+  expect(seen).toHaveLength(1);
+});
+
 function posthornEnvelope(): Uint8Array<ArrayBuffer> {
   const fields = { apiVersion: "1", createdAt: NOW, tenant: "t1", subject: "order/1", sequence: 7 };
   return envelope({ id: uuid, type: "order.paid", ...fields, payload: json({ total: 1 }) });
