@@ -97,6 +97,13 @@ test.each<[what: string, changed: object, reason: string]>([
   ["a time without a zone", { time: "2026-01-02T03:04:05" }, "Its time is not as RFC 3339 has it."],
   ["a time that never was", { time: "2026-13-02T03:04:05Z" }, "Its time is not as RFC 3339 has it."],
   ["30 February", { time: "2026-02-30T03:04:05Z" }, "Its time is not as RFC 3339 has it."],
+  ["a negative sequence", { subject: "a", sequence: "-1" }, "Its sequence is not a whole number"],
+  ["a fraction as sequence", { subject: "a", sequence: "1.5" }, "Its sequence is not a whole number"],
+  [
+    "a text as sequence of integers",
+    { subject: "a", sequence: "x", sequencetype: "Integer" },
+    "Its sequence is not",
+  ],
   ["a relative dataschema", { dataschema: "/order.json" }, "Its dataschema is no absolute URI."],
   ["an empty dataschema", { dataschema: "" }, "Its dataschema is no absolute URI."],
   ["a datacontenttype that is none", { datacontenttype: "json" }, "Its datacontenttype is no media type."],

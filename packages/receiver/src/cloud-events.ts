@@ -124,15 +124,13 @@ function eventFrom(
     subject = null,
     time,
     sequence,
-    sequencetype = "Integer",
   } = attributes as Record<string, string>;
-  const isCounted = subject !== null && sequencetype === "Integer" && /^\d{1,15}$/.test(String(sequence));
   return {
     // source and id name an event together; a source has no spaces
     id: `${source} ${id}`,
     type: type as string,
     subject,
-    sequence: isCounted ? Number(sequence) : null,
+    sequence: isCounting(attributes) ? Number(sequence) : null,
     createdAt: time === undefined ? null : new Date(instantOf(time)),
     data,
     payload,
@@ -162,6 +160,8 @@ function attributesProblem(attributes: Readonly<Record<string, unknown>>): strin
   if (!URI_REFERENCE.test(source as string)) return "Its source is no URI reference.";
   if (subject !== undefined && (typeof subject !== "string" || subject === ""))
     return "Its subject is empty.";
+  if (isCounting(attributes) && !COUNT.test(String(attributes.sequence)))
+    return "Its sequence is not a whole number from 0 on, of 15 digits at most.";
   if (time !== undefined && !isTime(time)) return "Its time is not as RFC 3339 has it.";
   if (dataschema !== undefined && !(typeof dataschema === "string" && ABSOLUTE_URI.test(dataschema))) {
     return "Its dataschema is no absolute URI.";
@@ -171,6 +171,14 @@ function attributesProblem(attributes: Readonly<Record<string, unknown>>): strin
   }
   return null;
 }
+
+/** Without a type, a sequence that is no number is a text whose order only the sender knows. */
+function isCounting({ subject, sequence, sequencetype }: Readonly<Record<string, unknown>>): boolean {
+  if (subject === undefined || sequence === undefined) return false;
+  return sequencetype === undefined ? !Number.isNaN(Number(sequence)) : sequencetype === "Integer";
+}
+
+const COUNT = /^\d{1,15}$/;
 
 function isScalar(value: unknown): boolean {
   if (typeof value === "number") return Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31;

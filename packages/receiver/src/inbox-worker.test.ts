@@ -92,7 +92,7 @@ test("it stops twice, before it was started, and only once started at all", asyn
   const never = open().receiver;
   await never.stop();
   await never.stop();
-  await never.start();
+  await expect(never.start()).rejects.toThrow("was stopped; create another");
   await turn();
   expect(vi.getTimerCount()).toBe(0);
 

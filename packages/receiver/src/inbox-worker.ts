@@ -31,7 +31,8 @@ export class InboxWorker<Tx> implements Service {
   }
 
   async start(): Promise<void> {
-    if (this.#loop !== undefined || this.#isStopped) return;
+    if (this.#isStopped) throw new Error("This receiver was stopped; create another one to start again.");
+    if (this.#loop !== undefined) return;
     this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
     this.#loop = this.#run();
   }

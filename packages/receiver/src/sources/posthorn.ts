@@ -58,15 +58,16 @@ function parsePosthorn(authentic: Authentic, eventHeader: string): Parsed {
 }
 
 /** Null for bare data, which may be an envelope of something else: then its id is not the one that was signed. */
-function readEnvelope({ signedId }: Authentic, payload: unknown): ParsedEvent | null {
+function readEnvelope({ signedId }: Authentic, payload: unknown): ParsedEvent | string | null {
   const { id, type, subject = null, sequence = null, created_at: createdAt, data } = asObject(payload) ?? {};
   if (typeof id !== "string" || typeof type !== "string") return null;
   if (signedId === null ? parseId("evt", id) === null : id !== signedId) return null;
+  if (sequence !== null && typeof sequence !== "number") return "The sequence is not a number.";
   return {
     id,
     type,
     subject: typeof subject === "string" ? subject : null,
-    sequence: typeof sequence === "number" ? sequence : null,
+    sequence,
     createdAt: typeof createdAt === "string" ? validDate(createdAt) : null,
     data,
     payload,

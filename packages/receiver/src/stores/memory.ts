@@ -79,7 +79,7 @@ class Memory implements MemoryStore {
     const row = this.#held(message, token);
     if (row === null) return false;
     const subject = row.isOrdered ? this.#subject(message) : null;
-    if (subject !== null) subject.lastSequence = Math.max(subject.lastSequence, message.sequence ?? 0);
+    if (subject !== null) subject.lastSequence = Math.max(subject.lastSequence ?? 0, message.sequence ?? 0);
     this.#finish(row, Date.now());
     return true;
   }
@@ -191,9 +191,9 @@ class Memory implements MemoryStore {
     if (holder !== null && isRunning(holder, nowMs)) {
       return { kind: "running", retryAfterMs: holder.timeMs - nowMs };
     }
-    if (message.sequence <= lastSequence) return { kind: "stale" };
+    if (lastSequence !== null && message.sequence <= lastSequence) return { kind: "stale" };
     const retryAfterMs = firstSeenMs + order.gapWaitMs - nowMs;
-    const isGap = message.sequence > lastSequence + 1 && retryAfterMs > 0;
+    const isGap = message.sequence > (lastSequence ?? 0) + 1 && retryAfterMs > 0;
     return isGap ? { kind: "gap", retryAfterMs } : { kind: "free" };
   }
 
@@ -221,7 +221,7 @@ class Memory implements MemoryStore {
 
   #subject({ source, subject }: Message): Subject {
     const name = JSON.stringify([source, subject]);
-    const found = this.#subjects.get(name) ?? { lastSequence: 0, heardMs: Date.now(), holder: null };
+    const found = this.#subjects.get(name) ?? { lastSequence: null, heardMs: Date.now(), holder: null };
     this.#subjects.set(name, found);
     return found;
   }

@@ -35,6 +35,14 @@ export function orderTests(world: () => StoreWorld): void {
     }
   });
 
+  test("sequences may begin at 0: nothing applied is not the same as 0 applied", async () => {
+    const { store } = world();
+    for (const sequence of [0, 1, 2]) await apply(store, nth(sequence));
+    expect(await store.claim(nth(0), ordered)).toEqual({ kind: "stale" });
+    await store.accept(nth(0, "order/2"), terms);
+    expect(await store.take(10, ordered)).toMatchObject([{ message: { sequence: 0 } }]);
+  });
+
   test("one that failed does not count as applied", async () => {
     const { store } = world();
     const first = nth(1);
