@@ -57,7 +57,7 @@ type TypedEvent<Catalogue, Types extends keyof Catalogue> = [Types] extends [nev
 export interface Context<Tx> {
   /** The transaction that the done mark is part of. Reading it throws where there is none: in mode `lease`, and with stores that have no transactions. */
   readonly tx: Tx;
-  /** Aborted when the lease was lost: somebody else may work on the event, so stop. */
+  /** Aborted when the lease was lost, or `handlerTimeoutMs` is over: somebody else may work on the event, so stop, and leave `tx` alone. */
   readonly signal: AbortSignal;
   /** Failures so far. */
   readonly tries: number;

@@ -13,6 +13,8 @@ const MAX_REST_MS = 30_000;
 /** Outside of mode inbox only what crashed processes left is found here. */
 const IDLE_POLL_MS = 60_000;
 const INBOX_TRIES = 10;
+/** Beyond a handler's time, for the store's part of the work. */
+const STORE_WAIT_MS = 10_000;
 
 export class InboxWorker<Tx> implements Service {
   readonly #kit: Kit<Tx>;
@@ -37,12 +39,24 @@ export class InboxWorker<Tx> implements Service {
     this.#loop = this.#run();
   }
 
-  /** Takes nothing more, and resolves when what it has is worked on. */
+  /** Takes nothing more, and resolves when what it has is worked on, or must have been but for a store that hangs. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#endRest?.();
+    const waitMs = this.#kit.settings.handlerTimeoutMs + STORE_WAIT_MS;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const hung = new Promise<true>((resolve) => {
+      timer = setTimeout(() => resolve(true), waitMs);
+    });
+    const isHung = await Promise.race([this.#finished(), hung]);
+    clearTimeout(timer);
+    if (isHung) this.#kit.tell.failure(null, new Error(`Stopped while the store was silent for ${waitMs} ms.`), 0);
+  }
+
+  async #finished(): Promise<false> {
     await this.#loop;
     await Promise.all(this.#inHand);
+    return false;
   }
 
   wake(): void {

@@ -1,7 +1,7 @@
 // Everything a receiver of webhooks needs, on bytes and Web Crypto alone.
 export { fetchHandler } from "./adapters/fetch.ts";
 export type { DeadLetters, ReplayResult } from "./dead-letters.ts";
-export { BodyNotRaw, Gone, PermanentFailure, RetryLater } from "./errors.ts";
+export { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure, RetryLater } from "./errors.ts";
 export {
   type CatalogueOf,
   type Context,

@@ -15,6 +15,7 @@ test("the defaults are those of the reference", () => {
   expect(settings).toEqual({
     mode: "lease",
     maxBodyBytes: 1_048_576,
+    handlerTimeoutMs: 60_000,
     toleranceSeconds: 300,
     terms: { leaseMs: 60_000, windowMs: 30 * DAY_MS, order: null },
     afterTries: null,

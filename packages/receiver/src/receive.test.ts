@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { gate } from "../../../tests/support/receiver/receiver-suite/desk.ts";
 import { cloudEvent, NOW, secret, signedDelivery } from "../../../tests/support/receiver/signed-delivery.ts";
-import { terms } from "../../../tests/support/receiver/store-world.ts";
-import { BodyNotRaw, Gone, PermanentFailure } from "./errors.ts";
+import { claimed, messageWith, terms } from "../../../tests/support/receiver/store-world.ts";
+import { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure } from "./errors.ts";
 import type { StandardSchema } from "./handlers.ts";
 import type { FailureInfo, RefusedRequest } from "./hooks.ts";
 import type { WebhookEvent } from "./model.ts";
@@ -295,4 +295,56 @@ test("`fetch` can be taken off the receiver and handed to a framework", async ()
   const { url, headers, body } = await signedDelivery();
   const response = await fetch(new Request(url, { method: "POST", headers, body }));
   expect([response.status, await response.json()]).toEqual([200, { status: "ignored" }]);
+});
+
+test("a dead letter that cannot be taken now stays one", async () => {
+  const { receiver, store } = open({ order: { gapWaitMs: 60_000 }, onDead() {} });
+  let isBroken = true;
+  receiver.fallback(() => {
+    if (isBroken) throw new PermanentFailure("no such order");
+  });
+  await receiver.receive(await nth(1));
+  isBroken = false;
+  const key = { source: "standard-webhooks", id: "msg_1" };
+  const holder = messageWith({ source: key.source, subject: "order/1", sequence: 1 });
+  const other = await claimed(store, holder, { ...terms, order: { gapWaitMs: 0 } });
+  expect(await receiver.deadLetters.replay(key)).toBe("skipped");
+  expect(await receiver.deadLetters.count()).toBe(1);
+  await store.fail(other, { error: "no", next: { kind: "again" } });
+  expect(await receiver.deadLetters.replay(key)).toBe("done");
+});
+
+test("a replay that a crash cut short can be asked for again", async () => {
+  const { receiver, store } = open({ onDead() {} });
+  let isBroken = true;
+  receiver.fallback(() => {
+    if (isBroken) throw new PermanentFailure("no such order");
+  });
+  await receiver.receive(await signedDelivery({ id: "msg_1" }));
+  isBroken = false;
+  const key = { source: "standard-webhooks", id: "msg_1" };
+  await store.deadLetters.revive(key);
+  expect(await receiver.deadLetters.replay(key)).toBe("done");
+  expect(await receiver.deadLetters.replay(key)).toBe("unknown");
+});
+
+test("a handler that hangs is given up, told by its signal, and not run again before its lease is over", async () => {
+  const { receiver, failures } = open({ handlerTimeoutMs: 5_000 });
+  const signals: AbortSignal[] = [];
+  receiver.fallback((_, { signal }) => {
+    signals.push(signal);
+    return signals.length === 1 ? new Promise(() => {}) : undefined;
+  });
+  const delivery = await signedDelivery();
+  const answer = receiver.receive(delivery);
+  await vi.advanceTimersByTimeAsync(4_999);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(signals.map(({ reason }) => reason)).toEqual([expect.any(HandlerTimeout)]);
+  expect(await answer).toMatchObject({ status: 500 });
+  expect(failures).toMatchObject([{ error: { name: "HandlerTimeout" }, tries: 1 }]);
+  expect(await receiver.receive(delivery)).toMatchObject({ status: 409 });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await receiver.receive(delivery)).toMatchObject({ status: 200 });
+  expect(signals).toHaveLength(2);
 });

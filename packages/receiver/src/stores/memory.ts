@@ -48,6 +48,7 @@ class Memory implements MemoryStore {
     list: async ({ limit, after }) => this.#listDead(after).slice(0, limit),
     count: async () => this.#deadRows().length,
     revive: async (key) => this.#revive(key),
+    bury: async (key) => this.#bury(key),
     dismiss: async (key) => this.#dismiss(key),
   };
 
@@ -245,6 +246,13 @@ class Memory implements MemoryStore {
     const row = this.#rows.get(nameOf(key));
     if (row?.state !== "dead") return false;
     Object.assign(row, { state: "waiting", timeMs: Date.now(), tries: 0 });
+    return true;
+  }
+
+  #bury(key: MessageKey): boolean {
+    const row = this.#rows.get(nameOf(key));
+    if (row?.state !== "waiting") return false;
+    Object.assign(row, { state: "dead", timeMs: Date.now() });
     return true;
   }
 

@@ -54,6 +54,7 @@ export function postgresStore(
       list: ({ limit, after }) => statements.listDead(query, limit, after),
       count: () => statements.countDead(query),
       revive: (key) => statements.revive(query, key),
+      bury: (key) => statements.bury(query, key),
       dismiss: (key) => statements.dismiss(query, key),
     },
     prune: (limit, { windowMs }) => statements.prune(query, limit, windowMs),

@@ -39,6 +39,7 @@ export function statementsIn(schema: string) {
   const listText = inSchema(listStatement, schema);
   const countText = inSchema(countStatement, schema);
   const reviveText = inSchema(reviveStatement, schema);
+  const buryText = inSchema(buryStatement, schema);
   const dismissText = inSchema(dismissStatement, schema);
   const pruneText = inSchema(pruneStatement, schema);
 
@@ -118,6 +119,10 @@ export function statementsIn(schema: string) {
 
     async revive(query: Query, key: MessageKey): Promise<boolean> {
       return (await query(reviveText, keyValues(key))).length > 0;
+    },
+
+    async bury(query: Query, key: MessageKey): Promise<boolean> {
+      return (await query(buryText, keyValues(key))).length > 0;
     },
 
     async dismiss(query: Query, key: MessageKey): Promise<boolean> {
@@ -221,6 +226,17 @@ set state = 'waiting',
 where m.source = $1::text
   and m.id = $2::text
   and m.state = 'dead'
+returning m.id
+`;
+
+const buryStatement = `
+update posthorn_receiver.messages m
+set state = 'dead',
+    since = clock_timestamp(),
+    ready_at = null
+where m.source = $1::text
+  and m.id = $2::text
+  and m.state = 'waiting'
 returning m.id
 `;
 
