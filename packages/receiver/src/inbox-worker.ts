@@ -23,6 +23,7 @@ export class InboxWorker<Tx> implements Service {
   #loop: Promise<void> | undefined;
   #isStopped = false;
   #isWoken = false;
+  #hasWarned = false;
   #endRest: (() => void) | undefined;
   #failures = 0;
   #pruneAtMs = 0;
@@ -59,7 +60,12 @@ export class InboxWorker<Tx> implements Service {
     return false;
   }
 
+  /** Something is in the inbox. Without a worker here it stays there, which is meant only where another process has one. */
   wake(): void {
+    if (this.#loop === undefined && !this.#hasWarned) {
+      this.#hasWarned = true;
+      this.#kit.tell.notStarted();
+    }
     this.#isWoken = true;
     this.#endRest?.();
   }

@@ -8,6 +8,7 @@ export {
   type EventFor,
   type EventSchemas,
   eventTypes,
+  type From,
   type Handler,
   type Pattern,
   type SchemaIssue,

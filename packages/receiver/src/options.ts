@@ -94,6 +94,7 @@ export const optionNames = [
   "onConflict",
   "onFailure",
   "onDead",
+  "onStale",
   "onUnhandled",
   "clock",
 ] as const satisfies readonly (keyof ReceiverOptions<unknown, EventSchemas>)[];

@@ -348,3 +348,26 @@ test("a handler that hangs is given up, told by its signal, and not run again be
   expect(await receiver.receive(delivery)).toMatchObject({ status: 200 });
   expect(signals).toHaveLength(2);
 });
+
+test("a delivery that is dropped as stale is told of", async () => {
+  const onStale = vi.fn();
+  const { receiver } = open({ order: { gapWaitMs: 0 }, onStale });
+  receiver.fallback(() => {});
+  await receiver.receive(await nth(2));
+  expect(JSON.parse((await receiver.receive(await nth(1))).body)).toEqual({ status: "stale" });
+  expect(onStale.mock.calls).toEqual([[{ source: "standard-webhooks", id: "msg_1", type: "order.paid" }]]);
+});
+
+test("a sender triggers no handler that is another's", async () => {
+  const sources = [
+    standardWebhooks({ secrets: [secret], name: "shop" }),
+    standardWebhooks({ secrets: [generateSecret()], name: "bank" }),
+  ];
+  const { receiver } = open({ sources });
+  const called: string[] = [];
+  receiver.on("order.paid", () => void called.push("bank"), { source: "bank" });
+  expect(JSON.parse((await receiver.receive(await signedDelivery())).body)).toEqual({ status: "ignored" });
+  receiver.on("order.paid", () => void called.push("shop"), { source: "shop" });
+  await receiver.receive(await signedDelivery());
+  expect(called).toEqual(["shop"]);
+});

@@ -62,7 +62,7 @@ async function handleClaim<Tx>(
       throw new PermanentFailure("It was never handled to its end: each time the lease ended first.");
     }
     const event = parsed ?? (await reopen(message, kit.sources, kit.schemas));
-    const handler = handlers.find(event.type);
+    const handler = handlers.find(event);
     if (handler === null) tell.unhandled(message);
     if (transactions !== null && handler !== null) {
       const isDone = await transactions.finish(claim, (tx) =>

@@ -13,7 +13,7 @@ export async function handleInTransaction<Tx>(
   { message, event }: Received,
 ): Promise<Outcome> {
   const { settings, handlers, tell } = kit;
-  const handler = handlers.find(event.type);
+  const handler = handlers.find(event);
   if (handler === null) {
     tell.unhandled(message);
     return { kind: "ignored" };
