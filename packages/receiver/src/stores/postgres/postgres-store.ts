@@ -2,6 +2,7 @@
 import { known } from "../../options.ts";
 import type { Store } from "../../store.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
+import { HeldClaims } from "./held-claims.ts";
 import { migrate } from "./migrate.ts";
 import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";
 import { type ClientOf, type PgPool, poolDatabase } from "./pool-database.ts";
@@ -33,15 +34,17 @@ export function postgresStore(
   checkSchema(schema);
   const db = databaseOf(given);
   const statements = statementsIn(schema);
+  const held = new HeldClaims();
   const query: Query = (text, values) => withConflictsRetried(() => db.query(text, values));
 
   return {
     migrate: () => migrate(db, schema),
     claim: (message, terms) => statements.claim(query, message, terms),
-    renew: (claim, leaseMs) => statements.renew(query, claim, leaseMs),
-    complete: async (claim) => (await statements.complete(query, claim)) !== null,
+    renew: async (claim, leaseMs) =>
+      held.noteRenewal(claim, leaseMs) || (await statements.renew(query, claim, leaseMs, { wasHeld: false })),
+    complete: (claim) => statements.complete(query, claim),
     fail: ({ message, token }, failure) => statements.fail(query, message, { token }, failure),
-    transactions: transactionsOn({ ...db, query }, statements),
+    transactions: transactionsOn({ ...db, query }, statements, held),
     accept: (message, terms) => statements.accept(query, message, terms),
     async take(limit, terms) {
       for (let looks = 1; ; looks++) {

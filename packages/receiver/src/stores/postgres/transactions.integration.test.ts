@@ -179,6 +179,51 @@ describe.each([
     expect((await store.claim(message, terms)).kind).toBe("claimed");
   });
 
+  test("what a handler commits by itself is no done mark: the next delivery is handled, with a try more", async () => {
+    const { store, effects, execute } = await open();
+    const [half, anew] = [messageWith(), messageWith({ subject: "order/1", sequence: 1 })];
+    const committing = transactionsOf(store).run(half, terms, async (tx) => {
+      await effects?.write(tx, "half");
+      await execute(tx, "commit");
+      throw new Error("second half failed");
+    });
+    await expect(committing).rejects.toThrow(/ended the transaction .* second half failed/);
+    const beginning = transactionsOf(store).run(anew, ordered, async (tx) => {
+      await execute(tx, "commit");
+      await execute(tx, "begin");
+      await effects?.write(tx, "undone");
+    });
+    await expect(beginning).rejects.toThrow(/ended the transaction it was given/);
+    expect(await effects?.read()).toEqual(["half"]);
+
+    const failure = { error: "half", next: { kind: "again" } } as const;
+    expect(await transactionsOf(store).noteFailure(half, failure, terms)).toBe(true);
+    for (const message of [half, anew]) {
+      const handled = transactionsOf(store).run(message, ordered, async (tx, { tries }) => {
+        expect(tries).toBe(1);
+        await effects?.write(tx, "whole");
+      });
+      expect(await handled).toEqual({ kind: "worked" });
+      expect(await transactionsOf(store).run(message, ordered, async () => {})).toEqual({ kind: "done" });
+    }
+    expect(await effects?.read()).toEqual(["half", "whole", "whole"]);
+  });
+
+  test("what a handler of the inbox commits by itself is no done mark either, and its claim can be failed", async () => {
+    const { store, effects, execute } = await open();
+    await store.accept(messageWith(), terms);
+    const [claim] = await store.take(1, terms);
+    if (claim === undefined) throw new Error("nothing taken");
+    const committing = transactionsOf(store).finish(claim, async (tx) => {
+      await effects?.write(tx, "half");
+      await execute(tx, "commit");
+      throw new Error("second half failed");
+    });
+    await expect(committing).rejects.toThrow(/ended the transaction .* second half failed/);
+    expect(await store.fail(claim, { error: "half", next: { kind: "later", afterMs: 0 } })).toBe(true);
+    expect(await store.take(1, terms)).toMatchObject([{ message: claim.message, tries: 1 }]);
+  });
+
   test("a conflict at the commit is tried again with the handler", async () => {
     const { store, effects, execute } = await open();
     const message = messageWith();
