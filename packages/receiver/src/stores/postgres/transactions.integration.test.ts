@@ -1,8 +1,8 @@
 // What a handler, a pool or a connection can do to the transaction that claim, work and done mark share.
-import type { Store } from "@posthorn/receiver";
+import type { Store, Transactions } from "@posthorn/receiver";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import type pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { gate } from "../../../../../tests/support/database-per-test.ts";
 import { createPool } from "../../../../../tests/support/postgres.ts";
 import {
@@ -103,6 +103,58 @@ test("a handled delivery costs a begin, a claim and a commit", async () => {
   // the last one is checked and committed together
   expect(sent).toEqual(["begin", "select", "select"]);
 });
+
+describe("a pool of four", () => {
+  test("is enough for twelve events at once whose handlers query the pool beside their transaction", async () => {
+    const { pool, transactions } = anotherStore(await byPg(), { max: 4 });
+    const work = async () => void (await pool.query("insert into effects (effect) values ('paid')"));
+    const results = await Promise.all(times(12, () => transactions.run(messageWith(), terms, work)));
+    expect(results).toEqual(times(12, () => ({ kind: "worked" })));
+  });
+
+  test("has room for three transactions, and for as many as were asked for", async () => {
+    const { pool, transactions } = anotherStore(await byPg(), { max: 4 });
+    expect(await mostAtOnce(transactions)).toBe(3);
+    expect(await mostAtOnce(transactionsOf(postgresStore(pool, { maxTransactions: 1 })))).toBe(1);
+  });
+
+  test("turns away what could not begin within ten seconds, and forgets nothing of what waits patiently", async () => {
+    const { store, transactions } = anotherStore(await byPg(), { max: 2 });
+    await store.accept(messageWith(), terms);
+    const [claim] = await store.take(1, terms);
+    if (claim === undefined) throw new Error("nothing taken");
+    const [begun, end] = [gate(), gate()];
+    const first = transactions.run(messageWith(), terms, async () => {
+      begun.open();
+      await end.opened;
+    });
+    await begun.opened;
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const patient = transactions.finish(claim, async () => {});
+    const turnedAway = expect(transactions.run(messageWith(), terms, async () => {})).rejects.toThrow(
+      "All 1 transactions were at work for 10000 ms. Give the pool more connections, or raise maxTransactions.",
+    );
+    vi.advanceTimersByTime(10_000);
+    await turnedAway;
+    end.open();
+    expect(await first).toEqual({ kind: "worked" });
+    expect(await patient).toBe(true);
+  });
+});
+
+/** Of twelve events at once. */
+async function mostAtOnce(transactions: Transactions<unknown>): Promise<number> {
+  let [running, most] = [0, 0];
+  const work = async (tx: unknown) => {
+    running += 1;
+    most = Math.max(most, running);
+    await (tx as pg.PoolClient).query("select pg_sleep(0.02)");
+    running -= 1;
+  };
+  await Promise.all(times(12, () => transactions.run(messageWith(), terms, work)));
+  return most;
+}
 
 describe("a handler that", () => {
   test("committed is refused, and told why", async () => {

@@ -6,11 +6,13 @@ import { type Ending, type PostgresDatabase, type Query, sqlState, TransactionEn
 import type { HeldClaims } from "./held-claims.ts";
 import { withConflictsRetried } from "./retry-conflicts.ts";
 import type { Hold, Statements } from "./statements.ts";
+import type { TransactionLine } from "./transaction-line.ts";
 
 export function transactionsOn<Tx>(
   db: PostgresDatabase<Tx>,
   statements: Statements,
   held: HeldClaims,
+  line: TransactionLine,
 ): Transactions<Tx> {
   /** Of those that this process works on. A duplicate needs no connection to hear so, even of a pool that has only one. */
   const working = new Map<string, string>();
@@ -23,14 +25,14 @@ export function transactionsOn<Tx>(
       if (digest !== undefined) return { kind: "running", retryAfterMs: Math.min(1_000, terms.leaseMs) };
       working.set(name, message.digest);
       try {
-        return await claimAndWork(message, terms, work);
+        return await line.whenThereIsRoom(() => claimAndWork(message, terms, work));
       } finally {
         working.delete(name);
       }
     },
 
     async finish(claim, work) {
-      return await withConflictsRetried(() => holdAndWork(claim, work));
+      return await line.patiently(() => withConflictsRetried(() => holdAndWork(claim, work)));
     },
 
     async noteFailure(message, failure, { windowMs }) {
