@@ -215,22 +215,6 @@ export function transactionTests(current: () => StoreWorld): void {
     expect(await store.accept(message, terms)).toEqual({ kind: "done" });
   });
 
-  test("work from the inbox that throws after three leases can be failed by its claim", async () => {
-    const { store, transactions } = world();
-    const message = messageWith();
-    const claim = await takeAccepted(store, message, SHORT_LEASE_MS);
-    const failing = holdLease(store, claim, SHORT_LEASE_MS, async (signal) => {
-      const finished = transactions.finish(claim, async () => {
-        await threeLeases(signal);
-        await fails();
-      });
-      await expect(finished).rejects.toThrow("shop closed");
-      return await store.fail(claim, { error: "shop closed", next: { kind: "dead" } });
-    });
-    expect(await failing).toBe(true);
-    expect(await store.deadLetters.list({ limit: 1 })).toMatchObject([{ message, tries: 1 }]);
-  });
-
   test("a noted failure counts, and ends as it says", async () => {
     const { store, transactions } = world();
     const [again, later, dead] = [messageWith(), messageWith(), messageWith()];

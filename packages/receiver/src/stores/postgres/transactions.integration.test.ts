@@ -364,6 +364,22 @@ describe("while a worker finishes a message in its transaction", () => {
     expect(isDone).toBe(true);
   });
 
+  test("a renewal that came after the lease was over counts when the work is undone: it can be failed", async () => {
+    const world = await byPg();
+    const { store } = world;
+    await store.accept(messageWith(), terms);
+    const [claim] = await store.take(1, { ...terms, leaseMs: 100 });
+    if (claim === undefined) throw new Error("nothing taken");
+    const failing = transactionsOf(store).finish(claim, async () => {
+      await expect.poll(() => isLeaseOver(world.pool)).toBe(true);
+      expect(await store.renew(claim, 60_000)).toBe(true);
+      throw new Error("shop closed");
+    });
+    await expect(failing).rejects.toThrow("shop closed");
+    expect(await store.fail(claim, { error: "shop closed", next: { kind: "dead" } })).toBe(true);
+    expect(await store.deadLetters.count()).toBe(1);
+  });
+
   test("nobody takes, claims or waits for it, though its lease is over", async () => {
     const world = await byPg();
     const { store } = world;
