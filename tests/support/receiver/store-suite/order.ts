@@ -107,6 +107,23 @@ export function orderTests(world: () => StoreWorld): void {
     }
   });
 
+  test("ten that come together again and again are claimed in order: those behind do not hinder the next in line", async () => {
+    const { store } = world();
+    const messages = times(10, (index) => nth(10 - index));
+    const handled: unknown[] = [];
+    for (const _ of messages) {
+      const before = handled.length;
+      const results = await Promise.all(messages.map((message) => store.claim(message, ordered)));
+      for (const result of results) {
+        if (result.kind !== "claimed") continue;
+        handled.push(result.claim.message.sequence);
+        await store.complete(result.claim);
+      }
+      expect(handled).toHaveLength(before + 1);
+    }
+    expect(handled).toEqual(times(10, (index) => index + 1));
+  });
+
   test("whoever holds a subject and dies loses it with the lease", async () => {
     const { store, makeOlder } = world();
     const first = nth(1);

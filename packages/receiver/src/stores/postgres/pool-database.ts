@@ -3,6 +3,7 @@ import type { Ending, PostgresDatabase, Query, Row, Value } from "./database.ts"
 
 /** What is used of a `pg` Pool. */
 export interface PgPool {
+  readonly options?: { readonly max?: number };
   connect(): Promise<PgClient>;
   query(text: string, values: Value[]): Promise<{ readonly rows: unknown[] }>;
 }

@@ -48,9 +48,20 @@ export class Connection {
   #prepare(sql: string): SqliteStatement {
     const known = this.#prepared.get(sql);
     if (known) return known;
-    const statement = this.#db.prepare(sql);
+    const statement = this.#parse(sql);
     this.#prepared.set(sql, statement);
     return statement;
+  }
+
+  #parse(sql: string): SqliteStatement {
+    try {
+      return this.#db.prepare(sql);
+    } catch (error) {
+      if (!/no such table: posthorn_receiver_/.test(String(error))) throw error;
+      throw new Error("The tables of the receiver's store are not there: run store.migrate() first.", {
+        cause: error,
+      });
+    }
   }
 }
 
