@@ -23,7 +23,7 @@ app.post("/webhooks", express.raw({ type: "*/*", limit: "1mb" }), async (request
   try {
     const event = JSON.parse(String(request.body));
     if (event.type === "order.paid") {
-      await pool.query("insert into payments (event, data) values ($1, $2)", [id, event.data]);
+      await pool.query("insert into payments values ($1, $2)", [id, JSON.stringify(event.data)]);
     }
     response.sendStatus(200);
   } catch {

@@ -13,7 +13,7 @@ export const receiver = createReceiver({
 receiver.on("order.paid", async (event, { tx }) => {
   const { total } = event.data as { total: number };
   if (total < 0) throw new PermanentFailure("An order cannot cost less than nothing.");
-  await tx.query("insert into payments (event, data) values ($1, $2)", [event.id, event.data]);
+  await tx.query("insert into payments values ($1, $2)", [event.id, JSON.stringify(event.data)]);
 });
 
 /** Call it when the cause is mended. */

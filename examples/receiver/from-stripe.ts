@@ -10,6 +10,6 @@ const store = postgresStore(new pg.Pool({ connectionString: process.env.DATABASE
 const receiver = createReceiver({ sources: [stripe({ secrets: [process.env.STRIPE_SECRET] })], store });
 receiver.on("invoice.paid", async ({ id, payload }, { tx }) => {
   const event = payload as Stripe.InvoicePaidEvent; // the whole body; event.data has the `data` of it
-  await tx.query("insert into payments (event, data) values ($1, $2)", [id, event.data.object]);
+  await tx.query("insert into payments values ($1, $2)", [id, JSON.stringify(event.data.object)]);
 });
 export const app = express().all("/webhooks", expressHandler(receiver));

@@ -8,6 +8,6 @@ const store = postgresStore(new pg.Pool({ connectionString: process.env.DATABASE
 await store.migrate();
 const receiver = createReceiver({ sources: [posthorn({ secrets: [process.env.WEBHOOK_SECRET] })], store });
 receiver.on("order.paid", async (event, { tx }) => {
-  await tx.query("insert into payments (event, data) values ($1, $2)", [event.id, event.data]);
+  await tx.query("insert into payments values ($1, $2)", [event.id, JSON.stringify(event.data)]);
 });
 export const app = new Hono().all("/webhooks", (c) => receiver.fetch(c.req.raw));

@@ -12,7 +12,7 @@ export const receiver = createReceiver({
 });
 
 receiver.on("order.paid", async (event, { tx }) => {
-  await tx.query("insert into payments (event, data) values ($1, $2)", [event.id, event.data]);
+  await tx.query("insert into payments values ($1, $2)", [event.id, JSON.stringify(event.data)]);
 });
 
 await receiver.start();

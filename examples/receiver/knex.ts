@@ -10,5 +10,5 @@ export const receiver = createReceiver({
   store: postgresStore(knexDatabase(db)),
 });
 receiver.on("order.paid", async (event, { tx }) => {
-  await tx("payments").insert({ event: event.id, data: event.data });
+  await tx("payments").insert({ event: event.id, data: JSON.stringify(event.data) });
 });

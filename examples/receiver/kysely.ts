@@ -15,5 +15,8 @@ export const receiver = createReceiver({
   store: postgresStore(kyselyDatabase(db)),
 });
 receiver.on("order.paid", async (event, { tx }) => {
-  await tx.insertInto("payments").values({ event: event.id, data: event.data }).execute();
+  await tx
+    .insertInto("payments")
+    .values({ event: event.id, data: JSON.stringify(event.data) })
+    .execute();
 });

@@ -88,6 +88,31 @@ describe("what the guide begins with", () => {
   });
 });
 
+test("old-table.ts leaves alone what the endpoint written by hand has booked", async () => {
+  const { receiver } = await import("../../examples/receiver/old-table.ts");
+  const sender = createSender({ secret, receive: receiver.fetch });
+  await pool.query("insert into seen (id) values ('evt_old')");
+  expect((await sender.send({ ...order, id: "evt_old" })).status).toBe(200);
+  expect(await payments()).toEqual([]);
+  expect((await sender.send({ ...order, id: "evt_new" })).status).toBe(200);
+  expect(await payments()).toEqual([{ event: "evt_new", data: order.data }]);
+});
+
+test.each([[["order-1"]], ["order-1"]])("the ten lines keep data that is %j as JSON", async (data) => {
+  const { app } = await import("../../examples/receiver/express-postgres.ts");
+  const sender = createSender({ secret, receive: await serving(app) });
+  expect((await sender.send({ ...order, data })).status).toBe(200);
+  expect(await payments()).toMatchObject([{ data }]);
+});
+
+test("next-app-postgres.ts is loaded without a secret, as next build does", async () => {
+  vi.resetModules();
+  vi.stubEnv("WEBHOOK_SECRET", undefined);
+  const { POST } = await import("../../examples/receiver/next-app-postgres.ts");
+  vi.unstubAllEnvs();
+  expect((await POST(await signedRequest({ secret, ...order }))).status).toBe(200);
+});
+
 test("a duplicate while the first still works is acknowledged by hand, and told to come again by the kit", async () => {
   const { app: byHand } = await import("../../examples/receiver/by-hand.ts");
   const { app } = await import("../../examples/receiver/express-postgres.ts");

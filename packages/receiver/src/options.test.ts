@@ -82,6 +82,9 @@ test.each<[what: string, secrets: readonly (string | undefined)[], message: stri
   ["none", [], "posthorn() needs `secrets`: a list of at least one."],
   ["an environment variable that is not set", [undefined], "secrets[0] of posthorn() is missing."],
   ["an empty one", [secret, ""], "secrets[1] of posthorn() is missing."],
+  ["one of spaces", [" \t "], "secrets[0] of posthorn() is missing."],
+  ["one read from a file", [`${secret}\n`], "has a line end at its end, as from a file: trim it."],
+  ["one with a space before it", [` ${secret}`], "has white space around it: trim it."],
   ["plain text", ["secret"], "secrets[0] of posthorn() should be whsec_ and the base64"],
   ["one that was cut off", [secret, "whsec_x"], "secrets[1] of posthorn() should be whsec_ and the base64"],
 ])("of secrets, %s is refused when the program starts", (_, secrets, message) => {

@@ -13,7 +13,7 @@ export interface LambdaEvent {
   readonly headers?: Readonly<Record<string, string | undefined>> | null;
   /** Always from a REST API; from a load balancer when its target group says so, and then instead of `headers`. */
   readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null;
-  readonly requestContext: {
+  readonly requestContext?: {
     readonly domainName?: string;
     /** With the stage, unlike `path`. */
     readonly path?: string;
@@ -33,12 +33,17 @@ export interface LambdaResult {
   readonly isBase64Encoded: false;
 }
 
+/** Null for what is no request, such as an event of a queue, a schedule or a warm-up. */
+export function methodOfEvent(event: LambdaEvent): string | null {
+  return event?.httpMethod ?? event?.requestContext?.http?.method ?? null;
+}
+
 export function headersOfEvent({ multiValueHeaders, headers }: LambdaEvent): HeaderSource {
   return multiValueHeaders ?? headers ?? {};
 }
 
 export function urlOfEvent(event: LambdaEvent): string {
-  const { requestContext, rawPath, rawQueryString } = event;
+  const { requestContext = {}, rawPath, rawQueryString } = event;
   const host = requestContext.domainName ?? readHeader(headersOfEvent(event), "host") ?? "localhost";
   if (rawPath !== undefined) return `https://${host}${rawPath}${rawQueryString ? `?${rawQueryString}` : ""}`;
   if (!requestContext.elb) return `https://${host}${requestContext.path ?? event.path}${queryOf(event)}`;
@@ -55,19 +60,30 @@ function queryOf(event: LambdaEvent): string {
     [values ?? []].flat().map((value) => [name, value] as const),
   );
   if (pairs.length === 0) return "";
-  const write = event.requestContext.elb ? (text: string) => text : encodeURIComponent;
+  const write = event.requestContext?.elb ? (text: string) => text : encodeURIComponent;
   return `?${pairs.map(([name, value]) => `${write(name)}=${write(value)}`).join("&")}`;
 }
 
-export function bodyOfEvent({ body, isBase64Encoded = false }: LambdaEvent): Uint8Array | null {
+export type EventBody = Uint8Array | "parsed" | "not_base64";
+
+export function bodyOfEvent({ body, isBase64Encoded = false }: LambdaEvent): EventBody {
   if (body === null || body === undefined) return new Uint8Array();
-  if (typeof body !== "string") return null;
+  if (typeof body !== "string") return "parsed";
   return isBase64Encoded ? bytesOfBase64(body) : new TextEncoder().encode(body);
 }
 
-function bytesOfBase64(text: string): Uint8Array {
-  const binary = atob(text);
+function bytesOfBase64(text: string): EventBody {
+  const binary = binaryOf(text);
+  if (binary === null) return "not_base64";
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at);
   return bytes;
+}
+
+function binaryOf(base64: string): string | null {
+  try {
+    return atob(base64);
+  } catch {
+    return null;
+  }
 }

@@ -1,9 +1,13 @@
 // The events have the shapes of AWS's documentation: API Gateway payload formats 1.0 and 2.0, function URLs (2.0 as
 // well), and load balancers without and with multi-value headers.
+import { generateSecret } from "@posthorn/wire";
 import { beforeEach, describe, expect, it } from "vitest";
 import { MAX_BODY_BYTES, RecordingReceiver } from "../../../../tests/support/receiver/recording-receiver.ts";
 import { BodyNotRaw } from "../errors.ts";
 import { readHeader } from "../headers.ts";
+import { createReceiver } from "../receiver.ts";
+import { posthorn } from "../sources/posthorn.ts";
+import { memoryStore } from "../stores/memory.ts";
 import { type LambdaEvent, lambdaHandler } from "./lambda.ts";
 
 const BODY = '{"n":1.0,  "name":"Zoë"}';
@@ -25,7 +29,7 @@ const restApi: LambdaEvent & Record<string, unknown> = {
     path: "/prod/webhooks",
     protocol: "HTTP/1.1",
     stage: "prod",
-  } as LambdaEvent["requestContext"],
+  } as NonNullable<LambdaEvent["requestContext"]>,
   pathParameters: null,
   stageVariables: null,
   body: BODY,
@@ -52,7 +56,7 @@ const httpApi: LambdaEvent & Record<string, unknown> = {
       userAgent: "",
     },
     stage: "prod",
-  } as LambdaEvent["requestContext"],
+  } as NonNullable<LambdaEvent["requestContext"]>,
   body: BODY,
   isBase64Encoded: false,
 };
@@ -165,6 +169,15 @@ describe.each(shapes)("lambdaHandler behind %s", (_name, event, { url, id }) => 
     expect(result.multiValueHeaders).toEqual(event.multiValueHeaders && { "retry-after": ["7"] });
   });
 
+  it("lets the receiver refuse with 400 what should be base64 and is not", async () => {
+    const real = createReceiver({
+      sources: [posthorn({ secrets: [generateSecret()] })],
+      store: memoryStore(),
+    });
+    const result = await lambdaHandler(real)({ ...event, body: "%%%", isBase64Encoded: true });
+    expect(result.statusCode).toBe(400);
+  });
+
   it("answers 500 when a middleware parsed the body, and says so", async () => {
     expect((await handle({ ...event, body: { n: 1 } })).statusCode).toBe(500);
     expect(receiver.failures[0]).toBeInstanceOf(BodyNotRaw);
@@ -179,3 +192,14 @@ it("lets the receiver refuse other methods", async () => {
   const requestContext = { ...httpApi.requestContext, http };
   expect((await handle({ ...httpApi, requestContext })).statusCode).toBe(405);
 });
+
+it.each([{}, { foo: 1 }, { Records: [] }, { requestContext: {} }, null, undefined, "warm"])(
+  "says of %j that it is no request, and what should invoke it",
+  async (event) => {
+    const receiver = new RecordingReceiver();
+    const invoked = lambdaHandler(receiver)(event as LambdaEvent);
+    await expect(invoked).rejects.toThrow(TypeError);
+    await expect(invoked).rejects.toThrow("Invoke the function by API Gateway, a function URL or a load bal");
+    expect(receiver.requests).toEqual([]);
+  },
+);

@@ -3,9 +3,11 @@ import type { Receives } from "../model.ts";
 import { goneBody } from "./gone-body.ts";
 import {
   bodyOfEvent,
+  type EventBody,
   headersOfEvent,
   type LambdaEvent,
   type LambdaResult,
+  methodOfEvent,
   urlOfEvent,
 } from "./lambda-event.ts";
 
@@ -14,11 +16,13 @@ export type { LambdaEvent, LambdaResult } from "./lambda-event.ts";
 /** `export const handler = lambdaHandler(receiver)` */
 export function lambdaHandler(receiver: Receives): (event: LambdaEvent) => Promise<LambdaResult> {
   return async (event) => {
+    const method = methodOfEvent(event);
+    if (method === null) throw new TypeError(NO_REQUEST);
     const answer = await receiver.receive({
-      method: event.httpMethod ?? event.requestContext.http?.method ?? "GET",
+      method,
       url: urlOfEvent(event),
       headers: headersOfEvent(event),
-      body: bodyOfEvent(event) ?? goneBody(notRaw),
+      body: readable(bodyOfEvent(event)),
     });
     const many = Object.entries(answer.headers).map<[string, string[]]>(([name, value]) => [name, [value]]);
     return {
@@ -29,6 +33,21 @@ export function lambdaHandler(receiver: Receives): (event: LambdaEvent) => Promi
       isBase64Encoded: false,
     };
   };
+}
+
+/** Whoever invokes it so is to change the set-up: an answer would look like success. */
+const NO_REQUEST =
+  "lambdaHandler got an event that is no HTTP request. Invoke the function by API Gateway, a function URL or a load balancer, and answer warm-up events before it.";
+
+function readable(body: EventBody): Uint8Array | AsyncIterable<Uint8Array> {
+  if (body === "parsed") return goneBody(notRaw);
+  return body === "not_base64" ? unreadableBody("isBase64Encoded is set, and the body is no base64.") : body;
+}
+
+/** Refused with 400, as a body that breaks off. */
+function unreadableBody(reason: string): AsyncIterable<Uint8Array> {
+  const next = () => Promise.reject(new TypeError(reason));
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 const notRaw = {

@@ -79,9 +79,23 @@ export function checkedSecrets(preset: string, secrets: readonly (string | undef
     throw new TypeError(`${preset}() needs \`secrets\`: a list of at least one.`);
   }
   return secrets.map((secret, at) => {
-    if (typeof secret === "string" && secret !== "") return secret;
-    throw new TypeError(`secrets[${at}] of ${preset}() is missing. Is the environment variable set?`);
+    const slip = slipIn(preset, secret);
+    if (slip === null) return secret as string;
+    throw new TypeError(`secrets[${at}] of ${preset}() ${slip}`);
   });
+}
+
+/** What could only ever refuse every delivery, as the end of a sentence. */
+function slipIn(preset: string, secret: unknown): string | null {
+  if (typeof secret !== "string" || secret.trim() === "") {
+    return "is missing. Is the environment variable set?";
+  }
+  if (/[\r\n]$/.test(secret)) return "has a line end at its end, as from a file: trim it.";
+  if (secret.trim() !== secret) return "has white space around it: trim it.";
+  if (preset === "stripe" && /^[spr]k_/.test(secret)) {
+    return "is a key of Stripe's API. The secret of a webhook endpoint begins with whsec_.";
+  }
+  return null;
 }
 
 /** Schemes that take the secret as text would take a mistyped one, and refuse every delivery. */

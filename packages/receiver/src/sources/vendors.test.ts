@@ -227,6 +227,16 @@ test("secrets that cannot verify are refused when the source is made, and not qu
   );
 });
 
+test("a key of Stripe's API, and a secret as it comes from a file, are refused with what to do", () => {
+  for (const key of ["sk_test_123", "pk_live_123", "rk_test_123"]) {
+    expect(() => stripe({ secrets: [key] })).toThrow("secret of a webhook endpoint begins with whsec_");
+    github({ secrets: [key] });
+  }
+  expect(() => stripe({ secrets: ["whsec_x\n"] })).toThrow("has a line end at its end");
+  expect(() => github({ secrets: ["  "] })).toThrow("secrets[0] of github() is missing.");
+  expect(() => github({ secrets: ["a secret "] })).toThrow("white space around it: trim it");
+});
+
 test("an option that a vendor has no use for is refused", () => {
   const secrets = ["secret"];
   expect(() => stripe({ secrets, url: "https://example.com" } as never)).toThrow('no option "url"');

@@ -1,7 +1,8 @@
 // A sender that does on purpose what senders do by accident: twice, at once, late, changed, out of order, again and again.
+import { known } from "../options.ts";
 import { nextAttempt, type Tries } from "./retries.ts";
 import type { PosthornWebhook } from "./sign-posthorn.ts";
-import type { VendorWebhook } from "./sign-vendor.ts";
+import { hasIdHeader, type VendorWebhook } from "./sign-vendor.ts";
 import { requestOf, signedWebhook } from "./signed-request.ts";
 import { newId, type SignedWebhook, type WebhookOptions } from "./signed-webhook.ts";
 
@@ -13,6 +14,15 @@ export interface SenderOptions extends Pick<WebhookOptions, "secret" | "url" | "
   /** Between the attempts of `deliver`. Default: Posthorn's, 1, 5 and 15 minutes, 1 and 6 hours. */
   readonly retryGapsMs?: readonly number[];
 }
+
+export const senderOptionNames = [
+  "secret",
+  "url",
+  "headers",
+  "receive",
+  "clock",
+  "retryGapsMs",
+] as const satisfies (keyof SenderOptions)[];
 
 /** Given to the receiver as well, its tolerance is measured on the same clock; `createTestClock()` makes one. */
 export interface SenderClock {
@@ -62,6 +72,7 @@ export interface Sender {
 }
 
 export function createSender(options: SenderOptions): Sender {
+  known("createSender", options, senderOptionNames);
   const { receive, clock = timeOfDay, retryGapsMs, ...shared } = options;
   if (typeof receive !== "function") {
     throw new TypeError("createSender needs `receive`: receiver.fetch, or fetch with the `url` of a server.");
@@ -69,7 +80,8 @@ export function createSender(options: SenderOptions): Sender {
 
   const signed = (event: EventToSend, ageSeconds = 0, attempt = 1) => {
     const timestamp = new Date(clock.now().getTime() - ageSeconds * 1_000);
-    return signedWebhook({ ...shared, ...event, timestamp, attempt });
+    const terms = { ...shared, timestamp };
+    return signedWebhook("vendor" in event ? { ...terms, ...event } : { ...terms, ...event, attempt });
   };
   const hand = async (sent: SignedWebhook): Promise<Attempt> => {
     const sentAt = clock.now();
@@ -86,14 +98,14 @@ export function createSender(options: SenderOptions): Sender {
     send: (event) => send(event),
 
     async duplicate(event, times = 2) {
-      const same = { id: newId(), ...event };
+      const same = repeatable(event);
       const attempts: Attempt[] = [];
       while (attempts.length < times) attempts.push(await send(same, attempts.length + 1));
       return attempts;
     },
 
     async atOnce(event, times = 2) {
-      const same = { id: newId(), ...event };
+      const same = repeatable(event);
       const sent = await Promise.all(Array.from({ length: times }, () => signed(same)));
       return Promise.all(sent.map(hand));
     },
@@ -112,7 +124,7 @@ export function createSender(options: SenderOptions): Sender {
     },
 
     async deliver(event) {
-      const same = { id: newId(), ...event };
+      const same = repeatable(event);
       const attempts: Attempt[] = [];
       let tries: Tries = { attempts: 0, failures: 0, waitedMs: 0 };
       for (;;) {
@@ -129,6 +141,11 @@ export function createSender(options: SenderOptions): Sender {
       }
     },
   };
+}
+
+/** One id for all its deliveries, unless the vendor has it in the body, which is the same each time. */
+function repeatable(event: EventToSend): EventToSend {
+  return "vendor" in event && !hasIdHeader(event.vendor) ? event : { id: newId(), ...event };
 }
 
 const timeOfDay: SenderClock = { now: () => new Date(), wait: async () => {} };

@@ -9,7 +9,14 @@ import {
   sign,
   uuidv7,
 } from "@posthorn/wire";
-import { bytesOf, DEFAULT_URL, newId, type SignedWebhook, type WebhookOptions } from "./signed-webhook.ts";
+import {
+  bytesOf,
+  DEFAULT_URL,
+  newId,
+  type SignedWebhook,
+  type WebhookOptions,
+  webhookNames,
+} from "./signed-webhook.ts";
 
 export interface PosthornWebhook extends WebhookOptions {
   readonly type: string;
@@ -34,6 +41,22 @@ export interface PosthornWebhook extends WebhookOptions {
   /** Default `X-Webhook`. */
   readonly headerPrefix?: string;
 }
+
+export const posthornWebhookNames = [
+  ...webhookNames,
+  "type",
+  "data",
+  "subject",
+  "sequence",
+  "createdAt",
+  "tenant",
+  "apiVersion",
+  "format",
+  "body",
+  "attempt",
+  "schemes",
+  "headerPrefix",
+] as const satisfies (keyof PosthornWebhook)[];
 
 export async function signPosthorn(webhook: PosthornWebhook): Promise<SignedWebhook> {
   const { headerPrefix, id = newId(), url = DEFAULT_URL } = webhook;

@@ -1,20 +1,35 @@
 // Signs as a vendor does, by the description that receivers verify with.
 import { type Path, sign, type Vendor, type VendorName, vendors, writeTime } from "@posthorn/wire";
-import { bytesOf, DEFAULT_URL, newId, type SignedWebhook, type WebhookOptions } from "./signed-webhook.ts";
+import {
+  bytesOf,
+  DEFAULT_URL,
+  newId,
+  type SignedWebhook,
+  type WebhookOptions,
+  webhookNames,
+} from "./signed-webhook.ts";
 
 export interface VendorWebhook extends WebhookOptions {
   /** `stripe`, `github`, … Discord signs with a key pair: its `secret` here is a `whsk_` key of `generateSigningKey()`. */
   readonly vendor: VendorName;
   /** The whole body: bytes and text as they are, `URLSearchParams` as a form, all else as JSON. */
   readonly payload: unknown;
-  /** For vendors that name it in a header, such as GitHub and Shopify; the others have it in the payload. */
+  /** Where the vendor has it, as the id: in a header, as GitHub and Shopify, or in a payload that is an object. */
   readonly type?: string;
 }
 
+export const vendorWebhookNames = [
+  ...webhookNames,
+  "vendor",
+  "payload",
+  "type",
+] as const satisfies (keyof VendorWebhook)[];
+
 export async function signVendor(webhook: VendorWebhook): Promise<SignedWebhook> {
-  const { payload, id = newId(), url = DEFAULT_URL } = webhook;
+  const { id = newId(), url = DEFAULT_URL } = webhook;
   const vendor = vendorNamed(webhook.vendor);
   const { scheme } = vendor;
+  const payload = withIdAndType(vendor, webhook);
   const timestamp = writeTime(webhook.timestamp ?? new Date(), scheme.timeFormat ?? "seconds");
   const isForm = payload instanceof URLSearchParams;
   const body = bytesOf(isForm ? String(payload) : withTime(payload, scheme.timeInBody, timestamp));
@@ -35,6 +50,53 @@ export async function signVendor(webhook: VendorWebhook): Promise<SignedWebhook>
 function vendorNamed(name: string): Vendor {
   if (Object.hasOwn(vendors, name)) return vendors[name as VendorName];
   throw new TypeError(`There is no vendor "${name}". Choose from ${Object.keys(vendors).join(", ")}.`);
+}
+
+/** Whether an id can be given for any payload. */
+export function hasIdHeader(name: VendorName): boolean {
+  return vendorNamed(name).id.some((place) => "header" in place);
+}
+
+/** What was asked for and is not in a header is in the body then, or it is an error: never left out. */
+function withIdAndType({ scheme, id, type }: Vendor, webhook: VendorWebhook): unknown {
+  const inBody = [
+    { name: "id", value: webhook.id, places: id },
+    { name: "type", value: webhook.type, places: type },
+  ];
+  let { payload } = webhook;
+  for (const { name, value, places } of inBody) {
+    if (value === undefined || places.some((place) => "header" in place)) continue;
+    const path = bodyPath(places[0]);
+    const changed = path && withValueAt(payload, path, value);
+    if (!changed) throw new TypeError(cannotWrite(name, scheme.name, path));
+    payload = changed;
+  }
+  return payload;
+}
+
+function bodyPath(place: Vendor["id"][number] | Vendor["type"][number] | undefined): Path | null {
+  return place !== undefined && "body" in place ? place.body : null;
+}
+
+/** Null where there is no object for it, or another value. */
+function withValueAt(payload: unknown, [name, ...rest]: Path, value: string): object | null {
+  if (name === undefined || !isRecord(payload)) return null;
+  const present = payload[name];
+  if (rest.length === 0) {
+    return present === undefined || present === value ? { ...payload, [name]: value } : null;
+  }
+  const inner = withValueAt(present ?? {}, rest, value);
+  return inner && { ...payload, [name]: inner };
+}
+
+function isRecord(payload: unknown): payload is Record<string, unknown> {
+  return isPlain(payload) && !Array.isArray(payload) && !(payload instanceof URLSearchParams);
+}
+
+function cannotWrite(name: string, vendor: string, path: Path | null): string {
+  if (path === null) return `${vendor} has no ${name} of its own that could be set: leave \`${name}\` out.`;
+  const place = path.join(".");
+  return `${vendor} has its ${name} in \`${place}\` of the body. Leave \`${name}\` out and write it there, or give a payload that is an object without another \`${place}\`.`;
 }
 
 /** Linear signs the time as a member of the body; an object that is to be JSON gets it unless it has one. */

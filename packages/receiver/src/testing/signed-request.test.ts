@@ -9,6 +9,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { buildRequest } from "../../../posthorn/src/attempt/build-request.ts";
 import type { ClaimedDelivery, PayloadFormat, Target } from "../../../posthorn/src/model.ts";
+import { createSender, type SenderOptions } from "./sender.ts";
 import type { PosthornWebhook } from "./sign-posthorn.ts";
 import type { VendorWebhook } from "./sign-vendor.ts";
 import { signedRequest, signedWebhook } from "./signed-request.ts";
@@ -126,6 +127,28 @@ describe("as a vendor", () => {
     expect(headers).toMatchObject({ "X-GitHub-Delivery": "d-1", "X-GitHub-Event": "push" });
   });
 
+  it.each<[VendorName, payload: object, body: object]>([
+    ["stripe", { data: 1 }, { data: 1, id: "e-1", type: "a.b" }],
+    ["stripe", { id: "e-1" }, { id: "e-1", type: "a.b" }],
+    ["paddle", {}, { event_id: "e-1", event_type: "a.b" }],
+    ["slack", { event: { text: "hi" } }, { event_id: "e-1", event: { text: "hi", type: "a.b" } }],
+    ["svix", {}, { type: "a.b" }],
+  ])("writes id and type into the body where %s has them", async (vendor, payload, expected) => {
+    const { body } = await signedWebhook({ vendor, secret, payload, id: "e-1", type: "a.b" });
+    expect(JSON.parse(new TextDecoder().decode(body))).toEqual(expected);
+  });
+
+  it.each<[VendorName, payload: unknown, says: string]>([
+    ["stripe", '{"a":1}', "stripe has its id in `id` of the body"],
+    ["stripe", new Uint8Array(2), "stripe has its id in `id` of the body"],
+    ["stripe", { id: "another" }, "an object without another `id`"],
+    ["slack", new URLSearchParams({ a: "b" }), "slack has its id in `event_id`"],
+    ["twilio", new URLSearchParams({ a: "b" }), "twilio has no id of its own"],
+    ["hubspot", [{}], "hubspot has no id of its own"],
+  ])("refuses an id for %s that it cannot write", async (vendor, payload, says) => {
+    await expect(signedWebhook({ vendor, secret, payload, id: "e-1" })).rejects.toThrow(says);
+  });
+
   it("leaves text and bytes as they are", async () => {
     const made = await signedWebhook({ vendor: "stripe", secret, payload: '{"a": 1.0}' });
     expect(new TextDecoder().decode(made.body)).toBe('{"a": 1.0}');
@@ -134,6 +157,29 @@ describe("as a vendor", () => {
   it("names the vendors there are when it does not know one", async () => {
     const unknown = { vendor: "strype", secret, payload: {} } as unknown as VendorWebhook;
     await expect(async () => signedWebhook(unknown)).rejects.toThrow(/no vendor "strype".*stripe/);
+  });
+});
+
+describe("with a slip", () => {
+  it.each([undefined, "", [], ["", secret], [undefined]])(
+    "asks for the secret when it is %j",
+    async (given) => {
+      const slip = { type: "a.b", secret: given as string };
+      await expect(signedRequest(slip)).rejects.toThrow("Is the environment variable set?");
+      await expect(signedRequest({ ...slip, vendor: "stripe", payload: {} })).rejects.toThrow(
+        "needs `secret`",
+      );
+    },
+  );
+
+  it("refuses names that it does not know", async () => {
+    const slips = [
+      [{ type: "a.b", secret, sequense: 1 }, "Did you mean sequence?"],
+      [{ vendor: "stripe", payload: {}, secret, types: "a.b" }, "Did you mean type?"],
+    ] as const;
+    for (const [slip, says] of slips) await expect(signedRequest(slip)).rejects.toThrow(says);
+    const receive = () => new Response();
+    expect(() => createSender({ secret, receive, clok: 1 } as SenderOptions)).toThrow("Did you mean clock?");
   });
 });
 

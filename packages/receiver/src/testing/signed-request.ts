@@ -1,6 +1,7 @@
 // A webhook as it would come, signed with a secret of yours.
-import { type PosthornWebhook, signPosthorn } from "./sign-posthorn.ts";
-import { signVendor, type VendorWebhook } from "./sign-vendor.ts";
+import { known } from "../options.ts";
+import { type PosthornWebhook, posthornWebhookNames, signPosthorn } from "./sign-posthorn.ts";
+import { signVendor, type VendorWebhook, vendorWebhookNames } from "./sign-vendor.ts";
 import type { SignedWebhook } from "./signed-webhook.ts";
 
 export type SignedRequestOptions = PosthornWebhook | VendorWebhook;
@@ -11,8 +12,19 @@ export async function signedRequest(options: SignedRequestOptions): Promise<Requ
 }
 
 /** The same in parts: `await app.inject({ method, url, headers, payload: Buffer.from(body) })`. */
-export function signedWebhook(options: SignedRequestOptions): Promise<SignedWebhook> {
+export async function signedWebhook(options: SignedRequestOptions): Promise<SignedWebhook> {
+  checkOptions(options);
   return "vendor" in options ? signVendor(options) : signPosthorn(options);
+}
+
+/** A test with a slip of its own would blame the receiver for a 401. */
+function checkOptions(options: SignedRequestOptions): void {
+  known("signedRequest", options, "vendor" in options ? vendorWebhookNames : posthornWebhookNames);
+  const secrets = [options.secret].flat();
+  if (secrets.length > 0 && secrets.every((secret) => typeof secret === "string" && secret !== "")) return;
+  throw new TypeError(
+    "signedRequest needs `secret`: the one that the receiver verifies with. Is the environment variable set?",
+  );
 }
 
 export function requestOf({ method, url, headers, body }: SignedWebhook): Request {

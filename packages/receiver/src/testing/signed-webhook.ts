@@ -14,6 +14,14 @@ export interface WebhookOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export const webhookNames = [
+  "secret",
+  "id",
+  "timestamp",
+  "url",
+  "headers",
+] as const satisfies (keyof WebhookOptions)[];
+
 /** What any HTTP client, or a framework's `inject`, takes. */
 export interface SignedWebhook {
   readonly method: "POST";

@@ -65,7 +65,7 @@ async function explainMismatch(input: VerifyInput, effort: Effort): Promise<Expl
 }
 
 const NO_MATCH =
-  "no secret given has signed these bytes. Either the secret is another endpoint's or was rotated, or the body was changed; sign the raw bytes, before any JSON parser touches them";
+  "no secret given has signed these bytes. Either the secret is another endpoint's or was rotated, or the body was changed; verify the raw bytes, before any JSON parser touches them";
 
 function* usualChanges(body: Uint8Array): Generator<[change: string, undone: Uint8Array]> {
   // A byte order mark is one of the changes, so decoding must keep it.

@@ -103,6 +103,25 @@ export function failureTests(current: () => Desk): void {
     await eventually(desk.effects, ["msg_1"]);
   });
 
+  test("a handler that hangs is given up, and what it wrote is undone where a transaction held it", async () => {
+    const desk = current();
+    const receiver = await desk.receiver({ handlerTimeoutMs: 500 });
+    const delivery = await signedDelivery({ id: "msg_1" });
+    desk.work = async (event, context) => {
+      if (desk.calls("msg_1") > 1) return;
+      if (desk.hasTransactions) await desk.world.effects?.write(context.tx, event.id);
+      await new Promise(() => {});
+    };
+    const { status } = await desk.send(delivery, receiver);
+    expect(status).toBe(desk.mode === "inbox" ? 202 : 500);
+    await eventually(() => desk.failures.length, 1);
+    expect(desk.failures).toMatchObject([{ error: { name: "HandlerTimeout" } }]);
+    expect(await desk.effects()).toEqual([]);
+    await desk.world.makeOlder(HOURS_MS);
+    await desk.untilDone(delivery, receiver);
+    await eventually(desk.effects, ["msg_1"]);
+  });
+
   test("of a batch only what failed is handled again", async () => {
     const desk = current();
     const batch = await batchOf("a", "b", "c");

@@ -104,6 +104,48 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
       await close();
     });
 
+    test("a sequence that begins at 0 is handled from there, delivered or from the inbox", async () => {
+      const { store, close } = await openRedisWorld("ioredis", server.path);
+      const numbered = (subject: string, sequence: number) => messageWith({ subject, sequence });
+      for (const sequence of [0, 1]) {
+        await store.complete(await claimed(store, numbered("delivered", sequence), ordered));
+        await store.accept(numbered("kept", sequence), terms);
+        const [taken] = await store.take(9, ordered);
+        if (taken === undefined) throw new Error("nothing taken");
+        expect(taken.message).toMatchObject({ subject: "kept", sequence });
+        await store.complete(taken);
+        expect(await store.claim(numbered("delivered", 0), ordered)).toEqual({ kind: "stale" });
+      }
+      await close();
+    });
+
+    test.each(["before", "after"])(
+      "a done mark whose answer is lost %s it was written is asked for again",
+      async (when) => {
+        const client = new Redis({ path: server.path });
+        let isLost = false;
+        const evalsha = async (...asked: [sha1: string, keyCount: number, ...values: string[]]) => {
+          if (!isLost) return client.evalsha(...asked);
+          isLost = false;
+          if (when === "after") await client.evalsha(...asked);
+          return new Promise(() => {});
+        };
+        const store = redisStore(
+          { evalsha, eval: client.eval.bind(client) },
+          { prefix: `lost ${when}`, timeoutMs: 300 },
+        );
+        const message = messageWith({ subject: "order/1", sequence: 1 });
+        await store.migrate();
+        const claim = await claimed(store, message, ordered);
+        await store.complete(await claimed(store, messageWith())); // the script is known now
+        isLost = true;
+        expect(await store.complete(claim)).toBe(true);
+        expect(await store.claim(message, ordered)).toEqual({ kind: "done" });
+        expect(await store.complete({ ...claim, token: "another" })).toBe(false);
+        client.disconnect();
+      },
+    );
+
     test("a prefix of its own keeps a store apart, and so does the client's", async () => {
       const clients = [new Redis({ path: server.path }), new Redis({ path: server.path, keyPrefix: "app:" })];
       const [plain, prefixed] = clients as [Redis, Redis];

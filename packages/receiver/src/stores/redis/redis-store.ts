@@ -47,6 +47,11 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
 const MAX_ERROR_LENGTH = 1_000;
 
+/** With the default time-out 15 seconds at most, within the default lease; past the lease the script writes nothing. */
+const COMPLETE_TRIES = 3;
+/** For a connection that broke to be there again. */
+const PAUSE_MS = 100;
+
 class RedisStore implements Store<never> {
   readonly transactions = null;
   readonly deadLetters: DeadLetterStore;
@@ -84,8 +89,17 @@ class RedisStore implements Store<never> {
     return isYes(await this.#run(renewScript, nameOf(message), token, leaseMs));
   }
 
+  /** The effect is there already, and would come again without its mark: so a lost answer is asked for again. */
   async complete({ message, token }: Claim): Promise<boolean> {
-    return isYes(await this.#run(completeScript, nameOf(message), token));
+    for (let triesLeft = COMPLETE_TRIES; ; ) {
+      try {
+        return isYes(await this.#run(completeScript, nameOf(message), token));
+      } catch (error) {
+        triesLeft -= 1;
+        if (triesLeft === 0) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
   }
 
   async fail({ message, token }: Claim, { error, next }: Failure): Promise<boolean> {

@@ -3,7 +3,7 @@
 //
 //   :message:<name>    hash: digest, state, at (end of the lease, when due, or when it failed, died or was done, by
 //                      state), first (when first seen), window, tries, error, token, ordered, subject, sequence, record
-//   :subject:<subject> hash: last (highest sequence done), holder (the message claimed last)
+//   :subject:<subject> hash: last (highest sequence done, once there is one), holder (the message claimed last)
 //   :queue:<subject>   running and waiting messages with a sequence, by it
 //   :due               running and waiting messages by `at`; those put off by `take` by when their subject may be free
 //   :dead              dead ones by `at`
@@ -57,14 +57,14 @@ local function held(name, token)
   return nil
 end
 
--- what is done keeps what tells a duplicate, for as long as the window
-local function finish(name, digest, subject, window)
+-- what is done keeps what tells a duplicate, for as long as the window; and who did it, who may ask again
+local function finish(name, digest, subject, window, token)
   local key = message_key(name)
   delist(name, subject)
   redis.call('ZREM', dead, name)
   redis.call('DEL', key)
   redis.call('HSET', key, 'digest', digest, 'state', 'done', 'at', whole(now), 'first', whole(now),
-    'window', whole(window), 'tries', 0, 'token', '', 'ordered', 0, 'subject', '', 'sequence', '')
+    'window', whole(window), 'tries', 0, 'token', token or '', 'ordered', 0, 'subject', '', 'sequence', '')
   redis.call('PEXPIRE', key, whole(window))
 end
 
@@ -72,13 +72,13 @@ end
 local function turn(subject, sequence, first, gap_wait)
   if gap_wait < 0 or subject == '' then return 'free' end
   local known = redis.call('HMGET', subject_key(subject), 'last', 'holder')
-  local last = tonumber(known[1] or 0)
+  local last = known[1] and tonumber(known[1])
   local holder = known[2] and find(known[2])
   if holder and holder.ordered and is_running(holder) then return 'running', holder.at - now end
   sequence = tonumber(sequence)
-  if sequence <= last then return 'stale' end
+  if last and sequence <= last then return 'stale' end
   local left = first + gap_wait - now
-  if sequence > last + 1 and left > 0 then return 'gap', left end
+  if sequence > (last or 0) + 1 and left > 0 then return 'gap', left end
   return 'free'
 end
 
@@ -158,13 +158,15 @@ return 1
 
 export const completeScript = operation(`
 local name, token = unpack(ARGV)
-local row = held(name, token)
+local row = find(name)
+if row and row.state == 'done' and row.token == token then return 1 end
+row = held(name, token)
 if not row then return 0 end
-finish(name, row.digest, row.subject, row.window)
+finish(name, row.digest, row.subject, row.window, token)
 if row.ordered then
   local key = subject_key(row.subject)
-  local last = tonumber(redis.call('HGET', key, 'last') or 0)
-  if tonumber(row.sequence) > last then redis.call('HSET', key, 'last', row.sequence) end
+  local last = redis.call('HGET', key, 'last')
+  if not last or tonumber(row.sequence) > tonumber(last) then redis.call('HSET', key, 'last', row.sequence) end
   redis.call('PEXPIRE', key, whole(row.window))
   wake(row.subject)
 end

@@ -48,17 +48,17 @@ export class Connection {
   #prepare(sql: string): SqliteStatement {
     const known = this.#prepared.get(sql);
     if (known) return known;
-    const statement = this.#parse(sql);
+    const statement = this.#prepareAnew(sql);
     this.#prepared.set(sql, statement);
     return statement;
   }
 
-  #parse(sql: string): SqliteStatement {
+  #prepareAnew(sql: string): SqliteStatement {
     try {
       return this.#db.prepare(sql);
     } catch (error) {
       if (!/no such table: posthorn_receiver_/.test(String(error))) throw error;
-      throw new Error("The tables of the receiver's store are not there: run store.migrate() first.", {
+      throw new Error("This SQLite database has no tables of the receiver yet: run store.migrate() first.", {
         cause: error,
       });
     }

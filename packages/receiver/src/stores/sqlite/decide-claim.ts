@@ -15,8 +15,8 @@ export interface Known {
 
 /** What the store has about a message's subject. */
 export interface KnownSubject {
-  /** The highest sequence done; 0 before the first. */
-  readonly lastSequence: number;
+  /** The highest sequence done; null before the first, since a sender may begin at 0. */
+  readonly lastSequence: number | null;
   /** Until when a message of it is claimed. */
   readonly busyUntil: number | null;
 }
@@ -54,9 +54,9 @@ export function decideTurn(
   if (order === null || sequence === null || name === null) return free;
   const { lastSequence, busyUntil } = subject();
   if (busyUntil !== null) return { kind: "running", retryAfterMs: busyUntil - now };
-  if (sequence <= lastSequence) return { kind: "stale" };
+  if (lastSequence !== null && sequence <= lastSequence) return { kind: "stale" };
   const retryAfterMs = firstSeenAt + order.gapWaitMs - now;
-  return sequence > lastSequence + 1 && retryAfterMs > 0 ? { kind: "gap", retryAfterMs } : free;
+  return sequence > (lastSequence ?? 0) + 1 && retryAfterMs > 0 ? { kind: "gap", retryAfterMs } : free;
 }
 
 export function isRunning({ state, at }: Known, now: number): boolean {

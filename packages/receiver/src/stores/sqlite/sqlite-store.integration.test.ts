@@ -66,6 +66,40 @@ describe.each(libraries)("by %s", (library) => {
       expect(await world.effects?.read()).toEqual(["kept"]);
     });
 
+    test("a handler cannot undo the whole of itself and be done", async () => {
+      const message = messageWith();
+      const undone = transactions().run(message, terms, async (tx) => {
+        await write("lost")(tx);
+        tx.exec("rollback to posthorn_receiver");
+      });
+      await expect(undone).rejects.toThrow("no such savepoint");
+      expect(await transactions().run(message, terms, write("kept"))).toEqual({ kind: "worked" });
+      expect(await world.effects?.read()).toEqual(["kept"]);
+    });
+
+    test("a handler that waits for the store it runs in is told so, and all others go on", async () => {
+      const impatient = sqliteStore(world.connection, { turnWaitMs: 100 });
+      const other = messageWith();
+      let others: Promise<unknown> = Promise.resolve();
+      const waiting = impatient.transactions?.run(messageWith(), terms, async () => {
+        others = Promise.allSettled([impatient.claim(other, terms), impatient.accept(other, terms)]);
+        await impatient.deadLetters.count();
+      });
+      await expect(waiting).rejects.toThrow("A handler must not wait for the store it runs in");
+      const missed = { status: "rejected", reason: expect.objectContaining({ name: "TurnMissed" }) };
+      expect(await others).toEqual([missed, missed]);
+      expect(await impatient.deadLetters.count()).toBe(0);
+      await claimed(impatient, other);
+    });
+
+    test("a database that was not migrated says what to do", async () => {
+      const connection = await openConnection(library, `${world.file}.bare`);
+      await expect(sqliteStore(connection).claim(messageWith(), terms)).rejects.toThrow(
+        "run store.migrate() first",
+      );
+      connection.close();
+    });
+
     test("transactions take turns, in the order they were asked for", async () => {
       const steps: string[] = [];
       const slow = (name: string) => async () => {
@@ -171,6 +205,20 @@ describe.each(libraries)("by %s", (library) => {
       await world.store.complete(claim);
       const rows = world.outside.prepare("select body, headers from posthorn_receiver_messages").all();
       expect(rows).toEqual([{ body: null, headers: null }]);
+    });
+
+    test("a sequence that begins at 0 is handled from there, delivered or from the inbox", async () => {
+      const { store } = world;
+      const numbered = (subject: string, sequence: number) => messageWith({ subject, sequence });
+      for (const sequence of [0, 1]) {
+        await store.complete(await claimed(store, numbered("delivered", sequence), ordered));
+        await store.accept(numbered("kept", sequence), terms);
+        const [taken] = await store.take(9, ordered);
+        if (taken === undefined) throw new Error("nothing taken");
+        expect(taken.message).toMatchObject({ subject: "kept", sequence });
+        await store.complete(taken);
+        expect(await store.claim(numbered("delivered", 0), ordered)).toEqual({ kind: "stale" });
+      }
     });
 
     test("more messages of one subject than a page are passed over to reach another's", async () => {

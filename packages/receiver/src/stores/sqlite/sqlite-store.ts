@@ -27,9 +27,14 @@ import { DatabaseBusy, Turns } from "./turns.ts";
 export interface SqliteStoreOptions {
   /** How long to wait for the transactions of other processes; 5 seconds unless told. */
   readonly busyWaitMs?: number;
+  /** How long to wait for the handlers of this process that came before; 30 seconds unless told. */
+  readonly turnWaitMs?: number;
 }
 
-export const sqliteStoreOptionNames = ["busyWaitMs"] as const satisfies (keyof SqliteStoreOptions)[];
+export const sqliteStoreOptionNames = [
+  "busyWaitMs",
+  "turnWaitMs",
+] as const satisfies (keyof SqliteStoreOptions)[];
 
 /**
  * Give it a connection of its own, in WAL mode: the store's transactions and the handlers' (`tx` is this connection)
@@ -57,9 +62,12 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
 
   constructor(db: Db, options: SqliteStoreOptions) {
     known("sqliteStore", options, sqliteStoreOptionNames);
-    const { busyWaitMs = 5_000 } = options;
+    const { busyWaitMs = 5_000, turnWaitMs = 30_000 } = options;
     this.#connection = new Connection(db);
-    this.#turns = new Turns(this.#connection, whole("busyWaitMs", busyWaitMs, 0, 600_000));
+    this.#turns = new Turns(this.#connection, {
+      busyWaitMs: whole("busyWaitMs", busyWaitMs, 0, 600_000),
+      turnWaitMs: whole("turnWaitMs", turnWaitMs, 1, 600_000),
+    });
     this.#messages = new Messages(this.#connection);
     this.#subjects = new Subjects(this.#connection);
     this.#inbox = new Inbox(this.#connection, this.#messages, this.#subjects);
@@ -273,8 +281,6 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     }
   }
 }
-
-/** Never forgotten: a failure that was noted does not tell the window. */
 
 function newClaim(message: Message, known: MessageRow | null): Claim {
   const tries = (known?.tries ?? 0) + (known?.state === "running" ? 1 : 0);

@@ -32,7 +32,7 @@ export class Subjects {
     );
     const until = busy?.until ?? null;
     return {
-      lastSequence: Number(known?.last_sequence ?? 0),
+      lastSequence: known === null ? null : Number(known.last_sequence),
       busyUntil: until === null ? null : Number(until),
     };
   }

@@ -13,33 +13,59 @@ export class DatabaseBusy extends Error {
   }
 }
 
-/** A handler that commits or rolls back takes the savepoint away with the transaction. */
-const SAVEPOINT = "posthorn_receiver";
+/** What had the turn before kept it for as long as the store may wait. Nothing was written. */
+export class TurnMissed extends Error {
+  override readonly name = "TurnMissed";
+
+  constructor(waitedMs: number) {
+    super(
+      `The SQLite store had no turn for ${waitedMs} ms, because a handler was at work in its transaction. A handler must not wait for the store it runs in, such as for deadLetters.count(); if it only takes long, raise turnWaitMs.`,
+    );
+  }
+}
+
+export interface Waits {
+  /** For the transactions of other processes. */
+  readonly busyWaitMs: number;
+  /** For those of this process. */
+  readonly turnWaitMs: number;
+}
 
 export class Turns {
   readonly #connection: Connection;
-  readonly #busyWaitMs: number;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #waits: Waits;
+  #last: Promise<void> = Promise.resolve();
   #isPrepared = false;
 
-  constructor(connection: Connection, busyWaitMs: number) {
+  constructor(connection: Connection, waits: Waits) {
     this.#connection = connection;
-    this.#busyWaitMs = busyWaitMs;
+    this.#waits = waits;
   }
 
   /** All or nothing; after those that asked before. */
   transaction<T>(work: () => T | Promise<T>): Promise<T> {
-    const turn = this.#last.then(() => this.#run(work));
-    this.#last = turn.catch(() => {});
-    return turn;
+    const { turnWaitMs } = this.#waits;
+    return new Promise((resolve, reject) => {
+      let isMissed = false;
+      const timer = setTimeout(() => {
+        isMissed = true;
+        reject(new TurnMissed(turnWaitMs));
+      }, turnWaitMs);
+      this.#last = this.#last.then(async () => {
+        clearTimeout(timer);
+        if (!isMissed) await this.#run(work).then(resolve, reject);
+      });
+    });
   }
 
   /** Within a transaction: the handler may use it, and must leave it open for what the store writes after. */
   async lend(handler: () => Promise<void>): Promise<void> {
-    this.#connection.exec(`savepoint ${SAVEPOINT}`);
+    // A commit or rollback takes the savepoint away. Its name cannot be guessed: rolled back to, it would still be there.
+    const savepoint = `posthorn_receiver_${crypto.randomUUID().replaceAll("-", "")}`;
+    this.#connection.exec(`savepoint ${savepoint}`);
     await handler();
     try {
-      this.#connection.exec(`release ${SAVEPOINT}`);
+      this.#connection.exec(`release ${savepoint}`);
     } catch (error) {
       throw new Error(
         "The handler ended the transaction it was given. Leave commit and rollback to the receiver: it commits when the handler returns, and rolls back when it throws.",
@@ -93,7 +119,7 @@ export class Turns {
       } catch (error) {
         if (!isBusy(error)) throw error;
         const waitedMs = Math.round(performance.now() - since);
-        if (waitedMs >= this.#busyWaitMs) throw new DatabaseBusy(waitedMs);
+        if (waitedMs >= this.#waits.busyWaitMs) throw new DatabaseBusy(waitedMs);
       }
       // by chance, so that processes that wait do not meet again and again
       await new Promise((resolve) => setTimeout(resolve, 2 + Math.random() * 18));
