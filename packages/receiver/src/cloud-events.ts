@@ -117,14 +117,7 @@ function eventFrom(
   data: unknown,
   payload: unknown,
 ): ParsedEvent {
-  const {
-    id,
-    source,
-    type,
-    subject = null,
-    time,
-    sequence,
-  } = attributes as Record<string, string>;
+  const { id, source, type, subject = null, time, sequence } = attributes as Record<string, string>;
   return {
     // source and id name an event together; a source has no spaces
     id: `${source} ${id}`,

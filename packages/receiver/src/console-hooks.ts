@@ -14,14 +14,20 @@ export function consoleHooks(): ConsoleHooks {
     onConflict: (message: MessageInfo) =>
       print("error", `${named(message)} came again with another body, and was answered with 422`),
     onFailure: ({ message, error, tries }: FailureInfo) =>
-      print("error", message === null ? lineOf(error) : `${named(message)} failed, try ${tries}: ${lineOf(error)}`),
+      print(
+        "error",
+        message === null ? lineOf(error) : `${named(message)} failed, try ${tries}: ${lineOf(error)}`,
+      ),
     onDead: ({ message, error }: FailureInfo) =>
       print("error", `${message && named(message)} is a dead letter now: ${lineOf(error)}`),
   };
 }
 
 export function warnNotStarted(): void {
-  print("warn", "a message is in the inbox and start() was not called here; another process must have called it");
+  print(
+    "warn",
+    "a message is in the inbox and start() was not called here; another process must have called it",
+  );
 }
 
 function refusalPrinter() {
@@ -40,7 +46,10 @@ function refusalPrinter() {
       return;
     }
     printed += 1;
-    print("warn", `a request${source === null ? "" : ` to ${source}`} was refused with ${status}, ${reason}: ${detail}`);
+    print(
+      "warn",
+      `a request${source === null ? "" : ` to ${source}`} was refused with ${status}, ${reason}: ${detail}`,
+    );
   };
 }
 
@@ -50,5 +59,6 @@ function named({ source, id, type }: MessageInfo): string {
 
 /** Some of it is the sender's own text: one line, and nothing that moves the cursor. */
 function print(level: "error" | "warn", text: string): void {
+  // biome-ignore lint/suspicious/noConsole: printing is what this file is for
   console[level](`[posthorn receiver] ${text.replace(/\p{Cc}+/gu, " ")}`);
 }

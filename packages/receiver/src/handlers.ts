@@ -120,7 +120,9 @@ export class Handlers<Tx> {
   #registryOf({ source }: From): Registry<Tx> {
     const registry = this.#bySource.get(source);
     if (registry !== undefined) return registry;
-    throw new TypeError(`There is no source "${source}". ${suggest(String(source), [...this.#bySource.keys()])}`);
+    throw new TypeError(
+      `There is no source "${source}". ${suggest(String(source), [...this.#bySource.keys()])}`,
+    );
   }
 
   #refuseUnknown(pattern: string, isPrefix: boolean): void {

@@ -213,7 +213,11 @@ test("prune() forgets the same when it is called, however much it is", async () 
 });
 
 test("a handler that hangs gives its place back, and holds up neither the others nor the end", async () => {
-  const { receiver, failures } = open({ handlerTimeoutMs: 5_000, inbox: { concurrency: 1 }, leaseMs: 60_000 });
+  const { receiver, failures } = open({
+    handlerTimeoutMs: 5_000,
+    inbox: { concurrency: 1 },
+    leaseMs: 60_000,
+  });
   const handled: string[] = [];
   receiver.fallback(({ id }) => (id === "msg_1" ? new Promise(() => {}) : void handled.push(id)));
   await receiver.start();

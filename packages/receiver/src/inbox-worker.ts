@@ -51,7 +51,8 @@ export class InboxWorker<Tx> implements Service {
     });
     const isHung = await Promise.race([this.#finished(), hung]);
     clearTimeout(timer);
-    if (isHung) this.#kit.tell.failure(null, new Error(`Stopped while the store was silent for ${waitMs} ms.`), 0);
+    if (isHung)
+      this.#kit.tell.failure(null, new Error(`Stopped while the store was silent for ${waitMs} ms.`), 0);
   }
 
   async #finished(): Promise<false> {

@@ -119,7 +119,12 @@ export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>): Set
       windowMs: whole("windowDays", options.windowDays ?? 30, 1, 3_650) * DAY_MS,
       order: order === undefined ? null : { gapWaitMs: whole("order.gapWaitMs", order.gapWaitMs, 0, DAY_MS) },
     },
-    handlerTimeoutMs: whole("handlerTimeoutMs", options.handlerTimeoutMs ?? defaultTimeoutMs(mode), 1, DAY_MS),
+    handlerTimeoutMs: whole(
+      "handlerTimeoutMs",
+      options.handlerTimeoutMs ?? defaultTimeoutMs(mode),
+      1,
+      DAY_MS,
+    ),
     afterTries: readAfterTries(afterTries, mode),
     retries: {
       firstDelayMs,

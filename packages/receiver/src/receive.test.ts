@@ -138,7 +138,9 @@ test("without a signature header the body is not read", async () => {
   })();
   const { url, headers } = await signedDelivery();
   const { "webhook-signature": _, ...unsigned } = headers;
-  expect(await receiver.receive({ method: "POST", url, headers: unsigned, body })).toMatchObject({ status: 401 });
+  expect(await receiver.receive({ method: "POST", url, headers: unsigned, body })).toMatchObject({
+    status: 401,
+  });
   expect([isRead, refused]).toMatchObject([false, [{ reason: "header_missing" }]]);
 });
 

@@ -52,7 +52,8 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
       const input: VerifyInput = { ...addressed, scheme, secrets, ...terms };
       if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return URL_UNKNOWN;
       const result = await verify(input);
-      if (result.ok) return { ok: true, signedId: await signedId(ids, scheme, await asSigned(input, addressed)) };
+      if (result.ok)
+        return { ok: true, signedId: await signedId(ids, scheme, await asSigned(input, addressed)) };
       return { ...result, explain: () => explain(input, result, terms.now) };
     },
 
