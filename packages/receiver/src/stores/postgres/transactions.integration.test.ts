@@ -1,5 +1,5 @@
 // What a handler, a pool or a connection can do to the transaction that claim, work and done mark share.
-import type { Store, Transactions } from "@posthorn/receiver";
+import { HandlerTimeout, type Store, type Transactions } from "@posthorn/receiver";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import type pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -330,6 +330,23 @@ describe("a connection that is lost", () => {
     expect(await transactionsOf(world.store).run(message, terms, async () => {})).toEqual({ kind: "done" });
     expect(await world.effects?.read()).toEqual(["paid"]);
   });
+});
+
+test("a handler given up in the middle of a statement is not waited for, and its connection is nobody's any more", async () => {
+  const world = await byPg();
+  const { pool, transactions } = anotherStore(world, { max: 2 });
+  const ends: string[] = [];
+  let statement: Promise<unknown> | undefined;
+  const run = transactions.run(messageWith(), terms, async (tx) => {
+    await tx.query("insert into effects (effect) values ('half')");
+    statement = tx.query("select pg_sleep(1)").finally(() => ends.push("statement"));
+    throw new HandlerTimeout("The handler took more than 60000 ms.");
+  });
+  await expect(run.finally(() => ends.push("transaction"))).rejects.toBeInstanceOf(HandlerTimeout);
+  expect(pool.totalCount).toBe(0);
+  await statement?.catch(() => {});
+  expect(ends).toEqual(["transaction", "statement"]);
+  expect(await world.effects?.read()).toEqual([]);
 });
 
 /** It is committed, but nobody hears so. */
