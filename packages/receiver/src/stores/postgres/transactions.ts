@@ -1,4 +1,5 @@
 // Transactional mode: claim, the handler's own writes and the done mark are one commit.
+import { HandlerTimeout } from "../../errors.ts";
 import { Gone, PermanentFailure, RetryLater } from "../../errors.ts";
 import type { Message } from "../../model.ts";
 import type { Claim, ClaimTerms, RunResult, Transactions } from "../../store.ts";
@@ -89,6 +90,8 @@ export function transactionsOn<Tx>(
             handled = "to its end";
           } catch (error) {
             handled = { error };
+            // behind the statement that it may still wait for, the question would wait too
+            if (error instanceof HandlerTimeout) throw error;
             if (await statements.hasEnded(query, hold)) throw new TransactionEnded();
             throw error;
           }
