@@ -1,6 +1,5 @@
 // Transactional mode: claim, the handler's own writes and the done mark are one commit.
-import { HandlerTimeout } from "../../errors.ts";
-import { Gone, PermanentFailure, RetryLater } from "../../errors.ts";
+import { Gone, HandlerTimeout, PermanentFailure, RetryLater } from "../../errors.ts";
 import type { Message } from "../../model.ts";
 import type { Claim, ClaimTerms, RunResult, Transactions } from "../../store.ts";
 import { type Ending, type PostgresDatabase, type Query, sqlState, TransactionEnded } from "./database.ts";
