@@ -11,6 +11,6 @@ export const receiver = createReceiver({
   store: memoryStore(),
 });
 
-receiver.on("invoice.paid", (event) => console.log(`${event.source} ${event.id}`));
-receiver.on("push", (event) => console.log(`${event.source} ${event.id}`));
+receiver.on("invoice.paid", (event) => console.log(`Stripe ${event.id}`), { source: "stripe" }); // of no other sender
+receiver.on("push", (event) => console.log(`GitHub ${event.id}`), { source: "github" });
 receiver.fallback((event) => console.log(`${event.source} ${event.type} is new to us`));

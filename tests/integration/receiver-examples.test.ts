@@ -149,7 +149,7 @@ test("who forgot to migrate hears 503, and reads in onFailure what the guide say
   });
   receiver.fallback(() => {});
   expect((await receiver.fetch(await signedRequest({ secret, ...order }))).status).toBe(503);
-  expect(String(errors[0])).toContain('schema "posthorn_receiver" does not exist');
+  expect(String(errors[0])).toContain("run store.migrate() first");
 });
 
 test("lease.ts sends one mail for an order", async () => {

@@ -111,10 +111,10 @@ test("several-senders.ts tells senders apart, also two accounts of one", async (
   const push = { vendor: "github", payload: {}, type: "push", secret: "It's a Secret to Everybody" } as const;
   for (const id of ["1", "2"]) await receiver.fetch(await signedRequest({ ...push, id }));
   expect(seen).toEqual([
-    "stripe evt_1",
-    "stripe-connect evt_1",
+    "Stripe evt_1",
+    "stripe-connect invoice.paid is new to us",
     "posthorn order.paid is new to us",
-    expect.stringMatching(/^github [0-9a-f]{64}$/),
+    expect.stringMatching(/^GitHub [0-9a-f]{64}$/),
   ]);
 });
 

@@ -56,5 +56,8 @@ test("a batch is acknowledged only when every member is ours", () => {
 
 test("what must be sent again comes before what never succeeds", () => {
   expect(batch({ kind: "other_body" }, { kind: "failed" }).status).toBe(500);
+  expect(batch({ kind: "gone" }, { kind: "failed" }).status).toBe(500);
+  expect(batch({ kind: "failed" }, { kind: "gone" }, { kind: "done" }).status).toBe(500);
+  expect(batch({ kind: "gone" }, { kind: "done" }).status).toBe(410);
   expect(batch({ kind: "other_body" }, { kind: "done" }).status).toBe(422);
 });

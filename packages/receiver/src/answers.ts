@@ -43,7 +43,7 @@ export const OUTCOME_STATUS: Readonly<Record<Outcome["kind"], number>> = {
   gone: 410,
 };
 
-// Of a batch the one further down speaks for all: what must be sent again before what never succeeds.
+// Of a batch the one further down speaks for all: what never succeeds must not keep the rest from being sent again.
 const LOUDER: readonly Outcome["kind"][] = [
   "duplicate",
   "ignored",
@@ -52,12 +52,12 @@ const LOUDER: readonly Outcome["kind"][] = [
   "dead",
   "accepted",
   "other_body",
+  "gone",
   "running",
   "gap",
   "retry_later",
   "unavailable",
   "failed",
-  "gone",
 ];
 
 export function answerTo(outcome: Outcome): Answer {

@@ -1,9 +1,17 @@
 // Which source a request is from, proven by its signature. Nothing before this may touch the store.
 import { unauthorized } from "./answers.ts";
-import type { Authentic } from "./model.ts";
+import type { Authentic, WebhookRequest } from "./model.ts";
 import { Refused } from "./refused.ts";
 import type { Authentication, AuthenticationTerms, RawRequest, Source } from "./source.ts";
 
+/** Null when the signature header of a source is there: the rest is worth reading. */
+export function refuseUnaddressed({ headers }: WebhookRequest, sources: readonly Source[]): Refused | null {
+  if (sources.some((source) => source.isAddressed(headers))) return null;
+  const names = sources.map(({ name }) => name).join(", ");
+  return new Refused(unauthorized, "header_missing", `No signature header of ${names}.`);
+}
+
+/** Of a request that addresses one of the sources. */
 export async function authenticate(
   request: RawRequest,
   sources: readonly Source[],
@@ -21,11 +29,7 @@ export async function authenticate(
   }
   // A signature that holds but is not timely says more than those of other senders that do not hold.
   const telling = refusals.find(({ refusal }) => UNTIMELY.has(refusal.reason)) ?? refusals[0];
-  if (telling === undefined) {
-    const names = sources.map(({ name }) => name).join(", ");
-    return new Refused(unauthorized, "header_missing", `No signature header of ${names}.`);
-  }
-  const { source, refusal } = telling;
+  const { source, refusal } = telling as (typeof refusals)[0];
   const { reason, hint } = (await refusal.explain?.()) ?? { reason: refusal.reason, hint: refusal.reason };
   return new Refused(unauthorized, reason, `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`, source.name);
 }

@@ -1,16 +1,20 @@
 // CloudEvents 1.0.2 in its three HTTP modes, and every rule that a strict reader holds to.
 import { describe, expect, test } from "vitest";
-import { parseCloudEvents } from "./cloud-events.ts";
-import type { ParsedEvent } from "./source.ts";
+import { parseBinaryCloudEvent, parseCloudEvents } from "./cloud-events.ts";
+import type { Parsed, ParsedEvent } from "./source.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
 const STRUCTURED = "application/cloudevents+json";
 const valid = { specversion: "1.0", id: "1", source: "/shop", type: "order.paid" };
 
-function parse(body: unknown, headers: Record<string, string>) {
+function parse(body: unknown, headers: Record<string, string>, signedId: string | null = null) {
   const raw = body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : bytes(JSON.stringify(body));
-  return parseCloudEvents({ source: "x", signedId: null, headers, body: raw });
+  const read = "ce-specversion" in headers ? parseBinaryCloudEvent : parseCloudEvents;
+  return read({ source: "x", signedId, headers, body: raw });
 }
+
+const idsOf = (parsed: Parsed | null) =>
+  parsed?.kind === "events" ? parsed.events.map(({ id }) => id) : parsed;
 
 function parseOne(
   body: unknown,
@@ -92,6 +96,14 @@ test.each<[what: string, changed: object, reason: string]>([
   ["an empty subject", { subject: "" }, "Its subject is empty."],
   ["a time without a zone", { time: "2026-01-02T03:04:05" }, "Its time is not as RFC 3339 has it."],
   ["a time that never was", { time: "2026-13-02T03:04:05Z" }, "Its time is not as RFC 3339 has it."],
+  ["30 February", { time: "2026-02-30T03:04:05Z" }, "Its time is not as RFC 3339 has it."],
+  ["a negative sequence", { subject: "a", sequence: "-1" }, "Its sequence is not a whole number"],
+  ["a fraction as sequence", { subject: "a", sequence: "1.5" }, "Its sequence is not a whole number"],
+  [
+    "a text as sequence of integers",
+    { subject: "a", sequence: "x", sequencetype: "Integer" },
+    "Its sequence is not",
+  ],
   ["a relative dataschema", { dataschema: "/order.json" }, "Its dataschema is no absolute URI."],
   ["an empty dataschema", { dataschema: "" }, "Its dataschema is no absolute URI."],
   ["a datacontenttype that is none", { datacontenttype: "json" }, "Its datacontenttype is no media type."],
@@ -108,6 +120,14 @@ test.each<[what: string, changed: object, reason: string]>([
   ["base64 without padding", { data_base64: "AA" }, "data_base64 is not base64."],
 ])("%s is malformed", (_, changed, reason) => {
   expect(reasonOf({ ...valid, ...changed })).toContain(reason);
+});
+
+test("a leap second is the second after it, and data that is null stands beside data_base64", () => {
+  expect(parseOne({ ...valid, time: "2016-12-31T23:59:60.5Z" }).createdAt).toEqual(
+    new Date("2017-01-01T00:00:00.500Z"),
+  );
+  expect(parseOne({ ...valid, time: "2024-02-29T00:00:00Z" }).createdAt).toEqual(new Date("2024-02-29"));
+  expect(parseOne({ ...valid, data: null, data_base64: "AA==" }).data).toEqual(Uint8Array.of(0));
 });
 
 test("an integer of 32 bits is an attribute", () => {
@@ -181,7 +201,7 @@ describe("binary mode", () => {
   });
 
   test("a `Headers` object is read too", () => {
-    const parsed = parseCloudEvents({
+    const parsed = parseBinaryCloudEvent({
       source: "x",
       signedId: null,
       headers: new Headers(headers),
@@ -206,6 +226,7 @@ describe("batches", () => {
   });
 
   test("it may be empty", () => {
+    expect(parse([], {})).toBeNull();
     expect(parse([], contentType)).toEqual({ kind: "events", events: [] });
     expect(parse(bytes(" [ ] "), contentType)).toEqual({ kind: "events", events: [] });
   });
@@ -213,6 +234,35 @@ describe("batches", () => {
   test("one malformed member is told by its place, and the batch goes no further", () => {
     expect(reasonOf([valid, { ...valid, id: "" }], contentType)).toBe("Member 1 of the batch: It has no id.");
     expect(reasonOf(valid, contentType)).toBe("A batch is a JSON array.");
+  });
+});
+
+describe("what is signed decides", () => {
+  const headers = { "ce-specversion": "1.0", "ce-id": "2", "ce-source": "/x", "ce-type": "a" };
+
+  test.each(["application/json", "text/plain", STRUCTURED, "APPLICATION/CLOUDEVENTS+JSON; charset=utf-8"])(
+    "the body is one event under the signed id, as %s too",
+    (contentType) => {
+      expect(idsOf(parse(valid, { "content-type": contentType }, "msg_1"))).toEqual(["msg_1"]);
+      expect(idsOf(parse(valid, { "content-type": contentType }))).toEqual(["/shop 1"]);
+    },
+  );
+
+  test.each(["application/json", "application/cloudevents-batch+json"])(
+    "a member's id begins with the signed one, as %s too",
+    (contentType) => {
+      const parsed = parse([valid, { ...valid, id: "2" }], { "content-type": contentType }, "msg_1");
+      expect(idsOf(parsed)).toEqual(["msg_1 /shop 1", "msg_1 /shop 2"]);
+    },
+  );
+
+  test("binary mode has the signed id too", () => {
+    expect(idsOf(parse({}, headers, "msg_1"))).toEqual(["msg_1"]);
+  });
+
+  test("data with some of the names is data", () => {
+    expect(parse({ specversion: "1.0", id: "1", type: "a" }, {})).toBeNull();
+    expect(parse([valid, {}], {})).toBeNull();
   });
 });
 

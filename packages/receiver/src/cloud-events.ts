@@ -5,39 +5,55 @@ import { asObject, readJson } from "./json.ts";
 import type { Authentic } from "./model.ts";
 import type { Parsed, ParsedEvent } from "./source.ts";
 
-/** The headers that decide and describe: content type, and the attributes of binary mode. */
-export const CLOUD_EVENT_HEADERS: readonly string[] = ["content-type", "ce-*"];
+/** Of binary mode: the content type of the data, and the attributes. */
+export const BINARY_HEADERS: readonly string[] = ["content-type", "ce-*"];
 
 const STRUCTURED = "application/cloudevents+json";
 const BATCH = "application/cloudevents-batch+json";
 
-/** Null when the request is not one: no such content type and no `ce-specversion`. */
-export function parseCloudEvents({ headers, body }: Authentic): Parsed | null {
-  const contentType = readHeader(headers, "content-type");
-  const mediaType = mediaTypeOf(contentType);
-  if (mediaType.startsWith("application/cloudevents-batch"))
-    return mediaType === BATCH ? batch(body) : unknownFormat(mediaType);
-  if (mediaType.startsWith("application/cloudevents"))
-    return mediaType === STRUCTURED ? structured(body) : unknownFormat(mediaType);
-  const attributes = headersWith(headers, "ce-");
-  return attributes.has("ce-specversion") ? binary(attributes, contentType, body) : null;
-}
-
-function structured(body: Uint8Array<ArrayBuffer>): Parsed {
-  const json = readJson(body);
-  return json.ok ? events([readEvent(json.value)]) : malformed(json.reason);
-}
-
-function batch(body: Uint8Array<ArrayBuffer>): Parsed {
+/**
+ * Structured, or a batch; null when the body is neither. The body decides, since it is signed and the content type is not:
+ * that can only have a request refused. Where the signature covers an id, it is the event's, and the beginning of a member's.
+ */
+export function parseCloudEvents({ signedId, headers, body }: Authentic): Parsed | null {
+  const mediaType = mediaTypeOf(readHeader(headers, "content-type"));
+  const isAnnounced = mediaType.startsWith("application/cloudevents");
+  if (isAnnounced && mediaType !== STRUCTURED && mediaType !== BATCH) return unknownFormat(mediaType);
   const json = readJson(body);
   if (!json.ok) return malformed(json.reason);
-  if (!Array.isArray(json.value)) return malformed("A batch is a JSON array.");
+  const { value } = json;
+  if (Array.isArray(value) && value.length > 0 && value.every(isCloudEvent)) {
+    return mediaType === STRUCTURED
+      ? malformed("A CloudEvent is a JSON object.")
+      : batch(value, body, signedId);
+  }
+  if (mediaType === BATCH) return batch(value, body, signedId);
+  return isAnnounced || isCloudEvent(value) ? events([withSignedId(readEvent(value), signedId)]) : null;
+}
+
+/** By its content alone: what has these four is one, whatever else is wrong with it. */
+function isCloudEvent(value: unknown): boolean {
+  const object = asObject(value);
+  return object !== null && REQUIRED.every((name) => typeof object[name] === "string");
+}
+
+/** Attributes in headers, which no signature covers: only the id and the data are proven. */
+export function parseBinaryCloudEvent({ signedId, headers, body }: Authentic): Parsed {
+  return binary(headersWith(headers, "ce-"), readHeader(headers, "content-type"), body, signedId);
+}
+
+function withSignedId(event: ParsedEvent | string, signedId: string | null): ParsedEvent | string {
+  return typeof event === "string" || signedId === null ? event : { ...event, id: signedId };
+}
+
+function batch(value: unknown, body: Uint8Array<ArrayBuffer>, signedId: string | null): Parsed {
+  if (!Array.isArray(value)) return malformed("A batch is a JSON array.");
   const texts = membersOf(new TextDecoder().decode(body));
-  const read = json.value.map((value, at) => {
-    const event = readEvent(value);
+  const read = value.map((member, at) => {
+    const event = readEvent(member);
     if (typeof event === "string") return `Member ${at} of the batch: ${event}`;
-    const alone = { headers: { "content-type": STRUCTURED }, body: new TextEncoder().encode(texts[at]) };
-    return { ...event, alone };
+    const alone = { headers: {}, body: new TextEncoder().encode(texts[at]) };
+    return { ...event, id: signedId === null ? event.id : `${signedId} ${event.id}`, alone };
   });
   return events(read);
 }
@@ -46,6 +62,7 @@ function binary(
   headers: ReadonlyMap<string, string>,
   contentType: string | null,
   body: Uint8Array<ArrayBuffer>,
+  signedId: string | null,
 ): Parsed {
   const attributes: Record<string, unknown> = {};
   for (const [header, value] of headers) {
@@ -63,10 +80,7 @@ function binary(
   if (contentType !== null) attributes.datacontenttype = contentType;
   const data = binaryData(contentType, body);
   if (!data.ok) return malformed(data.reason);
-  const event = readEvent({ ...attributes, data: data.value });
-  return events([
-    typeof event === "string" ? event : { ...event, payload: { ...attributes, data: data.value } },
-  ]);
+  return events([withSignedId(readEvent({ ...attributes, data: data.value }), signedId)]);
 }
 
 function binaryData(contentType: string | null, body: Uint8Array<ArrayBuffer>) {
@@ -90,7 +104,7 @@ function readEvent(payload: unknown): ParsedEvent | string {
   const problem = attributesProblem(attributes);
   if (problem !== null) return problem;
   if (base64 !== undefined && base64 !== null) {
-    if (data !== undefined) return "It has both data and data_base64.";
+    if (data !== undefined && data !== null) return "It has both data and data_base64.";
     const bytes = typeof base64 === "string" ? decodeBase64(base64) : null;
     if (bytes === null) return "data_base64 is not base64.";
     return eventFrom(attributes, bytes, payload);
@@ -103,28 +117,20 @@ function eventFrom(
   data: unknown,
   payload: unknown,
 ): ParsedEvent {
-  const {
-    id,
-    source,
-    type,
-    subject = null,
-    time,
-    sequence,
-    sequencetype = "Integer",
-  } = attributes as Record<string, string>;
-  const isCounted = subject !== null && sequencetype === "Integer" && /^\d{1,15}$/.test(String(sequence));
+  const { id, source, type, subject = null, time, sequence } = attributes as Record<string, string>;
   return {
     // source and id name an event together; a source has no spaces
     id: `${source} ${id}`,
     type: type as string,
     subject,
-    sequence: isCounted ? Number(sequence) : null,
-    createdAt: time === undefined ? null : new Date(time),
+    sequence: isCounting(attributes) ? Number(sequence) : null,
+    createdAt: time === undefined ? null : new Date(instantOf(time)),
     data,
     payload,
   };
 }
 
+const REQUIRED = ["id", "source", "type", "specversion"];
 const NAME = /^[a-z0-9]+$/;
 const URI_REFERENCE = /^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/;
 const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:./;
@@ -133,7 +139,7 @@ const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\
 const FORBIDDEN = /\p{Cc}|\p{Noncharacter_Code_Point}|\p{Surrogate}/u;
 
 function attributesProblem(attributes: Readonly<Record<string, unknown>>): string | null {
-  for (const name of ["id", "source", "type", "specversion"]) {
+  for (const name of REQUIRED) {
     if (typeof attributes[name] !== "string" || attributes[name] === "") return `It has no ${name}.`;
   }
   const { source, specversion, subject, time, dataschema, datacontenttype } = attributes;
@@ -147,6 +153,8 @@ function attributesProblem(attributes: Readonly<Record<string, unknown>>): strin
   if (!URI_REFERENCE.test(source as string)) return "Its source is no URI reference.";
   if (subject !== undefined && (typeof subject !== "string" || subject === ""))
     return "Its subject is empty.";
+  if (isCounting(attributes) && !COUNT.test(String(attributes.sequence)))
+    return "Its sequence is not a whole number from 0 on, of 15 digits at most.";
   if (time !== undefined && !isTime(time)) return "Its time is not as RFC 3339 has it.";
   if (dataschema !== undefined && !(typeof dataschema === "string" && ABSOLUTE_URI.test(dataschema))) {
     return "Its dataschema is no absolute URI.";
@@ -157,13 +165,33 @@ function attributesProblem(attributes: Readonly<Record<string, unknown>>): strin
   return null;
 }
 
+/** Without a type, a sequence that is no number is a text whose order only the sender knows. */
+function isCounting({ subject, sequence, sequencetype }: Readonly<Record<string, unknown>>): boolean {
+  if (subject === undefined || sequence === undefined) return false;
+  return sequencetype === undefined ? !Number.isNaN(Number(sequence)) : sequencetype === "Integer";
+}
+
+const COUNT = /^\d{1,15}$/;
+
 function isScalar(value: unknown): boolean {
   if (typeof value === "number") return Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31;
   return typeof value === "string" || typeof value === "boolean";
 }
 
 function isTime(time: unknown): boolean {
-  return typeof time === "string" && RFC_3339.test(time) && !Number.isNaN(Date.parse(time));
+  return typeof time === "string" && RFC_3339.test(time) && isDay(time) && !Number.isNaN(instantOf(time));
+}
+
+/** A leap second is the one after it: `Date` knows none. */
+function instantOf(time: string): number {
+  const leaps = /:60(?=[.Zz+-])/.test(time) ? 1_000 : 0;
+  return Date.parse(time.replace(/:60(?=[.Zz+-])/, ":59")) + leaps;
+}
+
+/** `Date` takes 30 February for 2 March. */
+function isDay(time: string): boolean {
+  const [year, month, day] = time.slice(0, 10).split("-").map(Number) as [number, number, number];
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }
 
 /** HTTP binding §3.1.3.2: unquote, then one round of percent-decoding; overlong UTF-8 does not decode. */
@@ -223,7 +251,7 @@ function events(read: readonly (ParsedEvent | string)[]): Parsed {
 
 function unknownFormat(mediaType: string): Parsed {
   return malformed(
-    `Of CloudEvents only ${STRUCTURED}, ${BATCH} and binary mode are understood, not ${mediaType.slice(0, 60)}.`,
+    `Of CloudEvents only ${STRUCTURED} and ${BATCH} are understood, not ${mediaType.slice(0, 60)}.`,
   );
 }
 

@@ -17,8 +17,8 @@ export interface DeadLetters {
 }
 
 /**
- * `unknown`: it is not a dead letter. `skipped`: a worker has it now, or the sequence guard keeps it from being applied after a
- * later one.
+ * `unknown`: it is not a dead letter. `skipped`: a worker has it now, the sequence guard dropped it because a later one was
+ * applied, or holds it up: then it is a dead letter still.
  */
 export type ReplayResult = "done" | "failed" | "skipped" | "unknown";
 
@@ -32,11 +32,18 @@ export function deadLettersOf<Tx>(kit: Kit<Tx>): DeadLetters {
     count: () => store.deadLetters.count(),
     dismiss: (key) => store.deadLetters.dismiss(key),
     async replay(key) {
-      if (!(await store.deadLetters.revive(key))) return "unknown";
+      const isRevived = await store.deadLetters.revive(key);
+      // Also what is no dead letter any more because a replay of it crashed: after its lease it can be taken.
       const claim = await store.takeOne(key, settings.terms);
-      if (claim === null) return "skipped";
+      if (claim === null) return isRevived ? skip(key) : "unknown";
       const { kind } = await workClaim(kit, claim, ONCE);
       return kind === "done" ? "done" : kind === "running" ? "skipped" : "failed";
     },
   };
+
+  /** Without a worker nobody would ever take it from the inbox. False: a worker did, or it was stale and is done. */
+  async function skip(key: MessageKey): Promise<"skipped"> {
+    await store.deadLetters.bury(key);
+    return "skipped";
+  }
 }

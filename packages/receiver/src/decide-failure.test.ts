@@ -5,6 +5,9 @@ import { Gone, PermanentFailure, RetryLater } from "./errors.ts";
 
 const bySender: FailurePolicy = { afterTries: null, delayMs: null };
 const byInbox: FailurePolicy = { afterTries: 10, delayMs: (failures) => failures * 100 };
+const fail = () => {
+  throw new Error("no");
+};
 const next = (error: unknown, tries: number, policy: FailurePolicy) =>
   decideFailure(error, tries, policy).failure.next;
 
@@ -73,4 +76,15 @@ test("waits double up to the maximum, a random half less", () => {
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(fullMs / 2);
     expect(new Set(waits).size).toBeGreaterThan(20);
   }
+});
+
+test.each<[what: string, thrown: unknown]>([
+  ["has no prototype", Object.create(null)],
+  ["throws when its message is read", Object.defineProperty(new Error(), "message", { get: () => fail() })],
+  ["throws when it is written", { toString: () => fail() }],
+])("what %s is a failure like any other", (_, thrown) => {
+  expect(decideFailure(thrown, 0, bySender)).toMatchObject({
+    failure: { error: expect.stringContaining("cannot be written"), next: { kind: "again" } },
+    outcome: { kind: "failed" },
+  });
 });

@@ -46,7 +46,12 @@ export function backoff(retries: { readonly firstDelayMs: number; readonly maxDe
 
 const MAX_LINE_LENGTH = 1_000;
 
-function lineOf(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return text.replace(/\s+/g, " ").slice(0, MAX_LINE_LENGTH);
+/** One line for people. Anything can be thrown, also what cannot be written. */
+export function lineOf(error: unknown): string {
+  try {
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return text.replace(/\s+/g, " ").slice(0, MAX_LINE_LENGTH);
+  } catch {
+    return "Something was thrown that cannot be written as text.";
+  }
 }

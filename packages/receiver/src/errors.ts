@@ -35,6 +35,14 @@ export class RetryLater extends Error {
 
 const MAX_RETRY_AFTER_MS = 30 * 86_400_000;
 
+/**
+ * What a handler was given up with that took longer than `handlerTimeoutMs`. It may still be running, so a transaction it was
+ * given must not be used by anybody else afterwards.
+ */
+export class HandlerTimeout extends Error {
+  override readonly name = "HandlerTimeout";
+}
+
 /** Thrown by a handler that wants nothing more from this sender: 410, at which many senders stop for good. */
 export class Gone extends Error {
   override readonly name = "Gone";

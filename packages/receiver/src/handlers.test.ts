@@ -11,7 +11,7 @@ const sources = [standardWebhooks({ secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2L
 const store = memoryStore();
 
 describe("finding a handler", () => {
-  const handlers = new Handlers<never>({});
+  const handlers = new Handlers<never>({}, ["stripe", "shop"]);
   const named = Object.fromEntries(
     ["order.paid", "order.*", "order.item.*", "invoice.*"].map((pattern) => [pattern, () => pattern]),
   );
@@ -24,21 +24,21 @@ describe("finding a handler", () => {
     ["order.item.added", "order.item.*"],
     ["invoice.paid", "invoice.*"],
   ])("%s goes to %s", (type, pattern) => {
-    expect(handlers.find(type)).toBe(named[pattern]);
+    expect(handlers.find({ source: "shop", type: type })).toBe(named[pattern]);
   });
 
   test.each(["order", "orders.paid", "preorder.paid", ".order.paid", "invoice", "x"])(
     "%s goes to nobody",
     (type) => {
-      expect(handlers.find(type)).toBeNull();
+      expect(handlers.find({ source: "shop", type: type })).toBeNull();
     },
   );
 
   test("a fallback gets the rest", () => {
-    const all = new Handlers<never>({});
+    const all = new Handlers<never>({}, ["stripe", "shop"]);
     const fallback = () => {};
     all.fallback(fallback);
-    expect(all.find("anything")).toBe(fallback);
+    expect(all.find({ source: "shop", type: "anything" })).toBe(fallback);
   });
 });
 
@@ -72,7 +72,7 @@ test.each([
   ["an empty type", (handlers: Handlers<never>) => handlers.on("", () => {}), "is no event type"],
   ["no function", (handlers: Handlers<never>) => handlers.on("x", "y" as never), "is not a function"],
 ])("%s is refused", (_, act, message) => {
-  const handlers = new Handlers<never>({});
+  const handlers = new Handlers<never>({}, ["stripe", "shop"]);
   handlers.on("order.paid", () => {});
   handlers.on("order.*", () => {});
   handlers.fallback(() => {});
@@ -120,4 +120,20 @@ test("without a catalogue any type may be asked for, and its data is unknown", (
     expectTypeOf(data).toEqualTypeOf<unknown>();
     expectTypeOf(tx).toEqualTypeOf<never>();
   });
+});
+
+test("a handler of one source gets no other's events, and goes before one of any", () => {
+  const handlers = new Handlers<never>({}, ["stripe", "shop"]);
+  const [ofStripe, ofAny, below] = [() => 1, () => 2, () => 3];
+  handlers.on("invoice.paid", ofStripe, { source: "stripe" });
+  expect(handlers.find({ source: "shop", type: "invoice.paid" })).toBeNull();
+  handlers.on("invoice.paid", ofAny);
+  handlers.on("order.*", below, { source: "shop" });
+  handlers.on("order.paid", ofAny);
+  expect(handlers.find({ source: "stripe", type: "invoice.paid" })).toBe(ofStripe);
+  expect(handlers.find({ source: "shop", type: "invoice.paid" })).toBe(ofAny);
+  expect(handlers.find({ source: "shop", type: "order.paid" })).toBe(below);
+  expect(handlers.find({ source: "stripe", type: "order.paid" })).toBe(ofAny);
+  expect(() => handlers.on("a.b", ofAny, { source: "strype" })).toThrow('There is no source "strype".');
+  expect(() => handlers.on("invoice.paid", ofAny, { source: "stripe" })).toThrow("has a handler already");
 });

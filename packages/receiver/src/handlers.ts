@@ -57,7 +57,7 @@ type TypedEvent<Catalogue, Types extends keyof Catalogue> = [Types] extends [nev
 export interface Context<Tx> {
   /** The transaction that the done mark is part of. Reading it throws where there is none: in mode `lease`, and with stores that have no transactions. */
   readonly tx: Tx;
-  /** Aborted when the lease was lost: somebody else may work on the event, so stop. */
+  /** Aborted when the lease was lost, or `handlerTimeoutMs` is over: somebody else may work on the event, so stop, and leave `tx` alone. */
   readonly signal: AbortSignal;
   /** Failures so far. */
   readonly tries: number;
@@ -66,18 +66,30 @@ export interface Context<Tx> {
 export type Handler<Event, Tx> = (event: Event, context: Context<Tx>) => unknown;
 type AnyHandler<Tx> = Handler<WebhookEvent, Tx>;
 
-export class Handlers<Tx> {
-  readonly #exact = new Map<string, AnyHandler<Tx>>();
+/** Whose events a handler gets. */
+export interface From {
+  /** The name of a source; events of that type from others go elsewhere. */
+  readonly source: string;
+}
+
+interface Registry<Tx> {
+  readonly exact: Map<string, AnyHandler<Tx>>;
   /** `order.` → handler. */
-  readonly #byPrefix = new Map<string, AnyHandler<Tx>>();
+  readonly byPrefix: Map<string, AnyHandler<Tx>>;
+}
+
+export class Handlers<Tx> {
+  readonly #ofAny: Registry<Tx> = { exact: new Map(), byPrefix: new Map() };
+  readonly #bySource: ReadonlyMap<string, Registry<Tx>>;
   readonly #knownTypes: readonly string[];
   #fallback: AnyHandler<Tx> | null = null;
 
-  constructor(schemas: EventSchemas) {
+  constructor(schemas: EventSchemas, sourceNames: readonly string[]) {
     this.#knownTypes = Object.keys(schemas);
+    this.#bySource = new Map(sourceNames.map((name) => [name, { exact: new Map(), byPrefix: new Map() }]));
   }
 
-  on(pattern: string, handler: AnyHandler<Tx>): void {
+  on(pattern: string, handler: AnyHandler<Tx>, from?: From): void {
     if (typeof handler !== "function") throw new TypeError(`The handler of "${pattern}" is not a function.`);
     if (pattern === "*")
       throw new TypeError('Give the handler of everything else to fallback(), not to on("*").');
@@ -86,9 +98,8 @@ export class Handlers<Tx> {
       throw new TypeError(`"${pattern}" is no event type: \`*\` stands only at the end, as in "order.*".`);
     }
     this.#refuseUnknown(pattern, isPrefix);
-    const [handlers, name] = isPrefix
-      ? [this.#byPrefix, pattern.slice(0, -1)]
-      : ([this.#exact, pattern] as const);
+    const { exact, byPrefix } = from === undefined ? this.#ofAny : this.#registryOf(from);
+    const [handlers, name] = isPrefix ? [byPrefix, pattern.slice(0, -1)] : ([exact, pattern] as const);
     if (handlers.has(name)) throw new TypeError(`"${pattern}" has a handler already; an event gets one.`);
     handlers.set(name, handler);
   }
@@ -100,15 +111,18 @@ export class Handlers<Tx> {
     this.#fallback = handler;
   }
 
-  /** The most exact one: of the type itself, of the longest prefix, the fallback; null when nobody wants it. */
-  find(type: string): AnyHandler<Tx> | null {
-    const exact = this.#exact.get(type);
-    if (exact !== undefined) return exact;
-    for (let dot = type.lastIndexOf("."); dot > 0; dot = type.lastIndexOf(".", dot - 1)) {
-      const handler = this.#byPrefix.get(type.slice(0, dot + 1));
-      if (handler !== undefined) return handler;
-    }
-    return this.#fallback;
+  /** One of its source before one of any; of these that of the type, then of the longest prefix. Null: nobody wants it. */
+  find({ source, type }: Pick<WebhookEvent, "source" | "type">): AnyHandler<Tx> | null {
+    const own = this.#bySource.get(source);
+    return (own && handlerIn(own, type)) ?? handlerIn(this.#ofAny, type) ?? this.#fallback;
+  }
+
+  #registryOf({ source }: From): Registry<Tx> {
+    const registry = this.#bySource.get(source);
+    if (registry !== undefined) return registry;
+    throw new TypeError(
+      `There is no source "${source}". ${suggest(String(source), [...this.#bySource.keys()])}`,
+    );
   }
 
   #refuseUnknown(pattern: string, isPrefix: boolean): void {
@@ -119,4 +133,14 @@ export class Handlers<Tx> {
     if (types.length === 0 || isKnown) return;
     throw new TypeError(`\`events\` has no type "${pattern}". ${suggest(pattern, types)}`);
   }
+}
+
+function handlerIn<Tx>({ exact, byPrefix }: Registry<Tx>, type: string): AnyHandler<Tx> | null {
+  const handler = exact.get(type);
+  if (handler !== undefined) return handler;
+  for (let dot = type.lastIndexOf("."); dot > 0; dot = type.lastIndexOf(".", dot - 1)) {
+    const below = byPrefix.get(type.slice(0, dot + 1));
+    if (below !== undefined) return below;
+  }
+  return null;
 }

@@ -9,7 +9,8 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 async function hold() {
-  const { store, calls, failWith } = watchStore(memoryStore());
+  const memory = memoryStore();
+  const { store, calls, failWith } = watchStore(memory);
   const message = messageWith();
   const claim = await claimed(store, message);
   let end = () => {};
@@ -22,6 +23,7 @@ async function hold() {
   });
   const renewals = () => calls.filter((name) => name === "renew").length;
   return {
+    memory,
     store,
     message,
     claim,
@@ -77,6 +79,17 @@ test("a store that is away for a lease costs the lease", async () => {
   const { failWith, isAborted, end } = await hold();
   failWith(new Error("connection refused"));
   await vi.advanceTimersByTimeAsync(terms.leaseMs);
+  expect(isAborted()).toBe(true);
+  end();
+});
+
+test("a renewal that hangs does not keep from the work that its lease is over", async () => {
+  const { memory, isAborted, end } = await hold();
+  const never = new Promise<boolean>(() => {});
+  vi.spyOn(memory, "renew").mockReturnValue(never);
+  await vi.advanceTimersByTimeAsync(terms.leaseMs - 1);
+  expect(isAborted()).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
   expect(isAborted()).toBe(true);
   end();
 });

@@ -12,19 +12,24 @@ export async function holdLease<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const lost = new AbortController();
-  let renewedAt = performance.now();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
+  const lose = () => lost.abort(new Error("The lease was lost: somebody else may have the event."));
+  // A timer of its own, since a renewal may hang.
+  let end = setTimeout(lose, leaseMs);
 
   const renew = async () => {
     const askedAt = performance.now();
     // null: a store that is away for a moment may still renew in time
     const isHeld = await store.renew(claim, leaseMs).catch(() => null);
     if (isOver) return;
-    if (isHeld) renewedAt = askedAt;
-    const isLost = isHeld === false || performance.now() - renewedAt >= leaseMs;
-    if (isLost) lost.abort(new Error("The lease was lost: somebody else may have the event."));
-    else schedule();
+    if (isHeld === false) lose();
+    if (lost.signal.aborted) return;
+    if (isHeld) {
+      clearTimeout(end);
+      end = setTimeout(lose, leaseMs - (performance.now() - askedAt));
+    }
+    schedule();
   };
   const schedule = () => {
     timer = setTimeout(() => void renew(), leaseMs / RENEWALS_PER_LEASE);
@@ -36,5 +41,6 @@ export async function holdLease<Result>(
   } finally {
     isOver = true;
     clearTimeout(timer);
+    clearTimeout(end);
   }
 }

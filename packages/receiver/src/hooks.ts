@@ -1,16 +1,20 @@
 // What people who run a receiver get to know. A hook that throws harms nothing.
+import { consoleHooks, warnNotStarted } from "./console-hooks.ts";
 import type { MessageKey } from "./model.ts";
 import type { RefusalReason } from "./source.ts";
 
+/** Those that may be null print a line to the console unless they are given; null: silence. */
 export interface Hooks {
   /** A request got nothing but 4xx. Not the sender's business: the reason is for your log. */
-  readonly onRefused?: ((refusal: RefusedRequest) => unknown) | undefined;
+  readonly onRefused?: ((refusal: RefusedRequest) => unknown) | null | undefined;
   /** An id came again with another body: a mistake of the sender's, or an attack. It was answered with 422. */
-  readonly onConflict?: ((conflict: MessageInfo) => unknown) | undefined;
+  readonly onConflict?: ((conflict: MessageInfo) => unknown) | null | undefined;
   /** A handler threw, or the store could not be reached. */
-  readonly onFailure?: ((failure: FailureInfo) => unknown) | undefined;
+  readonly onFailure?: ((failure: FailureInfo) => unknown) | null | undefined;
   /** A message became a dead letter; nobody tries it again unasked. */
-  readonly onDead?: ((dead: FailureInfo) => unknown) | undefined;
+  readonly onDead?: ((dead: FailureInfo) => unknown) | null | undefined;
+  /** A delivery was dropped and acknowledged: a later one of its subject was applied. What the inbox drops is not told. */
+  readonly onStale?: ((message: MessageInfo) => unknown) | undefined;
   /** No handler wants this type, and there is no fallback: it is acknowledged. */
   readonly onUnhandled?: ((message: MessageInfo) => unknown) | undefined;
 }
@@ -49,7 +53,8 @@ export class Teller {
   readonly #hooks: Hooks;
 
   constructor(hooks: Hooks) {
-    this.#hooks = hooks;
+    const given = Object.entries(hooks).filter(([, hook]) => hook !== undefined);
+    this.#hooks = { ...consoleHooks(), ...Object.fromEntries(given) };
   }
 
   refused(refusal: RefusedRequest): void {
@@ -68,6 +73,15 @@ export class Teller {
     call(this.#hooks.onDead, { message: infoOf(message), error, tries });
   }
 
+  stale(message: MessageInfo): void {
+    call(this.#hooks.onStale, infoOf(message));
+  }
+
+  /** No hook: it is true once, of a program and not of a message. */
+  notStarted(): void {
+    if (this.#hooks.onFailure !== null) warnNotStarted();
+  }
+
   unhandled(message: MessageInfo): void {
     call(this.#hooks.onUnhandled, infoOf(message));
   }
@@ -77,7 +91,7 @@ function infoOf({ source, id, type }: MessageInfo): MessageInfo {
   return { source, id, type };
 }
 
-function call<Info>(hook: ((info: Info) => unknown) | undefined, info: Info): void {
+function call<Info>(hook: ((info: Info) => unknown) | null | undefined, info: Info): void {
   try {
     // a promise that is rejected with nobody listening ends a Node process
     Promise.resolve(hook?.(info)).catch(() => {});

@@ -92,7 +92,7 @@ test("it stops twice, before it was started, and only once started at all", asyn
   const never = open().receiver;
   await never.stop();
   await never.stop();
-  await never.start();
+  await expect(never.start()).rejects.toThrow("was stopped; create another");
   await turn();
   expect(vi.getTimerCount()).toBe(0);
 
@@ -116,7 +116,7 @@ test("stopping waits for what is in hand and takes nothing more", async () => {
   const stopped = receiver.stop().then(() => {
     isStopped = true;
   });
-  await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
+  await vi.advanceTimersByTimeAsync(9 * MINUTE_MS);
   expect([isStopped, [...held.keys()]]).toEqual([false, ["msg_1"]]);
   held.get("msg_1")?.();
   await stopped;
@@ -210,4 +210,37 @@ test("prune() forgets the same when it is called, however much it is", async () 
   expect(await receiver.prune()).toBe(0);
   vi.setSystemTime(Date.now() + WINDOW_MS);
   expect(await receiver.prune()).toBe(1_001);
+});
+
+test("a handler that hangs gives its place back, and holds up neither the others nor the end", async () => {
+  const { receiver, failures } = open({
+    handlerTimeoutMs: 5_000,
+    inbox: { concurrency: 1 },
+    leaseMs: 60_000,
+  });
+  const handled: string[] = [];
+  receiver.fallback(({ id }) => (id === "msg_1" ? new Promise(() => {}) : void handled.push(id)));
+  await receiver.start();
+  for (const id of ["msg_1", "msg_2"]) await receiver.receive(await signedDelivery({ id }));
+  await vi.advanceTimersByTimeAsync(4_999);
+  expect(handled).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect([handled, failures]).toMatchObject([["msg_2"], [{ error: { name: "HandlerTimeout" } }]]);
+  await receiver.stop();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a store that hangs does not hold up the end for ever", async () => {
+  const { receiver, memory, failures } = open({ handlerTimeoutMs: 5_000 });
+  vi.spyOn(memory, "take").mockReturnValue(new Promise(() => {}));
+  await receiver.start();
+  let isStopped = false;
+  const stopped = receiver.stop().then(() => {
+    isStopped = true;
+  });
+  await vi.advanceTimersByTimeAsync(14_999);
+  expect(isStopped).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  await stopped;
+  expect(failures).toMatchObject([{ message: null, error: { message: expect.stringContaining("silent") } }]);
 });

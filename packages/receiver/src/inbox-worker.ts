@@ -13,6 +13,8 @@ const MAX_REST_MS = 30_000;
 /** Outside of mode inbox only what crashed processes left is found here. */
 const IDLE_POLL_MS = 60_000;
 const INBOX_TRIES = 10;
+/** Beyond a handler's time, for the store's part of the work. */
+const STORE_WAIT_MS = 10_000;
 
 export class InboxWorker<Tx> implements Service {
   readonly #kit: Kit<Tx>;
@@ -21,6 +23,7 @@ export class InboxWorker<Tx> implements Service {
   #loop: Promise<void> | undefined;
   #isStopped = false;
   #isWoken = false;
+  #hasWarned = false;
   #endRest: (() => void) | undefined;
   #failures = 0;
   #pruneAtMs = 0;
@@ -31,20 +34,39 @@ export class InboxWorker<Tx> implements Service {
   }
 
   async start(): Promise<void> {
-    if (this.#loop !== undefined || this.#isStopped) return;
+    if (this.#isStopped) throw new Error("This receiver was stopped; create another one to start again.");
+    if (this.#loop !== undefined) return;
     this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
     this.#loop = this.#run();
   }
 
-  /** Takes nothing more, and resolves when what it has is worked on. */
+  /** Takes nothing more, and resolves when what it has is worked on, or must have been but for a store that hangs. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#endRest?.();
-    await this.#loop;
-    await Promise.all(this.#inHand);
+    const waitMs = this.#kit.settings.handlerTimeoutMs + STORE_WAIT_MS;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const hung = new Promise<true>((resolve) => {
+      timer = setTimeout(() => resolve(true), waitMs);
+    });
+    const isHung = await Promise.race([this.#finished(), hung]);
+    clearTimeout(timer);
+    if (isHung)
+      this.#kit.tell.failure(null, new Error(`Stopped while the store was silent for ${waitMs} ms.`), 0);
   }
 
+  async #finished(): Promise<false> {
+    await this.#loop;
+    await Promise.all(this.#inHand);
+    return false;
+  }
+
+  /** Something is in the inbox. Without a worker here it stays there, which is meant only where another process has one. */
   wake(): void {
+    if (this.#loop === undefined && !this.#hasWarned) {
+      this.#hasWarned = true;
+      this.#kit.tell.notStarted();
+    }
     this.#isWoken = true;
     this.#endRest?.();
   }

@@ -1,13 +1,14 @@
 // Everything a receiver of webhooks needs, on bytes and Web Crypto alone.
 export { fetchHandler } from "./adapters/fetch.ts";
 export type { DeadLetters, ReplayResult } from "./dead-letters.ts";
-export { BodyNotRaw, Gone, PermanentFailure, RetryLater } from "./errors.ts";
+export { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure, RetryLater } from "./errors.ts";
 export {
   type CatalogueOf,
   type Context,
   type EventFor,
   type EventSchemas,
   eventTypes,
+  type From,
   type Handler,
   type Pattern,
   type SchemaIssue,
@@ -36,7 +37,7 @@ export { mux } from "./sources/mux.ts";
 export { paddle } from "./sources/paddle.ts";
 export { type PosthornSourceOptions, posthorn } from "./sources/posthorn.ts";
 export { shopify } from "./sources/shopify.ts";
-export type { SigningOptions } from "./sources/signing-source.ts";
+export type { CloudEventsOptions, SigningOptions } from "./sources/signing-source.ts";
 export { slack } from "./sources/slack.ts";
 export { square } from "./sources/square.ts";
 export { standardWebhooks } from "./sources/standard-webhooks.ts";

@@ -15,6 +15,7 @@ test("the defaults are those of the reference", () => {
   expect(settings).toEqual({
     mode: "lease",
     maxBodyBytes: 1_048_576,
+    handlerTimeoutMs: 60_000,
     toleranceSeconds: 300,
     terms: { leaseMs: 60_000, windowMs: 30 * DAY_MS, order: null },
     afterTries: null,
@@ -29,6 +30,7 @@ test("the defaults are those of the reference", () => {
 describe.each<[name: string, least: number, most: number, options: (value: number) => object]>([
   ["maxBodyBytes", 1, 104_857_600, (maxBodyBytes) => ({ maxBodyBytes })],
   ["toleranceSeconds", 1, 86_400, (toleranceSeconds) => ({ toleranceSeconds })],
+  ["handlerTimeoutMs", 1, 86_400_000, (handlerTimeoutMs) => ({ handlerTimeoutMs })],
   ["leaseMs", 1_000, 3_600_000, (leaseMs) => ({ leaseMs })],
   ["windowDays", 1, 3_650, (windowDays) => ({ windowDays })],
   ["deadLetters.afterTries", 1, 1_000, (afterTries) => ({ deadLetters: { afterTries } })],

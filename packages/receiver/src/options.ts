@@ -25,6 +25,11 @@ export interface ReceiverOptions<Tx, Schemas extends EventSchemas> extends Hooks
   readonly toleranceSeconds?: number | undefined;
   /** How long a silent process keeps what it is working on; renewed while it works. Default 60 000. */
   readonly leaseMs?: number | undefined;
+  /**
+   * How long a handler may take; after that its `signal` is aborted and the delivery has failed. Default 60 000, since senders
+   * wait 10 to 30 s; in the inbox 600 000.
+   */
+  readonly handlerTimeoutMs?: number | undefined;
   /** Days that a handled event is remembered; after that it is fresh again. Default 30. */
   readonly windowDays?: number | undefined;
   /** `afterTries`: failures that make a dead letter; null: only `PermanentFailure` does. Default null, in the inbox 10. */
@@ -52,6 +57,7 @@ export interface Settings {
   readonly maxBodyBytes: number;
   readonly toleranceSeconds: number;
   readonly terms: ClaimTerms;
+  readonly handlerTimeoutMs: number;
   readonly afterTries: number | null;
   readonly retries: { readonly firstDelayMs: number; readonly maxDelayMs: number };
   readonly inbox: { readonly concurrency: number; readonly pollMs: number };
@@ -77,6 +83,7 @@ export const optionNames = [
   "maxBodyBytes",
   "toleranceSeconds",
   "leaseMs",
+  "handlerTimeoutMs",
   "windowDays",
   "deadLetters",
   "order",
@@ -87,6 +94,7 @@ export const optionNames = [
   "onConflict",
   "onFailure",
   "onDead",
+  "onStale",
   "onUnhandled",
   "clock",
 ] as const satisfies readonly (keyof ReceiverOptions<unknown, EventSchemas>)[];
@@ -111,6 +119,12 @@ export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>): Set
       windowMs: whole("windowDays", options.windowDays ?? 30, 1, 3_650) * DAY_MS,
       order: order === undefined ? null : { gapWaitMs: whole("order.gapWaitMs", order.gapWaitMs, 0, DAY_MS) },
     },
+    handlerTimeoutMs: whole(
+      "handlerTimeoutMs",
+      options.handlerTimeoutMs ?? defaultTimeoutMs(mode),
+      1,
+      DAY_MS,
+    ),
     afterTries: readAfterTries(afterTries, mode),
     retries: {
       firstDelayMs,
@@ -147,6 +161,10 @@ function modeOf<Tx>({ mode, store }: ReceiverOptions<Tx, EventSchemas>): Mode {
     throw new TypeError("This store has no transactions; take the mode lease or inbox, or another store.");
   }
   return mode;
+}
+
+function defaultTimeoutMs(mode: Mode): number {
+  return mode === "inbox" ? 600_000 : 60_000;
 }
 
 function readAfterTries(afterTries: number | null | undefined, mode: Mode): number | null {

@@ -1,12 +1,13 @@
 // From an authentic request to messages that a store can keep and events that a handler can use.
 import { malformed } from "./answers.ts";
+import { lineOf } from "./decide-failure.ts";
 import { digestOf } from "./digest.ts";
 import { PermanentFailure } from "./errors.ts";
 import type { EventSchemas, SchemaIssue } from "./handlers.ts";
 import { headersWith, readHeader } from "./headers.ts";
 import type { Answer, Authentic, Message, WebhookEvent } from "./model.ts";
 import { Refused } from "./refused.ts";
-import type { ParsedEvent, Source } from "./source.ts";
+import type { Parsed, ParsedEvent, Source } from "./source.ts";
 
 export interface Received {
   readonly message: Message;
@@ -27,7 +28,7 @@ export async function parseEvents(
   source: Source,
   schemas: EventSchemas,
 ): Promise<Content | Refused> {
-  const parsed = source.parse(authentic);
+  const parsed = parseSafely(authentic, source);
   if (parsed.kind === "answer") return parsed;
   if (parsed.kind === "malformed") return notAnEvent(parsed.reason, source);
   const received: Received[] = [];
@@ -49,7 +50,7 @@ export async function reopen(
 ): Promise<WebhookEvent> {
   const source = sources.find(({ name }) => name === message.source);
   if (source === undefined) throw new PermanentFailure(`There is no source "${message.source}" any more.`);
-  const parsed = source.parse({ ...message, signedId: message.id });
+  const parsed = parseSafely({ ...message, signedId: message.id }, source);
   const [event] = parsed.kind === "events" ? parsed.events : [];
   if (event === undefined) {
     throw new PermanentFailure(parsed.kind === "malformed" ? parsed.reason : "The message holds no event.");
@@ -57,6 +58,15 @@ export async function reopen(
   const data = await checkData({ type: message.type, data: event.data }, schemas);
   if (!data.ok) throw new PermanentFailure(data.reason);
   return eventFrom(message, data.value, event.payload);
+}
+
+/** JSON that is nested too deeply to be written again, or a source of your own that threw. */
+function parseSafely(authentic: Authentic, source: Source): Parsed {
+  try {
+    return source.parse(authentic);
+  } catch (error) {
+    return { kind: "malformed", reason: `The body could not be read: ${lineOf(error)}` };
+  }
 }
 
 async function receivedFrom(

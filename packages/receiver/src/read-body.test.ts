@@ -24,6 +24,19 @@ test("at the limit a body is read, past it refused, in one piece or many", async
   }
 });
 
+test("pieces are not kept: what a sender cuts into single bytes costs no more than the body", async () => {
+  const piece = new Uint8Array(1);
+  const body = (async function* () {
+    for (let at = 0; at < 10_000; at++) {
+      piece[0] = at % 256; // the same one again: only a copy can tell
+      yield piece;
+    }
+  })();
+  const bytes = await readBody(request(body), 10_000);
+  expect(bytes).toEqual(Uint8Array.from({ length: 10_000 }, (_, at) => at % 256));
+  expect((bytes as Uint8Array).buffer.byteLength).toBe(10_000);
+});
+
 test("a body that is announced as too large is not read at all", async () => {
   let isRead = false;
   const body = (async function* () {

@@ -4,14 +4,15 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { gate } from "../../../tests/support/receiver/receiver-suite/desk.ts";
 import { cloudEvent, NOW, secret, signedDelivery } from "../../../tests/support/receiver/signed-delivery.ts";
-import { terms } from "../../../tests/support/receiver/store-world.ts";
-import { BodyNotRaw, Gone, PermanentFailure } from "./errors.ts";
+import { claimed, messageWith, terms } from "../../../tests/support/receiver/store-world.ts";
+import { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure } from "./errors.ts";
 import type { StandardSchema } from "./handlers.ts";
 import type { FailureInfo, RefusedRequest } from "./hooks.ts";
 import type { WebhookEvent } from "./model.ts";
 import type { ReceiverOptions } from "./options.ts";
 import { MAX_ID_LENGTH, MAX_SUBJECT_LENGTH, MAX_TYPE_LENGTH } from "./parse-event.ts";
 import { createReceiver } from "./receiver.ts";
+import { posthorn } from "./sources/posthorn.ts";
 import { standardWebhooks } from "./sources/standard-webhooks.ts";
 import { memoryStore } from "./stores/memory.ts";
 
@@ -33,10 +34,14 @@ function open(options: Partial<ReceiverOptions<never, Record<string, StandardSch
   return { receiver, store, refused, failures };
 }
 
-const structured = (event: object) =>
-  signedDelivery({ payload: event, headers: { "content-type": "application/cloudevents+json" } });
+const structured = (event: object, id?: string) =>
+  signedDelivery({
+    ...(id && { id }),
+    payload: event,
+    headers: { "content-type": "application/cloudevents+json" },
+  });
 const nth = (sequence: number) =>
-  structured(cloudEvent(String(sequence), { subject: "order/1", sequence: String(sequence) }));
+  structured(cloudEvent("1", { subject: "order/1", sequence: String(sequence) }), `msg_${sequence}`);
 
 test("a subject's events are applied in order: early ones are told to come again, late ones are dropped", async () => {
   const { receiver, store } = open({ order: { gapWaitMs: 60_000 } });
@@ -100,8 +105,6 @@ test("a schema that asks elsewhere is waited for", async () => {
 });
 
 test.each<[what: string, limit: number, event: (text: string) => object]>([
-  // "/shop " stands before the id
-  ["id", MAX_ID_LENGTH - "/shop ".length, (id) => cloudEvent(id)],
   ["type", MAX_TYPE_LENGTH, (type) => cloudEvent("1", { type })],
   ["subject", MAX_SUBJECT_LENGTH, (subject) => cloudEvent("1", { subject })],
 ])("a longer %s than %i characters is 400", async (what, limit, event) => {
@@ -112,6 +115,40 @@ test.each<[what: string, limit: number, event: (text: string) => object]>([
   expect(refused).toMatchObject([
     { reason: "not_an_event", detail: expect.stringContaining(`The ${what} has more`) },
   ]);
+});
+
+test("a longer id than 512 characters is 400", async () => {
+  const { receiver, refused } = open();
+  receiver.fallback(() => {});
+  const statusOf = async (length: number) => {
+    const payload = [cloudEvent("x".repeat(length - "msg_1 /shop ".length))];
+    return (await receiver.receive(await signedDelivery({ id: "msg_1", payload }))).status;
+  };
+  expect(await statusOf(MAX_ID_LENGTH)).toBe(200);
+  expect(await statusOf(MAX_ID_LENGTH + 1)).toBe(400);
+  expect(refused).toMatchObject([{ detail: expect.stringContaining("The id has more") }]);
+});
+
+test("without a signature header the body is not read", async () => {
+  const { receiver, refused } = open();
+  let isRead = false;
+  const body = (async function* () {
+    isRead = true;
+    yield new Uint8Array(1);
+  })();
+  const { url, headers } = await signedDelivery();
+  const { "webhook-signature": _, ...unsigned } = headers;
+  expect(await receiver.receive({ method: "POST", url, headers: unsigned, body })).toMatchObject({
+    status: 401,
+  });
+  expect([isRead, refused]).toMatchObject([false, [{ reason: "header_missing" }]]);
+});
+
+test("a source whose `parse` throws, as of JSON nested too deeply, is answered with 400", async () => {
+  const source = standardWebhooks({ secrets: [secret] });
+  const parse = () => JSON.parse("{");
+  const { receiver } = open({ sources: [{ ...source, parse }] });
+  expect((await receiver.receive(await signedDelivery())).status).toBe(400);
 });
 
 test("a type with a character that a database cannot keep is 400", async () => {
@@ -220,7 +257,17 @@ test("of several sources the one that signed vouches, and a stale signature is t
 
 test("an inbox reads a message again as it was sent, headers of CloudEvents' binary mode among them", async () => {
   vi.useRealTimers();
-  const { receiver } = open({ mode: "inbox", inbox: { pollMs: 10 } });
+  const other = generateSecret();
+  const sources = [
+    standardWebhooks({ secrets: [secret] }),
+    posthorn({
+      name: "binary",
+      schemes: ["standard-webhooks"],
+      secrets: [other],
+      format: "cloudevents-binary",
+    }),
+  ];
+  const { receiver } = open({ mode: "inbox", inbox: { pollMs: 10 }, sources });
   const seen: WebhookEvent[] = [];
   receiver.fallback((event) => void seen.push(event));
   const headers = {
@@ -232,17 +279,16 @@ test("an inbox reads a message again as it was sent, headers of CloudEvents' bin
     "content-type": "text/plain",
   };
   await receiver.start();
-  await receiver.receive(await signedDelivery({ body: new TextEncoder().encode("no JSON"), headers }));
-  const batch = { "content-type": "application/cloudevents-batch+json" };
-  await receiver.receive(
-    await signedDelivery({ payload: [cloudEvent("2"), cloudEvent("3")], headers: batch }),
-  );
+  const body = new TextEncoder().encode("no JSON");
+  await receiver.receive(await signedDelivery({ id: "msg_1", secrets: [other], body, headers }));
+  const payload = [cloudEvent("2"), cloudEvent("3")];
+  await receiver.receive(await signedDelivery({ id: "msg_2", payload }));
   await expect.poll(() => seen.length, { interval: 5 }).toBe(3);
   await receiver.stop();
   expect(seen).toMatchObject([
-    { id: "/shop 1", type: "order.paid", subject: "Euro €", data: "no JSON" },
-    { id: "/shop 2", data: { id: "2" } },
-    { id: "/shop 3", data: { id: "3" } },
+    { source: "binary", id: "msg_1", type: "order.paid", subject: "Euro €", data: "no JSON" },
+    { id: "msg_2 /shop 2", data: { id: "2" } },
+    { id: "msg_2 /shop 3", data: { id: "3" } },
   ]);
 });
 
@@ -251,4 +297,79 @@ test("`fetch` can be taken off the receiver and handed to a framework", async ()
   const { url, headers, body } = await signedDelivery();
   const response = await fetch(new Request(url, { method: "POST", headers, body }));
   expect([response.status, await response.json()]).toEqual([200, { status: "ignored" }]);
+});
+
+test("a dead letter that cannot be taken now stays one", async () => {
+  const { receiver, store } = open({ order: { gapWaitMs: 60_000 }, onDead() {} });
+  let isBroken = true;
+  receiver.fallback(() => {
+    if (isBroken) throw new PermanentFailure("no such order");
+  });
+  await receiver.receive(await nth(1));
+  isBroken = false;
+  const key = { source: "standard-webhooks", id: "msg_1" };
+  const holder = messageWith({ source: key.source, subject: "order/1", sequence: 1 });
+  const other = await claimed(store, holder, { ...terms, order: { gapWaitMs: 0 } });
+  expect(await receiver.deadLetters.replay(key)).toBe("skipped");
+  expect(await receiver.deadLetters.count()).toBe(1);
+  await store.fail(other, { error: "no", next: { kind: "again" } });
+  expect(await receiver.deadLetters.replay(key)).toBe("done");
+});
+
+test("a replay that a crash cut short can be asked for again", async () => {
+  const { receiver, store } = open({ onDead() {} });
+  let isBroken = true;
+  receiver.fallback(() => {
+    if (isBroken) throw new PermanentFailure("no such order");
+  });
+  await receiver.receive(await signedDelivery({ id: "msg_1" }));
+  isBroken = false;
+  const key = { source: "standard-webhooks", id: "msg_1" };
+  await store.deadLetters.revive(key);
+  expect(await receiver.deadLetters.replay(key)).toBe("done");
+  expect(await receiver.deadLetters.replay(key)).toBe("unknown");
+});
+
+test("a handler that hangs is given up, told by its signal, and not run again before its lease is over", async () => {
+  const { receiver, failures } = open({ handlerTimeoutMs: 5_000 });
+  const signals: AbortSignal[] = [];
+  receiver.fallback((_, { signal }) => {
+    signals.push(signal);
+    return signals.length === 1 ? new Promise(() => {}) : undefined;
+  });
+  const delivery = await signedDelivery();
+  const answer = receiver.receive(delivery);
+  await vi.advanceTimersByTimeAsync(4_999);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(signals.map(({ reason }) => reason)).toEqual([expect.any(HandlerTimeout)]);
+  expect(await answer).toMatchObject({ status: 500 });
+  expect(failures).toMatchObject([{ error: { name: "HandlerTimeout" }, tries: 1 }]);
+  expect(await receiver.receive(delivery)).toMatchObject({ status: 409 });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await receiver.receive(delivery)).toMatchObject({ status: 200 });
+  expect(signals).toHaveLength(2);
+});
+
+test("a delivery that is dropped as stale is told of", async () => {
+  const onStale = vi.fn();
+  const { receiver } = open({ order: { gapWaitMs: 0 }, onStale });
+  receiver.fallback(() => {});
+  await receiver.receive(await nth(2));
+  expect(JSON.parse((await receiver.receive(await nth(1))).body)).toEqual({ status: "stale" });
+  expect(onStale.mock.calls).toEqual([[{ source: "standard-webhooks", id: "msg_1", type: "order.paid" }]]);
+});
+
+test("a sender triggers no handler that is another's", async () => {
+  const sources = [
+    standardWebhooks({ secrets: [secret], name: "shop" }),
+    standardWebhooks({ secrets: [generateSecret()], name: "bank" }),
+  ];
+  const { receiver } = open({ sources });
+  const called: string[] = [];
+  receiver.on("order.paid", () => void called.push("bank"), { source: "bank" });
+  expect(JSON.parse((await receiver.receive(await signedDelivery())).body)).toEqual({ status: "ignored" });
+  receiver.on("order.paid", () => void called.push("shop"), { source: "shop" });
+  await receiver.receive(await signedDelivery());
+  expect(called).toEqual(["shop"]);
 });

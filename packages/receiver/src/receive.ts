@@ -1,7 +1,7 @@
-// The way of a request: method → body → signature → events → claim, handler, done mark → answer. In this order: nothing
+// The way of a request: method → signature header → body → signature → events → claim, handler, done mark → answer. In this order: nothing
 // that is not authentic reaches the store, and nothing is acknowledged that is not ours.
 import { answerTo, answerToBatch, failedToRead, type Member, type Outcome } from "./answers.ts";
-import { authenticate } from "./authenticate.ts";
+import { authenticate, refuseUnaddressed } from "./authenticate.ts";
 import { checkMethod } from "./handshake.ts";
 import type { Kit } from "./kit.ts";
 import type { Answer, WebhookRequest } from "./model.ts";
@@ -26,7 +26,7 @@ export async function receive<Tx>(kit: Kit<Tx>, work: Work, request: WebhookRequ
 
 async function steps<Tx>(kit: Kit<Tx>, work: Work, request: WebhookRequest): Promise<Answer | Refused> {
   const { settings, sources, schemas } = kit;
-  const early = checkMethod(request, settings.handshake);
+  const early = checkMethod(request, settings.handshake) ?? refuseUnaddressed(request, sources);
   if (early !== null) return early;
 
   const body = await readBody(request, settings.maxBodyBytes);

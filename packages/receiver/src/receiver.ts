@@ -5,11 +5,12 @@ import {
   type CatalogueOf,
   type EventFor,
   type EventSchemas,
+  type From,
   type Handler,
   Handlers,
   type Pattern,
 } from "./handlers.ts";
-import { Teller } from "./hooks.ts";
+import { type Hooks, Teller } from "./hooks.ts";
 import { InboxWorker } from "./inbox-worker.ts";
 import type { Kit } from "./kit.ts";
 import type { Receives, WebhookEvent } from "./model.ts";
@@ -26,8 +27,15 @@ import type { Service } from "./service.ts";
  * what is in hand.
  */
 export interface Receiver<Tx, Catalogue> extends Receives, Service {
-  /** One handler for a type, or for all types below a prefix (`order.*`); the most exact one gets an event. */
-  on<Type extends Pattern<Catalogue>>(type: Type, handler: Handler<EventFor<Catalogue, Type>, Tx>): this;
+  /**
+   * One handler for a type, or for all types below a prefix (`order.*`); the most exact one gets an event. With several sources
+   * say whose: `on("invoice.paid", handler, { source: "stripe" })`. Otherwise each of them can have the handler called.
+   */
+  on<Type extends Pattern<Catalogue>>(
+    type: Type,
+    handler: Handler<EventFor<Catalogue, Type>, Tx>,
+    from?: From,
+  ): this;
   /** For every type without a handler. Without it they are acknowledged and forgotten. */
   fallback(handler: Handler<WebhookEvent, Tx>): this;
   /** Hono, the app router of Next.js, Bun, Deno, Workers: `export const POST = receiver.fetch`. */
@@ -43,14 +51,15 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
 ): Receiver<Tx, CatalogueOf<Schemas>> {
   const settings = readOptions(options);
   const { sources, store, events: schemas = {} } = options;
-  const handlers = new Handlers<Tx>(schemas);
-  const kit: Kit<Tx> = { settings, sources, schemas, store, handlers, tell: new Teller(options) };
+  const sourceNames = sources.map(({ name }) => name);
+  const handlers = new Handlers<Tx>(schemas, sourceNames);
+  const kit: Kit<Tx> = { settings, sources, schemas, store, handlers, tell: new Teller(hooksOf(options)) };
   const worker = new InboxWorker(kit);
   const work = workOf(kit, worker);
 
   const receiver: Receiver<Tx, CatalogueOf<Schemas>> = {
-    on(type, handler) {
-      handlers.on(type, handler as Handler<WebhookEvent, Tx>);
+    on(type, handler, from) {
+      handlers.on(type, handler as Handler<WebhookEvent, Tx>, from);
       return receiver;
     },
     fallback(handler) {
@@ -66,6 +75,10 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
   };
   const handleFetch = fetchHandler(receiver);
   return receiver;
+}
+
+function hooksOf({ onRefused, onConflict, onFailure, onDead, onStale, onUnhandled }: Hooks): Hooks {
+  return { onRefused, onConflict, onFailure, onDead, onStale, onUnhandled };
 }
 
 function workOf<Tx>(kit: Kit<Tx>, worker: InboxWorker<Tx>): Work {

@@ -135,6 +135,8 @@ export interface DeadLetterStore {
   count(): Promise<number>;
   /** To the inbox, due now, its failures forgotten. False: it is not a dead letter. */
   revive(key: MessageKey): Promise<boolean>;
+  /** A dead letter again, after `revive` and before somebody took it. False: it does not wait in the inbox. */
+  bury(key: MessageKey): Promise<boolean>;
   /** Done without being handled. False: it is not a dead letter. */
   dismiss(key: MessageKey): Promise<boolean>;
 }

@@ -1,8 +1,9 @@
 // A message that this process holds: handled and marked as done, or failed. The same for a delivery in lease mode, for
 // what comes from the inbox, and for a dead letter brought back.
 import type { Outcome } from "./answers.ts";
+import { callHandler } from "./call-handler.ts";
 import { decideFailure, type FailurePolicy } from "./decide-failure.ts";
-import { PermanentFailure } from "./errors.ts";
+import { HandlerTimeout, PermanentFailure } from "./errors.ts";
 import { holdLease } from "./hold-lease.ts";
 import { contextWith, contextWithoutTx, type Kit } from "./kit.ts";
 import type { WebhookEvent } from "./model.ts";
@@ -27,6 +28,11 @@ export async function workClaim<Tx>(
 
   const { message, tries } = claim;
   const { failure, outcome } = decideFailure(result.error, tries, policy);
+  // It may still be at it: whoever is next waits for the end of the lease, which counts as the failure.
+  if (result.mayStillRun && failure.next.kind !== "dead") {
+    tell.failure(message, result.error, tries + 1);
+    return outcome;
+  }
   try {
     if (!(await store.fail(claim, failure))) return { kind: "running", retryAfterMs: leaseMs };
   } finally {
@@ -38,7 +44,7 @@ export async function workClaim<Tx>(
 
 type Handled =
   | { readonly kind: "worked"; readonly isDone: boolean }
-  | { readonly kind: "threw"; readonly error: unknown };
+  | { readonly kind: "threw"; readonly error: unknown; readonly mayStillRun: boolean };
 
 async function handleClaim<Tx>(
   kit: Kit<Tx>,
@@ -50,22 +56,25 @@ async function handleClaim<Tx>(
   const { store, settings, handlers, tell } = kit;
   const { message, tries } = claim;
   const transactions = settings.mode === "lease" ? null : store.transactions;
+  const turn = { timeoutMs: settings.handlerTimeoutMs, leaseLost: signal };
   try {
     if (afterTries !== null && tries >= afterTries) {
       throw new PermanentFailure("It was never handled to its end: each time the lease ended first.");
     }
     const event = parsed ?? (await reopen(message, kit.sources, kit.schemas));
-    const handler = handlers.find(event.type);
+    const handler = handlers.find(event);
     if (handler === null) tell.unhandled(message);
     if (transactions !== null && handler !== null) {
-      const isDone = await transactions.finish(claim, async (tx) => {
-        await handler(event, contextWith(tx, signal, tries));
-      });
+      const isDone = await transactions.finish(claim, (tx) =>
+        callHandler(handler, event, { ...turn, context: (aborted) => contextWith(tx, aborted, tries) }),
+      );
       return { kind: "worked", isDone };
     }
-    await handler?.(event, contextWithoutTx(signal, tries));
+    const context = (aborted: AbortSignal) => contextWithoutTx<Tx>(aborted, tries);
+    if (handler !== null) await callHandler(handler, event, { ...turn, context });
   } catch (error) {
-    return { kind: "threw", error };
+    // What a transaction holds is undone by now.
+    return { kind: "threw", error, mayStillRun: transactions === null && error instanceof HandlerTimeout };
   }
   return { kind: "worked", isDone: await store.complete(claim) };
 }

@@ -171,8 +171,9 @@ describe.each(shapes)("lambdaHandler behind %s", (_name, event, { url, id }) => 
 
   it("lets the receiver refuse with 400 what should be base64 and is not", async () => {
     const real = createReceiver({
-      sources: [posthorn({ secrets: [generateSecret()] })],
+      sources: [{ ...posthorn({ secrets: [generateSecret()] }), isAddressed: () => true }],
       store: memoryStore(),
+      onRefused: null,
     });
     const result = await lambdaHandler(real)({ ...event, body: "%%%", isBase64Encoded: true });
     expect(result.statusCode).toBe(400);

@@ -8,7 +8,7 @@ import { outcomeOf } from "./outcome-of.ts";
 
 export async function handleUnderLease<Tx>(kit: Kit<Tx>, { message, event }: Received): Promise<Outcome> {
   const { settings, handlers, store, tell } = kit;
-  if (handlers.find(event.type) === null) {
+  if (handlers.find(event) === null) {
     tell.unhandled(message);
     return { kind: "ignored" };
   }

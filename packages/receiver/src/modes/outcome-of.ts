@@ -15,6 +15,9 @@ export function outcomeOf(result: NotFree, message: Message, tell: Teller): Outc
     case "other_body":
       tell.conflict(message);
       return result;
+    case "stale":
+      tell.stale(message);
+      return result;
     default:
       return result;
   }

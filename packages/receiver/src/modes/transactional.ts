@@ -1,5 +1,6 @@
 // Claim, the handler's own writes and the done mark in one transaction: a crash anywhere leaves all of it or nothing.
 import type { Outcome } from "../answers.ts";
+import { callHandler } from "../call-handler.ts";
 import { decideFailure, type FailurePolicy } from "../decide-failure.ts";
 import { contextWith, type Kit } from "../kit.ts";
 import type { Received } from "../parse-event.ts";
@@ -12,7 +13,7 @@ export async function handleInTransaction<Tx>(
   { message, event }: Received,
 ): Promise<Outcome> {
   const { settings, handlers, tell } = kit;
-  const handler = handlers.find(event.type);
+  const handler = handlers.find(event);
   if (handler === null) {
     tell.unhandled(message);
     return { kind: "ignored" };
@@ -21,7 +22,8 @@ export async function handleInTransaction<Tx>(
   try {
     const result = await transactions.run(message, settings.terms, async (tx, { tries }) => {
       begun = { tries };
-      await handler(event, contextWith(tx, neverAborted, tries));
+      const context = (signal: AbortSignal) => contextWith(tx, signal, tries);
+      await callHandler(handler, event, { timeoutMs: settings.handlerTimeoutMs, leaseLost: null, context });
     });
     return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, tell);
   } catch (error) {
@@ -39,6 +41,3 @@ export async function handleInTransaction<Tx>(
     return outcome;
   }
 }
-
-/** The transaction holds the message, not a lease. */
-const neverAborted = new AbortController().signal;

@@ -72,6 +72,11 @@ test("the envelope", async () => {
   });
 });
 
+test.each([-1, 1.5, 2 ** 53, "7", true])("the sequence %j is 400", async (sequence) => {
+  const body = bytes({ id, type: "order.paid", subject: "order/1", sequence, data: {} });
+  expect((await deliver({ body })).status).toBe(400);
+});
+
 test("thin: what happened to what", async () => {
   const { event } = await deliver({ body: thinEnvelope(fields) });
   expect(event).toMatchObject({

@@ -1,13 +1,13 @@
 // What Posthorn sends: its envelope, thin, or the bare data, and CloudEvents.
 import { headerNames, parseId } from "@posthorn/wire";
-import { CLOUD_EVENT_HEADERS, parseCloudEvents } from "../cloud-events.ts";
+import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "../cloud-events.ts";
 import { readHeader } from "../headers.ts";
 import { asObject, readJson } from "../json.ts";
 import type { Authentic } from "../model.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";
-import { authenticator, type SigningOptions } from "./signing-source.ts";
+import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
 
-export interface PosthornSourceOptions extends SigningOptions {
+export interface PosthornSourceOptions extends CloudEventsOptions {
   /** `X-Webhook` unless the installation has another. */
   readonly headerPrefix?: string | undefined;
   /** The endpoint's signature schemes. Default: all that sign a time. `sha256` signs none, so ask for it by name. */
@@ -21,13 +21,29 @@ const TIMED_SCHEMES = ["standard-webhooks", "standard-webhooks-v1a", "t-v1", "tw
 export function posthorn(options: PosthornSourceOptions): Source {
   const { headerPrefix, schemes = TIMED_SCHEMES, name = "posthorn" } = options;
   const { event: eventHeader } = headerNames(headerPrefix);
+  const isInHeaders = isBinary("posthorn", options);
   return {
     name,
     ...authenticator("posthorn", options, schemes, headerPrefix),
-    parsedHeaders: [...CLOUD_EVENT_HEADERS, eventHeader.toLowerCase()],
+    parsedHeaders: isInHeaders ? BINARY_HEADERS : [eventHeader.toLowerCase()],
     repeatsBody: true,
-    parse: (authentic) => parseCloudEvents(authentic) ?? parsePosthorn(authentic, eventHeader),
+    parse: (authentic) =>
+      isInHeaders ? onlyWithSignedId(authentic, parseBinaryCloudEvent) : parse(authentic, eventHeader),
   };
+}
+
+function parse(authentic: Authentic, eventHeader: string): Parsed {
+  return onlyWithSignedId(authentic, parseCloudEvents) ?? parsePosthorn(authentic, eventHeader);
+}
+
+/** Otherwise who takes away one of two signatures would change the id from the signed one to the event's own. */
+function onlyWithSignedId<Read extends Parsed | null>(
+  authentic: Authentic,
+  read: (authentic: Authentic) => Read,
+) {
+  const parsed = read(authentic);
+  const isUnnamed = authentic.signedId === null && parsed?.kind === "events";
+  return isUnnamed ? ({ kind: "malformed", reason: ID_NOT_SIGNED } as const) : parsed;
 }
 
 function parsePosthorn(authentic: Authentic, eventHeader: string): Parsed {
@@ -42,15 +58,16 @@ function parsePosthorn(authentic: Authentic, eventHeader: string): Parsed {
 }
 
 /** Null for bare data, which may be an envelope of something else: then its id is not the one that was signed. */
-function readEnvelope({ signedId }: Authentic, payload: unknown): ParsedEvent | null {
+function readEnvelope({ signedId }: Authentic, payload: unknown): ParsedEvent | string | null {
   const { id, type, subject = null, sequence = null, created_at: createdAt, data } = asObject(payload) ?? {};
   if (typeof id !== "string" || typeof type !== "string") return null;
   if (signedId === null ? parseId("evt", id) === null : id !== signedId) return null;
+  if (sequence !== null && typeof sequence !== "number") return "The sequence is not a number.";
   return {
     id,
     type,
     subject: typeof subject === "string" ? subject : null,
-    sequence: typeof sequence === "number" ? sequence : null,
+    sequence,
     createdAt: typeof createdAt === "string" ? validDate(createdAt) : null,
     data,
     payload,
@@ -59,11 +76,14 @@ function readEnvelope({ signedId }: Authentic, payload: unknown): ParsedEvent | 
 
 function readBareData({ signedId }: Authentic, payload: unknown, type: string | null): ParsedEvent | string {
   if (signedId === null) {
-    return "Its id is neither in the body nor signed; let the endpoint sign by standard-webhooks or send the envelope.";
+    return ID_NOT_SIGNED;
   }
   if (type === null) return "There is no header that says its type.";
   return { id: signedId, type, subject: null, sequence: null, createdAt: null, data: payload, payload };
 }
+
+const ID_NOT_SIGNED =
+  "Its id is neither in the body nor signed; let the endpoint sign by standard-webhooks or send the envelope.";
 
 function validDate(text: string): Date | null {
   const date = new Date(text);

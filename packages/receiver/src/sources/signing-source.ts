@@ -11,6 +11,19 @@ export interface SigningOptions {
   readonly name?: string | undefined;
 }
 
+export interface CloudEventsOptions extends SigningOptions {
+  /**
+   * `cloudevents-binary`: every request is a CloudEvent whose attributes are `ce-*` headers. No signature covers those, so type,
+   * subject and sequence are whatever the last hop says; the id is still the signed one. Default: the body says what it is.
+   */
+  readonly format?: "cloudevents-binary" | undefined;
+}
+
+export function isBinary(preset: string, { format }: CloudEventsOptions): boolean {
+  if (format === undefined || format === "cloudevents-binary") return format !== undefined;
+  throw new TypeError(`\`format\` of ${preset}() is "cloudevents-binary", or left out.`);
+}
+
 export type Authenticator = Pick<Source, "isAddressed" | "authenticate">;
 
 /** The first of the schemes whose signature is there decides; those that sign the id should come first. */

@@ -1,21 +1,25 @@
 // Whoever sends by the Standard Webhooks specification, with CloudEvents or any other JSON in the body.
-import { CLOUD_EVENT_HEADERS, parseCloudEvents } from "../cloud-events.ts";
+import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "../cloud-events.ts";
 import { asObject, readJson } from "../json.ts";
 import type { Authentic } from "../model.ts";
 import type { Parsed, Source } from "../source.ts";
-import { authenticator, type SigningOptions } from "./signing-source.ts";
+import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
 
 /**
  * `webhook-*` headers; `secrets` are `whsec_…` or `whpk_…`. The id is `webhook-id`, which is signed. The type is what the
  * payload calls so, else `message`.
  */
-export function standardWebhooks(options: SigningOptions): Source {
+export function standardWebhooks(options: CloudEventsOptions): Source {
+  const isInHeaders = isBinary("standardWebhooks", options);
   return {
     name: options.name ?? "standard-webhooks",
     ...authenticator("standardWebhooks", options, ["standard-webhooks", "standard-webhooks-v1a"]),
-    parsedHeaders: CLOUD_EVENT_HEADERS,
+    parsedHeaders: isInHeaders ? BINARY_HEADERS : [],
     repeatsBody: true,
-    parse: (authentic) => parseCloudEvents(authentic) ?? parseStandard(authentic),
+    parse: (authentic) =>
+      isInHeaders
+        ? parseBinaryCloudEvent(authentic)
+        : (parseCloudEvents(authentic) ?? parseStandard(authentic)),
   };
 }
 

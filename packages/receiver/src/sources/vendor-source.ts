@@ -52,7 +52,8 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
       const input: VerifyInput = { ...addressed, scheme, secrets, ...terms };
       if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return URL_UNKNOWN;
       const result = await verify(input);
-      if (result.ok) return { ok: true, signedId: await signedId(ids, scheme, addressed) };
+      if (result.ok)
+        return { ok: true, signedId: await signedId(ids, scheme, await asSigned(input, addressed)) };
       return { ...result, explain: () => explain(input, result, terms.now) };
     },
 
@@ -107,6 +108,16 @@ function signedUrl(publicUrl: string | undefined, requestUrl: string): string {
   if (publicUrl === undefined) return requestUrl;
   const query = requestUrl.indexOf("?");
   return query === -1 ? publicUrl : publicUrl + requestUrl.slice(query);
+}
+
+/** Of several spellings of the URL the one that was signed: whoever sends may choose among the others. */
+async function asSigned(input: VerifyInput, request: RawRequest): Promise<RawRequest> {
+  const scheme = input.scheme as Scheme;
+  for (const url of scheme.signedUrls?.(request.url) ?? []) {
+    const { ok } = await verify({ ...input, url, scheme: { ...scheme, signedUrls: () => [url] } });
+    if (ok) return { ...request, url };
+  }
+  return request;
 }
 
 /** The id where the signature vouches for it: in the scheme's header, or as a digest. */

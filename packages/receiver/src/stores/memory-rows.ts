@@ -15,7 +15,8 @@ export interface Row {
 }
 
 export interface Subject {
-  lastSequence: number;
+  /** Null: none was applied yet. */
+  lastSequence: number | null;
   heardMs: number;
   /** The row that was claimed last. */
   holder: Row | null;

@@ -48,6 +48,7 @@ class Memory implements MemoryStore {
     list: async ({ limit, after }) => this.#listDead(after).slice(0, limit),
     count: async () => this.#deadRows().length,
     revive: async (key) => this.#revive(key),
+    bury: async (key) => this.#bury(key),
     dismiss: async (key) => this.#dismiss(key),
   };
 
@@ -79,7 +80,7 @@ class Memory implements MemoryStore {
     const row = this.#held(message, token);
     if (row === null) return false;
     const subject = row.isOrdered ? this.#subject(message) : null;
-    if (subject !== null) subject.lastSequence = Math.max(subject.lastSequence, message.sequence ?? 0);
+    if (subject !== null) subject.lastSequence = Math.max(subject.lastSequence ?? 0, message.sequence ?? 0);
     this.#finish(row, Date.now());
     return true;
   }
@@ -191,9 +192,9 @@ class Memory implements MemoryStore {
     if (holder !== null && isRunning(holder, nowMs)) {
       return { kind: "running", retryAfterMs: holder.timeMs - nowMs };
     }
-    if (message.sequence <= lastSequence) return { kind: "stale" };
+    if (lastSequence !== null && message.sequence <= lastSequence) return { kind: "stale" };
     const retryAfterMs = firstSeenMs + order.gapWaitMs - nowMs;
-    const isGap = message.sequence > lastSequence + 1 && retryAfterMs > 0;
+    const isGap = message.sequence > (lastSequence ?? 0) + 1 && retryAfterMs > 0;
     return isGap ? { kind: "gap", retryAfterMs } : { kind: "free" };
   }
 
@@ -221,7 +222,7 @@ class Memory implements MemoryStore {
 
   #subject({ source, subject }: Message): Subject {
     const name = JSON.stringify([source, subject]);
-    const found = this.#subjects.get(name) ?? { lastSequence: 0, heardMs: Date.now(), holder: null };
+    const found = this.#subjects.get(name) ?? { lastSequence: null, heardMs: Date.now(), holder: null };
     this.#subjects.set(name, found);
     return found;
   }
@@ -245,6 +246,13 @@ class Memory implements MemoryStore {
     const row = this.#rows.get(nameOf(key));
     if (row?.state !== "dead") return false;
     Object.assign(row, { state: "waiting", timeMs: Date.now(), tries: 0 });
+    return true;
+  }
+
+  #bury(key: MessageKey): boolean {
+    const row = this.#rows.get(nameOf(key));
+    if (row?.state !== "waiting") return false;
+    Object.assign(row, { state: "dead", timeMs: Date.now() });
     return true;
   }
 

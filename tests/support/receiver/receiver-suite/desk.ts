@@ -23,6 +23,8 @@ type AnyOptions = Partial<ReceiverOptions<unknown, Record<string, StandardSchema
 export interface Desk {
   readonly mode: Mode;
   readonly world: StoreWorld;
+  /** Handlers get a `tx`. */
+  readonly hasTransactions: boolean;
   readonly watched: WatchedStore<unknown>;
   /** Of handlers that came to their end, committed where there are transactions. */
   effects(): Promise<string[]>;
@@ -67,6 +69,7 @@ export function openDesk(world: StoreWorld, mode: Mode): Desk {
   const desk: Desk = {
     mode,
     world,
+    hasTransactions,
     watched,
     effects: async () => (hasTransactions ? ((await world.effects?.read()) ?? []) : [...inMemory]),
     calls: (id) => counts.get(id) ?? 0,

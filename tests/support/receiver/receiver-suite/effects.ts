@@ -89,19 +89,22 @@ export function effectTests(current: () => Desk): void {
     const answer = await desk.send(batch);
     expect(answer.status).toBe(firstStatus());
     expect(answer.body).toMatchObject({
-      results: [{ id: "/shop a" }, { id: "/shop b" }, { id: "/shop b" }, {}],
+      results: [{ id: "batch /shop a" }, { id: "batch /shop b" }, { id: "batch /shop b" }, {}],
     });
-    await eventually(async () => (await desk.effects()).toSorted(), ["/shop a", "/shop b", "/shop c"]);
+    await eventually(
+      async () => (await desk.effects()).toSorted(),
+      ["batch /shop a", "batch /shop b", "batch /shop c"],
+    );
     const overlapping = await batchOf("b", "d");
     await eventually(async () => (await desk.send(overlapping)).status, 200);
     await eventually(
       async () => (await desk.effects()).toSorted(),
-      ["/shop a", "/shop b", "/shop c", "/shop d"],
+      ["batch /shop a", "batch /shop b", "batch /shop c", "batch /shop d"],
     );
   });
 }
 
 export async function batchOf(...ids: string[]) {
   const headers = { "content-type": "application/cloudevents-batch+json" };
-  return signedDelivery({ payload: ids.map((id) => cloudEvent(id)), headers });
+  return signedDelivery({ id: "batch", payload: ids.map((id) => cloudEvent(id)), headers });
 }

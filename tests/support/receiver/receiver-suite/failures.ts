@@ -103,11 +103,30 @@ export function failureTests(current: () => Desk): void {
     await eventually(desk.effects, ["msg_1"]);
   });
 
+  test("a handler that hangs is given up, and what it wrote is undone where a transaction held it", async () => {
+    const desk = current();
+    const receiver = await desk.receiver({ handlerTimeoutMs: 500 });
+    const delivery = await signedDelivery({ id: "msg_1" });
+    desk.work = async (event, context) => {
+      if (desk.calls("msg_1") > 1) return;
+      if (desk.hasTransactions) await desk.world.effects?.write(context.tx, event.id);
+      await new Promise(() => {});
+    };
+    const { status } = await desk.send(delivery, receiver);
+    expect(status).toBe(desk.mode === "inbox" ? 202 : 500);
+    await eventually(() => desk.failures.length, 1);
+    expect(desk.failures).toMatchObject([{ error: { name: "HandlerTimeout" } }]);
+    expect(await desk.effects()).toEqual([]);
+    await desk.world.makeOlder(HOURS_MS);
+    await desk.untilDone(delivery, receiver);
+    await eventually(desk.effects, ["msg_1"]);
+  });
+
   test("of a batch only what failed is handled again", async () => {
     const desk = current();
     const batch = await batchOf("a", "b", "c");
     desk.work = ({ id }) => {
-      if (id === "/shop b" && desk.calls(id) === 1) throw new Error("shop closed");
+      if (id === "batch /shop b" && desk.calls(id) === 1) throw new Error("shop closed");
     };
     const answer = await desk.send(batch);
     if (desk.mode === "inbox") {
@@ -117,15 +136,18 @@ export function failureTests(current: () => Desk): void {
       expect(answer.status).toBe(500);
       expect(answer.body).toEqual({
         results: [
-          { id: "/shop a", status: "done" },
-          { id: "/shop b", status: "failed" },
-          { id: "/shop c", status: "done" },
+          { id: "batch /shop a", status: "done" },
+          { id: "batch /shop b", status: "failed" },
+          { id: "batch /shop c", status: "done" },
         ],
       });
       expect((await desk.send(batch)).status).toBe(200);
     }
-    await eventually(async () => (await desk.effects()).toSorted(), ["/shop a", "/shop b", "/shop c"]);
-    expect(["a", "b", "c"].map((id) => desk.calls(`/shop ${id}`))).toEqual([1, 2, 1]);
+    await eventually(
+      async () => (await desk.effects()).toSorted(),
+      ["batch /shop a", "batch /shop b", "batch /shop c"],
+    );
+    expect(["a", "b", "c"].map((id) => desk.calls(`batch /shop ${id}`))).toEqual([1, 2, 1]);
   });
 
   test("where there are transactions, a commit that fails is a failure of the handler and leaves nothing", async () => {

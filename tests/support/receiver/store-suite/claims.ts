@@ -29,6 +29,16 @@ export function claimTests(world: () => StoreWorld): void {
     expect(first.token).not.toBe(second.token);
   });
 
+  test("a time that is not of this world stands in nobody's way", async () => {
+    const { store } = world();
+    for (const createdAt of [new Date(-8.64e15), new Date(8.64e15)]) {
+      const message = messageWith({ createdAt });
+      expect(await store.complete(await claimed(store, message))).toBe(true);
+      await store.accept(messageWith({ createdAt }), terms);
+      expect(await store.take(1, terms)).toHaveLength(1);
+    }
+  });
+
   test("the same id of another source is another message", async () => {
     const { store } = world();
     const message = messageWith();

@@ -46,6 +46,23 @@ export function deadLetterTests(world: () => StoreWorld): void {
     expect(await store.deadLetters.count()).toBe(7);
   });
 
+  test("a revived one that nobody took can be buried again, and nothing else can", async () => {
+    const { store } = world();
+    const message = messageWith({ subject: "order/1", sequence: 1 });
+    await makeDead(store, message, "shop closed");
+    expect(await store.deadLetters.bury(message)).toBe(false);
+    await store.deadLetters.revive(message);
+    expect(await store.deadLetters.bury(message)).toBe(true);
+    expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([{ message, error: "shop closed" }]);
+    expect(await store.take(10, terms)).toEqual([]);
+    expect(await store.claim(message, terms)).toEqual({ kind: "dead" });
+    await store.deadLetters.revive(message);
+    const claim = await store.takeOne(message, terms);
+    expect(await store.deadLetters.bury(message)).toBe(false);
+    expect(claim && (await store.complete(claim))).toBe(true);
+    expect(await store.deadLetters.bury(message)).toBe(false);
+  });
+
   test("a revived one is due at once with its failures forgotten, for `take` or for `takeOne`", async () => {
     const { store } = world();
     const [first, second] = [messageWith(), messageWith()];

@@ -35,6 +35,14 @@ export function orderTests(world: () => StoreWorld): void {
     }
   });
 
+  test("sequences may begin at 0: nothing applied is not the same as 0 applied", async () => {
+    const { store } = world();
+    for (const sequence of [0, 1, 2]) await apply(store, nth(sequence));
+    expect(await store.claim(nth(0), ordered)).toEqual({ kind: "stale" });
+    await store.accept(nth(0, "order/2"), terms);
+    expect(await store.take(10, ordered)).toMatchObject([{ message: { sequence: 0 } }]);
+  });
+
   test("one that failed does not count as applied", async () => {
     const { store } = world();
     const first = nth(1);
@@ -97,6 +105,23 @@ export function orderTests(world: () => StoreWorld): void {
       expect(result.retryAfterMs).toBeGreaterThan(0);
       expect(result.retryAfterMs).toBeLessThanOrEqual(LEASE_MS);
     }
+  });
+
+  test("ten that come together again and again are claimed in order: those behind do not hinder the next in line", async () => {
+    const { store } = world();
+    const messages = times(10, (index) => nth(10 - index));
+    const handled: unknown[] = [];
+    for (const _ of messages) {
+      const before = handled.length;
+      const results = await Promise.all(messages.map((message) => store.claim(message, ordered)));
+      for (const result of results) {
+        if (result.kind !== "claimed") continue;
+        handled.push(result.claim.message.sequence);
+        await store.complete(result.claim);
+      }
+      expect(handled).toHaveLength(before + 1);
+    }
+    expect(handled).toEqual(times(10, (index) => index + 1));
   });
 
   test("whoever holds a subject and dies loses it with the lease", async () => {

@@ -1,7 +1,9 @@
 // Claim, the handler's own writes and the done mark: all of them or none.
 
+import { setTimeout } from "node:timers/promises";
 import type { Message, Store, Transactions } from "@posthorn/receiver";
 import { expect, test } from "vitest";
+import { holdLease } from "../../../../packages/receiver/src/hold-lease.ts";
 import {
   claimed,
   type Effects,
@@ -14,6 +16,9 @@ import {
   terms,
   times,
 } from "../store-world.ts";
+
+/** Long enough for a renewal on a busy machine: the store's clock cannot be moved under an open transaction. */
+const SHORT_LEASE_MS = 600;
 
 export function transactionTests(current: () => StoreWorld): void {
   const world = () => {
@@ -132,6 +137,21 @@ export function transactionTests(current: () => StoreWorld): void {
     expect(await transactions.run(nth(2), ordered, unexpected)).toEqual({ kind: "stale" });
   });
 
+  test("ten of a subject that come together again and again are worked on in order", async () => {
+    const { transactions } = world();
+    const messages = times(10, (index) => messageWith({ subject: "order/1", sequence: 10 - index }));
+    const worked: (number | null)[] = [];
+    for (let round = 1; round <= messages.length; round++) {
+      await Promise.all(
+        messages.map((message) =>
+          transactions.run(message, ordered, async () => void worked.push(message.sequence)),
+        ),
+      );
+      expect(worked.length).toBeGreaterThanOrEqual(round);
+    }
+    expect(worked).toEqual(times(10, (index) => index + 1));
+  });
+
   test("work that throws does not move the sequence", async () => {
     const { transactions } = world();
     const message = messageWith({ subject: "order/1", sequence: 1 });
@@ -178,6 +198,21 @@ export function transactionTests(current: () => StoreWorld): void {
     expect(await effects.read()).toEqual([]);
     expect(await store.fail(claim, { error: "shop closed", next: { kind: "later", afterMs: 0 } })).toBe(true);
     expect(await store.take(1, terms)).toMatchObject([{ message: { id: message.id }, tries: 1 }]);
+  });
+
+  test("work from the inbox may take three leases: it is not told that the lease is lost, and is done once", async () => {
+    const { store, transactions, effects } = world();
+    const message = messageWith();
+    const claim = await takeAccepted(store, message, SHORT_LEASE_MS);
+    const finished = holdLease(store, claim, SHORT_LEASE_MS, (signal) =>
+      transactions.finish(claim, async (tx) => {
+        await threeLeases(signal);
+        await effects.write(tx, "paid");
+      }),
+    );
+    expect(await finished).toBe(true);
+    expect(await effects.read()).toEqual(["paid"]);
+    expect(await store.accept(message, terms)).toEqual({ kind: "done" });
   });
 
   test("a noted failure counts, and ends as it says", async () => {
@@ -239,9 +274,14 @@ async function expectToWork(
   expect(await effects.read()).toEqual(["paid"]);
 }
 
-async function takeAccepted(store: Store, message: Message) {
+/** Rejects when the lease is lost before. */
+async function threeLeases(signal: AbortSignal): Promise<void> {
+  await setTimeout(3 * SHORT_LEASE_MS, undefined, { signal });
+}
+
+async function takeAccepted(store: Store, message: Message, leaseMs = LEASE_MS) {
   await store.accept(message, terms);
-  const claim = await store.takeOne(message, terms);
+  const claim = await store.takeOne(message, { ...terms, leaseMs });
   if (claim === null) throw new Error(`The message ${message.id} cannot be taken.`);
   return claim;
 }

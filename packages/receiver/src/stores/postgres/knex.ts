@@ -28,17 +28,25 @@ export function knexDatabase<Tx extends KnexTransaction>(knex: KnexLike<Tx>): Po
     query: queryOn(knex),
     async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
       let isOver = false;
-      const committed = knex.transaction(async (tx) => {
+      let handled: Promise<unknown> | undefined;
+      const handle = async (tx: Tx) => {
         const query = queryOn(tx);
-        const ending = await work(tx, query);
-        isOver = tx.isCompleted();
-        return isOver ? undefined : await endBefore(ending, query);
+        try {
+          const ending = await work(tx, query);
+          return tx.isCompleted() ? undefined : await endBefore(ending, query);
+        } finally {
+          isOver = tx.isCompleted();
+        }
+      };
+      const committed = knex.transaction((tx) => {
+        handled = handle(tx);
+        return handled;
       });
-      const result = await committed.catch((error) => {
-        if (!isOver) throw error;
-      });
+      // Knex settles when the transaction is over, though the handler that ended it goes on
+      await Promise.allSettled([committed]);
+      await Promise.allSettled([handled]);
       if (isOver) throw new TransactionEnded();
-      return result as Result;
+      return (await committed) as Result;
     },
   };
 }

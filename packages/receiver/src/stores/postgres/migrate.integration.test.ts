@@ -44,6 +44,28 @@ test("the texts can be run by another tool, and `migrate` finds them done", asyn
   expect(await store.complete(await claimed(store, messageWith()))).toBe(true);
 });
 
+test("a store that was not migrated, or not far enough, says what to do", async () => {
+  const schema = newSchema();
+  const store = postgresStore(pool, { schema });
+  const claim = () => store.claim(messageWith(), terms);
+  const work = () => store.transactions?.run(messageWith(), terms, async () => {});
+  const count = () => store.deadLetters.count();
+  for (const step of [claim, work, count]) {
+    await expect(step()).rejects.toThrow("run store.migrate() first");
+  }
+  await pool.query(migrations(schema)[0]?.sql ?? "");
+  for (const step of [claim, work]) await expect(step()).rejects.toThrow("run store.migrate() first");
+});
+
+test("a table that a handler misses is the handler's own affair", async () => {
+  const store = postgresStore(pool, { schema: newSchema() });
+  await store.migrate();
+  const missing = store.transactions?.run(messageWith(), terms, async (tx) => {
+    await tx.query("select * from nowhere");
+  });
+  await expect(missing).rejects.toThrow('relation "nowhere" does not exist');
+});
+
 test("what a database has of older versions is kept, and only the rest is done", async () => {
   const schema = newSchema();
   const [first] = migrations(schema);

@@ -1,8 +1,10 @@
 // The `pg` library: the handler's transaction is a client checked out of your pool.
+import { HandlerTimeout } from "../../errors.ts";
 import type { Ending, PostgresDatabase, Query, Row, Value } from "./database.ts";
 
 /** What is used of a `pg` Pool. */
 export interface PgPool {
+  readonly options?: { readonly max?: number };
   connect(): Promise<PgClient>;
   query(text: string, values: Value[]): Promise<{ readonly rows: unknown[] }>;
 }
@@ -43,8 +45,12 @@ export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
         await commit(client, ending);
         return ending.result;
       } catch (error) {
-        // a connection in a state that is not known must not go back to the pool
-        fault = await client.query("rollback").then(() => undefined, asError);
+        // A connection in a state that is not known must not go back to the pool, nor one that a handler may still use; behind
+        // the statement that such a handler waits for, a rollback would wait too.
+        fault =
+          error instanceof HandlerTimeout
+            ? error
+            : await client.query("rollback").then(() => undefined, asError);
         throw error;
       } finally {
         client.off("error", ignore);

@@ -1,20 +1,34 @@
 // The store in PostgreSQL, in tables of its own beside yours, so that a claim and your writes can be one commit.
-import { known } from "../../options.ts";
+import { known, whole } from "../../options.ts";
 import type { Store } from "../../store.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
+import { HeldClaims } from "./held-claims.ts";
 import { migrate } from "./migrate.ts";
+import { withMigrationHint } from "./migration-hint.ts";
 import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";
 import { type ClientOf, type PgPool, poolDatabase } from "./pool-database.ts";
 import { withConflictsRetried } from "./retry-conflicts.ts";
 import { statementsIn } from "./statements.ts";
+import { TransactionLine } from "./transaction-line.ts";
 import { transactionsOn } from "./transactions.ts";
 
 export interface PostgresStoreOptions {
   /** Where its tables are; `posthorn_receiver` unless you say otherwise. */
   readonly schema?: string;
+  /**
+   * How many handlers' transactions run at once; others wait in line, ten seconds at most. One less than the pool's `max`
+   * unless you say otherwise, and 9 where the library does not tell it.
+   */
+  readonly maxTransactions?: number;
 }
 
-export const postgresStoreOptionNames = ["schema"] as const satisfies (keyof PostgresStoreOptions)[];
+export const postgresStoreOptionNames = [
+  "schema",
+  "maxTransactions",
+] as const satisfies (keyof PostgresStoreOptions)[];
+
+/** Of `pg`, of Knex, and of what Drizzle, Kysely and Prisma are usually put on. */
+const DEFAULT_POOL_SIZE = 10;
 
 /** How many times `take` looks on when everything it looked at has to wait for its subject. */
 const MAX_LOOKS = 50;
@@ -29,19 +43,23 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): Store<unknown> {
   known("postgresStore", options, postgresStoreOptionNames);
-  const { schema = DEFAULT_SCHEMA } = options;
+  const { schema = DEFAULT_SCHEMA, maxTransactions = allButOneOf(given) } = options;
   checkSchema(schema);
-  const db = databaseOf(given);
+  whole("maxTransactions", maxTransactions, 1, 10_000);
+  const plain = databaseOf(given);
+  const db = withMigrationHint(plain, schema);
   const statements = statementsIn(schema);
+  const held = new HeldClaims();
   const query: Query = (text, values) => withConflictsRetried(() => db.query(text, values));
 
   return {
-    migrate: () => migrate(db, schema),
+    migrate: () => migrate(plain, schema),
     claim: (message, terms) => statements.claim(query, message, terms),
-    renew: (claim, leaseMs) => statements.renew(query, claim, leaseMs),
-    complete: async (claim) => (await statements.complete(query, claim)) !== null,
+    renew: async (claim, leaseMs) =>
+      held.noteRenewal(claim, leaseMs) || (await statements.renew(query, claim, leaseMs, { wasHeld: false })),
+    complete: (claim) => statements.complete(query, claim),
     fail: ({ message, token }, failure) => statements.fail(query, message, { token }, failure),
-    transactions: transactionsOn({ ...db, query }, statements),
+    transactions: transactionsOn({ ...db, query }, statements, held, new TransactionLine(maxTransactions)),
     accept: (message, terms) => statements.accept(query, message, terms),
     async take(limit, terms) {
       for (let looks = 1; ; looks++) {
@@ -54,10 +72,17 @@ export function postgresStore(
       list: ({ limit, after }) => statements.listDead(query, limit, after),
       count: () => statements.countDead(query),
       revive: (key) => statements.revive(query, key),
+      bury: (key) => statements.bury(query, key),
       dismiss: (key) => statements.dismiss(query, key),
     },
     prune: (limit, { windowMs }) => statements.prune(query, limit, windowMs),
   };
+}
+
+/** So that one connection is left for everything else. */
+function allButOneOf(given: object | undefined): number {
+  const { options } = (given ?? {}) as Partial<PgPool>;
+  return Math.max(1, (options?.max ?? DEFAULT_POOL_SIZE) - 1);
 }
 
 function databaseOf(given: PgPool | PostgresDatabase<unknown>): PostgresDatabase<unknown> {

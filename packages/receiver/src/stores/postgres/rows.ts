@@ -10,10 +10,17 @@ export function contentValues(message: Message): Value[] {
     message.digest,
     text(message.type),
     ...subjectValues(message),
-    message.createdAt === null ? null : message.createdAt.getTime(),
+    timeValue(message.createdAt),
     JSON.stringify(message.headers),
     message.body,
   ];
+}
+
+/** Of 4713 BC, where PostgreSQL's times begin. A sender's clock is no reason to refuse a message for ever. */
+const FIRST_TIME_MS = Date.UTC(-4712, 0, 1);
+
+function timeValue(time: Date | null): number | null {
+  return time !== null && time.getTime() >= FIRST_TIME_MS ? time.getTime() : null;
 }
 
 /** The same for a message that need not be kept. */

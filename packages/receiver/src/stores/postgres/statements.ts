@@ -26,12 +26,22 @@ import {
 
 export type Statements = ReturnType<typeof statementsIn>;
 
+/** A message that a transaction has to itself until it ends. */
+export interface Hold {
+  /** Of the transaction. */
+  readonly xid: string;
+  /** Where the message's row is as long as the transaction lasts. */
+  readonly place: string;
+  readonly token: string;
+}
+
 const MAX_ERROR_LENGTH = 1_000;
 
 export function statementsIn(schema: string) {
   const claimText = inSchema(claimStatement, schema);
   const renewText = inSchema(renewStatement, schema);
   const completeText = inSchema(completeStatement, schema);
+  const holdText = inSchema(holdStatement, schema);
   const failText = inSchema(failStatement, schema);
   const acceptText = inSchema(acceptStatement, schema);
   const takeText = inSchema(takeStatement, schema);
@@ -39,6 +49,7 @@ export function statementsIn(schema: string) {
   const listText = inSchema(listStatement, schema);
   const countText = inSchema(countStatement, schema);
   const reviveText = inSchema(reviveStatement, schema);
+  const buryText = inSchema(buryStatement, schema);
   const dismissText = inSchema(dismissStatement, schema);
   const pruneText = inSchema(pruneStatement, schema);
 
@@ -51,19 +62,47 @@ export function statementsIn(schema: string) {
     async claimInTransaction(query: Query, message: Message, terms: ClaimTerms) {
       const [, ...others] = termsValues(terms);
       const [row] = await query(claimText, [...briefValues(message), null, ...others]);
-      return { result: claimResultOf(row as Row, message), xid: row?.xid as string };
+      const result = claimResultOf(row as Row, message);
+      return { result, hold: row as unknown as Hold };
     },
 
-    async renew(query: Query, { message, token }: Claim, leaseMs: number): Promise<boolean> {
+    /** `wasHeld`: by `hold`, until just now, so that nobody could take it though its lease may be over. */
+    async renew(
+      query: Query,
+      { message, token }: Claim,
+      leaseMs: number,
+      { wasHeld }: { readonly wasHeld: boolean },
+    ): Promise<boolean> {
       const [subject = null] = subjectValues(message);
-      const [row] = await query(renewText, [...keyValues(message), token, subject, leaseMs]);
+      const [row] = await query(renewText, [...keyValues(message), token, subject, leaseMs, wasHeld]);
       return row?.kept === true;
     },
 
-    /** The transaction it was done in; null when the lease was lost. */
-    async complete(query: Query, { message, token }: Claim): Promise<string | null> {
+    async complete(query: Query, { message, token }: Claim): Promise<boolean> {
       const [row] = await query(completeText, [...keyValues(message), token, ...subjectValues(message)]);
-      return row?.xid as string | null;
+      return row?.done === true;
+    },
+
+    /** To the end of the transaction; null when the lease was lost. */
+    async hold(query: Query, { message, token }: Claim): Promise<Hold | null> {
+      const [subject = null] = subjectValues(message);
+      const [row] = await query(holdText, [...keyValues(message), token, subject]);
+      return row?.xid === null ? null : (row as unknown as Hold);
+    },
+
+    /** The done mark. Its values, all made by PostgreSQL, are written into it, because it travels with the commit. */
+    finish({ xid, place, token }: Hold): string {
+      const values = [xid, place, token].map((value) => `'${value}'`).join(", ");
+      return inSchema(`select posthorn_receiver.finish(${values}) as xid`, schema);
+    },
+
+    /** False, too, when PostgreSQL gave it up and cannot say. */
+    async hasEnded(query: Query, { xid }: Hold): Promise<boolean> {
+      const asked = query("select pg_current_xact_id_if_assigned()::text as xid", []);
+      return await asked.then(
+        ([row]) => row?.xid !== xid,
+        () => false,
+      );
     },
 
     /** With a token by whoever holds it; with a window by whoever tried without, and may know of it from before the window. */
@@ -120,6 +159,10 @@ export function statementsIn(schema: string) {
       return (await query(reviveText, keyValues(key))).length > 0;
     },
 
+    async bury(query: Query, key: MessageKey): Promise<boolean> {
+      return (await query(buryText, keyValues(key))).length > 0;
+    },
+
     async dismiss(query: Query, key: MessageKey): Promise<boolean> {
       return (await query(dismissText, keyValues(key))).length > 0;
     },
@@ -127,11 +170,6 @@ export function statementsIn(schema: string) {
     async prune(query: Query, limit: number, windowMs: number): Promise<number> {
       const [row] = await query(pruneText, [limit, windowMs]);
       return row?.forgotten as number;
-    },
-
-    /** Without values, because it travels with the commit. */
-    stillIn(xid: string): string {
-      return inSchema(`select posthorn_receiver.still_in('${BigInt(xid)}') as xid`, schema);
     },
   };
 }
@@ -150,7 +188,7 @@ function claimResultOf(row: Row, message: Message): ClaimResult {
 }
 
 const claimStatement = `
-select c.kind, c.wait, c.token::text as token, c.tries, c.xid
+select c.kind, c.wait, c.token::text as token, c.tries, c.xid, c.place::text as place
 from posthorn_receiver.claim(
   ${contentParameters(1)},
   $10::double precision, $11::double precision, $12::double precision
@@ -159,12 +197,17 @@ from posthorn_receiver.claim(
 
 const renewStatement = `
 select r.kept
-from posthorn_receiver.renew($1::text, $2::text, $3::text::uuid, $4::text, $5::double precision) r
+from posthorn_receiver.renew($1::text, $2::text, $3::text::uuid, $4::text, $5::double precision, $6::boolean) r
 `;
 
 const completeStatement = `
-select c.xid
+select c.done
 from posthorn_receiver.complete($1::text, $2::text, $3::text::uuid, $4::text, $5::bigint) c
+`;
+
+const holdStatement = `
+select h.xid, h.place::text as place, $3::text as token
+from posthorn_receiver.hold($1::text, $2::text, $3::text::uuid, $4::text) h
 `;
 
 const failStatement = `
@@ -197,6 +240,8 @@ const listStatement = `
 select ${content}, m.error, extract(epoch from m.since)::double precision * 1000 as died
 from posthorn_receiver.messages m
 where m.state = 'dead'
+  and m.body is not null
+  and m.ready_at is null
   and (m.since, m.source, m.id) < (
     coalesce(to_timestamp($2::double precision / 1000)::timestamptz(3), 'infinity'),
     coalesce($3::text, ''),
@@ -210,6 +255,8 @@ const countStatement = `
 select count(*)::integer as count
 from posthorn_receiver.messages m
 where m.state = 'dead'
+  and m.body is not null
+  and m.ready_at is null
 `;
 
 const reviveStatement = `
@@ -221,6 +268,17 @@ set state = 'waiting',
 where m.source = $1::text
   and m.id = $2::text
   and m.state = 'dead'
+returning m.id
+`;
+
+const buryStatement = `
+update posthorn_receiver.messages m
+set state = 'dead',
+    since = clock_timestamp(),
+    ready_at = null
+where m.source = $1::text
+  and m.id = $2::text
+  and m.state = 'waiting'
 returning m.id
 `;
 

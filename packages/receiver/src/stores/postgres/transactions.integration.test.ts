@@ -1,8 +1,8 @@
 // What a handler, a pool or a connection can do to the transaction that claim, work and done mark share.
-import type { Store } from "@posthorn/receiver";
+import { HandlerTimeout, type Store, type Transactions } from "@posthorn/receiver";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import type pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { gate } from "../../../../../tests/support/database-per-test.ts";
 import { createPool } from "../../../../../tests/support/postgres.ts";
 import {
@@ -104,6 +104,58 @@ test("a handled delivery costs a begin, a claim and a commit", async () => {
   expect(sent).toEqual(["begin", "select", "select"]);
 });
 
+describe("a pool of four", () => {
+  test("is enough for twelve events at once whose handlers query the pool beside their transaction", async () => {
+    const { pool, transactions } = anotherStore(await byPg(), { max: 4 });
+    const work = async () => void (await pool.query("insert into effects (effect) values ('paid')"));
+    const results = await Promise.all(times(12, () => transactions.run(messageWith(), terms, work)));
+    expect(results).toEqual(times(12, () => ({ kind: "worked" })));
+  });
+
+  test("has room for three transactions, and for as many as were asked for", async () => {
+    const { pool, transactions } = anotherStore(await byPg(), { max: 4 });
+    expect(await mostAtOnce(transactions)).toBe(3);
+    expect(await mostAtOnce(transactionsOf(postgresStore(pool, { maxTransactions: 1 })))).toBe(1);
+  });
+
+  test("turns away what could not begin within ten seconds, and forgets nothing of what waits patiently", async () => {
+    const { store, transactions } = anotherStore(await byPg(), { max: 2 });
+    await store.accept(messageWith(), terms);
+    const [claim] = await store.take(1, terms);
+    if (claim === undefined) throw new Error("nothing taken");
+    const [begun, end] = [gate(), gate()];
+    const first = transactions.run(messageWith(), terms, async () => {
+      begun.open();
+      await end.opened;
+    });
+    await begun.opened;
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const patient = transactions.finish(claim, async () => {});
+    const turnedAway = expect(transactions.run(messageWith(), terms, async () => {})).rejects.toThrow(
+      "All 1 transactions were at work for 10000 ms. Give the pool more connections, or raise maxTransactions.",
+    );
+    vi.advanceTimersByTime(10_000);
+    await turnedAway;
+    end.open();
+    expect(await first).toEqual({ kind: "worked" });
+    expect(await patient).toBe(true);
+  });
+});
+
+/** Of twelve events at once. */
+async function mostAtOnce(transactions: Transactions<unknown>): Promise<number> {
+  let [running, most] = [0, 0];
+  const work = async (tx: unknown) => {
+    running += 1;
+    most = Math.max(most, running);
+    await (tx as pg.PoolClient).query("select pg_sleep(0.02)");
+    running -= 1;
+  };
+  await Promise.all(times(12, () => transactions.run(messageWith(), terms, work)));
+  return most;
+}
+
 describe("a handler that", () => {
   test("committed is refused, and told why", async () => {
     const { store } = await byPg();
@@ -179,6 +231,51 @@ describe.each([
     expect((await store.claim(message, terms)).kind).toBe("claimed");
   });
 
+  test("what a handler commits by itself is no done mark: the next delivery is handled, with a try more", async () => {
+    const { store, effects, execute } = await open();
+    const [half, anew] = [messageWith(), messageWith({ subject: "order/1", sequence: 1 })];
+    const committing = transactionsOf(store).run(half, terms, async (tx) => {
+      await effects?.write(tx, "half");
+      await execute(tx, "commit");
+      throw new Error("second half failed");
+    });
+    await expect(committing).rejects.toThrow(/ended the transaction .* second half failed/);
+    const beginning = transactionsOf(store).run(anew, ordered, async (tx) => {
+      await execute(tx, "commit");
+      await execute(tx, "begin");
+      await effects?.write(tx, "undone");
+    });
+    await expect(beginning).rejects.toThrow(/ended the transaction it was given/);
+    expect(await effects?.read()).toEqual(["half"]);
+
+    const failure = { error: "half", next: { kind: "again" } } as const;
+    expect(await transactionsOf(store).noteFailure(half, failure, terms)).toBe(true);
+    for (const message of [half, anew]) {
+      const handled = transactionsOf(store).run(message, ordered, async (tx, { tries }) => {
+        expect(tries).toBe(1);
+        await effects?.write(tx, "whole");
+      });
+      expect(await handled).toEqual({ kind: "worked" });
+      expect(await transactionsOf(store).run(message, ordered, async () => {})).toEqual({ kind: "done" });
+    }
+    expect(await effects?.read()).toEqual(["half", "whole", "whole"]);
+  });
+
+  test("what a handler of the inbox commits by itself is no done mark either, and its claim can be failed", async () => {
+    const { store, effects, execute } = await open();
+    await store.accept(messageWith(), terms);
+    const [claim] = await store.take(1, terms);
+    if (claim === undefined) throw new Error("nothing taken");
+    const committing = transactionsOf(store).finish(claim, async (tx) => {
+      await effects?.write(tx, "half");
+      await execute(tx, "commit");
+      throw new Error("second half failed");
+    });
+    await expect(committing).rejects.toThrow(/ended the transaction .* second half failed/);
+    expect(await store.fail(claim, { error: "half", next: { kind: "later", afterMs: 0 } })).toBe(true);
+    expect(await store.take(1, terms)).toMatchObject([{ message: claim.message, tries: 1 }]);
+  });
+
   test("a conflict at the commit is tried again with the handler", async () => {
     const { store, effects, execute } = await open();
     const message = messageWith();
@@ -235,6 +332,23 @@ describe("a connection that is lost", () => {
   });
 });
 
+test("a handler given up in the middle of a statement is not waited for, and its connection is nobody's any more", async () => {
+  const world = await byPg();
+  const { pool, transactions } = anotherStore(world, { max: 2 });
+  const ends: string[] = [];
+  let statement: Promise<unknown> | undefined;
+  const run = transactions.run(messageWith(), terms, async (tx) => {
+    await tx.query("insert into effects (effect) values ('half')");
+    statement = tx.query("select pg_sleep(1)").finally(() => ends.push("statement"));
+    throw new HandlerTimeout("The handler took more than 60000 ms.");
+  });
+  await expect(run.finally(() => ends.push("transaction"))).rejects.toBeInstanceOf(HandlerTimeout);
+  expect(pool.totalCount).toBe(0);
+  await statement?.catch(() => {});
+  expect(ends).toEqual(["transaction", "statement"]);
+  expect(await world.effects?.read()).toEqual([]);
+});
+
 /** It is committed, but nobody hears so. */
 function answeringNoCommit(client: pg.PoolClient, released: unknown[]) {
   let isLost = false;
@@ -265,6 +379,22 @@ describe("while a worker finishes a message in its transaction", () => {
       expect(await store.renew(claim, 60_000)).toBe(true);
     });
     expect(isDone).toBe(true);
+  });
+
+  test("a renewal that came after the lease was over counts when the work is undone: it can be failed", async () => {
+    const world = await byPg();
+    const { store } = world;
+    await store.accept(messageWith(), terms);
+    const [claim] = await store.take(1, { ...terms, leaseMs: 100 });
+    if (claim === undefined) throw new Error("nothing taken");
+    const failing = transactionsOf(store).finish(claim, async () => {
+      await expect.poll(() => isLeaseOver(world.pool)).toBe(true);
+      expect(await store.renew(claim, 60_000)).toBe(true);
+      throw new Error("shop closed");
+    });
+    await expect(failing).rejects.toThrow("shop closed");
+    expect(await store.fail(claim, { error: "shop closed", next: { kind: "dead" } })).toBe(true);
+    expect(await store.deadLetters.count()).toBe(1);
   });
 
   test("nobody takes, claims or waits for it, though its lease is over", async () => {

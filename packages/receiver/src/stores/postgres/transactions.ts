@@ -1,11 +1,19 @@
 // Transactional mode: claim, the handler's own writes and the done mark are one commit.
+import { Gone, HandlerTimeout, PermanentFailure, RetryLater } from "../../errors.ts";
 import type { Message } from "../../model.ts";
 import type { Claim, ClaimTerms, RunResult, Transactions } from "../../store.ts";
-import { type PostgresDatabase, sqlState } from "./database.ts";
+import { type Ending, type PostgresDatabase, type Query, sqlState, TransactionEnded } from "./database.ts";
+import type { HeldClaims } from "./held-claims.ts";
 import { withConflictsRetried } from "./retry-conflicts.ts";
-import type { Statements } from "./statements.ts";
+import type { Hold, Statements } from "./statements.ts";
+import type { TransactionLine } from "./transaction-line.ts";
 
-export function transactionsOn<Tx>(db: PostgresDatabase<Tx>, statements: Statements): Transactions<Tx> {
+export function transactionsOn<Tx>(
+  db: PostgresDatabase<Tx>,
+  statements: Statements,
+  held: HeldClaims,
+  line: TransactionLine,
+): Transactions<Tx> {
   /** Of those that this process works on. A duplicate needs no connection to hear so, even of a pool that has only one. */
   const working = new Map<string, string>();
 
@@ -17,20 +25,14 @@ export function transactionsOn<Tx>(db: PostgresDatabase<Tx>, statements: Stateme
       if (digest !== undefined) return { kind: "running", retryAfterMs: Math.min(1_000, terms.leaseMs) };
       working.set(name, message.digest);
       try {
-        return await claimAndWork(message, terms, work);
+        return await line.whenThereIsRoom(() => claimAndWork(message, terms, work));
       } finally {
         working.delete(name);
       }
     },
 
     async finish(claim, work) {
-      return await inTransaction<boolean>(async (tx, query, worked) => {
-        const xid = await statements.complete(query, claim);
-        if (xid === null) return { result: false, lastly: null };
-        await work(tx);
-        worked();
-        return { result: true, lastly: statements.stillIn(xid) };
-      });
+      return await line.patiently(() => withConflictsRetried(() => holdAndWork(claim, work)));
     },
 
     async noteFailure(message, failure, { windowMs }) {
@@ -38,51 +40,78 @@ export function transactionsOn<Tx>(db: PostgresDatabase<Tx>, statements: Stateme
     },
   };
 
+  /** Until it meets no other transaction: all of it was undone, so the handler may run again, as for the next delivery. */
   async function claimAndWork(
     message: Message,
     terms: ClaimTerms,
     work: (tx: Tx, claim: Claim) => Promise<void>,
   ): Promise<RunResult> {
-    return await inTransaction<RunResult>(async (tx, query, worked) => {
-      const { result, xid } = await statements.claimInTransaction(query, message, terms);
-      if (result.kind !== "claimed") return { result, lastly: null };
-      await work(tx, result.claim);
-      worked();
-      return { result: { kind: "worked" }, lastly: statements.stillIn(xid) };
-    });
+    return await withConflictsRetried(() =>
+      inTransaction<RunResult>(async (tx, query, handle) => {
+        const { result, hold } = await statements.claimInTransaction(query, message, terms);
+        if (result.kind !== "claimed") return { result, lastly: null };
+        await handle(hold, () => work(tx, result.claim));
+        return { result: { kind: "worked" }, lastly: statements.finish(hold) };
+      }),
+    );
   }
 
-  /** Until it meets no other transaction: all of it was undone, so the handler may run again, as for the next delivery. */
+  async function holdAndWork(claim: Claim, work: (tx: Tx) => Promise<void>): Promise<boolean> {
+    try {
+      return await inTransaction<boolean>(async (tx, query, handle) => {
+        const hold = await statements.hold(query, claim);
+        if (hold === null) return { result: false, lastly: null };
+        held.begin(claim);
+        await handle(hold, () => work(tx));
+        return { result: true, lastly: statements.finish(hold) };
+      });
+    } catch (error) {
+      const leaseMs = held.missedRenewal(claim);
+      // when it cannot be renewed the lease is lost, which the next step is told
+      if (leaseMs !== null)
+        await statements.renew(db.query, claim, leaseMs, { wasHeld: true }).catch(() => false);
+      throw error;
+    } finally {
+      held.end(claim);
+    }
+  }
+
+  /** What the handler throws is passed on as it is; what comes of the done mark and the commit is explained. */
   async function inTransaction<Result>(
-    work: (
-      ...given: [...Parameters<Parameters<typeof db.transaction>[0]>, worked: () => void]
-    ) => ReturnType<Parameters<typeof db.transaction<Result>>[0]>,
+    work: (tx: Tx, query: Query, handle: Handle) => Promise<Ending<Result>>,
   ): Promise<Result> {
-    return await withConflictsRetried(async () => {
-      let hasWorked = false;
-      const worked = () => {
-        hasWorked = true;
-      };
-      try {
-        return await db.transaction<Result>((tx, query) => work(tx, query, worked));
-      } catch (error) {
-        throw hasWorked ? explained(error) : error;
-      }
-    });
+    let handled: "not yet" | "to its end" | { readonly error: unknown } = "not yet";
+    try {
+      return await db.transaction<Result>((tx, query) =>
+        work(tx, query, async (hold, handler) => {
+          try {
+            await handler();
+            handled = "to its end";
+          } catch (error) {
+            handled = { error };
+            // behind the statement that it may still wait for, the question would wait too
+            if (error instanceof HandlerTimeout) throw error;
+            if (await statements.hasEnded(query, hold)) throw new TransactionEnded();
+            throw error;
+          }
+        }),
+      );
+    } catch (error) {
+      // assigned in a callback, which the type checker does not follow
+      const how = handled as "not yet" | "to its end" | { readonly error: unknown };
+      if (how === "not yet") throw error;
+      throw how === "to its end" ? explained(error) : explainedFailure(error, how.error);
+    }
   }
 }
 
-/** What came of the last statement and the commit; a handler's own errors are passed on as they are. */
+type Handle = (hold: Hold, handler: () => Promise<void>) => Promise<void>;
+
+/** What came of the done mark and the commit. */
 function explained(error: unknown): unknown {
   const state = sqlState(error);
   const cause = { cause: error };
-  if (state === "PH001") {
-    return new Error(
-      "The handler ended the transaction it was given, so its writes and the done mark were not one. Leave commit and " +
-        "rollback to the receiver: return to commit, throw to roll back.",
-      cause,
-    );
-  }
+  if (state === "PH001") return new Error(endedByHandler, cause);
   if (state === "25P02") {
     return new Error(
       "The handler caught an error of PostgreSQL and went on, but its transaction could not be committed any more and was " +
@@ -92,3 +121,14 @@ function explained(error: unknown): unknown {
   }
   return error;
 }
+
+/** What the handler threw, unless it ended its transaction before: then that, but what it asked for is done all the same. */
+function explainedFailure(error: unknown, own: unknown): unknown {
+  const isRequest = own instanceof PermanentFailure || own instanceof RetryLater || own instanceof Gone;
+  if (isRequest || !(error instanceof TransactionEnded)) return own;
+  return new Error(`${endedByHandler} Afterwards it failed: ${String(own)}`, { cause: own });
+}
+
+const endedByHandler =
+  "The handler ended the transaction it was given, so its writes and the done mark were not one. Leave commit and " +
+  "rollback to the receiver: return to commit, throw to roll back.";

@@ -17,6 +17,7 @@ import { type RedisClient, type RunScript, scriptRunner } from "./client.ts";
 import { readRecord, writeRecord } from "./record.ts";
 import {
   acceptScript,
+  buryScript,
   claimScript,
   completeScript,
   countDeadScript,
@@ -138,6 +139,7 @@ function redisDeadLetters(run: RunScript): DeadLetterStore {
     },
     count: async () => Number(await run(countDeadScript)),
     revive: async (key) => isYes(await run(reviveScript, nameOf(key))),
+    bury: async (key) => isYes(await run(buryScript, nameOf(key))),
     dismiss: async (key) => isYes(await run(dismissScript, nameOf(key))),
   };
 }

@@ -319,6 +319,16 @@ enlist(name, now, row.subject, row.sequence)
 return 1
 `);
 
+export const buryScript = operation(`
+local name = ARGV[1]
+local row = find(name)
+if not row or row.state ~= 'waiting' then return 0 end
+redis.call('HSET', message_key(name), 'state', 'dead', 'at', whole(now))
+delist(name, row.subject)
+redis.call('ZADD', dead, whole(now), name)
+return 1
+`);
+
 export const dismissScript = operation(`
 local name = ARGV[1]
 local row = find(name)

@@ -32,6 +32,14 @@ export function sqliteDeadLetters(
         return isDead;
       }),
 
+    bury: (key) =>
+      turns.transaction(() => {
+        const found = messages.find(key);
+        if (found?.state !== "waiting") return false;
+        messages.change(key, { state: "dead", at: now(), tries: found.tries });
+        return true;
+      }),
+
     dismiss: (key) =>
       turns.transaction(() => {
         const isDead = messages.find(key)?.state === "dead";

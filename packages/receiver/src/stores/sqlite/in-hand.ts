@@ -22,15 +22,25 @@ export class InHand {
     return digest !== undefined || isSubjectTaken ? inTransaction : null;
   }
 
-  async during<T>(message: Message, terms: Order, act: () => Promise<T>): Promise<T> {
-    const [name, subject] = [nameOf(message), orderedSubject(message, terms)];
+  async during<T>(message: Message, act: () => Promise<T>): Promise<T> {
+    const name = nameOf(message);
     this.#digests.set(name, message.digest);
-    if (subject !== null) this.#subjects.add(subject);
     try {
       return await act();
     } finally {
       this.#digests.delete(name);
-      if (subject !== null) this.#subjects.delete(subject);
+    }
+  }
+
+  /** Not before its turn: one that may turn out to be too early must not hinder the next in line. */
+  async duringWork<T>(message: Message, terms: Order, work: () => Promise<T>): Promise<T> {
+    const subject = orderedSubject(message, terms);
+    if (subject === null) return await work();
+    this.#subjects.add(subject);
+    try {
+      return await work();
+    } finally {
+      this.#subjects.delete(subject);
     }
   }
 }

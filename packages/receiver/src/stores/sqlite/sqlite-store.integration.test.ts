@@ -51,6 +51,11 @@ describe.each(libraries)("by %s", (library) => {
       expect((await world.effects?.read())?.at(-1)).toBe("whole");
     });
 
+    test("a store that was not migrated says what to do", async () => {
+      const store = sqliteStore(await openConnection(library, ":memory:"));
+      await expect(store.claim(messageWith(), terms)).rejects.toThrow("run store.migrate() first");
+    });
+
     test("a handler may use savepoints of its own", async () => {
       await transactions().run(messageWith(), terms, async (tx) => {
         await write("kept")(tx);

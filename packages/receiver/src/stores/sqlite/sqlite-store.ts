@@ -163,7 +163,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     const claimAndWork = () => this.#turns.transaction(() => this.#claimAndWork(db, message, terms, work));
     return (
       this.#inHand.whyNot(message, terms) ??
-      (await this.#inHand.during(message, terms, () => this.#orRunning(claimAndWork)))
+      (await this.#inHand.during(message, () => this.#orRunning(claimAndWork)))
     );
   }
 
@@ -176,7 +176,9 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     const startedAt = Date.now();
     const { decision, known } = this.#decide(message, terms, startedAt);
     if (decision.kind !== "free") return this.#answer(message, terms, decision, known, startedAt);
-    await this.#turns.lend(() => work(db, newClaim(message, known)));
+    await this.#inHand.duringWork(message, terms, () =>
+      this.#turns.lend(() => work(db, newClaim(message, known))),
+    );
     const doneAt = Date.now();
     this.#noteDone(message, terms, known, doneAt);
     if (isOrdered(message, terms)) this.#subjects.advance(message, doneAt);
@@ -192,7 +194,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
       this.#complete(claim.message, held, Date.now());
       return true;
     };
-    return this.#inHand.during(claim.message, UNORDERED, () => this.#turns.transaction(workAndFinish));
+    return this.#inHand.during(claim.message, () => this.#turns.transaction(workAndFinish));
   }
 
   #noteFailure(message: Message, { error, next }: Failure, { windowMs }: AcceptTerms): Promise<boolean> {

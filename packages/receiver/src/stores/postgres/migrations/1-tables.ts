@@ -7,7 +7,8 @@ create table posthorn_receiver.messages (
   state text not null check (state in ('claimable', 'running', 'waiting', 'dead', 'done')),
   -- in this state since; in milliseconds, because dead letters are paged through by it
   since timestamptz(3) not null,
-  -- when it may be taken: a waiting one when it is due, a running one when its lease ends
+  -- when it may be taken: a waiting one when it is due, a running one when its lease ends; null for one that runs
+  -- without a lease, which can be seen only when its handler ended the transaction of the claim
   ready_at timestamptz,
   token uuid,
   tries integer not null default 0,
@@ -38,9 +39,10 @@ create index messages_subject on posthorn_receiver.messages (source, subject, re
 create index messages_parked on posthorn_receiver.messages (source, subject, sequence)
   where parked;
 
--- list and count dead letters
+-- list and count dead letters; no index looks at the state, so that the done mark of a claim without a lease needs no
+-- new entry in any of them (a HOT update)
 create index messages_dead on posthorn_receiver.messages (since, source, id)
-  where state = 'dead';
+  where body is not null and ready_at is null;
 
 -- prune
 create index messages_since on posthorn_receiver.messages (since)

@@ -22,9 +22,11 @@ language sql immutable as $$
   select hashtextextended(subject, hashtextextended(source, hashtextextended('posthorn_receiver.subjects', 0)))
 $$;
 
--- May a message go now? Unless the subject is busy its lock is kept, so that the answer stays true.
+-- May a message go now? When it may, the lock of its subject is kept, so that the answer stays true. Who puts aside what
+-- may not go keeps it too, so that it does not miss being woken; to others it is told without, because whoever tries the
+-- lock meanwhile hears that the subject is busy, and the next in line would hear so from those behind it.
 create function posthorn_receiver.guard(
-  source text, subject text, sequence bigint, seen_at timestamptz, gap_wait_ms double precision,
+  source text, subject text, sequence bigint, seen_at timestamptz, gap_wait_ms double precision, puts_aside boolean,
   out verdict text, out until timestamptz
 )
 language plpgsql as $$
@@ -32,37 +34,42 @@ language plpgsql as $$
 declare
   moment timestamptz := clock_timestamp();
   gap_end timestamptz := guard.seen_at + guard.gap_wait_ms * interval '1 millisecond';
+  with_lock boolean := guard.puts_aside;
   known posthorn_receiver.subjects;
 begin
   if guard.gap_wait_ms is null or guard.subject is null or guard.sequence is null then
     verdict := 'go';
     return;
   end if;
-  if not pg_try_advisory_xact_lock(posthorn_receiver.subject_lock(guard.source, guard.subject)) then
-    -- for how long is not known: somebody decides, or a handler works in its transaction
-    verdict := 'busy';
-    until := moment + interval '1 second';
-    return;
-  end if;
-  select s.* into known
-  from posthorn_receiver.subjects s
-  where s.source = guard.source
-    and s.subject = guard.subject;
-  if known.lease_until > moment then
-    verdict := 'busy';
-    until := known.lease_until;
-  elsif guard.sequence <= known.applied then
-    verdict := 'stale';
-  elsif guard.sequence > coalesce(known.applied, 0) + 1 and gap_end > moment then
-    verdict := 'gap';
-    until := gap_end;
-  else
-    verdict := 'go';
-  end if;
+  loop
+    if with_lock and not pg_try_advisory_xact_lock(posthorn_receiver.subject_lock(guard.source, guard.subject)) then
+      -- for how long is not known: somebody decides, or a handler works in its transaction
+      verdict := 'busy';
+      until := moment + interval '1 second';
+      return;
+    end if;
+    select s.* into known
+    from posthorn_receiver.subjects s
+    where s.source = guard.source
+      and s.subject = guard.subject;
+    if known.lease_until > moment then
+      verdict := 'busy';
+      until := known.lease_until;
+    elsif guard.sequence <= known.applied then
+      verdict := 'stale';
+    elsif guard.sequence > coalesce(known.applied, 0) + 1 and gap_end > moment then
+      verdict := 'gap';
+      until := gap_end;
+    else
+      verdict := 'go';
+    end if;
+    exit when with_lock or verdict <> 'go';
+    with_lock := true;
+  end loop;
 end
 $$;
 
--- After the guard let a message go. Without a lease its transaction applies it: the two are one commit.
+-- After the guard let a message go. Without a lease the lock of the subject, kept to the end, holds it for its token.
 create function posthorn_receiver.enter_subject(
   source text, subject text, sequence bigint, gap_wait_ms double precision, token uuid, lease_end timestamptz
 ) returns void
@@ -74,21 +81,12 @@ begin
   end if;
   insert into posthorn_receiver.subjects as s (source, subject, applied, token, lease_until, touched_at)
   values (
-    enter_subject.source,
-    enter_subject.subject,
-    case when enter_subject.lease_end is null then enter_subject.sequence end,
-    case when enter_subject.lease_end is not null then enter_subject.token end,
-    enter_subject.lease_end,
-    clock_timestamp()
+    enter_subject.source, enter_subject.subject, null, enter_subject.token, enter_subject.lease_end, clock_timestamp()
   )
   on conflict (source, subject) do update
-  set applied = greatest(s.applied, excluded.applied),
-      token = excluded.token,
+  set token = excluded.token,
       lease_until = excluded.lease_until,
       touched_at = excluded.touched_at;
-  if enter_subject.lease_end is null then
-    perform posthorn_receiver.wake_subject(enter_subject.source, enter_subject.subject, clock_timestamp());
-  end if;
 end
 $$;
 

@@ -26,12 +26,13 @@ language sql immutable as $$
   select case m.state when 'done' then 0 when 'running' then m.tries + 1 else coalesce(m.tries, 0) end
 $$;
 
--- Without a lease the row is written as done, because claim, work and done mark are one transaction; its id is told, so
--- that the end can be compared with the beginning.
+-- Without a lease claim, work and done mark are one transaction. The row is written as running with no lease at all, so
+-- that a handler which commits by itself leaves a message that can be claimed at once, with a try more. The transaction
+-- and the place of the row are told for the done mark.
 create function posthorn_receiver.claim(
   source text, id text, digest bytea, type text, subject text, sequence bigint, created_at timestamptz,
   headers text, body bytea, lease_ms double precision, window_ms double precision, gap_wait_ms double precision,
-  out kind text, out wait double precision, out token uuid, out tries integer, out xid text
+  out kind text, out wait double precision, out token uuid, out tries integer, out xid text, out place tid
 )
 language plpgsql as $$
 #variable_conflict use_column
@@ -82,7 +83,7 @@ begin
     from posthorn_receiver.guard(
       claim.source, claim.subject, claim.sequence,
       case when is_fresh then moment else m.seen_at end,
-      claim.gap_wait_ms) g;
+      claim.gap_wait_ms, false) g;
   end if;
   if verdict in ('busy', 'gap') then
     kind := case verdict when 'gap' then 'gap' else 'running' end;
@@ -105,15 +106,16 @@ begin
     case w.state when 'done' then 0 else claim.tries end,
     case when w.state = 'done' then null when is_fresh then moment else m.seen_at end,
     case w.state when 'running' then claim.type end,
-    case w.state when 'running' then claim.subject end,
-    case w.state when 'running' then claim.sequence end,
+    -- without a lease the done mark leaves the subject that is in the row
+    case when w.state = 'running' and (is_guarded or lease_end is not null) then claim.subject end,
+    case when w.state = 'running' and (is_guarded or lease_end is not null) then claim.sequence end,
     case w.state when 'running' then claim.created_at end,
     case w.state when 'running' then claim.headers end,
     case w.state when 'running' then claim.body end
   from (
     select case
       when verdict in ('busy', 'gap') then 'claimable'
-      when verdict = 'stale' or lease_end is null then 'done'
+      when verdict = 'stale' then 'done'
       else 'running'
     end as state
   ) w
@@ -126,7 +128,8 @@ begin
   -- as it was read, or somebody was faster
   where k.state = m.state
     and k.since = m.since
-    and k.token is not distinct from m.token;
+    and k.token is not distinct from m.token
+  returning k.ctid into place;
   if not found then
     kind := 'running';
     wait := 1000;
@@ -144,9 +147,9 @@ begin
 end
 $$;
 
--- Kept, too, while the transaction that finishes the message has it locked: nobody can take it from that.
+-- Of a message that was held by a transaction until now a lease that is over is renewed as well: nobody could take it.
 create function posthorn_receiver.renew(
-  source text, id text, token uuid, subject text, lease_ms double precision, out kept boolean
+  source text, id text, token uuid, subject text, lease_ms double precision, was_held boolean, out kept boolean
 )
 language plpgsql as $$
 #variable_conflict use_column
@@ -162,7 +165,7 @@ begin
     where l.source = renew.source
       and l.id = renew.id
       and l.token = renew.token
-      and l.ready_at > moment
+      and (l.ready_at > moment or renew.was_held)
     for update skip locked
   );
   kept := found;
@@ -173,6 +176,7 @@ begin
       and s.subject = renew.subject
       and s.token = renew.token;
   else
+    -- somebody has it locked for a moment
     kept := exists (
       select
       from posthorn_receiver.messages l
@@ -195,9 +199,9 @@ language sql as $$
     and m.id = set_done.id
 $$;
 
--- In which transaction; null when the lease was lost.
+-- False when the lease was lost.
 create function posthorn_receiver.complete(
-  source text, id text, token uuid, subject text, sequence bigint, out xid text
+  source text, id text, token uuid, subject text, sequence bigint, out done boolean
 )
 language plpgsql as $$
 #variable_conflict use_column
@@ -210,25 +214,67 @@ begin
     and m.state = 'running'
     and m.ready_at > clock_timestamp()
   for update;
-  if found then
+  done := found;
+  if done then
     perform posthorn_receiver.set_done(complete.source, complete.id);
-    xid := pg_current_xact_id()::text;
     perform posthorn_receiver.leave_subject(
       complete.source, complete.subject, complete.sequence, complete.token, true);
   end if;
 end
 $$;
 
--- The last statement before the commit of a handler's transaction. A function, so that it fails before the commit.
-create function posthorn_receiver.still_in(xid text) returns text
+-- Nobody takes the message, or another of its subject with the guard, before this transaction ends. Null when the lease
+-- was lost.
+create function posthorn_receiver.hold(
+  source text, id text, token uuid, subject text, out xid text, out place tid
+)
 language plpgsql as $$
+#variable_conflict use_column
 begin
-  if pg_current_xact_id_if_assigned()::text is distinct from xid then
+  select m.ctid into place
+  from posthorn_receiver.messages m
+  where m.source = hold.source
+    and m.id = hold.id
+    and m.token = hold.token
+    and m.state = 'running'
+    and m.ready_at > clock_timestamp()
+  for update;
+  if found then
+    xid := pg_current_xact_id()::text;
+    perform pg_advisory_xact_lock(posthorn_receiver.subject_lock(s.source, s.subject))
+    from posthorn_receiver.subjects s
+    where s.source = hold.source
+      and s.subject = hold.subject
+      and s.token = hold.token;
+  end if;
+end
+$$;
+
+-- The done mark, last before the commit of a handler's transaction, which must still be the one that claimed or held the
+-- message: then its row is where it was. The time stays, because a new one would be a new entry in the index by it.
+create function posthorn_receiver.finish(xid text, place tid, token uuid) returns text
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  m posthorn_receiver.messages;
+begin
+  if pg_current_xact_id_if_assigned()::text is distinct from finish.xid then
     raise exception using
       errcode = 'PH001',
       message = 'The handler ended the transaction it was given.';
   end if;
-  return xid;
+  select k.* into strict m
+  from posthorn_receiver.messages k
+  where k.ctid = finish.place
+    and k.token = finish.token;
+  update posthorn_receiver.messages k
+  set (state, since, ready_at, token, tries, seen_at, error, type, subject, sequence, created_at, headers, body)
+    = row ('done', case when m.body is null then m.since else clock_timestamp() end,
+       null, null, 0, null, null, null, null, null, null, null, null)
+  where k.ctid = finish.place;
+  perform posthorn_receiver.leave_subject(m.source, m.subject, m.sequence, m.token, true)
+  where m.subject is not null;
+  return finish.xid;
 end
 $$;
 `;

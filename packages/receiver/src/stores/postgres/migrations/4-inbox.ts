@@ -19,7 +19,7 @@ begin
     from posthorn_receiver.messages k
     where k.source = accept.source
       and k.id = accept.id;
-    select coalesce(k.kind, case m.state when 'running' then 'waiting' end), k.wait into kind, wait
+    select coalesce(k.kind, case when m.state = 'running' and m.body is not null then 'waiting' end), k.wait into kind, wait
     from posthorn_receiver.known_as(m, accept.digest, accept.window_ms, moment) k;
     exit when kind is not null or not is_free;
 
@@ -132,7 +132,7 @@ declare
 begin
   -- first of all, because finding the lowest reads all that is due
   select g.until into until
-  from posthorn_receiver.guard(start_lowest.source, start_lowest.subject, 0, moment, 0) g
+  from posthorn_receiver.guard(start_lowest.source, start_lowest.subject, 0, moment, 0, true) g
   where g.verdict = 'busy';
   if found then
     perform posthorn_receiver.park_subject(start_lowest.source, start_lowest.subject, until);
@@ -182,7 +182,7 @@ begin
   where k.source = start.source
     and k.id = start.id;
   select g.verdict, g.until into verdict, until
-  from posthorn_receiver.guard(m.source, m.subject, m.sequence, m.seen_at, start.gap_wait_ms) g;
+  from posthorn_receiver.guard(m.source, m.subject, m.sequence, m.seen_at, start.gap_wait_ms, true) g;
 
   if verdict = 'busy' then
     perform posthorn_receiver.park_subject(m.source, m.subject, until);
@@ -245,7 +245,7 @@ begin
   end if;
   kept := case
     when fail.token is not null then m.token = fail.token and m.ready_at > moment
-    else m.id is null or m.state = 'claimable' or (m.state = 'running' and m.ready_at <= moment)
+    else m.id is null or m.state = 'claimable' or (m.state = 'running' and (m.ready_at is null or m.ready_at <= moment))
   end is true;
   if not kept then
     return;
@@ -257,7 +257,11 @@ begin
   values (
     fail.source, fail.id, fail.digest, fail.state, moment,
     case fail.state when 'waiting' then moment + fail.after_ms * interval '1 millisecond' end,
-    case when fail.token is null then posthorn_receiver.tries_of(m) else m.tries end + 1,
+    -- what its own handler committed as running is this try, not one before it
+    1 + case
+      when fail.token is not null or (m.state = 'running' and m.ready_at is null) then m.tries
+      else posthorn_receiver.tries_of(m)
+    end,
     coalesce(m.seen_at, moment), fail.error,
     fail.type,
     case when fail.body is not null then fail.subject end,

@@ -1,0 +1,23 @@
+// What PostgreSQL says of a schema that nobody made does not say what to do.
+import { type PostgresDatabase, type Query, sqlState } from "./database.ts";
+
+/** No such schema, function or table. */
+const missing = new Set(["3F000", "42883", "42P01"]);
+
+/** For the store's own statements, which name nothing that is not of its schema. */
+export function withMigrationHint<Tx>(db: PostgresDatabase<Tx>, schema: string): PostgresDatabase<Tx> {
+  const hinting =
+    (query: Query): Query =>
+    (text, values) =>
+      query(text, values).catch((error) => {
+        if (!missing.has(sqlState(error) ?? "")) throw error;
+        throw new Error(
+          `The schema "${schema}" of the receiver's store is not there, or not of this version: run store.migrate() first.`,
+          { cause: error },
+        );
+      });
+  return {
+    query: hinting(db.query),
+    transaction: (work) => db.transaction((tx, query) => work(tx, hinting(query))),
+  };
+}
