@@ -210,7 +210,7 @@ async function openWorld(
     faults: [],
     held: new Set(),
     loseReplyToCommit: () => {
-      void proxy.loseNextReply("still_in(").then(() => {
+      void proxy.loseNextReply(".finish(").then(() => {
         repliesLost += 1;
       });
     },

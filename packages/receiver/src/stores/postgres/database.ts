@@ -32,7 +32,7 @@ export async function endBefore<Result>(ending: Ending<Result>, query: Query): P
   return ending.result;
 }
 
-/** Under the name that the function `still_in` gives it. */
+/** Under the name that the function `finish` gives it. */
 export class TransactionEnded extends Error {
   readonly code = "PH001";
 }

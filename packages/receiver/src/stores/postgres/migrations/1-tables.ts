@@ -1,4 +1,4 @@
-// What the store keeps. A message that is done needs its key, its digest and a time, and all else in its row is null.
+// What the store keeps. A message that is done needs its key, its digest and a time; its subject may be left, all else in its row is null.
 export const tables = `
 create table posthorn_receiver.messages (
   source text not null,

@@ -34,7 +34,9 @@ language plpgsql as $$
 declare
   moment timestamptz := clock_timestamp();
   gap_end timestamptz := guard.seen_at + guard.gap_wait_ms * interval '1 millisecond';
+  lock bigint := posthorn_receiver.subject_lock(guard.source, guard.subject);
   with_lock boolean := guard.puts_aside;
+  is_free boolean;
   known posthorn_receiver.subjects;
 begin
   if guard.gap_wait_ms is null or guard.subject is null or guard.sequence is null then
@@ -42,7 +44,19 @@ begin
     return;
   end if;
   loop
-    if with_lock and not pg_try_advisory_xact_lock(posthorn_receiver.subject_lock(guard.source, guard.subject)) then
+    if with_lock then
+      -- who only looks has it for microseconds
+      for try in 1..case when guard.puts_aside then 1 else 5 end loop
+        is_free := pg_try_advisory_xact_lock(lock);
+        exit when is_free;
+        perform pg_sleep(0.002);
+      end loop;
+    else
+      -- only looked at, and let go in the same expression. Under SERIALIZABLE reading the row of a subject in whose
+      -- transaction a handler works would undo the handler
+      is_free := pg_try_advisory_lock_shared(lock) and pg_advisory_unlock_shared(lock);
+    end if;
+    if not is_free then
       -- for how long is not known: somebody decides, or a handler works in its transaction
       verdict := 'busy';
       until := moment + interval '1 second';

@@ -251,7 +251,8 @@ end
 $$;
 
 -- The done mark, last before the commit of a handler's transaction, which must still be the one that claimed or held the
--- message: then its row is where it was. The time stays, because a new one would be a new entry in the index by it.
+-- message: then its row is where it was. What a claim without a lease wrote into columns with an index stays, so that
+-- there are no new entries in them: under SERIALIZABLE these would also conflict with the claims of others.
 create function posthorn_receiver.finish(xid text, place tid, token uuid) returns text
 language plpgsql as $$
 #variable_conflict use_column
@@ -270,7 +271,8 @@ begin
   update posthorn_receiver.messages k
   set (state, since, ready_at, token, tries, seen_at, error, type, subject, sequence, created_at, headers, body)
     = row ('done', case when m.body is null then m.since else clock_timestamp() end,
-       null, null, 0, null, null, null, null, null, null, null, null)
+       null, null, 0, null, null, null,
+       case when m.body is null then m.subject end, case when m.body is null then m.sequence end, null, null, null)
   where k.ctid = finish.place;
   perform posthorn_receiver.leave_subject(m.source, m.subject, m.sequence, m.token, true)
   where m.subject is not null;
