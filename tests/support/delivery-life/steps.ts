@@ -298,7 +298,12 @@ const retryByHand: fc.Arbitrary<Step> = choice.map((n) =>
       else if (delivery.state === "in_flight") expect(result).toEqual({ kind: "in_flight" });
       else {
         const lane = laneOf(model, delivery.endpoint);
-        expect(result).toEqual({ kind: "owed", endpointId: delivery.endpoint, owner: lane.owner });
+        expect(result).toEqual({
+          kind: "owed",
+          endpointId: delivery.endpoint,
+          owner: lane.owner,
+          isProbe: false,
+        });
         if (lane.owner === null) lane.readyMs = Math.min(lane.readyMs ?? model.nowMs, model.nowMs);
         Object.assign(delivery, { state: "pending", trigger: "manual", failures: 0, dueMs: model.nowMs });
       }
