@@ -68,9 +68,11 @@ export async function startReceivers(
     port = await Promise.race([
       listening,
       ended.then(() => {
-        throw new Error("The process ended before it listened.");
+        if (!isClosed) throw new Error("The process ended before it listened.");
+        return 0;
       }),
     ]);
+    if (isClosed) return;
     door.ports = [...door.ports, port];
   }
 

@@ -37,10 +37,12 @@ export function storeSuite<Tx>(
 
     describe("claims", () => claimTests(current));
     describe("failures", () => failureTests(current));
-    describe("the window", () => windowTests(current, features));
-    describe("the inbox", () => inboxTests(current));
     describe("dead letters", () => deadLetterTests(current));
-    describe("the sequence guard", () => orderTests(current));
+    if (!features.isByLibrary) {
+      describe("the window", () => windowTests(current, features));
+      describe("the inbox", () => inboxTests(current));
+      describe("the sequence guard", () => orderTests(current));
+    }
     if (features.transactions) describe("transactions", () => transactionTests(current));
     if (features.processes) describe("several processes", () => processTests(current, features));
   });

@@ -39,6 +39,8 @@ export type OpenStore = (args: readonly string[]) => Promise<{
 export interface StoreFeatures {
   readonly transactions: boolean;
   readonly processes: boolean;
+  /** The same statements as by pg: what goes by a library of its own is the transaction, and how values travel. */
+  readonly isByLibrary?: boolean;
   /** What is past the window is gone without a prune. */
   readonly forgetsByItself?: boolean;
 }

@@ -12,7 +12,7 @@ const everything = { transactions: true, processes: true };
 storeSuite("PostgreSQL by pg", openPostgres(openPool, everything), everything);
 
 // the other process would come by pg anyway
-const oneProcess = { transactions: true, processes: false };
+const oneProcess = { transactions: true, processes: false, isByLibrary: true };
 storeSuite("PostgreSQL by Drizzle", openPostgres(openDrizzle, oneProcess), oneProcess);
 storeSuite("PostgreSQL by Kysely", openPostgres(openKysely, oneProcess), oneProcess);
 storeSuite("PostgreSQL by Knex", openPostgres(openKnex, oneProcess), oneProcess);
