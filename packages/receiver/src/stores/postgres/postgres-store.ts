@@ -1,8 +1,8 @@
 // The store in PostgreSQL, in tables of its own beside yours, so that a claim and your writes can be one commit.
 import { known, whole } from "../../options.ts";
 import type { Store } from "../../store.ts";
+import { HeldClaims } from "../held-claims.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
-import { HeldClaims } from "./held-claims.ts";
 import { migrate } from "./migrate.ts";
 import { withMigrationHint } from "./migration-hint.ts";
 import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";

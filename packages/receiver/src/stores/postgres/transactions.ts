@@ -2,8 +2,8 @@
 import { Gone, HandlerTimeout, PermanentFailure, RetryLater } from "../../errors.ts";
 import type { Message } from "../../model.ts";
 import type { Claim, ClaimTerms, RunResult, Transactions } from "../../store.ts";
+import type { HeldClaims } from "../held-claims.ts";
 import { type Ending, type PostgresDatabase, type Query, sqlState, TransactionEnded } from "./database.ts";
-import type { HeldClaims } from "./held-claims.ts";
 import { withConflictsRetried } from "./retry-conflicts.ts";
 import type { Hold, Statements } from "./statements.ts";
 import type { TransactionLine } from "./transaction-line.ts";

@@ -13,6 +13,7 @@ import type {
   Store,
   Transactions,
 } from "../../store.ts";
+import { HeldClaims } from "../held-claims.ts";
 import { Connection, type SqliteConnection } from "./connection.ts";
 import { sqliteDeadLetters } from "./dead-letters.ts";
 import { type Decision, decideClaim, isForgotten, isRunning } from "./decide-claim.ts";
@@ -59,6 +60,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   readonly #subjects: Subjects;
   readonly #inbox: Inbox;
   readonly #inHand = new InHand();
+  readonly #finishing = new HeldClaims();
 
   constructor(db: Db, options: SqliteStoreOptions) {
     known("sqliteStore", options, sqliteStoreOptionNames);
@@ -104,8 +106,9 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     );
   }
 
-  renew(claim: Claim, leaseMs: number): Promise<boolean> {
-    return this.#whileHeld(claim, (_, now) => this.#messages.extend(claim.message, now + leaseMs));
+  async renew(claim: Claim, leaseMs: number): Promise<boolean> {
+    if (this.#finishing.noteRenewal(claim, leaseMs)) return true;
+    return await this.#whileHeld(claim, (_, now) => this.#messages.extend(claim.message, now + leaseMs));
   }
 
   complete(claim: Claim): Promise<boolean> {
@@ -190,11 +193,14 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     const workAndFinish = async () => {
       const held = this.#held(claim, Date.now());
       if (held === null) return false;
+      this.#finishing.begin(claim);
       await this.#turns.lend(() => work(db));
       this.#complete(claim.message, held, Date.now());
       return true;
     };
-    return this.#inHand.during(claim.message, () => this.#turns.transaction(workAndFinish));
+    return this.#inHand.during(claim.message, () =>
+      this.#turns.transaction(workAndFinish).finally(() => this.#finishing.end(claim)),
+    );
   }
 
   #noteFailure(message: Message, { error, next }: Failure, { windowMs }: AcceptTerms): Promise<boolean> {

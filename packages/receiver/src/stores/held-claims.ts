@@ -1,6 +1,6 @@
 // Claims whose rows are locked by a transaction of this process that finishes them. Nobody can take them from it, and no
 // renewal can reach them: what was asked for is made up for when the transaction is undone.
-import type { Claim } from "../../store.ts";
+import type { Claim } from "../store.ts";
 
 export class HeldClaims {
   /** By token: for how long the last renewal was to be, null before the first. */
