@@ -1,6 +1,5 @@
-// One real PostgreSQL for all integration tests of a run. Each test makes its own database in it: see postgres.ts.
-// Without fsync, which takes a fifth of the tests' time: no test pulls the plug of the machine, and those that kill
-// PostgreSQL itself start their own.
+// One real PostgreSQL (fsync on) for all integration tests of a run. Each test makes its own database in it: see
+// postgres.ts.
 import { chmodSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +22,7 @@ export default async function startPostgres(project: TestProject): Promise<() =>
   // Every test file holds a few connections and many files run at once.
   const postgres = await openEmbeddedPostgres({
     dataDir,
-    settings: { max_connections: "300", fsync: "off" },
+    settings: { max_connections: "300" },
   });
   project.provide("postgresUrl", postgres.connectionString);
   return async () => {
