@@ -1,23 +1,22 @@
 // Makes a member of a tenant, changes one, or takes one away.
 import type { Queryable } from "../../database.ts";
-import { statement } from "../../sql.ts";
+import { type Statement, statement } from "../../sql.ts";
 import { type MemberRole, type MemberRow, memberColumns } from "./member-row.ts";
 
-/** Null when there is no such tenant. An e-mail that is undefined stays as it is. */
-export async function saveMember(
+/** An e-mail that is undefined stays as it is. */
+export interface MemberChange {
+  readonly role: MemberRole;
+  readonly email?: string | null | undefined;
+}
+
+/** Null when there is no such tenant. */
+export function saveMember(
   db: Queryable,
   tenant: string,
   user: string,
-  change: { readonly role: MemberRole; readonly email?: string | null | undefined },
+  change: MemberChange,
 ): Promise<MemberRow | null> {
-  const [row] = await db.query<MemberRow>(saveStatement, [
-    tenant,
-    user,
-    change.role,
-    change.email !== undefined,
-    change.email ?? null,
-  ]);
-  return row ?? null;
+  return write(db, saveStatement, tenant, user, change);
 }
 
 // The lock keeps the tenant from being deleted in between.
@@ -41,21 +40,14 @@ returning ${memberColumns}
 `,
 );
 
-/** Null when there is no such member. An e-mail that is undefined stays as it is. */
-export async function updateMember(
+/** Null when there is no such member. */
+export function updateMember(
   db: Queryable,
   tenant: string,
   user: string,
-  change: { readonly role: MemberRole; readonly email?: string | null | undefined },
+  change: MemberChange,
 ): Promise<MemberRow | null> {
-  const [row] = await db.query<MemberRow>(updateStatement, [
-    tenant,
-    user,
-    change.role,
-    change.email !== undefined,
-    change.email ?? null,
-  ]);
-  return row ?? null;
+  return write(db, updateStatement, tenant, user, change);
 }
 
 const updateStatement = statement(
@@ -70,6 +62,17 @@ where m.tenant = $1::text
 returning ${memberColumns}
 `,
 );
+
+async function write(
+  db: Queryable,
+  how: Statement,
+  tenant: string,
+  user: string,
+  { role, email }: MemberChange,
+): Promise<MemberRow | null> {
+  const [row] = await db.query<MemberRow>(how, [tenant, user, role, email !== undefined, email ?? null]);
+  return row ?? null;
+}
 
 /** False when there was none. */
 export async function deleteMember(db: Queryable, tenant: string, user: string): Promise<boolean> {
