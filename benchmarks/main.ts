@@ -2,7 +2,7 @@
 // same machine; and, in the same run, the ceiling: the same machine doing only what cannot be left out.
 import { type Drain, drainBacklog } from "./backlog.ts";
 import { compareLists } from "./lists.ts";
-import { type Measurement, measure, medianOf, type Workload } from "./measure.ts";
+import { type Measurement, measure, medianNumber, medianOf, type Workload } from "./measure.ts";
 import { type Plan, readPlan } from "./options.ts";
 import { fetchMs, type MemoryFigures, owe, prepareOwed, workOnOwed } from "./owed.ts";
 import { compareReceivers, type ReceivingFigures } from "./receiving.ts";
@@ -20,7 +20,7 @@ const events: Record<Mode, { readonly title: string; readonly batch: Workload["b
 };
 const steadyRate = 2_000;
 const fewOwed = 1_000;
-const rewarmMs = 1_000;
+const rewarmMs = 500;
 
 const legend = `Deliveries count when they are written down as delivered. Statements, WAL bytes and µs of processor time are per
 delivery. The ceiling does only: receive, one batched insert, signed POST, one batched write. Others' load is the share
@@ -105,9 +105,9 @@ async function throughputRows(world: World, plan: Plan, mode: Mode): Promise<str
   const subjects = [posthorn, checked, ceiling].filter((subject) => subject !== null);
   const runs = new Map<Subject, Measurement[]>(subjects.map((subject) => [subject, []]));
   for (const subject of subjects) await warmUp(subject, plan.warmUpMs);
-  // In turns, so that both see the same minutes of a machine that has better and worse ones.
+  // In short turns whose order changes, so that all see the same seconds of a machine that has better and worse ones.
   for (let index = 1; index <= plan.runs; index += 1) {
-    for (const subject of subjects) {
+    for (const subject of index % 2 === 1 ? subjects : subjects.toReversed()) {
       const name =
         subject === ceiling ? `ceiling, ${title}` : subject === checked ? `${title}, checked` : title;
       // while the other one ran, the receiver's connections were idle and closed
@@ -118,28 +118,38 @@ async function throughputRows(world: World, plan: Plan, mode: Mode): Promise<str
     }
   }
   const rows: string[][] = [];
-  const ours = posthorn === null ? null : medianOf(runs.get(posthorn) ?? []);
-  const most = ceiling === null ? null : medianOf(runs.get(ceiling) ?? []);
-  if (ours !== null) rows.push(throughputRow(`${title}, 64 connections`, ours, most));
+  const runsOf = (subject: Subject | null): Measurement[] => (subject && runs.get(subject)) ?? [];
+  if (posthorn !== null)
+    rows.push(throughputRow(`${title}, 64 connections`, runsOf(posthorn), runsOf(ceiling)));
   if (checked !== null) {
-    const measured = medianOf(runs.get(checked) ?? []);
-    rows.push(throughputRow(`${title}, with key, schema and limits`, measured, most));
-    if (ours !== null) {
-      const share = (measured.perSecond / ours.perSecond).toFixed(2);
+    rows.push(throughputRow(`${title}, with key, schema and limits`, runsOf(checked), runsOf(ceiling)));
+    if (posthorn !== null) {
+      const share = shareOf(runsOf(checked), runsOf(posthorn));
       rows.push([`  against those without (aim: at least 0.90): ${share}`]);
     }
   }
-  if (most !== null) rows.push(throughputRow(`${title}, the ceiling`, most, null));
+  if (ceiling !== null) rows.push(throughputRow(`${title}, the ceiling`, runsOf(ceiling)));
   if (posthorn !== null) {
-    const steady = await measure(world, posthorn, { batch, durationMs: plan.runMs, rate: steadyRate });
+    const steady = await measure(world, posthorn, { batch, durationMs: plan.steadyMs, rate: steadyRate });
     progress(`${title}, ${whole(steadyRate)}/s: p50 ${milliseconds(steady.acceptedToArrival.p50)} ms`);
-    rows.push(throughputRow(`${title}, ${whole(steadyRate)}/s`, steady, null));
+    rows.push(throughputRow(`${title}, ${whole(steadyRate)}/s`, [steady]));
   }
   for (const subject of subjects) await subject.stop();
   return rows;
 }
 
-function throughputRow(title: string, figures: Measurement, ceiling: Measurement | null): string[] {
+/** By rounds: two runs of the same few seconds can be compared, two of different minutes cannot. */
+function shareOf(runs: readonly Measurement[], others: readonly Measurement[]): string {
+  const shares = runs.map((run, round) => run.perSecond / (others[round]?.perSecond ?? Number.NaN));
+  return medianNumber(shares).toFixed(2);
+}
+
+function throughputRow(
+  title: string,
+  runs: readonly Measurement[],
+  ceiling: readonly Measurement[] = [],
+): string[] {
+  const figures = medianOf(runs);
   return [
     title,
     whole(figures.perSecond),
@@ -152,7 +162,7 @@ function throughputRow(title: string, figures: Measurement, ceiling: Measurement
     orDash(figures.nodeMicros, whole),
     orDash(figures.postgresMicros, whole),
     orDash(figures.peakMb, whole),
-    ceiling === null ? "" : (figures.perSecond / ceiling.perSecond).toFixed(2),
+    ceiling.length === 0 ? "" : shareOf(runs, ceiling),
     orDash(figures.foreignShare, (share) => `${Math.round(share * 100)} %`),
   ];
 }
@@ -225,12 +235,12 @@ async function listsTable(world: World, { parts, lists: count }: Plan): Promise<
 
 async function troubleTable(
   world: World,
-  { parts, hole, outage, runMs, memoryMs }: Plan,
+  { parts, hole, outage, steadyMs, memoryMs }: Plan,
 ): Promise<string | null> {
   const rows: string[][] = [];
   if (parts.has("hole")) {
     progress(`a black hole is owed ${whole(hole)} among healthy endpoints`);
-    rows.push(...holeRows(await besideBlackHole(world, hole, runMs * 2), hole));
+    rows.push(...holeRows(await besideBlackHole(world, hole, steadyMs * 2), hole));
   }
   if (parts.has("slow")) {
     progress("2,000 receivers take 5 s each");

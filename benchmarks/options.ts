@@ -21,6 +21,8 @@ export interface Plan {
   readonly parts: ReadonlySet<Part>;
   readonly runs: number;
   readonly runMs: number;
+  /** Of a run at a fixed rate. */
+  readonly steadyMs: number;
   readonly warmUpMs: number;
   readonly backlog: number;
   readonly owed: number;
@@ -59,8 +61,9 @@ export function readPlan(args: readonly string[]): Plan | null {
 
 function toPlan(chosen: ReadonlySet<Part>, quick: boolean, profileDir: string | undefined): Plan {
   const full = {
-    runs: 3,
-    runMs: 5_000,
+    runs: 9,
+    runMs: 2_000,
+    steadyMs: 5_000,
     warmUpMs: 3_000,
     backlog: 100_000,
     owed: 1_000_000,
@@ -72,6 +75,7 @@ function toPlan(chosen: ReadonlySet<Part>, quick: boolean, profileDir: string | 
   const short = {
     runs: 1,
     runMs: 2_000,
+    steadyMs: 2_000,
     warmUpMs: 2_000,
     backlog: 20_000,
     owed: 100_000,
