@@ -1,6 +1,7 @@
 // What the client makes of ids and answers before and after anything is sent; the rest is tried with a real server.
 import { expect, test } from "vitest";
-import { createClient, pages } from "./client.ts";
+import { createClient } from "./client.ts";
+import { pages } from "./pages.ts";
 
 function clientThatGets(body: string) {
   const asked: string[] = [];

@@ -1,21 +1,9 @@
 // The typed client: it is the contract, called. `client.endpoints.create({ tenant: "acme", body: { url, events } })`.
 import type { z } from "zod";
-import { beginsAgain, parseAnswer, refuseSamePage } from "./answer.ts";
+import type { ClientOptions } from "./call.ts";
+import { clientOf } from "./client-of.ts";
 import { contract, type PosthornContract } from "./contract/contract.ts";
 import type { AnswerOf, Contract, Operation, PathParams } from "./contract/operation.ts";
-import { PosthornApiError, problemOf } from "./errors.ts";
-import { pathParamsOf } from "./open-api.ts";
-
-export interface ClientOptions {
-  /** Where the server is: `https://hooks.example.com`. */
-  readonly url: string;
-  /** `phk_…`, or the admin key. */
-  readonly key: string;
-  /** Default: the platform's. */
-  readonly fetch?: typeof fetch | undefined;
-  /** Refuses an answer that does not fit the contract, with the code `unexpected_answer`. Default false. */
-  readonly checksAnswers?: boolean | undefined;
-}
 
 /** The parameters of the path by their names, and beside them what else it takes. */
 export type Input<Given extends Operation> = {
@@ -43,76 +31,5 @@ export type ClientOf<Given extends Contract> = {
 export type PosthornClient = ClientOf<PosthornContract>;
 
 export function createClient(options: ClientOptions): PosthornClient {
-  const resources = Object.entries(contract as Contract).map(([resource, operations]) => [
-    resource,
-    Object.fromEntries(
-      Object.entries(operations).map(([name, one]) => [
-        name,
-        (input: AnyInput = {}) => call(options, one, input),
-      ]),
-    ),
-  ]);
-  return Object.fromEntries(resources) as PosthornClient;
-}
-
-/** All items of a list, page after page: `for await (const item of pages((cursor) => client.tenants.list({ query: { cursor } })))`. */
-export async function* pages<Item>(
-  list: (cursor: string | undefined) => Promise<{ data: readonly Item[]; next_cursor: string | null }>,
-): AsyncGenerator<Item> {
-  const seen = new Set<string>();
-  let cursor: string | undefined;
-  do {
-    const page = await list(cursor);
-    yield* page.data;
-    cursor = page.next_cursor ?? undefined;
-    if (cursor !== undefined && seen.has(cursor)) throw beginsAgain({ status: 200, statusText: "OK" });
-    if (cursor !== undefined) seen.add(cursor);
-  } while (cursor !== undefined);
-}
-
-interface AnyInput {
-  readonly query?: Readonly<Record<string, unknown>>;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-  readonly [param: string]: unknown;
-}
-
-async function call(options: ClientOptions, one: Operation, input: AnyInput): Promise<unknown> {
-  const { fetch: send = fetch, key, checksAnswers = false } = options;
-  const response = await send(urlOf(options.url, one, input), {
-    method: one.method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      accept: "application/json",
-      ...(input.body !== undefined && { "content-type": "application/json" }),
-      ...input.headers,
-    },
-    ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
-    ...(input.signal && { signal: input.signal }),
-  });
-  if (!response.ok) throw new PosthornApiError(await problemOf(response));
-  const { schema } = one.answer;
-  if (schema === null) return undefined;
-  const answer = parseAnswer(response, await response.text(), checksAnswers ? schema : null);
-  refuseSamePage(response, input.query?.cursor, answer);
-  return answer;
-}
-
-function urlOf(base: string, one: Operation, input: AnyInput): string {
-  let path: string = one.path;
-  for (const name of pathParamsOf(one.path)) {
-    const value = input[name];
-    if (typeof value !== "string" || value === "") throw new TypeError(`${one.path} needs ${name}.`);
-    // however they are encoded, a URL takes them for steps: tenants/../deliveries are the deliveries of all
-    if (value === "." || value === "..")
-      throw new TypeError(`"${value}" cannot be the ${name} of ${one.path}.`);
-    path = path.replace(`{${name}}`, encodeURIComponent(value));
-  }
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(input.query ?? {})) {
-    if (value !== undefined && value !== null) query.set(name, String(value));
-  }
-  const asked = query.toString();
-  return `${base.replace(/\/+$/, "")}${path}${asked === "" ? "" : `?${asked}`}`;
+  return clientOf(contract, options);
 }

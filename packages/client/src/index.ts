@@ -1,6 +1,7 @@
 // The REST contract of Posthorn: schemas, OpenAPI, and the typed client.
 export { parseAnswer } from "./answer.ts";
-export { type ClientOptions, createClient, type PosthornClient, pages } from "./client.ts";
+export { type ClientOptions, pathParamsOf } from "./call.ts";
+export { createClient, type PosthornClient } from "./client.ts";
 export type { AuditEntry } from "./contract/audit-log.ts";
 export { contract, type PosthornContract } from "./contract/contract.ts";
 export type { Attempt, Delivery, DeliveryDetail } from "./contract/deliveries.ts";
@@ -28,4 +29,5 @@ export type { Resend } from "./contract/resends.ts";
 export type { Stats } from "./contract/stats.ts";
 export type { Tenant } from "./contract/tenants.ts";
 export { PosthornApiError, type Problem, problemOf } from "./errors.ts";
-export { openApi, operationsOf, pathParamsOf } from "./open-api.ts";
+export { openApi, operationsOf } from "./open-api.ts";
+export { pages } from "./pages.ts";

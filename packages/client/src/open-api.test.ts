@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { contract } from "./contract/contract.ts";
 import { SCOPES } from "./contract/operation.ts";
-import { openApi, operationsOf, pathParamsOf } from "./open-api.ts";
+import { pathParamsOf } from "./call.ts";
+import { openApi, operationsOf } from "./open-api.ts";
 
 type Json = Record<string, unknown>;
 

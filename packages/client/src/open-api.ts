@@ -1,5 +1,6 @@
 // OpenAPI 3.1 from the contract. Schemas with an id become components; the rest stands where it is used.
 import { z } from "zod";
+import { pathParamsOf } from "./call.ts";
 import { contract } from "./contract/contract.ts";
 import type { Contract, Operation } from "./contract/operation.ts";
 import { endpointId, eventId, pathParams, problem, tenantId, time } from "./contract/parts.ts";
@@ -44,10 +45,6 @@ export function operationsOf(given: Contract = contract): [id: string, operation
   return Object.entries(given).flatMap(([resource, operations]) =>
     Object.entries(operations).map(([name, one]): [string, Operation] => [`${resource}.${name}`, one]),
   );
-}
-
-export function pathParamsOf(path: string): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
 }
 
 type SchemaOf = (schema: z.ZodType, io: "input" | "output") => Json;

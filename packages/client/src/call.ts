@@ -1,0 +1,77 @@
+// One call of an operation over HTTP. It knows no schemas, so that a browser need not load them.
+import type { z } from "zod";
+import { parseAnswer, refuseSamePage } from "./answer.ts";
+import type { Method } from "./contract/operation.ts";
+import { PosthornApiError, problemOf } from "./errors.ts";
+
+export interface ClientOptions {
+  /** Where the server is: `https://hooks.example.com`. */
+  readonly url: string;
+  /** `phk_…`, or the admin key. */
+  readonly key: string;
+  /** Default: the platform's. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Refuses an answer that does not fit the contract, with the code `unexpected_answer`. Default false. */
+  readonly checksAnswers?: boolean | undefined;
+}
+
+/** What a call has to know of an operation. */
+export interface Callable {
+  readonly method: Method;
+  readonly path: string;
+  readonly answer: {
+    /** Null: there is no body. Left out: whatever comes is taken as it is. */
+    readonly schema?: z.ZodType | null;
+  };
+}
+
+export interface AnyInput {
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  readonly [param: string]: unknown;
+}
+
+export async function call(options: ClientOptions, one: Callable, input: AnyInput): Promise<unknown> {
+  const { fetch: send = fetch, key, checksAnswers = false } = options;
+  const response = await send(urlOf(options.url, one, input), {
+    method: one.method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      accept: "application/json",
+      ...(input.body !== undefined && { "content-type": "application/json" }),
+      ...input.headers,
+    },
+    ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
+    ...(input.signal && { signal: input.signal }),
+  });
+  if (!response.ok) throw new PosthornApiError(await problemOf(response));
+  const { schema } = one.answer;
+  if (schema === null) return undefined;
+  const answer = parseAnswer(response, await response.text(), checksAnswers ? (schema ?? null) : null);
+  refuseSamePage(response, input.query?.cursor, answer);
+  return answer;
+}
+
+function urlOf(base: string, one: Callable, input: AnyInput): string {
+  let { path } = one;
+  for (const name of pathParamsOf(one.path)) {
+    const value = input[name];
+    if (typeof value !== "string" || value === "") throw new TypeError(`${one.path} needs ${name}.`);
+    // however they are encoded, a URL takes them for steps: tenants/../deliveries are the deliveries of all
+    if (value === "." || value === "..")
+      throw new TypeError(`"${value}" cannot be the ${name} of ${one.path}.`);
+    path = path.replace(`{${name}}`, encodeURIComponent(value));
+  }
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(input.query ?? {})) {
+    if (value !== undefined && value !== null) query.set(name, String(value));
+  }
+  const asked = query.toString();
+  return `${base.replace(/\/+$/, "")}${path}${asked === "" ? "" : `?${asked}`}`;
+}
+
+export function pathParamsOf(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+}

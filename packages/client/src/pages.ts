@@ -1,0 +1,17 @@
+// A list read to its end.
+import { beginsAgain } from "./answer.ts";
+
+/** All items of a list, page after page: `for await (const item of pages((cursor) => client.tenants.list({ query: { cursor } })))`. */
+export async function* pages<Item>(
+  list: (cursor: string | undefined) => Promise<{ data: readonly Item[]; next_cursor: string | null }>,
+): AsyncGenerator<Item> {
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  do {
+    const page = await list(cursor);
+    yield* page.data;
+    cursor = page.next_cursor ?? undefined;
+    if (cursor !== undefined && seen.has(cursor)) throw beginsAgain({ status: 200, statusText: "OK" });
+    if (cursor !== undefined) seen.add(cursor);
+  } while (cursor !== undefined);
+}

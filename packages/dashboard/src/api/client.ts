@@ -1,0 +1,14 @@
+// The one way to the server: the typed client, with the session's cookie in place of a key.
+import { clientOf, type PosthornClient, PosthornApiError } from "@posthorn/client/web";
+import { operations } from "virtual:operations";
+
+/** Where the server is mounted, without a slash at the end. */
+export const BASE_URL = new URL(".", document.baseURI).href.replace(/\/+$/, "");
+/** The same as a path: empty at the root of a host. */
+export const BASE_PATH = new URL(BASE_URL).pathname.replace(/\/+$/, "");
+
+export const api: PosthornClient = clientOf(operations, { url: BASE_URL, key: null });
+
+export function isStatus(error: unknown, ...statuses: readonly number[]): boolean {
+  return error instanceof PosthornApiError && statuses.includes(error.status);
+}

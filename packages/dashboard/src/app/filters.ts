@@ -1,0 +1,37 @@
+// Filters live in the address: a link shows what its sender saw, and going back brings the filter back.
+import { useNavigate, useSearch } from "@tanstack/react-router";
+
+export type Filters = Readonly<Record<string, string | undefined>>;
+
+/** Takes these names from the address, and drops what is none of them. */
+export function readFilters<const Name extends string>(names: readonly Name[]) {
+  return (search: Readonly<Record<string, unknown>>): { [Key in Name]?: string } => {
+    const found: { [Key in Name]?: string } = {};
+    for (const name of names) {
+      const value = search[name];
+      if (value !== undefined && value !== null && value !== "") found[name] = String(value);
+    }
+    return found;
+  };
+}
+
+export interface FilterState {
+  readonly filters: Filters;
+  readonly set: (change: Filters) => void;
+  /** Undefined when there is none to take away. */
+  readonly clear: (() => void) | undefined;
+}
+
+export function useFilters(): FilterState {
+  const filters = useSearch({ strict: false }) as Filters;
+  const navigate = useNavigate();
+  const go = (next: Filters) => void navigate({ to: ".", search: next as never, replace: true });
+  return {
+    filters,
+    set: (change) => {
+      const next = Object.entries({ ...filters, ...change }).filter(([, value]) => value !== undefined && value !== "");
+      go(Object.fromEntries(next));
+    },
+    clear: Object.keys(filters).length > 0 ? () => go({}) : undefined,
+  };
+}

@@ -1,0 +1,31 @@
+// The operators' screens and their addresses. Each is loaded when it is first looked at.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { BASE_PATH } from "../api/client.ts";
+import { readFilters } from "./filters.ts";
+import { OperatorShell } from "./operator-shell.tsx";
+
+const root = createRootRoute({ component: OperatorShell });
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  component: lazyRouteComponent(() => import("../pages/overview.tsx"), "Overview"),
+});
+const deliveries = createRoute({
+  getParentRoute: () => root,
+  path: "/deliveries",
+  validateSearch: readFilters(["state", "tenant", "endpoint", "type", "reason", "created_after", "created_before"]),
+  component: lazyRouteComponent(() => import("../pages/deliveries.tsx"), "Deliveries"),
+});
+const delivery = createRoute({
+  getParentRoute: () => root,
+  path: "/deliveries/$id",
+  component: lazyRouteComponent(() => import("../pages/delivery.tsx"), "DeliveryPage"),
+});
+
+export const operatorRouter = createRouter({
+  routeTree: root.addChildren([overview, deliveries, delivery]),
+  basepath: BASE_PATH === "" ? "/" : BASE_PATH,
+  defaultPreload: "intent",
+  scrollRestoration: true,
+});

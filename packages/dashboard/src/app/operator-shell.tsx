@@ -1,0 +1,88 @@
+// Where operators can go.
+import { type Place, Shell } from "./shell.tsx";
+import { defineTexts, useTexts } from "./texts.ts";
+
+const texts = defineTexts({
+  en: {
+    overview: "Overview",
+    tail: "Live tail",
+    happens: "What happens",
+    events: "Events",
+    deliveries: "Deliveries",
+    retryQueue: "Retry queue",
+    deadLetters: "Dead letters",
+    replays: "Replays",
+    who: "Who gets what",
+    tenants: "Tenants",
+    endpoints: "Endpoints",
+    catalogue: "Catalogue",
+    running: "Running it",
+    keys: "Keys",
+    audit: "Audit log",
+    system: "System",
+  },
+  de: {
+    overview: "Überblick",
+    tail: "Live",
+    happens: "Was geschieht",
+    events: "Ereignisse",
+    deliveries: "Zustellungen",
+    retryQueue: "Neue Versuche",
+    deadLetters: "Aufgegeben",
+    replays: "Wiederholungen",
+    who: "Wer was bekommt",
+    tenants: "Mandanten",
+    endpoints: "Endpunkte",
+    catalogue: "Katalog",
+    running: "Betrieb",
+    keys: "Schlüssel",
+    audit: "Protokoll",
+    system: "System",
+  },
+});
+
+export function OperatorShell() {
+  const t = useTexts(texts);
+  const groups = [
+    {
+      places: [
+        { to: "/", icon: "overview", name: t.overview, key: "o" },
+        { to: "/tail", icon: "tail", name: t.tail, key: "l" },
+      ],
+    },
+    {
+      title: t.happens,
+      places: [
+        { to: "/events", icon: "event", name: t.events, key: "e" },
+        { to: "/deliveries", icon: "delivery", name: t.deliveries, key: "d" },
+        { to: "/retry-queue", icon: "retry", name: t.retryQueue, key: "q" },
+        { to: "/dead-letters", icon: "dead", name: t.deadLetters, key: "x" },
+        { to: "/replays", icon: "replay", name: t.replays, key: "r" },
+      ],
+    },
+    {
+      title: t.who,
+      places: [
+        { to: "/tenants", icon: "tenant", name: t.tenants, key: "t" },
+        { to: "/endpoints", icon: "endpoint", name: t.endpoints, key: "p" },
+        { to: "/catalogue", icon: "catalogue", name: t.catalogue, key: "c" },
+      ],
+    },
+    {
+      title: t.running,
+      places: [
+        { to: "/keys", icon: "key", name: t.keys, key: "k" },
+        { to: "/audit", icon: "audit", name: t.audit, key: "a" },
+        { to: "/system", icon: "system", name: t.system, key: "s" },
+      ],
+    },
+  ] as const;
+  return <Shell name="Posthorn" groups={groups} onSearch={placeOfId} />;
+}
+
+function placeOfId(text: string): Place | null {
+  if (/^evt_[\w-]+$/.test(text)) return { to: `/events/${text}`, icon: "event", name: text };
+  if (/^dlv_[\w-]+$/.test(text)) return { to: `/deliveries/${text}`, icon: "delivery", name: text };
+  if (/^rpl_[\w-]+$/.test(text)) return { to: `/replays/${text}`, icon: "replay", name: text };
+  return null;
+}

@@ -1,0 +1,59 @@
+// What a person chose for this browser: language, light or dark. Kept in localStorage, and nothing depends on it.
+import { useSyncExternalStore } from "react";
+import { LANGUAGES, type Language } from "./texts.ts";
+
+export type Theme = "light" | "dark" | "system";
+
+export interface Preferences {
+  readonly language: Language;
+  readonly theme: Theme;
+}
+
+const KEY = "posthorn-preferences";
+const darkWanted = matchMedia("(prefers-color-scheme: dark)");
+const listeners = new Set<() => void>();
+let current = read();
+show();
+darkWanted.addEventListener("change", show);
+
+export function usePreferences(): Preferences {
+  return useSyncExternalStore(subscribe, () => current);
+}
+
+export function prefer(change: Partial<Preferences>): void {
+  current = { ...current, ...change };
+  try {
+    localStorage.setItem(KEY, JSON.stringify(current));
+  } catch {
+    // a browser that keeps nothing for an embedded page: then it holds until the page is left
+  }
+  show();
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function read(): Preferences {
+  const fallback: Preferences = {
+    language: navigator.language.startsWith("de") ? "de" : "en",
+    theme: "system",
+  };
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Preferences>;
+    return {
+      language: kept.language !== undefined && kept.language in LANGUAGES ? kept.language : fallback.language,
+      theme: kept.theme === "light" || kept.theme === "dark" ? kept.theme : fallback.theme,
+    };
+  } catch {
+    return fallback;
+  }
+}
+
+function show(): void {
+  const isDark = current.theme === "dark" || (current.theme === "system" && darkWanted.matches);
+  document.documentElement.dataset.theme = isDark ? "dark" : "light";
+  document.documentElement.lang = current.language;
+}

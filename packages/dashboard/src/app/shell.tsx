@@ -1,0 +1,169 @@
+// What surrounds every screen: where one can go, the palette, help for keys, language and theme.
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useSession, useSignOut } from "../api/session.ts";
+import { Button } from "../components/button.tsx";
+import { Icon, type IconName } from "../components/icons.tsx";
+import { Toasts } from "../components/toasts.tsx";
+import { KeyHelp } from "./key-help.tsx";
+import { useKeys } from "./keyboard.tsx";
+import { Palette } from "./palette.tsx";
+import { prefer, usePreferences } from "./preferences.ts";
+import { defineTexts, LANGUAGES, type Language, useTexts } from "./texts.ts";
+
+const texts = defineTexts({
+  en: {
+    skip: "Skip to content",
+    menu: "Menu",
+    navigation: "Screens",
+    search: "Go to …",
+    keys: "Keyboard shortcuts",
+    theme: "Light or dark",
+    language: "Language",
+    signOut: "Sign out",
+  },
+  de: {
+    skip: "Zum Inhalt",
+    menu: "Menü",
+    navigation: "Ansichten",
+    search: "Gehe zu …",
+    keys: "Tastenkürzel",
+    theme: "Hell oder dunkel",
+    language: "Sprache",
+    signOut: "Abmelden",
+  },
+});
+
+export interface Place {
+  readonly to: string;
+  readonly icon: IconName;
+  readonly name: string;
+  /** After `g`. */
+  readonly key?: string;
+}
+
+export interface PlaceGroup {
+  readonly title?: string;
+  readonly places: readonly Place[];
+}
+
+export function Shell({
+  name,
+  logo,
+  groups,
+  onSearch,
+}: {
+  readonly name: string;
+  readonly logo?: string | undefined;
+  readonly groups: readonly PlaceGroup[];
+  /** What an id that was typed into the palette leads to; null when it is none. */
+  readonly onSearch: (text: string) => Place | null;
+}) {
+  const t = useTexts(texts);
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const [open, setOpen] = useState<"palette" | "keys" | null>(null);
+  const navigate = useNavigate();
+  const places = groups.flatMap((group) => group.places);
+  useKeys({
+    "?": () => setOpen("keys"),
+    "/": () => setOpen("palette"),
+    ...Object.fromEntries(places.flatMap(({ key, to }) => (key ? [[`g ${key}`, () => void navigate({ to })]] : []))),
+  });
+  return (
+    <div className="min-h-screen md:grid md:grid-cols-[13rem_1fr]">
+      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2">
+        {t.skip}
+      </a>
+      <aside className="border-line bg-surface max-md:border-b md:sticky md:top-0 md:h-screen md:overflow-y-auto md:border-r">
+        <div className="flex items-center justify-between gap-2 p-3">
+          <Link to="/" className="flex min-w-0 items-center gap-2 font-semibold">
+            {logo && <img src={logo} alt="" className="size-6" />}
+            <span className="truncate">{name}</span>
+          </Link>
+          <Button
+            kind="quiet"
+            icon="menu"
+            className="md:hidden"
+            aria-label={t.menu}
+            aria-expanded={isMenuOpen}
+            onClick={() => setMenuOpen(!isMenuOpen)}
+          />
+        </div>
+        <div className={`${isMenuOpen ? "" : "max-md:hidden"} flex flex-col gap-4 px-2 pb-4`}>
+          <Button icon="search" className="justify-start" onClick={() => setOpen("palette")}>
+            {t.search}
+            <kbd className="ml-auto rounded border border-line px-1 font-mono text-xs text-muted">/</kbd>
+          </Button>
+          <nav aria-label={t.navigation} className="flex flex-col gap-3">
+            {groups.map(({ title, places: ofGroup }) => (
+              <div key={title ?? ""}>
+                {title !== undefined && <p className="px-2 pb-1 text-xs font-medium text-muted">{title}</p>}
+                <ul>
+                  {ofGroup.map(({ to, icon, name: place }) => (
+                    <li key={to}>
+                      <Link
+                        to={to}
+                        activeOptions={{ exact: to === "/", includeSearch: false }}
+                        onClick={() => setMenuOpen(false)}
+                        className="flex items-center gap-2 rounded-md px-2 py-1.5 hover:bg-raised aria-[current=page]:bg-raised aria-[current=page]:font-semibold"
+                      >
+                        <Icon name={icon} className="text-muted" />
+                        {place}
+                      </Link>
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            ))}
+          </nav>
+          <Foot onKeys={() => setOpen("keys")} />
+        </div>
+      </aside>
+      <main id="content" tabIndex={-1} className="min-w-0 focus:outline-none">
+        <Outlet />
+      </main>
+      <Palette isOpen={open === "palette"} onClose={() => setOpen(null)} places={places} onSearch={onSearch} />
+      <KeyHelp isOpen={open === "keys"} onClose={() => setOpen(null)} places={places} />
+      <Toasts />
+    </div>
+  );
+}
+
+function Foot({ onKeys }: { readonly onKeys: () => void }) {
+  const t = useTexts(texts);
+  const { language, theme } = usePreferences();
+  const signOut = useSignOut();
+  const { data: session } = useSession();
+  const isDark = document.documentElement.dataset.theme === "dark";
+  return (
+    <div className="flex flex-col gap-2 border-t border-line pt-3">
+      <div className="flex items-center gap-1">
+        <Button
+          kind="quiet"
+          icon={isDark ? "sun" : "moon"}
+          aria-label={t.theme}
+          aria-pressed={theme === "dark"}
+          onClick={() => prefer({ theme: isDark ? "light" : "dark" })}
+        />
+        <Button kind="quiet" icon="keyboard" aria-label={t.keys} onClick={onKeys} />
+        <select
+          aria-label={t.language}
+          value={language}
+          onChange={(event) => prefer({ language: event.target.value as Language })}
+          className="min-w-0 rounded-md bg-transparent px-1 py-1 text-sm text-muted"
+        >
+          {Object.entries(LANGUAGES).map(([code, title]) => (
+            <option key={code} value={code}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </div>
+      {session?.kind === "operator" && (
+        <Button kind="quiet" className="justify-start" onClick={() => void signOut()}>
+          {t.signOut}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+// Puts a page together: what was loaded before, who is signed in, which language, and then the screens.
+import { QueryClientProvider } from "@tanstack/react-query";
+import { type ReactNode, StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { createQueryClient } from "../api/queries.ts";
+import { type Session, useSession } from "../api/session.ts";
+import { Failed, Loading } from "../components/states.tsx";
+import "../style.css";
+import { usePreferences } from "./preferences.ts";
+import { LanguageContext } from "./texts.ts";
+
+export interface PageParts {
+  readonly whenSignedIn: (session: Session) => ReactNode;
+  readonly whenNot: () => ReactNode;
+}
+
+export function start(parts: PageParts): void {
+  const root = document.getElementById("root");
+  if (root === null) throw new Error("The page has no place to put the screens.");
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={createQueryClient()}>
+        <InLanguage>
+          <Door {...parts} />
+        </InLanguage>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}
+
+function InLanguage({ children }: { readonly children: ReactNode }) {
+  return <LanguageContext value={usePreferences().language}>{children}</LanguageContext>;
+}
+
+function Door({ whenSignedIn, whenNot }: PageParts) {
+  const { data: session, error, isPending, refetch } = useSession();
+  if (isPending) return <Loading />;
+  if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
+  return session === null ? whenNot() : whenSignedIn(session);
+}

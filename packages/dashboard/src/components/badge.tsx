@@ -1,0 +1,35 @@
+// One word for a state, with a colour and a sign of its own: colours are never alone.
+import type { ReactNode } from "react";
+import { Icon, type IconName } from "./icons.tsx";
+
+export type Tone = "ok" | "warn" | "bad" | "calm" | "plain";
+
+const TONES: Record<Tone, string> = {
+  ok: "bg-ok-ground text-ok",
+  warn: "bg-warn-ground text-warn",
+  bad: "bg-bad-ground text-bad",
+  calm: "bg-calm-ground text-calm",
+  plain: "bg-raised text-muted",
+};
+
+export function Badge({
+  tone,
+  icon,
+  title,
+  children,
+}: {
+  readonly tone: Tone;
+  readonly icon?: IconName;
+  readonly title?: string | undefined;
+  readonly children: ReactNode;
+}) {
+  return (
+    <span
+      title={title}
+      className={`inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
+    >
+      {icon && <Icon name={icon} className="size-3" />}
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,41 @@
+// Text that goes to the clipboard with one press.
+import { useState } from "react";
+import { defineTexts, useTexts } from "../app/texts.ts";
+import { Button } from "./button.tsx";
+
+const texts = defineTexts({
+  en: { copy: "Copy", copied: "Copied" },
+  de: { copy: "Kopieren", copied: "Kopiert" },
+});
+
+const SHOWN_MS = 1_500;
+
+export function CopyButton({
+  text,
+  label,
+}: {
+  readonly text: string | (() => Promise<string>);
+  readonly label?: string;
+}) {
+  const t = useTexts(texts);
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(typeof text === "string" ? text : await text());
+    setCopied(true);
+    setTimeout(() => setCopied(false), SHOWN_MS);
+  };
+  return (
+    <Button kind="quiet" icon={isCopied ? "check" : "copy"} onClick={() => void copy()}>
+      <span aria-live="polite">{isCopied ? t.copied : (label ?? t.copy)}</span>
+    </Button>
+  );
+}
+
+export function CopyLine({ text }: { readonly text: string }) {
+  return (
+    <div className="flex max-w-full items-center gap-2 rounded-md border border-line bg-raised py-1 pr-1 pl-3">
+      <code className="overflow-x-auto font-mono text-xs whitespace-pre">{text}</code>
+      <CopyButton text={text} />
+    </div>
+  );
+}

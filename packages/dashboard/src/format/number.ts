@@ -1,0 +1,19 @@
+// Numbers as the reader's language writes them.
+import type { Language } from "../app/texts.ts";
+
+export function whole(value: number, language: Language): string {
+  return new Intl.NumberFormat(language, { maximumFractionDigits: 0 }).format(value);
+}
+
+export function share(value: number, language: Language): string {
+  // 99.96 % is not 100 %
+  const floored = Math.floor(value * 1_000) / 1_000;
+  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(floored);
+}
+
+export function bytes(value: number, language: Language): string {
+  if (value < 1_024) return `${whole(value, language)} B`;
+  const format = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+  if (value < 1_024 ** 2) return `${format.format(value / 1_024)} KB`;
+  return `${format.format(value / 1_024 ** 2)} MB`;
+}

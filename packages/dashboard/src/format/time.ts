@@ -1,0 +1,52 @@
+// Times as people read them: "4 m 12 s", "3 minutes ago", and the exact one in UTC beside it.
+import type { Language } from "../app/texts.ts";
+
+const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+];
+
+export function relativeTime(at: Date, now: number, language: Language): string {
+  const seconds = (at.getTime() - now) / 1_000;
+  const format = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
+  const [unit, size] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? (["second", 1] as const);
+  return format.format(Math.trunc(seconds / size), unit);
+}
+
+export function exactUtc(at: Date): string {
+  return at.toISOString().replace("T", " ").replace("Z", " UTC");
+}
+
+/** As the reader's clock shows it. */
+export function clockTime(at: Date, language: Language): string {
+  const isToday = at.toDateString() === new Date().toDateString();
+  return new Intl.DateTimeFormat(language, {
+    ...(isToday ? {} : { day: "2-digit", month: "short" }),
+    hour: "2-digit",
+    minute: "2-digit",
+  }).format(at);
+}
+
+/** The two largest units: `4 m 12 s`, `2 d 3 h`, `250 ms`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const units: readonly [string, number][] = [
+    ["d", 86_400_000],
+    ["h", 3_600_000],
+    ["m", 60_000],
+    ["s", 1_000],
+  ];
+  const first = units.findIndex(([, size]) => ms >= size);
+  let rest = ms;
+  return units
+    .slice(first, first + 2)
+    .flatMap(([name, size]) => {
+      const count = Math.floor(rest / size);
+      rest -= count * size;
+      return count > 0 ? [`${count} ${name}`] : [];
+    })
+    .join(" ");
+}

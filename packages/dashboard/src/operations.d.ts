@@ -1,0 +1,3 @@
+declare module "virtual:operations" {
+  export const operations: import("@posthorn/client/web").Callables;
+}
