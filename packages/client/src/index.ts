@@ -2,9 +2,10 @@
 export { parseAnswer } from "./answer.ts";
 export { type ClientOptions, pathParamsOf } from "./call.ts";
 export { createClient, type PosthornClient } from "./client.ts";
+export type { Activity } from "./contract/activity.ts";
 export type { AuditEntry } from "./contract/audit-log.ts";
 export { contract, type PosthornContract } from "./contract/contract.ts";
-export type { Attempt, Delivery, DeliveryDetail } from "./contract/deliveries.ts";
+export type { Attempt, Delivery, DeliveryDetail, DeliveryRequest } from "./contract/deliveries.ts";
 export type { Endpoint, EndpointAttempt } from "./contract/endpoints.ts";
 export type { EventType, EventTypeDetail } from "./contract/event-types.ts";
 export type { Event, EventDetail, NotMatched } from "./contract/events.ts";
@@ -27,6 +28,7 @@ export {
 export type { Replay, ReplayPreview } from "./contract/replays.ts";
 export type { Resend } from "./contract/resends.ts";
 export type { Stats } from "./contract/stats.ts";
+export type { System } from "./contract/system.ts";
 export type { Tenant } from "./contract/tenants.ts";
 export { PosthornApiError, type Problem, problemOf } from "./errors.ts";
 export { openApi, operationsOf } from "./open-api.ts";

@@ -1,4 +1,5 @@
 // The whole API, resource by resource.
+import { activity } from "./activity.ts";
 import { auditLog } from "./audit-log.ts";
 import { deliveries } from "./deliveries.ts";
 import { endpoints } from "./endpoints.ts";
@@ -10,6 +11,7 @@ import type { Contract } from "./operation.ts";
 import { replays } from "./replays.ts";
 import { resends } from "./resends.ts";
 import { stats } from "./stats.ts";
+import { installation } from "./system.ts";
 import { tenants } from "./tenants.ts";
 
 export const contract = {
@@ -24,6 +26,8 @@ export const contract = {
   auditLog,
   stats,
   resends,
+  activity,
+  system: installation,
 } as const satisfies Contract;
 
 export type PosthornContract = typeof contract;

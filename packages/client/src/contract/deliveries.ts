@@ -55,6 +55,8 @@ export const delivery = z
   .meta({ id: "Delivery" });
 export type Delivery = z.output<typeof delivery>;
 
+const phase = (description: string) => z.int().nullable().describe(description);
+
 export const attempt = z
   .object({
     number: z.int().describe("1 for the first attempt, 2 for the second …"),
@@ -78,6 +80,19 @@ export const attempt = z
       .enum(["event", "retry", "manual", "replay", "test"])
       .describe("Why it was made: a new event, the retry policy, somebody by hand, a replay, or a test."),
     worker: z.int().describe("Number of the worker that made it."),
+    phases: z
+      .object({
+        queue_ms: phase("From when it was due until it began; null where that was by hand or by a replay."),
+        connect_ms: phase(
+          "Until it had a connection: its turn, the name and TCP. Null on one that was open already.",
+        ),
+        tls_ms: phase("The TLS handshake; null on a connection that was open already, and over http."),
+        first_byte_ms: phase("From the request to the answer's headers; null when no answer came."),
+        body_ms: phase("From the headers to the end of the body; null when no answer came."),
+      })
+      .describe(
+        "Where the time went, in milliseconds. All but `queue_ms` add up to `duration_ms`, where an answer came. Attempts of older versions have `queue_ms` alone.",
+      ),
   })
   .meta({ id: "Attempt" });
 export type Attempt = z.output<typeof attempt>;
@@ -86,6 +101,35 @@ const deliveryDetail = delivery
   .extend({ attempts: z.array(attempt).describe("Every attempt so far, the first one first.") })
   .meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof deliveryDetail>;
+
+const deliveryRequest = z
+  .object({
+    attempt: z.int().describe("Number of the attempt."),
+    method: z.literal("POST").describe("Always `POST`."),
+    url: z.string().describe("Where it went. Its query is masked without webhooks:manage."),
+    headers: z
+      .record(z.string(), z.string())
+      .describe(
+        "By name, all but those that are HTTP's own: `Host`, `Connection` and `Content-Length`. Values of custom headers are masked without webhooks:manage, signatures without that and payloads:read.",
+      ),
+    body: z.string().describe("What the catalogue hides is masked without payloads:read."),
+    signed_at: time.nullable().describe("The time that is signed; null where the worker died."),
+    is_fresh: z.boolean().describe("True: signed for this answer, and receivers accept it."),
+    is_exact: z.boolean().describe("True: apart from what is masked, it is byte for byte what was sent."),
+    differences: z
+      .array(
+        z.object({
+          reason: z
+            .enum(["settings_changed", "time_unknown", "traced", "freshly_signed"])
+            .describe("Why it may not be what was sent."),
+          detail: z.string().describe("The reason in a sentence."),
+        }),
+      )
+      .describe("Why it is not exact; none when it is."),
+    masked: z.array(z.string()).describe("What is masked: `url`, `body`, and names of headers."),
+  })
+  .meta({ id: "DeliveryRequest" });
+export type DeliveryRequest = z.output<typeof deliveryRequest>;
 
 const ofEndpoint = {
   state: state.optional().describe("Only in this state."),
@@ -135,6 +179,32 @@ export const deliveries = {
     permission: reading,
     answer: { status: 200, schema: deliveryDetail },
     refusals: { 404: ["delivery_not_found"] },
+  }),
+  request: operation({
+    method: "GET",
+    path: `${path}/request`,
+    summary: "Shows the request of an attempt as it was sent, or signed anew",
+    permission: reading,
+    query: z.object({
+      attempt: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .optional()
+        .describe("Number of the attempt; left out: the last one."),
+      fresh: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Signed now, so that the receiver accepts it; needs webhooks:manage and payloads:read as well, and is in the audit log.",
+        ),
+    }),
+    isAuditedWith: "fresh",
+    answer: { status: 200, schema: deliveryRequest },
+    refusals: {
+      404: ["delivery_not_found", "attempt_not_found", "event_not_found"],
+      409: ["endpoint_deleted", "request_not_made"],
+    },
   }),
   retry: operation({
     method: "POST",

@@ -150,6 +150,21 @@ const retryPolicyInput = z
     }),
   });
 
+const lastDay = z.object({
+  success: z.int().describe("Attempts that were answered with 2xx."),
+  failed: z.int().describe("Attempts that were not."),
+  success_share: z.number().describe("Of all of them, from 0 to 1."),
+  points: z
+    .array(
+      z.object({
+        at: time.describe("When the hour began, in UTC."),
+        success: z.int().describe("Attempts of this hour that were answered with 2xx."),
+        failed: z.int().describe("Attempts of this hour that were not."),
+      }),
+    )
+    .describe("24 of them, hour by hour, the oldest first; the last one is the hour that has begun."),
+});
+
 export const endpoint = z
   .object({
     id: endpointId,
@@ -197,8 +212,9 @@ export const endpoint = z
         throttled_until: time
           .nullable()
           .describe("Until when nothing is sent because it answered 429 or 503; null otherwise."),
+        last_day: lastDay.nullable().describe("Its attempts of the last 24 hours; null without any."),
       })
-      .describe("How it has done since its last success."),
+      .describe("How it has done since its last success, and in the last day."),
     created_at: createdAt,
     updated_at: updatedAt,
   })

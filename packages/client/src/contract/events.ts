@@ -62,6 +62,11 @@ const eventDetail = event
   .extend({
     deliveries: z.array(delivery).describe("One for each endpoint that wanted it."),
     not_matched: z.array(notMatched).describe("The tenant's other endpoints, and why they have none."),
+    previous: eventId
+      .nullable()
+      .describe(
+        "Id of the event before it in its subject; null without one, and when it is not among the 2000 before it of the tenant.",
+      ),
   })
   .meta({ id: "EventDetail" });
 export type EventDetail = z.output<typeof eventDetail>;

@@ -1,0 +1,225 @@
+// One delivery: where it stands, what comes next, and every attempt with the time it took and what the receiver said.
+import type { Attempt, DeliveryDetail } from "@posthorn/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { useRetry } from "../api/retry.ts";
+import { useKeys } from "../app/keyboard.tsx";
+import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { Badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
+import { CopyButton } from "../components/copy.tsx";
+import { NextAttempt } from "../components/next-attempt.tsx";
+import { Fact, Facts, Page, Panel } from "../components/panel.tsx";
+import { RequestView } from "../components/request-view.tsx";
+import { StateBadge } from "../components/state-badge.tsx";
+import { Failed, Loading } from "../components/states.tsx";
+import { Ago } from "../components/time.tsx";
+import { sayError } from "../components/toasts.tsx";
+import { Waterfall } from "../components/waterfall.tsx";
+import { explain, explanationKey, explanations, triggerTexts } from "../format/delivery-words.ts";
+import { duration } from "../format/time.ts";
+
+const texts = defineTexts({
+  en: {
+    retry: "Retry now",
+    cancel: "Call it off",
+    inFlight: "It is being sent right now.",
+    over: "It is over already.",
+    event: "Event",
+    endpoint: "Endpoint",
+    tenant: "Tenant",
+    subject: "Subject",
+    created: "Created",
+    delivered: "Delivered",
+    dead: "Given up",
+    replays: "Replayed",
+    times: (count: number) => `${count} times`,
+    attempts: "Attempts",
+    attempt: (number: number) => `Attempt ${number}`,
+    noAttempts: "No attempt has been made yet.",
+    response: "What the receiver said",
+    noResponse: "No answer came.",
+    request: "The request",
+  },
+  de: {
+    retry: "Jetzt neu versuchen",
+    cancel: "Absagen",
+    inFlight: "Es wird gerade gesendet.",
+    over: "Es ist schon vorbei.",
+    event: "Ereignis",
+    endpoint: "Endpunkt",
+    tenant: "Mandant",
+    subject: "Gegenstand",
+    created: "Angelegt",
+    delivered: "Zugestellt",
+    dead: "Aufgegeben",
+    replays: "Wiederholt",
+    times: (count: number) => `${count}-mal`,
+    attempts: "Versuche",
+    attempt: (number: number) => `Versuch ${number}`,
+    noAttempts: "Noch wurde nichts versucht.",
+    response: "Was der Empfänger sagte",
+    noResponse: "Es kam keine Antwort.",
+    request: "Die Anfrage",
+  },
+});
+
+const WATCHED_MS = 2_000;
+
+export function DeliveryPage() {
+  const { id = "" } = useParams({ strict: false });
+  const query = useQuery({
+    queryKey: ["delivery", id],
+    queryFn: ({ signal }) => api.deliveries.get({ delivery: id, signal }),
+    // what is still on its way is looked at again
+    refetchInterval: ({ state }) => (isOver(state.data) ? false : WATCHED_MS),
+  });
+  if (query.isPending) return <Loading />;
+  if (query.error !== null) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
+  return <Detail delivery={query.data} />;
+}
+
+function isOver(delivery: DeliveryDetail | undefined): boolean {
+  return delivery?.state === "success" || delivery?.state === "dead";
+}
+
+function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
+  const t = useTexts(texts);
+  const words = useTexts(explanations);
+  const language = useLanguage();
+  const queries = useQueryClient();
+  const retry = useRetry();
+  const retryThis = () => void retry([delivery.id]);
+  useKeys({ r: retryThis });
+  const isInFlight = delivery.state === "in_flight";
+  const cancel = async () => {
+    try {
+      await api.deliveries.cancel({ delivery: delivery.id });
+    } catch (error) {
+      sayError(error);
+    }
+    await queries.invalidateQueries();
+  };
+  const last = delivery.attempts.at(-1);
+  const reason = delivery.dead_reason ?? (delivery.state === "failed" && last ? explanationKey(last) : null);
+  const why = reason === null ? null : explain(words, reason, language);
+  return (
+    <Page
+      title={<span className="font-mono text-base">{delivery.id}</span>}
+      lead={<StateBadge state={delivery.state} />}
+      actions={
+        <>
+          <CopyButton text={delivery.id} />
+          <Button icon="dead" refusedBecause={isInFlight ? t.inFlight : isOver(delivery) ? t.over : undefined} onClick={() => void cancel()}>
+            {t.cancel}
+          </Button>
+          <Button kind="primary" icon="retry" refusedBecause={isInFlight ? t.inFlight : undefined} onClick={retryThis}>
+            {t.retry}
+          </Button>
+        </>
+      }
+    >
+      {why !== null && (
+        <div role="note" className="rounded-lg border border-line bg-warn-ground p-4 text-warn">
+          <p className="font-semibold">{why.what}</p>
+          <p>{why.remedy}</p>
+        </div>
+      )}
+      <NextAttempt delivery={delivery} />
+      <Panel>
+        <Facts>
+          <Fact name={t.event}>
+            <Link to="/events/$id" params={{ id: delivery.event_id }} className="underline">
+              {delivery.event_type}
+            </Link>{" "}
+            <code className="font-mono text-xs text-muted">{delivery.event_id}</code>
+          </Fact>
+          <Fact name={t.endpoint}>
+            <Link to="/tenants/$tenant/endpoints/$id" params={{ tenant: delivery.tenant, id: delivery.endpoint_id }} className="font-mono text-xs underline">
+              {delivery.endpoint_id}
+            </Link>
+          </Fact>
+          <Fact name={t.tenant}>{delivery.tenant}</Fact>
+          {delivery.subject !== null && (
+            <Fact name={t.subject}>
+              {delivery.subject} #{delivery.sequence}
+            </Fact>
+          )}
+          <Fact name={t.created}>
+            <Ago at={delivery.created_at} />
+          </Fact>
+          {delivery.delivered_at !== null && (
+            <Fact name={t.delivered}>
+              <Ago at={delivery.delivered_at} />
+            </Fact>
+          )}
+          {delivery.dead_at !== null && (
+            <Fact name={t.dead}>
+              <Ago at={delivery.dead_at} />
+            </Fact>
+          )}
+          {delivery.replay_count > 0 && <Fact name={t.replays}>{t.times(delivery.replay_count)}</Fact>}
+        </Facts>
+      </Panel>
+      <Panel title={t.attempts}>
+        {delivery.attempts.length === 0 && <p className="text-muted">{t.noAttempts}</p>}
+        <ol className="flex flex-col gap-4">
+          {delivery.attempts.toReversed().map((attempt, index) => (
+            <AttemptView key={attempt.number} delivery={delivery.id} attempt={attempt} isOpenFirst={index === 0} />
+          ))}
+        </ol>
+      </Panel>
+    </Page>
+  );
+}
+
+function AttemptView({ delivery, attempt, isOpenFirst }: { readonly delivery: string; readonly attempt: Attempt; readonly isOpenFirst: boolean }) {
+  const t = useTexts(texts);
+  const triggers = useTexts(triggerTexts);
+  const words = useTexts(explanations);
+  const language = useLanguage();
+  const [isOpen, setOpen] = useState(isOpenFirst);
+  const isDelivered = attempt.status_code !== null && attempt.status_code >= 200 && attempt.status_code < 300;
+  const { what, remedy } = explain(words, explanationKey(attempt), language);
+  return (
+    <li className="rounded-md border border-line">
+      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className="flex flex-wrap items-center gap-2 px-3 py-2">
+          <span className="font-medium">{t.attempt(attempt.number)}</span>
+          <Badge tone={isDelivered ? "ok" : "bad"} icon={isDelivered ? "check" : "warning"}>
+            {attempt.status_code ?? attempt.error}
+          </Badge>
+          <span className="text-muted">{triggers[attempt.trigger]}</span>
+          <span className="ml-auto flex gap-3 text-muted">
+            {attempt.duration_ms !== null && <span className="tabular-nums">{duration(attempt.duration_ms)}</span>}
+            {attempt.started_at !== null && <Ago at={attempt.started_at} />}
+          </span>
+        </summary>
+        {isOpen && (
+          <div className="flex flex-col gap-3 border-t border-line p-3">
+            <p>
+              <span className="font-medium">{what}.</span> {remedy}
+            </p>
+            <Waterfall phases={attempt.phases} />
+            <div className="grid gap-3 lg:grid-cols-2">
+              <div className="min-w-0">
+                <h3 className="pb-1 text-sm font-medium">{t.response}</h3>
+                {attempt.response_body === null || attempt.response_body === "" ? (
+                  <p className="text-muted">{t.noResponse}</p>
+                ) : (
+                  <pre className="max-h-80 overflow-auto rounded-md border border-line bg-canvas p-3 font-mono text-xs break-words whitespace-pre-wrap">{attempt.response_body}</pre>
+                )}
+              </div>
+              <div className="min-w-0">
+                <h3 className="pb-1 text-sm font-medium">{t.request}</h3>
+                <RequestView delivery={delivery} attempt={attempt.number} />
+              </div>
+            </div>
+          </div>
+        )}
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,69 @@
+// The way in for operators: a key, or a one-time link that was opened before this could be seen.
+import { type FormEvent, useState } from "react";
+import { isStatus } from "../api/client.ts";
+import { useSignIn } from "../api/session.ts";
+import { defineTexts, useTexts } from "../app/texts.ts";
+import { Button } from "../components/button.tsx";
+import { TextField } from "../components/field.tsx";
+import { sayError, Toasts } from "../components/toasts.tsx";
+
+const texts = defineTexts({
+  en: {
+    title: "Sign in to Posthorn",
+    key: "Key",
+    hint: "A key with the scopes you need, such as phk_…, or the admin key. The server printed one on its first start.",
+    refused: "This key is not valid. It may have been revoked, or have ended.",
+    signIn: "Sign in",
+  },
+  de: {
+    title: "Bei Posthorn anmelden",
+    key: "Schlüssel",
+    hint: "Ein Schlüssel mit den nötigen Rechten, wie phk_…, oder der Admin-Schlüssel. Der Server zeigte beim ersten Start einen.",
+    refused: "Dieser Schlüssel gilt nicht. Vielleicht wurde er widerrufen oder ist abgelaufen.",
+    signIn: "Anmelden",
+  },
+});
+
+export function SignIn() {
+  const t = useTexts(texts);
+  const signIn = useSignIn();
+  const [key, setKey] = useState("");
+  const [isRefused, setRefused] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await signIn(key.trim());
+    } catch (error) {
+      if (isStatus(error, 401)) setRefused(true);
+      else sayError(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <main className="grid min-h-screen place-items-center p-4">
+      <form onSubmit={(event) => void submit(event)} className="flex w-full max-w-sm flex-col gap-4 rounded-lg border border-line bg-surface p-6">
+        <h1 className="text-lg font-semibold">{t.title}</h1>
+        <TextField
+          label={t.key}
+          hint={t.hint}
+          problem={isRefused ? t.refused : undefined}
+          type="password"
+          autoComplete="current-password"
+          required
+          value={key}
+          onChange={(event) => {
+            setKey(event.target.value);
+            setRefused(false);
+          }}
+        />
+        <Button kind="primary" type="submit" isBusy={isBusy}>
+          {t.signIn}
+        </Button>
+      </form>
+      <Toasts />
+    </main>
+  );
+}
