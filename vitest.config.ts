@@ -44,6 +44,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "browser",
+          include: ["tests/browser/**/*.test.ts"],
+          exclude: nowhere,
+          globalSetup: ["tests/e2e/setup.ts", "tests/support/postgres-setup.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "chaos",
           include: ["tests/chaos/**/*.test.ts"],
           exclude: nowhere,

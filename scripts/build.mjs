@@ -1,5 +1,7 @@
-// Builds what runs from dist: the migrations module, then the packages. 0.2 s when nothing changed.
+// Builds what runs from dist: the migrations module, the packages, and the dashboard's static files. 0.3 s when nothing
+// changed.
 import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,6 +18,24 @@ export function build() {
     "packages/client",
     "packages/server",
   ]);
+  if (isDashboardOld()) run([join(root, "node_modules/vite/bin/vite.js"), "build", "packages/dashboard"]);
+}
+
+function isDashboardOld() {
+  const built = join(root, "packages/server/static/index.html");
+  if (!existsSync(built)) return true;
+  const builtAt = statSync(built).mtimeMs;
+  const sources = ["packages/dashboard/src", "packages/client/src"].flatMap(filesIn);
+  const others = ["index.html", "portal.html", "vite.config.ts", "package.json"];
+  return [...sources, ...others.map((name) => join(root, "packages/dashboard", name))].some(
+    (path) => statSync(path).mtimeMs > builtAt,
+  );
+}
+
+function filesIn(folder) {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 function run(args) {

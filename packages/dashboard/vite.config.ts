@@ -30,7 +30,8 @@ function operations(): Plugin {
   return {
     name: "posthorn-operations",
     resolveId: (asked) => (asked === id ? `\0${id}` : undefined),
-    load: (asked) => (asked === `\0${id}` ? `export const operations = ${JSON.stringify(table())};` : undefined),
+    load: (asked) =>
+      asked === `\0${id}` ? `export const operations = ${JSON.stringify(table())};` : undefined,
   };
 }
 

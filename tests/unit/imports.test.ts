@@ -14,6 +14,7 @@ const packages: Record<string, string[]> = {
   posthorn: ["wire"],
   client: [],
   server: ["wire", "posthorn", "client"],
+  dashboard: ["client"],
 };
 
 const packageNames: Record<string, string> = {
@@ -22,6 +23,7 @@ const packageNames: Record<string, string> = {
   posthorn: "posthorn",
   "@posthorn/client": "client",
   "@posthorn/server": "server",
+  "@posthorn/dashboard": "dashboard",
 };
 
 /** What every folder of packages/posthorn/src may import, besides itself. */
@@ -181,7 +183,7 @@ function importProblem(path: string, specifier: string): string | null {
 
   const target = packageNames[specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/")];
   if (target && !packages[name]?.includes(target)) return `${name} may not import ${specifier}`;
-  if (["wire", "receiver", "client"].includes(name) && isBuiltin(specifier))
+  if (["wire", "receiver", "client", "dashboard"].includes(name) && isBuiltin(specifier))
     return `${name} runs outside Node too, so not ${specifier}`;
   if (specifier === "undici" && !path.startsWith("packages/posthorn/src/attempt/")) {
     return "only attempt/ may import undici: every call goes through the guarded dispatcher";

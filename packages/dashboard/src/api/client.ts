@@ -1,6 +1,7 @@
 // The one way to the server: the typed client, with the session's cookie in place of a key.
-import { clientOf, type PosthornClient, PosthornApiError } from "@posthorn/client/web";
+
 import { operations } from "virtual:operations";
+import { clientOf, PosthornApiError, type PosthornClient } from "@posthorn/client/web";
 
 /** Where the server is mounted, without a slash at the end. */
 export const BASE_URL = new URL(".", document.baseURI).href.replace(/\/+$/, "");

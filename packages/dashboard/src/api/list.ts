@@ -17,7 +17,10 @@ export interface List<Row> {
 
 export function useList<Row>(
   queryKey: QueryKey,
-  read: (page: { readonly cursor?: string; readonly limit: number }, signal: AbortSignal) => Promise<Page<Row>>,
+  read: (
+    page: { readonly cursor?: string; readonly limit: number },
+    signal: AbortSignal,
+  ) => Promise<Page<Row>>,
 ): List<Row> {
   const query = useInfiniteQuery({
     queryKey,

@@ -5,7 +5,9 @@ import { say, sayError } from "../components/toasts.tsx";
 import { api } from "./client.ts";
 
 const texts = defineTexts({
-  en: { retried: (count: number) => (count === 1 ? "It is being sent again." : `${count} are being sent again.`) },
+  en: {
+    retried: (count: number) => (count === 1 ? "It is being sent again." : `${count} are being sent again.`),
+  },
   de: { retried: (count: number) => (count === 1 ? "Wird neu gesendet." : `${count} werden neu gesendet.`) },
 });
 

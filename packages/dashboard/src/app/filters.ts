@@ -29,7 +29,9 @@ export function useFilters(): FilterState {
   return {
     filters,
     set: (change) => {
-      const next = Object.entries({ ...filters, ...change }).filter(([, value]) => value !== undefined && value !== "");
+      const next = Object.entries({ ...filters, ...change }).filter(
+        ([, value]) => value !== undefined && value !== "",
+      );
       go(Object.fromEntries(next));
     },
     clear: Object.keys(filters).length > 0 ? () => go({}) : undefined,

@@ -49,7 +49,9 @@ export function KeyHelp({
         {rows.map(([key, what]) => (
           <div key={key} className="contents">
             <dt>
-              <kbd className="rounded border border-line bg-raised px-1.5 py-0.5 font-mono text-xs">{key}</kbd>
+              <kbd className="rounded border border-line bg-raised px-1.5 py-0.5 font-mono text-xs">
+                {key}
+              </kbd>
             </dt>
             <dd>{what}</dd>
           </div>

@@ -12,7 +12,8 @@ export function useKeys(actions: KeyActions): void {
   useEffect(() => {
     let before = { key: "", at: 0 };
     const onKey = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target))
+        return;
       const isSecond = event.timeStamp - before.at < SEQUENCE_MS;
       const action = (isSecond && latest.current[`${before.key} ${event.key}`]) || latest.current[event.key];
       before = { key: event.key, at: event.timeStamp };
@@ -27,6 +28,7 @@ export function useKeys(actions: KeyActions): void {
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.closest("[role=dialog]") !== null || document.querySelector("[role=dialog]") !== null) return true;
+  if (target.closest("[role=dialog]") !== null || document.querySelector("[role=dialog]") !== null)
+    return true;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }

@@ -14,7 +14,15 @@ const overview = createRoute({
 const deliveries = createRoute({
   getParentRoute: () => root,
   path: "/deliveries",
-  validateSearch: readFilters(["state", "tenant", "endpoint", "type", "reason", "created_after", "created_before"]),
+  validateSearch: readFilters([
+    "state",
+    "tenant",
+    "endpoint",
+    "type",
+    "reason",
+    "created_after",
+    "created_before",
+  ]),
   component: lazyRouteComponent(() => import("../pages/deliveries.tsx"), "Deliveries"),
 });
 const delivery = createRoute({

@@ -7,8 +7,16 @@ import type { Place } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
 
 const texts = defineTexts({
-  en: { title: "Go to", label: "A screen, or an id such as evt_… or dlv_…", nothing: "Nothing has that name" },
-  de: { title: "Gehe zu", label: "Eine Ansicht, oder eine Id wie evt_… oder dlv_…", nothing: "Nichts heißt so" },
+  en: {
+    title: "Go to",
+    label: "A screen, or an id such as evt_… or dlv_…",
+    nothing: "Nothing has that name",
+  },
+  de: {
+    title: "Gehe zu",
+    label: "Eine Ansicht, oder eine Id wie evt_… oder dlv_…",
+    nothing: "Nichts heißt so",
+  },
 });
 
 export function Palette({
@@ -29,7 +37,10 @@ export function Palette({
   const [chosen, setChosen] = useState(0);
   const byId = onSearch(text.trim());
   const wanted = text.trim().toLowerCase();
-  const found = [...(byId ? [byId] : []), ...places.filter(({ name }) => name.toLowerCase().includes(wanted))];
+  const found = [
+    ...(byId ? [byId] : []),
+    ...places.filter(({ name }) => name.toLowerCase().includes(wanted)),
+  ];
   const close = () => {
     setText("");
     setChosen(0);

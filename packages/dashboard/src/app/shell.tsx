@@ -67,11 +67,16 @@ export function Shell({
   useKeys({
     "?": () => setOpen("keys"),
     "/": () => setOpen("palette"),
-    ...Object.fromEntries(places.flatMap(({ key, to }) => (key ? [[`g ${key}`, () => void navigate({ to })]] : []))),
+    ...Object.fromEntries(
+      places.flatMap(({ key, to }) => (key ? [[`g ${key}`, () => void navigate({ to })]] : [])),
+    ),
   });
   return (
     <div className="min-h-screen md:grid md:grid-cols-[13rem_1fr]">
-      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2"
+      >
         {t.skip}
       </a>
       <aside className="border-line bg-surface max-md:border-b md:sticky md:top-0 md:h-screen md:overflow-y-auto md:border-r">
@@ -122,7 +127,12 @@ export function Shell({
       <main id="content" tabIndex={-1} className="min-w-0 focus:outline-none">
         <Outlet />
       </main>
-      <Palette isOpen={open === "palette"} onClose={() => setOpen(null)} places={places} onSearch={onSearch} />
+      <Palette
+        isOpen={open === "palette"}
+        onClose={() => setOpen(null)}
+        places={places}
+        onSearch={onSearch}
+      />
       <KeyHelp isOpen={open === "keys"} onClose={() => setOpen(null)} places={places} />
       <Toasts />
     </div>

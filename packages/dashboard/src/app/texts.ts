@@ -7,10 +7,7 @@ export type Language = keyof typeof LANGUAGES;
 
 export type Texts<Table> = Readonly<Record<Language, Table>>;
 
-export function defineTexts<Table>(given: {
-  readonly en: Table;
-  readonly de: NoInfer<Table>;
-}): Texts<Table> {
+export function defineTexts<Table>(given: { readonly en: Table; readonly de: NoInfer<Table> }): Texts<Table> {
   return given;
 }
 

@@ -93,7 +93,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </tr>
         </thead>
         <tbody ref={body}>
-          {above > 0 && <tr aria-hidden="true" style={{ height: above }} />}
+          {above > 0 && <tr style={{ height: above }} />}
           {shown.map(({ index }) => {
             const row = rows[index] as Row;
             const key = keyOf(row);
@@ -107,7 +107,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   if (!isOwnControl(event.target)) onOpen?.(row);
                 }}
                 className={`h-[41px] border-b border-line last:border-0 ${onOpen ? "cursor-pointer" : ""} ${
-                  focused === index ? "bg-raised outline-2 -outline-offset-2 outline-accent" : "hover:bg-raised/60"
+                  focused === index
+                    ? "bg-raised outline-2 -outline-offset-2 outline-accent"
+                    : "hover:bg-raised/60"
                 }`}
               >
                 {selection && (
@@ -133,7 +135,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               </tr>
             );
           })}
-          {below > 0 && <tr aria-hidden="true" style={{ height: below }} />}
+          {below > 0 && <tr style={{ height: below }} />}
         </tbody>
       </table>
       {isLoadingMore && (

@@ -40,7 +40,15 @@ const texts = defineTexts({
 });
 
 type Field = "state" | "tenant" | "endpoint" | "type" | "reason" | "created_after" | "created_before";
-const ALL: readonly Field[] = ["state", "tenant", "endpoint", "type", "reason", "created_after", "created_before"];
+const ALL: readonly Field[] = [
+  "state",
+  "tenant",
+  "endpoint",
+  "type",
+  "reason",
+  "created_after",
+  "created_before",
+];
 
 export function DeliveryFilters({
   filters,
@@ -73,17 +81,38 @@ export function DeliveryFilters({
               ))}
             </Choice>
           ) : (
-            <FilterText key={field} label={labels[field]} value={filters[field] ?? ""} isTime={field.startsWith("created")} onChange={(value) => onChange({ [field]: value })} />
+            <FilterText
+              key={field}
+              label={labels[field]}
+              value={filters[field] ?? ""}
+              isTime={field.startsWith("created")}
+              onChange={(value) => onChange({ [field]: value })}
+            />
           ),
         )}
       </div>
-      <SavedViews filters={filters} onChoose={(view) => onChange({ ...Object.fromEntries(ALL.map((field) => [field, undefined])), ...view })} />
+      <SavedViews
+        filters={filters}
+        onChoose={(view) =>
+          onChange({ ...Object.fromEntries(ALL.map((field) => [field, undefined])), ...view })
+        }
+      />
     </section>
   );
 }
 
 /** Takes effect when it is left or Enter is pressed: every letter would ask the server. */
-function FilterText({ label, value, isTime, onChange }: { readonly label: string; readonly value: string; readonly isTime: boolean; readonly onChange: (value: string) => void }) {
+function FilterText({
+  label,
+  value,
+  isTime,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly isTime: boolean;
+  readonly onChange: (value: string) => void;
+}) {
   const [typed, setTyped] = useState<string | null>(null);
   const commit = () => {
     if (typed === null) return;
@@ -113,7 +142,13 @@ function localTime(iso: string): string {
 const KEY = "posthorn-views";
 const MOST_VIEWS = 20;
 
-function SavedViews({ filters, onChoose }: { readonly filters: Filters; readonly onChoose: (view: Filters) => void }) {
+function SavedViews({
+  filters,
+  onChoose,
+}: {
+  readonly filters: Filters;
+  readonly onChoose: (view: Filters) => void;
+}) {
   const t = useTexts(texts);
   const [views, setViews] = useState(readViews);
   const [name, setName] = useState<string | null>(null);
@@ -124,13 +159,20 @@ function SavedViews({ filters, onChoose }: { readonly filters: Filters; readonly
   const hasFilters = Object.keys(filters).length > 0;
   if (!hasFilters && Object.keys(views).length === 0) return null;
   return (
-    <div className="flex flex-wrap items-center gap-2" role="group" aria-label={t.views}>
+    <fieldset className="flex flex-wrap items-center gap-2" aria-label={t.views}>
       {Object.entries(views).map(([title, view]) => (
         <span key={title} className="inline-flex items-center rounded-md border border-line">
           <Button kind="quiet" onClick={() => onChoose(view)}>
             {title}
           </Button>
-          <Button kind="quiet" icon="close" aria-label={t.remove(title)} onClick={() => keep(Object.fromEntries(Object.entries(views).filter(([other]) => other !== title)))} />
+          <Button
+            kind="quiet"
+            icon="close"
+            aria-label={t.remove(title)}
+            onClick={() =>
+              keep(Object.fromEntries(Object.entries(views).filter(([other]) => other !== title)))
+            }
+          />
         </span>
       ))}
       {hasFilters && name === null && Object.keys(views).length < MOST_VIEWS && (
@@ -147,11 +189,18 @@ function SavedViews({ filters, onChoose }: { readonly filters: Filters; readonly
             setName(null);
           }}
         >
-          <input aria-label={t.name} placeholder={t.name} maxLength={40} value={name} onChange={(event) => setName(event.target.value)} className="rounded-md border border-line bg-surface px-2 py-1" />
+          <input
+            aria-label={t.name}
+            placeholder={t.name}
+            maxLength={40}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            className="rounded-md border border-line bg-surface px-2 py-1"
+          />
           <Button type="submit">{t.save}</Button>
         </form>
       )}
-    </div>
+    </fieldset>
   );
 }
 

@@ -4,7 +4,10 @@ import type { ReactNode } from "react";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "./button.tsx";
 
-const texts = defineTexts({ en: { close: "Close", cancel: "Cancel" }, de: { close: "Schließen", cancel: "Abbrechen" } });
+const texts = defineTexts({
+  en: { close: "Close", cancel: "Cancel" },
+  de: { close: "Schließen", cancel: "Abbrechen" },
+});
 
 export function Dialog({
   title,
@@ -26,7 +29,9 @@ export function Dialog({
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/50" />
         <BaseDialog.Popup className="fixed top-[8vh] left-1/2 z-50 flex max-h-[84vh] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 flex-col rounded-lg border border-line bg-surface text-ink shadow-xl">
-          <BaseDialog.Title className="border-b border-line px-4 py-3 font-semibold">{title}</BaseDialog.Title>
+          <BaseDialog.Title className="border-b border-line px-4 py-3 font-semibold">
+            {title}
+          </BaseDialog.Title>
           <div className="flex flex-col gap-3 overflow-y-auto p-4">{children}</div>
           <div className="flex justify-end gap-2 border-t border-line px-4 py-3">
             <Button onClick={onClose}>{actions === undefined ? t.close : t.cancel}</Button>

@@ -1,5 +1,11 @@
 // What is filled in. Each field has its label, what it is for, and what is wrong with it.
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from "react";
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from "react";
 
 const BOX =
   "w-full rounded-md border border-line bg-surface px-2.5 py-1.5 text-ink placeholder:text-muted aria-invalid:border-bad";
@@ -15,7 +21,9 @@ function Labelled({
   hint,
   problem,
   children,
-}: FieldProps & { readonly children: (ids: { id: string; "aria-describedby"?: string; "aria-invalid"?: true }) => ReactNode }) {
+}: FieldProps & {
+  readonly children: (ids: { id: string; "aria-describedby"?: string; "aria-invalid"?: true }) => ReactNode;
+}) {
   const id = useId();
   const isDescribed = hint !== undefined || problem !== undefined;
   return (
@@ -37,7 +45,13 @@ function Labelled({
   );
 }
 
-export function TextField({ label, hint, problem, className = "", ...rest }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
+export function TextField({
+  label,
+  hint,
+  problem,
+  className = "",
+  ...rest
+}: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   return (
     <Labelled label={label} hint={hint} problem={problem}>
       {(ids) => <input type="text" {...rest} {...ids} className={`${BOX} ${className}`} />}
@@ -45,15 +59,35 @@ export function TextField({ label, hint, problem, className = "", ...rest }: Fie
   );
 }
 
-export function TextArea({ label, hint, problem, className = "", ...rest }: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+export function TextArea({
+  label,
+  hint,
+  problem,
+  className = "",
+  ...rest
+}: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return (
     <Labelled label={label} hint={hint} problem={problem}>
-      {(ids) => <textarea rows={8} spellCheck={false} {...rest} {...ids} className={`${BOX} font-mono text-xs ${className}`} />}
+      {(ids) => (
+        <textarea
+          rows={8}
+          spellCheck={false}
+          {...rest}
+          {...ids}
+          className={`${BOX} font-mono text-xs ${className}`}
+        />
+      )}
     </Labelled>
   );
 }
 
-export function Choice({ label, hint, problem, className = "", ...rest }: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) {
+export function Choice({
+  label,
+  hint,
+  problem,
+  className = "",
+  ...rest
+}: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) {
   return (
     <Labelled label={label} hint={hint} problem={problem}>
       {(ids) => <select {...rest} {...ids} className={`${BOX} ${className}`} />}
@@ -61,7 +95,11 @@ export function Choice({ label, hint, problem, className = "", ...rest }: FieldP
   );
 }
 
-export function Tick({ label, hint, ...rest }: { readonly label: string; readonly hint?: ReactNode } & InputHTMLAttributes<HTMLInputElement>) {
+export function Tick({
+  label,
+  hint,
+  ...rest
+}: { readonly label: string; readonly hint?: ReactNode } & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId();
   return (
     <div className="flex gap-2">

@@ -13,11 +13,22 @@ const FIRST_LINES = 400;
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\b(?:true|false|null)\b/g;
 
 export function JsonView({ value, label }: { readonly value: unknown; readonly label: string }) {
-  const text = useMemo(() => (typeof value === "string" ? value : JSON.stringify(value, null, 2)) ?? "", [value]);
+  const text = useMemo(
+    () => (typeof value === "string" ? value : JSON.stringify(value, null, 2)) ?? "",
+    [value],
+  );
   return <CodeView text={text} label={label} isJson={typeof value !== "string" || looksLikeJson(value)} />;
 }
 
-export function CodeView({ text, label, isJson = false }: { readonly text: string; readonly label: string; readonly isJson?: boolean }) {
+export function CodeView({
+  text,
+  label,
+  isJson = false,
+}: {
+  readonly text: string;
+  readonly label: string;
+  readonly isJson?: boolean;
+}) {
   const t = useTexts(texts);
   const [showsAll, setShowsAll] = useState(false);
   const lines = text.split("\n");
@@ -27,10 +38,14 @@ export function CodeView({ text, label, isJson = false }: { readonly text: strin
       <div className="absolute top-1 right-1">
         <CopyButton text={text} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre role="region" tabIndex={0} aria-label={label} className="max-h-[32rem] overflow-auto p-3 pr-24 font-mono text-xs leading-5 break-words whitespace-pre-wrap">
-        {isJson ? coloured(shown) : shown}
-      </pre>
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label={label}
+        className="max-h-[32rem] overflow-auto p-3 pr-24 font-mono text-xs leading-5"
+      >
+        <pre className="break-words whitespace-pre-wrap">{isJson ? coloured(shown) : shown}</pre>
+      </section>
       {lines.length > FIRST_LINES && !showsAll && (
         <div className="p-2 text-center">
           <Button onClick={() => setShowsAll(true)}>{t.all(lines.length)}</Button>

@@ -14,7 +14,8 @@ export interface ListViewProps<Row> extends Omit<DataTableProps<Row>, "rows" | "
 
 export function ListView<Row>({ list, onClearFilters, nothingYet, ...table }: ListViewProps<Row>) {
   if (list.isLoading) return <Loading />;
-  if (list.error !== null && list.rows.length === 0) return <Failed error={list.error} onRetry={list.reload} />;
+  if (list.error !== null && list.rows.length === 0)
+    return <Failed error={list.error} onRetry={list.reload} />;
   if (list.rows.length === 0) return onClearFilters ? <FilteredOut onClear={onClearFilters} /> : nothingYet;
   return <DataTable {...table} rows={list.rows} onEnd={list.loadMore} isLoadingMore={list.isLoadingMore} />;
 }

@@ -29,7 +29,8 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
   const now = useNow();
   const { data: endpoint } = useQuery({
     queryKey: ["endpoint", delivery.endpoint_id],
-    queryFn: ({ signal }) => api.endpoints.get({ tenant: delivery.tenant, endpoint: delivery.endpoint_id, signal }),
+    queryFn: ({ signal }) =>
+      api.endpoints.get({ tenant: delivery.tenant, endpoint: delivery.endpoint_id, signal }),
     enabled: delivery.next_retry_at !== null,
   });
   if (delivery.next_retry_at === null) return null;
@@ -43,7 +44,11 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
       </p>
       {endpoint !== undefined && (
         <>
-          <Dots used={delivery.attempt_count} planned={gaps.length + 1} label={t.used(delivery.attempt_count, gaps.length + 1)} />
+          <Dots
+            used={delivery.attempt_count}
+            planned={gaps.length + 1}
+            label={t.used(delivery.attempt_count, gaps.length + 1)}
+          />
           <p className="text-sm">{rest.length > 0 ? t.after(rest.map(duration).join(", ")) : t.last}</p>
         </>
       )}
@@ -51,13 +56,24 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
   );
 }
 
-function Dots({ used, planned, label }: { readonly used: number; readonly planned: number; readonly label: string }) {
+function Dots({
+  used,
+  planned,
+  label,
+}: {
+  readonly used: number;
+  readonly planned: number;
+  readonly label: string;
+}) {
   return (
     <p className="flex items-center gap-2 py-1 text-sm">
       <span aria-hidden="true" className="flex gap-1">
         {Array.from({ length: Math.min(planned, 24) }, (_, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name, and never change places
-          <span key={index} className={`size-2 rounded-full border border-current ${index < used ? "bg-current" : ""}`} />
+          <span
+            // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name, and never change places
+            key={index}
+            className={`size-2 rounded-full border border-current ${index < used ? "bg-current" : ""}`}
+          />
         ))}
       </span>
       {label}

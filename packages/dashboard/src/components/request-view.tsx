@@ -9,8 +9,18 @@ import { Failed, Loading } from "./states.tsx";
 import { sayError } from "./toasts.tsx";
 
 const texts = defineTexts({
-  en: { headers: "Headers as sent", body: "Body as sent", curl: "Copy as curl, freshly signed", masked: (what: string) => `Masked for you: ${what}.` },
-  de: { headers: "Header wie gesendet", body: "Inhalt wie gesendet", curl: "Als curl kopieren, neu signiert", masked: (what: string) => `Für Sie verdeckt: ${what}.` },
+  en: {
+    headers: "Headers as sent",
+    body: "Body as sent",
+    curl: "Copy as curl, freshly signed",
+    masked: (what: string) => `Masked for you: ${what}.`,
+  },
+  de: {
+    headers: "Header wie gesendet",
+    body: "Inhalt wie gesendet",
+    curl: "Als curl kopieren, neu signiert",
+    masked: (what: string) => `Für Sie verdeckt: ${what}.`,
+  },
 });
 
 export function RequestView({ delivery, attempt }: { readonly delivery: string; readonly attempt: number }) {

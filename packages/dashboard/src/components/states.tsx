@@ -29,9 +29,11 @@ const texts = defineTexts({
     unreachable: "Der Server ist nicht erreichbar. Ein Klick fragt ihn noch einmal.",
     again: "Noch einmal",
     notAllowed: "Das dürfen Sie nicht sehen",
-    notAllowedDetail: "Ihrem Schlüssel oder Ihrer Rolle fehlt die Berechtigung. Fragen Sie, wer ihn vergeben hat.",
+    notAllowedDetail:
+      "Ihrem Schlüssel oder Ihrer Rolle fehlt die Berechtigung. Fragen Sie, wer ihn vergeben hat.",
     notFound: "Das gibt es hier nicht",
-    notFoundDetail: "Vielleicht wurde es gelöscht, ist älter als die Aufbewahrung, oder die Adresse stimmt nicht.",
+    notFoundDetail:
+      "Vielleicht wurde es gelöscht, ist älter als die Aufbewahrung, oder die Adresse stimmt nicht.",
   },
 });
 

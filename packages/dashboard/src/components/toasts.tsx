@@ -7,7 +7,11 @@ import { Icon } from "./icons.tsx";
 
 const texts = defineTexts({
   en: { undo: "Undo", dismiss: "Dismiss", unreachable: "The server cannot be reached. Nothing was changed." },
-  de: { undo: "Rückgängig", dismiss: "Schließen", unreachable: "Der Server ist nicht erreichbar. Nichts wurde geändert." },
+  de: {
+    undo: "Rückgängig",
+    dismiss: "Schließen",
+    unreachable: "Der Server ist nicht erreichbar. Nichts wurde geändert.",
+  },
 });
 
 interface Toast {
@@ -56,7 +60,10 @@ export function Toasts() {
   const t = useTexts(texts);
   const shown = useSyncExternalStore(subscribe, () => toasts);
   return (
-    <div aria-live="polite" className="fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2">
+    <div
+      aria-live="polite"
+      className="fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+    >
       {shown.map(({ id, text, isBad, undo }) => (
         <div
           key={id}

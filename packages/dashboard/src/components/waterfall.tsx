@@ -4,8 +4,24 @@ import { defineTexts, useTexts } from "../app/texts.ts";
 import { duration } from "../format/time.ts";
 
 const texts = defineTexts({
-  en: { label: "Where the time went", queue_ms: "Waited for its turn", connect_ms: "Connect", tls_ms: "TLS", first_byte_ms: "First byte", body_ms: "Body", reused: "open already" },
-  de: { label: "Wohin die Zeit ging", queue_ms: "Wartete, bis es dran war", connect_ms: "Verbinden", tls_ms: "TLS", first_byte_ms: "Erstes Byte", body_ms: "Inhalt", reused: "war schon offen" },
+  en: {
+    label: "Where the time went",
+    queue_ms: "Waited for its turn",
+    connect_ms: "Connect",
+    tls_ms: "TLS",
+    first_byte_ms: "First byte",
+    body_ms: "Body",
+    reused: "open already",
+  },
+  de: {
+    label: "Wohin die Zeit ging",
+    queue_ms: "Wartete, bis es dran war",
+    connect_ms: "Verbinden",
+    tls_ms: "TLS",
+    first_byte_ms: "Erstes Byte",
+    body_ms: "Inhalt",
+    reused: "war schon offen",
+  },
 });
 
 const PHASES = ["queue_ms", "connect_ms", "tls_ms", "first_byte_ms", "body_ms"] as const;
@@ -29,10 +45,15 @@ export function Waterfall({ phases }: { readonly phases: Attempt["phases"] }) {
               </th>
               <td className="py-0.5">
                 <div className="h-2.5 rounded bg-raised">
-                  <div className="h-full min-w-px rounded bg-accent" style={{ marginLeft: `${left}%`, width: `${width}%` }} />
+                  <div
+                    className="h-full min-w-px rounded bg-accent"
+                    style={{ marginLeft: `${left}%`, width: `${width}%` }}
+                  />
                 </div>
               </td>
-              <td className="w-24 py-0.5 pl-3 text-right tabular-nums">{ms === null ? (phase === "connect_ms" || phase === "tls_ms" ? t.reused : "–") : duration(ms)}</td>
+              <td className="w-24 py-0.5 pl-3 text-right tabular-nums">
+                {ms === null ? (phase === "connect_ms" || phase === "tls_ms" ? t.reused : "–") : duration(ms)}
+              </td>
             </tr>
           );
         })}

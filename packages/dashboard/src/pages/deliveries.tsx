@@ -47,9 +47,19 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
   const t = useTexts(texts);
   return [
     { key: "state", head: t.state, cell: ({ state }) => <StateBadge state={state} /> },
-    { key: "type", head: t.type, cell: ({ event_type }) => <code className="font-mono text-xs">{event_type}</code> },
+    {
+      key: "type",
+      head: t.type,
+      cell: ({ event_type }) => <code className="font-mono text-xs">{event_type}</code>,
+    },
     { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant },
-    { key: "attempts", head: t.attempts, from: "sm", isNumber: true, cell: ({ attempt_count }) => attempt_count },
+    {
+      key: "attempts",
+      head: t.attempts,
+      from: "sm",
+      isNumber: true,
+      cell: ({ attempt_count }) => attempt_count,
+    },
     {
       key: "next",
       head: t.next,
@@ -64,7 +74,10 @@ export function Deliveries() {
   const t = useTexts(texts);
   const { filters, set, clear } = useFilters();
   const list = useList(["deliveries", filters], (page, signal) =>
-    api.deliveries.list({ query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page }, signal }),
+    api.deliveries.list({
+      query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
+      signal,
+    }),
   );
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const navigate = useNavigate();

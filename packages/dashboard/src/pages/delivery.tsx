@@ -112,10 +112,19 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
       actions={
         <>
           <CopyButton text={delivery.id} />
-          <Button icon="dead" refusedBecause={isInFlight ? t.inFlight : isOver(delivery) ? t.over : undefined} onClick={() => void cancel()}>
+          <Button
+            icon="dead"
+            refusedBecause={isInFlight ? t.inFlight : isOver(delivery) ? t.over : undefined}
+            onClick={() => void cancel()}
+          >
             {t.cancel}
           </Button>
-          <Button kind="primary" icon="retry" refusedBecause={isInFlight ? t.inFlight : undefined} onClick={retryThis}>
+          <Button
+            kind="primary"
+            icon="retry"
+            refusedBecause={isInFlight ? t.inFlight : undefined}
+            onClick={retryThis}
+          >
             {t.retry}
           </Button>
         </>
@@ -137,7 +146,11 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
             <code className="font-mono text-xs text-muted">{delivery.event_id}</code>
           </Fact>
           <Fact name={t.endpoint}>
-            <Link to="/tenants/$tenant/endpoints/$id" params={{ tenant: delivery.tenant, id: delivery.endpoint_id }} className="font-mono text-xs underline">
+            <Link
+              to="/tenants/$tenant/endpoints/$id"
+              params={{ tenant: delivery.tenant, id: delivery.endpoint_id }}
+              className="font-mono text-xs underline"
+            >
               {delivery.endpoint_id}
             </Link>
           </Fact>
@@ -167,7 +180,12 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
         {delivery.attempts.length === 0 && <p className="text-muted">{t.noAttempts}</p>}
         <ol className="flex flex-col gap-4">
           {delivery.attempts.toReversed().map((attempt, index) => (
-            <AttemptView key={attempt.number} delivery={delivery.id} attempt={attempt} isOpenFirst={index === 0} />
+            <AttemptView
+              key={attempt.number}
+              delivery={delivery.id}
+              attempt={attempt}
+              isOpenFirst={index === 0}
+            />
           ))}
         </ol>
       </Panel>
@@ -175,7 +193,15 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
   );
 }
 
-function AttemptView({ delivery, attempt, isOpenFirst }: { readonly delivery: string; readonly attempt: Attempt; readonly isOpenFirst: boolean }) {
+function AttemptView({
+  delivery,
+  attempt,
+  isOpenFirst,
+}: {
+  readonly delivery: string;
+  readonly attempt: Attempt;
+  readonly isOpenFirst: boolean;
+}) {
   const t = useTexts(texts);
   const triggers = useTexts(triggerTexts);
   const words = useTexts(explanations);
@@ -193,7 +219,9 @@ function AttemptView({ delivery, attempt, isOpenFirst }: { readonly delivery: st
           </Badge>
           <span className="text-muted">{triggers[attempt.trigger]}</span>
           <span className="ml-auto flex gap-3 text-muted">
-            {attempt.duration_ms !== null && <span className="tabular-nums">{duration(attempt.duration_ms)}</span>}
+            {attempt.duration_ms !== null && (
+              <span className="tabular-nums">{duration(attempt.duration_ms)}</span>
+            )}
             {attempt.started_at !== null && <Ago at={attempt.started_at} />}
           </span>
         </summary>
@@ -209,7 +237,9 @@ function AttemptView({ delivery, attempt, isOpenFirst }: { readonly delivery: st
                 {attempt.response_body === null || attempt.response_body === "" ? (
                   <p className="text-muted">{t.noResponse}</p>
                 ) : (
-                  <pre className="max-h-80 overflow-auto rounded-md border border-line bg-canvas p-3 font-mono text-xs break-words whitespace-pre-wrap">{attempt.response_body}</pre>
+                  <pre className="max-h-80 overflow-auto rounded-md border border-line bg-canvas p-3 font-mono text-xs break-words whitespace-pre-wrap">
+                    {attempt.response_body}
+                  </pre>
                 )}
               </div>
               <div className="min-w-0">

@@ -44,7 +44,10 @@ export function SignIn() {
   };
   return (
     <main className="grid min-h-screen place-items-center p-4">
-      <form onSubmit={(event) => void submit(event)} className="flex w-full max-w-sm flex-col gap-4 rounded-lg border border-line bg-surface p-6">
+      <form
+        onSubmit={(event) => void submit(event)}
+        className="flex w-full max-w-sm flex-col gap-4 rounded-lg border border-line bg-surface p-6"
+      >
         <h1 className="text-lg font-semibold">{t.title}</h1>
         <TextField
           label={t.key}

@@ -1,0 +1,267 @@
+// Is all well? Rate, success, latency, what is owed and since when, and who is in trouble.
+import type { Activity, System } from "@posthorn/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { api } from "../api/client.ts";
+import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { Badge } from "../components/badge.tsx";
+import { Chart } from "../components/chart.tsx";
+import { Figure } from "../components/figure.tsx";
+import { Page, Panel } from "../components/panel.tsx";
+import { Failed, Loading } from "../components/states.tsx";
+import { Ago } from "../components/time.tsx";
+import { share, whole } from "../format/number.ts";
+import { duration } from "../format/time.ts";
+
+const texts = defineTexts({
+  en: {
+    title: "Overview",
+    period: "Period",
+    hour: "hour",
+    day: "day",
+    month: "30 days",
+    rate: "Attempts a second",
+    success: "Succeeded",
+    latency: "p95",
+    latencyNote: (p50: string, p99: string) => `p50 ${p50}, p99 ${p99}`,
+    owed: "Owed",
+    oldest: (age: string) => `oldest due for ${age}`,
+    nothingDue: "nothing is late",
+    workers: "Workers alive",
+    noWorkers: "nothing is being sent",
+    dead: "Dead letters",
+    attempts: "Attempts",
+    delivered: "delivered",
+    failed: "will retry",
+    gaveUp: "gave up",
+    times: "How long attempts took",
+    failing: "Failing endpoints",
+    noneFailing: "No endpoint is in trouble.",
+    circuits: "Open circuits",
+    noCircuits: "No circuit is open.",
+    failures: (count: number) => `${count} failures in a row`,
+    none: "none yet",
+  },
+  de: {
+    title: "Überblick",
+    period: "Zeitraum",
+    hour: "Stunde",
+    day: "Tag",
+    month: "30 Tage",
+    rate: "Versuche je Sekunde",
+    success: "Gelungen",
+    latency: "p95",
+    latencyNote: (p50: string, p99: string) => `p50 ${p50}, p99 ${p99}`,
+    owed: "Ausstehend",
+    oldest: (age: string) => `ältestes fällig seit ${age}`,
+    nothingDue: "nichts ist spät",
+    workers: "Worker am Leben",
+    noWorkers: "nichts wird gesendet",
+    dead: "Aufgegeben",
+    attempts: "Versuche",
+    delivered: "zugestellt",
+    failed: "neuer Versuch",
+    gaveUp: "aufgegeben",
+    times: "Wie lange Versuche dauerten",
+    failing: "Endpunkte mit Fehlern",
+    noneFailing: "Kein Endpunkt hat Schwierigkeiten.",
+    circuits: "Offene Sicherungen",
+    noCircuits: "Keine Sicherung ist offen.",
+    failures: (count: number) => `${count} Fehler in Folge`,
+    none: "noch keine",
+  },
+});
+
+const REFRESH_MS = 5_000;
+type Period = Activity["period"];
+
+export function Overview() {
+  const t = useTexts(texts);
+  const [period, setPeriod] = useState<Period>("hour");
+  const activity = useQuery({
+    queryKey: ["activity", period],
+    queryFn: ({ signal }) => api.activity.get({ query: { period }, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const system = useQuery({
+    queryKey: ["system"],
+    queryFn: ({ signal }) => api.system.get({ signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const { data: stats } = useQuery({
+    queryKey: ["stats"],
+    queryFn: ({ signal }) => api.stats.get({ signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const error = activity.error ?? system.error;
+  if (error !== null)
+    return <Failed error={error} onRetry={() => void Promise.all([activity.refetch(), system.refetch()])} />;
+  if (activity.isPending || system.isPending) return <Loading />;
+  return (
+    <Page
+      title={t.title}
+      actions={
+        <select
+          aria-label={t.period}
+          value={period}
+          onChange={(event) => setPeriod(event.target.value as Period)}
+          className="rounded-md border border-line bg-surface px-2 py-1.5"
+        >
+          <option value="hour">{t.hour}</option>
+          <option value="day">{t.day}</option>
+          <option value="month">{t.month}</option>
+        </select>
+      }
+    >
+      <Figures activity={activity.data} system={system.data} dead={stats?.now.dead.count} />
+      <Charts activity={activity.data} />
+      <div className="grid gap-4 lg:grid-cols-2">
+        <Trouble title={t.failing} nothing={t.noneFailing} endpoints={system.data.failing_endpoints.data} />
+        <Trouble title={t.circuits} nothing={t.noCircuits} endpoints={system.data.open_circuits.data} />
+      </div>
+    </Page>
+  );
+}
+
+const SHARES = { good: 0.99, poor: 0.9 } as const;
+const LATE_MS = 60_000;
+
+function Figures({
+  activity,
+  system,
+  dead,
+}: {
+  readonly activity: Activity;
+  readonly system: System;
+  readonly dead: number | undefined;
+}) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const { success, failed, dead: gaveUp, success_share, p50, p95, p99 } = activity.total;
+  const seconds = activity.points.length * activity.step_seconds;
+  const alive = system.workers.data.filter(({ is_alive, delivers }) => is_alive && delivers).length;
+  const lateMs = system.owed.oldest_due_age_seconds * 1_000;
+  const tone =
+    success_share === null
+      ? "plain"
+      : success_share >= SHARES.good
+        ? "ok"
+        : success_share >= SHARES.poor
+          ? "warn"
+          : "bad";
+  return (
+    <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">
+      <Figure name={t.rate} value={((success + failed + gaveUp) / seconds).toFixed(1)} />
+      <Figure
+        name={t.success}
+        tone={tone}
+        value={success_share === null ? "–" : share(success_share, language)}
+      />
+      <Figure
+        name={t.latency}
+        value={p95 === null ? "–" : duration(p95)}
+        note={p50 === null || p99 === null ? t.none : t.latencyNote(duration(p50), duration(p99))}
+      />
+      <Figure
+        name={t.owed}
+        value={whole(system.owed.count, language)}
+        tone={lateMs > LATE_MS ? "warn" : "plain"}
+        note={lateMs === 0 ? t.nothingDue : t.oldest(duration(lateMs))}
+        to="/retry-queue"
+      />
+      <Figure
+        name={t.dead}
+        value={dead === undefined ? "–" : whole(dead, language)}
+        tone={dead ? "bad" : "plain"}
+        to="/dead-letters"
+      />
+      <Figure
+        name={t.workers}
+        value={alive}
+        tone={alive === 0 ? "bad" : "plain"}
+        {...(alive === 0 && { note: t.noWorkers })}
+        to="/system"
+      />
+    </div>
+  );
+}
+
+function Charts({ activity }: { readonly activity: Activity }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const times = useMemo(() => activity.points.map(({ at }) => at), [activity]);
+  const counts = useMemo(
+    () =>
+      [
+        {
+          name: t.delivered,
+          colour: "ok",
+          values: activity.points.map(({ success }) => success),
+          isFilled: true,
+        },
+        { name: t.failed, colour: "warn", values: activity.points.map(({ failed }) => failed) },
+        { name: t.gaveUp, colour: "bad", values: activity.points.map(({ dead }) => dead) },
+      ] as const,
+    [activity, t],
+  );
+  const latencies = useMemo(
+    () =>
+      [
+        { name: "p50", colour: "ok", values: activity.points.map(({ p50 }) => p50) },
+        { name: "p95", colour: "warn", values: activity.points.map(({ p95 }) => p95) },
+        { name: "p99", colour: "bad", values: activity.points.map(({ p99 }) => p99) },
+      ] as const,
+    [activity],
+  );
+  const count = useCallback((value: number) => whole(value, language), [language]);
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Panel>
+        <Chart title={t.attempts} times={times} series={counts} format={count} />
+      </Panel>
+      <Panel>
+        <Chart title={t.times} times={times} series={latencies} format={duration} />
+      </Panel>
+    </div>
+  );
+}
+
+function Trouble({
+  title,
+  nothing,
+  endpoints,
+}: {
+  readonly title: string;
+  readonly nothing: string;
+  readonly endpoints: System["failing_endpoints"]["data"];
+}) {
+  const t = useTexts(texts);
+  return (
+    <Panel title={title}>
+      {endpoints.length === 0 && <p className="text-muted">{nothing}</p>}
+      <ul className="flex flex-col gap-2">
+        {endpoints.map(({ endpoint_id, tenant, since, reason, consecutive_failures }) => (
+          <li key={endpoint_id} className="flex flex-wrap items-center gap-2">
+            <Link
+              to="/tenants/$tenant/endpoints/$id"
+              params={{ tenant, id: endpoint_id }}
+              className="font-medium underline"
+            >
+              {tenant}
+            </Link>
+            <Badge tone="bad" icon="warning">
+              {t.failures(consecutive_failures)}
+            </Badge>
+            {reason !== null && <code className="font-mono text-xs">{reason}</code>}
+            {since !== null && (
+              <span className="ml-auto text-muted">
+                <Ago at={since} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
