@@ -1,1 +1,10 @@
-import "./style.css";
+// The customers' page: one tenant, and never more.
+import { RouterProvider } from "@tanstack/react-router";
+import { portalRouter } from "./app/portal-router.tsx";
+import { start } from "./app/start.tsx";
+import { LinkIsOver } from "./pages/portal/link-is-over.tsx";
+
+start({
+  whenSignedIn: ({ tenant }) => (tenant === null ? <LinkIsOver /> : <RouterProvider router={portalRouter} />),
+  whenNot: () => <LinkIsOver />,
+});

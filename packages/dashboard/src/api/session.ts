@@ -46,3 +46,10 @@ export function useSignOut(): () => Promise<void> {
     queries.setQueryData(KEY, null);
   };
 }
+
+/** The only tenant there is for whoever is signed in to a portal. */
+export function useTenant(): string {
+  const { data } = useSession();
+  if (typeof data?.tenant !== "string") throw new Error("This session is of no tenant.");
+  return data.tenant;
+}

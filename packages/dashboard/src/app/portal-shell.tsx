@@ -1,0 +1,53 @@
+// Where customers can go, under the name and colours of whose portal it is.
+import { useEffect } from "react";
+import { useSession } from "../api/session.ts";
+import { Shell } from "./shell.tsx";
+import { defineTexts, useTexts } from "./texts.ts";
+
+const texts = defineTexts({
+  en: {
+    portal: "Webhooks",
+    endpoints: "Endpoints",
+    logs: "Logs",
+    catalogue: "Events",
+    replays: "Replay",
+    contract: "How deliveries work",
+    verify: "Verify a request",
+  },
+  de: {
+    portal: "Webhooks",
+    endpoints: "Endpunkte",
+    logs: "Verlauf",
+    catalogue: "Ereignisse",
+    replays: "Wiederholen",
+    contract: "Wie zugestellt wird",
+    verify: "Anfrage prüfen",
+  },
+});
+
+export function PortalShell() {
+  const t = useTexts(texts);
+  const { data: session } = useSession();
+  const theme = session?.theme;
+  useEffect(() => {
+    if (theme?.accent) document.documentElement.style.setProperty("--accent", theme.accent);
+  }, [theme]);
+  const places = [
+    { to: "/", icon: "endpoint", name: t.endpoints, key: "p" },
+    { to: "/logs", icon: "delivery", name: t.logs, key: "l" },
+    { to: "/catalogue", icon: "catalogue", name: t.catalogue, key: "c" },
+    { to: "/replays", icon: "replay", name: t.replays, key: "r" },
+    { to: "/contract", icon: "info", name: t.contract, key: "h" },
+    { to: "/verify", icon: "lock", name: t.verify, key: "v" },
+  ] as const;
+  return (
+    <Shell
+      name={theme?.name ?? t.portal}
+      logo={theme?.logo_url ?? undefined}
+      groups={[{ places }]}
+      onSearch={(text) =>
+        /^dlv_[\w-]+$/.test(text) ? { to: `/deliveries/${text}`, icon: "delivery", name: text } : null
+      }
+    />
+  );
+}

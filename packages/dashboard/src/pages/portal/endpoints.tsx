@@ -1,0 +1,84 @@
+// A customer's endpoints, and how they do.
+import type { Endpoint } from "@posthorn/client";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { useList } from "../../api/list.ts";
+import { useTenant } from "../../api/session.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { buttonClass } from "../../components/button.tsx";
+import type { Column } from "../../components/data-table.tsx";
+import { EndpointBadge } from "../../components/endpoint-badge.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { ListView } from "../../components/list.tsx";
+import { Page, Panel } from "../../components/panel.tsx";
+import { Sparkline } from "../../components/sparkline.tsx";
+import { NothingYet } from "../../components/states.tsx";
+
+const texts = defineTexts({
+  en: {
+    title: "Endpoints",
+    add: "Add endpoint",
+    state: "State",
+    url: "URL",
+    events: "Events",
+    day: "Last 24 hours",
+    nothing: "You have no endpoint yet",
+    nothingDetail: "Add the address of your receiver, choose the events you want, and send a test.",
+  },
+  de: {
+    title: "Endpunkte",
+    add: "Endpunkt hinzufügen",
+    state: "Zustand",
+    url: "URL",
+    events: "Ereignisse",
+    day: "Letzte 24 Stunden",
+    nothing: "Sie haben noch keinen Endpunkt",
+    nothingDetail:
+      "Geben Sie die Adresse Ihres Empfängers an, wählen Sie die Ereignisse und senden Sie einen Test.",
+  },
+});
+
+export function PortalEndpoints() {
+  const t = useTexts(texts);
+  const tenant = useTenant();
+  const navigate = useNavigate();
+  const list = useList(["endpoints", tenant], (page, signal) =>
+    api.endpoints.list({ tenant, query: page, signal }),
+  );
+  const columns: readonly Column<Endpoint>[] = [
+    { key: "state", head: t.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
+    { key: "url", head: t.url, cell: ({ url }) => <span className="font-mono text-xs">{url}</span> },
+    { key: "events", head: t.events, from: "md", cell: ({ events }) => events.join(", ") },
+    {
+      key: "day",
+      head: t.day,
+      from: "sm",
+      cell: ({ health }) => <Sparkline points={health.last_day?.points ?? null} />,
+    },
+  ];
+  const add = (
+    <Link to="/add" className={buttonClass("primary")}>
+      <Icon name="plus" />
+      {t.add}
+    </Link>
+  );
+  return (
+    <Page title={t.title} actions={add}>
+      <Panel isFlush>
+        <ListView
+          label={t.title}
+          list={list}
+          columns={columns}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: "/endpoints/$id", params: { id } })}
+          nothingYet={
+            <NothingYet title={t.nothing}>
+              <p className="pb-3">{t.nothingDetail}</p>
+              {add}
+            </NothingYet>
+          }
+        />
+      </Panel>
+    </Page>
+  );
+}
