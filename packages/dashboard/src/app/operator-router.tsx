@@ -11,6 +11,17 @@ const overview = createRoute({
   path: "/",
   component: lazyRouteComponent(() => import("../pages/overview.tsx"), "Overview"),
 });
+const events = createRoute({
+  getParentRoute: () => root,
+  path: "/events",
+  validateSearch: readFilters(["tenant", "type", "subject", "created_after", "created_before"]),
+  component: lazyRouteComponent(() => import("../pages/events.tsx"), "Events"),
+});
+const event = createRoute({
+  getParentRoute: () => root,
+  path: "/events/$id",
+  component: lazyRouteComponent(() => import("../pages/event.tsx"), "EventPage"),
+});
 const deliveries = createRoute({
   getParentRoute: () => root,
   path: "/deliveries",
@@ -32,7 +43,7 @@ const delivery = createRoute({
 });
 
 export const operatorRouter = createRouter({
-  routeTree: root.addChildren([overview, deliveries, delivery]),
+  routeTree: root.addChildren([overview, events, event, deliveries, delivery]),
   basepath: BASE_PATH === "" ? "/" : BASE_PATH,
   defaultPreload: "intent",
   scrollRestoration: true,

@@ -9,7 +9,7 @@ import { type Filters, useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "../components/button.tsx";
 import type { Column } from "../components/data-table.tsx";
-import { DeliveryFilters } from "../components/delivery-filters.tsx";
+import { FilterBar } from "../components/filter-bar.tsx";
 import { ListView } from "../components/list.tsx";
 import { Page, Panel } from "../components/panel.tsx";
 import { StateBadge } from "../components/state-badge.tsx";
@@ -94,7 +94,11 @@ export function Deliveries() {
         )
       }
     >
-      <DeliveryFilters filters={filters} onChange={set} />
+      <FilterBar
+        filters={filters}
+        onChange={set}
+        fields={["state", "tenant", "endpoint", "type", "reason", "created_after", "created_before"]}
+      />
       <Panel isFlush>
         <ListView
           label={t.title}

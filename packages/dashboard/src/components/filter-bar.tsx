@@ -1,4 +1,4 @@
-// The filters of lists of deliveries, and views of them that somebody saved in this browser.
+// The filters of a list, and views that somebody saved in this browser.
 import { useState } from "react";
 import type { Filters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
@@ -14,6 +14,7 @@ const texts = defineTexts({
     tenant: "Tenant",
     endpoint: "Endpoint",
     type: "Event type",
+    subject: "Subject",
     reason: "Dead because",
     after: "Created after",
     before: "Created before",
@@ -29,6 +30,7 @@ const texts = defineTexts({
     tenant: "Mandant",
     endpoint: "Endpunkt",
     type: "Ereignistyp",
+    subject: "Gegenstand",
     reason: "Aufgegeben wegen",
     after: "Angelegt nach",
     before: "Angelegt vor",
@@ -39,25 +41,24 @@ const texts = defineTexts({
   },
 });
 
-type Field = "state" | "tenant" | "endpoint" | "type" | "reason" | "created_after" | "created_before";
-const ALL: readonly Field[] = [
-  "state",
-  "tenant",
-  "endpoint",
-  "type",
-  "reason",
-  "created_after",
-  "created_before",
-];
+type Field =
+  | "state"
+  | "tenant"
+  | "endpoint"
+  | "type"
+  | "subject"
+  | "reason"
+  | "created_after"
+  | "created_before";
 
-export function DeliveryFilters({
+export function FilterBar({
   filters,
   onChange,
-  fields = ALL,
+  fields,
 }: {
   readonly filters: Filters;
   readonly onChange: (change: Filters) => void;
-  readonly fields?: readonly Field[];
+  readonly fields: readonly Field[];
 }) {
   const t = useTexts(texts);
   const states = useTexts(stateTexts);
@@ -92,9 +93,10 @@ export function DeliveryFilters({
         )}
       </div>
       <SavedViews
+        keptAs={`posthorn-views:${location.pathname}`}
         filters={filters}
         onChoose={(view) =>
-          onChange({ ...Object.fromEntries(ALL.map((field) => [field, undefined])), ...view })
+          onChange({ ...Object.fromEntries(fields.map((field) => [field, undefined])), ...view })
         }
       />
     </section>
@@ -139,22 +141,24 @@ function localTime(iso: string): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-const KEY = "posthorn-views";
 const MOST_VIEWS = 20;
 
 function SavedViews({
+  keptAs,
   filters,
   onChoose,
 }: {
+  /** Each list has its own. */
+  readonly keptAs: string;
   readonly filters: Filters;
   readonly onChoose: (view: Filters) => void;
 }) {
   const t = useTexts(texts);
-  const [views, setViews] = useState(readViews);
+  const [views, setViews] = useState(() => readViews(keptAs));
   const [name, setName] = useState<string | null>(null);
   const keep = (next: Readonly<Record<string, Filters>>) => {
     setViews(next);
-    localStorage.setItem(KEY, JSON.stringify(next));
+    localStorage.setItem(keptAs, JSON.stringify(next));
   };
   const hasFilters = Object.keys(filters).length > 0;
   if (!hasFilters && Object.keys(views).length === 0) return null;
@@ -204,9 +208,9 @@ function SavedViews({
   );
 }
 
-function readViews(): Readonly<Record<string, Filters>> {
+function readViews(key: string): Readonly<Record<string, Filters>> {
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? "{}") as Record<string, Filters>;
+    return JSON.parse(localStorage.getItem(key) ?? "{}") as Record<string, Filters>;
   } catch {
     return {};
   }

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { duration, exactUtc, relativeTime } from "./time.ts";
+
+test.each([
+  [0, "0 ms"],
+  [999, "999 ms"],
+  [1_000, "1.0 s"],
+  [9_949, "9.9 s"],
+  [10_000, "10 s"],
+  [252_000, "4 m 12 s"],
+  [3_600_000, "1 h"],
+  [183_600_000, "2 d 3 h"],
+])("%i ms read as %s", (ms, text) => {
+  expect(duration(ms)).toBe(text);
+});
+
+test("relative times count in whole units, in the reader's language", () => {
+  const now = Date.parse("2026-11-15T12:00:00Z");
+  expect(relativeTime(new Date(now - 59_000), now, "en")).toBe("59 sec. ago");
+  expect(relativeTime(new Date(now + 3_600_000), now, "de")).toBe("in 1 Std.");
+});
+
+test("the exact time is in UTC", () => {
+  expect(exactUtc(new Date("2026-11-15T12:00:00.123Z"))).toBe("2026-11-15 12:00:00.123 UTC");
+});

@@ -1,0 +1,174 @@
+// One event: its data, who got it, who did not and why, and what changed since the event before it of its subject.
+import type { Delivery, EventDetail, NotMatched } from "@posthorn/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { defineTexts, useTexts } from "../app/texts.ts";
+import { Badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
+import { CopyButton } from "../components/copy.tsx";
+import { Diff } from "../components/diff.tsx";
+import { JsonView } from "../components/json-view.tsx";
+import { Fact, Facts, Page, Panel } from "../components/panel.tsx";
+import { StateBadge } from "../components/state-badge.tsx";
+import { Failed, Loading } from "../components/states.tsx";
+import { Ago } from "../components/time.tsx";
+
+const texts = defineTexts({
+  en: {
+    tenant: "Tenant",
+    subject: "Subject",
+    version: "API version",
+    created: "Created",
+    data: "Data",
+    got: "Who it went to",
+    nobody: "No endpoint asked for it.",
+    attempts: (count: number) => (count === 1 ? "1 attempt" : `${count} attempts`),
+    notMatched: "Who it did not go to, and why",
+    all: "Every endpoint of the tenant got it.",
+    compare: "Compare with the event before",
+    hideDiff: "Hide the comparison",
+    before: "What changed since the event before of this subject",
+  },
+  de: {
+    tenant: "Mandant",
+    subject: "Gegenstand",
+    version: "API-Version",
+    created: "Angelegt",
+    data: "Daten",
+    got: "Wer es bekam",
+    nobody: "Kein Endpunkt wollte es.",
+    attempts: (count: number) => (count === 1 ? "1 Versuch" : `${count} Versuche`),
+    notMatched: "Wer es nicht bekam, und warum",
+    all: "Alle Endpunkte des Mandanten bekamen es.",
+    compare: "Mit dem Ereignis davor vergleichen",
+    hideDiff: "Vergleich verbergen",
+    before: "Was sich seit dem Ereignis davor geändert hat",
+  },
+});
+
+const WATCHED_MS = 3_000;
+
+export function EventPage() {
+  const { id = "" } = useParams({ strict: false });
+  const query = useQuery({
+    queryKey: ["event", id],
+    queryFn: ({ signal }) => api.events.get({ event: id, signal }),
+    refetchInterval: ({ state }) => (state.data?.deliveries.every(isOver) ? false : WATCHED_MS),
+  });
+  if (query.isPending) return <Loading />;
+  if (query.error !== null) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
+  return <Detail event={query.data} />;
+}
+
+function isOver({ state }: Delivery): boolean {
+  return state === "success" || state === "dead";
+}
+
+function Detail({ event }: { readonly event: EventDetail }) {
+  const t = useTexts(texts);
+  const [showsDiff, setShowsDiff] = useState(false);
+  return (
+    <Page
+      title={<code className="font-mono">{event.type}</code>}
+      lead={<code className="font-mono text-xs">{event.id}</code>}
+      actions={
+        <>
+          <CopyButton text={event.id} />
+          {event.previous !== null && (
+            <Button onClick={() => setShowsDiff(!showsDiff)}>{showsDiff ? t.hideDiff : t.compare}</Button>
+          )}
+        </>
+      }
+    >
+      <Panel>
+        <Facts>
+          <Fact name={t.tenant}>{event.tenant}</Fact>
+          {event.subject !== null && (
+            <Fact name={t.subject}>
+              <Link
+                to="/events"
+                search={{ tenant: event.tenant, subject: event.subject }}
+                className="underline"
+              >
+                {event.subject}
+              </Link>{" "}
+              #{event.sequence}
+            </Fact>
+          )}
+          <Fact name={t.version}>{event.api_version}</Fact>
+          <Fact name={t.created}>
+            <Ago at={event.created_at} />
+          </Fact>
+        </Facts>
+      </Panel>
+      {showsDiff && event.previous !== null && (
+        <Panel title={t.before}>
+          <Diff previous={event.previous} data={event.data} />
+        </Panel>
+      )}
+      <Panel title={t.got}>
+        {event.deliveries.length === 0 && <p className="text-muted">{t.nobody}</p>}
+        <ul className="flex flex-col gap-2">
+          {event.deliveries.map((delivery) => (
+            <FanOut key={delivery.id} delivery={delivery} />
+          ))}
+        </ul>
+      </Panel>
+      <Panel title={t.notMatched}>
+        {event.not_matched.length === 0 && <p className="text-muted">{t.all}</p>}
+        <ul className="flex flex-col gap-2">
+          {event.not_matched.map((endpoint) => (
+            <Missed key={endpoint.endpoint_id} tenant={event.tenant} endpoint={endpoint} />
+          ))}
+        </ul>
+      </Panel>
+      <Panel title={t.data}>
+        <JsonView value={event.data} label={t.data} />
+      </Panel>
+    </Page>
+  );
+}
+
+/** A branch of the tree: the endpoint, its delivery, how often it was tried. */
+function FanOut({ delivery }: { readonly delivery: Delivery }) {
+  const t = useTexts(texts);
+  return (
+    <li className="flex flex-wrap items-center gap-2 border-l-2 border-line pl-3">
+      <StateBadge state={delivery.state} />
+      <Link to="/deliveries/$id" params={{ id: delivery.id }} className="font-mono text-xs underline">
+        {delivery.id}
+      </Link>
+      <Link
+        to="/tenants/$tenant/endpoints/$id"
+        params={{ tenant: delivery.tenant, id: delivery.endpoint_id }}
+        className="font-mono text-xs text-muted underline"
+      >
+        {delivery.endpoint_id}
+      </Link>
+      <span className="text-muted">{t.attempts(delivery.attempt_count)}</span>
+      {delivery.next_retry_at !== null && (
+        <span className="ml-auto text-muted">
+          <Ago at={delivery.next_retry_at} />
+        </span>
+      )}
+    </li>
+  );
+}
+
+function Missed({ tenant, endpoint }: { readonly tenant: string; readonly endpoint: NotMatched }) {
+  return (
+    <li className="flex flex-wrap items-baseline gap-2 border-l-2 border-line pl-3">
+      <Badge tone="plain">{endpoint.reason}</Badge>
+      <Link
+        to="/tenants/$tenant/endpoints/$id"
+        params={{ tenant, id: endpoint.endpoint_id }}
+        className="font-mono text-xs underline"
+      >
+        {endpoint.endpoint_id}
+      </Link>
+      <span className="text-muted">{endpoint.detail}</span>
+    </li>
+  );
+}
