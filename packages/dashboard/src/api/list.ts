@@ -21,6 +21,7 @@ export function useList<Row>(
     page: { readonly cursor?: string; readonly limit: number },
     signal: AbortSignal,
   ) => Promise<Page<Row>>,
+  { refreshMs }: { readonly refreshMs?: number } = {},
 ): List<Row> {
   const query = useInfiniteQuery({
     queryKey,
@@ -28,6 +29,8 @@ export function useList<Row>(
       read({ limit: 100, ...(pageParam !== null && { cursor: pageParam }) }, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
+    // only while the reader looks at the first page: further down, rows would move under their eyes
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : (refreshMs ?? false)),
   });
   const { data, error, isPending, isFetchingNextPage, hasNextPage, fetchNextPage, refetch } = query;
   return {

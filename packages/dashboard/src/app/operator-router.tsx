@@ -42,8 +42,42 @@ const delivery = createRoute({
   component: lazyRouteComponent(() => import("../pages/delivery.tsx"), "DeliveryPage"),
 });
 
+const retryQueue = createRoute({
+  getParentRoute: () => root,
+  path: "/retry-queue",
+  validateSearch: readFilters(["tenant", "endpoint"]),
+  component: lazyRouteComponent(() => import("../pages/retry-queue.tsx"), "RetryQueue"),
+});
+const deadLetters = createRoute({
+  getParentRoute: () => root,
+  path: "/dead-letters",
+  validateSearch: readFilters(["tenant", "endpoint", "type", "reason", "created_after", "created_before"]),
+  component: lazyRouteComponent(() => import("../pages/dead-letters.tsx"), "DeadLetters"),
+});
+const replays = createRoute({
+  getParentRoute: () => root,
+  path: "/replays",
+  validateSearch: readFilters(["new", "tenant", "endpoint", "type", "reason"]),
+  component: lazyRouteComponent(() => import("../pages/replays.tsx"), "Replays"),
+});
+const replay = createRoute({
+  getParentRoute: () => root,
+  path: "/replays/$id",
+  component: lazyRouteComponent(() => import("../pages/replay.tsx"), "ReplayPage"),
+});
+
 export const operatorRouter = createRouter({
-  routeTree: root.addChildren([overview, events, event, deliveries, delivery]),
+  routeTree: root.addChildren([
+    overview,
+    events,
+    event,
+    deliveries,
+    delivery,
+    retryQueue,
+    deadLetters,
+    replays,
+    replay,
+  ]),
   basepath: BASE_PATH === "" ? "/" : BASE_PATH,
   defaultPreload: "intent",
   scrollRestoration: true,

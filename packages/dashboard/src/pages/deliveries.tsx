@@ -8,67 +8,26 @@ import { useRetry } from "../api/retry.ts";
 import { type Filters, useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "../components/button.tsx";
-import type { Column } from "../components/data-table.tsx";
+import { useDeliveryColumns } from "../components/delivery-columns.tsx";
 import { FilterBar } from "../components/filter-bar.tsx";
 import { ListView } from "../components/list.tsx";
 import { Page, Panel } from "../components/panel.tsx";
-import { StateBadge } from "../components/state-badge.tsx";
 import { NothingYet } from "../components/states.tsx";
-import { Ago } from "../components/time.tsx";
 
 const texts = defineTexts({
   en: {
     title: "Deliveries",
-    state: "State",
-    type: "Event",
-    tenant: "Tenant",
-    attempts: "Attempts",
-    next: "Next attempt",
-    created: "Created",
     nothing: "Nothing has been delivered yet",
     nothingDetail: "A delivery appears for each event and each endpoint that asked for it.",
     retryChosen: (count: number) => `Retry ${count}`,
   },
   de: {
     title: "Zustellungen",
-    state: "Zustand",
-    type: "Ereignis",
-    tenant: "Mandant",
-    attempts: "Versuche",
-    next: "Nächster Versuch",
-    created: "Angelegt",
     nothing: "Noch wurde nichts zugestellt",
     nothingDetail: "Für jedes Ereignis und jeden Endpunkt, der es will, erscheint hier eine Zustellung.",
     retryChosen: (count: number) => `${count} neu versuchen`,
   },
 });
-
-export function useDeliveryColumns(): readonly Column<Delivery>[] {
-  const t = useTexts(texts);
-  return [
-    { key: "state", head: t.state, cell: ({ state }) => <StateBadge state={state} /> },
-    {
-      key: "type",
-      head: t.type,
-      cell: ({ event_type }) => <code className="font-mono text-xs">{event_type}</code>,
-    },
-    { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant },
-    {
-      key: "attempts",
-      head: t.attempts,
-      from: "sm",
-      isNumber: true,
-      cell: ({ attempt_count }) => attempt_count,
-    },
-    {
-      key: "next",
-      head: t.next,
-      from: "lg",
-      cell: ({ next_retry_at }) => (next_retry_at === null ? "–" : <Ago at={next_retry_at} />),
-    },
-    { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
-  ];
-}
 
 export function Deliveries() {
   const t = useTexts(texts);

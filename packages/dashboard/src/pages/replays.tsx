@@ -1,0 +1,94 @@
+// Sending again by a filter: how many it would be, how fast, how far it is, and the way to end it.
+import type { Replay } from "@posthorn/client";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { useList } from "../api/list.ts";
+import { useFilters } from "../app/filters.ts";
+import { defineTexts, useTexts } from "../app/texts.ts";
+import { Button } from "../components/button.tsx";
+import type { Column } from "../components/data-table.tsx";
+import { ListView } from "../components/list.tsx";
+import { Page, Panel } from "../components/panel.tsx";
+import { ReplayBadge, ReplayProgress } from "../components/replay-progress.tsx";
+import { StartReplay } from "../components/start-replay.tsx";
+import { NothingYet } from "../components/states.tsx";
+import { Ago } from "../components/time.tsx";
+
+const texts = defineTexts({
+  en: {
+    title: "Replays",
+    start: "New replay",
+    state: "State",
+    of: "Of",
+    everything: "everything",
+    progress: "Progress",
+    created: "Started",
+    nothing: "Nothing has been replayed yet",
+    nothingDetail: "A replay sends again what a filter matches, with the same event ids.",
+  },
+  de: {
+    title: "Wiederholungen",
+    start: "Neue Wiederholung",
+    state: "Zustand",
+    of: "Wovon",
+    everything: "alles",
+    progress: "Fortschritt",
+    created: "Begonnen",
+    nothing: "Noch wurde nichts wiederholt",
+    nothingDetail:
+      "Eine Wiederholung sendet noch einmal, was zu einem Filter passt, mit denselben Ereignis-Ids.",
+  },
+});
+
+const WATCHED_MS = 2_000;
+
+export function Replays() {
+  const t = useTexts(texts);
+  const { filters, set } = useFilters();
+  const navigate = useNavigate();
+  const [isStarting, setStarting] = useState(filters.new !== undefined);
+  const list = useList(["replays"], (page, signal) => api.replays.list({ query: page, signal }), {
+    refreshMs: WATCHED_MS,
+  });
+  const columns: readonly Column<Replay>[] = [
+    { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
+    { key: "of", head: t.of, cell: (replay) => filterOf(replay) || t.everything },
+    { key: "progress", head: t.progress, from: "sm", cell: (replay) => <ReplayProgress replay={replay} /> },
+    { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
+  ];
+  return (
+    <Page
+      title={t.title}
+      actions={
+        <Button kind="primary" icon="replay" onClick={() => setStarting(true)}>
+          {t.start}
+        </Button>
+      }
+    >
+      <Panel isFlush>
+        <ListView
+          label={t.title}
+          list={list}
+          columns={columns}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
+          nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
+        />
+      </Panel>
+      <StartReplay
+        isOpen={isStarting}
+        initial={filters}
+        onClose={() => {
+          setStarting(false);
+          set({ new: undefined, tenant: undefined, endpoint: undefined, type: undefined, reason: undefined });
+        }}
+        onStarted={(id) => void navigate({ to: "/replays/$id", params: { id } })}
+      />
+    </Page>
+  );
+}
+
+function filterOf({ tenant, endpoint, type, states, reason }: Replay): string {
+  return [tenant, endpoint, type, states?.join(" + "), reason].filter((part) => part).join(" · ");
+}
