@@ -7,8 +7,10 @@ import { events } from "./events.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
+import { portalLinks } from "./portal-links.ts";
 import { replays } from "./replays.ts";
 import { resends } from "./resends.ts";
+import { session } from "./session.ts";
 import { stats } from "./stats.ts";
 import { tenants } from "./tenants.ts";
 
@@ -24,6 +26,8 @@ export const contract = {
   auditLog,
   stats,
   resends,
+  session,
+  portalLinks,
 } as const satisfies Contract;
 
 export type PosthornContract = typeof contract;
