@@ -1,5 +1,6 @@
 // A body that is fine, for every operation that needs one: for tests that go through the whole contract.
 import type { contract } from "@posthorn/client";
+import { adminKey } from "./start-server.ts";
 
 export type OperationId = {
   [Resource in keyof typeof contract]: `${Resource}.${keyof (typeof contract)[Resource] & string}`;
@@ -19,5 +20,6 @@ export const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> =
   "endpoints.match": () => ({ type: "order.paid", data: {} }),
   "endpoints.update": () => ({ description: "taken over" }),
   "replays.start": (tenant) => ({ tenant }),
+  "session.create": () => ({ key: adminKey }),
   "keys.create": (tenant) => ({ name: "taken over", scopes: ["admin"], tenant }),
 };

@@ -13,6 +13,8 @@ export interface TestServer {
   readonly connectionString: string;
   /** With the admin key and JSON both ways; `body` is sent as it is when it is a string. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Without a key, as a browser: with what `headers` say alone. */
+  visit(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   stop(): Promise<void>;
 }
 
@@ -55,7 +57,9 @@ export async function startServer(
     url,
     hooks,
     connectionString: database.connectionString,
-    call: (method, path, body, headers) => call(url, method, path, body, headers),
+    call: (method, path, body, headers) =>
+      call(url, method, path, body, { authorization: `Bearer ${adminKey}`, ...headers }),
+    visit: (method, path, body, headers) => call(url, method, path, body, headers),
     stop,
   };
 }
@@ -70,7 +74,6 @@ async function call(
   const response = await fetch(url + path, {
     method,
     headers: {
-      authorization: `Bearer ${adminKey}`,
       ...(body !== undefined && { "content-type": "application/json" }),
       ...headers,
     },

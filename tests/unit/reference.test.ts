@@ -191,7 +191,9 @@ describe("the reference", () => {
 
   test("lists every route", () => {
     const text = page("http-api");
-    const routes = routesOf({} as never, { sink: { sink: new Sink(), readers: "public" } });
+    const routes = routesOf({ hooks: {}, door: {} } as never, {
+      sink: { sink: new Sink(), readers: "public" },
+    });
     expect(routes.length).toBeGreaterThan(15);
     for (const { path } of routes) expect(text).toContain(path);
   });

@@ -7,8 +7,10 @@ import { PosthornApiError, problemOf } from "./errors.ts";
 export interface ClientOptions {
   /** Where the server is: `https://hooks.example.com`. */
   readonly url: string;
-  /** `phk_…`, or the admin key. */
-  readonly key: string;
+  /** `phk_…`, or the admin key; null: the session of the browser it runs in, on the server's own pages. */
+  readonly key: string | null;
+  /** Whose session, with `key: null`: that of the dashboard (unless told), or of the portal. */
+  readonly page?: "dashboard" | "portal" | undefined;
   /** Default: the platform's. */
   readonly fetch?: typeof fetch | undefined;
   /** Refuses an answer that does not fit the contract, with the code `unexpected_answer`. Default false. */
@@ -38,12 +40,13 @@ export async function call(options: ClientOptions, one: Callable, input: AnyInpu
   const response = await send(urlOf(options.url, one, input), {
     method: one.method,
     headers: {
-      authorization: `Bearer ${key}`,
+      ...(key === null ? pageHeader(options) : { authorization: `Bearer ${key}` }),
       accept: "application/json",
       ...(input.body !== undefined && { "content-type": "application/json" }),
       ...input.headers,
     },
     ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
+    ...(key === null && { credentials: "same-origin" as const }),
     ...(input.signal && { signal: input.signal }),
   });
   if (!response.ok) throw new PosthornApiError(await problemOf(response));
@@ -52,6 +55,11 @@ export async function call(options: ClientOptions, one: Callable, input: AnyInpu
   const answer = parseAnswer(response, await response.text(), checksAnswers ? (schema ?? null) : null);
   refuseSamePage(response, input.query?.cursor, answer);
   return answer;
+}
+
+/** Another site's page cannot send it: that is how the server knows its own. */
+function pageHeader({ page }: ClientOptions): Record<string, string> {
+  return { "posthorn-dashboard": page === "portal" ? "portal" : "1" };
 }
 
 function urlOf(base: string, one: Callable, input: AnyInput): string {

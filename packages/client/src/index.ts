@@ -25,8 +25,10 @@ export {
   SCOPES,
   type Scope,
 } from "./contract/operation.ts";
+export type { PortalLink } from "./contract/portal-links.ts";
 export type { Replay, ReplayPreview } from "./contract/replays.ts";
 export type { Resend } from "./contract/resends.ts";
+export type { Session } from "./contract/session.ts";
 export type { Stats } from "./contract/stats.ts";
 export type { System } from "./contract/system.ts";
 export type { Tenant } from "./contract/tenants.ts";

@@ -59,14 +59,13 @@ function pathsOf(given: Contract, schemaOf: SchemaOf): Json {
 }
 
 function operationOf(id: string, one: Operation, schemaOf: SchemaOf): Json {
-  const { scopes, reach } = one.permission;
-  const needs = `Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(" or ")}${reach === "installation" ? ", of a key without a tenant" : ""}.`;
   const content = (schema: Json): Json => ({ "application/json": { schema } });
   return {
     operationId: id,
     tags: [id.split(".")[0]],
     summary: one.summary,
-    description: needs,
+    description: needs(one.permission),
+    ...(one.permission === "public" && { security: [] }),
     parameters: [
       ...pathParamsOf(one.path).map((name) =>
         parameterOf(name, "path", true, schemaOf(inPath(name), "input")),
@@ -87,6 +86,13 @@ function operationOf(id: string, one: Operation, schemaOf: SchemaOf): Json {
       ),
     },
   };
+}
+
+function needs(permission: Operation["permission"]): string {
+  if (permission === "public") return "Needs no key.";
+  const { scopes, reach } = permission;
+  const named = scopes.map((scope) => `\`${scope}\``).join(" or ");
+  return `Needs the scope ${named}${reach === "installation" ? ", of a key without a tenant" : ""}.`;
 }
 
 function inPath(name: string): z.ZodType {
@@ -111,7 +117,12 @@ function parameterOf(name: string, place: string, required: boolean, { descripti
 }
 
 /** Those of its own, and those that any operation of its kind may answer with. */
-export function refusalsOf({ body, query, refusals = {} }: Operation): Record<number, readonly string[]> {
+export function refusalsOf({
+  body,
+  query,
+  permission,
+  refusals = {},
+}: Operation): Record<number, readonly string[]> {
   const invalid = [
     ...(body ? ["invalid_body"] : []),
     ...(query ? ["invalid_parameter", "invalid_query"] : []),
@@ -119,16 +130,22 @@ export function refusalsOf({ body, query, refusals = {} }: Operation): Record<nu
   ];
   return {
     ...(body && { 400: ["malformed_json", "invalid_utf8", "body_incomplete"] }),
-    401: ["unauthorized"],
-    403: ["forbidden"],
+    ...(permission === "public" ? SIGNING_IN : WITH_A_KEY),
     ...refusals,
     ...(body && { 413: ["body_too_large", ...(refusals[413] ?? [])], 415: ["unsupported_media_type"] }),
     ...(invalid.length > 0 && { 422: invalid }),
-    429: ["rate_limited"],
     500: ["internal_error"],
     503: ["database_unavailable", "overloaded", "shutting_down"],
   };
 }
+
+const WITH_A_KEY = { 401: ["unauthorized"], 403: ["forbidden"], 429: ["rate_limited"] };
+const SIGNING_IN = {
+  401: ["sign_in_failed"],
+  403: ["cross_site_request"],
+  421: ["unknown_host"],
+  429: ["too_many_sign_ins"],
+};
 
 function refusalOf(codes: readonly string[]): Json {
   return {

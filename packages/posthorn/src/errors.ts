@@ -20,6 +20,8 @@ export const errorRegistry = {
     status: 409,
     meaning: "The tenant has as many keys, or the member as many tokens, as may be.",
   },
+  invalid_portal_link: { status: 422, meaning: "The portal link cannot be made as it is." },
+  portal_link_not_found: { status: 404, meaning: "There is no such portal link in this tenant." },
   invalid_query: { status: 422, meaning: "A filter, limit or cursor of a list is not valid." },
   tenant_not_found: { status: 404, meaning: "There is no such tenant." },
   tenant_inactive: { status: 409, meaning: "The tenant is inactive, so nothing is sent to its endpoints." },

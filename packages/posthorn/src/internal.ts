@@ -6,10 +6,18 @@ export { MAX_PROBLEMS } from "./errors.ts";
 export { CheckedJson } from "./event/validate.ts";
 export { matches } from "./fan-out/matches.ts";
 export { isTraceparent } from "./observe/tracing.ts";
-export { keyDigest, keyIdOf } from "./resources/key-text.ts";
+export { idOf, keyDigest, keyIdOf } from "./resources/key-text.ts";
 export { SCOPES } from "./resources/keys.ts";
 export { isMailAddress } from "./resources/members.ts";
+export {
+  isByAdminKey,
+  isGenuine,
+  OPERATOR_SECONDS,
+  PORTAL_SCOPES,
+  PORTAL_SECONDS,
+} from "./resources/sessions.ts";
 export { isUnavailable } from "./storage/database.ts";
 export type { KnownKey } from "./storage/queries/api-keys/key-row.ts";
 export { type DatabaseFacts, inspectDatabase } from "./storage/queries/meta/inspect.ts";
 export { MAX_PAGE_BYTES } from "./storage/queries/page-bytes.ts";
+export type { SessionRow } from "./storage/queries/sessions/session-row.ts";

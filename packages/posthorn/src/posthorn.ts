@@ -36,6 +36,7 @@ import { createKeys } from "./resources/keys.ts";
 import { createMembers } from "./resources/members.ts";
 import { createMetricsText } from "./resources/metrics-text.ts";
 import { createResends } from "./resources/resends.ts";
+import { createSessions } from "./resources/sessions.ts";
 import { createStats } from "./resources/stats.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants } from "./resources/tenants.ts";
@@ -64,6 +65,7 @@ export class Instance implements Posthorn {
   readonly tenants: Posthorn["tenants"];
   readonly members: Posthorn["members"];
   readonly keys: Posthorn["keys"];
+  readonly sessions: Posthorn["sessions"];
   readonly auditLog: Posthorn["auditLog"];
   readonly endpoints: Posthorn["endpoints"];
   readonly eventTypes: Posthorn["eventTypes"];
@@ -157,6 +159,7 @@ export class Instance implements Posthorn {
     this.members = opened(createMembers(db));
     // out of turn: who asks has to be known before they can wait
     this.keys = translated(createKeys({ db, nowMs: () => clock.nowMs() }), this.#translate);
+    this.sessions = translated(createSessions({ db }), this.#translate);
     this.auditLog = opened(createAuditLog({ db }));
     this.endpoints = opened({ ...endpoints, test });
     this.eventTypes = opened(createEventTypes({ db, catalogue }));

@@ -15,6 +15,7 @@ import type { Events } from "./resources/events.ts";
 import type { Keys } from "./resources/keys.ts";
 import type { Members } from "./resources/members.ts";
 import type { Resends } from "./resources/resends.ts";
+import type { Sessions } from "./resources/sessions.ts";
 import type { Stats } from "./resources/stats.ts";
 import type { Tenants } from "./resources/tenants.ts";
 import type { SendTest } from "./resources/test-event.ts";
@@ -59,6 +60,8 @@ export interface PosthornFor<Input, UserInput> {
   readonly tenants: Tenants;
   readonly members: Members;
   readonly keys: Keys;
+  /** Of people in the dashboard and the portal, with the one-time links that open them. */
+  readonly sessions: Sessions;
   readonly auditLog: AuditLog;
   readonly endpoints: Omit<Endpoints, "disableAfter"> & {
     /** Sends `webhook.test` to this endpoint, whatever it subscribes to, by the path of every delivery. */

@@ -131,7 +131,7 @@ test("without a database the process lives, is not ready, and answers 503 with a
 test("without a key of its own the handler takes the one whose digest is in the database", async () => {
   const server = await startServer({ started: false, adminKey: undefined });
   expect((await server.call("GET", "/api/v1/events")).status).toBe(401);
-  const { adminKeyDigest } = await import("./api/middleware/authenticate.ts");
+  const { adminKeyDigest } = await import("./api/middleware/credentials.ts");
   await server.hooks.meta.setOnce("admin_key_sha256", adminKeyDigest(adminKey));
   expect((await server.call("GET", "/api/v1/events")).status).toBe(200);
 });

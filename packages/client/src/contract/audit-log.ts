@@ -20,14 +20,14 @@ export const auditEntry = z
     actor: z
       .object({
         kind: z
-          .enum(["admin", "key", "member", "operator"])
+          .enum(["admin", "key", "member", "portal", "operator"])
           .describe(
-            "The admin key, a key, or a member's token. `operator`: a tenant is not told which key of the whole installation it was.",
+            "The admin key, a key, a member's token, or a portal link. `operator`: a tenant is not told which key of the whole installation it was.",
           ),
         id: z
           .string()
           .nullable()
-          .describe("The key's or token's id; null for the admin key and the operator."),
+          .describe("The key's, token's or link's id; null for the admin key and the operator."),
         user: userId.nullable().describe("The member whose token it was; null otherwise."),
       })
       .describe("Who asked for it."),

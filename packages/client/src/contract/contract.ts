@@ -8,8 +8,10 @@ import { events } from "./events.ts";
 import { keys } from "./keys.ts";
 import { members } from "./members.ts";
 import type { Contract } from "./operation.ts";
+import { portalLinks } from "./portal-links.ts";
 import { replays } from "./replays.ts";
 import { resends } from "./resends.ts";
+import { session } from "./session.ts";
 import { stats } from "./stats.ts";
 import { installation } from "./system.ts";
 import { tenants } from "./tenants.ts";
@@ -28,6 +30,8 @@ export const contract = {
   resends,
   activity,
   system: installation,
+  session,
+  portalLinks,
 } as const satisfies Contract;
 
 export type PosthornContract = typeof contract;

@@ -39,7 +39,8 @@ export interface Operation {
   readonly path: `/api/v1/${string}`;
   /** One sentence without its full stop. */
   readonly summary: string;
-  readonly permission: Permission;
+  /** `public`: who asks is in what they ask. */
+  readonly permission: Permission | "public";
   readonly query?: z.ZodObject;
   /** Headers of its own, told of here and read by the server itself. */
   readonly headers?: z.ZodObject;

@@ -34,6 +34,11 @@ export const keyId = z.string().meta({
   examples: ["4kQ9d0Zx1B"],
 });
 
+export const linkId = z.string().meta({
+  description: "Id of a portal link, and of the session that it opens. It is no secret.",
+  examples: ["4kQ9d0Zx1B"],
+});
+
 export const eventType = z.string().meta({
   description: "Type of the event: words of `a-z 0-9 _` joined by dots.",
   maxLength: 128,
@@ -129,4 +134,5 @@ export const pathParams: Readonly<Record<string, z.ZodType>> = {
   replay: replayId,
   key: keyId,
   name: eventType,
+  link: linkId,
 };

@@ -8,7 +8,10 @@ export const BASE_URL = new URL(".", document.baseURI).href.replace(/\/+$/, "");
 /** The same as a path: empty at the root of a host. */
 export const BASE_PATH = new URL(BASE_URL).pathname.replace(/\/+$/, "");
 
-export const api: PosthornClient = clientOf(operations, { url: BASE_URL, key: null });
+/** Both pages may be open side by side, each with a session of its own. */
+const PAGE = document.documentElement.dataset.page === "portal" ? "portal" : "dashboard";
+
+export const api: PosthornClient = clientOf(operations, { url: BASE_URL, key: null, page: PAGE });
 
 export function isStatus(error: unknown, ...statuses: readonly number[]): boolean {
   return error instanceof PosthornApiError && statuses.includes(error.status);

@@ -11,6 +11,7 @@ import { type PrunedStretch, pruneStretch } from "../storage/queries/events/prun
 import { pruneKeys } from "../storage/queries/idempotency-keys/prune.ts";
 import { historyPartitions } from "../storage/queries/partitions/list.ts";
 import { pruneReplays } from "../storage/queries/replays/write.ts";
+import { pruneSessions } from "../storage/queries/sessions/write.ts";
 import { dayMs, firstWholeDay } from "./plan-replacements.ts";
 
 export interface Retention {
@@ -39,7 +40,8 @@ export async function prune(options: PruneOptions): Promise<void> {
   const endpoints = await untilFewer(options, () => pruneDeletedEndpoints(db, retentionDays, step));
   const auditEntries = await untilFewer(options, () => pruneAuditLog(db, auditDays, step));
   const replays = await untilFewer(options, () => pruneReplays(db, retentionDays, step));
-  const pruned = { keys, deadLetters, outlived, endpoints, auditEntries, replays };
+  const sessions = await untilFewer(options, () => pruneSessions(db, step));
+  const pruned = { keys, deadLetters, outlived, endpoints, auditEntries, replays, sessions };
   if (Object.values(pruned).some((count) => count > 0)) options.logger.info("pruned", pruned);
 }
 

@@ -1,5 +1,6 @@
 // How a key is written: `phk_` (a member's token: `pht_`), an id that may be shown, the secret, and a checksum by which
-// a mistyped key, or one found in a log by a scanner, is told from any other text without asking the database.
+// a mistyped key, or one found in a log by a scanner, is told from any other text without asking the database. One-time
+// links (`phl_`) and sessions (`phs_`) are written alike, and are no keys.
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
@@ -8,9 +9,9 @@ const ID_LENGTH = 10;
 /** 190 bits. */
 const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
-const SYNTAX = /^ph[kt]_([0-9A-Za-z]{10})_[0-9A-Za-z]{38}$/;
+const SYNTAX = /^(ph[klst])_([0-9A-Za-z]{10})_[0-9A-Za-z]{38}$/;
 
-export type KeyKind = "phk" | "pht";
+export type KeyKind = "phk" | "pht" | "phl" | "phs";
 
 export interface MintedKey {
   readonly id: string;
@@ -18,17 +19,21 @@ export interface MintedKey {
   readonly digest: Buffer;
 }
 
-export function mintKey(kind: KeyKind): MintedKey {
-  const id = randomText(ID_LENGTH);
+export function mintKey(kind: KeyKind, id = randomText(ID_LENGTH)): MintedKey {
   const unchecked = `${kind}_${id}_${randomText(SECRET_LENGTH)}`;
   const text = unchecked + checksumOf(unchecked);
   return { id, text, digest: keyDigest(text) };
 }
 
-/** Null when it cannot be a key of ours. */
+/** Null when it cannot be a key or token of ours. */
 export function keyIdOf(text: string): string | null {
-  const [, id = null] = SYNTAX.exec(text) ?? [];
-  return id !== null && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
+  return idOf(text, "phk") ?? idOf(text, "pht");
+}
+
+/** Null when it cannot be of that kind. */
+export function idOf(text: string, kind: KeyKind): string | null {
+  const [, given, id = null] = SYNTAX.exec(text) ?? [];
+  return given === kind && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
     ? id
     : null;
 }

@@ -3,6 +3,7 @@ import { operationsOf } from "@posthorn/client";
 import pg from "pg";
 import { expect, test, vi } from "vitest";
 import { bodies, type OperationId } from "../../../../tests/support/operation-bodies.ts";
+import { visitor } from "../../../../tests/support/sign-in.ts";
 import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 
 async function entries(server: TestServer, query = "") {
@@ -204,7 +205,7 @@ test("every operation that changes something is in it exactly once, and no other
     const sent = body && !isBodyOptional ? bodies[id as OperationId]?.("nobody") : undefined;
     if (body && !isBodyOptional) expect([id, sent]).not.toEqual([id, undefined]);
     const before = (await entries(server)).length;
-    await server.call(method, filled, sent);
+    await server.call(method, filled, sent, visitor);
     const after = await entries(server);
     expect([id, after.length - before, after[0].action]).toEqual([id, 1, id]);
   }

@@ -3,11 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { contract } from "@posthorn/client";
 import type { Logger, Posthorn } from "posthorn";
 import { MAX_PAGE_BYTES } from "posthorn/internal";
+import { createDashboard, type Dashboard } from "../dashboard/dashboard.ts";
 import { AnswerRoom } from "./answer-room.ts";
 import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
-import { type AdminKeyDigest, adminKeyDigest, createAuthenticate } from "./middleware/authenticate.ts";
+import { createAuthenticate } from "./middleware/authenticate.ts";
+import { type AdminKeyDigest, adminKeyDigest, Credentials } from "./middleware/credentials.ts";
 import { KeyCache } from "./middleware/key-cache.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { nothingHere } from "./nothing-here.ts";
@@ -18,8 +20,10 @@ import { eventTypeOperations } from "./operations/event-types.ts";
 import { eventOperations } from "./operations/events.ts";
 import { keyOperations } from "./operations/keys.ts";
 import { memberOperations } from "./operations/members.ts";
+import { portalLinkOperations } from "./operations/portal-links.ts";
 import { replayOperations } from "./operations/replays.ts";
 import { resendOperations } from "./operations/resends.ts";
+import { sessionOperations } from "./operations/session.ts";
 import { statsOperations } from "./operations/stats.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, FOR_OPERATORS } from "./principal.ts";
@@ -31,6 +35,8 @@ import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/open-api.ts";
+import { Door, type PortalOptions } from "./session/door.ts";
+import { Site } from "./session/site.ts";
 import { type Sink, sinkRoutes } from "./sink.ts";
 
 export interface HandlerOptions {
@@ -42,8 +48,14 @@ export interface HandlerOptions {
   readonly sink?: { readonly sink: Sink; readonly readers: RoutePermission } | undefined;
   /** Whoever reaches the server may read `/metrics`; otherwise it takes a key with the scope `admin`. Default false. */
   readonly metricsPublic?: boolean | undefined;
-  /** Where people reach it, for the examples on `/docs`. Default: where the page was asked for. */
+  /** Where people reach it, for links, cookies and the examples on `/docs`. Default: where it was asked for. */
   readonly publicUrl?: string | undefined;
+  /** Host names by which people reach the dashboard, besides that one and those of loopback. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** How the customers' portal looks, and whose pages may show it in a frame. */
+  readonly portal?: PortalOptions | undefined;
+  /** Where the built pages of the dashboard are. Default: in this package. */
+  readonly staticFolder?: string | undefined;
   /** `health` leaves only what a supervisor asks, for a process that has no API. Default: `all`. */
   readonly routes?: "all" | "health" | undefined;
   /** True while the process is shutting down: then it is not ready, and connections are not kept. */
@@ -68,13 +80,21 @@ const SMALL_ANSWER_BYTES = 16 * 1024;
  * slowly are those of the server it is mounted in.
  */
 export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Handler {
-  const routes = routesOf(hooks, options);
-  const router = createRouter(routes);
-  const authenticate = createAuthenticate({
+  const credentials = new Credentials({
     adminKeyDigest: digestOf(hooks, options.adminKey),
     keys: new KeyCache(hooks.keys),
     keyRateLimit: options.keyRateLimit ?? 0,
   });
+  const door = new Door(hooks, credentials, new Site(options), options.portal ?? {});
+  const dashboard = createDashboard({
+    site: door.site,
+    portalOrigins: door.portalOrigins,
+    folder: options.staticFolder,
+  });
+  const routes = routesOf({ hooks, door, dashboard }, options);
+  const hasDashboard = options.routes !== "health";
+  const router = createRouter(routes);
+  const authenticate = createAuthenticate(credentials, door.desk);
   const { logger, isDraining = () => false, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
   const room = new AnswerRoom();
 
@@ -85,8 +105,9 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
   ): Promise<Reply | null> {
     const url = request.url ?? "/";
     const mark = url.indexOf("?");
-    const match = router.match(request.method ?? "GET", mark === -1 ? url : url.slice(0, mark));
-    if (match.kind === "not_found") return null;
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const match = router.match(request.method ?? "GET", path);
+    if (match.kind === "not_found") return hasDashboard ? await dashboard(request, path) : null;
     if (match.kind === "wrong_method") throw wrongMethod(match.allow);
     const { route, params } = match;
     const asking = route.permission === "public" ? ANYBODY : authenticate(request);
@@ -126,27 +147,27 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
   };
 }
 
+export interface Parts {
+  readonly hooks: Posthorn;
+  readonly door: Door;
+  readonly dashboard: Dashboard;
+}
+
 export function routesOf(
-  hooks: Posthorn,
-  {
-    routes = "all",
-    sink,
-    logger,
-    publicUrl,
-    metricsPublic = false,
-    isDraining = () => false,
-  }: HandlerOptions,
+  { hooks, door, dashboard }: Parts,
+  { routes = "all", sink, logger, metricsPublic = false, isDraining = () => false }: HandlerOptions,
 ): Route[] {
   const health = [
     ...healthRoutes(hooks, isDraining),
     metricsRoute(hooks, metricsPublic ? "public" : FOR_OPERATORS),
   ];
   if (routes === "health") return health;
+  const audit = createAudit(hooks, logger);
   return [
     ...health,
-    homeRoute,
+    homeRoute(dashboard),
     openApiRoute,
-    docsRoute(publicUrl),
+    docsRoute(door.site),
     ...implement(
       contract,
       {
@@ -161,14 +182,16 @@ export function routesOf(
         stats: statsOperations(hooks),
         auditLog: auditLogOperations(hooks),
         resends: resendOperations(hooks),
+        session: sessionOperations(door, audit),
+        portalLinks: portalLinkOperations(hooks, door.site),
       },
-      createAudit(hooks, logger),
+      audit,
     ),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
   ];
 }
 
-function digestOf(hooks: Posthorn, adminKey: string | undefined): AdminKeyDigest {
+export function digestOf(hooks: Posthorn, adminKey: string | undefined): AdminKeyDigest {
   if (adminKey === undefined) return () => hooks.meta.get(ADMIN_KEY_META);
   const digest = adminKeyDigest(adminKey);
   return () => digest;

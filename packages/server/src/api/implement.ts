@@ -22,6 +22,7 @@ export interface Call<Given extends Operation> {
   readonly query: QueryOf<Given>;
   readonly body: BodyOf<Given>;
   readonly principal: Principal;
+  readonly exchange: Exchange;
 }
 
 /** What an answer is made from: times may still be dates. */
@@ -34,7 +35,7 @@ export type Sent<Value> = Value extends string
       : Value;
 
 export type Handle<Given extends Operation> =
-  | ((call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText>)
+  | ((call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText | Headed<Given>>)
   | LargeAnswer<Given>
   | Unread;
 
@@ -49,6 +50,17 @@ export class JsonText {
   }
 }
 
+/** An answer with headers of its own. */
+export class Headed<Given extends Operation> {
+  readonly answer: Sent<AnswerOf<Given>>;
+  readonly headers: readonly string[];
+
+  constructor(answer: Sent<AnswerOf<Given>>, headers: readonly string[]) {
+    this.answer = answer;
+    this.headers = headers;
+  }
+}
+
 /** Answers with what callers have stored, and as much of it as fits into a page. */
 export class LargeAnswer<Given extends Operation> {
   readonly handle: (call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText>;
@@ -58,7 +70,7 @@ export class LargeAnswer<Given extends Operation> {
   }
 }
 
-/** Reads the request by itself, because the bytes of its body count. */
+/** Reads the request by itself, because the bytes of its body count, or because it says who asks. */
 export class Unread {
   readonly handle: (exchange: Exchange) => Promise<JsonText>;
   /** Takes in what has to be delivered: refused while the server stops, so that it is sent elsewhere. */
@@ -113,7 +125,7 @@ function routeOf(id: string, operation: Operation, given: Handle<Operation>, aud
         ? await readBody(exchange, operation, operation.body)
         : await refuseBody(exchange, operation);
       const { principal } = exchange;
-      const call = { params: exchange.params, query, body, principal } as Call<Operation>;
+      const call = { params: exchange.params, query, body, principal, exchange } as Call<Operation>;
       const carryOut = () => handle(call);
       const isQuestion = method === "GET" || operation.isQuestion === true;
       const result = isQuestion ? await carryOut() : await audit(exchange, id, body, carryOut);
@@ -123,6 +135,7 @@ function routeOf(id: string, operation: Operation, given: Handle<Operation>, aud
 }
 
 function replyOf(status: Operation["answer"]["status"], answer: unknown): Reply {
+  if (answer instanceof Headed) return { ...replyOf(status, answer.answer), headers: answer.headers };
   if (status === 204) return noContent;
   if (answer instanceof JsonText) return { status, body: answer.text, headers: answer.headers };
   return json(status, answer);

@@ -3,6 +3,7 @@
 import {
   type Operation,
   operationsOf,
+  type Permission,
   pathParamsOf,
   ROLE_SCOPES,
   type Role,
@@ -12,6 +13,7 @@ import {
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bodies, endpointInput, type OperationId } from "../../../../tests/support/operation-bodies.ts";
+import { codeIn, signIn } from "../../../../tests/support/sign-in.ts";
 import {
   type Answer,
   adminKey,
@@ -27,6 +29,8 @@ const namesTenantInBody: ReadonlySet<OperationId> = new Set([
 ]);
 
 type Ids = Readonly<Record<string, string>>;
+/** The headers that it is sent in. */
+type Credential = Readonly<Record<string, string>>;
 
 interface World {
   readonly server: TestServer;
@@ -34,7 +38,7 @@ interface World {
   readonly others: Ids;
   /** Were there once. */
   readonly deleted: Ids;
-  readonly credentials: Readonly<Record<string, string>>;
+  readonly credentials: Readonly<Record<string, Credential>>;
 }
 
 let world: World;
@@ -51,10 +55,17 @@ const madeUp: Ids = {
   delivery: "dlv_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   replay: "rpl_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   key: "0000000000",
+  link: "0000000000",
   name: "made.up",
 };
 
-const operations = operationsOf() as [OperationId, Operation][];
+type Guarded = Operation & { readonly permission: Permission };
+
+/** Those that take a credential; who signs in has none yet. */
+const operations = operationsOf().filter(([, { permission }]) => permission !== "public") as [
+  OperationId,
+  Guarded,
+][];
 const withinTenants = operations.filter(([, { permission }]) => permission.reach === "tenant");
 const withIds = withinTenants.filter(([, { path }]) => pathParamsOf(path).length > 0);
 
@@ -108,14 +119,14 @@ describe("a credential of one tenant, with an id that is not that tenant's", () 
     "%s lists its own, and nothing when asked for another tenant",
     async (_id, { path }) => {
       for (const credential of Object.values(world.credentials)) {
-        const headers = { authorization: `Bearer ${credential}`, "x-request-id": "same" };
-        const own = await world.server.call("GET", path, undefined, headers);
+        const headers = { ...credential, "x-request-id": "same" };
+        const own = await world.server.visit("GET", path, undefined, headers);
         if (own.status === 403) continue;
         const items: { tenant?: string }[] = own.json.data ?? [];
         expect(items.map((item) => item.tenant)).not.toContain("rivals");
         const [other, nobody] = await Promise.all(
           ["rivals", "nobody"].map(async (tenant) =>
-            comparable(await world.server.call("GET", `${path}?tenant=${tenant}`, undefined, headers), {}),
+            comparable(await world.server.visit("GET", `${path}?tenant=${tenant}`, undefined, headers), {}),
           ),
         );
         expect(other).toMatchObject({ status: 403 });
@@ -129,8 +140,10 @@ describe("a credential of one tenant, with an id that is not that tenant's", () 
     expect(wide.length).toBeGreaterThan(2);
     for (const [id, operation] of wide) {
       for (const ids of [world.own, world.others, madeUp]) {
-        const answer = await call(id, operation, ids, world.credentials["key of all scopes"] as string);
-        expect([id, answer.status]).toEqual([id, 403]);
+        for (const credential of Object.values(world.credentials)) {
+          const answer = await call(id, operation, ids, credential);
+          expect([id, answer.status]).toEqual([id, 403]);
+        }
       }
     }
   });
@@ -162,7 +175,7 @@ test.each(operations)(
   async (id, operation) => {
     const before = await fingerprint(world.server, "rivals");
     const asked = { ...operation, path: `${operation.path}?no_such_parameter=1` } as Operation;
-    const answer = await send(asked, world.others, adminKey, bodies[id]?.("rivals"));
+    const answer = await send(asked, world.others, bearer(adminKey), bodies[id]?.("rivals"));
     expect([answer.status, answer.json.errors?.[0]]).toMatchObject([422, { parameter: "no_such_parameter" }]);
     expect(await fingerprint(world.server, "rivals")).toBe(before);
   },
@@ -174,7 +187,10 @@ test.each(operations.filter(([, { method }]) => method !== "GET"))(
   async (id, operation) => {
     const fine = bodies[id]?.("rivals") ?? {};
     const before = await fingerprint(world.server, "rivals");
-    const answer = await send(operation, world.others, adminKey, { ...(fine as object), no_such_field: 1 });
+    const answer = await send(operation, world.others, bearer(adminKey), {
+      ...(fine as object),
+      no_such_field: 1,
+    });
     expect([answer.status, answer.json.errors?.[0]]).toMatchObject([422, { pointer: "/no_such_field" }]);
     expect(await fingerprint(world.server, "rivals")).toBe(before);
   },
@@ -182,7 +198,7 @@ test.each(operations.filter(([, { method }]) => method !== "GET"))(
 
 test("without a credential nothing of the contract is open", async () => {
   for (const [id, operation] of operations) {
-    const { status } = await call(id, operation, world.own, "none");
+    const { status } = await call(id, operation, world.own, bearer("none"));
     expect([id, status]).toEqual([id, 401]);
   }
 });
@@ -191,31 +207,35 @@ function madeUpBut(ids: Ids): Ids {
   return { ...madeUp, ...ids };
 }
 
-const keys = new Map<string, string>();
+const keys = new Map<string, Credential>();
 
-async function keyWith(scope: Scope): Promise<string> {
+function bearer(key: string): Credential {
+  return { authorization: `Bearer ${key}` };
+}
+
+async function keyWith(scope: Scope): Promise<Credential> {
   const known = keys.get(scope);
   if (known !== undefined) return known;
   const made = await world.server.call("POST", "/api/v1/keys", { name: scope, scopes: [scope] });
-  keys.set(scope, made.json.key);
-  return made.json.key;
+  keys.set(scope, bearer(made.json.key));
+  return bearer(made.json.key);
 }
 
-async function tokenOf(role: Role): Promise<string> {
+async function tokenOf(role: Role): Promise<Credential> {
   const known = keys.get(`role ${role}`);
   if (known !== undefined) return known;
   const path = `/api/v1/tenants/acme/members/${role}-1`;
   await world.server.call("PUT", path, { role });
   const made = await world.server.call("POST", `${path}/tokens`);
-  keys.set(`role ${role}`, made.json.key);
-  return made.json.key;
+  keys.set(`role ${role}`, bearer(made.json.key));
+  return bearer(made.json.key);
 }
 
 async function call(
   id: OperationId,
   { method, path }: Operation,
   ids: Ids,
-  credential: string,
+  credential: Credential,
   tenant = ids.tenant as string,
 ): Promise<Answer> {
   return await send({ method, path }, ids, credential, bodies[id]?.(tenant));
@@ -224,12 +244,12 @@ async function call(
 async function send(
   { method, path }: Pick<Operation, "method" | "path">,
   ids: Ids,
-  credential: string,
+  credential: Credential,
   body: unknown,
 ): Promise<Answer> {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] as string));
-  const headers = { authorization: `Bearer ${credential}`, "x-request-id": "same" };
-  return await world.server.call(method, filled, body, headers);
+  const headers = { ...credential, "x-request-id": "same" };
+  return await world.server.visit(method, filled, body, headers);
 }
 
 /** What is left when the ids that were asked for are taken out of the answer. */
@@ -290,8 +310,20 @@ async function makeWorld(): Promise<World> {
     own,
     others,
     deleted,
-    credentials: { "key of all scopes": admin.json.key, "token of an owner": owner.json.key },
+    credentials: {
+      "key of all scopes": bearer(admin.json.key),
+      "token of an owner": bearer(owner.json.key),
+      "session by that key": (await signIn(server, { key: admin.json.key })).headers,
+      "session by that token": (await signIn(server, { key: owner.json.key })).headers,
+      "portal session": await portalSession(server, {}),
+      "portal session of an owner": await portalSession(server, { user: "anna-of-acme" }),
+    },
   };
+}
+
+async function portalSession(server: TestServer, input: object): Promise<Credential> {
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", input);
+  return (await signIn(server, { code: codeIn(json.url) })).headers;
 }
 
 async function populate(server: TestServer, tenant: string): Promise<Ids> {
@@ -303,6 +335,7 @@ async function populate(server: TestServer, tenant: string): Promise<Ids> {
   const deliveries = await server.call("GET", `/api/v1/tenants/${tenant}/deliveries`);
   const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
   const replay = await server.call("POST", "/api/v1/replays", { tenant });
+  const link = await server.call("POST", `/api/v1/tenants/${tenant}/portal-links`);
   return {
     tenant,
     user,
@@ -311,6 +344,7 @@ async function populate(server: TestServer, tenant: string): Promise<Ids> {
     delivery: deliveries.json.data[0].id,
     replay: replay.json.id,
     key: key.json.id,
+    link: link.json.id,
     name: tenant === "acme" ? "order.paid" : `order.of.${tenant}`,
   };
 }
@@ -330,5 +364,7 @@ async function removeOf(server: TestServer, tenant: string): Promise<Ids> {
   await server.call("DELETE", `/api/v1/tenants/${tenant}/members/bob`);
   const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
   await server.call("DELETE", `/api/v1/keys/${key.json.id}`);
-  return { endpoint: made.json.id, user: "bob", key: key.json.id, name: "order.gone" };
+  const link = await server.call("POST", `/api/v1/tenants/${tenant}/portal-links`);
+  await server.call("DELETE", `/api/v1/tenants/${tenant}/portal-links/${link.json.id}`);
+  return { endpoint: made.json.id, user: "bob", key: key.json.id, link: link.json.id, name: "order.gone" };
 }

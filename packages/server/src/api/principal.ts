@@ -1,24 +1,28 @@
 // Who asks, and whether they may. A key or token of one tenant acts for that tenant alone; what belongs to others is,
 // to them, not there.
-import { type Permission, SCOPES, type Scope } from "@posthorn/client";
+import { type Permission, type Role, SCOPES, type Scope } from "@posthorn/client";
 import { PosthornError } from "posthorn";
 import { HttpError } from "./http-error.ts";
 import type { Params } from "./router.ts";
 
 export interface Principal {
-  /** `admin` is the key of the environment; the others are stored. */
-  readonly kind: "admin" | "key" | "member" | "anybody";
-  /** Of the key or token; null for the admin key. */
+  /** `admin` is the key of the environment; the others are stored. `portal` was let in by a link, as nobody in particular. */
+  readonly kind: "admin" | "key" | "member" | "portal" | "anybody";
+  /** Of the key, token or link; null for the admin key. */
   readonly id: string | null;
   /** Null: all of them. */
   readonly tenant: string | null;
   /** Whose token it is; null unless it is a member's. */
   readonly user: string | null;
+  /** What that member is. */
+  readonly role: Role | null;
   readonly scopes: ReadonlySet<Scope>;
   /** Null: it does not end. */
   readonly expiresAt: Date | null;
   /** Requests per second of each process; null: no limit. */
   readonly rateLimit: number | null;
+  /** Of a person in a browser; null for a program with a key. */
+  readonly session: { readonly id: string; readonly expiresAt: Date } | null;
 }
 
 export const ADMIN: Principal = {
@@ -26,9 +30,11 @@ export const ADMIN: Principal = {
   id: null,
   tenant: null,
   user: null,
+  role: null,
   scopes: new Set(SCOPES),
   expiresAt: null,
   rateLimit: null,
+  session: null,
 };
 
 /** Whoever calls a public route. */
@@ -37,9 +43,11 @@ export const ANYBODY: Principal = {
   id: null,
   tenant: null,
   user: null,
+  role: null,
   scopes: new Set(),
   expiresAt: null,
   rateLimit: null,
+  session: null,
 };
 
 /** What only the key of the environment, or one like it, may see. */
@@ -104,8 +112,29 @@ export function secondsToGive({ expiresAt: own }: Principal, asked: number | und
   return asked ?? Math.min(USUAL_TOKEN_SECONDS, left);
 }
 
+export interface LinkTimes {
+  readonly expiresInSeconds: number | undefined;
+  readonly sessionSeconds: number | undefined;
+}
+
+const SHORTEST_LINK_SECONDS = 60;
+const USUAL_LINK_SECONDS = 300;
+
+/** And no link whose session could. */
+export function linkTimesToGive({ expiresAt: own }: Principal, asked: LinkTimes): LinkTimes {
+  if (own === null) return asked;
+  const left = Math.floor((own.getTime() - Date.now()) / 1_000);
+  const session = asked.sessionSeconds ?? SHORTEST_LINK_SECONDS;
+  if (left < (asked.expiresInSeconds ?? SHORTEST_LINK_SECONDS) + session) throw outlives(own);
+  const expiresInSeconds = asked.expiresInSeconds ?? Math.min(USUAL_LINK_SECONDS, left - session);
+  const sessionSeconds = asked.sessionSeconds ?? Math.min(USUAL_TOKEN_SECONDS, left - expiresInSeconds);
+  return { expiresInSeconds, sessionSeconds };
+}
+
 function outlives(end: Date): HttpError {
-  return forbidden(`This key ends at ${end.toISOString()}, and can make no key or token that ends later.`);
+  return forbidden(
+    `This key ends at ${end.toISOString()}, and can make no key, token or link that ends later.`,
+  );
 }
 
 export function otherTenant(): HttpError {

@@ -1,4 +1,4 @@
-// What a route answers, and how it goes out. Always with a length, never cached.
+// What a route answers, and how it goes out. Always with a length, and never cached unless it says so.
 import type { ServerResponse } from "node:http";
 
 export interface Reply {
@@ -6,6 +6,8 @@ export interface Reply {
   /** Default: application/json. */
   readonly contentType?: string;
   readonly body?: string | Buffer;
+  /** Default: no-store. */
+  readonly cacheControl?: string;
   /** Name, value, name, value, … */
   readonly headers?: readonly string[];
   /** The connection ends with it: nobody wants the rest of the request. */
@@ -35,7 +37,7 @@ export function sendReply(
     "X-Request-Id",
     requestId,
     "Cache-Control",
-    "no-store",
+    reply.cacheControl ?? "no-store",
     "X-Content-Type-Options",
     "nosniff",
   ];

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Posthorn } from "posthorn";
 import { ADMIN_KEY_META } from "../api/handler.ts";
-import { adminKeyDigest } from "../api/middleware/authenticate.ts";
+import { adminKeyDigest } from "../api/middleware/credentials.ts";
 import { readOrCreateKeyFile } from "./key-file.ts";
 
 export interface AdminKey {

@@ -4,6 +4,7 @@ import { banner } from "./dev-banner.ts";
 const at = (url: string) =>
   banner({
     url,
+    link: `${url}/#code=phl_1`,
     key: "phk_1",
     config: { dataDir: ".posthorn", enabled: true },
     isEmbedded: true,

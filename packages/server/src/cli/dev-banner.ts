@@ -5,6 +5,8 @@ import { DEFAULT_URL } from "./remote/connection.ts";
 
 export interface BannerInput {
   readonly url: string;
+  /** Opens the dashboard once; null when there can be none. */
+  readonly link: string | null;
   readonly key: string | null;
   readonly config: Pick<Config, "dataDir" | "enabled">;
   readonly isEmbedded: boolean;
@@ -13,12 +15,15 @@ export interface BannerInput {
 }
 
 export function banner(input: BannerInput): string {
-  const { url, key, config, isEmbedded } = input;
+  const { url, link, key, config, isEmbedded } = input;
   return [
     "",
     "Posthorn is running.",
     "",
-    `  Server      ${url}/`,
+    `  Dashboard   ${link ?? `${url}/`}`,
+    ...(link === null
+      ? []
+      : ["              lets you in once, within the hour; later sign in with the admin key"]),
     `  API         ${url}/api/v1`,
     `  Reference   ${url}/docs`,
     `  Admin key   ${key ?? "made and printed by an earlier start; set POSTHORN_ADMIN_KEY if it is lost"}`,

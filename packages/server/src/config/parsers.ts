@@ -76,6 +76,45 @@ export const httpUrl: Parser<string> = (text) => {
   return url.href.replace(/\/$/, "");
 };
 
+export const hostName: Parser<string> = (text) => {
+  if (/^(?:[a-z0-9_-]+\.)*[a-z0-9_-]+$|^\[[\da-f:.]+\]$/i.test(text)) return text.toLowerCase();
+  throw new InvalidValueError(
+    `has "${text}", which is not a host name such as hooks.example.com, without a port`,
+  );
+};
+
+/** Goes into a header: nothing but scheme, host and port. */
+export const webOrigin: Parser<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    [url.origin, `${url.origin}/`].includes(text.toLowerCase())
+  )
+    return url.origin;
+  throw new InvalidValueError(`has "${text}", which is not an origin such as https://app.example.com`);
+};
+
+export const shortText: Parser<string> = (text) => {
+  if (text.length <= 60 && !/\p{Cc}/u.test(text)) return text;
+  throw new InvalidValueError("must be text of at most 60 characters");
+};
+
+/** The pages load images of their own host and from `data:` only. */
+export const imageUrl: Parser<string> = (text) => {
+  const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(text);
+  const isData = /^data:image\/(?:png|jpeg|webp|gif|svg\+xml)[;,][\x21-\x7e]+$/.test(text);
+  if ((isPath || isData) && text.length <= 32_768) return text;
+  throw new InvalidValueError(
+    "must be a path on the same host such as /logo.svg, or an image as a data: URL of at most 32 KB",
+  );
+};
+
+export const hexColour: Parser<string> = (text) => {
+  if (/^#[\da-f]{6}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidValueError("must be a colour such as #0a7d55");
+};
+
 export const postgresUrl: Parser<string> = (text) => {
   if (/^postgres(ql)?:\/\//.test(text)) return text;
   throw new InvalidValueError("must be a URL such as postgres://user:password@host:5432/database");

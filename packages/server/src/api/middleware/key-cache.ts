@@ -1,41 +1,24 @@
-// The keys that requests come with, read from the database at most once a second each: so a busy key costs nothing, and
-// a revoked one is refused within a second by every process.
+// The keys that requests come with, how often they may, and when they were used.
 import { performance } from "node:perf_hooks";
 import type { Posthorn } from "posthorn";
 import { type KnownKey, RateBucket } from "posthorn/internal";
+import { type Cached, FreshCache, keepNewest } from "./fresh-cache.ts";
 
-export interface CachedKey {
-  /** Null: there is none of that id, or none that is valid. */
-  readonly key: KnownKey | null;
-  readonly readAt: number;
-  /** Monotonic; where it ends, so does the key. */
-  readonly endsAt: number;
-}
-
-/** A key this old is read again while it is used; one as old as the next is not used before. */
-const REFRESH_MS = 400;
-const MAX_AGE_MS = 900;
-/** Whoever sends made-up keys fills this, not the memory. */
-const MAX_KEYS = 10_000;
 const NOTE_USE_MS = 60_000;
 
 export class KeyCache {
   readonly #keys: Posthorn["keys"];
-  readonly #cached = new Map<string, CachedKey>();
-  readonly #reading = new Map<string, Promise<CachedKey>>();
+  readonly #known: FreshCache<KnownKey>;
   readonly #notedAt = new Map<string, number>();
   readonly #buckets = new Map<string, RateBucket>();
 
   constructor(keys: Posthorn["keys"]) {
     this.#keys = keys;
+    this.#known = new FreshCache((id) => keys.known([id]).then(([key = null]) => key));
   }
 
-  find(id: string): CachedKey | Promise<CachedKey> {
-    const cached = this.#cached.get(id);
-    const age = cached === undefined ? Number.POSITIVE_INFINITY : performance.now() - cached.readAt;
-    if (cached === undefined || age > MAX_AGE_MS) return this.#read(id);
-    if (age > REFRESH_MS) this.#read(id).catch(() => {});
-    return cached;
+  find(id: string): Cached<KnownKey> | Promise<Cached<KnownKey>> {
+    return this.#known.find(id);
   }
 
   /** Milliseconds to wait before the key may ask again; zero: now. */
@@ -45,7 +28,7 @@ export class KeyCache {
     if (bucket?.perSecond !== perSecond) {
       // it starts with a second's worth
       bucket = new RateBucket(perSecond, now - 1_000);
-      this.#keep(this.#buckets, id, bucket);
+      keepNewest(this.#buckets, id, bucket);
     }
     return bucket.take(now) ? 0 : bucket.waitMs(now);
   }
@@ -54,33 +37,7 @@ export class KeyCache {
   noteUse(id: string): void {
     const now = performance.now();
     if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < NOTE_USE_MS) return;
-    this.#keep(this.#notedAt, id, now);
+    keepNewest(this.#notedAt, id, now);
     this.#keys.markUsed([id]).catch(() => {});
-  }
-
-  #read(id: string): Promise<CachedKey> {
-    const pending = this.#reading.get(id);
-    if (pending !== undefined) return pending;
-    const readAt = performance.now();
-    const reading = this.#keys
-      .known([id])
-      .then(([key = null]) => {
-        const endsAt = key?.endsInMs == null ? Number.POSITIVE_INFINITY : readAt + key.endsInMs;
-        const cached = { key, readAt, endsAt };
-        this.#keep(this.#cached, id, cached);
-        return cached;
-      })
-      .finally(() => this.#reading.delete(id));
-    this.#reading.set(id, reading);
-    return reading;
-  }
-
-  /** The oldest goes first. */
-  #keep<Value>(map: Map<string, Value>, id: string, value: Value): void {
-    map.delete(id);
-    map.set(id, value);
-    if (map.size <= MAX_KEYS) return;
-    const [oldest] = map.keys();
-    map.delete(oldest as string);
   }
 }

@@ -1,6 +1,7 @@
 // The address in the examples of /docs, which people paste into their shells.
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
+import { Site } from "../session/site.ts";
 import { docsRoute } from "./docs.ts";
 
 interface Asked {
@@ -12,7 +13,7 @@ interface Asked {
 async function addressOn({ host, originalUrl, isTls = false }: Asked, publicUrl?: string): Promise<string> {
   const socket = isTls ? { encrypted: true } : {};
   const request = { url: "/docs", originalUrl, headers: { host }, socket } as unknown as IncomingMessage;
-  const { body } = await docsRoute(publicUrl).handle({ request } as never);
+  const { body } = await docsRoute(new Site({ publicUrl })).handle({ request } as never);
   const [, address = ""] = /export POSTHORN_URL=(\S+) /.exec(String(body)) ?? [];
   return address;
 }

@@ -1,20 +1,16 @@
-// The page at the root: what this is and where to go on.
+// The root: to a browser the dashboard, to a program what this is and where to go on.
+import type { Dashboard } from "../../dashboard/dashboard.ts";
+import type { Reply } from "../reply.ts";
 import type { Route } from "../router.ts";
 
-export const homeRoute: Route = {
-  method: "GET",
-  path: "/",
-  permission: "public",
-  handle: () => ({
-    status: 200,
-    contentType: "text/html; charset=utf-8",
-    body: PAGE,
-    headers: [
-      "Content-Security-Policy",
-      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    ],
-  }),
-};
+export function homeRoute(dashboard: Dashboard): Route {
+  return {
+    method: "GET",
+    path: "/",
+    permission: "public",
+    handle: async ({ request }) => (await dashboard(request, "/")) ?? inWords,
+  };
+}
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -32,3 +28,13 @@ const PAGE = `<!doctype html>
 </ul>
 </html>
 `;
+
+const inWords: Reply = {
+  status: 200,
+  body: PAGE,
+  contentType: "text/html; charset=utf-8",
+  headers: [
+    "Content-Security-Policy",
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  ],
+};

@@ -10,7 +10,9 @@ import { banner } from "../dev-banner.ts";
 import { deliverFirstEvent, SINK_ID } from "../dev-demo.ts";
 import { openInstallation } from "../installation.ts";
 import { Lifetime } from "../lifetime.ts";
+import { operatorLink } from "../operator-link.ts";
 import { complain, print } from "../output.ts";
+import { siteOptions } from "../site-options.ts";
 import { stopServing } from "../stop-serving.ts";
 
 export interface DevFlags {
@@ -45,7 +47,7 @@ export async function dev(flags: DevFlags): Promise<void> {
       port: config.port,
       adminKey: config.adminKey,
       metricsPublic: config.metricsPublic,
-      publicUrl: config.publicUrl,
+      ...siteOptions(config),
       sink: sink ? { sink, readers: "public" } : undefined,
     });
     lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));
@@ -55,7 +57,9 @@ export async function dev(flags: DevFlags): Promise<void> {
       (await withProgress("Waiting for the first delivery", complain, () =>
         deliverFirstEvent(hooks, sink, `${url}/sink/${SINK_ID}`, config.enabled ? PATIENCE_MS : 0),
       ));
-    print(banner({ url: config.publicUrl ?? url, key, config, isEmbedded, delivered }));
+    const shownUrl = config.publicUrl ?? url;
+    const link = await operatorLink(hooks, shownUrl, config.adminKey);
+    print(banner({ url: shownUrl, link, key, config, isEmbedded, delivered }));
   } catch (error) {
     if (lifetime.isEnding) return;
     await lifetime.end();

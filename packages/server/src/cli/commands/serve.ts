@@ -9,7 +9,9 @@ import { checkPort, createServer } from "../../server.ts";
 import { resolveAdminKey } from "../admin-key.ts";
 import { openInstallation } from "../installation.ts";
 import { Lifetime } from "../lifetime.ts";
+import { operatorLink } from "../operator-link.ts";
 import { print } from "../output.ts";
+import { siteOptions } from "../site-options.ts";
 import { stopServing } from "../stop-serving.ts";
 
 export type Role = "all" | "api" | "worker";
@@ -32,9 +34,13 @@ export async function serve({ role, ...flags }: ServeFlags): Promise<void> {
     await checkPort(config.host, config.port);
     const onProgress = (message: string): void => logger.info(message);
     const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress });
-    if (role !== "worker") await announceAdminKey(hooks, config, isEmbedded);
+    const isFirst = role !== "worker" && (await announceAdminKey(hooks, config, isEmbedded));
     await hooks.start({ role });
     const { url } = await listen(hooks, config, role, logger, lifetime);
+    if (isFirst) {
+      const link = await operatorLink(hooks, config.publicUrl ?? url, config.adminKey);
+      print(`The dashboard, for one sign-in within the hour: ${link}`);
+    }
     logger.info("ready", { url, role, isEmbedded });
   } catch (error) {
     if (lifetime.isEnding) return;
@@ -43,13 +49,15 @@ export async function serve({ role, ...flags }: ServeFlags): Promise<void> {
   }
 }
 
-async function announceAdminKey(hooks: Posthorn, config: Config, isEmbedded: boolean): Promise<void> {
+/** True when it was made by this start. */
+async function announceAdminKey(hooks: Posthorn, config: Config, isEmbedded: boolean): Promise<boolean> {
   const { key, isNew } = await resolveAdminKey({
     hooks,
     configured: config.adminKey,
     keepIn: isEmbedded ? config.dataDir : null,
   });
   if (isNew) print(`The admin key, shown this once: ${key}`);
+  return isNew;
 }
 
 async function listen(
@@ -67,7 +75,7 @@ async function listen(
     adminKey: config.adminKey,
     keyRateLimit: config.keyRateLimit,
     metricsPublic: config.metricsPublic,
-    publicUrl: config.publicUrl,
+    ...siteOptions(config),
     routes: role === "worker" ? "health" : "all",
     // Whoever can reach the server may write to the sink; reading what customers were sent takes the key.
     sink: config.sink ? { sink: new Sink(), readers: FOR_OPERATORS } : undefined,

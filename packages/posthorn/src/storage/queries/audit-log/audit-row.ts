@@ -1,10 +1,10 @@
 // How an entry of the audit log is read.
-export type ActorKind = "admin" | "key" | "member";
+export type ActorKind = "admin" | "key" | "member" | "portal";
 
 export interface AuditRow {
   readonly id: string;
   readonly actorKind: ActorKind;
-  /** The key's or token's id; null for the admin key. */
+  /** The key's or token's id, of a portal link its own; null for the admin key. */
   readonly actorId: string | null;
   readonly actorUser: string | null;
   /** Whose key or token it is; null: of the whole installation. */

@@ -1,0 +1,20 @@
+// Sessions that requests came with, and a link whose code was given.
+import { textArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { type SessionRow, sessionColumns } from "./session-row.ts";
+
+/** Those that have not ended, open or not. */
+export async function knownSessions(db: Queryable, ids: readonly string[]): Promise<SessionRow[]> {
+  return await db.query<SessionRow>(knownStatement, [textArray(ids)]);
+}
+
+const knownStatement = statement(
+  "known sessions",
+  `
+select ${sessionColumns}
+from posthorn.sessions s
+where s.id = any ($1::text[])
+  and s.expires_at > posthorn.now()
+`,
+);

@@ -1,0 +1,52 @@
+// How often an address may fail to sign in: guessing is slow, whatever is guessed.
+import { isIPv6 } from "node:net";
+import { performance } from "node:perf_hooks";
+import { HttpError } from "../http-error.ts";
+import { keepNewest } from "../middleware/fresh-cache.ts";
+
+/** So many at once, then one in so many milliseconds. */
+export const FAILURES_AT_ONCE = 20;
+const FAILURE_EVERY_MS = 3_000;
+
+interface Failures {
+  readonly left: number;
+  readonly at: number;
+}
+
+export class SignInLimit {
+  readonly #failures = new Map<string, Failures>();
+
+  /** Throws for whoever has failed too often, also when they would be right this time. */
+  check(address: string | undefined): void {
+    const left = this.#left(ownerOf(address));
+    if (left >= 1) return;
+    const seconds = Math.ceil(((1 - left) * FAILURE_EVERY_MS) / 1_000);
+    throw new HttpError(
+      "too_many_sign_ins",
+      "Too many tries to sign in failed from this address. Wait as long as Retry-After says.",
+      { headers: { "Retry-After": String(seconds) } },
+    );
+  }
+
+  failed(address: string | undefined): void {
+    const owner = ownerOf(address);
+    keepNewest(this.#failures, owner, { left: this.#left(owner) - 1, at: performance.now() });
+  }
+
+  #left(owner: string): number {
+    const known = this.#failures.get(owner);
+    if (known === undefined) return FAILURES_AT_ONCE;
+    const gained = (performance.now() - known.at) / FAILURE_EVERY_MS;
+    return Math.min(FAILURES_AT_ONCE, Math.max(known.left, 0) + gained);
+  }
+}
+
+/** Whoever has one IPv6 address has a /64 of them. */
+function ownerOf(address = ""): string {
+  if (!isIPv6(address) || address.includes(".")) return address;
+  const [head = "", tail] = address.split("::");
+  const front = head.split(":").filter((part) => part !== "");
+  const back = (tail ?? "").split(":").filter((part) => part !== "");
+  const missing = tail === undefined ? 0 : 8 - front.length - back.length;
+  return [...front, ...Array(Math.max(missing, 0)).fill("0"), ...back].slice(0, 4).join(":");
+}

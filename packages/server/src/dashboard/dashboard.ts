@@ -1,0 +1,132 @@
+// The dashboard and the portal as files: two pages for all their screens, and the assets that these ask for. Everything
+// else is the API's; a page brings no data along.
+import type { IncomingMessage } from "node:http";
+import { escapeHtml } from "../api/docs/html.ts";
+import type { Reply } from "../api/reply.ts";
+import type { Page } from "../api/session/cookie.ts";
+import { UNKNOWN_HOST } from "../api/session/refuse-cross-site.ts";
+import type { Site } from "../api/session/site.ts";
+import { PLAIN_POLICY, plainPage } from "./plain-page.ts";
+import { screenAt } from "./screens.ts";
+import { contentTypeOf, etagOf, STATIC_FOLDER, StaticFiles } from "./static-files.ts";
+
+export interface DashboardOptions {
+  readonly site: Site;
+  /** Whose pages may show the portal in a frame. */
+  readonly portalOrigins: readonly string[];
+  /** Default: where the build puts them. */
+  readonly folder?: string | undefined;
+}
+
+/** Null: nothing of the dashboard is at this path. */
+export type Dashboard = (request: IncomingMessage, path: string) => Promise<Reply | null>;
+
+const HTML = "text/html; charset=utf-8";
+const YEAR = "public, max-age=31536000, immutable";
+/** Asked again each time, and answered with 304 while it is the same. */
+const REVALIDATED = "no-cache";
+const FILES: Readonly<Record<Page, string>> = { dashboard: "index.html", portal: "portal.html" };
+
+export function createDashboard({
+  site,
+  portalOrigins,
+  folder = STATIC_FOLDER,
+}: DashboardOptions): Dashboard {
+  const files = new StaticFiles(folder);
+
+  return async (request, path) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return null;
+    const [, name] = /^\/assets\/([^/]+)$/.exec(path) ?? [];
+    if (name !== undefined) return await asset(request, name);
+    const page = acceptsHtml(request) ? screenAt(path) : null;
+    return page === null ? null : await pageReply(request, page);
+  };
+
+  async function asset(request: IncomingMessage, name: string): Promise<Reply | null> {
+    const contentType = contentTypeOf(name);
+    const accepted = String(request.headers["accept-encoding"] ?? "");
+    const found = contentType === null ? null : await files.asset(name, accepted);
+    if (contentType === null || found === null) return null;
+    const { file, encoding } = found;
+    return revalidated(request, {
+      status: 200,
+      contentType,
+      body: file.bytes,
+      cacheControl: hasHash(name) ? YEAR : REVALIDATED,
+      headers: [
+        ...["ETag", file.etag, "Vary", "Accept-Encoding", "Content-Security-Policy", "default-src 'none'"],
+        ...["Cross-Origin-Resource-Policy", "same-origin"],
+        ...(encoding === null ? [] : ["Content-Encoding", encoding]),
+      ],
+    });
+  }
+
+  async function pageReply(request: IncomingMessage, page: Page): Promise<Reply> {
+    if (!site.isKnownHost(request)) return inWords(421, "Not known by this name", UNKNOWN_HOST);
+    const file = await files.file(FILES[page]);
+    if (file === null) return inWords(503, "The dashboard is not built", NOT_BUILT);
+    const base = `<base href="${escapeHtml(`${site.basePath(request)}/`)}">`;
+    const body = file.bytes.toString().replace(/<head\b[^>]*>/i, (head) => head + base);
+    const framedBy = page === "portal" ? portalOrigins : [];
+    return revalidated(request, {
+      status: 200,
+      contentType: HTML,
+      body,
+      cacheControl: REVALIDATED,
+      headers: ["ETag", etagOf(body), ...pageHeaders(framedBy)],
+    });
+  }
+}
+
+export function acceptsHtml({ headers }: IncomingMessage): boolean {
+  return /\btext\/html\b/i.test(headers.accept ?? "");
+}
+
+const NOT_BUILT =
+  "The API works; only its pages are missing. Build them with `npm run build` in the repository. A package from npm carries them.";
+
+function inWords(status: number, title: string, text: string): Reply {
+  return {
+    status,
+    contentType: HTML,
+    body: plainPage(title, text),
+    headers: ["Content-Security-Policy", PLAIN_POLICY, "Referrer-Policy", "no-referrer"],
+  };
+}
+
+/** A name with a hash in it never means anything else. */
+function hasHash(name: string): boolean {
+  return /[-.][A-Za-z0-9_-]{8,}\.\w+$/.test(name);
+}
+
+function pageHeaders(framedBy: readonly string[]): string[] {
+  const ancestors = framedBy.length === 0 ? "'none'" : framedBy.join(" ");
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    `frame-ancestors ${ancestors}`,
+  ];
+  return [
+    ...["Content-Security-Policy", policy.join("; ")],
+    ...["Referrer-Policy", "no-referrer"],
+    ...["Cross-Origin-Opener-Policy", "same-origin"],
+    ...["Cross-Origin-Resource-Policy", "same-origin"],
+    ...["Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"],
+    ...(framedBy.length === 0 ? ["X-Frame-Options", "DENY"] : []),
+  ];
+}
+
+function revalidated(request: IncomingMessage, reply: Reply): Reply {
+  const etag = reply.headers?.[(reply.headers?.indexOf("ETag") ?? -1) + 1];
+  const known = String(request.headers["if-none-match"] ?? "").split(",");
+  const isKnown = known.some((one) => one.trim().replace(/^W\//, "") === etag);
+  if (!isKnown) return reply;
+  const { body: _, contentType: __, ...rest } = reply;
+  return { ...rest, status: 304 };
+}

@@ -1,0 +1,26 @@
+// A person in a browser, as the server sees one: a cookie, and the header that only its own pages send.
+import type { Answer, TestServer } from "./start-server.ts";
+
+/** Of a page that has not signed in. An empty Authorization is none. */
+export const visitor: Record<string, string> = { "posthorn-dashboard": "1" };
+
+export interface SignedIn {
+  readonly answer: Answer;
+  /** For `server.visit`, or a fetch of one's own. */
+  readonly headers: Record<string, string>;
+}
+
+export async function signIn(
+  server: Pick<TestServer, "visit">,
+  given: { readonly key: string } | { readonly code: string },
+  headers: Record<string, string> = visitor,
+): Promise<SignedIn> {
+  const answer = await server.visit("POST", "/api/v1/session", given, headers);
+  const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
+  return { answer, headers: { ...headers, cookie } };
+}
+
+/** What stands behind the # of a link. */
+export function codeIn(url: string): string {
+  return new URL(url).hash.replace("#code=", "");
+}
