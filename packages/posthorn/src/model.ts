@@ -156,6 +156,21 @@ export type AttemptError =
   | "not_signed"
   | "unknown";
 
+/**
+ * Where the time of a try went, in whole milliseconds; null for what did not take place. Its rest, up to `durationMs`, is
+ * the answer's body.
+ */
+export interface AttemptPhases {
+  /** Until there was a connection: its turn, the name and TCP. Null on one that was open already. */
+  readonly connectMs: number | null;
+  readonly tlsMs: number | null;
+  /** From the request to the answer's headers. */
+  readonly firstByteMs: number | null;
+}
+
+/** Of a request that could not be made. */
+export const NO_PHASES: AttemptPhases = { connectMs: null, tlsMs: null, firstByteMs: null };
+
 /** What one HTTP try came to. A customer's 500 is a value here, never an exception. */
 export type AttemptOutcome =
   | {
@@ -165,12 +180,14 @@ export type AttemptOutcome =
       readonly responseBody: Uint8Array;
       readonly retryAfter: string | null;
       readonly durationMs: number;
+      readonly phases: AttemptPhases;
     }
   | {
       readonly kind: "failed";
       readonly error: AttemptError;
       readonly detail: string;
       readonly durationMs: number;
+      readonly phases: AttemptPhases;
     };
 
 export type DeadReason =

@@ -5,13 +5,14 @@
 // How it came to be claimed is told in event/, fan-out/ and delivery/; how it is written down in settle/.
 import { buildRequest, type Moment } from "./attempt/build-request.ts";
 import { PosthornError } from "./errors.ts";
-import type {
-  AttemptError,
-  AttemptOutcome,
-  ClaimedDelivery,
-  PreparedRequest,
-  Settlement,
-  Target,
+import {
+  type AttemptError,
+  type AttemptOutcome,
+  type ClaimedDelivery,
+  NO_PHASES,
+  type PreparedRequest,
+  type Settlement,
+  type Target,
 } from "./model.ts";
 import { endAttempt } from "./observe/observer.ts";
 import type { Span } from "./observe/tracing.ts";
@@ -53,7 +54,8 @@ function prepare(
   try {
     return buildRequest(delivery, target, moment, userAgent);
   } catch (error) {
-    return { kind: "failed", error: reasonNotMade(error), detail: (error as Error).message, durationMs: 0 };
+    const detail = (error as Error).message;
+    return { kind: "failed", error: reasonNotMade(error), detail, durationMs: 0, phases: NO_PHASES };
   }
 }
 

@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import { uuidv7 } from "@posthorn/wire";
 import { expect } from "vitest";
-import type { ClaimedDelivery, Event, Settlement, Uuid } from "../../../packages/posthorn/src/model.ts";
+import { type ClaimedDelivery, type Event, NO_PHASES, type Settlement, type Uuid } from "../../../packages/posthorn/src/model.ts";
 import { lockEndpoint } from "../../../packages/posthorn/src/storage/queries/endpoints/read.ts";
 import { syncLanes } from "../../../packages/posthorn/src/storage/queries/endpoints/sync-lanes.ts";
 import { updateEndpoint } from "../../../packages/posthorn/src/storage/queries/endpoints/write.ts";
@@ -236,6 +236,7 @@ export function toSettlement(delivery: ClaimedDelivery, end: End): Settlement {
       responseBody: Buffer.from("said"),
       retryAfter: null,
       durationMs: 1,
+      phases: NO_PHASES,
     },
     decision:
       end === "delivered"

@@ -95,9 +95,12 @@ export function Overview() {
     refetchInterval: REFRESH_MS,
   });
   const error = activity.error ?? system.error;
-  if (error !== null)
-    return <Failed error={error} onRetry={() => void Promise.all([activity.refetch(), system.refetch()])} />;
-  if (activity.isPending || system.isPending) return <Loading />;
+  if (activity.data === undefined || system.data === undefined) {
+    if (error === null) return <Loading />;
+    return (
+      <Failed error={error} onRetry={() => void Promise.all([activity.refetch(), system.refetch()])} />
+    );
+  }
   return (
     <Page
       title={t.title}

@@ -1,6 +1,6 @@
 // One request in the air: undici's callbacks on one side, exactly one AttemptOutcome on the other.
 import type { Dispatcher } from "undici";
-import type { AttemptOutcome } from "../model.ts";
+import type { AttemptOutcome, AttemptPhases } from "../model.ts";
 import { classifyError, type ErrorClass } from "./classify-error.ts";
 import type { OriginPool } from "./origin-pools.ts";
 
@@ -24,6 +24,11 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   #slot = 0;
   #isSettled = false;
   #statusCode = 0;
+  #sentAt = 0;
+  #answeredAt = 0;
+  /** Null: the connection was open already, or there is no TLS. */
+  #tlsMs: number | null = null;
+  #isNewConnection = false;
   #informational = 0;
   #retryAfter: string | null = null;
   #kept: Uint8Array = NOTHING;
@@ -57,6 +62,11 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     }
     this.#controller = controller;
     this.#pool.waiting -= 1;
+    this.#sentAt = performance.now();
+    const { handedOver } = this.#pool.dialling;
+    if (handedOver === null) return;
+    this.#isNewConnection = true;
+    this.#tlsMs = handedOver.tlsMs;
   }
 
   onResponseStart(
@@ -70,6 +80,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
       return;
     }
     this.#statusCode = statusCode;
+    this.#answeredAt = performance.now();
     const retryAfter = headers["retry-after"];
     this.#retryAfter = typeof retryAfter === "string" ? retryAfter.slice(0, 100) : null;
   }
@@ -112,9 +123,11 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#leaveGroup();
     this.#onSettled(this.#pool);
-    const durationMs = Math.round(performance.now() - this.#startedAt);
+    const now = performance.now();
+    const durationMs = Math.round(now - this.#startedAt);
+    const phases = this.#phases(now);
     if (this.#statusCode === 0) {
-      this.#resolve(failed(problem ?? NO_STATUS, durationMs));
+      this.#resolve(failed(problem ?? NO_STATUS, durationMs, phases));
       return;
     }
     this.#resolve({
@@ -123,7 +136,31 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
       responseBody: this.#kept,
       retryAfter: this.#retryAfter,
       durationMs,
+      phases,
     });
+  }
+
+  #phases(now: number): AttemptPhases {
+    if (this.#sentAt === 0) return this.#phasesOfDialling(now);
+    const waitedMs = this.#sentAt - this.#startedAt;
+    const tlsMs = this.#tlsMs === null ? null : Math.round(Math.min(this.#tlsMs, waitedMs));
+    const connectMs = Math.round(waitedMs - (tlsMs ?? 0));
+    return {
+      connectMs: this.#isNewConnection || connectMs > 0 ? connectMs : null,
+      tlsMs,
+      firstByteMs: this.#statusCode === 0 ? null : Math.round(this.#answeredAt - this.#sentAt),
+    };
+  }
+
+  /** It never had a connection: how far the newest one of its origin got is the best there is to say. */
+  #phasesOfDialling(now: number): AttemptPhases {
+    const { connectedAt } = this.#pool.dialling;
+    const isThrough = connectedAt > this.#startedAt;
+    return {
+      connectMs: Math.round((isThrough ? connectedAt : now) - this.#startedAt),
+      tlsMs: isThrough ? Math.round(now - connectedAt) : null,
+      firstByteMs: null,
+    };
   }
 
   /** The last one takes the empty place. In a Set, whose old tables keep what they held alive, this cost 6 µs. */
@@ -147,6 +184,10 @@ function onDeadline(handler: AttemptHandler): void {
   setImmediate(() => handler.onDeadline());
 }
 
-export function failed({ error, detail }: ErrorClass, durationMs: number): AttemptOutcome {
-  return { kind: "failed", error, detail, durationMs };
+export function failed(
+  { error, detail }: ErrorClass,
+  durationMs: number,
+  phases: AttemptPhases,
+): AttemptOutcome {
+  return { kind: "failed", error, detail, durationMs, phases };
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { AttemptError, AttemptOutcome, RetryOn } from "../model.ts";
+import { type AttemptError, type AttemptOutcome, NO_PHASES, type RetryOn } from "../model.ts";
 import { classify, type OutcomeClass } from "./classify.ts";
 
 function answered(statusCode: number): AttemptOutcome {
-  return { kind: "answered", statusCode, responseBody: new Uint8Array(), retryAfter: null, durationMs: 1 };
+  return { kind: "answered", statusCode, responseBody: new Uint8Array(), retryAfter: null, durationMs: 1, phases: NO_PHASES };
 }
 
 function failed(error: AttemptError): AttemptOutcome {
-  return { kind: "failed", error, detail: "", durationMs: 1 };
+  return { kind: "failed", error, detail: "", durationMs: 1, phases: NO_PHASES };
 }
 
 // [first status, last status, transient, every]; together they are all of 100–999.

@@ -57,6 +57,20 @@ describe("over TLS", () => {
     expect(await post(`https://hooks.example.com:${port}/`, TRUSTING)).toMatchObject({ statusCode: 200 });
   });
 
+  it("takes the time of the handshake by itself, also of one that never ends", async () => {
+    const port = await tlsReceiver();
+    const { phases } = await post(`https://127.0.0.1:${port}/`, TRUSTING);
+    expect(phases).toEqual({
+      connectMs: expect.any(Number),
+      tlsMs: expect.any(Number),
+      firstByteMs: expect.any(Number),
+    });
+    const silent = await listen(createTcpServer(() => {}));
+    const stalled = await post(`https://127.0.0.1:${silent}/`, TRUSTING);
+    expect(stalled).toMatchObject({ error: "timeout", phases: { firstByteMs: null } });
+    expect(stalled.phases.tlsMs).toBeGreaterThan(500);
+  });
+
   it("refuses a self-signed certificate", async () => {
     const port = await tlsReceiver({ cert: pem("self-signed") });
     expect(await post(`https://127.0.0.1:${port}/`, TRUSTING)).toMatchObject({

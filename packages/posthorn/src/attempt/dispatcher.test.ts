@@ -134,6 +134,60 @@ describe("a well-behaved receiver", () => {
   });
 });
 
+describe("the phases of an attempt", () => {
+  const sum = ({ phases }: AttemptOutcome) =>
+    (phases.connectMs ?? 0) + (phases.tlsMs ?? 0) + (phases.firstByteMs ?? 0);
+
+  it("tell a new connection from one that was open already", async () => {
+    const server = await receiver();
+    const sender = dispatcher();
+    const first = await sender.send(request(server.url, { timeoutMs: 2_000 }));
+    await new Promise(setImmediate);
+    const second = await sender.send(request(server.url, { timeoutMs: 2_000 }));
+    expect(server.connections).toBe(1);
+    expect(first.phases).toEqual({
+      connectMs: expect.any(Number),
+      tlsMs: null,
+      firstByteMs: expect.any(Number),
+    });
+    expect(second.phases).toEqual({ connectMs: null, tlsMs: null, firstByteMs: expect.any(Number) });
+    for (const outcome of [first, second])
+      expect(sum(outcome)).toBeLessThanOrEqual(outcome.durationMs + 1);
+  });
+
+  it("tell a receiver that thinks from one whose body drips", async () => {
+    const thinking = await rawServer((socket) => {
+      setTimeout(() => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), 60);
+    });
+    const dripping = await rawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\na");
+      setTimeout(() => socket.write("b"), 60);
+    });
+    const thought = await send(thinking, { timeoutMs: 2_000 });
+    expect(thought.phases.firstByteMs).toBeGreaterThanOrEqual(58);
+    const dripped = await send(dripping, { timeoutMs: 2_000 });
+    expect(dripped.durationMs - sum(dripped)).toBeGreaterThanOrEqual(55);
+  });
+
+  it("have no first byte where no answer came", async () => {
+    const server = await receiver();
+    server.answer("/", "hang");
+    expect((await send(server.url)).phases).toMatchObject({ tlsMs: null, firstByteMs: null });
+  });
+
+  it("say of a request that waits for its turn that it had no connection", async () => {
+    const server = await receiver();
+    server.answer("/", "hang");
+    const sender = dispatcher({ connectionsPerOrigin: 1 });
+    const [, waiting] = await Promise.all([1, 2].map(() => sender.send(request(server.url))));
+    expect(waiting?.phases).toEqual({
+      connectMs: expect.closeTo(waiting?.durationMs ?? 0, -1),
+      tlsMs: null,
+      firstByteMs: null,
+    });
+  });
+});
+
 describe("a hostile receiver", () => {
   it("times out when it is silent", async () => {
     const server = await receiver();

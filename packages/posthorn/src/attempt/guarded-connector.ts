@@ -15,15 +15,29 @@ export interface GuardedConnectorOptions {
   readonly tenant: string | null;
   /** Does a request wait for a connection? undici also reconnects for requests that were given up. */
   readonly isWanted: () => boolean;
+  /** Told how long it took. */
+  readonly dialling: Dialling;
   /** Certificate authorities (PEM) the operator trusts besides the public ones. */
   readonly extraCa?: readonly string[] | undefined;
+}
+
+/** What is known of an origin's newest connection; several at a time are told apart only when they are ready. */
+export interface Dialling {
+  /** When TCP was through and TLS began, in monotonic milliseconds. */
+  connectedAt: number;
+  /** The connection that is being handed over right now: whatever request begins meanwhile is the one it was opened for. */
+  handedOver: { readonly tlsMs: number | null } | null;
+}
+
+export function newDialling(): Dialling {
+  return { connectedAt: Number.NEGATIVE_INFINITY, handedOver: null };
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** For one tenant and origin: connections and TLS sessions of different tenants have nothing to do with each other. */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const { policy, names, tenant, extraCa = [] } = options;
+  const { policy, names, tenant, dialling, extraCa = [] } = options;
   let dialled: readonly ResolvedAddress[] = [];
   const connect = buildConnector({
     lookup: handOver(() => dialled),
@@ -45,15 +59,28 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
 
   return (target, callback) => {
     const dial = (): void => {
-      connect(target, (...[error, socket]) => {
+      let connectedAt = 0;
+      const opening = connect(target, (...[error, socket]) => {
         if (error !== null) {
           names.forget(tenant, target.hostname);
           return callback(error, null);
         }
         const problem = peerProblem(socket.remoteAddress, policy);
-        if (problem === null) return callback(null, inSmallReads(socket));
+        if (problem === null) {
+          const tlsMs = target.protocol === "https:" ? performance.now() - connectedAt : null;
+          dialling.handedOver = { tlsMs };
+          // undici begins the request that waits for it before this returns
+          callback(null, inSmallReads(socket));
+          dialling.handedOver = null;
+          return;
+        }
         socket.destroy();
         callback(problem, null);
+      }) as unknown as Socket;
+      if (target.protocol !== "https:") return;
+      opening.once("connect", () => {
+        connectedAt = performance.now();
+        dialling.connectedAt = connectedAt;
       });
     };
     check(target.hostname)

@@ -3,7 +3,7 @@
 import { Pool } from "undici";
 import type { CheckedNames } from "./checked-names.ts";
 import type { AddressPolicy } from "./guard-address.ts";
-import { createGuardedConnector } from "./guarded-connector.ts";
+import { createGuardedConnector, type Dialling, newDialling } from "./guarded-connector.ts";
 
 export interface OriginPoolsOptions {
   readonly policy: AddressPolicy;
@@ -27,6 +27,8 @@ export interface OriginPool {
   connections: number;
   /** When the last request ended. */
   usedAt: number;
+  /** What its newest connection took. */
+  readonly dialling: Dialling;
 }
 
 /** An address is asked for and checked when a connection is opened, so none is used for longer than this. */
@@ -84,10 +86,11 @@ export class OriginPools {
   #open(key: string, tenant: string | null, origin: string): OriginPool {
     const { now, policy, names, extraCa, connectionsPerOrigin } = this.#options;
     const isWanted = (): boolean => entry.waiting > 0;
+    const dialling = newDialling();
     const pool = new Pool(origin, {
       ...SETTINGS,
       connections: connectionsPerOrigin,
-      connect: createGuardedConnector({ policy, names, tenant, extraCa, isWanted }),
+      connect: createGuardedConnector({ policy, names, tenant, extraCa, isWanted, dialling }),
     });
     const entry: OriginPool = {
       key,
@@ -97,6 +100,7 @@ export class OriginPools {
       inFlight: 0,
       connections: 0,
       usedAt: now(),
+      dialling,
     };
     pool.on("connect", () => {
       entry.connections += 1;

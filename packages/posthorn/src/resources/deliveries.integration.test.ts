@@ -49,6 +49,13 @@ test("a delivery is shown with its attempts", async () => {
         nextRetryAt: null,
         trigger: "event",
         worker: 7,
+        phases: {
+          queueMs: expect.any(Number),
+          connectMs: null,
+          tlsMs: null,
+          firstByteMs: null,
+          bodyMs: null,
+        },
       },
     ],
   });

@@ -1,12 +1,11 @@
 // Deliveries as people see them: one per event and endpoint, with every attempt that was made.
 import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { REDACTED } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
-import type { AttemptTrigger, Uuid } from "../model.ts";
+import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
-import { type AttemptRow, attemptsOf } from "../storage/queries/attempts/list.ts";
+import { attemptsOf } from "../storage/queries/attempts/list.ts";
 import {
   DELIVERY_STATES,
   type DeliveryRow,
@@ -18,6 +17,7 @@ import { findDeliveries } from "../storage/queries/deliveries/find.ts";
 import { walkDeliveries } from "../storage/queries/deliveries/walk.ts";
 import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
 import { listRetries } from "../storage/queries/queue/list-retries.ts";
+import { type AttemptView, toAttemptView, withoutAnswer } from "./attempt-view.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
 export interface DeliveryView {
@@ -39,20 +39,6 @@ export interface DeliveryView {
   readonly deliveredAt: Date | null;
   /** When it was given up, called off or discarded; null unless it is dead. */
   readonly deadAt: Date | null;
-}
-
-export interface AttemptView {
-  readonly number: number;
-  /** Null where the worker died: it may or may not have been sent. */
-  readonly startedAt: Date | null;
-  readonly durationMs: number | null;
-  readonly statusCode: number | null;
-  readonly error: string | null;
-  /** The first 1 KB as it came, or what went wrong in words. */
-  readonly responseBody: Buffer | null;
-  readonly nextRetryAt: Date | null;
-  readonly trigger: AttemptTrigger;
-  readonly worker: number;
 }
 
 export interface DeliveryQuery extends PageQuery {
@@ -160,7 +146,7 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
     if (uuid === null || row === undefined || (tenant !== undefined && row.tenant !== tenant))
       throw deliveryNotFound(id);
-    const attempts = (await attemptsOf(db, uuid)).map(toAttemptView);
+    const attempts = (await attemptsOf(db, uuid)).map((attempt) => toAttemptView(attempt, uuid));
     const hides = redacted && (await catalogue.hiding())(row.eventType);
     return { ...toDeliveryView(row), attempts: hides ? attempts.map(withoutAnswer) : attempts };
   }
@@ -198,16 +184,6 @@ export function toDeliveryView(row: DeliveryRow): DeliveryView {
     deliveredAt: row.state === "success" ? toDate(row.finishedMs) : null,
     deadAt: row.state === "dead" ? toDate(row.finishedMs) : null,
   };
-}
-
-export function toAttemptView({ startedMs, nextRetryMs, ...row }: AttemptRow): AttemptView {
-  return { ...row, startedAt: toDate(startedMs), nextRetryAt: toDate(nextRetryMs) };
-}
-
-/** What went wrong in our own words stays. */
-export function withoutAnswer(attempt: AttemptView): AttemptView {
-  const isAnswer = attempt.responseBody !== null && attempt.responseBody.length > 0 && attempt.error === null;
-  return isAnswer ? { ...attempt, responseBody: Buffer.from(REDACTED) } : attempt;
 }
 
 function toDate(ms: number | null): Date | null {

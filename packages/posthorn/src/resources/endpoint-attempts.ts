@@ -7,7 +7,7 @@ import {
   type EndpointAttemptRow,
 } from "../storage/queries/attempts/list.ts";
 import { findEndpoint } from "../storage/queries/endpoints/read.ts";
-import { type AttemptView, toAttemptView, withoutAnswer } from "./deliveries.ts";
+import { type AttemptView, toAttemptView, withoutAnswer } from "./attempt-view.ts";
 import { endpointNotFound } from "./endpoint-changes.ts";
 import { HIGHEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 import { isTenantId } from "./tenants.ts";
@@ -61,7 +61,7 @@ function toView(
   { deliveryId, eventId, eventType: _, ...row }: EndpointAttemptRow,
   isHidden: boolean,
 ): EndpointAttempt {
-  const attempt = toAttemptView(row);
+  const attempt = toAttemptView(row, deliveryId);
   return {
     deliveryId: formatId("dlv", deliveryId),
     eventId: formatId("evt", eventId),

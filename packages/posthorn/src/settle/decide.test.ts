@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type {
-  AttemptError,
-  AttemptOutcome,
-  ClaimedDelivery,
-  Decision,
-  RetryOn,
-  RetryPolicy,
+import {
+  type AttemptError,
+  type AttemptOutcome,
+  type ClaimedDelivery,
+  type Decision,
+  NO_PHASES,
+  type RetryOn,
+  type RetryPolicy,
 } from "../model.ts";
 import { dead, decide, delivered, later, retryAfter } from "./decide.ts";
 
@@ -65,11 +66,12 @@ function answered(statusCode: number, retryAfterHeader: string | null = null): A
     responseBody: new Uint8Array(),
     retryAfter: retryAfterHeader,
     durationMs: 5,
+    phases: NO_PHASES,
   };
 }
 
 function failed(error: AttemptError): AttemptOutcome {
-  return { kind: "failed", error, detail: "", durationMs: 5 };
+  return { kind: "failed", error, detail: "", durationMs: 5, phases: NO_PHASES };
 }
 
 describe("decide", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AttemptError, AttemptOutcome, EndpointHealth } from "../model.ts";
+import { type AttemptError, type AttemptOutcome, type EndpointHealth, NO_PHASES } from "../model.ts";
 import {
   afterAttempt,
   blockedUntilMs,
@@ -24,11 +24,11 @@ const rules: HealthRules = {
 };
 
 function answered(statusCode: number, retryAfter: string | null = null): AttemptOutcome {
-  return { kind: "answered", statusCode, responseBody: new Uint8Array(), retryAfter, durationMs: 1 };
+  return { kind: "answered", statusCode, responseBody: new Uint8Array(), retryAfter, durationMs: 1, phases: NO_PHASES };
 }
 
 function failed(error: AttemptError): AttemptOutcome {
-  return { kind: "failed", error, detail: "", durationMs: 1 };
+  return { kind: "failed", error, detail: "", durationMs: 1, phases: NO_PHASES };
 }
 
 /** One endpoint's life: answers in, health out, at times of one's own. */

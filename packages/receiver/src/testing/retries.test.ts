@@ -1,6 +1,6 @@
 // Held against the sender's own decision, so that a test with `deliver` sees what a receiver will see.
 import { expect, test } from "vitest";
-import type { AttemptOutcome, ClaimedDelivery, Decision } from "../../../posthorn/src/model.ts";
+import { type AttemptOutcome, type ClaimedDelivery, type Decision, NO_PHASES } from "../../../posthorn/src/model.ts";
 import { decide } from "../../../posthorn/src/settle/decide.ts";
 import { DEFAULT_RETRY_POLICY } from "../../../posthorn/src/settle/retry-schedule.ts";
 import { COURIER_GAPS_MS, type Next, nextAttempt, type Tries } from "./retries.ts";
@@ -55,13 +55,14 @@ test("after every answer the next attempt comes when Posthorn's would", () => {
 function posthornDecides(status: number | null, retryAfter: number | null, tries: Tries): Next {
   const outcome: AttemptOutcome =
     status === null
-      ? { kind: "failed", error: "timeout", detail: "", durationMs: 0 }
+      ? { kind: "failed", error: "timeout", detail: "", durationMs: 0, phases: NO_PHASES }
       : {
           kind: "answered",
           statusCode: status,
           responseBody: new Uint8Array(),
           retryAfter: retryAfter === null ? null : String(retryAfter),
           durationMs: 0,
+          phases: NO_PHASES,
         };
   const { attempts, failures, waitedMs } = tries;
   const delivery = { attempts, failures, owedSinceMs: NOW - waitedMs } as ClaimedDelivery;

@@ -49,5 +49,12 @@ function presentAttempt(attempt: AttemptView): Sent<Attempt> {
     next_retry_at: attempt.nextRetryAt,
     trigger: attempt.trigger,
     worker: attempt.worker,
+    phases: {
+      queue_ms: attempt.phases.queueMs,
+      connect_ms: attempt.phases.connectMs,
+      tls_ms: attempt.phases.tlsMs,
+      first_byte_ms: attempt.phases.firstByteMs,
+      body_ms: attempt.phases.bodyMs,
+    },
   };
 }

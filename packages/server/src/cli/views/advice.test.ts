@@ -16,6 +16,7 @@ const health = {
   last_error: null,
   probe_at: null,
   throttled_until: null,
+  last_day: null,
 };
 const now = new Date("2026-11-15T09:00:00Z");
 const endpoint = {

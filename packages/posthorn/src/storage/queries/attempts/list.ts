@@ -16,6 +16,11 @@ export interface AttemptRow {
   readonly nextRetryMs: number | null;
   readonly trigger: AttemptTrigger;
   readonly worker: number;
+  /** When the attempt before it said that this one was due; null without one, or where it did not know. */
+  readonly announcedMs: number | null;
+  readonly connectMs: number | null;
+  readonly tlsMs: number | null;
+  readonly firstByteMs: number | null;
 }
 
 export async function attemptsOf(db: Queryable, deliveryId: Uuid): Promise<AttemptRow[]> {
@@ -25,7 +30,13 @@ export async function attemptsOf(db: Queryable, deliveryId: Uuid): Promise<Attem
 /** For `posthorn.attempts a`. */
 const attemptColumns = `a.number, posthorn.epoch_ms(a.started_at) as "startedMs", a.duration_ms as "durationMs",
   a.status_code as "statusCode", a.error, a.response_body as "responseBody",
-  posthorn.epoch_ms(a.next_retry_at) as "nextRetryMs", a.trigger, a.worker`;
+  posthorn.epoch_ms(a.next_retry_at) as "nextRetryMs", a.trigger, a.worker, a.connect_ms as "connectMs",
+  a.tls_ms as "tlsMs", a.first_byte_ms as "firstByteMs", (
+    select posthorn.epoch_ms(before.next_retry_at)
+    from posthorn.attempts before
+    where before.delivery_id = a.delivery_id
+      and before.number = a.number - 1
+  ) as "announcedMs"`;
 
 const attemptsStatement = statement(
   "attempts of delivery",

@@ -34,6 +34,9 @@ export async function settle(
     float8Array(settlements.map(({ decision }) => (decision.kind === "retry" ? decision.delayMs : null))),
     textArray(settlements.map(({ delivery }) => delivery.trigger)),
     int4Array(retries.map(({ delivery }) => delivery.attempts)),
+    int4Array(settlements.map(({ outcome }) => outcome.phases.connectMs)),
+    int4Array(settlements.map(({ outcome }) => outcome.phases.tlsMs)),
+    int4Array(settlements.map(({ outcome }) => outcome.phases.firstByteMs)),
   ]);
   const settled = new Set(settlements.map(({ delivery }) => delivery.id));
   for (const id of row?.refused ?? []) settled.delete(id);
@@ -109,14 +112,19 @@ settled as materialized (
 ),
 recorded as (
   insert into posthorn.attempts (
-    delivery_id, number, started_at, duration_ms, status_code, error, response_body, next_retry_at, trigger, worker
+    delivery_id, number, started_at, duration_ms, status_code, error, response_body, next_retry_at, trigger, worker,
+    connect_ms, tls_ms, first_byte_ms
   )
   select said.id, said.number, to_timestamp(said.started_ms / 1000), said.duration_ms, said.status_code, said.error,
-    said.response_body, posthorn.now() + said.delay_ms * interval '1 millisecond', said.trigger, $1::integer
+    said.response_body, posthorn.now() + said.delay_ms * interval '1 millisecond', said.trigger, $1::integer,
+    said.connect_ms, said.tls_ms, said.first_byte_ms
   from unnest(
     $8::uuid[], $9::integer[], $10::double precision[], $11::integer[], $12::smallint[], $13::text[], $14::bytea[],
-    $15::double precision[], $16::text[]
-  ) as said (id, number, started_ms, duration_ms, status_code, error, response_body, delay_ms, trigger)
+    $15::double precision[], $16::text[], $18::integer[], $19::integer[], $20::integer[]
+  ) as said (
+    id, number, started_ms, duration_ms, status_code, error, response_body, delay_ms, trigger, connect_ms, tls_ms,
+    first_byte_ms
+  )
   where (said.id in (select id from settled)) is true
 )
 select json_agg(said.id) as refused

@@ -1,0 +1,2 @@
+-- Stands where another change has its number.
+select 1;
