@@ -1338,6 +1338,14 @@ alter table posthorn.lanes add column held_until timestamptz;
   },
   {
     version: 19,
+    name: "placeholder",
+    checksum: "2437d3b43bbea4f758dfbb122b7f723472f0a60725d7904624d8f1b96fea0c82",
+    sql: `-- Stands where another change has its number.
+select 1;
+`,
+  },
+  {
+    version: 20,
     name: "sessions",
     checksum: "7ad2c36a243df30e3fae0dbd7a29905a1ffc69f17119fd616e41223b49643d3d",
     sql: `-- Sessions of people in the dashboard and the portal. One begins as a one-time link, or with a key; of the code and of
@@ -1372,6 +1380,18 @@ create index sessions_of_owner on posthorn.sessions (owner, created_at);
 create index sessions_of_tenant on posthorn.sessions (tenant, user_id);
 create index sessions_of_key on posthorn.sessions (key_id);
 create index sessions_by_end on posthorn.sessions (expires_at);
+`,
+  },
+  {
+    version: 21,
+    name: "attempt-phases",
+    checksum: "529e2e9d653e3e583d076cc4e7ae3b232b8ec199a95fdcf71550642705cc5cde",
+    sql: `-- Where the time of an attempt went. What is left of duration_ms is the answer's body. Null for what did not take place: on
+-- a connection that was open already, which most are, a row is 4 bytes longer.
+alter table posthorn.attempts
+  add column connect_ms integer,
+  add column tls_ms integer,
+  add column first_byte_ms integer;
 `,
   },
 ];
