@@ -66,6 +66,24 @@ const replay = createRoute({
   component: lazyRouteComponent(() => import("../pages/replay.tsx"), "ReplayPage"),
 });
 
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: "/keys",
+  validateSearch: readFilters(["tenant"]),
+  component: lazyRouteComponent(() => import("../pages/keys.tsx"), "Keys"),
+});
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: "/audit",
+  validateSearch: readFilters(["tenant", "action", "created_after", "created_before"]),
+  component: lazyRouteComponent(() => import("../pages/audit.tsx"), "Audit"),
+});
+const system = createRoute({
+  getParentRoute: () => root,
+  path: "/system",
+  component: lazyRouteComponent(() => import("../pages/system.tsx"), "SystemPage"),
+});
+
 export const operatorRouter = createRouter({
   routeTree: root.addChildren([
     overview,
@@ -77,6 +95,9 @@ export const operatorRouter = createRouter({
     deadLetters,
     replays,
     replay,
+    keys,
+    audit,
+    system,
   ]),
   basepath: BASE_PATH === "" ? "/" : BASE_PATH,
   defaultPreload: "intent",

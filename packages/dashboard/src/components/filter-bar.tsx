@@ -16,6 +16,7 @@ const texts = defineTexts({
     type: "Event type",
     subject: "Subject",
     reason: "Dead because",
+    action: "Operation",
     after: "Created after",
     before: "Created before",
     views: "Saved views",
@@ -32,6 +33,7 @@ const texts = defineTexts({
     type: "Ereignistyp",
     subject: "Gegenstand",
     reason: "Aufgegeben wegen",
+    action: "Operation",
     after: "Angelegt nach",
     before: "Angelegt vor",
     views: "Gespeicherte Ansichten",
@@ -48,6 +50,7 @@ type Field =
   | "type"
   | "subject"
   | "reason"
+  | "action"
   | "created_after"
   | "created_before";
 

@@ -97,9 +97,7 @@ export function Overview() {
   const error = activity.error ?? system.error;
   if (activity.data === undefined || system.data === undefined) {
     if (error === null) return <Loading />;
-    return (
-      <Failed error={error} onRetry={() => void Promise.all([activity.refetch(), system.refetch()])} />
-    );
+    return <Failed error={error} onRetry={() => void Promise.all([activity.refetch(), system.refetch()])} />;
   }
   return (
     <Page

@@ -1,0 +1,105 @@
+// Who changed what, and what came of it.
+import type { AuditEntry } from "@posthorn/client";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { useList } from "../api/list.ts";
+import { useFilters } from "../app/filters.ts";
+import { defineTexts, useTexts } from "../app/texts.ts";
+import { Badge } from "../components/badge.tsx";
+import type { Column } from "../components/data-table.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { FilterBar } from "../components/filter-bar.tsx";
+import { JsonView } from "../components/json-view.tsx";
+import { ListView } from "../components/list.tsx";
+import { Page, Panel } from "../components/panel.tsx";
+import { NothingYet } from "../components/states.tsx";
+import { Ago } from "../components/time.tsx";
+
+const texts = defineTexts({
+  en: {
+    title: "Audit log",
+    action: "What",
+    actor: "Who",
+    tenant: "Tenant",
+    status: "Answer",
+    at: "When",
+    nothing: "Nothing has been changed yet",
+    unknown: "unknown",
+    installation: "all",
+    kinds: { admin: "admin key", key: "key", member: "member", operator: "operator" } as Record<
+      string,
+      string
+    >,
+  },
+  de: {
+    title: "Protokoll",
+    action: "Was",
+    actor: "Wer",
+    tenant: "Mandant",
+    status: "Antwort",
+    at: "Wann",
+    nothing: "Noch wurde nichts geändert",
+    unknown: "unbekannt",
+    installation: "alle",
+    kinds: {
+      admin: "Admin-Schlüssel",
+      key: "Schlüssel",
+      member: "Mitglied",
+      operator: "Betreiber",
+    } as Record<string, string>,
+  },
+});
+
+export function Audit() {
+  const t = useTexts(texts);
+  const { filters, set, clear } = useFilters();
+  const [open, setOpen] = useState<AuditEntry | null>(null);
+  const list = useList(["audit", filters], (page, signal) =>
+    api.auditLog.list({ query: { ...filters, ...page }, signal }),
+  );
+  const columns: readonly Column<AuditEntry>[] = [
+    {
+      key: "action",
+      head: t.action,
+      cell: ({ action }) => <code className="font-mono text-xs">{action}</code>,
+    },
+    {
+      key: "actor",
+      head: t.actor,
+      from: "sm",
+      cell: ({ actor }) => `${t.kinds[actor.kind] ?? actor.kind} ${actor.user ?? actor.id ?? ""}`,
+    },
+    { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant ?? t.installation },
+    {
+      key: "status",
+      head: t.status,
+      cell: ({ status }) => (
+        <Badge tone={status === null ? "warn" : status < 400 ? "ok" : "bad"}>{status ?? t.unknown}</Badge>
+      ),
+    },
+    { key: "at", head: t.at, cell: ({ at }) => <Ago at={at} /> },
+  ];
+  return (
+    <Page title={t.title}>
+      <FilterBar
+        filters={filters}
+        onChange={set}
+        fields={["tenant", "action", "created_after", "created_before"]}
+      />
+      <Panel isFlush>
+        <ListView
+          label={t.title}
+          list={list}
+          columns={columns}
+          keyOf={({ id }) => id}
+          onOpen={setOpen}
+          onClearFilters={clear}
+          nothingYet={<NothingYet title={t.nothing} />}
+        />
+      </Panel>
+      <Dialog title={open?.action ?? ""} isOpen={open !== null} onClose={() => setOpen(null)}>
+        {open !== null && <JsonView value={open} label={open.action} />}
+      </Dialog>
+    </Page>
+  );
+}

@@ -1,0 +1,289 @@
+// Keys and members' tokens: made here, shown once, revoked within a second.
+import type { Key } from "@posthorn/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api } from "../api/client.ts";
+import { useList } from "../api/list.ts";
+import { useFilters } from "../app/filters.ts";
+import { defineTexts, useTexts } from "../app/texts.ts";
+import { Badge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
+import { CopyLine } from "../components/copy.tsx";
+import type { Column } from "../components/data-table.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { TextField, Tick } from "../components/field.tsx";
+import { FilterBar } from "../components/filter-bar.tsx";
+import { ListView } from "../components/list.tsx";
+import { Page, Panel } from "../components/panel.tsx";
+import { NothingYet } from "../components/states.tsx";
+import { Ago } from "../components/time.tsx";
+import { say, sayError } from "../components/toasts.tsx";
+
+const SCOPES = [
+  "events:publish",
+  "webhooks:manage",
+  "deliveries:read",
+  "deliveries:retry",
+  "payloads:read",
+  "admin",
+] as const satisfies readonly Key["scopes"][number][];
+
+const texts = defineTexts({
+  en: {
+    title: "Keys",
+    add: "New key",
+    name: "Name",
+    nameHint: "What it is for.",
+    tenant: "Tenant",
+    tenantHint: "The only one it acts for. Left empty: the whole installation.",
+    installation: "all",
+    scopes: "What it may do",
+    expires: "Ends at",
+    expiresHint: "Left empty: never.",
+    never: "never",
+    used: "Last used",
+    token: "member's token",
+    make: "Make it",
+    madeTitle: "Here is the key",
+    madeHint: "It is shown this once. Keep it where your program finds it.",
+    revoke: "Revoke",
+    revokeSure: (name: string) => `Revoke “${name}”?`,
+    revokeHint: "Within a second it is refused everywhere. That cannot be undone.",
+    revoked: "It is refused from now on.",
+    nothing: "There are no keys but the admin key",
+    pickScope: "Choose at least one.",
+    events: {
+      "events:publish": "publish events",
+      "webhooks:manage": "manage endpoints",
+      "deliveries:read": "see events and deliveries",
+      "deliveries:retry": "retry, cancel and replay",
+      "payloads:read": "see what the catalogue hides",
+      admin: "everything",
+    } satisfies Record<(typeof SCOPES)[number], string>,
+  },
+  de: {
+    title: "Schlüssel",
+    add: "Neuer Schlüssel",
+    name: "Name",
+    nameHint: "Wofür er ist.",
+    tenant: "Mandant",
+    tenantHint: "Der einzige, für den er handelt. Leer: für alle.",
+    installation: "alle",
+    scopes: "Was er darf",
+    expires: "Endet am",
+    expiresHint: "Leer: nie.",
+    never: "nie",
+    used: "Zuletzt benutzt",
+    token: "Token eines Mitglieds",
+    make: "Anlegen",
+    madeTitle: "Das ist der Schlüssel",
+    madeHint: "Er wird nur dieses eine Mal gezeigt. Bewahren Sie ihn dort auf, wo Ihr Programm ihn findet.",
+    revoke: "Widerrufen",
+    revokeSure: (name: string) => `„${name}“ widerrufen?`,
+    revokeHint: "Binnen einer Sekunde gilt er nirgends mehr. Das lässt sich nicht rückgängig machen.",
+    revoked: "Er gilt ab jetzt nicht mehr.",
+    nothing: "Es gibt keine Schlüssel außer dem Admin-Schlüssel",
+    pickScope: "Mindestens eines wählen.",
+    events: {
+      "events:publish": "Ereignisse veröffentlichen",
+      "webhooks:manage": "Endpunkte verwalten",
+      "deliveries:read": "Ereignisse und Zustellungen sehen",
+      "deliveries:retry": "neu versuchen, absagen, wiederholen",
+      "payloads:read": "sehen, was der Katalog verdeckt",
+      admin: "alles",
+    },
+  },
+});
+
+export function Keys() {
+  const t = useTexts(texts);
+  const { filters, set, clear } = useFilters();
+  const [isAdding, setAdding] = useState(false);
+  const [revoking, setRevoking] = useState<Key | null>(null);
+  const list = useList(["keys", filters], (page, signal) =>
+    api.keys.list({ query: { ...filters, ...page }, signal }),
+  );
+  const columns: readonly Column<Key>[] = [
+    {
+      key: "name",
+      head: t.name,
+      cell: ({ name, user }) => (
+        <>
+          {name} {user !== null && <Badge tone="calm">{t.token}</Badge>}
+        </>
+      ),
+    },
+    { key: "tenant", head: t.tenant, from: "sm", cell: ({ tenant }) => tenant ?? t.installation },
+    { key: "scopes", head: t.scopes, from: "lg", cell: ({ scopes, role }) => role ?? scopes.join(", ") },
+    {
+      key: "expires",
+      head: t.expires,
+      from: "md",
+      cell: ({ expires_at }) => (expires_at === null ? t.never : <Ago at={expires_at} />),
+    },
+    {
+      key: "used",
+      head: t.used,
+      from: "md",
+      cell: ({ last_used_at }) => (last_used_at === null ? t.never : <Ago at={last_used_at} />),
+    },
+    {
+      key: "revoke",
+      head: "",
+      cell: (key) => (
+        <Button kind="quiet" onClick={() => setRevoking(key)}>
+          {t.revoke}
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Page
+      title={t.title}
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+          {t.add}
+        </Button>
+      }
+    >
+      <FilterBar filters={filters} onChange={set} fields={["tenant"]} />
+      <Panel isFlush>
+        <ListView
+          label={t.title}
+          list={list}
+          columns={columns}
+          keyOf={({ id }) => id}
+          onClearFilters={clear}
+          nothingYet={<NothingYet title={t.nothing} />}
+        />
+      </Panel>
+      {isAdding && <NewKey onClose={() => setAdding(false)} />}
+      {revoking && <Revoke revoking={revoking} onClose={() => setRevoking(null)} />}
+    </Page>
+  );
+}
+
+function NewKey({ onClose }: { readonly onClose: () => void }) {
+  const t = useTexts(texts);
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [tenant, setTenant] = useState("");
+  const [expiresAt, setExpiresAt] = useState("");
+  const [scopes, setScopes] = useState<ReadonlySet<(typeof SCOPES)[number]>>(new Set());
+  const [made, setMade] = useState<string | null>(null);
+  const make = async () => {
+    try {
+      const { key } = await api.keys.create({
+        body: {
+          name,
+          scopes: [...scopes],
+          ...(tenant !== "" && { tenant }),
+          ...(expiresAt !== "" && { expires_at: new Date(expiresAt).toISOString() }),
+        },
+      });
+      setMade(key);
+      await queries.invalidateQueries({ queryKey: ["keys"] });
+    } catch (error) {
+      sayError(error);
+    }
+  };
+  if (made !== null) {
+    return (
+      <Dialog title={t.madeTitle} isOpen onClose={onClose}>
+        <CopyLine text={made} />
+        <p className="text-muted">{t.madeHint}</p>
+      </Dialog>
+    );
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void make();
+  };
+  return (
+    <Dialog
+      title={t.add}
+      isOpen
+      onClose={onClose}
+      actions={
+        <Button
+          kind="primary"
+          form="new-key"
+          type="submit"
+          refusedBecause={scopes.size === 0 ? t.pickScope : undefined}
+        >
+          {t.make}
+        </Button>
+      }
+    >
+      <form id="new-key" onSubmit={submit} className="flex flex-col gap-3">
+        <TextField
+          label={t.name}
+          hint={t.nameHint}
+          required
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <TextField
+          label={t.tenant}
+          hint={t.tenantHint}
+          value={tenant}
+          onChange={(event) => setTenant(event.target.value)}
+        />
+        <fieldset className="flex flex-col gap-1.5">
+          <legend className="pb-1 text-sm font-medium">{t.scopes}</legend>
+          {SCOPES.map((scope) => (
+            <Tick
+              key={scope}
+              label={scope}
+              hint={t.events[scope]}
+              checked={scopes.has(scope)}
+              onChange={(event) => {
+                const next = new Set(scopes);
+                if (event.target.checked) next.add(scope);
+                else next.delete(scope);
+                setScopes(next);
+              }}
+            />
+          ))}
+        </fieldset>
+        <TextField
+          label={t.expires}
+          hint={t.expiresHint}
+          type="datetime-local"
+          value={expiresAt}
+          onChange={(event) => setExpiresAt(event.target.value)}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+function Revoke({ revoking, onClose }: { readonly revoking: Key; readonly onClose: () => void }) {
+  const t = useTexts(texts);
+  const queries = useQueryClient();
+  const revoke = async () => {
+    try {
+      await api.keys.revoke({ key: revoking.id });
+      say(t.revoked);
+      onClose();
+    } catch (error) {
+      sayError(error);
+    }
+    await queries.invalidateQueries({ queryKey: ["keys"] });
+  };
+  return (
+    <Dialog
+      title={t.revokeSure(revoking.name)}
+      isOpen
+      onClose={onClose}
+      actions={
+        <Button kind="danger" onClick={() => void revoke()}>
+          {t.revoke}
+        </Button>
+      }
+    >
+      <p>{t.revokeHint}</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,202 @@
+// The installation: who works, what the database has, how long things are kept.
+import type { System } from "@posthorn/client";
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../api/client.ts";
+import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { Badge } from "../components/badge.tsx";
+import { Fact, Facts, Page, Panel } from "../components/panel.tsx";
+import { Failed, Loading } from "../components/states.tsx";
+import { Ago } from "../components/time.tsx";
+import { share, whole } from "../format/number.ts";
+import { duration } from "../format/time.ts";
+
+const texts = defineTexts({
+  en: {
+    title: "System",
+    version: "Version",
+    schema: "Schema of the database",
+    pending: (count: number) => `${count} migrations are not applied: run posthorn migrate`,
+    upToDate: "up to date",
+    workers: "Workers",
+    noWorkers: "No process delivers. Start one: posthorn serve --role worker",
+    worker: "Worker",
+    state: "State",
+    alive: "alive",
+    gone: "gone",
+    apiOnly: "API only",
+    leads: "leads",
+    busy: "Busy",
+    started: "Started",
+    seen: "Last seen",
+    owed: "What is owed",
+    count: "Deliveries that have not ended",
+    oldestDue: "Most overdue for",
+    outbox: "Events without deliveries yet",
+    held: "Held up by their own endpoint",
+    heldBy: (circuit: string, throttle: string, limit: string) =>
+      `${circuit} by a circuit, ${throttle} by a pause, ${limit} by limits`,
+    kept: "How long things are kept",
+    history: "Finished deliveries and their events",
+    dead: "Dead letters",
+    untilDeleted: "until somebody deletes them",
+    idempotency: "Idempotency keys",
+    audit: "Audit log",
+    days: (count: number) => `${count} days`,
+  },
+  de: {
+    title: "System",
+    version: "Version",
+    schema: "Schema der Datenbank",
+    pending: (count: number) => `${count} Migrationen fehlen: posthorn migrate ausführen`,
+    upToDate: "aktuell",
+    workers: "Worker",
+    noWorkers: "Kein Prozess stellt zu. Einen starten: posthorn serve --role worker",
+    worker: "Worker",
+    state: "Zustand",
+    alive: "am Leben",
+    gone: "weg",
+    apiOnly: "nur API",
+    leads: "führt",
+    busy: "Auslastung",
+    started: "Begonnen",
+    seen: "Zuletzt gesehen",
+    owed: "Was aussteht",
+    count: "Zustellungen ohne Ende",
+    oldestDue: "Am längsten überfällig seit",
+    outbox: "Ereignisse noch ohne Zustellungen",
+    held: "Vom eigenen Endpunkt aufgehalten",
+    heldBy: (circuit: string, throttle: string, limit: string) =>
+      `${circuit} durch eine Sicherung, ${throttle} durch eine Pause, ${limit} durch Grenzen`,
+    kept: "Wie lange was bleibt",
+    history: "Beendete Zustellungen und ihre Ereignisse",
+    dead: "Aufgegebenes",
+    untilDeleted: "bis es jemand löscht",
+    idempotency: "Idempotenz-Schlüssel",
+    audit: "Protokoll",
+    days: (count: number) => `${count} Tage`,
+  },
+});
+
+const REFRESH_MS = 5_000;
+
+export function SystemPage() {
+  const t = useTexts(texts);
+  const query = useQuery({
+    queryKey: ["system"],
+    queryFn: ({ signal }) => api.system.get({ signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  if (query.data === undefined) {
+    if (query.error === null) return <Loading />;
+    return <Failed error={query.error} onRetry={() => void query.refetch()} />;
+  }
+  const system = query.data;
+  return (
+    <Page title={t.title}>
+      <Panel>
+        <Facts>
+          <Fact name={t.version}>{system.version}</Fact>
+          <Fact name={t.schema}>
+            {system.schema.version}{" "}
+            {system.schema.pending.length === 0 ? (
+              <Badge tone="ok" icon="check">
+                {t.upToDate}
+              </Badge>
+            ) : (
+              <Badge tone="warn" icon="warning">
+                {t.pending(system.schema.pending.length)}
+              </Badge>
+            )}
+          </Fact>
+        </Facts>
+      </Panel>
+      <Workers workers={system.workers.data} />
+      <Owed owed={system.owed} />
+      <Kept retention={system.retention} />
+    </Page>
+  );
+}
+
+function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const isAnyDelivering = workers.some(({ is_alive, delivers }) => is_alive && delivers);
+  return (
+    <Panel title={t.workers} isFlush>
+      {!isAnyDelivering && <p className="p-4 text-bad">{t.noWorkers}</p>}
+      <div className="overflow-x-auto">
+        <table className="w-full text-left">
+          <thead className="text-xs text-muted">
+            <tr>
+              {[t.worker, t.state, t.busy, t.started, t.seen].map((head) => (
+                <th key={head} scope="col" className="px-4 py-2 font-medium">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {workers.map(({ id, name, is_alive, delivers, leads, utilisation, started_at, last_seen_at }) => (
+              <tr key={id} className="border-t border-line">
+                <td className="px-4 py-2 font-mono text-xs">
+                  {id} · {name}
+                </td>
+                <td className="px-4 py-2">
+                  <span className="flex gap-1">
+                    <Badge tone={is_alive ? "ok" : "bad"} icon={is_alive ? "check" : "warning"}>
+                      {is_alive ? t.alive : t.gone}
+                    </Badge>
+                    {!delivers && <Badge tone="plain">{t.apiOnly}</Badge>}
+                    {leads && <Badge tone="calm">{t.leads}</Badge>}
+                  </span>
+                </td>
+                <td className="px-4 py-2 tabular-nums">{share(utilisation, language)}</td>
+                <td className="px-4 py-2">
+                  <Ago at={started_at} />
+                </td>
+                <td className="px-4 py-2">
+                  <Ago at={last_seen_at} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+function Owed({ owed }: { readonly owed: System["owed"] }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const number = (value: number) => whole(value, language);
+  return (
+    <Panel title={t.owed}>
+      <Facts>
+        <Fact name={t.count}>{number(owed.count)}</Fact>
+        <Fact name={t.oldestDue}>{duration(owed.oldest_due_age_seconds * 1_000)}</Fact>
+        <Fact name={t.outbox}>{number(owed.outbox)}</Fact>
+        <Fact name={t.held}>
+          {t.heldBy(number(owed.held.circuit), number(owed.held.throttle), number(owed.held.limit))}
+        </Fact>
+      </Facts>
+    </Panel>
+  );
+}
+
+function Kept({ retention }: { readonly retention: System["retention"] }) {
+  const t = useTexts(texts);
+  const { retention_days, dead_retention_days, idempotency_days, audit_days } = retention;
+  return (
+    <Panel title={t.kept}>
+      <Facts>
+        <Fact name={t.history}>{t.days(retention_days)}</Fact>
+        <Fact name={t.dead}>
+          {dead_retention_days === null ? t.untilDeleted : t.days(dead_retention_days)}
+        </Fact>
+        <Fact name={t.idempotency}>{t.days(idempotency_days)}</Fact>
+        <Fact name={t.audit}>{t.days(audit_days)}</Fact>
+      </Facts>
+    </Panel>
+  );
+}
