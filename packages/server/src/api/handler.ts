@@ -11,6 +11,7 @@ import { type AdminKeyDigest, adminKeyDigest, createAuthenticate } from "./middl
 import { KeyCache } from "./middleware/key-cache.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { nothingHere } from "./nothing-here.ts";
+import { activityOperations } from "./operations/activity.ts";
 import { auditLogOperations } from "./operations/audit-log.ts";
 import { deliveryOperations } from "./operations/deliveries.ts";
 import { endpointOperations } from "./operations/endpoints.ts";
@@ -21,6 +22,7 @@ import { memberOperations } from "./operations/members.ts";
 import { replayOperations } from "./operations/replays.ts";
 import { resendOperations } from "./operations/resends.ts";
 import { statsOperations } from "./operations/stats.ts";
+import { systemOperations } from "./operations/system.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, FOR_OPERATORS } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
@@ -161,6 +163,8 @@ export function routesOf(
         stats: statsOperations(hooks),
         auditLog: auditLogOperations(hooks),
         resends: resendOperations(hooks),
+        activity: activityOperations(hooks),
+        system: systemOperations(hooks),
       },
       createAudit(hooks, logger),
     ),
