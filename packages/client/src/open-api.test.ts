@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { pathParamsOf } from "./call.ts";
 import { contract } from "./contract/contract.ts";
 import { SCOPES } from "./contract/operation.ts";
-import { pathParamsOf } from "./call.ts";
 import { openApi, operationsOf } from "./open-api.ts";
 
 type Json = Record<string, unknown>;
