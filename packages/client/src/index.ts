@@ -6,7 +6,7 @@ export type { Activity } from "./contract/activity.ts";
 export type { AuditEntry } from "./contract/audit-log.ts";
 export { contract, type PosthornContract } from "./contract/contract.ts";
 export type { Attempt, Delivery, DeliveryDetail, DeliveryRequest } from "./contract/deliveries.ts";
-export type { Endpoint, EndpointAttempt } from "./contract/endpoints.ts";
+export type { Endpoint, EndpointAttempt, EndpointSecret } from "./contract/endpoints.ts";
 export type { EventType, EventTypeDetail } from "./contract/event-types.ts";
 export type { Event, EventDetail, NotMatched } from "./contract/events.ts";
 export type { Key } from "./contract/keys.ts";

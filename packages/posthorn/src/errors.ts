@@ -8,6 +8,8 @@ export const errorRegistry = {
   idempotency_conflict: { status: 422, meaning: "The idempotency key was used before with other content." },
   invalid_endpoint: { status: 422, meaning: "The endpoint's settings cannot be saved as they are." },
   endpoint_limit_reached: { status: 409, meaning: "The tenant has as many endpoints as it may have." },
+  secret_not_found: { status: 404, meaning: "The endpoint has no such secret." },
+  secret_in_use: { status: 409, meaning: "It is the secret that the endpoint signs with; rotate it first." },
   too_many_secrets: { status: 409, meaning: "The endpoint has as many valid secrets as it may have." },
   endpoint_disabled: { status: 409, meaning: "The endpoint is disabled, so nothing is sent to it." },
   endpoint_deleted: { status: 409, meaning: "The endpoint was deleted, so nothing is sent to it any more." },

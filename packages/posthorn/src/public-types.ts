@@ -67,7 +67,7 @@ export interface PosthornFor<Input, UserInput> {
   readonly sessions: Sessions;
   readonly auditLog: AuditLog;
   readonly endpoints: Omit<Endpoints, "disableAfter"> & {
-    /** Sends `webhook.test` to this endpoint, whatever it subscribes to, by the path of every delivery. */
+    /** Sends `webhook.test`, or the event given, to this endpoint and no other, whatever it subscribes to, by the path of every delivery. */
     test: SendTest;
   };
   readonly eventTypes: EventTypes;

@@ -1,7 +1,7 @@
 // Ids are minted where the fact is recorded, so they must be unique, sort by time and cost next to nothing.
 
-const KINDS = ["evt", "dlv", "ep", "rpl"] as const;
-/** `evt` an event, `dlv` a delivery, `ep` an endpoint, `rpl` a replay. */
+const KINDS = ["evt", "dlv", "ep", "rpl", "sec"] as const;
+/** `evt` an event, `dlv` a delivery, `ep` an endpoint, `rpl` a replay, `sec` a secret of an endpoint. */
 export type IdKind = (typeof KINDS)[number];
 
 const CANONICAL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

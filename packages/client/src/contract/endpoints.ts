@@ -11,6 +11,8 @@ import {
   listQuery,
   nothing,
   page,
+  secretId,
+  tenantFilter,
   tenantId,
   time,
   updatedAt,
@@ -361,6 +363,16 @@ const endpointAttempt = attempt
   .meta({ id: "EndpointAttempt" });
 export type EndpointAttempt = z.output<typeof endpointAttempt>;
 
+const endpointSecret = z
+  .object({
+    id: secretId,
+    is_current: z.boolean().describe("True for the one that stays; the others are on their way out."),
+    created_at: createdAt,
+    expires_at: time.nullable().describe("Until when it signs beside the current one; null: it stays."),
+  })
+  .meta({ id: "EndpointSecret" });
+export type EndpointSecret = z.output<typeof endpointSecret>;
+
 const ofTenant = "/api/v1/tenants/{tenant}/endpoints";
 const path = `${ofTenant}/{endpoint}` as const;
 const reading: Permission = { scopes: ["webhooks:manage", "deliveries:read"], reach: "tenant" };
@@ -384,6 +396,22 @@ export const endpoints = {
     query: listQuery({}),
     answer: { status: 200, schema: page(endpoint) },
     refusals: { 404: ["tenant_not_found"] },
+  }),
+  listAll: operation({
+    method: "GET",
+    path: "/api/v1/endpoints",
+    summary: "Lists endpoints of all tenants, newest first",
+    permission: reading,
+    query: listQuery({
+      tenant: tenantFilter,
+      state: z
+        .enum(["active", "disabled", "failing"])
+        .optional()
+        .describe(
+          "Only those that are `active`; `disabled`, by whomever; or `failing`: active, and without a success since a failure.",
+        ),
+    }),
+    answer: { status: 200, schema: page(endpoint) },
   }),
   get: operation({
     method: "GET",
@@ -483,12 +511,26 @@ export const endpoints = {
   test: operation({
     method: "POST",
     path: `${path}/test`,
-    summary: "Sends `webhook.test` to it",
+    summary: "Sends a test event to it, and to no other",
     permission: managing,
-    body: nothing,
+    body: z
+      .strictObject({
+        type: eventType
+          .optional()
+          .describe("Type of the event, whatever the endpoint asks for; left out: `webhook.test`."),
+        data: z.unknown().describe("The event's data, any JSON; left out: a greeting."),
+        subject: z.string().nullable().optional().describe("The event's subject; left out: none."),
+      })
+      .partial()
+      .meta({ id: "TestEvent" }),
     isBodyOptional: true,
     answer: { status: 202, schema: z.object({ event_id: eventId, delivery_id: deliveryId }) },
-    refusals: { 404: ["endpoint_not_found"], 409: ["endpoint_disabled", "tenant_inactive"] },
+    refusals: {
+      404: ["endpoint_not_found"],
+      409: ["endpoint_disabled", "tenant_inactive"],
+      413: ["payload_too_large"],
+      422: ["invalid_event"],
+    },
   }),
   rotateSecret: operation({
     method: "POST",
@@ -515,5 +557,24 @@ export const endpoints = {
       }),
     },
     refusals: { 404: ["endpoint_not_found"], 409: ["too_many_secrets"], 422: ["invalid_endpoint"] },
+  }),
+  listSecrets: operation({
+    method: "GET",
+    path: `${path}/secrets`,
+    summary: "Lists the secrets that it signs with, without the secrets themselves; the newest first",
+    permission: managing,
+    answer: {
+      status: 200,
+      schema: z.object({ data: z.array(endpointSecret).describe("Those that are valid now, five at most.") }),
+    },
+    refusals: { 404: ["endpoint_not_found"] },
+  }),
+  revokeSecret: operation({
+    method: "DELETE",
+    path: `${path}/secrets/{secret}`,
+    summary: "Ends a secret that a rotation has left valid, before its time",
+    permission: managing,
+    answer: { status: 204, schema: null },
+    refusals: { 404: ["endpoint_not_found", "secret_not_found"], 409: ["secret_in_use"] },
   }),
 };

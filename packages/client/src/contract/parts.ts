@@ -28,6 +28,7 @@ const prefixed = (prefix: string, description: string) =>
 export const eventId = prefixed("evt", "Id of the event; ids sort by time.");
 export const endpointId = prefixed("ep", "Id of the endpoint.");
 export const deliveryId = prefixed("dlv", "Id of the delivery: one for each event and endpoint.");
+export const secretId = prefixed("sec", "Id of a secret. It is no secret itself.");
 export const replayId = prefixed("rpl", "Id of the replay.");
 export const keyId = z.string().meta({
   description: "Id of the key or token. It is no secret: the key itself is shown once, when it is made.",
@@ -135,4 +136,5 @@ export const pathParams: Readonly<Record<string, z.ZodType>> = {
   key: keyId,
   name: eventType,
   link: linkId,
+  secret: secretId,
 };

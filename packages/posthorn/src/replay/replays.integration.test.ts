@@ -359,6 +359,20 @@ test("against the subscriptions of today, an endpoint gets what was published be
   expect(await replayed(instance, asked)).toMatchObject({ total: 0, done: 0, state: "finished" });
 });
 
+test("against the subscriptions of today, a test event stays its endpoint's own, whatever its type", async () => {
+  const instance = await open();
+  const { hooks } = instance;
+  const tested = await endpointOf(instance);
+  const other = await endpointOf(instance);
+  await hooks.endpoints.test("acme", tested.id);
+  const { eventId } = await hooks.endpoints.test("acme", tested.id, { type: "order.paid", data: 1 });
+  await instance.settle();
+  expect(await replayed(instance, { tenant: "acme", resubscribe: true })).toMatchObject({ total: 0 });
+  expect(receiver.requestsTo(other.path)).toHaveLength(0);
+  const { notMatched } = await hooks.events.get(eventId);
+  expect(notMatched).toMatchObject([{ endpointId: other.id, reason: "test" }]);
+});
+
 test("a dead letter that was deleted comes again against the subscriptions of today, and its attempts go on counting", async () => {
   const instance = await open();
   const { hooks } = instance;

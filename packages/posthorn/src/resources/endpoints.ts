@@ -2,7 +2,6 @@
 // endpoint-changes.ts.
 import { formatId, parseId } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
-import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type {
   CircuitState,
@@ -20,11 +19,16 @@ import { circuitOf } from "../settle/endpoint-health.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import type { KeyRing } from "../storage/key-ring.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
-import { countEndpoints, findEndpoint, listEndpoints } from "../storage/queries/endpoints/read.ts";
-import { markDeleted, raiseEndpointVersion } from "../storage/queries/endpoints/write.ts";
+import {
+  countEndpoints,
+  type EndpointState,
+  findEndpoint,
+  listEndpoints,
+} from "../storage/queries/endpoints/read.ts";
+import { markDeleted } from "../storage/queries/endpoints/write.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
-import { deleteSecrets, retireSecrets } from "../storage/queries/secrets/rotate.ts";
+import { deleteSecrets } from "../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
 import { type LastDay, lastDaysOf } from "./activity.ts";
 import {
@@ -35,17 +39,15 @@ import {
 import { createEndpointChanges, type EndpointChange, endpointNotFound } from "./endpoint-changes.ts";
 import { createEndpointImport, type ImportInput, type ImportResult } from "./endpoint-import.ts";
 import { type MatchInput, type MatchResult, matchEndpoint } from "./endpoint-match.ts";
+import { createEndpointSecrets, type EndpointSecrets } from "./endpoint-secrets.ts";
 import {
   type EndpointDefaults,
   type EndpointInput,
   type EndpointPatch,
   effectiveSettings,
-  fitsAny,
   parseEndpointInput,
   parseEndpointPatch,
   type SettingsContext,
-  schemesOf,
-  secretProblem,
 } from "./endpoint-settings.ts";
 import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
 import { createEndpointWriter } from "./endpoint-writer.ts";
@@ -96,20 +98,21 @@ export interface EndpointHealthView {
   readonly lastDay: LastDay | null;
 }
 
-export interface RotateOptions {
-  /** How long the secrets so far stay valid: 7 days unless told, at most 14; 0 revokes them at once. */
-  readonly overlapSeconds?: number | undefined;
-  /** Your own instead of one that is made. */
-  readonly secret?: string | undefined;
+export interface EndpointQuery extends PageQuery {
+  readonly tenant?: string | undefined;
+  /** `failing`: active, and without a success since a failure. */
+  readonly state?: EndpointState | undefined;
 }
 
-export interface Endpoints {
+export interface Endpoints extends EndpointSecrets {
   /** The secret is shown here and never again. */
   create(
     tenant: string,
     input: EndpointInput,
   ): Promise<{ readonly endpoint: Endpoint; readonly secret: string }>;
   list(tenant: string, query?: PageQuery): Promise<Page<Endpoint>>;
+  /** Of all tenants, or of the one asked for. */
+  listAll(query?: EndpointQuery): Promise<Page<Endpoint>>;
   get(tenant: string, id: string): Promise<Endpoint>;
   update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint>;
   /** What is owed and not being sent ends as dead (`endpoint_deleted`). */
@@ -120,11 +123,6 @@ export interface Endpoints {
   import(tenant: string, input: ImportInput): Promise<ImportResult>;
   /** Would it get such an event? Nothing is published. */
   match(tenant: string, id: string, input: MatchInput): Promise<MatchResult>;
-  rotateSecret(
-    tenant: string,
-    id: string,
-    options?: RotateOptions,
-  ): Promise<{ readonly secret: string; readonly previousExpiresAt: Date | null }>;
   /** Nothing is sent to it from now on; what is for it is kept. The reason is `manual`, unless there is one already. */
   disable(tenant: string, id: string): Promise<Endpoint>;
   /** One that is active stays as it is, whatever is to become of the backlog. */
@@ -157,11 +155,7 @@ export interface EndpointsOptions {
   readonly onDisabled?: () => void;
 }
 
-const DAY_SECONDS = 24 * 60 * 60;
-const DEFAULT_OVERLAP_SECONDS = 7 * DAY_SECONDS;
-const MAX_OVERLAP_SECONDS = 14 * DAY_SECONDS;
-/** Every request carries a signature by each of them. */
-const MAX_VALID_SECRETS = 5;
+const STATES: readonly EndpointState[] = ["active", "disabled", "failing"];
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
   const { db, defaults, maxPerTenant = 10, announce, onDisabled = () => {} } = options;
@@ -170,17 +164,19 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   const writer = createEndpointWriter(options);
   const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
   const importAll = createEndpointImport({ context, changes, writer, maxPerTenant });
+  const secrets = createEndpointSecrets({ db, defaults, changes, writer });
   const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(options, ...asked);
   return {
     create,
     list,
+    listAll,
     get,
     update,
     delete: remove,
     attempts,
     import: importAll,
     match,
-    rotateSecret,
+    ...secrets,
     ...onAndOff,
   };
 
@@ -206,15 +202,26 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     const { before } = reader.idRange("endpoints", query);
     reader.finish(["limit", "cursor"], query);
     if (!isTenantId(tenant)) throw tenantNotFound(tenant);
-    const rows = await listEndpoints(db, tenant, before, limit + 1);
+    const rows = await listEndpoints(db, { tenant, state: null, before, limit: limit + 1 });
     if (rows.length === 0 && (await findTenant(db, tenant)) === null) throw tenantNotFound(tenant);
-    const lastDays = await lastDaysOf(
-      db,
-      rows.map(({ id }) => id),
-      options.nowMs(),
-    );
-    const view = (row: EndpointRow) =>
-      toEndpoint(row, defaults, options.nowMs(), lastDays.get(row.id) ?? null);
+    return await pageOf(rows, limit);
+  }
+
+  async function listAll(query: EndpointQuery = {}): Promise<Page<Endpoint>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const { before } = reader.idRange("endpoints", query);
+    const tenant = reader.text("tenant", query.tenant);
+    const state = reader.oneOf("state", query.state, STATES);
+    reader.finish(["tenant", "state", "limit", "cursor"], query);
+    return await pageOf(await listEndpoints(db, { tenant, state, before, limit: limit + 1 }), limit);
+  }
+
+  async function pageOf(rows: readonly EndpointRow[], limit: number): Promise<Page<Endpoint>> {
+    const nowMs = options.nowMs();
+    const ids = rows.map(({ id }) => id);
+    const lastDays = await lastDaysOf(db, ids, nowMs);
+    const view = (row: EndpointRow) => toEndpoint(row, defaults, nowMs, lastDays.get(row.id) ?? null);
     return toPage("endpoints", rows, limit, view, (row) => row.id);
   }
 
@@ -250,28 +257,6 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     });
     // After the commit: a backlog of a million must not keep the lane locked, which others' publishes wait for.
     await cancelOwed(db, [endpointId]);
-  }
-
-  async function rotateSecret(tenant: string, id: string, rotation: RotateOptions = {}) {
-    refuseUnknown("A rotation has no option", rotation, ["overlapSeconds", "secret"], "invalid_endpoint");
-    const { overlapSeconds = DEFAULT_OVERLAP_SECONDS, secret: ownSecret } = rotation;
-    checkRotation(overlapSeconds, ownSecret);
-    return await changeOne(tenant, id, async (tx, current) => {
-      const schemes = schemesOf(current, defaults);
-      const secret = ownSecret ?? (await writer.makeSecret(current));
-      if (!fitsAny(secret, schemes)) {
-        throw invalidRotation(
-          "/secret",
-          "This kind of secret fits none of the endpoint's signature schemes.",
-        );
-      }
-      const retired = await retireSecrets(tx, current.id, overlapSeconds);
-      if (retired.count >= MAX_VALID_SECRETS) throw tooManySecrets();
-      await writer.addSecret(tx, current.id, secret);
-      await raiseEndpointVersion(tx, current.id);
-      const { lastExpiresMs } = retired;
-      return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };
-    });
   }
 
   async function match(tenant: string, id: string, input: MatchInput): Promise<MatchResult> {
@@ -323,31 +308,6 @@ function toEndpoint(
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),
   };
-}
-
-function checkRotation(overlapSeconds: unknown, secret: unknown): void {
-  const isInRange =
-    typeof overlapSeconds === "number" && overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS;
-  if (!isInRange || !Number.isInteger(overlapSeconds)) {
-    throw invalidRotation(
-      "/overlapSeconds",
-      `overlapSeconds is a whole number from 0 (revoke at once) to ${MAX_OVERLAP_SECONDS} (14 days).`,
-    );
-  }
-  const problem = secret === undefined ? null : secretProblem(secret);
-  if (problem !== null) throw invalidRotation("/secret", problem);
-}
-
-function invalidRotation(pointer: string, message: string): PosthornError {
-  return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
-}
-
-function tooManySecrets(): PosthornError {
-  return new PosthornError(
-    "too_many_secrets",
-    `${MAX_VALID_SECRETS} secrets of this endpoint are valid already. Wait until one has expired, or rotate with ` +
-      "overlapSeconds 0 to revoke them all.",
-  );
 }
 
 function limitReached(tenant: string, max: number): PosthornError {

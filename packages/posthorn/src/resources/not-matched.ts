@@ -2,7 +2,7 @@
 import { formatId } from "@posthorn/wire";
 import { redactData } from "../catalogue/redact.ts";
 import { type FilterFacts, HIDDEN, looksAtHidden, readFacts } from "../fan-out/filter.ts";
-import { isAbout, matches, TEST_TYPE } from "../fan-out/matches.ts";
+import { isAbout, matches } from "../fan-out/matches.ts";
 import { mismatchOf } from "../fan-out/why-not.ts";
 import type { Event, Uuid } from "../model.ts";
 import type { EventEndpointRow } from "../storage/queries/endpoints/of-event.ts";
@@ -59,7 +59,7 @@ type Why = Pick<NotMatched, "reason" | "detail" | "pointer">;
 /** The first that applies. */
 function whyNot(event: Event, endpoint: EventEndpointRow, facts: () => FilterFacts): Why {
   if (endpoint.deletedMs !== null) return why("deleted");
-  if (event.type === TEST_TYPE) return why("test");
+  if (endpoint.eventIsTest) return why("test");
   if (isAbout(event, endpoint.id)) return why("about_itself");
   if (endpoint.createdMs > event.createdAt.getTime()) return why("created_later");
   const { events } = endpoint;

@@ -56,6 +56,7 @@ const madeUp: Ids = {
   replay: "rpl_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   key: "0000000000",
   link: "0000000000",
+  secret: "sec_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
   name: "made.up",
 };
 
@@ -331,6 +332,7 @@ async function populate(server: TestServer, tenant: string): Promise<Ids> {
   const user = `anna-of-${tenant}`;
   await server.call("PUT", `/api/v1/tenants/${tenant}/members/${user}`, { role: "owner" });
   const endpoint = await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, endpointInput);
+  const secret = await retiredSecret(server, `/api/v1/tenants/${tenant}/endpoints/${endpoint.json.id}`);
   const event = await server.call("POST", "/api/v1/events", { tenant, type: "order.paid", data: {} });
   const deliveries = await server.call("GET", `/api/v1/tenants/${tenant}/deliveries`);
   const key = await server.call("POST", "/api/v1/keys", { name: "x", tenant, scopes: ["admin"] });
@@ -345,8 +347,16 @@ async function populate(server: TestServer, tenant: string): Promise<Ids> {
     replay: replay.json.id,
     key: key.json.id,
     link: link.json.id,
+    secret,
     name: tenant === "acme" ? "order.paid" : `order.of.${tenant}`,
   };
+}
+
+/** One that a rotation has left valid. */
+async function retiredSecret(server: TestServer, endpointPath: string): Promise<string> {
+  await server.call("POST", `${endpointPath}/rotate-secret`);
+  const { json } = await server.call("GET", `${endpointPath}/secrets`);
+  return json.data[1].id;
 }
 
 /** A tenant that is gone, with what was its own. */
@@ -366,5 +376,16 @@ async function removeOf(server: TestServer, tenant: string): Promise<Ids> {
   await server.call("DELETE", `/api/v1/keys/${key.json.id}`);
   const link = await server.call("POST", `/api/v1/tenants/${tenant}/portal-links`);
   await server.call("DELETE", `/api/v1/tenants/${tenant}/portal-links/${link.json.id}`);
-  return { endpoint: made.json.id, user: "bob", key: key.json.id, link: link.json.id, name: "order.gone" };
+  const endpoints = await server.call("GET", `/api/v1/tenants/${tenant}/endpoints`);
+  const path = `/api/v1/tenants/${tenant}/endpoints/${endpoints.json.data[0].id}`;
+  const secret = await retiredSecret(server, path);
+  await server.call("DELETE", `${path}/secrets/${secret}`);
+  return {
+    endpoint: made.json.id,
+    user: "bob",
+    key: key.json.id,
+    link: link.json.id,
+    secret,
+    name: "order.gone",
+  };
 }

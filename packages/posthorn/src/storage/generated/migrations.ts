@@ -1414,4 +1414,12 @@ create table posthorn.activity (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 70);
 `,
   },
+  {
+    version: 23,
+    name: "test-events",
+    checksum: "edebf450c3e1f21ef34ad3025668ccac842f2534dd2408e9a800280b5bf5d343",
+    sql: `-- A test event may have any type; it is for one endpoint alone, and no replay brings it to another. Null: it was published.
+alter table posthorn.events add column is_test boolean;
+`,
+  },
 ];

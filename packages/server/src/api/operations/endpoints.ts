@@ -3,9 +3,9 @@ import type { Posthorn } from "posthorn";
 import type { Handlers } from "../implement.ts";
 import { inLibraryNames } from "../input/library-names.ts";
 import { presentEndpointAttempt } from "../present/delivery.ts";
-import { presentEndpoint, presentEndpointToReader } from "../present/endpoint.ts";
+import { presentEndpoint, presentEndpointToReader, presentSecret } from "../present/endpoint.ts";
 import { presentPage } from "../present/page.ts";
-import { has, type Principal, redactedFor } from "../principal.ts";
+import { has, type Principal, redactedFor, tenantWithin } from "../principal.ts";
 
 export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornContract>["endpoints"] {
   return {
@@ -15,6 +15,10 @@ export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornCo
     },
     list: async ({ params, query, principal }) =>
       presentPage(await endpoints.list(params.tenant, query), presentFor(principal)),
+    listAll: async ({ query, principal }) => {
+      const asked = { ...query, tenant: tenantWithin(principal, query.tenant) };
+      return presentPage(await endpoints.listAll(asked), presentFor(principal));
+    },
     get: async ({ params, principal }) =>
       presentFor(principal)(await endpoints.get(params.tenant, params.endpoint)),
     update: async ({ params, body }) =>
@@ -37,13 +41,21 @@ export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornCo
     disable: async ({ params }) => presentEndpoint(await endpoints.disable(params.tenant, params.endpoint)),
     enable: async ({ params, body }) =>
       presentEndpoint(await endpoints.enable(params.tenant, params.endpoint, body)),
-    test: async ({ params }) => {
-      const { eventId, deliveryId } = await endpoints.test(params.tenant, params.endpoint);
+    test: async ({ params, body }) => {
+      const { eventId, deliveryId } = await endpoints.test(params.tenant, params.endpoint, body);
       return { event_id: eventId, delivery_id: deliveryId };
     },
     rotateSecret: async ({ params, body }) => {
       const rotated = await endpoints.rotateSecret(params.tenant, params.endpoint, inLibraryNames(body));
       return { secret: rotated.secret, previous_expires_at: rotated.previousExpiresAt };
+    },
+    listSecrets: async ({ params }) => {
+      const secrets = await endpoints.secrets(params.tenant, params.endpoint);
+      return { data: secrets.map(presentSecret) };
+    },
+    revokeSecret: async ({ params }) => {
+      await endpoints.revokeSecret(params.tenant, params.endpoint, params.secret);
+      return undefined;
     },
   };
 }

@@ -1,7 +1,8 @@
-import type { Endpoint } from "@posthorn/client";
+import type { Endpoint, EndpointSecret } from "@posthorn/client";
 import type { Posthorn, RetryPolicy } from "posthorn";
 import type { Sent } from "../implement.ts";
 
+type GivenSecret = Awaited<ReturnType<Posthorn["endpoints"]["secrets"]>>[number];
 type Given = Awaited<ReturnType<Posthorn["endpoints"]["get"]>>;
 
 /** An endpoint as the API shows it: field by field, so that a new column never shows by accident. */
@@ -61,6 +62,15 @@ const REDACTED = "[redacted]";
 function withQueryMasked(url: string): string {
   const mark = url.indexOf("?");
   return mark === -1 ? url : `${url.slice(0, mark + 1)}${REDACTED}`;
+}
+
+export function presentSecret(secret: GivenSecret): Sent<EndpointSecret> {
+  return {
+    id: secret.id,
+    is_current: secret.isCurrent,
+    created_at: secret.createdAt,
+    expires_at: secret.expiresAt,
+  };
 }
 
 /** Can be sent back as it is. */

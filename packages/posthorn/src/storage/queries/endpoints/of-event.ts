@@ -13,6 +13,7 @@ export interface EventEndpointRow {
   readonly deletedMs: number | null;
   readonly tenantIsActive: boolean;
   readonly eventWaits: boolean;
+  readonly eventIsTest: boolean;
 }
 
 export async function endpointsOfEvent(
@@ -34,7 +35,8 @@ select
   posthorn.epoch_ms(ep.updated_at) as "updatedMs",
   posthorn.epoch_ms(ep.deleted_at) as "deletedMs",
   t.is_active as "tenantIsActive",
-  exists (select from posthorn.outbox o where o.event_id = $2::uuid) as "eventWaits"
+  exists (select from posthorn.outbox o where o.event_id = $2::uuid) as "eventWaits",
+  exists (select from posthorn.events e where e.id = $2::uuid and e.is_test) as "eventIsTest"
 from posthorn.endpoints ep
 join posthorn.tenants t on t.id = ep.tenant
 where ep.tenant = $1::text

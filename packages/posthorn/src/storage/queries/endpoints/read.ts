@@ -1,4 +1,4 @@
-// Endpoints of a tenant, one or a page of them. Deleted ones are not shown.
+// Endpoints, one or a page of them, of a tenant or of all. Deleted ones are not shown.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -26,27 +26,59 @@ export async function lockEndpoint(tx: Queryable, tenant: string, id: Uuid): Pro
 
 const lockStatement = statement("lock endpoint", `${findText}for no key update`);
 
-export async function listEndpoints(
-  db: Queryable,
-  tenant: string,
-  before: Uuid,
-  limit: number,
-): Promise<EndpointRow[]> {
-  return await db.query<EndpointRow>(listStatement, [tenant, before, limit]);
+/** `failing`: active, and without a success since a failure. */
+export type EndpointState = "active" | "disabled" | "failing";
+
+export interface EndpointFilter {
+  /** Null: of all. */
+  readonly tenant: string | null;
+  /** Null: in any. */
+  readonly state: EndpointState | null;
+  readonly before: Uuid;
+  readonly limit: number;
 }
 
-const listStatement = statement(
-  "list endpoints",
-  `
+export async function listEndpoints(
+  db: Queryable,
+  { tenant, state, before, limit }: EndpointFilter,
+): Promise<EndpointRow[]> {
+  const lists = listStatements[state ?? "any"];
+  return tenant === null
+    ? await db.query<EndpointRow>(lists.ofAll, [before, limit])
+    : await db.query<EndpointRow>(lists.ofTenant, [before, limit, tenant]);
+}
+
+const listText = (condition: string) => `
 select ${endpointColumns}
 from posthorn.endpoints ep
-where ep.tenant = $1::text
-  and ep.deleted_at is null
-  and ep.id < $2::uuid
+where ep.deleted_at is null
+  and ep.id < $1::uuid
+  ${condition}
 order by ep.id desc
-limit $3::integer
-`,
-);
+limit $2::integer
+`;
+
+/** A statement for each way to ask, so that each goes along its own index. */
+const listsOf = (name: string, condition: string) => ({
+  ofAll: statement(`list ${name}`, listText(condition)),
+  ofTenant: statement(`list ${name} of tenant`, listText(`and ep.tenant = $3::text\n  ${condition}`)),
+});
+
+const listStatements = {
+  any: listsOf("endpoints", ""),
+  active: listsOf("active endpoints", "and ep.is_active"),
+  disabled: listsOf("switched-off endpoints", "and not ep.is_active"),
+  // healthy ones have no row: what is read is the trouble there is
+  failing: listsOf(
+    "endpoints that fail",
+    `and ep.is_active
+  and ep.id in (
+    select h.endpoint_id
+    from posthorn.endpoint_health h
+    where h.consecutive_failures > 0
+  )`,
+  ),
+};
 
 export async function countEndpoints(tx: Queryable, tenant: string): Promise<number> {
   const [row] = await tx.query<{ count: number }>(countStatement, [tenant]);

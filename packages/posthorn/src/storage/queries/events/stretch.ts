@@ -1,5 +1,5 @@
 // A stretch of events by their ids, oldest first, without their payloads: what a replay against the subscriptions of
-// today looks at.
+// today looks at. Test events are for one endpoint alone.
 import type { Event, Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -28,6 +28,7 @@ select e.id, e.tenant, e.type, e.subject, e.sequence, exists (
 from posthorn.events e
 where e.id > $1::uuid
   and e.id < $2::uuid
+  and e.is_test is not true
   ${condition}
 order by e.id
 limit $3::integer

@@ -37,7 +37,7 @@ export async function oweAgain(db: Database, deliveryId: Uuid): Promise<RetryRes
   });
 }
 
-/** Stores an event that is meant for one endpoint alone, whatever that endpoint subscribes to. */
+/** Stores an event that is meant for one endpoint alone, whatever that endpoint subscribes to, and has no number in its subject. */
 export async function oweEvent(
   db: Database,
   event: Event,
@@ -51,6 +51,7 @@ export async function oweEvent(
       event.tenant,
       event.type,
       event.apiVersion,
+      event.subject,
       event.payload,
       delivery.id,
       delivery.endpointId,
@@ -189,10 +190,10 @@ const storeOneStatement = statement(
   "store one",
   `
 with stored as (
-  insert into posthorn.events (id, tenant, type, api_version, payload)
-  values ($1::uuid, $2::text, $3::text, $4::text, $5::bytea)
+  insert into posthorn.events (id, tenant, type, api_version, subject, payload, is_test)
+  values ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, true)
 )
 insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, trigger)
-values ($6::uuid, $1::uuid, $7::uuid, posthorn.now(), posthorn.now(), $8::text)
+values ($7::uuid, $1::uuid, $8::uuid, posthorn.now(), posthorn.now(), $9::text)
 `,
 );

@@ -67,6 +67,19 @@ where s.endpoint_id = $1::uuid
 `,
 );
 
+export async function revokeSecret(tx: Queryable, endpointId: Uuid, id: Uuid): Promise<void> {
+  await tx.query(revokeStatement, [endpointId, id]);
+}
+
+const revokeStatement = statement(
+  "revoke secret",
+  `
+delete from posthorn.endpoint_secrets
+where endpoint_id = $1::uuid
+  and id = $2::uuid
+`,
+);
+
 export async function deleteSecrets(tx: Queryable, endpointId: Uuid): Promise<void> {
   await tx.query(deleteStatement, [endpointId]);
 }

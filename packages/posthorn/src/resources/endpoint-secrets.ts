@@ -1,0 +1,156 @@
+// What an endpoint's deliveries are signed with: one secret that stays, and after a rotation those that sign beside it
+// for a while, so that its receiver can change over without missing anything.
+import { formatId, parseId } from "@posthorn/wire";
+import { refuseUnknown } from "../did-you-mean.ts";
+import { PosthornError } from "../errors.ts";
+import type { Uuid } from "../model.ts";
+import type { Database } from "../storage/database.ts";
+import { findEndpoint } from "../storage/queries/endpoints/read.ts";
+import { raiseEndpointVersion } from "../storage/queries/endpoints/write.ts";
+import { listSecrets, type SecretRow } from "../storage/queries/secrets/list.ts";
+import { revokeSecret as deleteRetired, retireSecrets } from "../storage/queries/secrets/rotate.ts";
+import { type EndpointChanges, endpointNotFound } from "./endpoint-changes.ts";
+import { type EndpointDefaults, fitsAny, schemesOf, secretProblem } from "./endpoint-settings.ts";
+import type { EndpointWriter } from "./endpoint-writer.ts";
+import { isTenantId } from "./tenants.ts";
+
+export interface RotateOptions {
+  /** How long the secrets so far stay valid: 7 days unless told, at most 14; 0 revokes them at once. */
+  readonly overlapSeconds?: number | undefined;
+  /** Your own instead of one that is made. */
+  readonly secret?: string | undefined;
+}
+
+/** Without the secret itself, which is shown when it is made and never again. */
+export interface EndpointSecret {
+  readonly id: string;
+  /** The one that stays; the others are on their way out. */
+  readonly isCurrent: boolean;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+}
+
+export interface EndpointSecrets {
+  rotateSecret(
+    tenant: string,
+    id: string,
+    options?: RotateOptions,
+  ): Promise<{ readonly secret: string; readonly previousExpiresAt: Date | null }>;
+  /** Those that are valid now, the newest first. */
+  secrets(tenant: string, id: string): Promise<readonly EndpointSecret[]>;
+  /** Ends one that a rotation has left valid, before its time. The current one goes by a rotation only. */
+  revokeSecret(tenant: string, id: string, secretId: string): Promise<void>;
+}
+
+export interface EndpointSecretsOptions {
+  readonly db: Database;
+  readonly defaults: EndpointDefaults;
+  readonly changes: EndpointChanges;
+  readonly writer: EndpointWriter;
+}
+
+const DAY_SECONDS = 24 * 60 * 60;
+const DEFAULT_OVERLAP_SECONDS = 7 * DAY_SECONDS;
+const MAX_OVERLAP_SECONDS = 14 * DAY_SECONDS;
+/** Every request carries a signature by each of them. */
+const MAX_VALID_SECRETS = 5;
+
+export function createEndpointSecrets({
+  db,
+  defaults,
+  changes,
+  writer,
+}: EndpointSecretsOptions): EndpointSecrets {
+  return { rotateSecret, secrets, revokeSecret };
+
+  async function rotateSecret(tenant: string, id: string, rotation: RotateOptions = {}) {
+    refuseUnknown("A rotation has no option", rotation, ["overlapSeconds", "secret"], "invalid_endpoint");
+    const { overlapSeconds = DEFAULT_OVERLAP_SECONDS, secret: ownSecret } = rotation;
+    checkRotation(overlapSeconds, ownSecret);
+    return await changes.changeOne(tenant, id, async (tx, current) => {
+      const schemes = schemesOf(current, defaults);
+      const secret = ownSecret ?? (await writer.makeSecret(current));
+      if (!fitsAny(secret, schemes)) {
+        throw invalidRotation(
+          "/secret",
+          "This kind of secret fits none of the endpoint's signature schemes.",
+        );
+      }
+      const retired = await retireSecrets(tx, current.id, overlapSeconds);
+      if (retired.count >= MAX_VALID_SECRETS) throw tooManySecrets();
+      await writer.addSecret(tx, current.id, secret);
+      await raiseEndpointVersion(tx, current.id);
+      const { lastExpiresMs } = retired;
+      return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };
+    });
+  }
+
+  async function secrets(tenant: string, id: string): Promise<readonly EndpointSecret[]> {
+    const uuid = parseId("ep", String(id));
+    const isThere = uuid !== null && isTenantId(tenant) && (await findEndpoint(db, tenant, uuid)) !== null;
+    if (!isThere) throw endpointNotFound(id);
+    return (await listSecrets(db, uuid)).map(toSecret);
+  }
+
+  async function revokeSecret(tenant: string, id: string, secretId: string): Promise<void> {
+    const secret: Uuid | null = parseId("sec", String(secretId));
+    await changes.changeOne(tenant, id, async (tx, current) => {
+      const valid = await listSecrets(tx, current.id);
+      const found = valid.find((row) => row.id === secret);
+      if (found === undefined) throw secretNotFound(secret);
+      if (found.expiresMs === null) throw secretInUse();
+      await deleteRetired(tx, current.id, found.id);
+      await raiseEndpointVersion(tx, current.id);
+    });
+  }
+}
+
+function toSecret({ id, createdMs, expiresMs }: SecretRow): EndpointSecret {
+  return {
+    id: formatId("sec", id),
+    isCurrent: expiresMs === null,
+    createdAt: new Date(createdMs),
+    expiresAt: expiresMs === null ? null : new Date(expiresMs),
+  };
+}
+
+function checkRotation(overlapSeconds: unknown, secret: unknown): void {
+  const isInRange =
+    typeof overlapSeconds === "number" && overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS;
+  if (!isInRange || !Number.isInteger(overlapSeconds)) {
+    throw invalidRotation(
+      "/overlapSeconds",
+      `overlapSeconds is a whole number from 0 (revoke at once) to ${MAX_OVERLAP_SECONDS} (14 days).`,
+    );
+  }
+  const problem = secret === undefined ? null : secretProblem(secret);
+  if (problem !== null) throw invalidRotation("/secret", problem);
+}
+
+function invalidRotation(pointer: string, message: string): PosthornError {
+  return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
+}
+
+function tooManySecrets(): PosthornError {
+  return new PosthornError(
+    "too_many_secrets",
+    `${MAX_VALID_SECRETS} secrets of this endpoint are valid already. Wait until one has expired, or rotate with ` +
+      "overlapSeconds 0 to revoke them all.",
+  );
+}
+
+/** The same words whether it never was, is another endpoint's, or has ended. */
+function secretNotFound(id: Uuid | null): PosthornError {
+  const shown = id === null ? "with that id" : formatId("sec", id);
+  return new PosthornError(
+    "secret_not_found",
+    `This endpoint has no valid secret ${shown}. List its secrets to see their ids.`,
+  );
+}
+
+function secretInUse(): PosthornError {
+  return new PosthornError(
+    "secret_in_use",
+    "This is the secret that the endpoint signs with. Rotate it with overlapSeconds 0 to end it at once.",
+  );
+}

@@ -1,0 +1,26 @@
+// Which secrets an endpoint signs with now, the newest first; what they are is not read.
+import type { Uuid } from "../../../model.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface SecretRow {
+  readonly id: Uuid;
+  readonly createdMs: number;
+  /** Null: it stays. */
+  readonly expiresMs: number | null;
+}
+
+export async function listSecrets(db: Queryable, endpointId: Uuid): Promise<SecretRow[]> {
+  return await db.query<SecretRow>(listStatement, [endpointId]);
+}
+
+const listStatement = statement(
+  "list secrets",
+  `
+select s.id, posthorn.epoch_ms(s.created_at) as "createdMs", posthorn.epoch_ms(s.expires_at) as "expiresMs"
+from posthorn.endpoint_secrets s
+where s.endpoint_id = $1::uuid
+  and (s.expires_at is null or s.expires_at > posthorn.now())
+order by s.id desc
+`,
+);
