@@ -66,6 +66,40 @@ const replay = createRoute({
   component: lazyRouteComponent(() => import("../pages/replay.tsx"), "ReplayPage"),
 });
 
+const tenants = createRoute({
+  getParentRoute: () => root,
+  path: "/tenants",
+  component: lazyRouteComponent(() => import("../pages/tenants.tsx"), "Tenants"),
+});
+const tenant = createRoute({
+  getParentRoute: () => root,
+  path: "/tenants/$tenant",
+  component: lazyRouteComponent(() => import("../pages/tenant.tsx"), "TenantPage"),
+});
+const endpoints = createRoute({
+  getParentRoute: () => root,
+  path: "/endpoints",
+  validateSearch: readFilters(["which", "tenant"]),
+  component: lazyRouteComponent(() => import("../pages/endpoints.tsx"), "Endpoints"),
+});
+const endpoint = createRoute({
+  getParentRoute: () => root,
+  path: "/tenants/$tenant/endpoints/$id",
+  validateSearch: readFilters(["tab"]),
+  component: lazyRouteComponent(() => import("../pages/endpoint.tsx"), "EndpointPage"),
+});
+const catalogue = createRoute({
+  getParentRoute: () => root,
+  path: "/catalogue",
+  component: lazyRouteComponent(() => import("../pages/catalogue.tsx"), "Catalogue"),
+});
+const eventType = createRoute({
+  getParentRoute: () => root,
+  path: "/catalogue/$name",
+  validateSearch: readFilters(["version"]),
+  component: lazyRouteComponent(() => import("../pages/event-type.tsx"), "EventTypePage"),
+});
+
 const keys = createRoute({
   getParentRoute: () => root,
   path: "/keys",
@@ -95,6 +129,12 @@ export const operatorRouter = createRouter({
     deadLetters,
     replays,
     replay,
+    tenants,
+    tenant,
+    endpoints,
+    endpoint,
+    catalogue,
+    eventType,
     keys,
     audit,
     system,

@@ -2,11 +2,11 @@
 import type { Activity, System } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { useState } from "react";
 import { api } from "../api/client.ts";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { ActivityCharts, type Period, PeriodChoice } from "../components/activity-charts.tsx";
 import { Badge } from "../components/badge.tsx";
-import { Chart } from "../components/chart.tsx";
 import { Figure } from "../components/figure.tsx";
 import { Page, Panel } from "../components/panel.tsx";
 import { Failed, Loading } from "../components/states.tsx";
@@ -17,10 +17,6 @@ import { duration } from "../format/time.ts";
 const texts = defineTexts({
   en: {
     title: "Overview",
-    period: "Period",
-    hour: "hour",
-    day: "day",
-    month: "30 days",
     rate: "Attempts a second",
     success: "Succeeded",
     latency: "p95",
@@ -31,11 +27,6 @@ const texts = defineTexts({
     workers: "Workers alive",
     noWorkers: "nothing is being sent",
     dead: "Dead letters",
-    attempts: "Attempts",
-    delivered: "delivered",
-    failed: "will retry",
-    gaveUp: "gave up",
-    times: "How long attempts took",
     failing: "Failing endpoints",
     noneFailing: "No endpoint is in trouble.",
     circuits: "Open circuits",
@@ -45,10 +36,6 @@ const texts = defineTexts({
   },
   de: {
     title: "Überblick",
-    period: "Zeitraum",
-    hour: "Stunde",
-    day: "Tag",
-    month: "30 Tage",
     rate: "Versuche je Sekunde",
     success: "Gelungen",
     latency: "p95",
@@ -59,11 +46,6 @@ const texts = defineTexts({
     workers: "Worker am Leben",
     noWorkers: "nichts wird gesendet",
     dead: "Aufgegeben",
-    attempts: "Versuche",
-    delivered: "zugestellt",
-    failed: "neuer Versuch",
-    gaveUp: "aufgegeben",
-    times: "Wie lange Versuche dauerten",
     failing: "Endpunkte mit Fehlern",
     noneFailing: "Kein Endpunkt hat Schwierigkeiten.",
     circuits: "Offene Sicherungen",
@@ -74,7 +56,6 @@ const texts = defineTexts({
 });
 
 const REFRESH_MS = 5_000;
-type Period = Activity["period"];
 
 export function Overview() {
   const t = useTexts(texts);
@@ -100,23 +81,9 @@ export function Overview() {
     return <Failed error={error} onRetry={() => void Promise.all([activity.refetch(), system.refetch()])} />;
   }
   return (
-    <Page
-      title={t.title}
-      actions={
-        <select
-          aria-label={t.period}
-          value={period}
-          onChange={(event) => setPeriod(event.target.value as Period)}
-          className="rounded-md border border-line bg-surface px-2 py-1.5"
-        >
-          <option value="hour">{t.hour}</option>
-          <option value="day">{t.day}</option>
-          <option value="month">{t.month}</option>
-        </select>
-      }
-    >
+    <Page title={t.title} actions={<PeriodChoice value={period} onChange={setPeriod} />}>
       <Figures activity={activity.data} system={system.data} dead={stats?.now.dead.count} />
-      <Charts activity={activity.data} />
+      <ActivityCharts activity={activity.data} />
       <div className="grid gap-4 lg:grid-cols-2">
         <Trouble title={t.failing} nothing={t.noneFailing} endpoints={system.data.failing_endpoints.data} />
         <Trouble title={t.circuits} nothing={t.noCircuits} endpoints={system.data.open_circuits.data} />
@@ -184,46 +151,6 @@ function Figures({
         {...(alive === 0 && { note: t.noWorkers })}
         to="/system"
       />
-    </div>
-  );
-}
-
-function Charts({ activity }: { readonly activity: Activity }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
-  const times = useMemo(() => activity.points.map(({ at }) => at), [activity]);
-  const counts = useMemo(
-    () =>
-      [
-        {
-          name: t.delivered,
-          colour: "ok",
-          values: activity.points.map(({ success }) => success),
-          isFilled: true,
-        },
-        { name: t.failed, colour: "warn", values: activity.points.map(({ failed }) => failed) },
-        { name: t.gaveUp, colour: "bad", values: activity.points.map(({ dead }) => dead) },
-      ] as const,
-    [activity, t],
-  );
-  const latencies = useMemo(
-    () =>
-      [
-        { name: "p50", colour: "ok", values: activity.points.map(({ p50 }) => p50) },
-        { name: "p95", colour: "warn", values: activity.points.map(({ p95 }) => p95) },
-        { name: "p99", colour: "bad", values: activity.points.map(({ p99 }) => p99) },
-      ] as const,
-    [activity],
-  );
-  const count = useCallback((value: number) => whole(value, language), [language]);
-  return (
-    <div className="grid gap-4 lg:grid-cols-2">
-      <Panel>
-        <Chart title={t.attempts} times={times} series={counts} format={count} />
-      </Panel>
-      <Panel>
-        <Chart title={t.times} times={times} series={latencies} format={duration} />
-      </Panel>
     </div>
   );
 }

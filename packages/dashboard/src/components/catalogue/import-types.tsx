@@ -1,0 +1,138 @@
+// Takes types over from an OpenAPI document: says what would be done, and does it only then.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useSubmission } from "../../api/problems.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { readJson } from "../../format/json-text.ts";
+import { Badge, type Tone } from "../badge.tsx";
+import { Button } from "../button.tsx";
+import { Dialog } from "../dialog.tsx";
+import { TextArea, TextField } from "../field.tsx";
+import { ProblemList } from "../problem-list.tsx";
+import { say } from "../toasts.tsx";
+
+const texts = defineTexts({
+  en: {
+    title: "Import from OpenAPI",
+    hint: "The webhooks of an OpenAPI 3.1 document in JSON, all or none.",
+    file: "File",
+    document: "Document",
+    look: "See what would change",
+    lookFirst: "See first what would change.",
+    import: "Import",
+    notJson: "This is not JSON yet.",
+    empty: "Choose a file, or paste the document.",
+    preview: "What would be done",
+    created: "new",
+    updated: "changed",
+    unchanged: "the same",
+    done: (count: number) => `${count} types were taken over.`,
+  },
+  de: {
+    title: "Aus OpenAPI übernehmen",
+    hint: "Die Webhooks eines OpenAPI-3.1-Dokuments in JSON, alle oder keiner.",
+    file: "Datei",
+    document: "Dokument",
+    look: "Zeigen, was sich änderte",
+    lookFirst: "Erst zeigen lassen, was sich änderte.",
+    import: "Übernehmen",
+    notJson: "Das ist noch kein JSON.",
+    empty: "Wählen Sie eine Datei, oder fügen Sie das Dokument ein.",
+    preview: "Was geschähe",
+    created: "neu",
+    updated: "geändert",
+    unchanged: "gleich",
+    done: (count: number) => `${count} Typen wurden übernommen.`,
+  },
+});
+
+type Imported = Awaited<ReturnType<typeof api.eventTypes.import>>["data"];
+const TONES: Record<Imported[number]["change"], Tone> = {
+  created: "ok",
+  updated: "warn",
+  unchanged: "plain",
+};
+
+export function ImportTypes({ onClose }: { readonly onClose: () => void }) {
+  const t = useTexts(texts);
+  const queries = useQueryClient();
+  const [text, setText] = useState("");
+  const [preview, setPreview] = useState<Imported | null>(null);
+  const { isBusy, problems, submit } = useSubmission();
+  const read = readJson(text);
+  const refused = !read.ok ? t.notJson : read.value === undefined ? t.empty : undefined;
+  const change = (next: string) => {
+    setText(next);
+    setPreview(null);
+  };
+  const send = async (isDryRun: boolean) => {
+    const document = (read.ok ? read.value : {}) as Record<string, unknown>;
+    const { data } = await api.eventTypes.import({ body: { document, dry_run: isDryRun } });
+    return data;
+  };
+  const look = () => submit(async () => setPreview(await send(true)));
+  const take = async () => {
+    const isDone = await submit(async () => {
+      const done = await send(false);
+      say(t.done(done.filter(({ change: what }) => what !== "unchanged").length));
+    });
+    if (!isDone) return;
+    onClose();
+    await queries.invalidateQueries();
+  };
+  return (
+    <Dialog
+      title={t.title}
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button isBusy={isBusy} refusedBecause={refused} onClick={() => void look()}>
+            {t.look}
+          </Button>
+          <Button
+            kind="primary"
+            isBusy={isBusy}
+            refusedBecause={preview === null ? t.lookFirst : undefined}
+            onClick={() => void take()}
+          >
+            {t.import}
+          </Button>
+        </>
+      }
+    >
+      <p className="text-muted">{t.hint}</p>
+      <TextField
+        label={t.file}
+        type="file"
+        accept=".json,application/json"
+        onChange={(event) => {
+          const file = event.target.files?.[0];
+          if (file) void file.text().then(change);
+        }}
+      />
+      <TextArea
+        label={t.document}
+        value={text}
+        problem={read.ok ? undefined : read.problem}
+        onChange={(event) => change(event.target.value)}
+      />
+      <ProblemList problems={problems.elsewhere([])} />
+      {preview !== null && (
+        <section aria-label={t.preview} className="flex flex-col gap-1">
+          <h3 className="font-medium">{t.preview}</h3>
+          <ul className="flex flex-col gap-1">
+            {preview.map(({ name, api_version, change: what }) => (
+              <li key={`${name}:${api_version}`} className="flex flex-wrap items-center gap-2">
+                <Badge tone={TONES[what]}>{t[what]}</Badge>
+                <code className="font-mono text-xs">{name}</code>
+                <span className="text-xs text-muted">{api_version}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </Dialog>
+  );
+}

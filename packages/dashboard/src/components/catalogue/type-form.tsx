@@ -1,0 +1,132 @@
+// A type of the catalogue: made, changed, or given another version. What the server refuses stands at its field.
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { useSubmission } from "../../api/problems.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { bodyOfType, type EventTypeForm } from "../../format/event-type-form.ts";
+import { readJson } from "../../format/json-text.ts";
+import { Button } from "../button.tsx";
+import { Dialog } from "../dialog.tsx";
+import { TextArea, TextField, Tick } from "../field.tsx";
+import { ProblemList } from "../problem-list.tsx";
+import { say } from "../toasts.tsx";
+
+const texts = defineTexts({
+  en: {
+    name: "Name",
+    nameHint: "Lower-case words joined by dots, such as order.paid.",
+    version: "Version",
+    versionHint: "Another version has a schema of its own; the others stay.",
+    description: "What it means",
+    schema: "JSON Schema of the data",
+    schemaHint: "Left empty: it may be anything.",
+    example: "Example",
+    exampleHint: "Has to fit the schema. May be left empty.",
+    redact: "Hidden from people",
+    redactHint: "JSON Pointers, one a line, * for every item: /card/number",
+    deprecated: "Deprecated",
+    deprecatedHint: "Marked as not to be used any more; it is still published and delivered.",
+    save: "Save",
+    saved: (name: string) => `${name} is in the catalogue.`,
+    notJson: "The schema or the example is not JSON yet.",
+  },
+  de: {
+    name: "Name",
+    nameHint: "Kleine Wörter, durch Punkte verbunden, etwa order.paid.",
+    version: "Version",
+    versionHint: "Eine andere Version hat ihr eigenes Schema; die übrigen bleiben.",
+    description: "Was es bedeutet",
+    schema: "JSON-Schema der Daten",
+    schemaHint: "Leer: sie dürfen alles sein.",
+    example: "Beispiel",
+    exampleHint: "Muss zum Schema passen. Darf leer bleiben.",
+    redact: "Vor Menschen verdeckt",
+    redactHint: "JSON Pointer, einer je Zeile, * für jedes Element: /card/number",
+    deprecated: "Veraltet",
+    deprecatedHint: "Soll nicht mehr verwendet werden; es wird weiter veröffentlicht und zugestellt.",
+    save: "Speichern",
+    saved: (name: string) => `${name} steht im Katalog.`,
+    notJson: "Das Schema oder das Beispiel ist noch kein JSON.",
+  },
+});
+
+const POINTERS = ["/name", "/api_version", "/description", "/schema", "/example", "/redact", "/deprecated"];
+
+export function TypeForm({
+  title,
+  initial,
+  onClose,
+  onSaved,
+}: {
+  readonly title: string;
+  /** With a name it is of that type. */
+  readonly initial: EventTypeForm;
+  readonly onClose: () => void;
+  readonly onSaved: (name: string, version: string) => void;
+}) {
+  const t = useTexts(texts);
+  const queries = useQueryClient();
+  const [form, setForm] = useState(initial);
+  const { isBusy, problems, submit } = useSubmission();
+  const body = bodyOfType(form);
+  const field = (name: Exclude<keyof EventTypeForm, "isDeprecated">, pointer: string) => ({
+    value: form[name],
+    problem: problems.at(pointer),
+    onChange: (event: { readonly target: { readonly value: string } }) =>
+      setForm({ ...form, [name]: event.target.value }),
+  });
+  const jsonField = (name: "schema" | "example", pointer: string) => {
+    const read = readJson(form[name]);
+    return { ...field(name, pointer), ...(!read.ok && { problem: read.problem }) };
+  };
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    if (body === null) return;
+    const name = form.name.trim();
+    if (!(await submit(() => api.eventTypes.put({ name, body })))) return;
+    say(t.saved(name));
+    await queries.invalidateQueries();
+    onSaved(name, body.api_version);
+  };
+  return (
+    <Dialog
+      title={title}
+      isOpen
+      onClose={onClose}
+      actions={
+        <Button
+          kind="primary"
+          type="submit"
+          form="event-type"
+          isBusy={isBusy}
+          refusedBecause={body === null ? t.notJson : undefined}
+        >
+          {t.save}
+        </Button>
+      }
+    >
+      <form id="event-type" onSubmit={(event) => void save(event)} className="grid gap-3 sm:grid-cols-2">
+        <div className="sm:col-span-2">
+          <ProblemList problems={problems.elsewhere(POINTERS)} />
+        </div>
+        {initial.name === "" && (
+          <TextField label={t.name} hint={t.nameHint} required {...field("name", "/name")} />
+        )}
+        <TextField label={t.version} hint={t.versionHint} required {...field("apiVersion", "/api_version")} />
+        <div className="flex flex-col gap-3 sm:col-span-2">
+          <TextField label={t.description} {...field("description", "/description")} />
+          <TextArea label={t.schema} hint={t.schemaHint} {...jsonField("schema", "/schema")} />
+          <TextArea label={t.example} hint={t.exampleHint} rows={5} {...jsonField("example", "/example")} />
+          <TextArea label={t.redact} hint={t.redactHint} rows={2} {...field("redact", "/redact")} />
+          <Tick
+            label={t.deprecated}
+            hint={t.deprecatedHint}
+            checked={form.isDeprecated}
+            onChange={(event) => setForm({ ...form, isDeprecated: event.target.checked })}
+          />
+        </div>
+      </form>
+    </Dialog>
+  );
+}

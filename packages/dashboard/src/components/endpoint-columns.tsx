@@ -1,0 +1,94 @@
+// How an endpoint looks in every list of endpoints.
+import type { Endpoint } from "@posthorn/client";
+import { Link } from "@tanstack/react-router";
+import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { share } from "../format/number.ts";
+import type { Column } from "./data-table.tsx";
+import { EndpointBadge } from "./endpoint-badge.tsx";
+import { Sparkline } from "./sparkline.tsx";
+
+const texts = defineTexts({
+  en: {
+    state: "State",
+    url: "URL",
+    tenant: "Tenant",
+    events: "Events",
+    day: "Last 24 hours",
+    why: "Why",
+    reasons: {
+      manual: "switched off by hand",
+      gone: "it answered 410",
+      failures: "too many failures in a row",
+      no_success: "no success for days",
+    } as Record<string, string>,
+  },
+  de: {
+    state: "Zustand",
+    url: "URL",
+    tenant: "Mandant",
+    events: "Ereignisse",
+    day: "Letzte 24 Stunden",
+    why: "Warum",
+    reasons: {
+      manual: "von Hand abgeschaltet",
+      gone: "er antwortete 410",
+      failures: "zu viele Fehler in Folge",
+      no_success: "seit Tagen kein Erfolg",
+    } as Record<string, string>,
+  },
+});
+
+export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Column<Endpoint>[] {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const columns: readonly (Column<Endpoint> | false)[] = [
+    { key: "state", head: t.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
+    {
+      key: "url",
+      head: t.url,
+      cell: ({ tenant, id, url }) => (
+        <Link
+          to="/tenants/$tenant/endpoints/$id"
+          params={{ tenant, id }}
+          className="font-mono text-xs underline-offset-2 hover:underline"
+        >
+          {url}
+        </Link>
+      ),
+    },
+    !isOfOneTenant && {
+      key: "tenant",
+      head: t.tenant,
+      from: "sm",
+      cell: ({ tenant }) => (
+        <Link to="/tenants/$tenant" params={{ tenant }} className="underline-offset-2 hover:underline">
+          {tenant}
+        </Link>
+      ),
+    },
+    { key: "events", head: t.events, from: "lg", cell: ({ events }) => events.join(", ") },
+    {
+      key: "why",
+      head: t.why,
+      from: "lg",
+      cell: ({ disabled_reason, health }) =>
+        disabled_reason === null
+          ? (health.last_error ?? "–")
+          : (t.reasons[disabled_reason] ?? disabled_reason),
+    },
+    {
+      key: "day",
+      head: t.day,
+      from: "md",
+      cell: ({ health: { last_day } }) => (
+        <span className="flex items-center gap-2">
+          <Sparkline points={last_day?.points ?? null} />
+          {last_day !== null && (
+            <span className="text-xs text-muted tabular-nums">{share(last_day.success_share, language)}</span>
+          )}
+        </span>
+      ),
+    },
+  ];
+  return columns.filter((column) => column !== false);
+}

@@ -1,0 +1,76 @@
+// Changes the settings of an endpoint, and only those that were touched.
+import type { Endpoint } from "@posthorn/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useSubmission } from "../../api/problems.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { changesIn, formOf } from "../../format/endpoint-form.ts";
+import { Button } from "../button.tsx";
+import { Panel } from "../panel.tsx";
+import { say } from "../toasts.tsx";
+import { SettingsForm } from "./settings-form.tsx";
+
+const texts = defineTexts({
+  en: {
+    title: "Settings",
+    save: "Save",
+    saved: "Saved. It holds from the next attempt on.",
+    same: "Nothing was changed.",
+    undo: "Undo changes",
+  },
+  de: {
+    title: "Einstellungen",
+    save: "Speichern",
+    saved: "Gespeichert. Es gilt ab dem nächsten Versuch.",
+    same: "Nichts wurde geändert.",
+    undo: "Änderungen verwerfen",
+  },
+});
+
+export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) {
+  const t = useTexts(texts);
+  const queries = useQueryClient();
+  const saved = formOf(endpoint);
+  const [form, setForm] = useState(saved);
+  const { isBusy, problems, submit } = useSubmission();
+  const changes = changesIn(form, saved);
+  const isSame = Object.keys(changes).length === 0;
+  const save = async () => {
+    if (isSame) return;
+    const isDone = await submit(async () => {
+      const { tenant, id } = endpoint;
+      setForm(formOf(await api.endpoints.update({ tenant, endpoint: id, body: changes })));
+    });
+    if (!isDone) return;
+    say(t.saved);
+    await queries.invalidateQueries();
+  };
+  return (
+    <Panel
+      title={t.title}
+      actions={
+        <>
+          {!isSame && <Button onClick={() => setForm(saved)}>{t.undo}</Button>}
+          <Button
+            kind="primary"
+            type="submit"
+            form="endpoint-settings"
+            isBusy={isBusy}
+            refusedBecause={isSame ? t.same : undefined}
+          >
+            {t.save}
+          </Button>
+        </>
+      }
+    >
+      <SettingsForm
+        id="endpoint-settings"
+        form={form}
+        onChange={setForm}
+        onSubmit={() => void save()}
+        problems={problems}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,145 @@
+// A test event, edited before it is sent, and what became of it while one looks on.
+import type { DeliveryDetail, Endpoint } from "@posthorn/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useSubmission } from "../../api/problems.ts";
+import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { explain, explanationKey, explanations } from "../../format/delivery-words.ts";
+import { writeJson } from "../../format/json-text.ts";
+import { duration } from "../../format/time.ts";
+import { Badge } from "../badge.tsx";
+import { Button } from "../button.tsx";
+import { type Draft, EventDraft, eventOf } from "../event-draft.tsx";
+import { CodeView } from "../json-view.tsx";
+import { Panel } from "../panel.tsx";
+import { ProblemList } from "../problem-list.tsx";
+import { StateBadge } from "../state-badge.tsx";
+
+const texts = defineTexts({
+  en: {
+    title: "Test event",
+    hint: "It goes to this endpoint and to no other, whatever it asks for, by the way of every delivery.",
+    send: "Send it",
+    disabled: "The endpoint is disabled. Enable it first.",
+    notJson: "The data is not JSON yet.",
+    result: "What became of it",
+    onItsWay: "It is on its way …",
+    response: "What the receiver said",
+    open: "Open the delivery",
+    greeting: "This is a test event.",
+  },
+  de: {
+    title: "Testereignis",
+    hint: "Es geht an diesen Endpunkt und an keinen anderen, was immer er will, auf dem Weg jeder Zustellung.",
+    send: "Senden",
+    disabled: "Der Endpunkt ist abgeschaltet. Schalten Sie ihn erst ein.",
+    notJson: "Die Daten sind noch kein JSON.",
+    result: "Was daraus wurde",
+    onItsWay: "Es ist unterwegs …",
+    response: "Was der Empfänger sagte",
+    open: "Zustellung öffnen",
+    greeting: "Das ist ein Testereignis.",
+  },
+});
+
+export function TestEvent({ endpoint }: { readonly endpoint: Endpoint }) {
+  const t = useTexts(texts);
+  const { tenant, id } = endpoint;
+  const [draft, setDraft] = useState<Draft>({
+    type: "webhook.test",
+    subject: "",
+    data: writeJson({ message: t.greeting }),
+  });
+  const [delivery, setDelivery] = useState<string | null>(null);
+  const { isBusy, problems, submit } = useSubmission();
+  const event = eventOf(draft);
+  const send = () =>
+    submit(async () => {
+      if (event === null) return;
+      const sent = await api.endpoints.test({ tenant, endpoint: id, body: event });
+      setDelivery(sent.delivery_id);
+    });
+  return (
+    <>
+      <Panel
+        title={t.title}
+        actions={
+          <Button
+            kind="primary"
+            icon="send"
+            isBusy={isBusy}
+            refusedBecause={!endpoint.is_active ? t.disabled : event === null ? t.notJson : undefined}
+            onClick={() => void send()}
+          >
+            {t.send}
+          </Button>
+        }
+      >
+        <div className="flex flex-col gap-3">
+          <p className="text-muted">{t.hint}</p>
+          <ProblemList problems={problems.elsewhere(["/type", "/subject", "/data"])} />
+          <EventDraft draft={draft} onChange={setDraft} problems={problems} />
+        </div>
+      </Panel>
+      {delivery !== null && <Result key={delivery} delivery={delivery} />}
+    </>
+  );
+}
+
+const WATCHED_MS = 500;
+
+function Result({ delivery: id }: { readonly delivery: string }) {
+  const t = useTexts(texts);
+  const { data: delivery } = useQuery({
+    queryKey: ["delivery", id],
+    queryFn: ({ signal }) => api.deliveries.get({ delivery: id, signal }),
+    refetchInterval: ({ state }) => (isOver(state.data) ? false : WATCHED_MS),
+  });
+  return (
+    <Panel title={t.result}>
+      <div role="status" className="flex flex-col gap-3">
+        {delivery === undefined ? (
+          <p className="text-muted">{t.onItsWay}</p>
+        ) : (
+          <Attempted delivery={delivery} />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function isOver(delivery: DeliveryDetail | undefined): boolean {
+  return delivery?.state === "success" || delivery?.state === "dead";
+}
+
+function Attempted({ delivery }: { readonly delivery: DeliveryDetail }) {
+  const t = useTexts(texts);
+  const words = useTexts(explanations);
+  const language = useLanguage();
+  const last = delivery.attempts.at(-1);
+  const isDelivered = delivery.state === "success";
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-3">
+        <StateBadge state={delivery.state} />
+        {last !== undefined && (
+          <>
+            <Badge tone={isDelivered ? "ok" : "bad"} icon={isDelivered ? "check" : "warning"}>
+              {last.status_code ?? last.error}
+            </Badge>
+            {last.duration_ms !== null && <span className="tabular-nums">{duration(last.duration_ms)}</span>}
+            <span>{explain(words, explanationKey(last), language).what}</span>
+          </>
+        )}
+        <Link to="/deliveries/$id" params={{ id: delivery.id }} className="ml-auto underline">
+          {t.open}
+        </Link>
+      </div>
+      {last !== undefined && last.response_body !== null && last.response_body !== "" && (
+        <CodeView label={t.response} text={last.response_body} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,208 @@
+// The people of a tenant: who they are, what they may do, and where they are told of trouble.
+import type { Member } from "@posthorn/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { useList } from "../../api/list.ts";
+import { useSubmission } from "../../api/problems.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { Button } from "../button.tsx";
+import { Confirm } from "../confirm.tsx";
+import type { Column } from "../data-table.tsx";
+import { Dialog } from "../dialog.tsx";
+import { Choice, TextField } from "../field.tsx";
+import { ListView } from "../list.tsx";
+import { Panel } from "../panel.tsx";
+import { ProblemList } from "../problem-list.tsx";
+import { NothingYet } from "../states.tsx";
+
+type Role = Member["role"];
+const ROLES = ["owner", "admin", "member"] as const satisfies readonly Role[];
+
+const texts = defineTexts({
+  en: {
+    title: "Members",
+    add: "Add member",
+    change: "Change",
+    remove: "Remove",
+    save: "Save",
+    user: "User",
+    userHint: "Your own id of the user.",
+    role: "Role",
+    email: "E-mail",
+    emailHint: "Owners and admins are told there of disabled endpoints. May be left empty.",
+    roles: {
+      owner: "owner: manages endpoints, sends again",
+      admin: "admin: manages endpoints, sends again",
+      member: "member: looks",
+    } as Record<Role, string>,
+    changeTitle: (user: string) => `Change ${user}`,
+    removeTitle: (user: string) => `Remove ${user}?`,
+    removeHint: "Tokens and sessions of theirs end at once.",
+    nothing: "Nobody is a member yet",
+  },
+  de: {
+    title: "Mitglieder",
+    add: "Mitglied hinzufügen",
+    change: "Ändern",
+    remove: "Entfernen",
+    save: "Speichern",
+    user: "Benutzer",
+    userHint: "Ihre eigene Id des Benutzers.",
+    role: "Rolle",
+    email: "E-Mail",
+    emailHint: "Eigentümer und Admins erfahren dort von abgeschalteten Endpunkten. Darf leer bleiben.",
+    roles: {
+      owner: "owner: verwaltet Endpunkte, sendet neu",
+      admin: "admin: verwaltet Endpunkte, sendet neu",
+      member: "member: sieht zu",
+    } as Record<Role, string>,
+    changeTitle: (user: string) => `${user} ändern`,
+    removeTitle: (user: string) => `${user} entfernen?`,
+    removeHint: "Token und Sitzungen enden sofort.",
+    nothing: "Noch ist niemand Mitglied",
+  },
+});
+
+export function TenantMembers({ tenant }: { readonly tenant: string }) {
+  const t = useTexts(texts);
+  const queries = useQueryClient();
+  const [editing, setEditing] = useState<Member | "new" | null>(null);
+  const [removing, setRemoving] = useState<Member | null>(null);
+  const list = useList(["members", tenant], (page, signal) =>
+    api.members.list({ tenant, query: page, signal }),
+  );
+  const reload = () => queries.invalidateQueries({ queryKey: ["members", tenant] });
+  const remove = async (member: Member) => {
+    await api.members.delete({ tenant, user: member.user });
+    await reload();
+  };
+  const columns: readonly Column<Member>[] = [
+    { key: "user", head: t.user, cell: ({ user }) => user },
+    { key: "role", head: t.role, cell: ({ role }) => role },
+    { key: "email", head: t.email, from: "sm", cell: ({ email }) => email ?? "–" },
+    {
+      key: "acts",
+      head: "",
+      cell: (member) => (
+        <span className="flex justify-end">
+          <Button kind="quiet" onClick={() => setEditing(member)}>
+            {t.change}
+          </Button>
+          <Button kind="quiet" onClick={() => setRemoving(member)}>
+            {t.remove}
+          </Button>
+        </span>
+      ),
+    },
+  ];
+  return (
+    <Panel
+      title={t.title}
+      isFlush
+      actions={
+        <Button icon="plus" onClick={() => setEditing("new")}>
+          {t.add}
+        </Button>
+      }
+    >
+      <ListView
+        label={t.title}
+        list={list}
+        columns={columns}
+        keyOf={({ user }) => user}
+        nothingYet={<NothingYet title={t.nothing} />}
+      />
+      {editing !== null && (
+        <EditMember
+          tenant={tenant}
+          member={editing === "new" ? null : editing}
+          onClose={() => setEditing(null)}
+          onSaved={reload}
+        />
+      )}
+      {removing !== null && (
+        <Confirm
+          title={t.removeTitle(removing.user)}
+          action={t.remove}
+          onConfirm={() => remove(removing)}
+          onClose={() => setRemoving(null)}
+        >
+          <p>{t.removeHint}</p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}
+
+function EditMember({
+  tenant,
+  member,
+  onClose,
+  onSaved,
+}: {
+  readonly tenant: string;
+  /** Null: a new one. */
+  readonly member: Member | null;
+  readonly onClose: () => void;
+  readonly onSaved: () => Promise<void>;
+}) {
+  const t = useTexts(texts);
+  const [user, setUser] = useState(member?.user ?? "");
+  const [role, setRole] = useState<Role>(member?.role ?? "member");
+  const [email, setEmail] = useState(member?.email ?? "");
+  const { isBusy, problems, submit } = useSubmission();
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    const body = { role, email: email.trim() === "" ? null : email.trim() };
+    if (!(await submit(() => api.members.put({ tenant, user: user.trim(), body })))) return;
+    onClose();
+    await onSaved();
+  };
+  return (
+    <Dialog
+      title={member === null ? t.add : t.changeTitle(member.user)}
+      isOpen
+      onClose={onClose}
+      actions={
+        <Button kind="primary" type="submit" form="edit-member" isBusy={isBusy}>
+          {t.save}
+        </Button>
+      }
+    >
+      <form id="edit-member" onSubmit={(event) => void save(event)} className="flex flex-col gap-3">
+        <ProblemList problems={problems.elsewhere(["/user", "/role", "/email"])} />
+        {member === null && (
+          <TextField
+            label={t.user}
+            hint={t.userHint}
+            required
+            value={user}
+            problem={problems.at("/user")}
+            onChange={(event) => setUser(event.target.value)}
+          />
+        )}
+        <Choice
+          label={t.role}
+          value={role}
+          problem={problems.at("/role")}
+          onChange={(event) => setRole(event.target.value as Role)}
+        >
+          {ROLES.map((name) => (
+            <option key={name} value={name}>
+              {t.roles[name]}
+            </option>
+          ))}
+        </Choice>
+        <TextField
+          label={t.email}
+          hint={t.emailHint}
+          type="email"
+          value={email}
+          problem={problems.at("/email")}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,87 @@
+import type { Endpoint } from "@posthorn/client";
+import { expect, test } from "vitest";
+import { changesIn, EMPTY_FORM, formOf, retryPolicyText } from "./endpoint-form.ts";
+
+const endpoint = {
+  url: "https://hooks.example/in",
+  description: null,
+  events: ["order.*", "invoice.paid"],
+  format: "envelope",
+  signature: { schemes: ["t-v1"], header_prefix: "X-Webhook" },
+  headers: { "X-Team": "billing" },
+  timeout_ms: 10_000,
+  max_in_flight: 5,
+  rate_limit: null,
+  retry_policy: { kind: "gaps", gaps_ms: [30_000, 300_000] },
+  retry_on: "transient",
+  ordering: "none",
+  fifo_on_dead: "pass",
+} as unknown as Endpoint;
+
+test("a form that was not changed changes nothing", () => {
+  expect(changesIn(formOf(endpoint), formOf(endpoint))).toEqual({});
+});
+
+test("only what was changed is sent, each in the form of the API", () => {
+  const before = formOf(endpoint);
+  const after = {
+    ...before,
+    description: " Billing ",
+    events: "order.paid\n\ninvoice.*",
+    headers: "X-Team: billing: EU\nX-Two: 2",
+    timeoutMs: "2500",
+    rateLimit: "10",
+    retryPolicy: '{"gaps":["1m"],"max_age":"1d"}',
+    schemes: ["t-v1", "standard-webhooks"],
+  };
+  expect(changesIn(after, before)).toEqual({
+    description: "Billing",
+    events: ["order.paid", "invoice.*"],
+    headers: { "X-Team": "billing: EU", "X-Two": "2" },
+    timeout_ms: 2_500,
+    rate_limit: 10,
+    retry_policy: { gaps: ["1m"], max_age: "1d" },
+    signature: { schemes: ["t-v1", "standard-webhooks"], header_prefix: "X-Webhook" },
+  });
+});
+
+test("what is emptied goes back to the setting of the deployment", () => {
+  const before = formOf(endpoint);
+  const after = {
+    ...before,
+    format: "",
+    timeoutMs: "",
+    retryPolicy: "",
+    schemes: [],
+    headerPrefix: "",
+    headers: "",
+  };
+  expect(changesIn(after, before)).toEqual({
+    format: null,
+    timeout_ms: null,
+    retry_policy: null,
+    signature: null,
+    headers: null,
+  });
+});
+
+test("a new endpoint has what was filled in, and what is no number is left for the server to refuse", () => {
+  const form = { ...EMPTY_FORM, url: "https://a.example", timeoutMs: "soon" };
+  expect(changesIn({ ...form, events: "order.paid" }, EMPTY_FORM)).toEqual({
+    url: "https://a.example",
+    events: ["order.paid"],
+    timeout_ms: "soon",
+  });
+});
+
+test.each([
+  [{ kind: "gaps", gaps_ms: [30_000, 5_400_000, 1_500] }, "30s, 90m, 1500ms"],
+  [{ kind: "gaps", gaps_ms: [] }, '{"gaps":[]}'],
+  [{ kind: "gaps", gaps_ms: [60_000], max_age_ms: 86_400_000 }, '{"gaps":["1m"],"max_age":"1d"}'],
+  [
+    { kind: "exponential", base_ms: 1_000, cap_ms: 3_600_000, max_attempts: 10 },
+    '{"exponential":{"base":"1s","cap":"1h","max_attempts":10}}',
+  ],
+] as const)("a retry policy is written so that it can be sent back: %j", (policy, text) => {
+  expect(retryPolicyText(policy as Endpoint["retry_policy"])).toBe(text);
+});

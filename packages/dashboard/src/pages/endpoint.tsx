@@ -1,0 +1,126 @@
+// One endpoint: how it does, its secrets, its filter, a test of it, and its settings.
+import type { Endpoint } from "@posthorn/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { defineTexts, useTexts } from "../app/texts.ts";
+import { Button } from "../components/button.tsx";
+import { Confirm } from "../components/confirm.tsx";
+import { CopyButton } from "../components/copy.tsx";
+import { EndpointFilter } from "../components/endpoint/filter.tsx";
+import { EndpointOverview } from "../components/endpoint/overview.tsx";
+import { EndpointSecrets } from "../components/endpoint/secrets.tsx";
+import { EndpointSettings } from "../components/endpoint/settings.tsx";
+import { EndpointSwitch } from "../components/endpoint/switch.tsx";
+import { TestEvent } from "../components/endpoint/test-event.tsx";
+import { EndpointBadge } from "../components/endpoint-badge.tsx";
+import { Page } from "../components/panel.tsx";
+import { Failed, Loading } from "../components/states.tsx";
+import { Tabs, useTab } from "../components/tabs.tsx";
+import { say } from "../components/toasts.tsx";
+
+const texts = defineTexts({
+  en: {
+    parts: "Parts of this endpoint",
+    overview: "Overview",
+    secrets: "Secrets",
+    filter: "Filter",
+    test: "Test",
+    settings: "Settings",
+    copyId: "Copy id",
+    delete: "Delete",
+    deleteTitle: "Delete this endpoint?",
+    deleteHint:
+      "What it is still owed ends as dead, and its secrets are gone. Its history stays. That cannot be undone.",
+    deleted: "The endpoint is deleted.",
+  },
+  de: {
+    parts: "Teile dieses Endpunkts",
+    overview: "Überblick",
+    secrets: "Geheimnisse",
+    filter: "Filter",
+    test: "Test",
+    settings: "Einstellungen",
+    copyId: "Id kopieren",
+    delete: "Löschen",
+    deleteTitle: "Diesen Endpunkt löschen?",
+    deleteHint:
+      "Was ihm noch zusteht, endet als aufgegeben, und seine Geheimnisse sind weg. Seine Geschichte bleibt. Das lässt sich nicht rückgängig machen.",
+    deleted: "Der Endpunkt ist gelöscht.",
+  },
+});
+
+const REFRESH_MS = 5_000;
+
+export function EndpointPage() {
+  const { tenant = "", id = "" } = useParams({ strict: false });
+  const query = useQuery({
+    queryKey: ["endpoint", id],
+    queryFn: ({ signal }) => api.endpoints.get({ tenant, endpoint: id, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  if (query.data !== undefined) return <Detail endpoint={query.data} />;
+  if (query.error === null) return <Loading />;
+  return <Failed error={query.error} onRetry={() => void query.refetch()} />;
+}
+
+function Detail({ endpoint }: { readonly endpoint: Endpoint }) {
+  const t = useTexts(texts);
+  const { tenant, id } = endpoint;
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [isDeleting, setDeleting] = useState(false);
+  const tabs = (["overview", "secrets", "filter", "test", "settings"] as const).map((name) => ({
+    name,
+    title: t[name],
+  }));
+  const tab = useTab(tabs);
+  const remove = async () => {
+    await api.endpoints.delete({ tenant, endpoint: id });
+    say(t.deleted);
+    await navigate({ to: "/tenants/$tenant", params: { tenant } });
+    queries.removeQueries({ queryKey: ["endpoint", id] });
+    await queries.invalidateQueries();
+  };
+  return (
+    <Page
+      title={<span className="font-mono text-base break-all">{endpoint.url}</span>}
+      lead={
+        <span className="flex flex-wrap items-center gap-2">
+          <EndpointBadge endpoint={endpoint} />
+          <Link to="/tenants/$tenant" params={{ tenant }} className="underline">
+            {tenant}
+          </Link>
+          {endpoint.description}
+        </span>
+      }
+      actions={
+        <>
+          <CopyButton text={id} label={t.copyId} />
+          <EndpointSwitch endpoint={endpoint} />
+          <Button kind="danger" onClick={() => setDeleting(true)}>
+            {t.delete}
+          </Button>
+        </>
+      }
+    >
+      <Tabs label={t.parts} tabs={tabs} />
+      {tab === "overview" && <EndpointOverview endpoint={endpoint} />}
+      {tab === "secrets" && <EndpointSecrets endpoint={endpoint} />}
+      {tab === "filter" && <EndpointFilter endpoint={endpoint} />}
+      {tab === "test" && <TestEvent endpoint={endpoint} />}
+      {tab === "settings" && <EndpointSettings endpoint={endpoint} />}
+      {isDeleting && (
+        <Confirm
+          title={t.deleteTitle}
+          action={t.delete}
+          onConfirm={remove}
+          onClose={() => setDeleting(false)}
+        >
+          <p>{t.deleteHint}</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
