@@ -1,6 +1,6 @@
 // Who is signed in, and the way in and out. A one-time code stands in the fragment, which no server and no log sees; it
 // is taken from the address before anything else happens.
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, isStatus } from "./client.ts";
 
 export type Session = Awaited<ReturnType<typeof api.session.get>>;
@@ -32,9 +32,7 @@ export function useSession() {
 export function useSignIn(): (key: string) => Promise<void> {
   const queries = useQueryClient();
   return async (key) => {
-    const session = await api.session.create({ body: { key } });
-    queries.clear();
-    queries.setQueryData(KEY, session);
+    beginAs(queries, await api.session.create({ body: { key } }));
   };
 }
 
@@ -42,9 +40,14 @@ export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {
     await api.session.end();
-    queries.clear();
-    queries.setQueryData(KEY, null);
+    beginAs(queries, null);
   };
+}
+
+/** What was shown to somebody else is forgotten; the session itself stays, since the page looks at it. */
+function beginAs(queries: QueryClient, session: Session | null): void {
+  queries.setQueryData(KEY, session);
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
 }
 
 /** The only tenant there is for whoever is signed in to a portal. */

@@ -1,0 +1,33 @@
+// The dashboard in a real browser, signed in as an operator, in a theme and at a width.
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expectAccessible, openPage, screenshot } from "./browser.ts";
+import { adminKey, type TestServer } from "./start-server.ts";
+
+/** Opens a screen; the key is what an operator types in. */
+export async function openDashboard(
+  server: TestServer,
+  path: string,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const { page } = await openPage(server.url + path, { locale: "en-GB", ...options });
+  await page.locator("input").first().fill(adminKey);
+  await page.keyboard.press("Enter");
+  await page.getByRole("navigation").first().waitFor();
+  return page;
+}
+
+/** What every screen owes everybody: nothing in the way in either theme, and nothing wider than a telephone. */
+export async function expectFitToShow(page: Page, name: string): Promise<void> {
+  for (const theme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.waitForFunction((wanted) => document.documentElement.dataset.theme === wanted, theme);
+    await expectAccessible(page);
+    await screenshot(page, `${name}-${theme}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  const wide = page.viewportSize() ?? { width: 1280, height: 800 };
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.waitForFunction(() => document.documentElement.scrollWidth <= 360);
+  await screenshot(page, `${name}-360`);
+  await page.setViewportSize(wide);
+}
