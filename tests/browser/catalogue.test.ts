@@ -78,5 +78,5 @@ test("an OpenAPI document is taken over after a look at what would change, and t
     page.getByRole("button", { name: "Export OpenAPI" }).click(),
   ]);
   const written = JSON.parse(await readFile(await download.path(), "utf8"));
-  expect(Object.keys(written.webhooks)).toEqual(["order.paid", "order.sent"]);
+  expect(Object.keys(written.webhooks)).toEqual(["order.paid-1", "order.sent-1"]);
 });

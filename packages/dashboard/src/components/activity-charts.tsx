@@ -61,7 +61,7 @@ export function ActivityCharts({ activity }: { readonly activity: Activity }) {
   );
   const count = useCallback((value: number) => whole(value, language), [language]);
   return (
-    <div className="grid gap-4 lg:grid-cols-2">
+    <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
       <Panel>
         <Chart title={t.attempts} times={times} series={counts} format={count} />
       </Panel>

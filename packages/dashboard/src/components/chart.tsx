@@ -14,6 +14,8 @@ export interface Series {
 }
 
 const HEIGHT_PX = 180;
+/** So wide is a time of day beside the next one. */
+const TIME_PX = 80;
 
 export function Chart({
   title,
@@ -47,7 +49,7 @@ export function Chart({
         cursor: { drag: { x: false, y: false } },
         legend: { live: true },
         axes: [
-          { ...axis, values: (_, ticks) => ticks.map((tick) => clockTime(new Date(tick * 1_000), language)) },
+          { ...axis, space: TIME_PX, values: (_, ticks) => ticks.map((tick) => clockTime(new Date(tick * 1_000), language)) },
           { ...axis, size: 60, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
@@ -76,7 +78,9 @@ export function Chart({
     <figure>
       <figcaption className="pb-2 font-medium">{title}</figcaption>
       <div ref={place} aria-hidden="true" className="[&_.u-legend]:text-xs" />
-      <table className="sr-only">
+      {/* around the table: a table itself cannot be made smaller than what is in it */}
+      <div className="sr-only">
+      <table>
         <caption>{title}</caption>
         <thead>
           <tr>
@@ -100,6 +104,7 @@ export function Chart({
           ))}
         </tbody>
       </table>
+      </div>
     </figure>
   );
 }

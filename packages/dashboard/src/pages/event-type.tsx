@@ -129,7 +129,7 @@ function Detail({ type }: { readonly type: EventTypeDetail }) {
         </>
       }
     >
-      <div className="grid gap-4 lg:grid-cols-2">
+      <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
         <Panel title={t.schema}>
           {type.schema === null ? (
             <p className="text-muted">{t.noSchema}</p>
