@@ -106,6 +106,7 @@ export class Engine {
       db,
       logger,
       workerId: () => this.#worker.workerId,
+      nowMs: () => clock.nowMs(),
       retention: config.retention,
     });
     this.#replayer = new Replayer({

@@ -33,6 +33,8 @@ export const errorRegistry = {
   endpoint_not_found: { status: 404, meaning: "There is no such endpoint in this tenant." },
   event_not_found: { status: 404, meaning: "There is no such event." },
   delivery_not_found: { status: 404, meaning: "There is no such delivery." },
+  attempt_not_found: { status: 404, meaning: "The delivery has no such attempt." },
+  request_not_made: { status: 409, meaning: "The endpoint's settings of now make no valid request." },
   delivery_in_flight: { status: 409, meaning: "The delivery is being sent right now." },
   delivery_over: { status: 409, meaning: "The delivery has ended: it was delivered, or is dead." },
   delivery_not_dead: { status: 409, meaning: "The delivery is not dead, and only dead ones are deleted." },

@@ -25,6 +25,7 @@ import { Observer } from "./observe/observer.ts";
 import type { Health, Posthorn, PublishOutcome, Role } from "./public-types.ts";
 import { Publishing } from "./publishing.ts";
 import { createReplays } from "./replay/replays.ts";
+import { createActivity } from "./resources/activity.ts";
 import { createAuditLog } from "./resources/audit-log.ts";
 import { createDeliveries } from "./resources/deliveries.ts";
 import { createDeliveryChanges } from "./resources/delivery-changes.ts";
@@ -36,8 +37,10 @@ import { createKeys } from "./resources/keys.ts";
 import { createMembers } from "./resources/members.ts";
 import { createMetricsText } from "./resources/metrics-text.ts";
 import { createResends } from "./resources/resends.ts";
+import { createShowRequest } from "./resources/sent-request.ts";
 import { createSessions } from "./resources/sessions.ts";
 import { createStats } from "./resources/stats.ts";
+import { createSystem } from "./resources/system.ts";
 import { createTargets } from "./resources/targets.ts";
 import { createTenants } from "./resources/tenants.ts";
 import { createSendTest } from "./resources/test-event.ts";
@@ -74,6 +77,8 @@ export class Instance implements Posthorn {
   readonly replays: Posthorn["replays"];
   readonly stats: Posthorn["stats"];
   readonly resends: Posthorn["resends"];
+  readonly activity: Posthorn["activity"];
+  readonly system: Posthorn["system"];
   readonly meta: Posthorn["meta"];
   readonly metrics: Posthorn["metrics"];
   readonly db: Database;
@@ -134,6 +139,14 @@ export class Instance implements Posthorn {
     });
     const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
     const deliveries = createDeliveries({ db, catalogue });
+    const request = createShowRequest({
+      db,
+      catalogue,
+      targetAt: targets.at,
+      now: () => clock.now(),
+      userAgent: config.userAgent,
+      isTraced: () => observer.isTracing,
+    });
     const changes = createDeliveryChanges({
       db,
       find: deliveries.get,
@@ -164,10 +177,20 @@ export class Instance implements Posthorn {
     this.endpoints = opened({ ...endpoints, test });
     this.eventTypes = opened(createEventTypes({ db, catalogue }));
     this.events = opened(createEvents({ db, catalogue }));
-    this.deliveries = opened({ ...deliveries, ...changes });
+    this.deliveries = opened({ ...deliveries, ...changes, request });
     this.replays = opened(replays);
     this.stats = opened(createStats({ db }));
     this.resends = opened(createResends(db));
+    this.activity = opened(createActivity({ db, nowMs: () => clock.nowMs() }));
+    this.system = opened(
+      createSystem({
+        db,
+        migrationStatus: () => migrationStatus(db),
+        retention: config.retention,
+        leaseMs: config.leaseMs,
+        nowMs: () => clock.nowMs(),
+      }),
+    );
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),

@@ -6,6 +6,7 @@ import type { PublishResult } from "./event/publisher.ts";
 import type { UserPublishInput, UserPublishResult } from "./event/user-event.ts";
 import type { PublishInput } from "./event/validate.ts";
 import type { Replays } from "./replay/replays.ts";
+import type { Activity } from "./resources/activity.ts";
 import type { AuditLog } from "./resources/audit-log.ts";
 import type { Deliveries } from "./resources/deliveries.ts";
 import type { DeliveryChanges } from "./resources/delivery-changes.ts";
@@ -15,8 +16,10 @@ import type { Events } from "./resources/events.ts";
 import type { Keys } from "./resources/keys.ts";
 import type { Members } from "./resources/members.ts";
 import type { Resends } from "./resources/resends.ts";
+import type { ShowRequest } from "./resources/sent-request.ts";
 import type { Sessions } from "./resources/sessions.ts";
 import type { Stats } from "./resources/stats.ts";
+import type { System } from "./resources/system.ts";
 import type { Tenants } from "./resources/tenants.ts";
 import type { SendTest } from "./resources/test-event.ts";
 import type { MigrateResult, MigrationStatus } from "./storage/migrate.ts";
@@ -69,10 +72,18 @@ export interface PosthornFor<Input, UserInput> {
   };
   readonly eventTypes: EventTypes;
   readonly events: Events;
-  readonly deliveries: Deliveries & DeliveryChanges;
+  readonly deliveries: Deliveries &
+    DeliveryChanges & {
+      /** The request of an attempt as it was sent, or freshly signed. */
+      request: ShowRequest;
+    };
   readonly replays: Replays;
   readonly stats: Stats;
   readonly resends: Resends;
+  /** Attempts over time, for charts. */
+  readonly activity: Activity;
+  /** Workers, what is owed, endpoints in trouble. */
+  readonly system: System;
   /** Small facts about this installation, written once. */
   readonly meta: {
     get(name: string): Promise<string | null>;

@@ -3,7 +3,13 @@
 import { hash } from "node:crypto";
 import { uuidv7 } from "@posthorn/wire";
 import { expect } from "vitest";
-import { type ClaimedDelivery, type Event, NO_PHASES, type Settlement, type Uuid } from "../../../packages/posthorn/src/model.ts";
+import {
+  type ClaimedDelivery,
+  type Event,
+  NO_PHASES,
+  type Settlement,
+  type Uuid,
+} from "../../../packages/posthorn/src/model.ts";
 import { lockEndpoint } from "../../../packages/posthorn/src/storage/queries/endpoints/read.ts";
 import { syncLanes } from "../../../packages/posthorn/src/storage/queries/endpoints/sync-lanes.ts";
 import { updateEndpoint } from "../../../packages/posthorn/src/storage/queries/endpoints/write.ts";

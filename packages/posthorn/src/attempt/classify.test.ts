@@ -3,7 +3,14 @@ import { type AttemptError, type AttemptOutcome, NO_PHASES, type RetryOn } from 
 import { classify, type OutcomeClass } from "./classify.ts";
 
 function answered(statusCode: number): AttemptOutcome {
-  return { kind: "answered", statusCode, responseBody: new Uint8Array(), retryAfter: null, durationMs: 1, phases: NO_PHASES };
+  return {
+    kind: "answered",
+    statusCode,
+    responseBody: new Uint8Array(),
+    retryAfter: null,
+    durationMs: 1,
+    phases: NO_PHASES,
+  };
 }
 
 function failed(error: AttemptError): AttemptOutcome {

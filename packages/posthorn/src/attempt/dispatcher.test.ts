@@ -151,8 +151,7 @@ describe("the phases of an attempt", () => {
       firstByteMs: expect.any(Number),
     });
     expect(second.phases).toEqual({ connectMs: null, tlsMs: null, firstByteMs: expect.any(Number) });
-    for (const outcome of [first, second])
-      expect(sum(outcome)).toBeLessThanOrEqual(outcome.durationMs + 1);
+    for (const outcome of [first, second]) expect(sum(outcome)).toBeLessThanOrEqual(outcome.durationMs + 1);
   });
 
   it("tell a receiver that thinks from one whose body drips", async () => {

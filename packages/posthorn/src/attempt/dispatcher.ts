@@ -10,6 +10,7 @@ import type { ErrorClass } from "./classify-error.ts";
 import type { AddressPolicy } from "./guard-address.ts";
 import { type OriginPool, OriginPools } from "./origin-pools.ts";
 import { type Resolve, resolverFor } from "./resolve-name.ts";
+import { wireHeaders } from "./wire-headers.ts";
 
 export interface DispatcherOptions {
   readonly policy: AddressPolicy;
@@ -139,23 +140,6 @@ interface Destination {
   readonly path: string;
 }
 
-/** As undici wants them. Null when a header would change the connection or the name the certificate is checked for. */
-function wireHeaders(headers: Readonly<Record<string, string>>): string[] | null {
-  const list = ["accept-encoding", "identity"];
-  for (const name in headers) {
-    const value = headers[name];
-    if (value === undefined) continue;
-    if (RESERVED_LENGTHS.has(name.length)) {
-      const lower = name.toLowerCase();
-      if (lower === "accept-encoding") continue;
-      if (lower === "host" || lower === "connection") return null;
-    }
-    list.push(name, value);
-  }
-  return list;
-}
-
-const RESERVED_LENGTHS = new Set(["accept-encoding", "host", "connection"].map((name) => name.length));
 const RESERVED_HEADER: ErrorClass = {
   error: "invalid_request",
   detail: "the headers host and connection belong to the sender",

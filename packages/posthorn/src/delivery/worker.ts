@@ -21,6 +21,7 @@ import {
 import { Settler } from "../settle/settler.ts";
 import type { Database } from "../storage/database.ts";
 import { giveBack } from "../storage/queries/queue/give-back.ts";
+import { ActivityRecorder } from "./activity-recorder.ts";
 import { HealthRecorder } from "./health-recorder.ts";
 import { Hints } from "./hints.ts";
 import type { Lane } from "./lane.ts";
@@ -63,6 +64,7 @@ export class Worker implements LaneHolder {
   readonly #keeper: LaneKeeper;
   readonly #settler: Settler;
   readonly #recorder: HealthRecorder;
+  readonly #activity: ActivityRecorder;
   readonly #disabling = new Set<Promise<void>>();
 
   constructor(options: WorkerOptions) {
@@ -72,6 +74,7 @@ export class Worker implements LaneHolder {
     this.#hints = new Hints(db, logger);
     this.#settler = new Settler({ db, logger, observer });
     this.#recorder = new HealthRecorder({ db, logger, workerId: () => this.workerId });
+    this.#activity = new ActivityRecorder({ db, logger, nowMs: () => clock.nowMs() });
     this.#lease = new Lease({
       db,
       clock,
@@ -132,6 +135,7 @@ export class Worker implements LaneHolder {
     await this.#lease.start();
     await this.#settler.start();
     await this.#recorder.start();
+    await this.#activity.start();
     if (this.delivers) await this.#keeper.start();
   }
 
@@ -144,6 +148,7 @@ export class Worker implements LaneHolder {
     await this.#settler.stop();
     await Promise.all(this.#disabling);
     await this.#recorder.stop();
+    await this.#activity.stop();
     this.#hints.stop();
     await this.#lease.stop();
   }
@@ -168,6 +173,7 @@ export class Worker implements LaneHolder {
     await this.#lanes.quiet();
     await Promise.all(this.#disabling);
     await this.#recorder.turn();
+    await this.#activity.turn();
   }
 
   claiming<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -282,6 +288,7 @@ export class Worker implements LaneHolder {
     this.#lanes.pump();
     if (!accepted) return;
     this.#options.observer.settled(settlement);
+    this.#activity.note(settlement);
     if (decision.kind === "retry") this.#keeper.dueIn(lane, decision.delayMs);
     const isGone = decision.kind === "dead" && decision.disableEndpoint;
     if (isGone && lane.target.url === target.url) this.#disable(lane, "gone");

@@ -10,12 +10,15 @@ import { buryMissing, missingWorkers } from "../storage/queries/workers/bury.ts"
 import { Leader } from "./leader.ts";
 import { tendPartitions } from "./partitions.ts";
 import { prune, type Retention } from "./prune.ts";
+import { ActivityCare } from "./roll-up.ts";
 import { TableCare } from "./vacuum.ts";
 
 export interface UpkeepOptions {
   readonly db: Database;
   readonly logger: Logger;
   readonly workerId: () => number;
+  /** The database's time. */
+  readonly nowMs: () => number;
   readonly retention: Retention;
 }
 
@@ -26,17 +29,19 @@ export class Upkeep implements Service {
   #isStopping = false;
 
   constructor(options: UpkeepOptions) {
-    const { db, logger, workerId, retention } = options;
+    const { db, logger, workerId, nowMs, retention } = options;
     this.#options = options;
     this.#leader = new Leader({ db, logger, workerId, onElected: () => this.#wakeAll() });
     const mayGoOn = (): boolean => this.#leader.leads && !this.#isStopping;
     const tables = new TableCare({ db, logger });
+    const activity = new ActivityCare({ db, nowMs, mayGoOn });
     this.#loops = [
       this.#loop("tending tables", 1_000, () => tables.tend()),
       this.#loop("tending partitions", 60_000, () =>
         tendPartitions({ db, logger, mayGoOn, retentionDays: retention.retentionDays }),
       ),
       this.#loop("pruning", 600_000, () => prune({ db, logger, mayGoOn, ...retention })),
+      this.#loop("rolling activity up", 600_000, () => activity.tend()),
       this.#loop("sweeping", 60_000, () => this.#sweep()),
     ];
   }

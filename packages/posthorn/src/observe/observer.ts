@@ -34,6 +34,11 @@ export class Observer {
     });
   }
 
+  /** Is somebody there for the spans of attempts? */
+  get isTracing(): boolean {
+    return this.#tracing?.isHeard === true;
+  }
+
   /** Around a publish; null when nobody traces. With a user there are several events, each with an id and a tenant of its own. */
   publishing(event: Event, user?: string): Span | null {
     if (!this.#tracing?.isHeard) return null;

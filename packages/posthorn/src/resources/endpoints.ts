@@ -26,6 +26,7 @@ import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteSecrets, retireSecrets } from "../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
+import { type LastDay, lastDaysOf } from "./activity.ts";
 import {
   type EndpointAttempt,
   type EndpointAttemptQuery,
@@ -82,7 +83,7 @@ export interface Endpoint {
   readonly updatedAt: Date;
 }
 
-/** How it has been doing since its last success. */
+/** How it has been doing since its last success, and in the last day. */
 export interface EndpointHealthView {
   readonly consecutiveFailures: number;
   readonly failingSince: Date | null;
@@ -91,6 +92,8 @@ export interface EndpointHealthView {
   readonly probeAt: Date | null;
   /** The receiver asked to be left alone until then (429, 503). */
   readonly throttledUntil: Date | null;
+  /** Its attempts of the last 24 hours; null without any. */
+  readonly lastDay: LastDay | null;
 }
 
 export interface RotateOptions {
@@ -165,7 +168,6 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   const changes = createEndpointChanges(db, options.onChanged);
   const { change, changeOne } = changes;
   const writer = createEndpointWriter(options);
-  const view = (row: EndpointRow) => toEndpoint(row, defaults, options.nowMs());
   const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
   const importAll = createEndpointImport({ context, changes, writer, maxPerTenant });
   const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(options, ...asked);
@@ -190,7 +192,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
       return { result: await writer.insert(tx, tenant, made), endpointIds: [made.id] };
     });
-    return { endpoint: view(row), secret: made.secret };
+    return { endpoint: toEndpoint(row, defaults, options.nowMs(), null), secret: made.secret };
   }
 
   /** Before a transaction: it may hold the last connection of the pool. */
@@ -206,14 +208,27 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     if (!isTenantId(tenant)) throw tenantNotFound(tenant);
     const rows = await listEndpoints(db, tenant, before, limit + 1);
     if (rows.length === 0 && (await findTenant(db, tenant)) === null) throw tenantNotFound(tenant);
+    const lastDays = await lastDaysOf(
+      db,
+      rows.map(({ id }) => id),
+      options.nowMs(),
+    );
+    const view = (row: EndpointRow) =>
+      toEndpoint(row, defaults, options.nowMs(), lastDays.get(row.id) ?? null);
     return toPage("endpoints", rows, limit, view, (row) => row.id);
+  }
+
+  async function view(row: EndpointRow): Promise<Endpoint> {
+    const nowMs = options.nowMs();
+    const lastDays = await lastDaysOf(db, [row.id], nowMs);
+    return toEndpoint(row, defaults, nowMs, lastDays.get(row.id) ?? null);
   }
 
   async function get(tenant: string, id: string): Promise<Endpoint> {
     const uuid = parseId("ep", String(id));
     const row = uuid === null || !isTenantId(tenant) ? null : await findEndpoint(db, tenant, uuid);
     if (row === null) throw endpointNotFound(id);
-    return view(row);
+    return await view(row);
   }
 
   async function update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint> {
@@ -223,7 +238,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       await writer.checkStillSigned(tx, current, settings);
       return await writer.update(tx, current, settings);
     });
-    return view(row);
+    return await view(row);
   }
 
   async function remove(tenant: string, id: string): Promise<void> {
@@ -279,7 +294,12 @@ function shownCircuit({ health, isActive }: EndpointRow, nowMs: number): Circuit
   return circuit === "half_open" && !isActive ? "open" : circuit;
 }
 
-function toEndpoint(row: EndpointRow, defaults: EndpointDefaults, nowMs: number): Endpoint {
+function toEndpoint(
+  row: EndpointRow,
+  defaults: EndpointDefaults,
+  nowMs: number,
+  lastDay: LastDay | null,
+): Endpoint {
   return {
     id: formatId("ep", row.id),
     tenant: row.tenant,
@@ -298,6 +318,7 @@ function toEndpoint(row: EndpointRow, defaults: EndpointDefaults, nowMs: number)
       lastError: row.health?.lastError ?? null,
       probeAt: row.isActive ? toDateAhead(row.health?.probeAtMs, nowMs) : null,
       throttledUntil: toDateAhead(row.health?.throttledUntilMs, nowMs),
+      lastDay,
     },
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),

@@ -12,7 +12,7 @@ import { endpointsOfEvent } from "../storage/queries/endpoints/of-event.ts";
 import { findEvent, listEvents } from "../storage/queries/events/list.ts";
 import { type DeliveryView, toDeliveryView } from "./deliveries.ts";
 import { type NotMatched, notMatched } from "./not-matched.ts";
-import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+import { LOWEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
 export interface EventView {
   readonly id: string;
@@ -30,6 +30,8 @@ export interface EventDetail extends EventView {
   readonly deliveries: readonly DeliveryView[];
   /** The tenant's endpoints that have no delivery of it, and why. */
   readonly notMatched: readonly NotMatched[];
+  /** The one before it in its subject; null without one, or when it is too far back to be looked for. */
+  readonly previous: string | null;
 }
 
 export interface EventQuery extends PageQuery {
@@ -88,7 +90,18 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
       uuid === null ? null : await findEvent(db, uuid, tenant === undefined ? null : String(tenant));
     if (event === null) throw notFound(uuid);
     const hidden = (await hiddenPaths(redacted))(event);
-    return { ...toEventView(event, hidden), ...(await becameOf(event, hidden)) };
+    const previous = await previousOf(event);
+    return { ...toEventView(event, hidden), ...(await becameOf(event, hidden)), previous };
+  }
+
+  /** Along the tenant's index, so many events back: none knows subjects. Ids are not quite in the order of sequences. */
+  async function previousOf({ id, tenant, subject, sequence }: Event): Promise<string | null> {
+    if (subject === null || sequence === null || sequence === 1) return null;
+    const before = { notBefore: LOWEST_UUID, before: id, limit: NEAR, tenant, type: null, subject };
+    const { events } = await listEvents(db, before);
+    const numbered = events.filter((event) => event.sequence !== null && event.sequence < sequence);
+    const [previous] = numbered.sort((a, b) => (b.sequence ?? 0) - (a.sequence ?? 0));
+    return previous === undefined ? null : formatId("evt", previous.id);
   }
 
   /** By what the catalogue says now, and not what it said half a second ago. */
@@ -115,6 +128,9 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     };
   }
 }
+
+/** Events of a subject that are looked at for the one before: those published in the same moment may be out of order. */
+const NEAR = 3;
 
 const FILTERS = ["tenant", "type", "subject", "createdAfter", "createdBefore", "redacted", "limit", "cursor"];
 

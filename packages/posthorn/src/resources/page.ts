@@ -24,7 +24,7 @@ export const DEFAULT_PAGE_LIMIT = 50;
 
 /** The highest and lowest possible id: bounds that leave nothing out. */
 export const HIGHEST_UUID: Uuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-const LOWEST_UUID: Uuid = "00000000-0000-0000-0000-000000000000";
+export const LOWEST_UUID: Uuid = "00000000-0000-0000-0000-000000000000";
 
 /** Collects everything wrong with a query, so that one answer names it all. */
 export class QueryReader {

@@ -8,6 +8,7 @@ import {
   newestSecretPerKey,
   type SecretRow,
   type TargetRow,
+  targetAt,
   targetsByIds,
   targetsOfTenants,
 } from "../storage/queries/endpoints/targets.ts";
@@ -21,10 +22,18 @@ export interface TenantTargets {
   readonly targets: readonly Target[];
 }
 
+/** Settings of now, which are those of then unless it was changed in between. */
+export interface PastTarget {
+  readonly target: Target;
+  readonly changedAt: Date;
+}
+
 export interface Targets {
   ofTenants(tenants: readonly string[]): Promise<Map<string, TenantTargets>>;
   /** Null for one that was deleted. */
   byIds(endpointIds: readonly Uuid[]): Promise<Map<Uuid, Target | null>>;
+  /** With the secrets of that time. Null for one that was deleted. */
+  at(endpointId: Uuid, at: Date): Promise<PastTarget | null>;
   /**
    * Decrypts one secret of each key in use, and throws if one cannot be: asked before a worker starts, because a wrong
    * key ring would fail every delivery.
@@ -39,7 +48,7 @@ export interface TargetsOptions {
 }
 
 export function createTargets({ db, keyRing, defaults }: TargetsOptions): Targets {
-  return { ofTenants, byIds, checkKeys };
+  return { ofTenants, byIds, at, checkKeys };
 
   async function ofTenants(tenants: readonly string[]): Promise<Map<string, TenantTargets>> {
     const found = new Map<string, TenantTargets & { readonly targets: Target[] }>();
@@ -59,6 +68,14 @@ export function createTargets({ db, keyRing, defaults }: TargetsOptions): Target
     for (const row of await targetsByIds(db, endpointIds))
       found.set(row.id, toTarget(row, defaults, keyRing));
     return found;
+  }
+
+  async function at(endpointId: Uuid, time: Date): Promise<PastTarget | null> {
+    const then = await targetAt(db, endpointId, time);
+    // all may have been revoked since: those of now are the best there is then
+    const row = then?.secrets === null ? (await targetsByIds(db, [endpointId]))[0] : then;
+    if (row === null || row === undefined) return null;
+    return { target: toTarget(row, defaults, keyRing), changedAt: new Date(row.updatedMs) };
   }
 
   async function checkKeys(): Promise<void> {

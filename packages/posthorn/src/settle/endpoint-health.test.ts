@@ -24,7 +24,14 @@ const rules: HealthRules = {
 };
 
 function answered(statusCode: number, retryAfter: string | null = null): AttemptOutcome {
-  return { kind: "answered", statusCode, responseBody: new Uint8Array(), retryAfter, durationMs: 1, phases: NO_PHASES };
+  return {
+    kind: "answered",
+    statusCode,
+    responseBody: new Uint8Array(),
+    retryAfter,
+    durationMs: 1,
+    phases: NO_PHASES,
+  };
 }
 
 function failed(error: AttemptError): AttemptOutcome {

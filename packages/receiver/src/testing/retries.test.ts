@@ -1,6 +1,11 @@
 // Held against the sender's own decision, so that a test with `deliver` sees what a receiver will see.
 import { expect, test } from "vitest";
-import { type AttemptOutcome, type ClaimedDelivery, type Decision, NO_PHASES } from "../../../posthorn/src/model.ts";
+import {
+  type AttemptOutcome,
+  type ClaimedDelivery,
+  type Decision,
+  NO_PHASES,
+} from "../../../posthorn/src/model.ts";
 import { decide } from "../../../posthorn/src/settle/decide.ts";
 import { DEFAULT_RETRY_POLICY } from "../../../posthorn/src/settle/retry-schedule.ts";
 import { COURIER_GAPS_MS, type Next, nextAttempt, type Tries } from "./retries.ts";

@@ -210,3 +210,14 @@ test("every operation that changes something is in it exactly once, and no other
     expect([id, after.length - before, after[0].action]).toEqual([id, 1, id]);
   }
 });
+
+test("a question that gives out a valid signature is in it, and the same one without is not", async () => {
+  const server = await startServer({ started: false });
+  const path = "/api/v1/deliveries/dlv_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10/request";
+  await server.call("GET", path);
+  expect(await entries(server)).toEqual([]);
+  await server.call("GET", `${path}?fresh=true`);
+  expect(await entries(server)).toMatchObject([
+    { action: "deliveries.request", changes: { fresh: true }, status: 404, error_code: "delivery_not_found" },
+  ]);
+});

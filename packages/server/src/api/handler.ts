@@ -13,6 +13,7 @@ import { type AdminKeyDigest, adminKeyDigest, Credentials } from "./middleware/c
 import { KeyCache } from "./middleware/key-cache.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
 import { nothingHere } from "./nothing-here.ts";
+import { activityOperations } from "./operations/activity.ts";
 import { auditLogOperations } from "./operations/audit-log.ts";
 import { deliveryOperations } from "./operations/deliveries.ts";
 import { endpointOperations } from "./operations/endpoints.ts";
@@ -25,6 +26,7 @@ import { replayOperations } from "./operations/replays.ts";
 import { resendOperations } from "./operations/resends.ts";
 import { sessionOperations } from "./operations/session.ts";
 import { statsOperations } from "./operations/stats.ts";
+import { systemOperations } from "./operations/system.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, FOR_OPERATORS } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
@@ -184,6 +186,8 @@ export function routesOf(
         resends: resendOperations(hooks),
         session: sessionOperations(door, audit),
         portalLinks: portalLinkOperations(hooks, door.site),
+        activity: activityOperations(hooks),
+        system: systemOperations(hooks),
       },
       audit,
     ),

@@ -127,11 +127,18 @@ function routeOf(id: string, operation: Operation, given: Handle<Operation>, aud
       const { principal } = exchange;
       const call = { params: exchange.params, query, body, principal, exchange } as Call<Operation>;
       const carryOut = () => handle(call);
-      const isQuestion = method === "GET" || operation.isQuestion === true;
-      const result = isQuestion ? await carryOut() : await audit(exchange, id, body, carryOut);
+      const result = isAudited(operation, query)
+        ? await audit(exchange, id, operation.isAuditedWith === undefined ? body : query, carryOut)
+        : await carryOut();
       return replyOf(answer.status, result);
     },
   };
+}
+
+/** What changes something is, and a question whose answer is as good as a deed. */
+function isAudited({ method, isQuestion, isAuditedWith }: Operation, query: unknown): boolean {
+  if (isAuditedWith !== undefined) return (query as Record<string, unknown>)[isAuditedWith] === true;
+  return method !== "GET" && isQuestion !== true;
 }
 
 function replyOf(status: Operation["answer"]["status"], answer: unknown): Reply {

@@ -69,6 +69,12 @@ export function has({ scopes }: Principal, scope: Scope): boolean {
   return scopes.has(scope) || scopes.has("admin");
 }
 
+/** Throws unless they have every one of these. */
+export function needAll(principal: Principal, ...scopes: readonly Scope[]): void {
+  if (scopes.every((scope) => has(principal, scope))) return;
+  throw forbidden(`This needs the scopes ${scopes.join(" and ")}, not all of which the key has.`);
+}
+
 /** The tenant a list is narrowed to: the one asked for, or the only one there is for a key of one tenant. */
 export function tenantWithin(principal: Principal, asked: string | undefined): string | undefined {
   if (principal.tenant === null) return asked;

@@ -2,9 +2,9 @@ import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../implement.ts";
 import { inLibraryFilters } from "../input/library-names.ts";
-import { presentDelivery, presentDeliveryDetail } from "../present/delivery.ts";
+import { presentDelivery, presentDeliveryDetail, presentRequest } from "../present/delivery.ts";
 import { presentPage } from "../present/page.ts";
-import { redactedFor, tenantWithin, within } from "../principal.ts";
+import { has, needAll, redactedFor, tenantWithin, within } from "../principal.ts";
 
 type Query = NonNullable<Parameters<Posthorn["deliveries"]["list"]>[0]>;
 
@@ -33,6 +33,12 @@ export function deliveryOperations({
       presentDeliveryDetail(
         await deliveries.get(params.delivery, { ...within(principal), ...redactedFor(principal) }),
       ),
+    request: async ({ params, query, principal }) => {
+      if (query.fresh) needAll(principal, "webhooks:manage", "payloads:read");
+      const mayManage = has(principal, "webhooks:manage");
+      const scope = { ...within(principal), ...redactedFor(principal), hidesSettings: !mayManage };
+      return presentRequest(await deliveries.request(params.delivery, { ...query, ...scope }));
+    },
     retry: async ({ params, principal }) => {
       await deliveries.retry(params.delivery, within(principal));
       return presentDelivery(await deliveries.get(params.delivery));

@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, DeliveryDetail, EndpointAttempt } from "@posthorn/client";
+import type { Attempt, Delivery, DeliveryDetail, DeliveryRequest, EndpointAttempt } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Sent } from "../implement.ts";
 
@@ -35,6 +35,23 @@ type EndpointAttemptView = Awaited<ReturnType<Posthorn["endpoints"]["attempts"]>
 
 export function presentEndpointAttempt(attempt: EndpointAttemptView): Sent<EndpointAttempt> {
   return { delivery_id: attempt.deliveryId, event_id: attempt.eventId, ...presentAttempt(attempt) };
+}
+
+type RequestView = Awaited<ReturnType<Posthorn["deliveries"]["request"]>>;
+
+export function presentRequest(request: RequestView): Sent<DeliveryRequest> {
+  return {
+    attempt: request.attempt,
+    method: request.method,
+    url: request.url,
+    headers: request.headers,
+    body: request.body.toString("utf8"),
+    signed_at: request.signedAt,
+    is_fresh: request.isFresh,
+    is_exact: request.differences.length === 0,
+    differences: request.differences,
+    masked: request.masked,
+  };
 }
 
 function presentAttempt(attempt: AttemptView): Sent<Attempt> {

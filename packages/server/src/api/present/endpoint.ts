@@ -33,10 +33,20 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
       last_error: endpoint.health.lastError,
       probe_at: endpoint.health.probeAt,
       throttled_until: endpoint.health.throttledUntil,
+      last_day: endpoint.health.lastDay && presentLastDay(endpoint.health.lastDay),
     },
     created_at: endpoint.createdAt,
     updated_at: endpoint.updatedAt,
   };
+}
+
+function presentLastDay({
+  success,
+  failed,
+  successShare,
+  points,
+}: NonNullable<Given["health"]["lastDay"]>): Sent<Endpoint>["health"]["last_day"] {
+  return { success, failed, success_share: successShare, points };
 }
 
 /** For those who may not change it: what opens the receiver's door, in a header or in the URL's query, is not for everybody who looks. */

@@ -4,7 +4,7 @@ import type { Posthorn } from "posthorn";
 import { presentDelivery } from "./delivery.ts";
 
 type EventDetail = Awaited<ReturnType<Posthorn["events"]["get"]>>;
-type EventView = Omit<EventDetail, "deliveries" | "notMatched">;
+type EventView = Omit<EventDetail, "deliveries" | "notMatched" | "previous">;
 
 export function eventJson(event: EventView): string {
   const before = JSON.stringify({
@@ -23,6 +23,7 @@ export function eventDetailJson(event: EventDetail): string {
   const became = {
     deliveries: event.deliveries.map(presentDelivery),
     not_matched: event.notMatched.map(presentNotMatched),
+    previous: event.previous,
   };
   return `${eventJson(event).slice(0, -1)},${JSON.stringify(became).slice(1)}`;
 }

@@ -18,8 +18,8 @@ export interface TargetRow extends EndpointRow {
   readonly secrets: readonly SecretRow[] | null;
 }
 
-/** Those valid now, newest first. For `posthorn.endpoints ep`. */
-const secretsColumn = `(
+/** Those that hold, newest first. For `posthorn.endpoints ep`. */
+const secretsWhere = (condition: string): string => `(
     select json_agg(
       json_build_object(
         'id', s.id,
@@ -31,8 +31,11 @@ const secretsColumn = `(
     )
     from posthorn.endpoint_secrets s
     where s.endpoint_id = ep.id
-      and (s.expires_at is null or s.expires_at > posthorn.now())
+      and ${condition}
   ) as secrets`;
+
+/** Those valid now. */
+const secretsColumn = secretsWhere("(s.expires_at is null or s.expires_at > posthorn.now())");
 
 export type TenantTargetRow = { readonly asked: string; readonly routingVersion: number | null } & (
   | { readonly [column in keyof TargetRow]: TargetRow[column] }
@@ -76,6 +79,28 @@ select
 from posthorn.endpoints ep
 join posthorn.tenants t on t.id = ep.tenant
 where ep.id = any ($1::uuid[])
+  and ep.deleted_at is null
+`,
+);
+
+/** With the secrets that were valid then, as far as they are still there: rotations remove what has expired. */
+export async function targetAt(db: Queryable, endpointId: Uuid, at: Date): Promise<TargetRow | null> {
+  const [row] = await db.query<TargetRow>(atStatement, [endpointId, at]);
+  return row ?? null;
+}
+
+// a second's grace: the time is that of a worker, which may be a little behind
+const atStatement = statement(
+  "target at a time",
+  `
+select
+  t.is_active as "tenantIsActive",
+  ${endpointColumns},
+  ${secretsWhere(`s.created_at <= $2::timestamptz + interval '1 second'
+      and (s.expires_at is null or s.expires_at > $2::timestamptz)`)}
+from posthorn.endpoints ep
+join posthorn.tenants t on t.id = ep.tenant
+where ep.id = $1::uuid
   and ep.deleted_at is null
 `,
 );

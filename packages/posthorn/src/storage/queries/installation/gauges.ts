@@ -5,12 +5,12 @@ import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export async function installationGauges(db: Queryable): Promise<InstallationGauges> {
-  const [row] = await db.query<InstallationGauges>(gaugesStatement, [countedAtMost, daysLookedAt]);
+  const [row] = await db.query<InstallationGauges>(gaugesStatement, [COUNTED_AT_MOST, daysLookedAt]);
   return row as InstallationGauges;
 }
 
 /** Past it the queue's depth is the planner's estimate: rows per page at the last vacuum times pages now. */
-const countedAtMost = 10_000;
+export const COUNTED_AT_MOST = 10_000;
 const daysLookedAt = 7;
 
 // Every owed row is in a lane that is owned, paused, or ready no later than the row: so lanes that are neither owned

@@ -1,0 +1,190 @@
+// Counts attempts for the charts: in memory as they end, into the database every few seconds. A process that dies takes
+// the last seconds of its counts along; nothing but charts is made of them.
+import type { Settlement, Uuid } from "../model.ts";
+import { bucketOf, LATENCY_BUCKETS } from "../observe/latency-histogram.ts";
+import type { Logger } from "../observe/log.ts";
+import { Loop } from "../service/loop.ts";
+import { withinTime } from "../service/within-time.ts";
+import type { Queryable } from "../storage/database.ts";
+import { addActivity, INSTALLATION, type Stretch, WIDTHS } from "../storage/queries/activity/add.ts";
+
+export interface ActivityRecorderOptions {
+  readonly db: Queryable;
+  readonly logger: Logger;
+  /** The database's time. */
+  readonly nowMs: () => number;
+  readonly limits?: Partial<typeof LIMITS>;
+}
+
+/**
+ * Endpoints that are counted at a time, 250 bytes each, and of these how many are written at once: what has waited
+ * longest first. So a worker adds 200 rows a second at most, and with 10,000 busy endpoints a chart is 50 s late.
+ */
+const LIMITS = { tallies: 10_000, rowsAtOnce: 1_000 };
+const WRITE_EVERY_MS = 5_000;
+const LAST_WRITE_MS = 2_000;
+
+interface Tally {
+  readonly atMs: number;
+  readonly endpointId: Uuid;
+  success: number;
+  failed: number;
+  dead: number;
+  readonly latency: Int32Array;
+}
+
+export class ActivityRecorder {
+  readonly #options: ActivityRecorderOptions;
+  readonly #limits: typeof LIMITS;
+  readonly #loop: Loop;
+  /** Of the five minutes that go on, in the order in which they began. */
+  #endpoints = new Map<Uuid, Tally>();
+  /** Of five minutes that are over, and what could not be written. */
+  #over: Tally[] = [];
+  /** By the minute. */
+  #installation = new Map<number, Tally>();
+
+  constructor(options: ActivityRecorderOptions) {
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+    this.#loop = new Loop({
+      name: "recording activity",
+      intervalMs: WRITE_EVERY_MS,
+      logger: options.logger,
+      step: () => this.#write(),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#loop.start();
+  }
+
+  /** With a last write, which nobody waits for long. */
+  async stop(): Promise<void> {
+    await withinTime(LAST_WRITE_MS, this.turn());
+    await this.#loop.stop();
+  }
+
+  /** Writes what is not written yet, now. */
+  turn(): Promise<void> {
+    return this.#loop.turn();
+  }
+
+  /** 0.1 µs. What a receiver put off without failing is neither a success nor a failure. */
+  note({ delivery, decision, outcome }: Settlement): void {
+    if (decision.kind === "retry" && !decision.isFailure) return;
+    const nowMs = this.#options.nowMs();
+    const bucket = bucketOf(outcome.durationMs);
+    count(this.#ofMinute(nowMs), decision.kind, bucket);
+    const tally = this.#ofEndpoint(delivery.endpointId, nowMs);
+    if (tally !== null) count(tally, decision.kind, bucket);
+  }
+
+  #ofMinute(nowMs: number): Tally {
+    const atMs = beginOf(nowMs, WIDTHS.minute);
+    let tally = this.#installation.get(atMs);
+    if (tally === undefined) {
+      tally = newTally(INSTALLATION, atMs);
+      this.#installation.set(atMs, tally);
+      // a database that is away for hours costs no more than an hour of them
+      const [first] = this.#installation.keys();
+      if (this.#installation.size > 60 && first !== undefined) this.#installation.delete(first);
+    }
+    return tally;
+  }
+
+  /** Null when there are too many already: it is counted in the installation alone. */
+  #ofEndpoint(endpointId: Uuid, nowMs: number): Tally | null {
+    const atMs = beginOf(nowMs, WIDTHS.five);
+    const known = this.#endpoints.get(endpointId);
+    if (known?.atMs === atMs) return known;
+    if (known !== undefined) {
+      this.#endpoints.delete(endpointId);
+      this.#over.push(known);
+    }
+    if (this.#endpoints.size + this.#over.length >= this.#limits.tallies) return null;
+    const tally = newTally(endpointId, atMs);
+    this.#endpoints.set(endpointId, tally);
+    return tally;
+  }
+
+  async #write(): Promise<boolean> {
+    const minutes = [...this.#installation.values()];
+    const tallies = this.#takeOldest();
+    this.#installation = new Map();
+    if (minutes.length === 0 && tallies.length === 0) return false;
+    try {
+      await addActivity(this.#options.db, stretchesOf(minutes, tallies));
+    } catch (error) {
+      this.#keep(minutes, tallies);
+      throw error;
+    }
+    return false;
+  }
+
+  #takeOldest(): Tally[] {
+    const { rowsAtOnce } = this.#limits;
+    const taken = this.#over.splice(0, rowsAtOnce);
+    for (const [endpointId, tally] of this.#endpoints) {
+      if (taken.length >= rowsAtOnce) break;
+      taken.push(tally);
+      this.#endpoints.delete(endpointId);
+    }
+    return taken;
+  }
+
+  /** A reply that was lost on its way counts these twice: charts can bear that. */
+  #keep(minutes: readonly Tally[], tallies: readonly Tally[]): void {
+    for (const tally of minutes) {
+      const since = this.#installation.get(tally.atMs);
+      if (since !== undefined) addTo(tally, since);
+      this.#installation.set(tally.atMs, tally);
+    }
+    this.#over.unshift(...tallies);
+  }
+}
+
+function newTally(endpointId: Uuid, atMs: number): Tally {
+  return { endpointId, atMs, success: 0, failed: 0, dead: 0, latency: new Int32Array(LATENCY_BUCKETS) };
+}
+
+const RESULTS = { delivered: "success", retry: "failed", dead: "dead" } as const;
+
+function count(tally: Tally, decision: keyof typeof RESULTS, bucket: number): void {
+  tally[RESULTS[decision]] += 1;
+  tally.latency[bucket] = (tally.latency[bucket] as number) + 1;
+}
+
+function addTo(tally: Tally, more: Tally): void {
+  for (const result of Object.values(RESULTS)) tally[result] += more[result];
+  more.latency.forEach((attempts, bucket) => {
+    tally.latency[bucket] = (tally.latency[bucket] as number) + attempts;
+  });
+}
+
+/** The installation is counted by the minute and by five; one row for each, or the same row would be written twice at once. */
+function stretchesOf(minutes: readonly Tally[], tallies: readonly Tally[]): Stretch[] {
+  const fives = new Map<number, Tally>();
+  for (const minute of minutes) {
+    const atMs = beginOf(minute.atMs, WIDTHS.five);
+    const five = fives.get(atMs) ?? newTally(INSTALLATION, atMs);
+    addTo(five, minute);
+    fives.set(atMs, five);
+  }
+  const byEndpoint = new Map<string, Tally>();
+  for (const tally of tallies) {
+    const key = `${tally.atMs} ${tally.endpointId}`;
+    const known = byEndpoint.get(key);
+    if (known === undefined) byEndpoint.set(key, tally);
+    else addTo(known, tally);
+  }
+  return [
+    ...minutes.map((tally) => ({ ...tally, width: WIDTHS.minute })),
+    ...[...fives.values(), ...byEndpoint.values()].map((tally) => ({ ...tally, width: WIDTHS.five })),
+  ];
+}
+
+function beginOf(ms: number, widthSeconds: number): number {
+  const widthMs = widthSeconds * 1_000;
+  return Math.floor(ms / widthMs) * widthMs;
+}

@@ -1,0 +1,37 @@
+// How long attempts took, in a few numbers that can be added up: how many in each of these ranges.
+
+/** Milliseconds; each step is about 1.6 times the one before. What is longer than the last is counted with it. */
+const bounds = [
+  1, 2, 3, 5, 7, 10, 15, 25, 40, 65, 100, 150, 250, 400, 650, 1_000, 1_500, 2_500, 4_000, 6_500, 10_000,
+  15_000, 25_000, 60_000,
+] as const;
+
+export const LATENCY_BUCKETS = bounds.length;
+
+/** The first range that reaches so far. */
+export function bucketOf(durationMs: number): number {
+  let low = 0;
+  let high = LATENCY_BUCKETS - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (durationMs <= (bounds[middle] as number)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** `share` of them took no longer than this; null of none. Within a range they are taken to be spread evenly. */
+export function percentile(counts: readonly number[], share: number): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  let left = share * total;
+  for (const [index, count] of counts.entries()) {
+    if (count > 0 && left <= count) {
+      const from = index === 0 ? 0 : (bounds[index - 1] as number);
+      const to = bounds[index] as number;
+      return Math.round(from + (to - from) * (left / count));
+    }
+    left -= count;
+  }
+  return bounds[LATENCY_BUCKETS - 1] as number;
+}

@@ -1,0 +1,60 @@
+// Adds what a worker has counted to the stretches it belongs to.
+import type { Uuid } from "../../../model.ts";
+import { LATENCY_BUCKETS } from "../../../observe/latency-histogram.ts";
+import { float8Array, int4Array, uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+/** In whose name the whole installation is counted. */
+export const INSTALLATION: Uuid = "00000000-0000-0000-0000-000000000000";
+
+/** Seconds of a stretch: of the installation by the minute, of all by five, and by the hour for a month. */
+export const WIDTHS = { minute: 60, five: 300, hour: 3_600 } as const;
+export type Width = (typeof WIDTHS)[keyof typeof WIDTHS];
+
+export interface Stretch {
+  readonly width: Width;
+  readonly atMs: number;
+  readonly endpointId: Uuid;
+  readonly success: number;
+  readonly failed: number;
+  readonly dead: number;
+  readonly latency: Int32Array;
+}
+
+/** In one order for all, so that no two workers wait for each other. */
+export async function addActivity(db: Queryable, stretches: readonly Stretch[]): Promise<void> {
+  const sorted = stretches.toSorted(
+    (a, b) => a.width - b.width || a.atMs - b.atMs || (a.endpointId < b.endpointId ? -1 : 1),
+  );
+  await db.query(addStatement, [
+    int4Array(sorted.map(({ width }) => width)),
+    float8Array(sorted.map(({ atMs }) => atMs)),
+    uuidArray(sorted.map(({ endpointId }) => endpointId)),
+    int4Array(sorted.map(({ success }) => success)),
+    int4Array(sorted.map(({ failed }) => failed)),
+    int4Array(sorted.map(({ dead }) => dead)),
+    int4Array(sorted.flatMap(({ latency }) => [...latency])),
+    LATENCY_BUCKETS,
+  ]);
+}
+
+// seconds of a chart are not worth waiting for the disk
+const addStatement = statement(
+  "add activity",
+  `
+insert into posthorn.activity as known (width, at, endpoint_id, success, failed, dead, latency)
+select said.width, to_timestamp(said.at_ms / 1000), said.endpoint_id, said.success, said.failed, said.dead,
+  ($7::integer[])[(said.place - 1) * $8::integer + 1 : said.place * $8::integer]
+from unnest($1::integer[], $2::double precision[], $3::uuid[], $4::integer[], $5::integer[], $6::integer[])
+  with ordinality as said (width, at_ms, endpoint_id, success, failed, dead, place)
+cross join (select set_config('synchronous_commit', 'off', true) as is_set) quick
+where quick.is_set is not null
+order by said.place
+on conflict (width, at, endpoint_id) do update
+set success = known.success + excluded.success,
+  failed = known.failed + excluded.failed,
+  dead = known.dead + excluded.dead,
+  latency = array(select one + other from unnest(known.latency, excluded.latency) as pair (one, other))
+`,
+);

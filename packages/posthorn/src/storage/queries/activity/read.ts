@@ -1,0 +1,111 @@
+// What was counted, stretch by stretch. The times are known, so each stretch is a look-up: a day of an endpoint is 288.
+import type { Uuid } from "../../../model.ts";
+import { float8Array, uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import type { Width } from "./add.ts";
+
+export interface ActivityRow {
+  readonly atMs: number;
+  readonly success: number;
+  readonly failed: number;
+  readonly dead: number;
+  readonly latency: readonly number[];
+}
+
+/** Of these endpoints together; stretches in which nothing was sent are left out. */
+export async function readActivity(
+  db: Queryable,
+  width: Width,
+  timesMs: readonly number[],
+  endpointIds: readonly Uuid[],
+): Promise<ActivityRow[]> {
+  return await db.query<ActivityRow>(readStatement, [width, float8Array(timesMs), uuidArray(endpointIds)]);
+}
+
+/** For a column of times in milliseconds. */
+const timesIn = (parameter: string): string =>
+  `any (array(select to_timestamp(asked.ms / 1000) from unnest(${parameter}::double precision[]) as asked (ms)))`;
+
+const readStatement = statement(
+  "read activity",
+  `
+with part as materialized (
+  select a.at, a.success, a.failed, a.dead, a.latency
+  from posthorn.activity a
+  where a.width = $1::integer
+    and a.at = ${timesIn("$2")}
+    and a.endpoint_id = any ($3::uuid[])
+),
+counted as (
+  select part.at, sum(part.success) as success, sum(part.failed) as failed, sum(part.dead) as dead
+  from part
+  group by part.at
+),
+timed as (
+  select sums.at, json_agg(sums.attempts order by sums.place) as latency
+  from (
+    select part.at, range.place, sum(range.attempts) as attempts
+    from part
+    cross join unnest(part.latency) with ordinality as range (attempts, place)
+    group by part.at, range.place
+  ) sums
+  group by sums.at
+)
+select
+  posthorn.epoch_ms(counted.at) as "atMs",
+  counted.success::double precision as success,
+  counted.failed::double precision as failed,
+  counted.dead::double precision as dead,
+  timed.latency
+from counted
+join timed on timed.at = counted.at
+order by counted.at
+`,
+);
+
+export interface EndpointHourRow {
+  readonly endpointId: Uuid;
+  readonly atMs: number;
+  readonly success: number;
+  /** Those that were given up included. */
+  readonly failed: number;
+}
+
+/** By endpoint and hour: of hours that are rolled up, and of those of which there are five-minute stretches only. */
+export async function endpointHours(
+  db: Queryable,
+  endpointIds: readonly Uuid[],
+  times: { readonly rolledUpMs: readonly number[]; readonly fivesMs: readonly number[] },
+): Promise<EndpointHourRow[]> {
+  return await db.query<EndpointHourRow>(hoursStatement, [
+    uuidArray(endpointIds),
+    float8Array(times.rolledUpMs),
+    float8Array(times.fivesMs),
+  ]);
+}
+
+const hoursStatement = statement(
+  "hours of endpoints",
+  `
+select
+  part.endpoint_id as "endpointId",
+  floor(extract(epoch from part.at) / 3600)::double precision * 3600000 as "atMs",
+  sum(part.success)::double precision as success,
+  sum(part.failed + part.dead)::double precision as failed
+from (
+  select a.endpoint_id, a.at, a.success, a.failed, a.dead
+  from posthorn.activity a
+  where a.width = 3600
+    and a.at = ${timesIn("$2")}
+    and a.endpoint_id = any ($1::uuid[])
+  union all
+  select a.endpoint_id, a.at, a.success, a.failed, a.dead
+  from posthorn.activity a
+  where a.width = 300
+    and a.at = ${timesIn("$3")}
+    and a.endpoint_id = any ($1::uuid[])
+) part
+group by 1, 2
+`,
+);

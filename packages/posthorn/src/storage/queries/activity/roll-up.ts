@@ -1,0 +1,103 @@
+// Makes hours of five-minute stretches, and takes away what is past its time. Done again it changes nothing: an hour is
+// written as the sum of what there is of it.
+import type { Uuid } from "../../../model.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+/** Of so many endpoints after this one, by id. Returns the last of them; null when there were no more. */
+export async function rollUpHour(
+  db: Queryable,
+  hour: Date,
+  after: Uuid | null,
+  most: number,
+): Promise<Uuid | null> {
+  const [row] = await db.query<{ last: Uuid | null }>(rollUpStatement, [hour, after, most]);
+  return row?.last ?? null;
+}
+
+const rollUpStatement = statement(
+  "roll activity up",
+  `
+with taken as materialized (
+  select distinct a.endpoint_id
+  from posthorn.activity a
+  where a.width = 300
+    and a.at >= $1::timestamptz
+    and a.at < $1::timestamptz + interval '1 hour'
+    and ($2::uuid is null or a.endpoint_id > $2::uuid)
+  order by a.endpoint_id
+  limit $3::integer
+),
+part as materialized (
+  select a.endpoint_id, a.success, a.failed, a.dead, a.latency
+  from posthorn.activity a
+  where a.width = 300
+    and a.at = any (array(
+      select generate_series($1::timestamptz, $1::timestamptz + interval '55 minutes', interval '5 minutes')
+    ))
+    and a.endpoint_id = any (array(select taken.endpoint_id from taken))
+),
+counted as (
+  select part.endpoint_id, sum(part.success) as success, sum(part.failed) as failed, sum(part.dead) as dead
+  from part
+  group by part.endpoint_id
+),
+timed as (
+  select sums.endpoint_id, array_agg(sums.attempts order by sums.place) as latency
+  from (
+    select part.endpoint_id, range.place, sum(range.attempts)::integer as attempts
+    from part
+    cross join unnest(part.latency) with ordinality as range (attempts, place)
+    group by part.endpoint_id, range.place
+  ) sums
+  group by sums.endpoint_id
+),
+rolled as (
+  insert into posthorn.activity as known (width, at, endpoint_id, success, failed, dead, latency)
+  select 3600, $1::timestamptz, counted.endpoint_id, counted.success, counted.failed, counted.dead, timed.latency
+  from counted
+  join timed on timed.endpoint_id = counted.endpoint_id
+  on conflict (width, at, endpoint_id) do update
+  set success = excluded.success,
+    failed = excluded.failed,
+    dead = excluded.dead,
+    latency = excluded.latency
+  where known.latency is distinct from excluded.latency
+)
+select taken.endpoint_id as last
+from taken
+order by taken.endpoint_id desc
+limit 1
+`,
+);
+
+/** Returns how many were deleted, at most `most`. */
+export async function pruneActivity(
+  db: Queryable,
+  width: number,
+  keptSeconds: number,
+  most: number,
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>(pruneStatement, [width, keptSeconds, most]);
+  return row?.count ?? 0;
+}
+
+const pruneStatement = statement(
+  "prune activity",
+  `
+with pruned as (
+  delete from posthorn.activity a
+  where a.ctid = any (array(
+      select old.ctid
+      from posthorn.activity old
+      where old.width = $1::integer
+        and old.at < posthorn.now() - $2::double precision * interval '1 second'
+      limit $3::integer
+      for update skip locked
+    ))
+  returning 1
+)
+select count(*)::integer as count
+from pruned
+`,
+);

@@ -1,0 +1,44 @@
+// The processes of the installation.
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface WorkerRow {
+  readonly id: number;
+  readonly name: string;
+  readonly delivers: boolean;
+  readonly leads: boolean;
+  readonly startedMs: number;
+  /** Until when its lease is. */
+  readonly untilMs: number;
+  readonly isAlive: boolean;
+  readonly utilisation: number;
+}
+
+/** The newest first. */
+export async function listWorkers(db: Queryable, limit: number): Promise<WorkerRow[]> {
+  return await db.query<WorkerRow>(listStatement, [limit]);
+}
+
+const listStatement = statement(
+  "list workers",
+  `
+select
+  w.id,
+  w.name,
+  w.delivers,
+  exists (
+    select
+    from posthorn.leadership l
+    where l.role = 'maintenance'
+      and l.worker_id = w.id
+      and l.until > posthorn.now()
+  ) as leads,
+  posthorn.epoch_ms(w.started_at) as "startedMs",
+  posthorn.epoch_ms(w.until) as "untilMs",
+  w.until > posthorn.now() as "isAlive",
+  w.utilisation::double precision as utilisation
+from posthorn.workers w
+order by w.id desc
+limit $1::integer
+`,
+);

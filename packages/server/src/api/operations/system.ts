@@ -1,0 +1,10 @@
+import type { PosthornContract } from "@posthorn/client";
+import type { Posthorn } from "posthorn";
+import type { Handlers } from "../implement.ts";
+import { presentSystem } from "../present/system.ts";
+
+export function systemOperations({ system }: Posthorn): Handlers<PosthornContract>["system"] {
+  return {
+    get: async () => presentSystem(await system.get()),
+  };
+}
