@@ -11,6 +11,12 @@ const overview = createRoute({
   path: "/",
   component: lazyRouteComponent(() => import("../pages/overview.tsx"), "Overview"),
 });
+const tail = createRoute({
+  getParentRoute: () => root,
+  path: "/tail",
+  validateSearch: readFilters(["tenant", "type", "state"]),
+  component: lazyRouteComponent(() => import("../pages/tail.tsx"), "Tail"),
+});
 const events = createRoute({
   getParentRoute: () => root,
   path: "/events",
@@ -87,6 +93,7 @@ const system = createRoute({
 export const operatorRouter = createRouter({
   routeTree: root.addChildren([
     overview,
+    tail,
     events,
     event,
     deliveries,
