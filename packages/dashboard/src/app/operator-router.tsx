@@ -90,6 +90,12 @@ const system = createRoute({
   component: lazyRouteComponent(() => import("../pages/system.tsx"), "SystemPage"),
 });
 
+const verify = createRoute({
+  getParentRoute: () => root,
+  path: "/verify",
+  component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
+});
+
 export const operatorRouter = createRouter({
   routeTree: root.addChildren([
     overview,
@@ -105,6 +111,7 @@ export const operatorRouter = createRouter({
     keys,
     audit,
     system,
+    verify,
   ]),
   basepath: BASE_PATH === "" ? "/" : BASE_PATH,
   defaultPreload: "intent",

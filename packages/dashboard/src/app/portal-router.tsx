@@ -34,8 +34,19 @@ const add = createRoute({
   component: lazyRouteComponent(() => import("../pages/portal/add-endpoint.tsx"), "AddEndpoint"),
 });
 
+const contract = createRoute({
+  getParentRoute: () => root,
+  path: "/contract",
+  component: lazyRouteComponent(() => import("../pages/portal/contract.tsx"), "DeliveryContract"),
+});
+const verify = createRoute({
+  getParentRoute: () => root,
+  path: "/verify",
+  component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
+});
+
 export const portalRouter = createRouter({
-  routeTree: root.addChildren([endpoints, add, logs, delivery, replays]),
+  routeTree: root.addChildren([endpoints, add, logs, delivery, replays, contract, verify]),
   basepath: `${BASE_PATH}/portal`,
   defaultPreload: "intent",
   scrollRestoration: true,
