@@ -14,7 +14,7 @@ const packages: Record<string, string[]> = {
   posthorn: ["wire"],
   client: [],
   server: ["wire", "posthorn", "client"],
-  dashboard: ["client"],
+  dashboard: ["client", "wire"],
 };
 
 const packageNames: Record<string, string> = {

@@ -11,6 +11,9 @@ export const BASE_PATH = new URL(BASE_URL).pathname.replace(/\/+$/, "");
 /** Both pages may be open side by side, each with a session of its own. */
 const PAGE = document.documentElement.dataset.page === "portal" ? "portal" : "dashboard";
 
+/** What the client sends by itself, for the one request that it does not make. */
+export const PAGE_HEADER = { "posthorn-dashboard": PAGE === "portal" ? "portal" : "1" } as const;
+
 export const api: PosthornClient = clientOf(operations, { url: BASE_URL, key: null, page: PAGE });
 
 export function isStatus(error: unknown, ...statuses: readonly number[]): boolean {

@@ -11,6 +11,12 @@ const overview = createRoute({
   path: "/",
   component: lazyRouteComponent(() => import("../pages/overview.tsx"), "Overview"),
 });
+const tail = createRoute({
+  getParentRoute: () => root,
+  path: "/tail",
+  validateSearch: readFilters(["tenant", "type", "state"]),
+  component: lazyRouteComponent(() => import("../pages/tail.tsx"), "Tail"),
+});
 const events = createRoute({
   getParentRoute: () => root,
   path: "/events",
@@ -118,9 +124,16 @@ const system = createRoute({
   component: lazyRouteComponent(() => import("../pages/system.tsx"), "SystemPage"),
 });
 
+const verify = createRoute({
+  getParentRoute: () => root,
+  path: "/verify",
+  component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
+});
+
 export const operatorRouter = createRouter({
   routeTree: root.addChildren([
     overview,
+    tail,
     events,
     event,
     deliveries,
@@ -138,6 +151,7 @@ export const operatorRouter = createRouter({
     keys,
     audit,
     system,
+    verify,
   ]),
   basepath: BASE_PATH === "" ? "/" : BASE_PATH,
   defaultPreload: "intent",

@@ -20,6 +20,7 @@ const texts = defineTexts({
     keys: "Keys",
     audit: "Audit log",
     system: "System",
+    verify: "Verify a request",
   },
   de: {
     overview: "Überblick",
@@ -38,6 +39,7 @@ const texts = defineTexts({
     keys: "Schlüssel",
     audit: "Protokoll",
     system: "System",
+    verify: "Anfrage prüfen",
   },
 });
 
@@ -74,6 +76,7 @@ export function OperatorShell() {
         { to: "/keys", icon: "key", name: t.keys, key: "k" },
         { to: "/audit", icon: "audit", name: t.audit, key: "a" },
         { to: "/system", icon: "system", name: t.system, key: "s" },
+        { to: "/verify", icon: "lock", name: t.verify, key: "v" },
       ],
     },
   ] as const;

@@ -1,6 +1,7 @@
 // The customers' screens and their addresses.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { BASE_PATH } from "../api/client.ts";
+import { readFilters } from "./filters.ts";
 import { PortalShell } from "./portal-shell.tsx";
 
 const root = createRootRoute({ component: PortalShell });
@@ -11,8 +12,41 @@ const endpoints = createRoute({
   component: lazyRouteComponent(() => import("../pages/portal/endpoints.tsx"), "PortalEndpoints"),
 });
 
+const logs = createRoute({
+  getParentRoute: () => root,
+  path: "/logs",
+  validateSearch: readFilters(["state", "endpoint", "type", "reason", "created_after", "created_before"]),
+  component: lazyRouteComponent(() => import("../pages/portal/logs.tsx"), "PortalLogs"),
+});
+const delivery = createRoute({
+  getParentRoute: () => root,
+  path: "/deliveries/$id",
+  component: lazyRouteComponent(() => import("../pages/portal/delivery.tsx"), "PortalDelivery"),
+});
+const replays = createRoute({
+  getParentRoute: () => root,
+  path: "/replays",
+  component: lazyRouteComponent(() => import("../pages/portal/replays.tsx"), "PortalReplays"),
+});
+const add = createRoute({
+  getParentRoute: () => root,
+  path: "/add",
+  component: lazyRouteComponent(() => import("../pages/portal/add-endpoint.tsx"), "AddEndpoint"),
+});
+
+const contract = createRoute({
+  getParentRoute: () => root,
+  path: "/contract",
+  component: lazyRouteComponent(() => import("../pages/portal/contract.tsx"), "DeliveryContract"),
+});
+const verify = createRoute({
+  getParentRoute: () => root,
+  path: "/verify",
+  component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
+});
+
 export const portalRouter = createRouter({
-  routeTree: root.addChildren([endpoints]),
+  routeTree: root.addChildren([endpoints, add, logs, delivery, replays, contract, verify]),
   basepath: `${BASE_PATH}/portal`,
   defaultPreload: "intent",
   scrollRestoration: true,

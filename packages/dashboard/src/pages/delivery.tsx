@@ -2,7 +2,7 @@
 import type { Attempt, DeliveryDetail } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { api } from "../api/client.ts";
 import { useRetry } from "../api/retry.ts";
 import { useKeys } from "../app/keyboard.tsx";
@@ -68,7 +68,30 @@ const texts = defineTexts({
 
 const WATCHED_MS = 2_000;
 
-export function DeliveryPage() {
+/** Where its event and endpoint are shown: operators and customers have different screens for them. */
+export interface DeliveryLinks {
+  readonly event: (delivery: DeliveryDetail) => ReactNode;
+  readonly endpoint: (delivery: DeliveryDetail) => ReactNode;
+}
+
+const operatorLinks: DeliveryLinks = {
+  event: ({ event_id, event_type }) => (
+    <Link to="/events/$id" params={{ id: event_id }} className="underline">
+      {event_type}
+    </Link>
+  ),
+  endpoint: ({ tenant, endpoint_id }) => (
+    <Link
+      to="/tenants/$tenant/endpoints/$id"
+      params={{ tenant, id: endpoint_id }}
+      className="font-mono text-xs underline"
+    >
+      {endpoint_id}
+    </Link>
+  ),
+};
+
+export function DeliveryPage({ links = operatorLinks }: { readonly links?: DeliveryLinks }) {
   const { id = "" } = useParams({ strict: false });
   const query = useQuery({
     queryKey: ["delivery", id],
@@ -78,14 +101,14 @@ export function DeliveryPage() {
   });
   if (query.isPending) return <Loading />;
   if (query.error !== null) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
-  return <Detail delivery={query.data} />;
+  return <Detail delivery={query.data} links={links} />;
 }
 
 function isOver(delivery: DeliveryDetail | undefined): boolean {
   return delivery?.state === "success" || delivery?.state === "dead";
 }
 
-function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
+function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readonly links: DeliveryLinks }) {
   const t = useTexts(texts);
   const words = useTexts(explanations);
   const language = useLanguage();
@@ -140,20 +163,9 @@ function Detail({ delivery }: { readonly delivery: DeliveryDetail }) {
       <Panel>
         <Facts>
           <Fact name={t.event}>
-            <Link to="/events/$id" params={{ id: delivery.event_id }} className="underline">
-              {delivery.event_type}
-            </Link>{" "}
-            <code className="font-mono text-xs text-muted">{delivery.event_id}</code>
+            {links.event(delivery)} <code className="font-mono text-xs text-muted">{delivery.event_id}</code>
           </Fact>
-          <Fact name={t.endpoint}>
-            <Link
-              to="/tenants/$tenant/endpoints/$id"
-              params={{ tenant: delivery.tenant, id: delivery.endpoint_id }}
-              className="font-mono text-xs underline"
-            >
-              {delivery.endpoint_id}
-            </Link>
-          </Fact>
+          <Fact name={t.endpoint}>{links.endpoint(delivery)}</Fact>
           <Fact name={t.tenant}>{delivery.tenant}</Fact>
           {delivery.subject !== null && (
             <Fact name={t.subject}>

@@ -4,11 +4,13 @@ import { contract } from "@posthorn/client";
 import type { Logger, Posthorn } from "posthorn";
 import { MAX_PAGE_BYTES } from "posthorn/internal";
 import { createDashboard, type Dashboard } from "../dashboard/dashboard.ts";
+import { LiveFeed } from "../live/live-feed.ts";
+import { liveRoute } from "../live/live-route.ts";
 import { AnswerRoom } from "./answer-room.ts";
 import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
-import { createAuthenticate } from "./middleware/authenticate.ts";
+import { type Authenticate, createAuthenticate } from "./middleware/authenticate.ts";
 import { type AdminKeyDigest, adminKeyDigest, Credentials } from "./middleware/credentials.ts";
 import { KeyCache } from "./middleware/key-cache.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
@@ -93,10 +95,10 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     portalOrigins: door.portalOrigins,
     folder: options.staticFolder,
   });
-  const routes = routesOf({ hooks, door, dashboard }, options);
+  const authenticate = createAuthenticate(credentials, door.desk);
+  const routes = routesOf({ hooks, door, dashboard, authenticate }, options);
   const hasDashboard = options.routes !== "health";
   const router = createRouter(routes);
-  const authenticate = createAuthenticate(credentials, door.desk);
   const { logger, isDraining = () => false, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
   const room = new AnswerRoom();
 
@@ -153,10 +155,11 @@ export interface Parts {
   readonly hooks: Posthorn;
   readonly door: Door;
   readonly dashboard: Dashboard;
+  readonly authenticate: Authenticate;
 }
 
 export function routesOf(
-  { hooks, door, dashboard }: Parts,
+  { hooks, door, dashboard, authenticate }: Parts,
   { routes = "all", sink, logger, metricsPublic = false, isDraining = () => false }: HandlerOptions,
 ): Route[] {
   const health = [
@@ -170,6 +173,7 @@ export function routesOf(
     homeRoute(dashboard),
     openApiRoute,
     docsRoute(door.site),
+    liveRoute(new LiveFeed(hooks, isDraining), authenticate),
     ...implement(
       contract,
       {

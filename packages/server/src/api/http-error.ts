@@ -20,6 +20,7 @@ export const httpErrorRegistry = {
   invalid_parameter: { status: 422, meaning: "A parameter in the URL is unknown or wrong." },
   rate_limited: { status: 429, meaning: "The key makes more requests than it may." },
   too_many_sign_ins: { status: 429, meaning: "Too many tries to sign in failed from this address." },
+  too_many_streams: { status: 429, meaning: "Too many live streams are open." },
   internal_error: { status: 500, meaning: "Something went wrong on our side." },
   body_already_read: { status: 500, meaning: "Another handler consumed the body first." },
   shutting_down: { status: 503, meaning: "This server is stopping." },

@@ -1,4 +1,4 @@
-// What a route answers, and how it goes out. Always with a length, and never cached unless it says so.
+// What a route answers, and how it goes out. With a length unless it is a stream, and never cached unless it says so.
 import type { ServerResponse } from "node:http";
 
 export interface Reply {
@@ -10,6 +10,8 @@ export interface Reply {
   readonly cacheControl?: string;
   /** Name, value, name, value, … */
   readonly headers?: readonly string[];
+  /** In place of a body: writes as long as it likes, and ends the answer itself. */
+  readonly stream?: (response: ServerResponse) => void;
   /** The connection ends with it: nobody wants the rest of the request. */
   readonly isLast?: boolean;
 }
@@ -44,12 +46,19 @@ export function sendReply(
   if (body !== undefined) {
     headers.push("Content-Type", reply.contentType ?? "application/json");
     headers.push("Content-Length", String(typeof body === "string" ? Buffer.byteLength(body) : body.length));
+  } else if (reply.stream) {
+    headers.push("Content-Type", reply.contentType ?? "application/octet-stream");
   } else if (status !== 204 && status !== 304) {
     headers.push("Content-Length", "0");
   }
   if (reply.isLast) headers.push("Connection", "close");
   if (reply.headers) headers.push(...reply.headers);
   response.writeHead(status, headers as unknown as import("node:http").OutgoingHttpHeader[]);
+  if (reply.stream) {
+    if (response.req.method === "HEAD") response.end();
+    else reply.stream(response);
+    return;
+  }
   if (isLarge) writeParts(response, body as Buffer);
   else if (reply.isLast) endAfterRest(response, body ?? "");
   else response.end(body);

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { curlOf } from "./curl.ts";
+import { readPastedRequest } from "./pasted-request.ts";
+
+test("headers, an empty line and the body are read as they stand", () => {
+  const text =
+    'POST /hooks HTTP/1.1\r\nHost: example.com\r\nX-Webhook-Signature: t=1,v1=ab\r\n\r\n{"a": 1}\n';
+  expect(readPastedRequest(text)).toEqual({
+    headers: { host: "example.com", "x-webhook-signature": "t=1,v1=ab" },
+    body: '{"a": 1}\n',
+  });
+});
+
+test("what curl -v shows is read without its marks", () => {
+  expect(readPastedRequest("> POST / HTTP/1.1\n> webhook-id: evt_1\n\nbody")).toEqual({
+    headers: { "webhook-id": "evt_1" },
+    body: "body",
+  });
+});
+
+test("a command that was copied here gives back the request it was made of, whatever is in it", () => {
+  const body = `{"note":"it's \\"quoted\\" $HOME \`x\` \\\\ ü"}`;
+  const headers = { "x-webhook-id": "evt_1", "x-custom": "a: b'c" };
+  const command = curlOf({ method: "POST", url: "https://example.com/a?b=c'd", headers, body });
+  expect(readPastedRequest(command)).toEqual({ headers, body });
+});
+
+test.each(["", "hello", "curl https://example.com"])("%j is no request", (text) => {
+  expect(readPastedRequest(text)).toBeNull();
+});

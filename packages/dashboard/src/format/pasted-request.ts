@@ -1,0 +1,58 @@
+// A request as somebody copied it: from a log, from curl -v, or the command that this dashboard makes.
+
+export interface PastedRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Null when no header can be found in it. */
+export function readPastedRequest(text: string): PastedRequest | null {
+  const trimmed = text.replaceAll("\r\n", "\n").trimStart();
+  return trimmed.startsWith("curl ") ? readCurl(trimmed) : readRaw(trimmed);
+}
+
+const HEADER = /^[<>]?\s*([A-Za-z0-9-]+):\s*(.*)$/;
+
+/** Headers, an empty line, the body. The first line may be that of the request. */
+function readRaw(text: string): PastedRequest | null {
+  const gap = text.indexOf("\n\n");
+  const head = gap === -1 ? text : text.slice(0, gap);
+  const headers: Record<string, string> = {};
+  for (const line of head.split("\n")) {
+    const [, name, value] = HEADER.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) headers[name.toLowerCase()] = value.trim();
+  }
+  if (Object.keys(headers).length === 0) return null;
+  return { headers, body: gap === -1 ? "" : text.slice(gap + 2) };
+}
+
+function readCurl(text: string): PastedRequest | null {
+  const words = shellWords(text);
+  const headers: Record<string, string> = {};
+  let body = "";
+  words.forEach((word, index) => {
+    const next = words[index + 1] ?? "";
+    if (word === "-H" || word === "--header") {
+      const [, name, value] = HEADER.exec(next) ?? [];
+      if (name !== undefined && value !== undefined) headers[name.toLowerCase()] = value.trim();
+    }
+    if (/^(-d|--data|--data-raw|--data-binary)$/.test(word)) body = next;
+  });
+  return Object.keys(headers).length === 0 ? null : { headers, body };
+}
+
+/** As a POSIX shell takes a command apart: quotes, backslashes, lines that go on. */
+function shellWords(text: string): string[] {
+  const words: string[] = [];
+  const pattern = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\\n|\\(.)|(\s+)|([^\s'"\\]+)/gs;
+  let word: string | null = null;
+  for (const [whole, single, double, escaped, space, plain] of text.matchAll(pattern)) {
+    if (space !== undefined || whole === "\\\n") {
+      if (word !== null) words.push(word);
+      word = null;
+    } else {
+      word = (word ?? "") + (single ?? double?.replace(/\\(["\\$`])/g, "$1") ?? escaped ?? plain ?? "");
+    }
+  }
+  return word === null ? words : [...words, word];
+}

@@ -1,0 +1,232 @@
+// A new endpoint in three steps: where it is, which events it wants, and a test that has to arrive.
+import { PosthornApiError } from "@posthorn/client/web";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { useTenant } from "../../api/session.ts";
+import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { Button, buttonClass } from "../../components/button.tsx";
+import { CopyLine } from "../../components/copy.tsx";
+import { TextField, Tick } from "../../components/field.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { Page, Panel } from "../../components/panel.tsx";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { Failed, Loading } from "../../components/states.tsx";
+import { sayError } from "../../components/toasts.tsx";
+import { explain, explanationKey, explanations } from "../../format/delivery-words.ts";
+
+const texts = defineTexts({
+  en: {
+    title: "Add endpoint",
+    where: "1. Where is your receiver?",
+    url: "URL",
+    urlHint: "It must take POST and be reachable from the internet by https.",
+    description: "What it is for",
+    which: "2. Which events do you want?",
+    every: "All events, also those that come later",
+    noTypes: "There is no list of events yet: you get all of them.",
+    make: "Add it",
+    chooseFirst: "Choose at least one event.",
+    secretTitle: "Your secret",
+    secretHint:
+      "Your receiver verifies with it that requests come from us. It is shown this once; a new one can be made at any time.",
+    test: "3. Does it arrive?",
+    send: "Send a test event",
+    again: "Send another one",
+    arrived: "It arrived. You are set up.",
+    waiting: "Sent; waiting for your receiver's answer …",
+    failed: "It did not work yet",
+    done: "To the endpoint",
+  },
+  de: {
+    title: "Endpunkt hinzufügen",
+    where: "1. Wo ist Ihr Empfänger?",
+    url: "URL",
+    urlHint: "Er muss POST annehmen und aus dem Internet über https erreichbar sein.",
+    description: "Wofür er ist",
+    which: "2. Welche Ereignisse wollen Sie?",
+    every: "Alle Ereignisse, auch künftige",
+    noTypes: "Es gibt noch keine Liste der Ereignisse: Sie bekommen alle.",
+    make: "Hinzufügen",
+    chooseFirst: "Mindestens ein Ereignis wählen.",
+    secretTitle: "Ihr Geheimnis",
+    secretHint:
+      "Damit prüft Ihr Empfänger, dass Anfragen von uns kommen. Es wird nur dieses eine Mal gezeigt; ein neues gibt es jederzeit.",
+    test: "3. Kommt es an?",
+    send: "Testereignis senden",
+    again: "Noch eines senden",
+    arrived: "Es kam an. Alles ist bereit.",
+    waiting: "Gesendet; wartet auf die Antwort Ihres Empfängers …",
+    failed: "Es hat noch nicht geklappt",
+    done: "Zum Endpunkt",
+  },
+});
+
+interface Made {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export function AddEndpoint() {
+  const t = useTexts(texts);
+  const [made, setMade] = useState<Made | null>(null);
+  return <Page title={t.title}>{made === null ? <Choose onMade={setMade} /> : <TryIt made={made} />}</Page>;
+}
+
+function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
+  const t = useTexts(texts);
+  const tenant = useTenant();
+  const queries = useQueryClient();
+  const [url, setUrl] = useState("https://");
+  const [description, setDescription] = useState("");
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["*"]));
+  const [problem, setProblem] = useState<PosthornApiError | null>(null);
+  const types = useQuery({
+    queryKey: ["event-types"],
+    queryFn: ({ signal }) => api.eventTypes.list({ query: { limit: 250 }, signal }),
+  });
+  if (types.isPending) return <Loading />;
+  if (types.error !== null) return <Failed error={types.error} onRetry={() => void types.refetch()} />;
+  const problemAt = (pointer: string) =>
+    problem?.problem.errors?.find((place) => place.pointer?.startsWith(pointer))?.message;
+  const make = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      const { id, secret } = await api.endpoints.create({
+        tenant,
+        body: { url: url.trim(), events: [...chosen], ...(description !== "" && { description }) },
+      });
+      await queries.invalidateQueries({ queryKey: ["endpoints"] });
+      onMade({ id, secret });
+    } catch (error) {
+      if (error instanceof PosthornApiError && error.status === 422) setProblem(error);
+      else sayError(error);
+    }
+  };
+  const toggle = (name: string, isOn: boolean) => {
+    const next = new Set(chosen);
+    if (isOn) next.add(name);
+    else next.delete(name);
+    setChosen(next);
+  };
+  return (
+    <form onSubmit={(event) => void make(event)} className="flex flex-col gap-4">
+      <Panel title={t.where}>
+        <div className="flex flex-col gap-3">
+          <TextField
+            label={t.url}
+            hint={t.urlHint}
+            problem={
+              problemAt("/url") ?? (problem?.problem.errors === undefined ? problem?.message : undefined)
+            }
+            type="url"
+            required
+            value={url}
+            onChange={(event) => {
+              setUrl(event.target.value);
+              setProblem(null);
+            }}
+          />
+          <TextField
+            label={t.description}
+            maxLength={500}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        </div>
+      </Panel>
+      <Panel title={t.which}>
+        <fieldset className="flex flex-col gap-2">
+          <legend className="sr-only">{t.which}</legend>
+          <Tick
+            label={t.every}
+            checked={chosen.has("*")}
+            onChange={(event) => toggle("*", event.target.checked)}
+          />
+          {types.data.data.map(({ name, description: about }) => (
+            <Tick
+              key={name}
+              label={name}
+              hint={about}
+              checked={chosen.has("*") || chosen.has(name)}
+              disabled={chosen.has("*")}
+              onChange={(event) => toggle(name, event.target.checked)}
+            />
+          ))}
+          {types.data.data.length === 0 && <p className="text-muted">{t.noTypes}</p>}
+        </fieldset>
+      </Panel>
+      <div>
+        <Button kind="primary" type="submit" refusedBecause={chosen.size === 0 ? t.chooseFirst : undefined}>
+          {t.make}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+const WATCHED_MS = 1_000;
+
+function TryIt({ made }: { readonly made: Made }) {
+  const t = useTexts(texts);
+  const words = useTexts(explanations);
+  const language = useLanguage();
+  const tenant = useTenant();
+  const [delivery, setDelivery] = useState<string | null>(null);
+  const { data } = useQuery({
+    queryKey: ["delivery", delivery],
+    queryFn: ({ signal }) => api.deliveries.get({ delivery: delivery ?? "", signal }),
+    enabled: delivery !== null,
+    refetchInterval: ({ state }) => (state.data?.state === "success" ? false : WATCHED_MS),
+  });
+  const send = async () => {
+    try {
+      setDelivery((await api.endpoints.test({ tenant, endpoint: made.id })).delivery_id);
+    } catch (error) {
+      sayError(error);
+    }
+  };
+  const last = data?.attempts.at(-1);
+  const hasArrived = data?.state === "success";
+  const why = last !== undefined && !hasArrived ? explain(words, explanationKey(last), language) : null;
+  return (
+    <>
+      <Panel title={t.secretTitle}>
+        <CopyLine text={made.secret} />
+        <p className="pt-2 text-muted">{t.secretHint}</p>
+      </Panel>
+      <Panel title={t.test}>
+        <div className="flex flex-col gap-3" role="status">
+          {delivery !== null && !hasArrived && why === null && <p>{t.waiting}</p>}
+          {hasArrived && (
+            <p className="flex items-center gap-2 text-base font-semibold text-ok">
+              <Icon name="check" className="size-6" />
+              {t.arrived}
+            </p>
+          )}
+          {why !== null && data !== undefined && (
+            <div className="rounded-md bg-warn-ground p-3 text-warn">
+              <p className="font-semibold">
+                {t.failed}: {why.what} <StateBadge state={data.state} />
+              </p>
+              <p>{why.remedy}</p>
+            </div>
+          )}
+        </div>
+        <div className="flex gap-2 pt-3">
+          <Button kind={hasArrived ? "plain" : "primary"} icon="send" onClick={() => void send()}>
+            {delivery === null ? t.send : t.again}
+          </Button>
+          <Link
+            to="/endpoints/$id"
+            params={{ id: made.id }}
+            className={buttonClass(hasArrived ? "primary" : "plain")}
+          >
+            {t.done}
+          </Link>
+        </div>
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,150 @@
+// What happens, as it happens, for pages that are open. However many there are, each tenant is looked at once a second,
+// and nobody when no page is open. A stream holds no state that matters: whoever lost one says when it was, and goes on
+// at any process.
+import type { ServerResponse } from "node:http";
+import type { Posthorn } from "posthorn";
+import { HttpError } from "../api/http-error.ts";
+import { presentDelivery } from "../api/present/delivery.ts";
+import type { Principal } from "../api/principal.ts";
+import { ChangeFinder, type Changes, LOOK_AT } from "./changes.ts";
+
+export const LIVE_LIMITS = { streams: 500, ofOnePrincipal: 20, unreadBytes: 256 * 1024 } as const;
+const LOOK_EVERY_MS = 1_000;
+/** Proxies close what is silent for longer; and whoever may not look any more is shown out. */
+const BEAT_EVERY_MS = 15_000;
+/** Ids are in the order of time and not of commits: a little of what was seen comes again, and is known by its id. */
+const OVERLAP_MS = 5_000;
+/** A page that was away for longer had better load its list anew. */
+const MOST_BACK_MS = 300_000;
+
+export interface Visitor {
+  readonly response: ServerResponse;
+  readonly principal: Principal;
+  /** Of the last change that was seen; null: from now on. */
+  readonly since: Date | null;
+  /** Throws when they may not look any more. */
+  readonly checkAgain: () => Promise<void>;
+}
+
+interface Scope {
+  readonly tenant: string | null;
+  readonly openedAt: Date;
+  readonly finder: ChangeFinder;
+  readonly visitors: Set<Visitor>;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export class LiveFeed {
+  readonly #hooks: Posthorn;
+  readonly #isDraining: () => boolean;
+  readonly #beatEveryMs: number;
+  readonly #scopes = new Map<string | null, Scope>();
+
+  constructor(hooks: Posthorn, isDraining: () => boolean, beatEveryMs: number = BEAT_EVERY_MS) {
+    this.#hooks = hooks;
+    this.#isDraining = isDraining;
+    this.#beatEveryMs = beatEveryMs;
+  }
+
+  /** Before anything is answered: throws when there are too many. */
+  checkRoom({ id }: Principal): void {
+    const visitors = [...this.#scopes.values()].flatMap((scope) => [...scope.visitors]);
+    const own = visitors.filter(({ principal }) => principal.id === id);
+    if (visitors.length < LIVE_LIMITS.streams && own.length < LIVE_LIMITS.ofOnePrincipal) return;
+    throw new HttpError(
+      "too_many_streams",
+      `At most ${LIVE_LIMITS.ofOnePrincipal} streams of one session or key are open at a time, and ${LIVE_LIMITS.streams} in all. Close some, or try again in a moment.`,
+      { headers: { "Retry-After": "5" } },
+    );
+  }
+
+  /** The head of the answer is out already. */
+  async open(visitor: Visitor): Promise<void> {
+    const { response, principal, since } = visitor;
+    const beat = setInterval(() => void this.#beat(visitor), this.#beatEveryMs);
+    response.once("close", () => {
+      clearInterval(beat);
+      this.#leave(visitor);
+    });
+    const scope = this.#scopeOf(principal.tenant);
+    scope.visitors.add(visitor);
+    if (scope.timer === undefined) this.#lookIn(scope, LOOK_EVERY_MS);
+    response.write("retry: 2000\n\n");
+    if (since !== null) await this.#backFill(visitor, since).catch(() => {});
+  }
+
+  #scopeOf(tenant: string | null): Scope {
+    const known = this.#scopes.get(tenant);
+    if (known !== undefined) return known;
+    const openedAt = new Date();
+    const made: Scope = {
+      tenant,
+      openedAt,
+      finder: new ChangeFinder(),
+      visitors: new Set(),
+      timer: undefined,
+    };
+    this.#scopes.set(tenant, made);
+    return made;
+  }
+
+  #leave(visitor: Visitor): void {
+    const scope = this.#scopeOf(visitor.principal.tenant);
+    scope.visitors.delete(visitor);
+    if (scope.visitors.size > 0) return;
+    clearTimeout(scope.timer);
+    this.#scopes.delete(scope.tenant);
+  }
+
+  #lookIn(scope: Scope, ms: number): void {
+    scope.timer = setTimeout(() => void this.#look(scope), ms);
+  }
+
+  async #look(scope: Scope): Promise<void> {
+    if (this.#isDraining()) {
+      for (const { response } of scope.visitors) response.end();
+      return;
+    }
+    try {
+      const changes = scope.finder.compare(await this.#newest(scope.tenant), scope.openedAt);
+      if (changes.deliveries.length > 0) {
+        const text = messageOf(changes);
+        for (const visitor of scope.visitors) send(visitor, text);
+      }
+    } catch {
+      // the database is away: the next look tells of what happened meanwhile
+    }
+    if (scope.visitors.size > 0) this.#lookIn(scope, LOOK_EVERY_MS);
+  }
+
+  async #newest(tenant: string | null) {
+    const page = await this.#hooks.deliveries.list({ limit: LOOK_AT, ...(tenant !== null && { tenant }) });
+    return page.data;
+  }
+
+  async #backFill(visitor: Visitor, since: Date): Promise<void> {
+    const from = new Date(Math.max(since.getTime() - OVERLAP_MS, Date.now() - MOST_BACK_MS));
+    const missed = new ChangeFinder().compare(await this.#newest(visitor.principal.tenant), from);
+    if (missed.deliveries.length > 0) send(visitor, messageOf(missed));
+  }
+
+  async #beat({ response, checkAgain }: Visitor): Promise<void> {
+    try {
+      await checkAgain();
+      response.write(": still here\n\n");
+    } catch {
+      response.end();
+    }
+  }
+}
+
+function messageOf({ deliveries, isPartial }: Changes): string {
+  const data = JSON.stringify({ deliveries: deliveries.map(presentDelivery), is_partial: isPartial });
+  return `id: ${Date.now()}\nevent: changes\ndata: ${data}\n\n`;
+}
+
+/** Who does not read is cut off: they come back, and say what they saw last. */
+function send({ response }: Visitor, text: string): void {
+  if (response.writableLength > LIVE_LIMITS.unreadBytes) response.destroy();
+  else response.write(text);
+}

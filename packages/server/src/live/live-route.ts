@@ -1,0 +1,36 @@
+// GET /live: server-sent events. `Last-Event-ID` is the time of the last message, as browsers send it by themselves.
+import { NO_PARAMETERS, readQuery } from "../api/input/query.ts";
+import type { Authenticate } from "../api/middleware/authenticate.ts";
+import type { Route } from "../api/router.ts";
+import type { LiveFeed } from "./live-feed.ts";
+
+export function liveRoute(feed: LiveFeed, authenticate: Authenticate): Route {
+  return {
+    method: "GET",
+    path: "/live",
+    permission: { scopes: ["deliveries:read"], reach: "tenant" },
+    handle: ({ request, principal, query }) => {
+      readQuery(query, NO_PARAMETERS);
+      feed.checkRoom(principal);
+      return {
+        status: 200,
+        contentType: "text/event-stream; charset=utf-8",
+        // so that a proxy passes each message on at once
+        headers: ["X-Accel-Buffering", "no"],
+        stream: (response) =>
+          void feed.open({
+            response,
+            principal,
+            since: timeOf(request.headers["last-event-id"]),
+            checkAgain: async () => void (await authenticate(request)),
+          }),
+      };
+    },
+  };
+}
+
+/** What is none of ours is passed over: it only says where to go on. */
+function timeOf(lastEventId: string | string[] | undefined): Date | null {
+  const ms = typeof lastEventId === "string" && /^\d{13}$/.test(lastEventId) ? Number(lastEventId) : null;
+  return ms === null ? null : new Date(ms);
+}

@@ -1,0 +1,140 @@
+// What pages see as it happens, over real HTTP.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { ADMIN } from "../api/principal.ts";
+import { LIVE_LIMITS, LiveFeed } from "./live-feed.ts";
+
+interface Stream {
+  readonly status: number;
+  /** Resolves with all that was said, when that fits the pattern or the stream is over. */
+  said(pattern: RegExp): Promise<string>;
+  readonly ended: Promise<void>;
+}
+
+async function openStream(url: string, headers: Record<string, string>): Promise<Stream> {
+  const controller = new AbortController();
+  onTestFinished(() => controller.abort());
+  const response = await fetch(url, { headers, signal: controller.signal });
+  let text = "";
+  const listeners = new Set<() => void>();
+  const read = async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      for (const listener of listeners) listener();
+    }
+  };
+  let isOver = false;
+  const ended = read()
+    .catch(() => {})
+    .then(() => {
+      isOver = true;
+      for (const listener of listeners) listener();
+    });
+  return {
+    status: response.status,
+    ended,
+    said: (pattern) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (!pattern.test(text) && !isOver) return;
+          listeners.delete(look);
+          resolve(text);
+        };
+        listeners.add(look);
+        look();
+      }),
+  };
+}
+
+const asAdmin = { authorization: `Bearer ${adminKey}` };
+
+async function twoTenants(): Promise<{
+  server: TestServer;
+  keyOf: (tenant: string) => Promise<Record<string, string>>;
+}> {
+  const server = await startServer();
+  for (const tenant of ["acme", "other"]) {
+    await server.call("PUT", `/api/v1/tenants/${tenant}`, {});
+    await server.call("POST", `/api/v1/tenants/${tenant}/endpoints`, {
+      url: "http://127.0.0.1:65533/",
+      events: ["*"],
+    });
+  }
+  const keyOf = async (tenant: string) => {
+    const { json } = await server.call("POST", "/api/v1/keys", {
+      name: "k",
+      tenant,
+      scopes: ["deliveries:read"],
+    });
+    return { authorization: `Bearer ${json.key}` };
+  };
+  return { server, keyOf };
+}
+
+const publish = (server: TestServer, tenant: string, type: string) =>
+  server.call("POST", "/api/v1/events", { tenant, type, data: { secret: "hush" } });
+
+test("a delivery is told of within a moment, without its payload, and to its own tenant only", async () => {
+  const { server, keyOf } = await twoTenants();
+  const all = await openStream(`${server.url}/live`, asAdmin);
+  const own = await openStream(`${server.url}/live`, await keyOf("acme"));
+  const others = await openStream(`${server.url}/live`, await keyOf("other"));
+  await publish(server, "acme", "order.paid");
+  expect(await all.said(/order\.paid/)).toContain('"tenant":"acme"');
+  expect(await own.said(/order\.paid/)).not.toContain("hush");
+  await publish(server, "other", "order.other");
+  expect(await others.said(/order\.other/)).not.toContain("order.paid");
+});
+
+test("whoever lost the stream hears of what happened meanwhile", async () => {
+  const { server } = await twoTenants();
+  const before = Date.now();
+  await publish(server, "acme", "order.missed");
+  const stream = await openStream(`${server.url}/live`, { ...asAdmin, "last-event-id": String(before) });
+  expect(await stream.said(/order\.missed/)).toContain("order.missed");
+});
+
+test("a key that may not read deliveries gets no stream", async () => {
+  const { server } = await twoTenants();
+  const { json } = await server.call("POST", "/api/v1/keys", { name: "k", scopes: ["events:publish"] });
+  const stream = await openStream(`${server.url}/live`, { authorization: `Bearer ${json.key}` });
+  expect(stream.status).toBe(403);
+});
+
+test("as many streams as one key may have are open, and not one more", async () => {
+  const { server, keyOf } = await twoTenants();
+  const key = await keyOf("acme");
+  const streams = await Promise.all(
+    Array.from({ length: LIVE_LIMITS.ofOnePrincipal }, () => openStream(`${server.url}/live`, key)),
+  );
+  expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
+  expect((await openStream(`${server.url}/live`, key)).status).toBe(429);
+});
+
+test("a server that stops ends its streams instead of waiting for them", async () => {
+  const { server } = await twoTenants();
+  const stream = await openStream(`${server.url}/live`, asAdmin);
+  await Promise.all([server.stop(), stream.ended]);
+});
+
+test("whoever may not look any more is shown out", async () => {
+  const { server } = await twoTenants();
+  const feed = new LiveFeed(server.hooks, () => false, 50);
+  let mayLook = true;
+  const checkAgain = async () => {
+    if (!mayLook) throw new Error("revoked");
+  };
+  const http = createServer((_request, response) => {
+    response.writeHead(200);
+    void feed.open({ response, principal: ADMIN, since: null, checkAgain });
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void http.close());
+  const stream = await openStream(`http://127.0.0.1:${(http.address() as AddressInfo).port}`, {});
+  await stream.said(/still here/);
+  mayLook = false;
+  await stream.ended;
+});
