@@ -25,6 +25,15 @@ test("a link can be used until it ends, and the session lasts from its use", asy
   expect(await isKnown()).toBe(false);
 });
 
+test("of many who use a link in the same moment one is let in", async () => {
+  const { hooks } = await database.open();
+  for (let round = 0; round < 5; round += 1) {
+    const { code } = await hooks.sessions.createPortalLink("acme");
+    const tries = Array.from({ length: 8 }, () => hooks.sessions.useLink(code, null));
+    expect((await Promise.all(tries)).filter((opened) => opened !== null)).toHaveLength(1);
+  }
+});
+
 test("what has ended is forgotten, and what has not is kept", async () => {
   const { hooks, advance } = await database.open();
   await hooks.sessions.createPortalLink("acme", { expiresInSeconds: 60 });

@@ -27,6 +27,7 @@ beforeAll(async () => {
   write("assets/index-DiwrgTda.js.br", "as brotli");
   write("assets/index-DiwrgTda.js.gz", "as gzip");
   write("assets/font-B1cdEf2g.woff2", "font");
+  write("assets/.hidden.js", "outside of the assets");
   write("assets/notes.md", "not to be served");
   write("secret.js", "outside of the assets");
   server = await startServer({ started: false, staticFolder, atEnd: afterAll });
@@ -217,6 +218,7 @@ describe("the portal in a frame", () => {
     expect(await policyOf("/")).toContain("frame-ancestors 'none'");
     const portal = await framed.visit("GET", "/portal", undefined, html);
     expect(portal.headers.get("x-frame-options")).toBeNull();
+    expect(portal.headers.get("cross-origin-resource-policy")).toBeNull();
     await framed.call("PUT", "/api/v1/tenants/acme");
     const { json } = await framed.call("POST", "/api/v1/tenants/acme/portal-links");
     const inPortal = { "posthorn-dashboard": "portal" };

@@ -113,9 +113,10 @@ function pageHeaders(framedBy: readonly string[]): string[] {
     ...["Content-Security-Policy", policy.join("; ")],
     ...["Referrer-Policy", "no-referrer"],
     ...["Cross-Origin-Opener-Policy", "same-origin"],
-    ...["Cross-Origin-Resource-Policy", "same-origin"],
     ...["Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"],
-    ...(framedBy.length === 0 ? ["X-Frame-Options", "DENY"] : []),
+    ...(framedBy.length === 0
+      ? ["X-Frame-Options", "DENY", "Cross-Origin-Resource-Policy", "same-origin"]
+      : []),
   ];
 }
 
