@@ -49,7 +49,11 @@ export function Chart({
         cursor: { drag: { x: false, y: false } },
         legend: { live: true },
         axes: [
-          { ...axis, space: TIME_PX, values: (_, ticks) => ticks.map((tick) => clockTime(new Date(tick * 1_000), language)) },
+          {
+            ...axis,
+            space: TIME_PX,
+            values: (_, ticks) => ticks.map((tick) => clockTime(new Date(tick * 1_000), language)),
+          },
           { ...axis, size: 60, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
@@ -80,30 +84,30 @@ export function Chart({
       <div ref={place} aria-hidden="true" className="[&_.u-legend]:text-xs" />
       {/* around the table: a table itself cannot be made smaller than what is in it */}
       <div className="sr-only">
-      <table>
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">UTC</th>
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((time, index) => (
-            <tr key={time}>
-              <th scope="row">{time}</th>
-              {series.map(({ name, values }) => {
-                const value = values[index] ?? null;
-                return <td key={name}>{value === null ? "–" : format(value)}</td>;
-              })}
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">UTC</th>
+              {series.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {times.map((time, index) => (
+              <tr key={time}>
+                <th scope="row">{time}</th>
+                {series.map(({ name, values }) => {
+                  const value = values[index] ?? null;
+                  return <td key={name}>{value === null ? "–" : format(value)}</td>;
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
       </div>
     </figure>
   );
