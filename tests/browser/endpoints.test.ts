@@ -36,7 +36,7 @@ test("the list of all endpoints finds those that fail, and says why", async () =
     .first()
     .getByRole("link", { name: /127\.0\.0\.1/ })
     .click();
-  await page.getByRole("note").getByText("1 failures in a row.").waitFor();
+  await page.getByRole("note").getByText("It failed the last time.").waitFor();
   await expectFitToShow(page, "endpoint");
 });
 
@@ -162,7 +162,7 @@ test("a disabled endpoint says how many wait, and is enabled with or without the
   for (const data of [1, 2, 3])
     await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data });
   await page.getByRole("button", { name: "Enable" }).click();
-  await page.getByText("3 deliveries wait for it.").waitFor();
+  await page.getByText("Waiting for it: 3.").waitFor();
   await expectFitToShow(page, "endpoint-enable");
   await page.getByRole("radio", { name: /Discard them/ }).check();
   await page.getByRole("dialog").getByRole("button", { name: "Enable" }).click();

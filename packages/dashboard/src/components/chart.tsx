@@ -17,6 +17,17 @@ const HEIGHT_PX = 180;
 /** So wide is a time of day beside the next one. */
 const TIME_PX = 80;
 
+/** What is counted and measured here is whole: 1, 2, 5, 10 … */
+const STEPS = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
+
+/** Between two gaps a line has no length, and nobody would see it. */
+function alone(values: Series["values"]): number[] {
+  const isThere = (index: number) => (values[index] ?? null) !== null;
+  return values.flatMap((_, index) =>
+    isThere(index) && !isThere(index - 1) && !isThere(index + 1) ? [index] : [],
+  );
+}
+
 export function Chart({
   title,
   times,
@@ -49,16 +60,20 @@ export function Chart({
         cursor: { drag: { x: false, y: false } },
         legend: { live: true },
         axes: [
-          { ...axis, space: TIME_PX, values: (_, ticks) => ticks.map((tick) => clockTime(new Date(tick * 1_000), language)) },
-          { ...axis, size: 60, values: (_, ticks) => ticks.map((tick) => format(tick)) },
+          {
+            ...axis,
+            space: TIME_PX,
+            values: (_, ticks) => ticks.map((tick) => clockTime(new Date(tick * 1_000), language)),
+          },
+          { ...axis, size: 60, incrs: STEPS, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
           { value: (_, at) => (at === null ? "–" : exactUtc(new Date(at * 1_000))) },
-          ...series.map(({ name, colour, isFilled }) => ({
+          ...series.map(({ name, colour, isFilled, values }) => ({
             label: name,
             stroke: colourOf(colour),
             width: 1.5,
-            points: { show: false },
+            points: { show: true, size: 5, filter: () => alone(values) },
             value: (_: UPlot, value: number | null) => (value === null ? "–" : format(value)),
             ...(isFilled && { fill: `${colourOf(colour)}22` }),
           })),
@@ -80,30 +95,30 @@ export function Chart({
       <div ref={place} aria-hidden="true" className="[&_.u-legend]:text-xs" />
       {/* around the table: a table itself cannot be made smaller than what is in it */}
       <div className="sr-only">
-      <table>
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">UTC</th>
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((time, index) => (
-            <tr key={time}>
-              <th scope="row">{time}</th>
-              {series.map(({ name, values }) => {
-                const value = values[index] ?? null;
-                return <td key={name}>{value === null ? "–" : format(value)}</td>;
-              })}
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">UTC</th>
+              {series.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {times.map((time, index) => (
+              <tr key={time}>
+                <th scope="row">{time}</th>
+                {series.map(({ name, values }) => {
+                  const value = values[index] ?? null;
+                  return <td key={name}>{value === null ? "–" : format(value)}</td>;
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
       </div>
     </figure>
   );

@@ -34,7 +34,13 @@ export function CopyButton({
 export function CopyLine({ text }: { readonly text: string }) {
   return (
     <div className="flex max-w-full items-center gap-2 rounded-md border border-line bg-raised py-1 pr-1 pl-3">
-      <code className="overflow-x-auto font-mono text-xs whitespace-pre">{text}</code>
+      <code
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="overflow-x-auto font-mono text-xs whitespace-pre"
+      >
+        {text}
+      </code>
       <CopyButton text={text} />
     </div>
   );

@@ -81,15 +81,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 />
               </th>
             )}
-            {columns.map(({ key, head, from, isNumber }) => (
-              <th
-                key={key}
-                scope="col"
-                className={`px-4 py-2 font-medium ${from ? FROM[from] : ""} ${isNumber ? "text-right" : ""}`}
-              >
-                {head}
-              </th>
-            ))}
+            {columns.map(({ key, head, from, isNumber }) => {
+              const look = `px-4 py-2 font-medium ${from ? FROM[from] : ""} ${isNumber ? "text-right" : ""}`;
+              // over buttons there is nothing to say
+              if (head === "") return <td key={key} className={look} />;
+              return (
+                <th key={key} scope="col" className={look}>
+                  {head}
+                </th>
+              );
+            })}
           </tr>
         </thead>
         <tbody ref={body}>

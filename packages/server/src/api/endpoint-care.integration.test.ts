@@ -128,6 +128,8 @@ test("a test event is what it was edited to, for this endpoint alone, and its at
     .poll(async () => (await server.call("GET", `/api/v1/deliveries/${sent.json.delivery_id}`)).json)
     .toMatchObject({ state: "success", attempts: [{ trigger: "test" }] });
   expect(receiver.requestsTo("/other")).toEqual([]);
+  const { json: audit } = await server.call("GET", "/api/v1/audit-log?action=endpoints.test");
+  expect(audit.data).toMatchObject([{ changes: { ...input, data: "…" } }]);
 });
 
 test.each([

@@ -27,7 +27,7 @@ const texts = defineTexts({
     created: "new",
     updated: "changed",
     unchanged: "the same",
-    done: (count: number) => `${count} types were taken over.`,
+    done: (count: number) => (count === 1 ? "One type was taken over." : `${count} types were taken over.`),
   },
   de: {
     title: "Aus OpenAPI übernehmen",
@@ -43,7 +43,8 @@ const texts = defineTexts({
     created: "neu",
     updated: "geändert",
     unchanged: "gleich",
-    done: (count: number) => `${count} Typen wurden übernommen.`,
+    done: (count: number) =>
+      count === 1 ? "Ein Typ wurde übernommen." : `${count} Typen wurden übernommen.`,
   },
 });
 

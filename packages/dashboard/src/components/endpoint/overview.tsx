@@ -29,7 +29,8 @@ const texts = defineTexts({
     probe: "One is tried in",
     half_open: "It is being tried again, a few at a time.",
     throttled: "It asked for a pause. It is sent to again in",
-    failing: (count: number) => `${count} failures in a row.`,
+    failing: (count: number) =>
+      count === 1 ? "It failed the last time." : `It failed ${count} times in a row.`,
     last: "Last error",
     since: "Since",
     events: "Events",
@@ -55,7 +56,8 @@ const texts = defineTexts({
     probe: "Einer wird versucht in",
     half_open: "Er wird wieder versucht, mit wenigen auf einmal.",
     throttled: "Er bat um eine Pause. Gesendet wird wieder in",
-    failing: (count: number) => `${count} Fehler in Folge.`,
+    failing: (count: number) =>
+      count === 1 ? "Zuletzt ist er gescheitert." : `Er ist ${count}-mal in Folge gescheitert.`,
     last: "Letzter Fehler",
     since: "Seit",
     events: "Ereignisse",

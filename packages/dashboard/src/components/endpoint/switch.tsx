@@ -22,7 +22,7 @@ const texts = defineTexts({
     counting: "Counting what waits …",
     nothing: "Nothing waits for it.",
     waits: (count: string, isExact: boolean) =>
-      `${isExact ? "" : "At least "}${count} deliveries wait for it. What is to become of them?`,
+      `Waiting for it: ${isExact ? "" : "at least "}${count}. What is to become of them?`,
     choice: "What becomes of what waits",
     deliver: "Deliver them",
     deliverHint: "They are sent from now on, the oldest first, at the endpoint's own pace.",
@@ -41,7 +41,7 @@ const texts = defineTexts({
     counting: "Zählt, was wartet …",
     nothing: "Nichts wartet auf ihn.",
     waits: (count: string, isExact: boolean) =>
-      `${isExact ? "" : "Mindestens "}${count} Zustellungen warten auf ihn. Was soll aus ihnen werden?`,
+      `Es warten auf ihn: ${isExact ? "" : "mindestens "}${count}. Was soll daraus werden?`,
     choice: "Was aus dem Wartenden wird",
     deliver: "Zustellen",
     deliverHint: "Sie werden ab jetzt gesendet, die ältesten zuerst, im Tempo des Endpunkts.",
