@@ -104,7 +104,7 @@ test("a request that was pasted is verified in the browser, and the secret goes 
   await page.getByLabel("The request").fill(`${text}\n\n${body} `);
   await page.getByRole("button", { name: "Verify" }).click();
   await page.getByText("t-v1: It is refused").waitFor();
-  await page.getByLabel("Language").selectOption("Go");
+  await page.getByLabel("Code in").selectOption("Go");
   await page.getByText("func IsAuthentic").waitFor();
   await expectFitToShow(page, "portal-verify");
   expect(sent.filter((request) => request.includes(made.secret))).toEqual([]);

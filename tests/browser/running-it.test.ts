@@ -1,4 +1,5 @@
 // Signing in, the overview, the live tail through a restart, keys, the audit log and the system, in a real browser.
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { openPage } from "../support/browser.ts";
 import { expectFitToShow, openDashboard } from "../support/dashboard.ts";
@@ -18,6 +19,30 @@ test("whoever has no valid key stays outside, and whoever signs out is outside a
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Key").waitFor();
   expect(await page.evaluate(() => document.cookie)).toBe("");
+});
+
+test("the first load is less than 200 KB compressed, and nothing of it comes from elsewhere", async () => {
+  const server = await startServer();
+  const { page } = await openPage("about:blank");
+  const sizes: Promise<number>[] = [];
+  const elsewhere: string[] = [];
+  page.on("response", (response) => {
+    if (!response.url().startsWith(server.url)) elsewhere.push(response.url());
+    if (response.url().includes("/assets/"))
+      sizes.push(response.body().then((body) => gzipSync(body).length));
+  });
+  await page.goto(server.url);
+  await page
+    .getByRole("textbox")
+    .or(page.getByLabel(/Key|Schlüssel/))
+    .first()
+    .fill(adminKey);
+  await page.keyboard.press("Enter");
+  await page.getByRole("figure").first().waitFor();
+  const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  expect(sizes.length).toBeGreaterThan(3);
+  expect(total).toBeLessThan(200_000);
+  expect(elsewhere).toEqual([]);
 });
 
 test("the overview counts what was sent, and shows who is in trouble", async () => {
