@@ -35,7 +35,7 @@ test.each([
   [0.5, "50.0 %"],
   [0, "0.0 %"],
   [null, "–"],
-])("a success rate of %s is %s: 100 %% is said of all alone", (rate, text) => {
+])("a success rate of %s is shown as %s, rounded down", (rate, text) => {
   const ended = { ...quiet.ended, success_rate: rate };
   expect(/^success rate +(.+)$/m.exec(shown({ ...quiet, ended }))?.[1]).toBe(text);
 });
