@@ -1,13 +1,13 @@
 // Starts and drives embedded-postgres-user.ts, and makes the folders such processes work in.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { type Account, canExecute, canRead } from "../../packages/server/src/embedded-postgres/account.ts";
+import { makePostgresFolder } from "./postgres-folder.ts";
 import { linkTarget, postmasterPid } from "./postmaster-pid.ts";
 
 export interface UserProcess {
@@ -65,7 +65,7 @@ export function startUser(account?: Account): UserProcess {
 
 /** A folder any account may enter, removed when the test ends. */
 export function makeTemporaryFolder(mode = 0o755): string {
-  const folder = mkdtempSync(join(tmpdir(), "posthorn-embedded-"));
+  const folder = makePostgresFolder("posthorn-embedded-");
   chmodSync(folder, mode);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
