@@ -16,9 +16,12 @@ export interface OwnPostgres {
   close(): Promise<void>;
 }
 
-export async function openOwnPostgres(settings: Record<string, string> = {}): Promise<OwnPostgres> {
+export async function openOwnPostgres(
+  settings: Record<string, string> = {},
+  parent?: string,
+): Promise<OwnPostgres> {
   // a name by which the next run finds and removes what a killed one left behind: see postgres-setup.ts
-  const dataDir = makePostgresFolder(`posthorn-tests-${process.pid}-`);
+  const dataDir = makePostgresFolder(`posthorn-tests-${process.pid}-`, parent);
   let { connectionString, close } = await openEmbeddedPostgres({ dataDir, settings });
   const earlier: (typeof close)[] = [];
   return {

@@ -11,8 +11,8 @@ const roomBytes = 4 * 2 ** 30;
 
 export const postgresFolders = hasRoom() ? memory : tmpdir();
 
-export function makePostgresFolder(prefix: string): string {
-  const folder = mkdtempSync(join(postgresFolders, prefix));
+export function makePostgresFolder(prefix: string, parent: string = postgresFolders): string {
+  const folder = mkdtempSync(join(parent, prefix));
   chmodSync(folder, 0o755); // run by root, PostgreSQL runs under another account, which has to get in here
   return folder;
 }

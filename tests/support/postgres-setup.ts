@@ -2,6 +2,7 @@
 // Without fsync, which a fifth of the time went into: no test pulls the plug of the machine, and what a process wrote
 // survives its own death without it. Those that stop PostgreSQL itself, or ask how durable it is, start their own.
 import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { Database } from "../../packages/posthorn/src/storage/database.ts";
@@ -50,9 +51,11 @@ async function migrateTemplate(connectionString: string): Promise<string> {
 
 /** A killed run leaves its server and data behind: opening adopts the server, closing stops it. */
 async function removeLeftovers(): Promise<void> {
-  for (const name of readdirSync(postgresFolders).filter((entry) => entry.startsWith(prefix))) {
+  const folders = [...new Set([postgresFolders, tmpdir()])];
+  const left = folders.flatMap((folder) => readdirSync(folder).map((name) => ({ folder, name })));
+  for (const { folder, name } of left.filter(({ name }) => name.startsWith(prefix))) {
     if (isRunning(Number.parseInt(name.slice(prefix.length), 10))) continue;
-    const dataDir = join(postgresFolders, name);
+    const dataDir = join(folder, name);
     if (lstatSync(dataDir, { throwIfNoEntry: false })?.uid !== process.getuid?.()) continue;
     try {
       await (await openEmbeddedPostgres({ dataDir })).close();
