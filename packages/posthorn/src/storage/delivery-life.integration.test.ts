@@ -53,7 +53,7 @@ test("whatever happens in whatever order, deliveries live by the rules and none 
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     },
   );
-}, 50_000);
+}, 120_000);
 
 test("a lane that gets its first row during its owner's burial is made ready all the same", async () => {
   const { model, real } = await createWorld(db, pool);
