@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { type Account, canExecute, canRead } from "../../packages/server/src/embedded-postgres/account.ts";
+import { bundleProgram } from "./bundle-program.ts";
 import { makePostgresFolder } from "./postgres-folder.ts";
 import { linkTarget, postmasterPid } from "./postmaster-pid.ts";
 
@@ -20,17 +21,17 @@ export interface UserProcess {
   kill(): Promise<void>;
 }
 
-const script = fileURLToPath(new URL("./embedded-postgres-user.ts", import.meta.url));
+const program = await bundleProgram(new URL("./embedded-postgres-user.ts", import.meta.url));
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export const isRoot = process.getuid?.() === 0;
 export const nobody: Account = { uid: 65534, gid: 65534 };
 /** Root can start processes of another account, if that account can reach Node and this repository. */
 export const canStartOthers =
-  isRoot && canExecute(nobody, realpathSync(process.execPath)) && canRead(nobody, script);
+  isRoot && canExecute(nobody, realpathSync(process.execPath)) && canRead(nobody, program);
 
 export function startUser(account?: Account): UserProcess {
-  const child = spawn(process.execPath, ["--conditions=posthorn-source", "--import", "tsx", script], {
+  const child = spawn(process.execPath, [program], {
     cwd: root,
     env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
     stdio: ["pipe", "pipe", "inherit"],
