@@ -14,7 +14,7 @@ import {
 } from "@posthorn/receiver/testing";
 import { formatId, generateSecret, uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createDatabase, createPool } from "../support/postgres.ts";
 import { createPrismaClient } from "../support/receiver/prisma-client.ts";
 import { findRedisServer, startRedisServer, withoutRedis } from "../support/redis-server.ts";
@@ -29,11 +29,8 @@ type Receive = SenderOptions["receive"];
 /** Not dropped: the examples keep their pools, and the server of this run ends with it. */
 beforeAll(async () => {
   connectionString = (await createDatabase()).connectionString;
-  Object.assign(process.env, {
-    DATABASE_URL: connectionString,
-    WEBHOOK_SECRET: secret,
-    STRIPE_SECRET: secret,
-  });
+  vi.stubEnv("DATABASE_URL", connectionString);
+  for (const name of ["WEBHOOK_SECRET", "STRIPE_SECRET"]) vi.stubEnv(name, secret);
   pool = createPool(connectionString);
   await postgresStore(pool).migrate();
   await pool.query(`
@@ -42,6 +39,10 @@ beforeAll(async () => {
     create table seen (id text primary key);
   `);
   for (const output of ["log", "error"] as const) vi.spyOn(console, output).mockReturnValue();
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
 });
 beforeEach(async () => {
   await pool.query("truncate payments, orders, posthorn_receiver.messages, posthorn_receiver.subjects");
@@ -109,7 +110,7 @@ test("next-app-postgres.ts is loaded without a secret, as next build does", asyn
   vi.resetModules();
   vi.stubEnv("WEBHOOK_SECRET", undefined);
   const { POST } = await import("../../examples/receiver/next-app-postgres.ts");
-  vi.unstubAllEnvs();
+  vi.stubEnv("WEBHOOK_SECRET", secret);
   expect((await POST(await signedRequest({ secret, ...order }))).status).toBe(200);
 });
 
@@ -193,7 +194,7 @@ test("ordered.ts drops what is older than what it has applied", async () => {
 });
 
 test("from-stripe.ts books what stripe-by-hand.ts only verifies", async () => {
-  process.env.STRIPE_KEY = "sk_test";
+  vi.stubEnv("STRIPE_KEY", "sk_test");
   const invoice = { id: "evt_1", object: "event", type: "invoice.paid", data: { object: { id: "in_1" } } };
   const event: EventToSend = { vendor: "stripe", payload: invoice };
   const { app: before } = await import("../../examples/receiver/stripe-by-hand.ts");
@@ -206,7 +207,7 @@ test("from-stripe.ts books what stripe-by-hand.ts only verifies", async () => {
 
 test("write-migrations.ts writes what makes the schema, and migrate() finds it done", async () => {
   const folder = emptyFolder();
-  process.env.MIGRATIONS_FOLDER = folder;
+  vi.stubEnv("MIGRATIONS_FOLDER", folder);
   await import("../../examples/receiver/write-migrations.ts");
   const database = await createDatabase();
   onTestFinished(() => database.drop());
@@ -222,7 +223,7 @@ test("write-migrations.ts writes what makes the schema, and migrate() finds it d
 });
 
 test("sqlite.ts books a payment once", async () => {
-  process.env.DATABASE_FILE = join(emptyFolder(), "shop.db");
+  vi.stubEnv("DATABASE_FILE", join(emptyFolder(), "shop.db"));
   const { POST } = await import("../../examples/receiver/sqlite.ts");
   const attempts = await createSender({ secret, receive: POST }).duplicate(order);
   expect(attempts.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true]);
@@ -233,7 +234,7 @@ const program = findRedisServer();
 test.skipIf(program === null)(`redis.ts knows a duplicate (${withoutRedis})`, async () => {
   const server = await startRedisServer(program as string);
   onTestFinished(() => server.close());
-  process.env.REDIS_URL = server.path;
+  vi.stubEnv("REDIS_URL", server.path);
   const { receiver, redis } = await import("../../examples/receiver/redis.ts");
   onTestFinished(() => redis.disconnect());
   const attempts = await createSender({ secret, receive: receiver.fetch }).duplicate(order);

@@ -9,7 +9,7 @@ import {
 import pg from "pg";
 import { createTestInstance, startScriptedReceiver } from "posthorn/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { createDatabase } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase } from "../../../../tests/support/postgres.ts";
 
 const exporter = new InMemorySpanExporter();
 const current = new AsyncLocalStorage<Context>();
@@ -18,7 +18,7 @@ const given = "00-11111111111111111111111111111111-2222222222222222-01";
 const order = { tenant: "acme", type: "order.paid", data: { total: 1 } };
 
 async function makeWorld() {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const receiver = await startScriptedReceiver();
   const instance = await createTestInstance({
     database: database.connectionString,

@@ -4,10 +4,18 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type OwnPostgres, openOwnPostgres } from "../../../../tests/support/own-postgres.ts";
 import { createDatabase } from "../../../../tests/support/postgres.ts";
 import { runCommand } from "../../../../tests/support/run-command.ts";
 import { startServer } from "../../../../tests/support/start-server.ts";
+
+/** With fsync on, which the server of all tests lacks. */
+let durable: OwnPostgres;
+beforeAll(async () => {
+  durable = await openOwnPostgres();
+});
+afterAll(() => durable.close());
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "posthorn-doctor-"));
@@ -32,7 +40,8 @@ async function doctor(
 }
 
 test("finds nothing wrong with a server that runs, and says so in words too", async () => {
-  const { connectionString, url } = await startServer();
+  const database = await createDatabase(durable.connectionString);
+  const { connectionString, url } = await startServer({ database });
   const env = { DATABASE_URL: connectionString, PORT: new URL(url).port };
   const { code, ok, find } = await doctor(env);
   expect([code, ok]).toEqual([0, true]);
@@ -48,7 +57,7 @@ test("finds nothing wrong with a server that runs, and says so in words too", as
 });
 
 test("says of a database what is missing, and changes nothing", async () => {
-  const database = await createDatabase();
+  const database = await createDatabase(durable.connectionString);
   onTestFinished(() => database.drop());
   const env = { DATABASE_URL: database.connectionString };
   expect((await doctor(env)).find("schema")).toMatchObject({ level: "note" });
@@ -59,7 +68,17 @@ test("says of a database what is missing, and changes nothing", async () => {
   onTestFinished(() => client.end());
   expect((await client.query("select from pg_namespace where nspname = 'posthorn'")).rowCount).toBe(0);
   await client.query(`alter database ${client.database} set synchronous_commit = off`);
-  expect((await doctor(env)).find("durability")).toMatchObject({ level: "problem" });
+  expect((await doctor(env)).find("durability")).toMatchObject({
+    level: "problem",
+    message: expect.stringContaining("synchronous_commit is off"),
+  });
+});
+
+test("says of a server that can lose what it wrote that it can", async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const { code, find } = await doctor({ DATABASE_URL: database.connectionString });
+  expect([code, find("durability")?.message]).toEqual([1, expect.stringContaining("fsync is off")]);
 });
 
 test("says of a database that is not there what to look at", async () => {
