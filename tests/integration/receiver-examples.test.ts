@@ -56,6 +56,7 @@ describe("what the guide begins with", () => {
       async () => serving((await import("../../examples/receiver/express-postgres.ts")).app),
     ],
     ["next-app-postgres", async () => (await import("../../examples/receiver/next-app-postgres.ts")).POST],
+    ["next-pages", async () => serving((await import("../../examples/receiver/next-pages.ts")).default)],
     ["hono-postgres", async () => (await import("../../examples/receiver/hono-postgres.ts")).app.fetch],
     ["drizzle", async () => (await import("../../examples/receiver/drizzle.ts")).receiver.fetch],
     ["kysely", async () => (await import("../../examples/receiver/kysely.ts")).receiver.fetch],

@@ -28,7 +28,6 @@ afterEach(() => {
 
 test.each<[name: string, receive: () => Promise<SenderOptions["receive"]>]>([
   ["serve-fetch", async () => (await import("../../examples/receiver/serve-fetch.ts")).default.fetch],
-  ["next-app", async () => (await import("../../examples/receiver/next-app.ts")).POST],
   ["hono", async () => (await import("../../examples/receiver/hono.ts")).app.fetch],
   ["node", async () => serving((await import("../../examples/receiver/node.ts")).server)],
   ["express", async () => serving(createServer((await import("../../examples/receiver/express.ts")).app))],
@@ -48,10 +47,6 @@ test.each<[name: string, receive: () => Promise<SenderOptions["receive"]>]>([
       await app.init();
       return serving(createServer(app.getHttpAdapter().getInstance() as RequestListener));
     },
-  ],
-  [
-    "next-pages",
-    async () => serving(createServer((await import("../../examples/receiver/next-pages.ts")).default)),
   ],
   [
     "lambda",

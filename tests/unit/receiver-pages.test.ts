@@ -54,6 +54,13 @@ describe("the examples", () => {
     }
   });
 
+  test("for Next.js are whole: a file beside them would be a route, and Next.js refuses `.ts` in an import", () => {
+    const sections = read("docs/reference/receiver-adapters.md").split(/^## /m);
+    const snippets = sections.filter((section) => section.startsWith("Next.js")).flatMap(snippetsOf);
+    expect(snippets).toHaveLength(2);
+    for (const snippet of snippets) expect(snippet).not.toMatch(/from "\./);
+  });
+
   test("are each run by a test", () => {
     const tests =
       read("tests/unit/receiver-examples.test.ts") + read("tests/integration/receiver-examples.test.ts");
