@@ -15,6 +15,7 @@ import {
 import { formatId, generateSecret, uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { PrismaClient } from "../../examples/receiver/generated-prisma.ts";
 import { createDatabase, createPool } from "../support/postgres.ts";
 import { createPrismaClient } from "../support/receiver/prisma-client.ts";
 import { findRedisServer, startRedisServer, withoutRedis } from "../support/redis-server.ts";
@@ -65,7 +66,7 @@ describe("what the guide begins with", () => {
       "prisma",
       async () => {
         const { paymentsReceiver } = await import("../../examples/receiver/prisma.ts");
-        return paymentsReceiver(createPrismaClient(connectionString)).fetch;
+        return paymentsReceiver(createPrismaClient(connectionString) as unknown as PrismaClient).fetch;
       },
     ],
   ])("%s.ts books ten deliveries of a payment at once and refuses a changed one", async (_, receive) => {
