@@ -48,6 +48,8 @@ beforeEach(async () => {
   await pool.query("truncate payments, orders, posthorn_receiver.messages, posthorn_receiver.subjects");
 });
 
+const waitingForPayments =
+  "select count(*)::integer as count from pg_locks where not granted and relation = 'payments'::regclass";
 const payments = async () => (await pool.query("select event, data from payments")).rows;
 
 describe("what the guide begins with", () => {
@@ -128,9 +130,7 @@ async function duplicateOfWhatRuns(receive: Receive) {
   const holder = await pool.connect();
   await holder.query("begin; lock table payments");
   const first = sender.send(event);
-  const waiting =
-    "select count(*)::integer as count from pg_locks where not granted and relation = 'payments'::regclass";
-  await expect.poll(async () => (await pool.query(waiting)).rows[0].count).toBe(1);
+  await expect.poll(async () => (await pool.query(waitingForPayments)).rows[0].count).toBe(1);
   const second = await sender.send(event);
   await holder.query("rollback");
   holder.release();
@@ -162,11 +162,25 @@ test("lease.ts sends one mail for an order", async () => {
   expect([...sent.values()]).toEqual(["Thank you!"]);
 });
 
-test("inbox.ts acknowledges with 202 and books the payment afterwards", async () => {
-  const { receiver } = await import("../../examples/receiver/inbox.ts");
-  onTestFinished(() => receiver.stop());
-  expect((await receiver.fetch(await signedRequest({ secret, ...order }))).status).toBe(202);
+test("inbox.ts acknowledges with 202, books the payment afterwards, and at SIGTERM ends what it has", async () => {
+  process.env.PORT = "0";
+  const { server } = await import("../../examples/receiver/inbox.ts");
+  const [end] = process.listeners("SIGTERM").slice(-1) as (() => Promise<void>)[];
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { send } = createSender({ secret, receive: fetch, url });
+  expect((await send(order)).status).toBe(202);
   await expect.poll(payments).toHaveLength(1);
+  const holder = await pool.connect();
+  await holder.query("begin; lock table payments");
+  expect((await send(order)).status).toBe(202);
+  await expect.poll(async () => (await pool.query(waitingForPayments)).rows[0].count).toBe(1);
+  process.removeListener("SIGTERM", end as () => void);
+  const ended = end?.();
+  await expect.poll(() => server.listening).toBe(false);
+  await holder.query("rollback");
+  holder.release();
+  await ended;
+  expect(await payments()).toHaveLength(2);
 });
 
 test("dead-letters.ts lays aside what can never be booked, and replays all of it once, the oldest first", async () => {
@@ -208,8 +222,8 @@ test("from-stripe.ts books what stripe-by-hand.ts only verifies", async () => {
 });
 
 test("write-migrations.ts writes what makes the schema, and migrate() finds it done", async () => {
-  const folder = emptyFolder();
-  process.env.MIGRATIONS_FOLDER = folder;
+  const folder = join(emptyFolder(), "db", "migrations");
+  process.env.MIGRATIONS_FOLDER = folder; // which it makes
   await import("../../examples/receiver/write-migrations.ts");
   const database = await createDatabase();
   onTestFinished(() => database.drop());

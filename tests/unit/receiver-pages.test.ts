@@ -175,6 +175,16 @@ describe("the pages", () => {
     expect(listed(text)).toEqual(expect.arrayContaining(results));
   });
 
+  test("say who makes the tables, where a snippet does not", () => {
+    for (const page of pages) {
+      const text = read(page);
+      const leavesItOut = (snippet: string) =>
+        /(postgres|sqlite)Store\(/.test(snippet) && !snippet.includes("migrate()");
+      const prose = text.replaceAll(/^```ts\n[\s\S]*?^```$/gm, "");
+      if (snippetsOf(text).some(leavesItOut)) expect(prose, page).toContain("store.migrate()`");
+    }
+  });
+
   test("lead to pages and headings that are there", () => {
     for (const page of [...pages, "packages/receiver/README.md"]) {
       for (const [, path = "", heading] of read(page).matchAll(/\]\(([^)#\s]*)(?:#([^)]+))?\)/g)) {
