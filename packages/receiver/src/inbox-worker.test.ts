@@ -159,6 +159,20 @@ test("a failure is tried again after a while that grows, and the tenth is a dead
   await receiver.stop();
 });
 
+test("a store that fails at a second try is told as the store's failure, which is no try", async () => {
+  const { receiver, failures, failWith } = open({ retries: { firstDelayMs: 1, maxDelayMs: 1 } });
+  const away = new Error("connection refused");
+  receiver.fallback((_, { tries }) => {
+    if (tries === 0) throw new Error("not yet");
+    failWith(away, ["complete"]);
+  });
+  await receiver.start();
+  await receiver.receive(await signedDelivery());
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(failures).toMatchObject([{ tries: 1 }, { tries: 0, error: away }]);
+  await receiver.stop();
+});
+
 test("what kills its process every time is a dead letter in the end, without being tried again", async () => {
   const { receiver, memory } = open({ deadLetters: { afterTries: 3 } });
   const held = holding(receiver);

@@ -115,7 +115,7 @@ export class InboxWorker<Tx> implements Service {
       await workClaim(this.#kit, claim, policy);
     } catch (error) {
       // Left to the end of its lease.
-      tell.failure(claim.message, error, claim.tries);
+      tell.failure(claim.message, error, 0);
     }
   }
 

@@ -93,6 +93,29 @@ test("data is what its schema made of it; data that does not fit is 400 and neve
   expect(store.size).toBe(before);
 });
 
+test("in the inbox data that does not fit is acknowledged, kept as a dead letter, and replayed when the schema is mended", async () => {
+  const payload = { type: "order.paid", data: { total: "many" } };
+  const strict = { "order.paid": z.object({ total: z.number() }) };
+  const { receiver, store, refused } = open({ mode: "inbox", events: strict });
+  receiver.fallback(() => expect.unreachable());
+  await receiver.start();
+  expect(await receiver.receive(await signedDelivery({ payload }))).toMatchObject({ status: 202 });
+  await vi.waitFor(async () => expect(await receiver.deadLetters.count()).toBe(1));
+  await receiver.stop();
+  const [letter] = await receiver.deadLetters.list();
+  expect(letter).toMatchObject({
+    tries: 1,
+    error: expect.stringContaining("does not fit its schema: total: "),
+  });
+  expect(refused).toEqual([]);
+
+  const { receiver: mended } = open({ mode: "inbox", events: { "order.paid": z.unknown() }, store });
+  const seen: unknown[] = [];
+  mended.fallback(({ data }) => void seen.push(data));
+  expect(await mended.deadLetters.replay(letter?.message ?? { source: "", id: "" })).toBe("done");
+  expect(seen).toEqual([payload.data]);
+});
+
 test("a schema that asks elsewhere is waited for", async () => {
   const later: StandardSchema<string> = {
     "~standard": { version: 1, vendor: "test", validate: async (value) => ({ value: `checked ${value}` }) },

@@ -38,7 +38,7 @@ export interface Receiver<Tx, Catalogue> extends Receives, Service {
   ): this;
   /** For every type without a handler. Without it they are acknowledged and forgotten. */
   fallback(handler: Handler<WebhookEvent, Tx>): this;
-  /** Hono, the app router of Next.js, Bun, Deno, Workers: `export const POST = receiver.fetch`. */
+  /** Whatever speaks Fetch (Hono, the app router of Next.js, Bun, Deno, Workers): `export default { fetch: receiver.fetch }`. */
   readonly fetch: (request: Request) => Promise<Response>;
   readonly deadLetters: DeadLetters;
   /** For those who run it by a timer of their own instead of `start()`: forgets what is past the window; how much. */
