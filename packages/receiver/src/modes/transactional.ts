@@ -1,8 +1,8 @@
 // Claim, the handler's own writes and the done mark in one transaction: a crash anywhere leaves all of it or nothing.
 import type { Outcome } from "../answers.ts";
-import { callHandler } from "../call-handler.ts";
+import { callHandlerWithin } from "../call-handler.ts";
 import { decideFailure, type FailurePolicy } from "../decide-failure.ts";
-import { contextWith, type Kit } from "../kit.ts";
+import type { Kit } from "../kit.ts";
 import type { Received } from "../parse-event.ts";
 import type { Transactions } from "../store.ts";
 import { outcomeOf } from "./outcome-of.ts";
@@ -22,8 +22,8 @@ export async function handleInTransaction<Tx>(
   try {
     const result = await transactions.run(message, settings.terms, async (tx, { tries }) => {
       begun = { tries };
-      const context = (signal: AbortSignal) => contextWith(tx, signal, tries);
-      await callHandler(handler, event, { timeoutMs: settings.handlerTimeoutMs, leaseLost: null, context });
+      const turn = { timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
+      await callHandlerWithin(tx, tries, handler, event, turn);
     });
     return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, tell);
   } catch (error) {

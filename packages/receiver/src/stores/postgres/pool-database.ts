@@ -38,6 +38,8 @@ export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
       }
       // a connection that is lost while no statement runs would otherwise end the process
       client.on("error", ignore);
+      const { release } = client;
+      client.release = refuseRelease;
       let fault: Error | undefined;
       try {
         await client.query("begin");
@@ -54,6 +56,7 @@ export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
         throw error;
       } finally {
         client.off("error", ignore);
+        client.release = release;
         client.release(fault);
       }
     },
@@ -67,6 +70,13 @@ function queryOn(client: PgClient): Query {
 /** The last statement and the commit travel together. When it fails PostgreSQL does not go on to the commit. */
 async function commit(client: PgClient, { lastly }: Ending<unknown>): Promise<void> {
   await client.query(lastly === null ? "commit" : `${lastly}; commit`);
+}
+
+/** For handlers: the next one to be given the connection would work in this one's transaction. */
+function refuseRelease(): never {
+  throw new Error(
+    "A handler called release() of the connection it was given as `tx`. Leave that to the receiver: it releases it when the transaction is over.",
+  );
 }
 
 const ignore = (): void => {};
