@@ -23,6 +23,7 @@ export interface PgClient {
   query(text: string, values?: Value[]): Promise<unknown>;
   release(error?: Error | boolean): void;
   on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "end", listener: () => void): unknown;
   off(event: "error", listener: (error: Error) => void): unknown;
 }
 
@@ -57,7 +58,9 @@ export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
       } finally {
         client.off("error", ignore);
         client.release = release;
+        const isClosed = fault instanceof HandlerTimeout ? closed(client) : null;
         client.release(fault);
+        await isClosed;
       }
     },
   };
@@ -71,6 +74,19 @@ function queryOn(client: PgClient): Query {
 async function commit(client: PgClient, { lastly }: Ending<unknown>): Promise<void> {
   await client.query(lastly === null ? "commit" : `${lastly}; commit`);
 }
+
+/** PostgreSQL lets go of a transaction's locks before it closes, and the failure is noted next. It closes at once unless a statement runs. */
+function closed(client: PgClient): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, CLOSE_WAIT_MS);
+    client.on("end", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+const CLOSE_WAIT_MS = 1_000;
 
 /** For handlers: the next one to be given the connection would work in this one's transaction. */
 function refuseRelease(): never {
