@@ -348,9 +348,11 @@ test("a handler given up in the middle of a statement is not waited for, and its
 });
 
 test("a handler given up while it waits for something else has let go of its message when that is to be noted", async () => {
-  const { transactions } = anotherStore(await byPg());
+  const { transactions, pool } = anotherStore(await byPg());
   const message = messageWith();
   for (const tries of times(10, (index) => index)) {
+    // so that there is a connection to note it by at once
+    await Promise.all(times(3, () => pool.query("select pg_sleep(0.01)")));
     const run = transactions.run(message, terms, async (_, claim) => {
       expect(claim.tries).toBe(tries);
       throw new HandlerTimeout("The handler took more than 60000 ms.");
