@@ -41,9 +41,13 @@ async function steps<Tx>(kit: Kit<Tx>, work: Work, request: WebhookRequest): Pro
   if (content instanceof Refused) return content;
   if (content.kind === "answer") return content.answer;
 
-  const [only, ...others] = content.received;
+  return await kit.deliveries.during(() => workOn(kit, work, content.received));
+}
+
+async function workOn<Tx>(kit: Kit<Tx>, work: Work, received: readonly Received[]): Promise<Answer> {
+  const [only, ...others] = received;
   if (only !== undefined && others.length === 0) return answerTo(await workSafely(kit, work, only));
-  return answerToBatch(await workInTurn(kit, work, content.received));
+  return answerToBatch(await workInTurn(kit, work, received));
 }
 
 /** One after the other, as they stand in the batch; what stands in it twice counts once. */

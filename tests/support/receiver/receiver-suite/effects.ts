@@ -1,4 +1,5 @@
 // An event has its effect once: sent twice, fifty times at once, while it is being handled, within the window.
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { cloudEvent, signedDelivery } from "../signed-delivery.ts";
 import { times } from "../store-world.ts";
@@ -55,6 +56,30 @@ export function effectTests(current: () => Desk): void {
     await desk.untilDone(delivery);
     expect(await desk.effects()).toEqual(["msg_1"]);
     expect(desk.calls("msg_1")).toBe(1);
+  });
+
+  test("stopping waits for what is being handled, with what comes after it in its batch", async () => {
+    const desk = current();
+    const [started, held] = [gate(), gate()];
+    desk.work = async () => {
+      started.open();
+      await held.opened;
+    };
+    const receiver = await desk.receiver();
+    // The inbox takes nothing more, so that the rest of a batch would wait there.
+    const ids = desk.mode === "inbox" ? ["a"] : ["a", "b"];
+    const answer = desk.send(await batchOf(...ids), receiver);
+    await started.opened;
+    let isStopped = false;
+    const stopped = receiver.stop().then(() => {
+      isStopped = true;
+    });
+    await setImmediate();
+    expect(isStopped).toBe(false);
+    held.open();
+    await stopped;
+    expect(await desk.effects()).toEqual(ids.map((id) => `batch /shop ${id}`));
+    expect((await answer).status).toBe(firstStatus());
   });
 
   test("just inside the window it is a duplicate, past it fresh", async () => {
