@@ -56,6 +56,8 @@ export interface ParsedEvent {
   readonly type: string;
   readonly subject: string | null;
   readonly sequence: number | null;
+  /** What `sequence` counts within, where that is more than the subject. */
+  readonly countedWithin?: string;
   readonly createdAt: Date | null;
   readonly data: unknown;
   /** The whole body, parsed. */
