@@ -5,7 +5,7 @@ import { z } from "zod";
 import { gate } from "../../../tests/support/receiver/receiver-suite/desk.ts";
 import { cloudEvent, NOW, secret, signedDelivery } from "../../../tests/support/receiver/signed-delivery.ts";
 import { claimed, messageWith, terms } from "../../../tests/support/receiver/store-world.ts";
-import { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure } from "./errors.ts";
+import { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure, RetryLater } from "./errors.ts";
 import type { StandardSchema } from "./handlers.ts";
 import type { FailureInfo, RefusedRequest } from "./hooks.ts";
 import type { WebhookEvent } from "./model.ts";
@@ -234,6 +234,22 @@ test("a handler that wants nothing more answers 410", async () => {
     throw new Gone("closed for good");
   });
   expect((await receiver.receive(await signedDelivery())).status).toBe(410);
+});
+
+test("a handler that asks for time asks it of Posthorn for its event, and of others by 503", async () => {
+  const sources = [posthorn({ secrets: [secret] }), standardWebhooks({ secrets: [secret] })];
+  for (const [source, status] of [
+    [sources[0], 409],
+    [sources[1], 503],
+  ] as const) {
+    const { receiver } = open({ sources: source ? [source] : [] });
+    receiver.fallback(() => {
+      throw new RetryLater("The bank is closed.", { afterMs: 90_000 });
+    });
+    const payload = { id: "evt_1", type: "order.paid", data: {} };
+    const answer = await receiver.receive(await signedDelivery({ id: "evt_1", payload }));
+    expect(answer).toMatchObject({ status, headers: { "retry-after": "90" } });
+  }
 });
 
 test("hooks that throw, now or later, harm nothing", async () => {
