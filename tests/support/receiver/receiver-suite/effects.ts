@@ -108,6 +108,19 @@ export function effectTests(current: () => Desk): void {
     expect(await desk.effects()).toEqual(["msg_1"]);
   });
 
+  test("with the guard for order, a type that nobody wants is no gap in its subject", async () => {
+    const desk = current();
+    const receiver = await desk.receiver({ order: { gapWaitMs: 60_000 } }, ["order.paid"]);
+    const send = async (sequence: number, type: string) => {
+      const payload = cloudEvent("1", { type, subject: "order/1", sequence: String(sequence) });
+      return (await desk.send({ id: `msg_${sequence}`, payload }, receiver)).status;
+    };
+    expect(await send(1, "order.seen")).toBe(firstStatus());
+    expect(await send(2, "order.paid")).toBe(firstStatus());
+    await eventually(desk.effects, ["msg_2"]);
+    expect(desk.calls("msg_1")).toBe(0);
+  });
+
   test("each member of a batch is a message of its own", async () => {
     const desk = current();
     const batch = await batchOf("a", "b", "b", "c");
