@@ -3,7 +3,7 @@ import { malformed } from "./answers.ts";
 import { lineOf } from "./decide-failure.ts";
 import { digestOf } from "./digest.ts";
 import { PermanentFailure } from "./errors.ts";
-import type { EventSchemas, SchemaIssue } from "./handlers.ts";
+import type { EventSchemas, SchemaIssue, StandardSchema } from "./handlers.ts";
 import { headersWith, readHeader } from "./headers.ts";
 import type { Answer, Authentic, Message, WebhookEvent } from "./model.ts";
 import { Refused } from "./refused.ts";
@@ -131,10 +131,19 @@ async function checkData(
 ): Promise<Checked> {
   const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
   if (schema === undefined) return { ok: true, value: data };
-  const result = await schema["~standard"].validate(data);
+  const result = await validate(schema, type, data);
   if (result.issues === undefined) return { ok: true, value: result.value };
   const issues = result.issues.slice(0, 5).map(issueText).join("; ");
   return { ok: false, reason: `The data of ${type} does not fit its schema: ${issues}` };
+}
+
+/** What throws is a mistake in the schema and not in the data: the sender is to come again. */
+async function validate(schema: StandardSchema, type: string, data: unknown) {
+  try {
+    return await schema["~standard"].validate(data);
+  } catch (error) {
+    throw new Error(`The schema of ${type} threw: ${lineOf(error)}`, { cause: error });
+  }
 }
 
 function issueText({ path = [], message }: SchemaIssue): string {

@@ -149,6 +149,22 @@ test("data is what its schema made of it; data that does not fit is 400 and neve
   expect(store.size).toBe(before);
 });
 
+test("a schema that throws is no mistake of the sender's: 500, and told with the type", async () => {
+  const broken: StandardSchema = {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate() {
+        throw new TypeError("no such field");
+      },
+    },
+  };
+  const { receiver, failures, store } = open({ events: { "order.paid": broken } });
+  expect((await receiver.receive(await signedDelivery())).status).toBe(500);
+  const message = "The schema of order.paid threw: TypeError: no such field";
+  expect([failures, store.size]).toMatchObject([[{ message: null, error: { message } }], 0]);
+});
+
 test("a schema that asks elsewhere is waited for", async () => {
   const later: StandardSchema<string> = {
     "~standard": { version: 1, vendor: "test", validate: async (value) => ({ value: `checked ${value}` }) },
