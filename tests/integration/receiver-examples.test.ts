@@ -164,7 +164,7 @@ test("lease.ts sends one mail for an order", async () => {
 });
 
 test("inbox.ts acknowledges with 202, books the payment afterwards, and at SIGTERM ends what it has", async () => {
-  process.env.PORT = "0";
+  vi.stubEnv("PORT", "0");
   const { server } = await import("../../examples/receiver/inbox.ts");
   const [end] = process.listeners("SIGTERM").slice(-1) as (() => Promise<void>)[];
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
