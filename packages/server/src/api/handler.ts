@@ -107,7 +107,8 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     const requestId = requestIdOf(request);
     const startedAt = logger?.isDebug ? performance.now() : 0;
     const send = (reply: Reply): void => {
-      if (response.destroyed) return;
+      // a response that waits behind another does not know that the connection was lost
+      if (response.destroyed || request.socket.destroyed) return;
       if (isDraining()) response.shouldKeepAlive = false;
       sendReply(response, reply, requestId, answerTimeoutMs);
       if (startedAt !== 0) logRequest(request, reply.status, requestId, startedAt, logger);
