@@ -66,3 +66,38 @@ test("all together may leave so much unread, and not more", async () => {
   const status = async () => (await server.call("GET", path, undefined, third)).status;
   await expect.poll(status, { timeout: 20_000 }).toBe(503);
 });
+
+test("what was carried out is answered even where there is no room for a larger answer", async () => {
+  const sink = { sink: new Sink(), readers: FOR_OPERATORS };
+  const server = await startServer({ started: false, sink });
+  const { authorization } = await tenantWithLargeEvents(server, "greedy");
+  const small = { tenant: "greedy", type: "order.paid", data: "x".repeat(17 * 1024) };
+  const published = await server.call("POST", "/api/v1/events", small);
+  const ofOne = `/api/v1/events/${published.json.id}`;
+
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  const ask = (asked: string) =>
+    `GET ${asked} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
+  socket.write("GET /sink/slow?delay_ms=60000 HTTP/1.1\r\nHost: x\r\n\r\n");
+  socket.write(ask(path).repeat(20));
+  const status = async () =>
+    (await server.call("GET", ofOne, undefined, { authorization: `${authorization}` })).status;
+  // the pages leave less than a page; these fill it up
+  await expect
+    .poll(
+      async () => {
+        socket.write(ask(ofOne).repeat(20));
+        return await status();
+      },
+      { timeout: 30_000, interval: 100 },
+    )
+    .toBe(503);
+
+  const key = { name: "publisher", tenant: "greedy", scopes: ["events:publish"] };
+  const { json } = await server.call("POST", "/api/v1/keys", key);
+  const events = Array(500).fill({ tenant: "greedy", type: "order.paid", data: 1 });
+  const batch = await server.call("POST", "/api/v1/events", events, { authorization: `Bearer ${json.key}` });
+  expect([batch.status, batch.json.length]).toEqual([202, 500]);
+  expect(await status()).toBe(503);
+});

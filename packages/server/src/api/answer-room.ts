@@ -18,15 +18,21 @@ export class AnswerRoom {
 
   /** So many bytes until the answer is out, instead of what was held for it before. Throws when they are too many. */
   hold(exchange: Answering, principal: Principal, bytes: number): void {
+    const more = bytes - (this.#heldFor.get(exchange.response) ?? 0);
+    const isTooMuch =
+      this.#held + more > MAX_ANSWER_BYTES ||
+      (this.#heldBy.get(ownerOf(principal)) ?? 0) + more > MAX_ANSWER_BYTES_OF_ONE;
+    if (more > 0 && isTooMuch) throw noRoom();
+    this.count(exchange, principal, bytes);
+  }
+
+  /** The same for the answer to what is done already: whoever is refused that does it again. */
+  count(exchange: Answering, principal: Principal, bytes: number): void {
     const { response } = exchange;
     const owner = ownerOf(principal);
     const before = this.#heldFor.get(response);
-    const more = bytes - (before ?? 0);
-    const isTooMuch =
-      this.#held + more > MAX_ANSWER_BYTES || (this.#heldBy.get(owner) ?? 0) + more > MAX_ANSWER_BYTES_OF_ONE;
-    if (more > 0 && isTooMuch) throw noRoom();
     this.#heldFor.set(response, bytes);
-    this.#add(owner, more);
+    this.#add(owner, bytes - (before ?? 0));
     if (before !== undefined) return;
     whenOver(exchange, () => {
       this.#add(owner, -(this.#heldFor.get(response) ?? 0));

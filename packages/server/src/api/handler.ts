@@ -99,7 +99,9 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     if (route.answersLarge) room.hold(exchange, principal, MAX_PAGE_BYTES);
     const reply = await route.handle(exchange);
     const bytes = reply.body?.length ?? 0;
-    if (route.answersLarge || bytes > SMALL_ANSWER_BYTES) room.hold(exchange, principal, bytes);
+    if (!route.answersLarge && bytes <= SMALL_ANSWER_BYTES) return reply;
+    if (route.method === "GET") room.hold(exchange, principal, bytes);
+    else room.count(exchange, principal, bytes);
     return reply;
   }
 
