@@ -1,8 +1,8 @@
-// What a client that does not read its answers can take from the others, by real connections.
+// What a client that does not read its answers, or does not send its bodies, can take from the others, by real connections.
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
-import { MAX_ANSWER_BYTES_OF_ONE } from "./answer-room.ts";
+import { MAX_ANSWER_BYTES_OF_ONE } from "./handler.ts";
 import { FOR_OPERATORS } from "./principal.ts";
 import { Sink } from "./sink.ts";
 
@@ -100,4 +100,26 @@ test("what was carried out is answered even where there is no room for a larger 
   const batch = await server.call("POST", "/api/v1/events", events, { authorization: `Bearer ${json.key}` });
   expect([batch.status, batch.json.length]).toEqual([202, 500]);
   expect(await status()).toBe(503);
+});
+
+test("who sends large bodies drop by drop is refused more of them, and others are not", async () => {
+  const server = await startServer({ started: false });
+  const keyOf = async (tenant: string): Promise<string> => {
+    await server.call("PUT", `/api/v1/tenants/${tenant}`);
+    const key = { name: "publisher", tenant, scopes: ["events:publish"] };
+    return `Bearer ${(await server.call("POST", "/api/v1/keys", key)).json.key}`;
+  };
+  const slow = await keyOf("slow");
+  const other = await keyOf("other");
+  const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: ${slow}\r\nContent-Type: application/json\r\nContent-Length: ${16 * 1024 * 1024}\r\n\r\n[`;
+  for (let n = 0; n < 3; n += 1) {
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    socket.write(head);
+  }
+  const publish = async (authorization: string) =>
+    (await server.call("POST", "/api/v1/events", `[${" ".repeat(300 * 1024)}]`, { authorization })).status;
+  await expect.poll(() => publish(slow), { timeout: 20_000 }).toBe(503);
+  // read, and empty
+  expect(await publish(other)).toBe(422);
 });

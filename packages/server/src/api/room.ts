@@ -1,33 +1,42 @@
-// Answers that are being made, and those that nobody has read yet, are in memory. How much they may take together is
-// bounded, for one caller and for all: whoever does not read is refused, and others go on.
+// What requests keep in memory until they are over. How much that may be is bounded, for one caller and for all: who
+// takes too much is refused, and others go on.
 import { PosthornError } from "posthorn";
 import type { Exchange } from "./exchange.ts";
 import type { Principal } from "./principal.ts";
 import { whenOver } from "./when-over.ts";
 
-/** Of one tenant, or of one key that is of none: 16 of the largest pages. */
-export const MAX_ANSWER_BYTES_OF_ONE = 64 * 1024 * 1024;
-export const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+export interface RoomLimits {
+  /** Of one tenant, or of one key that is of none. */
+  readonly bytesOfOne: number;
+  readonly bytesOfAll: number;
+  /** What is said to who is refused. */
+  readonly refusal: string;
+}
 
-type Answering = Pick<Exchange, "request" | "response">;
+type Held = Pick<Exchange, "request" | "response">;
 
-export class AnswerRoom {
-  readonly #heldFor = new WeakMap<Answering["response"], number>();
+export class Room {
+  readonly #limits: RoomLimits;
+  readonly #heldFor = new WeakMap<Held["response"], number>();
   readonly #heldBy = new Map<string, number>();
   #held = 0;
 
-  /** So many bytes until the answer is out, instead of what was held for it before. Throws when they are too many. */
-  hold(exchange: Answering, principal: Principal, bytes: number): void {
+  constructor(limits: RoomLimits) {
+    this.#limits = limits;
+  }
+
+  /** So many bytes until the request is over, instead of what was held for it before. Throws when they are too many. */
+  hold(exchange: Held, principal: Principal, bytes: number): void {
+    const { bytesOfOne, bytesOfAll, refusal } = this.#limits;
     const more = bytes - (this.#heldFor.get(exchange.response) ?? 0);
     const isTooMuch =
-      this.#held + more > MAX_ANSWER_BYTES ||
-      (this.#heldBy.get(ownerOf(principal)) ?? 0) + more > MAX_ANSWER_BYTES_OF_ONE;
-    if (more > 0 && isTooMuch) throw noRoom();
+      this.#held + more > bytesOfAll || (this.#heldBy.get(ownerOf(principal)) ?? 0) + more > bytesOfOne;
+    if (more > 0 && isTooMuch) throw new PosthornError("overloaded", refusal);
     this.count(exchange, principal, bytes);
   }
 
   /** The same for the answer to what is done already: whoever is refused that does it again. */
-  count(exchange: Answering, principal: Principal, bytes: number): void {
+  count(exchange: Held, principal: Principal, bytes: number): void {
     const { response } = exchange;
     const owner = ownerOf(principal);
     const before = this.#heldFor.get(response);
@@ -51,11 +60,4 @@ export class AnswerRoom {
 function ownerOf({ tenant, id, kind }: Principal): string {
   if (tenant !== null) return `tenant ${tenant}`;
   return id === null ? kind : `key ${id}`;
-}
-
-function noRoom(): PosthornError {
-  return new PosthornError(
-    "overloaded",
-    "Too many large answers are being made or wait to be read. Read those you asked for, and try again in a second.",
-  );
 }
