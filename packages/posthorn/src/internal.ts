@@ -9,6 +9,7 @@ export { isTraceparent } from "./observe/tracing.ts";
 export { keyDigest, keyIdOf } from "./resources/key-text.ts";
 export { SCOPES } from "./resources/keys.ts";
 export { isMailAddress } from "./resources/members.ts";
+export { isTenantId } from "./resources/tenants.ts";
 export { isUnavailable } from "./storage/database.ts";
 export type { KnownKey } from "./storage/queries/api-keys/key-row.ts";
 export { type DatabaseFacts, inspectDatabase } from "./storage/queries/meta/inspect.ts";

@@ -1,6 +1,6 @@
 import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
-import type { Handlers } from "../implement.ts";
+import { type Handlers, LargeAnswer } from "../implement.ts";
 import { inLibraryFilters } from "../input/library-names.ts";
 import { presentAuditEntry } from "../present/audit-entry.ts";
 import { presentPage } from "../present/page.ts";
@@ -10,11 +10,11 @@ type Query = NonNullable<Parameters<Posthorn["auditLog"]["list"]>[0]>;
 
 export function auditLogOperations({ auditLog }: Posthorn): Handlers<PosthornContract>["auditLog"] {
   return {
-    list: async ({ query, principal }) => {
+    list: new LargeAnswer(async ({ query, principal }) => {
       const filters = inLibraryFilters<Query>(query);
       const tenant = tenantWithin(principal, query.tenant);
       const page = await auditLog.list({ ...filters, tenant });
       return presentPage(page, (entry) => presentAuditEntry(entry, principal));
-    },
+    }),
   };
 }

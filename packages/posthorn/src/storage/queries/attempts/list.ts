@@ -1,4 +1,4 @@
-// The attempts of one delivery in order, or the newest of an endpoint.
+// The newest attempts of one delivery in order, or those of an endpoint.
 import type { AttemptTrigger, Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -18,8 +18,8 @@ export interface AttemptRow {
   readonly worker: number;
 }
 
-export async function attemptsOf(db: Queryable, deliveryId: Uuid): Promise<AttemptRow[]> {
-  return await db.query<AttemptRow>(attemptsStatement, [deliveryId]);
+export async function newestAttempts(db: Queryable, deliveryId: Uuid, limit: number): Promise<AttemptRow[]> {
+  return (await db.query<AttemptRow>(attemptsStatement, [deliveryId, limit])).toReversed();
 }
 
 /** For `posthorn.attempts a`. */
@@ -33,7 +33,8 @@ const attemptsStatement = statement(
 select ${attemptColumns}
 from posthorn.attempts a
 where a.delivery_id = $1::uuid
-order by a.number
+order by a.number desc
+limit $2::integer
 `,
 );
 
