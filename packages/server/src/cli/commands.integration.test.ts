@@ -168,7 +168,7 @@ describe("events and deliveries", () => {
     expect((await posthorn(["deliveries", "get", id])).out).toMatch(waits);
     expect((await posthorn(["trace", event])).out).toMatch(waits);
     expect((await posthorn(["deliveries", "list", "--state", "pending"])).out).toMatch(waits);
-    expect((await posthorn(["retry", id])).out).toContain(`${id} is tried again now.`);
+    expect((await posthorn(["retry", id])).out).toContain(`${id} is next: a worker tries it again now, if one runs.`);
     await deliveryOf(event, "failed");
   });
 
@@ -185,7 +185,7 @@ describe("events and deliveries", () => {
     await makeEndpoint("retrying", await receiver(400));
     const { json: event } = await posthorn(["publish", "order.paid", "--tenant", "retrying", "--json"]);
     const { id } = await deliveryOf(event.id, "dead");
-    expect((await posthorn(["retry", id])).out).toContain(`${id} is tried again now.`);
+    expect((await posthorn(["retry", id])).out).toContain(`${id} is next: a worker tries it again now, if one runs.`);
     await expect
       .poll(async () => (await posthorn(["deliveries", "get", id, "--json"])).json.attempts.length, {
         timeout: 20_000,

@@ -101,7 +101,7 @@ async function retry(remote: Remote, [delivery = ""]: readonly string[]): Promis
     ? null
     : await remote.client.endpoints.get({ tenant, endpoint }).catch(unlessRefused);
   const pause = known && pauseText(known, remote.now());
-  const what = pause === null ? "is tried again now" : `is to be tried again, and ${pause}`;
+  const what = pause === null ? "is next: a worker tries it again now, if one runs" : `is to be tried again, and ${pause}`;
   show(remote, answer, ({ id, event_id }) =>
     [`${clean(id)} ${what}.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
   );

@@ -27,7 +27,7 @@ export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null, now: 
   if (delivery.next_retry_at !== null) {
     return `It is tried again by itself at ${delivery.next_retry_at}. To try it now: posthorn retry ${id}`;
   }
-  return "It waits for its turn. If it stays so, see that a worker runs: posthorn doctor";
+  return "It waits for its turn. If it stays so, see on the machine of the server whether a worker delivers: posthorn doctor";
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
