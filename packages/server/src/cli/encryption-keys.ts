@@ -75,10 +75,11 @@ export async function renewCanary(hooks: Posthorn, { keys }: EncryptionKeys): Pr
 }
 
 /** What keeps these keys from being the database's; null: nothing. */
-export function keyProblem(canary: string, { keys, path }: EncryptionKeys): string | null {
+export function keyProblem(canary: string, { keys, path, isNew }: EncryptionKeys): string | null {
   if (opensCanary(canary, keys)) return null;
   const [id = ""] = canary.split(" ");
-  if (keys.some((pair) => split(pair).id === id)) {
+  // one made just now for want of any has the first id there is, and is nobody's mistake
+  if (!isNew && keys.some((pair) => split(pair).id === id)) {
     return (
       `The key "${id}" of this machine is not the one that this database was set up with: it has the same id and other bytes. ` +
       `Put the original back. A new key gets an id of its own and goes in front of it: k2:<new>,${id}:<original>.`

@@ -16,10 +16,10 @@ export interface MigrateFlags {
 export async function migrate({ dryRun, status, json, ...flags }: MigrateFlags): Promise<void> {
   const config = loadConfig({ env: process.env, flags });
   if ((status || dryRun) && !hasDatabase(config)) {
-    const survey = surveyOfNothing(config.schema);
-    complain("There is no database yet: `posthorn migrate` or the first start makes it.");
+    const { script, ...survey } = surveyOfNothing(config.schema);
+    if (!json) complain("There is no database yet: `posthorn migrate` or the first start makes it.");
     if (status) show(survey, json, describeStatus);
-    else show(survey, json, ({ script }) => script);
+    else show({ ...survey, script }, json, () => script);
     return;
   }
   const logger = createLogger({ level: config.logLevel, format: "json" });
