@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { beginsAgain, parseAnswer, refuseSamePage } from "./answer.ts";
 import { contract, type PosthornContract } from "./contract/contract.ts";
 import type { AnswerOf, Contract, Operation, PathParams } from "./contract/operation.ts";
-import { PosthornApiError, problemOf } from "./errors.ts";
+import { PosthornApiError, PosthornConnectionError, problemOf } from "./errors.ts";
 import { pathParamsOf } from "./open-api.ts";
 
 export interface ClientOptions {
@@ -79,24 +79,37 @@ interface AnyInput {
 }
 
 async function call(options: ClientOptions, one: Operation, input: AnyInput): Promise<unknown> {
-  const { fetch: send = fetch, key, checksAnswers = false } = options;
-  const response = await send(urlOf(options.url, one, input), {
-    method: one.method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      accept: "application/json",
-      ...(input.body !== undefined && { "content-type": "application/json" }),
-      ...input.headers,
-    },
-    ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
-    ...(input.signal && { signal: input.signal }),
-  });
-  if (!response.ok) throw new PosthornApiError(await problemOf(response));
+  const { fetch: send = fetch, url, key, checksAnswers = false } = options;
+  const place = urlOf(url, one, input);
+  const response = await answered(url, () =>
+    send(place, {
+      method: one.method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: "application/json",
+        ...(input.body !== undefined && { "content-type": "application/json" }),
+        ...input.headers,
+      },
+      ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
+      ...(input.signal && { signal: input.signal }),
+    }),
+  );
+  if (!response.ok) throw new PosthornApiError(await answered(url, () => problemOf(response)));
   const { schema } = one.answer;
   if (schema === null) return undefined;
-  const answer = parseAnswer(response, await response.text(), checksAnswers ? schema : null);
+  const text = await answered(url, () => response.text());
+  const answer = parseAnswer(response, text, checksAnswers ? schema : null);
   refuseSamePage(response, input.query?.cursor, answer);
   return answer;
+}
+
+/** `fetch` throws a TypeError when there is no answer or only a part of one; an abort is the caller's own. */
+async function answered<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof TypeError ? new PosthornConnectionError(url, error) : error;
+  }
 }
 
 function urlOf(base: string, one: Operation, input: AnyInput): string {

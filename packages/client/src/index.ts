@@ -27,5 +27,5 @@ export type { Replay, ReplayPreview } from "./contract/replays.ts";
 export type { Resend } from "./contract/resends.ts";
 export type { Stats } from "./contract/stats.ts";
 export type { Tenant } from "./contract/tenants.ts";
-export { PosthornApiError, type Problem, problemOf } from "./errors.ts";
+export { PosthornApiError, PosthornConnectionError, type Problem, problemOf } from "./errors.ts";
 export { openApi, operationsOf, pathParamsOf } from "./open-api.ts";

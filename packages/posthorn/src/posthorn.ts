@@ -28,6 +28,7 @@ import { createReplays } from "./replay/replays.ts";
 import { createAuditLog } from "./resources/audit-log.ts";
 import { createDeliveries } from "./resources/deliveries.ts";
 import { createDeliveryChanges } from "./resources/delivery-changes.ts";
+import { createEncryptionKeys } from "./resources/encryption-keys.ts";
 import { createEndpoints } from "./resources/endpoints.ts";
 import { createEventTypes, register } from "./resources/event-types.ts";
 import { createEvents } from "./resources/events.ts";
@@ -47,7 +48,7 @@ import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
 import { setCatalogueMode } from "./storage/queries/event-types/write.ts";
-import { getMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
+import { getMeta, replaceMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
 import { translate, translated } from "./translate-errors.ts";
 
 export function createPosthorn<const Declared extends EventDeclarations>(
@@ -72,6 +73,7 @@ export class Instance implements Posthorn {
   readonly replays: Posthorn["replays"];
   readonly stats: Posthorn["stats"];
   readonly resends: Posthorn["resends"];
+  readonly encryptionKeys: Posthorn["encryptionKeys"];
   readonly meta: Posthorn["meta"];
   readonly metrics: Posthorn["metrics"];
   readonly db: Database;
@@ -165,10 +167,12 @@ export class Instance implements Posthorn {
     this.replays = opened(replays);
     this.stats = opened(createStats({ db }));
     this.resends = opened(createResends(db));
+    this.encryptionKeys = translated(createEncryptionKeys({ db, keyRing, targets }), this.#translate);
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),
         setOnce: (name: string, value: string) => setMetaOnce(db, name, value),
+        replace: (name: string, from: string, to: string) => replaceMeta(db, name, from, to),
       },
       this.#translate,
     );
@@ -223,6 +227,10 @@ export class Instance implements Posthorn {
       );
     }
     this.#warnOfMetadata();
+    if (!this.#config.enabled && role !== "api")
+      this.#config.logger.warn(
+        "delivery is turned off by enabled: false (POSTHORN_ENABLED); events are kept, and nothing is sent",
+      );
     await register(this.db, this.#catalogue, this.#config.declaredTypes);
     await setCatalogueMode(this.db, this.#config.catalogue);
     await this.observer.loading;

@@ -66,6 +66,34 @@ test("an entry has the tenant of a delivery and of a replay, whoever acted and w
   ]);
 });
 
+test("only what was made is told as made", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: "https://hooks.example/in",
+    events: ["*"],
+  });
+  await server.call("POST", `/api/v1/tenants/acme/endpoints/${json.id}/disable`);
+  await server.call("POST", `/api/v1/tenants/acme/endpoints/${json.id}/enable`);
+  expect((await entries(server)).map(({ target }: { target: object }) => target)).toEqual([
+    { tenant: "acme", endpoint: json.id },
+    { tenant: "acme", endpoint: json.id },
+    { tenant: "acme", made: json.id },
+    { tenant: "acme" },
+  ]);
+});
+
+test("an action that is none is refused, with the one that was probably meant", async () => {
+  const server = await startServer({ started: false });
+  const asked = async (action: string) => await server.call("GET", `/api/v1/audit-log?action=${action}`);
+  expect((await asked("endpoint.create")).json).toMatchObject({
+    code: "invalid_query",
+    errors: [{ parameter: "action", message: expect.stringContaining("Did you mean endpoints.create?") }],
+  });
+  expect((await asked("tenants.list")).status).toBe((await asked("events.publish")).status);
+  expect((await asked("endpoints.enable")).json).toEqual({ data: [], next_cursor: null });
+});
+
 test("a refusal has its status and code; what never got so far leaves no entry", async () => {
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme");

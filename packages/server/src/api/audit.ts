@@ -26,7 +26,7 @@ export function createAudit(hooks: Posthorn, logger: Logger | undefined): Audit 
       });
     try {
       const answer = await change();
-      await complete({ status: 200, errorCode: null, ...namesIn(answer) });
+      await complete({ status: 200, errorCode: null, ...namesIn(answer, exchange.params) });
       return answer;
     } catch (error) {
       const { status, code } = problemOf(error);
@@ -88,10 +88,11 @@ async function tenantOf(
   }
 }
 
-function namesIn(answer: unknown): Pick<Outcome, "tenant" | "made"> {
+/** What is named in the path was there, or is called so by the caller. */
+function namesIn(answer: unknown, params: Params): Pick<Outcome, "tenant" | "made"> {
   const { id, tenant } = (answer ?? {}) as { id?: unknown; tenant?: unknown };
   return {
-    made: typeof id === "string" ? id : null,
+    made: typeof id === "string" && !Object.values(params).includes(id) ? id : null,
     tenant: typeof tenant === "string" ? tenant : null,
   };
 }

@@ -1,16 +1,23 @@
 import { expect, test } from "vitest";
 import { banner } from "./dev-banner.ts";
 
-const at = (url: string) =>
+const at = (url: string, dataDir = ".posthorn", isEmbedded = true) =>
   banner({
     url,
     key: "phk_1",
-    config: { dataDir: ".posthorn", enabled: true },
-    isEmbedded: true,
+    config: { dataDir, enabled: true },
+    isEmbedded,
     delivered: null,
   });
 
 test("where the command would not find the server by itself, the line that tells it is there to paste", () => {
   expect(at("http://127.0.0.1:8401")).toContain("\n  export POSTHORN_URL=http://127.0.0.1:8401\n");
   expect(at("http://127.0.0.1:8400")).not.toContain("POSTHORN_URL");
+});
+
+test("so is the data directory, where the command finds the key, if it is not the usual one", () => {
+  const url = "http://127.0.0.1:8400";
+  expect(at(url, "/srv/it's")).toContain("\n  export POSTHORN_DATA_DIR='/srv/it'\\''s'\n");
+  expect(at(url, `${process.cwd()}/.posthorn`)).not.toContain("POSTHORN_DATA_DIR");
+  expect(at(url, "/srv/posthorn", false)).not.toContain("POSTHORN_DATA_DIR");
 });

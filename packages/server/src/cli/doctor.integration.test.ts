@@ -51,6 +51,7 @@ test("finds nothing wrong with a server that runs, and says so in words too", as
     message: expect.stringMatching(/"posthorn" is at version \d+/),
   });
   expect(find("clock")?.level).toBe("ok");
+  expect(find("workers")).toMatchObject({ level: "ok", message: "1 delivers" });
   const words = await runCommand(["doctor"], { env: { ...env, POSTHORN_DATA_DIR: makeFolder() } });
   expect(words).toMatchObject({ code: 0, err: "" });
   expect(words.out).toMatch(/^ok +Node: v\d+/);
@@ -128,4 +129,20 @@ test("tells a free port from one that somebody else has", async () => {
     level: "ok",
     message: `${port} is free`,
   });
+});
+
+test("says that nobody delivers, and that it is a problem once something waits", async () => {
+  const { connectionString, hooks } = await startServer({ posthorn: { enabled: false } });
+  const env = { DATABASE_URL: connectionString };
+  expect((await doctor(env)).find("workers")).toMatchObject({
+    level: "warning",
+    advice: expect.stringContaining("posthorn serve"),
+  });
+  await hooks.tenants.upsert("acme");
+  const { endpoint } = await hooks.endpoints.create("acme", { url: "http://127.0.0.1:8499/", events: ["*"] });
+  await hooks.publish({ tenant: "acme", type: "order.paid", data: {} });
+  const { code, find } = await doctor(env);
+  expect([code, find("workers")?.message]).toEqual([1, "None delivers, and events wait to be sent."]);
+  await hooks.endpoints.disable("acme", endpoint.id);
+  expect((await doctor(env)).find("workers")?.level).toBe("warning");
 });

@@ -50,6 +50,8 @@ export function describeFailure(error: unknown): Described {
     return { failure: error.failure, code: error.failure, message: error.message };
   if (error instanceof CommanderError) return ofCommander(error);
   if (error instanceof PosthornApiError) return ofServer(error);
+  if (error instanceof ConfigError && error.isOfFlags)
+    return { failure: "usage", code: "usage", message: error.message };
   const isExpected =
     [ConfigError, EmbeddedPostgresError, EncryptionKeyError, KeyFileError, ListenError, StartError].some(
       (kind) => error instanceof kind,
@@ -72,10 +74,21 @@ function ofServer({ problem }: PosthornApiError): Described {
   return {
     failure: isAway ? "unreachable" : "refused",
     code,
-    message: `${detail}${ADVICE[status] ?? ""}`,
+    message: `${inWordsOfCommands(detail)}${ADVICE[status] ?? ""}`,
     problem,
   };
 }
+
+/** The server says what to send; here one gives an option or another command. */
+function inWordsOfCommands(detail: string): string {
+  return WORDS.reduce((text, [ofApi, ofCommands]) => text.replace(ofApi, ofCommands), detail);
+}
+
+const WORDS: readonly (readonly [ofApi: RegExp, ofCommands: string])[] = [
+  [/Make it with PUT \/api\/v1\/tenants\/\{tenant\}\./, "Make it with: posthorn tenants put <tenant>"],
+  [/Send restore: true to bring it back/, "Give --restore to bring it back"],
+  [/Leave the id out to make one\./, "Give --as-new to make all of them anew."],
+];
 
 const ADVICE: Readonly<Record<number, string>> = {
   401: " Give a key with --key or in POSTHORN_API_KEY.",

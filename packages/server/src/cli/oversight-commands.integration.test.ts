@@ -111,12 +111,9 @@ describe("audit", () => {
     expect(await names("--since", at, "--action", "tenants.put")).toEqual([{ name: "Three" }]);
   });
 
-  test("an action that nothing is known of is no error, and it says what an action is", async () => {
-    const { code, out } = await posthorn(["audit", "list", "--action", "endpoint.update"]);
-    expect([code, out]).toEqual([
-      0,
-      "There are no such entries. An action is an operation by its name: `posthorn api` lists them.\n",
-    ]);
+  test("an action that is none is refused, with the one that was probably meant", async () => {
+    const { code, err } = await posthorn(["audit", "list", "--action", "endpoint.update"]);
+    expect([code, err]).toEqual([3, expect.stringContaining("Did you mean endpoints.update?")]);
     const none = await posthorn(["audit", "list", "--tenant", "nobody"]);
     expect(none.out).toBe("There are no such entries.\n");
   });

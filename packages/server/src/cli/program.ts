@@ -15,6 +15,7 @@ import { addListen } from "./commands/listen.ts";
 import { addMembers } from "./commands/members.ts";
 import { type MigrateFlags, migrate } from "./commands/migrate.ts";
 import { addPublish } from "./commands/publish.ts";
+import { addReencrypt } from "./commands/reencrypt.ts";
 import { addReplay } from "./commands/replay.ts";
 import { type ServeFlags, serve } from "./commands/serve.ts";
 import { addSign } from "./commands/sign.ts";
@@ -40,6 +41,7 @@ export function createProgram(terminal: Terminal): Command {
       writeErr: (text) => terminal.complain(text.trimEnd()),
     });
   addServers(program);
+  addReencrypt(program, terminal);
   addDoctor(program, terminal);
   addPublish(program, terminal);
   addTrace(program, terminal);

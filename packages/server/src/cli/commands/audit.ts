@@ -44,9 +44,7 @@ export function addAudit(program: Command, terminal: Terminal): void {
     const { tenant, action } = flags;
     const filters = { tenant, action, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.auditLog.list({ query: { ...filters, ...page } });
-    const hint =
-      action === undefined ? "" : " An action is an operation by its name: `posthorn api` lists them.";
-    await showList(remote, flags, fetchPage, { columns, none: `There are no such entries.${hint}` });
+    await showList(remote, flags, fetchPage, { columns, none: "There are no such entries." });
   });
 }
 
