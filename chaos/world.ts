@@ -129,7 +129,9 @@ export class World {
       encryption: `chaos:${randomBytes(32).toString("base64")}`,
     };
     // all pools, what black-holed clients leave behind, and room
-    this.postgres = this.#keep(await openOwnPostgres({ max_connections: "300" }), (part) => part.close());
+    // on a disk, where fsync is more than a word
+    const opened = await openOwnPostgres({ max_connections: "300" }, tmpdir());
+    this.postgres = this.#keep(opened, (part) => part.close());
     this.libraryProxy = await this.#openProxy();
     const library = this.#openLibrary(keys.encryption);
     await library.hooks.migrate();

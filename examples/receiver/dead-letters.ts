@@ -1,5 +1,5 @@
 // What nobody should try for ever: found by an alert, looked at, replayed after the fix.
-import { createReceiver, PermanentFailure, posthorn } from "@posthorn/receiver";
+import { createReceiver, type MessageKey, PermanentFailure, posthorn } from "@posthorn/receiver";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import pg from "pg";
 
@@ -18,7 +18,13 @@ receiver.on("order.paid", async (event, { tx }) => {
 
 /** Call it when the cause is mended. */
 export async function replayAll(): Promise<void> {
-  for (const { message, error } of await receiver.deadLetters.list()) {
-    console.log(message.id, error, await receiver.deadLetters.replay(message)); // done, failed, skipped or unknown
+  const keys: MessageKey[] = [];
+  let page = await receiver.deadLetters.list(); // the newest 100
+  while (page.length > 0) {
+    keys.push(...page.map(({ message: { source, id } }) => ({ source, id })));
+    page = await receiver.deadLetters.list({ after: page.at(-1) });
+  }
+  for (const key of keys.reverse()) {
+    console.log(key.id, await receiver.deadLetters.replay(key)); // done, failed, skipped or unknown
   }
 }

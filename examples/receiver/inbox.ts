@@ -1,11 +1,17 @@
 // A handler that takes longer than the sender waits: acknowledged with 202, worked on by start().
+import { createServer } from "node:http";
 import { createReceiver, posthorn } from "@posthorn/receiver";
+import { nodeHandler } from "@posthorn/receiver/node";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import pg from "pg";
 
-export const receiver = createReceiver({
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const store = postgresStore(pool);
+await store.migrate();
+
+const receiver = createReceiver({
   sources: [posthorn({ secrets: [process.env.WEBHOOK_SECRET] })],
-  store: postgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL })),
+  store,
   mode: "inbox",
   inbox: { concurrency: 5 },
   retries: { firstDelayMs: 5_000, maxDelayMs: 600_000 },
@@ -16,4 +22,10 @@ receiver.on("order.paid", async (event, { tx }) => {
 });
 
 await receiver.start();
-process.once("SIGTERM", () => receiver.stop()); // ends what is in hand
+export const server = createServer(nodeHandler(receiver)).listen(Number(process.env.PORT ?? 3000));
+
+process.once("SIGTERM", async () => {
+  await new Promise((resolve) => server.close(resolve)); // answers the requests it has, and takes no more
+  await receiver.stop(); // ends what is in hand
+  await pool.end();
+});

@@ -1,8 +1,9 @@
 // The store's schema as files, for those who run their own migrations.
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { migrations } from "@posthorn/receiver/postgres";
 
 const folder = process.env.MIGRATIONS_FOLDER ?? "migrations";
+mkdirSync(folder, { recursive: true });
 for (const { version, name, sql } of migrations()) {
   writeFileSync(`${folder}/${version}-posthorn-receiver-${name}.sql`, sql);
 }

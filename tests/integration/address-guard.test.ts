@@ -9,7 +9,7 @@ import { PosthornError } from "posthorn";
 import { createTestInstance, type TestInstance, type TestInstanceOptions } from "posthorn/testing";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { loopbackUrls, publicUrls, specialUrls, unusableUrls } from "../support/hostile-urls.ts";
-import { createDatabase, createPool } from "../support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { startServer } from "../support/start-server.ts";
 
 const TENANT = "acme";
@@ -32,7 +32,7 @@ interface Delivered {
 }
 
 async function createWorld(options: Partial<TestInstanceOptions> = {}): Promise<World> {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const pool = createPool(database.connectionString);
   const instance = await createTestInstance({
     database: database.connectionString,

@@ -11,7 +11,7 @@ import {
 } from "../../packages/posthorn/src/testing/index.ts";
 import { createSendMail } from "../../packages/server/src/mail.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
-import { createDatabase } from "../support/postgres.ts";
+import { createMigratedDatabase } from "../support/postgres.ts";
 
 type Options = Partial<Omit<PosthornOptions, "database">>;
 
@@ -24,7 +24,7 @@ interface World {
 
 /** A tenant `acme` on a database of its own, and receivers to send to. */
 async function open(options: Options = {}): Promise<World> {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const receiver = await startScriptedReceiver();
   const instance = await createTestInstance({ database: database.connectionString, ...options });
   onTestFinished(async () => {

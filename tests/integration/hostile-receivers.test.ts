@@ -6,7 +6,7 @@ import { createTestInstance, startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
 import type { SenderReport } from "../support/hostile-sender-child.ts";
 import { type HostilePath, startHostileServer } from "../support/hostile-server.ts";
-import { createDatabase, createPool } from "../support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 
 /** Long enough for a busy machine to answer in time. */
 const TIMEOUT_MS = 3_000;
@@ -47,7 +47,7 @@ const expected: Record<HostilePath, Recorded> = {
 };
 
 async function createWorld() {
-  const [database, hostile] = [await createDatabase(), await startHostileServer()];
+  const [database, hostile] = [await createMigratedDatabase(), await startHostileServer()];
   const pool = createPool(database.connectionString);
   const instance = await createTestInstance({
     database: database.connectionString,

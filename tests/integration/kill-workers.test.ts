@@ -6,7 +6,7 @@ import { createPosthorn, type Posthorn, type PosthornOptions, type PublishInput 
 import { expect, onTestFinished, test } from "vitest";
 import { audit, eventually, nothingOwed } from "../support/audit.ts";
 import { type LedgerReceiver, startLedgerReceiver } from "../support/ledger-receiver.ts";
-import { createDatabase, createPool } from "../support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { startWorker, type Told, type WorkerProcess } from "../support/worker-process.ts";
 
 const kills = 30;
@@ -125,7 +125,7 @@ test("a worker that is stopped past its lease and wakes up changes nothing that 
 
 /** A database, a receiver, an instance that only ingests, and a way to start workers and to hear what they say. */
 async function openWorld() {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   onTestFinished(() => database.drop());
   const receiver = await startLedgerReceiver();
   onTestFinished(() => receiver.close());

@@ -5,7 +5,7 @@ import { createPosthorn, type PosthornOptions } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { nothingOwed } from "../support/audit.ts";
 import { startOrderReceiver } from "../support/order-receiver.ts";
-import { createDatabase, createPool } from "../support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { startWorker, type WorkerProcess } from "../support/worker-process.ts";
 
 const kills = 8;
@@ -14,7 +14,7 @@ const subjects = 12;
 test(`${kills} kills of a worker: every subject arrives in order, an event again only before its successor`, {
   timeout: 120_000,
 }, async () => {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   onTestFinished(() => database.drop());
   const receiver = await startOrderReceiver();
   onTestFinished(() => receiver.close());

@@ -7,7 +7,7 @@ import { audit, eventually, nothingOwed } from "../support/audit.ts";
 import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
 import { type LedgerReceiver, startLedgerReceiver } from "../support/ledger-receiver.ts";
 import { type OwnPostgres, openOwnPostgres, queryOnce } from "../support/own-postgres.ts";
-import { createDatabase, createPool } from "../support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { publishSteadily, type SteadyPublisher } from "../support/steady-publisher.ts";
 
 const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
@@ -275,7 +275,7 @@ const optionsFor = (connectionString: string): PosthornOptions => ({
 });
 
 async function openSharedDatabase(): Promise<Omit<OwnPostgres, "start" | "stopImmediately">> {
-  const { connectionString, drop } = await createDatabase();
+  const { connectionString, drop } = await createMigratedDatabase();
   return { connectionString, query: (sql) => queryOnce(connectionString, sql), close: drop };
 }
 

@@ -9,7 +9,7 @@ import { describe, expect, type TestContext, test } from "vitest";
 import { eventually, nothingOwed } from "../support/audit.ts";
 import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
 import { openOwnPostgres } from "../support/own-postgres.ts";
-import { createDatabase, createPool } from "../support/postgres.ts";
+import { createDatabase, createMigratedDatabase, createPool } from "../support/postgres.ts";
 import type { Direction } from "../support/receiver/directed-child.ts";
 import {
   type DirectedReceivers,
@@ -235,7 +235,7 @@ async function openWorld(
 type OnTestFinished = TestContext["onTestFinished"];
 
 async function openSender(door: FrontDoor, onTestFinished: OnTestFinished) {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   onTestFinished(() => database.drop());
   const options = {
     database: database.connectionString,

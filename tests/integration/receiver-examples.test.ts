@@ -14,7 +14,8 @@ import {
 } from "@posthorn/receiver/testing";
 import { formatId, generateSecret, uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { PrismaClient } from "../../examples/receiver/generated-prisma.ts";
 import { createDatabase, createPool } from "../support/postgres.ts";
 import { createPrismaClient } from "../support/receiver/prisma-client.ts";
 import { findRedisServer, startRedisServer, withoutRedis } from "../support/redis-server.ts";
@@ -29,11 +30,8 @@ type Receive = SenderOptions["receive"];
 /** Not dropped: the examples keep their pools, and the server of this run ends with it. */
 beforeAll(async () => {
   connectionString = (await createDatabase()).connectionString;
-  Object.assign(process.env, {
-    DATABASE_URL: connectionString,
-    WEBHOOK_SECRET: secret,
-    STRIPE_SECRET: secret,
-  });
+  vi.stubEnv("DATABASE_URL", connectionString);
+  for (const name of ["WEBHOOK_SECRET", "STRIPE_SECRET"]) vi.stubEnv(name, secret);
   pool = createPool(connectionString);
   await postgresStore(pool).migrate();
   await pool.query(`
@@ -43,10 +41,16 @@ beforeAll(async () => {
   `);
   for (const output of ["log", "error"] as const) vi.spyOn(console, output).mockReturnValue();
 });
+afterAll(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
 beforeEach(async () => {
   await pool.query("truncate payments, orders, posthorn_receiver.messages, posthorn_receiver.subjects");
 });
 
+const waitingForPayments =
+  "select count(*)::integer as count from pg_locks where not granted and relation = 'payments'::regclass";
 const payments = async () => (await pool.query("select event, data from payments")).rows;
 
 describe("what the guide begins with", () => {
@@ -56,6 +60,7 @@ describe("what the guide begins with", () => {
       async () => serving((await import("../../examples/receiver/express-postgres.ts")).app),
     ],
     ["next-app-postgres", async () => (await import("../../examples/receiver/next-app-postgres.ts")).POST],
+    ["next-pages", async () => serving((await import("../../examples/receiver/next-pages.ts")).default)],
     ["hono-postgres", async () => (await import("../../examples/receiver/hono-postgres.ts")).app.fetch],
     ["drizzle", async () => (await import("../../examples/receiver/drizzle.ts")).receiver.fetch],
     ["kysely", async () => (await import("../../examples/receiver/kysely.ts")).receiver.fetch],
@@ -64,7 +69,7 @@ describe("what the guide begins with", () => {
       "prisma",
       async () => {
         const { paymentsReceiver } = await import("../../examples/receiver/prisma.ts");
-        return paymentsReceiver(createPrismaClient(connectionString)).fetch;
+        return paymentsReceiver(createPrismaClient(connectionString) as unknown as PrismaClient).fetch;
       },
     ],
   ])("%s.ts books ten deliveries of a payment at once and refuses a changed one", async (_, receive) => {
@@ -109,7 +114,7 @@ test("next-app-postgres.ts is loaded without a secret, as next build does", asyn
   vi.resetModules();
   vi.stubEnv("WEBHOOK_SECRET", undefined);
   const { POST } = await import("../../examples/receiver/next-app-postgres.ts");
-  vi.unstubAllEnvs();
+  vi.stubEnv("WEBHOOK_SECRET", secret);
   expect((await POST(await signedRequest({ secret, ...order }))).status).toBe(200);
 });
 
@@ -126,9 +131,7 @@ async function duplicateOfWhatRuns(receive: Receive) {
   const holder = await pool.connect();
   await holder.query("begin; lock table payments");
   const first = sender.send(event);
-  const waiting =
-    "select count(*)::integer as count from pg_locks where not granted and relation = 'payments'::regclass";
-  await expect.poll(async () => (await pool.query(waiting)).rows[0].count).toBe(1);
+  await expect.poll(async () => (await pool.query(waitingForPayments)).rows[0].count).toBe(1);
   const second = await sender.send(event);
   await holder.query("rollback");
   holder.release();
@@ -160,25 +163,40 @@ test("lease.ts sends one mail for an order", async () => {
   expect([...sent.values()]).toEqual(["Thank you!"]);
 });
 
-test("inbox.ts acknowledges with 202 and books the payment afterwards", async () => {
-  const { receiver } = await import("../../examples/receiver/inbox.ts");
-  onTestFinished(() => receiver.stop());
-  expect((await receiver.fetch(await signedRequest({ secret, ...order }))).status).toBe(202);
+test("inbox.ts acknowledges with 202, books the payment afterwards, and at SIGTERM ends what it has", async () => {
+  vi.stubEnv("PORT", "0");
+  const { server } = await import("../../examples/receiver/inbox.ts");
+  const [end] = process.listeners("SIGTERM").slice(-1) as (() => Promise<void>)[];
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { send } = createSender({ secret, receive: fetch, url });
+  expect((await send(order)).status).toBe(202);
   await expect.poll(payments).toHaveLength(1);
+  const holder = await pool.connect();
+  await holder.query("begin; lock table payments");
+  expect((await send(order)).status).toBe(202);
+  await expect.poll(async () => (await pool.query(waitingForPayments)).rows[0].count).toBe(1);
+  process.removeListener("SIGTERM", end as () => void);
+  const ended = end?.();
+  await expect.poll(() => server.listening).toBe(false);
+  await holder.query("rollback");
+  holder.release();
+  await ended;
+  expect(await payments()).toHaveLength(2);
 });
 
-test("dead-letters.ts lays aside what can never be booked, and replays it", async () => {
+test("dead-letters.ts lays aside what can never be booked, and replays all of it once, the oldest first", async () => {
   const { receiver, replayAll } = await import("../../examples/receiver/dead-letters.ts");
   const sender = createSender({ secret, receive: receiver.fetch });
-  const { status, body } = await sender.send({ ...order, data: { total: -1 } });
-  expect({ status, body: JSON.parse(body) }).toEqual({ status: 200, body: { status: "dead" } });
-  expect(await receiver.deadLetters.count()).toBe(1);
+  const refused = { ...order, data: { total: -1 } };
+  const ids = Array.from({ length: 101 }, (_, index) => `evt_${1000 + index}`); // one more than a page
+  for (const id of ids) {
+    const { status, body } = await sender.send({ ...refused, id });
+    expect({ status, body: JSON.parse(body) }).toEqual({ status: 200, body: { status: "dead" } });
+  }
+  expect(await receiver.deadLetters.count()).toBe(101);
+  vi.mocked(console.log).mockClear();
   await replayAll();
-  expect(console.log).toHaveBeenLastCalledWith(
-    expect.any(String),
-    expect.stringContaining("less than nothing"),
-    "failed",
-  );
+  expect(vi.mocked(console.log).mock.calls).toEqual(ids.map((id) => [id, "failed"]));
 });
 
 test("ordered.ts drops what is older than what it has applied", async () => {
@@ -193,7 +211,7 @@ test("ordered.ts drops what is older than what it has applied", async () => {
 });
 
 test("from-stripe.ts books what stripe-by-hand.ts only verifies", async () => {
-  process.env.STRIPE_KEY = "sk_test";
+  vi.stubEnv("STRIPE_KEY", "sk_test");
   const invoice = { id: "evt_1", object: "event", type: "invoice.paid", data: { object: { id: "in_1" } } };
   const event: EventToSend = { vendor: "stripe", payload: invoice };
   const { app: before } = await import("../../examples/receiver/stripe-by-hand.ts");
@@ -205,8 +223,8 @@ test("from-stripe.ts books what stripe-by-hand.ts only verifies", async () => {
 });
 
 test("write-migrations.ts writes what makes the schema, and migrate() finds it done", async () => {
-  const folder = emptyFolder();
-  process.env.MIGRATIONS_FOLDER = folder;
+  const folder = join(emptyFolder(), "db", "migrations");
+  vi.stubEnv("MIGRATIONS_FOLDER", folder); // which it makes
   await import("../../examples/receiver/write-migrations.ts");
   const database = await createDatabase();
   onTestFinished(() => database.drop());
@@ -222,7 +240,7 @@ test("write-migrations.ts writes what makes the schema, and migrate() finds it d
 });
 
 test("sqlite.ts books a payment once", async () => {
-  process.env.DATABASE_FILE = join(emptyFolder(), "shop.db");
+  vi.stubEnv("DATABASE_FILE", join(emptyFolder(), "shop.db"));
   const { POST } = await import("../../examples/receiver/sqlite.ts");
   const attempts = await createSender({ secret, receive: POST }).duplicate(order);
   expect(attempts.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true]);
@@ -233,7 +251,7 @@ const program = findRedisServer();
 test.skipIf(program === null)(`redis.ts knows a duplicate (${withoutRedis})`, async () => {
   const server = await startRedisServer(program as string);
   onTestFinished(() => server.close());
-  process.env.REDIS_URL = server.path;
+  vi.stubEnv("REDIS_URL", server.path);
   const { receiver, redis } = await import("../../examples/receiver/redis.ts");
   onTestFinished(() => redis.disconnect());
   const attempts = await createSender({ secret, receive: receiver.fetch }).duplicate(order);

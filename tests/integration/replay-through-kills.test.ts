@@ -5,13 +5,13 @@ import { createPosthorn } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { eventually, nothingOwed } from "../support/audit.ts";
 import { startLedgerReceiver } from "../support/ledger-receiver.ts";
-import { createDatabase, createPool } from "../support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { startWorker } from "../support/worker-process.ts";
 
 const count = 4_000;
 
 test("a replay survives the death of whoever carries it on", { timeout: 90_000 }, async () => {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const pool = createPool(database.connectionString);
   const receiver = await startLedgerReceiver();
   const options = {

@@ -6,7 +6,7 @@ import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { audit, eventually, nothingOwed } from "../support/audit.ts";
 import { startLedgerReceiver } from "../support/ledger-receiver.ts";
-import { createDatabase, createPool } from "../support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { startWorker } from "../support/worker-process.ts";
 
 const untouched = {
@@ -131,7 +131,7 @@ test("stop() may come twice, before start(), during start(), and after the datab
 const event = { tenant: "acme", type: "order.paid", data: { text: "hello" } };
 
 async function openWorld(paths: readonly string[]) {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   onTestFinished(() => database.drop());
   const receiver = await startLedgerReceiver();
   onTestFinished(() => receiver.close());

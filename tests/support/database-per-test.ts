@@ -5,7 +5,7 @@ import type pg from "pg";
 import type { PublishInput } from "posthorn";
 import { createTestInstance, type TestInstance, type TestInstanceOptions } from "posthorn/testing";
 import { afterEach, beforeEach, onTestFinished } from "vitest";
-import { createDatabase, createPool, type TestDatabase } from "./postgres.ts";
+import { createMigratedDatabase, createPool, type TestDatabase } from "./postgres.ts";
 
 export interface DatabasePerTest {
   readonly connectionString: string;
@@ -25,7 +25,7 @@ export function databasePerTest(defaults: Partial<TestInstanceOptions> = {}): Da
   let opened: TestInstance[];
 
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createMigratedDatabase();
     pool = createPool(database.connectionString);
     opened = [];
   });

@@ -1,13 +1,14 @@
 // Starts and drives embedded-postgres-user.ts, and makes the folders such processes work in.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { type Account, canExecute, canRead } from "../../packages/server/src/embedded-postgres/account.ts";
+import { bundleProgram } from "./bundle-program.ts";
+import { makePostgresFolder } from "./postgres-folder.ts";
 import { linkTarget, postmasterPid } from "./postmaster-pid.ts";
 
 export interface UserProcess {
@@ -20,17 +21,17 @@ export interface UserProcess {
   kill(): Promise<void>;
 }
 
-const script = fileURLToPath(new URL("./embedded-postgres-user.ts", import.meta.url));
+const program = await bundleProgram(new URL("./embedded-postgres-user.ts", import.meta.url));
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export const isRoot = process.getuid?.() === 0;
 export const nobody: Account = { uid: 65534, gid: 65534 };
 /** Root can start processes of another account, if that account can reach Node and this repository. */
 export const canStartOthers =
-  isRoot && canExecute(nobody, realpathSync(process.execPath)) && canRead(nobody, script);
+  isRoot && canExecute(nobody, realpathSync(process.execPath)) && canRead(nobody, program);
 
 export function startUser(account?: Account): UserProcess {
-  const child = spawn(process.execPath, ["--conditions=posthorn-source", "--import", "tsx", script], {
+  const child = spawn(process.execPath, [program], {
     cwd: root,
     env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
     stdio: ["pipe", "pipe", "inherit"],
@@ -65,7 +66,7 @@ export function startUser(account?: Account): UserProcess {
 
 /** A folder any account may enter, removed when the test ends. */
 export function makeTemporaryFolder(mode = 0o755): string {
-  const folder = mkdtempSync(join(tmpdir(), "posthorn-embedded-"));
+  const folder = makePostgresFolder("posthorn-embedded-");
   chmodSync(folder, mode);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;

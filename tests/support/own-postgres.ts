@@ -1,10 +1,9 @@
 // An embedded PostgreSQL that belongs to one test, which may therefore stop it, restart it and change its settings.
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import pg from "pg";
 import { openEmbeddedPostgres } from "../../packages/server/src/embedded-postgres/open-embedded-postgres.ts";
 import { eventually } from "./audit.ts";
+import { makePostgresFolder } from "./postgres-folder.ts";
 import { postmasterPid } from "./postmaster-pid.ts";
 
 export interface OwnPostgres {
@@ -17,10 +16,12 @@ export interface OwnPostgres {
   close(): Promise<void>;
 }
 
-export async function openOwnPostgres(settings: Record<string, string> = {}): Promise<OwnPostgres> {
+export async function openOwnPostgres(
+  settings: Record<string, string> = {},
+  parent?: string,
+): Promise<OwnPostgres> {
   // a name by which the next run finds and removes what a killed one left behind: see postgres-setup.ts
-  const dataDir = mkdtempSync(join(tmpdir(), `posthorn-tests-${process.pid}-`));
-  chmodSync(dataDir, 0o755); // run by root, PostgreSQL runs under another account
+  const dataDir = makePostgresFolder(`posthorn-tests-${process.pid}-`, parent);
   let { connectionString, close } = await openEmbeddedPostgres({ dataDir, settings });
   const earlier: (typeof close)[] = [];
   return {

@@ -1,4 +1,5 @@
-// A fresh, empty database for a test, in the server that postgres-setup.ts started for this run.
+// A fresh database for a test, empty or migrated, in the server that postgres-setup.ts started for this run, or in
+// another.
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
@@ -9,14 +10,25 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-export async function createDatabase(): Promise<TestDatabase> {
+/** With nothing in it. */
+export function createDatabase(server: string = inject("postgresUrl")): Promise<TestDatabase> {
+  return copyDatabase(server, "template1");
+}
+
+/** With Posthorn's schema in it. */
+export function createMigratedDatabase(): Promise<TestDatabase> {
+  return copyDatabase(inject("postgresUrl"), inject("migratedTemplate"));
+}
+
+async function copyDatabase(server: string, template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await administer(`create database ${name}`);
-  const url = new URL(inject("postgresUrl"));
+  // not by way of the log: without fsync the checkpoint that copying files needs costs less than the log does
+  await administer(server, `create database ${name} template ${template} strategy file_copy`);
+  const url = new URL(server);
   url.pathname = `/${name}`;
   return {
     connectionString: url.href,
-    drop: () => administer(`drop database if exists ${name} with (force)`),
+    drop: () => administer(server, `drop database if exists ${name} with (force)`),
   };
 }
 
@@ -27,8 +39,8 @@ export function createPool(connectionString: string, config: pg.PoolConfig = {})
   return pool;
 }
 
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject("postgresUrl") });
+async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
   await client.connect();
   try {
     await client.query(statement);

@@ -1,10 +1,10 @@
 // The posthorn command as people run it: built, in a process of its own.
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { makePostgresFolder } from "./postgres-folder.ts";
 
 export const bin = fileURLToPath(new URL("../../packages/server/bin/posthorn.js", import.meta.url));
 
@@ -78,9 +78,7 @@ export function run(
 }
 
 export function makeDataDir(): string {
-  const folder = mkdtempSync(join(tmpdir(), "posthorn-cli-"));
-  // Run by root, PostgreSQL runs under another account, which has to get in here.
-  chmodSync(folder, 0o755);
+  const folder = makePostgresFolder("posthorn-cli-");
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -21,7 +21,7 @@ import { DEFAULT_RETRY_POLICY } from "../../packages/posthorn/src/settle/retry-s
 import { Database } from "../../packages/posthorn/src/storage/database.ts";
 import { generateEncryptionKey, parseKeyRing } from "../../packages/posthorn/src/storage/key-ring.ts";
 import { migrate } from "../../packages/posthorn/src/storage/migrate.ts";
-import { createDatabase, createPool } from "./postgres.ts";
+import { createMigratedDatabase, createPool } from "./postgres.ts";
 
 export const defaults: EndpointDefaults = {
   format: "envelope",
@@ -37,7 +37,7 @@ export type Resources = Awaited<ReturnType<typeof openResources>>;
 
 /** Once per test file; tests keep apart by their tenants. */
 export async function openResources({ maxPerTenant = 10 } = {}) {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const pool = createPool(database.connectionString, { max: 20 });
   const db = new Database({ database: pool, schema: "posthorn" });
   afterAll(async () => {

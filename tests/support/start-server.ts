@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
 import { onTestFinished } from "vitest";
 import { createServer, type ServerOptions } from "../../packages/server/src/server.ts";
-import { createDatabase } from "./postgres.ts";
+import { createMigratedDatabase, type TestDatabase } from "./postgres.ts";
 
 export const adminKey = "test-admin-key-of-more-than-32-characters";
 
@@ -30,12 +30,19 @@ export async function startServer(
   options: Partial<ServerOptions> & {
     readonly posthorn?: Partial<PosthornOptions>;
     readonly started?: boolean;
+    /** Default: one of its own. */
+    readonly database?: TestDatabase;
     /** When it is stopped. Default: when the test has ended. */
     readonly atEnd?: (stop: () => Promise<void>) => void;
   } = {},
 ): Promise<TestServer> {
-  const { posthorn, started = true, atEnd = onTestFinished, ...serverOptions } = options;
-  const database = await createDatabase();
+  const {
+    posthorn,
+    started = true,
+    database = await createMigratedDatabase(),
+    atEnd = onTestFinished,
+    ...serverOptions
+  } = options;
   const hooks = createPosthorn({
     database: database.connectionString,
     encryptionKeys: `test:${randomBytes(32).toString("base64")}`,

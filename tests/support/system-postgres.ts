@@ -12,11 +12,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { type Account, chooseAccount } from "../../packages/server/src/embedded-postgres/account.ts";
 import { eventually } from "./audit.ts";
+import { postgresFolders } from "./postgres-folder.ts";
 import { installPackage } from "./system-package.ts";
 
 export interface RunningServer {
@@ -47,7 +47,7 @@ export function presentPgbouncer(): string | null {
 }
 
 export async function startSystemPostgres(programs: string): Promise<RunningServer> {
-  const folder = makeFolder(chooseAccount(tmpdir()));
+  const folder = makeFolder(chooseAccount(postgresFolders));
   const account = accountOf(folder);
   const data = join(folder, "data");
   const initdb = ["-D", data, "-U", "posthorn", "-A", "trust", "-E", "UTF8", "--locale=C"];
@@ -122,7 +122,7 @@ async function running(
 }
 
 function makeFolder(account: Account | null): string {
-  const folder = mkdtempSync(join(tmpdir(), "posthorn-system-"));
+  const folder = mkdtempSync(join(postgresFolders, "posthorn-system-"));
   if (account !== null) chownSync(folder, account.uid, account.gid);
   return folder;
 }

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { PosthornOptions } from "posthorn";
+import { bundleProgram } from "./bundle-program.ts";
 
 export interface WorkerProcess {
   readonly pid: number;
@@ -26,18 +27,18 @@ export interface Told {
   readonly fields: Record<string, unknown>;
 }
 
-const script = fileURLToPath(new URL("./worker-child.ts", import.meta.url));
+const program = await bundleProgram(new URL("./worker-child.ts", import.meta.url));
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export function startWorker(
   options: PosthornOptions & { readonly userAgent: string },
   onTold: (told: Told) => void = () => {},
 ): WorkerProcess {
-  const child = spawn(
-    process.execPath,
-    ["--conditions=posthorn-source", "--import", "tsx", script, JSON.stringify(options)],
-    { cwd: root, env: { PATH: process.env.PATH, TZ: process.env.TZ }, stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+    cwd: root,
+    env: { PATH: process.env.PATH, TZ: process.env.TZ },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const ended = once(child, "exit") as Promise<[number | null]>;
   let hasStarted = false;
   let killedAt: number | null = null;

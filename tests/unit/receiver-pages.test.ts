@@ -1,8 +1,11 @@
 // What is written about the receiver is what it is: snippets are files that run, tables have a row for each name in the code.
-import { readdirSync, readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import * as postgres from "@posthorn/receiver/postgres";
 import * as testing from "@posthorn/receiver/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { OUTCOME_STATUS } from "../../packages/receiver/src/answers.ts";
 import { optionNames } from "../../packages/receiver/src/options.ts";
 
@@ -24,6 +27,25 @@ const examples = new Map(
   }),
 );
 
+/** For somebody else's API, and for what a generator makes of your schema. */
+const standIns = ["mail.ts", "generated-prisma.ts"];
+
+/** No example, since its decorators need other settings than the rest; frameworks.ts runs one like it. */
+const isNestController = (snippet: string): boolean => snippet.includes("@Controller");
+const NEST_TSCONFIG = {
+  extends: "../../../tsconfig.tests.json",
+  include: ["*.ts"],
+  references: [],
+  compilerOptions: {
+    composite: false,
+    tsBuildInfoFile: null,
+    lib: ["es2023", "dom"],
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+  },
+};
+const run = promisify(execFile);
+
 const snippetsOf = (text: string): string[] =>
   [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => (match[1] as string).trim());
 
@@ -42,7 +64,7 @@ describe("the examples", () => {
     expect(snippetsOf(guide).length).toBeGreaterThan(15);
     for (const page of pages) {
       for (const snippet of snippetsOf(read(page)).map(withoutFileName)) {
-        if (!snippet.includes("@Controller")) expect([...examples.values()], page).toContain(snippet); // frameworks.ts runs one
+        if (!isNestController(snippet)) expect([...examples.values()], page).toContain(snippet);
       }
     }
   });
@@ -50,9 +72,35 @@ describe("the examples", () => {
   test("are each shown on a page", () => {
     const shown = new Set(pages.flatMap((page) => snippetsOf(read(page))).map(withoutFileName));
     for (const [file, source] of examples) {
-      if (file !== "mail.ts") expect([...shown], file).toContain(source); // stands for somebody else's API
+      if (!standIns.includes(file)) expect([...shown], file).toContain(source);
     }
   });
+
+  test("for Next.js are whole: a file beside them would be a route, and Next.js refuses `.ts` in an import", () => {
+    const sections = read("docs/reference/receiver-adapters.md").split(/^## /m);
+    const snippets = sections.filter((section) => section.startsWith("Next.js")).flatMap(snippetsOf);
+    expect(snippets).toHaveLength(2);
+    for (const snippet of snippets) expect(snippet).not.toMatch(/from "\./);
+  });
+
+  test("leave out a NestJS controller, which compiles with the decorators of Nest's own projects", async () => {
+    const text = read("docs/reference/receiver-adapters.md");
+    const [controller = "", ...others] = snippetsOf(text).filter(isNestController);
+    expect(others).toEqual([]);
+    const cache = fileURLToPath(new URL("node_modules/.cache/", root)); // below node_modules, where its imports are found
+    mkdirSync(cache, { recursive: true });
+    const folder = mkdtempSync(`${cache}nest-`);
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(`${folder}/main.ts`, controller);
+    writeFileSync(`${folder}/receiver.ts`, examples.get("receiver.ts") as string);
+    writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(NEST_TSCONFIG));
+    const tsc = fileURLToPath(new URL("node_modules/.bin/tsc", root));
+    const problems = await run(tsc, ["--project", folder]).then(
+      () => null,
+      (error) => error.stdout || error,
+    );
+    expect(problems).toBeNull();
+  }, 60_000);
 
   test("are each run by a test", () => {
     const tests =
@@ -125,6 +173,16 @@ describe("the pages", () => {
     const results = membersOf("export type ReplayResult =", path);
     expect(results.length).toBeGreaterThan(2);
     expect(listed(text)).toEqual(expect.arrayContaining(results));
+  });
+
+  test("say who makes the tables, where a snippet does not", () => {
+    for (const page of pages) {
+      const text = read(page);
+      const leavesItOut = (snippet: string) =>
+        /(postgres|sqlite)Store\(/.test(snippet) && !snippet.includes("migrate()");
+      const prose = text.replaceAll(/^```ts\n[\s\S]*?^```$/gm, "");
+      if (snippetsOf(text).some(leavesItOut)) expect(prose, page).toContain("store.migrate()`");
+    }
   });
 
   test("lead to pages and headings that are there", () => {

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { parseAnswer, refuseSamePage } from "./answer.ts";
 import type { Method } from "./contract/operation.ts";
-import { PosthornApiError, problemOf } from "./errors.ts";
+import { PosthornApiError, PosthornConnectionError, problemOf } from "./errors.ts";
 
 export interface ClientOptions {
   /** Where the server is: `https://hooks.example.com`. */
@@ -36,25 +36,38 @@ export interface AnyInput {
 }
 
 export async function call(options: ClientOptions, one: Callable, input: AnyInput): Promise<unknown> {
-  const { fetch: send = fetch, key, checksAnswers = false } = options;
-  const response = await send(urlOf(options.url, one, input), {
-    method: one.method,
-    headers: {
-      ...(key === null ? pageHeader(options) : { authorization: `Bearer ${key}` }),
-      accept: "application/json",
-      ...(input.body !== undefined && { "content-type": "application/json" }),
-      ...input.headers,
-    },
-    ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
-    ...(key === null && { credentials: "same-origin" as const }),
-    ...(input.signal && { signal: input.signal }),
-  });
-  if (!response.ok) throw new PosthornApiError(await problemOf(response));
+  const { fetch: send = fetch, url, key, checksAnswers = false } = options;
+  const place = urlOf(url, one, input);
+  const response = await answered(url, () =>
+    send(place, {
+      method: one.method,
+      headers: {
+        ...(key === null ? pageHeader(options) : { authorization: `Bearer ${key}` }),
+        accept: "application/json",
+        ...(input.body !== undefined && { "content-type": "application/json" }),
+        ...input.headers,
+      },
+      ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
+      ...(key === null && { credentials: "same-origin" as const }),
+      ...(input.signal && { signal: input.signal }),
+    }),
+  );
+  if (!response.ok) throw new PosthornApiError(await answered(url, () => problemOf(response)));
   const { schema } = one.answer;
   if (schema === null) return undefined;
-  const answer = parseAnswer(response, await response.text(), checksAnswers ? (schema ?? null) : null);
+  const text = await answered(url, () => response.text());
+  const answer = parseAnswer(response, text, checksAnswers ? (schema ?? null) : null);
   refuseSamePage(response, input.query?.cursor, answer);
   return answer;
+}
+
+/** `fetch` throws a TypeError when there is no answer or only a part of one; an abort is the caller's own. */
+async function answered<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof TypeError ? new PosthornConnectionError(url, error) : error;
+  }
 }
 
 /** Another site's page cannot send it: that is how the server knows its own. */

@@ -1,5 +1,7 @@
 // What the client makes of ids and answers before and after anything is sent; the rest is tried with a real server.
-import { expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
 import { createClient } from "./client.ts";
 import { pages } from "./pages.ts";
 
@@ -81,4 +83,33 @@ test.each([
     code: "unexpected_answer",
     message: expect.stringContaining(`(at ${place})`),
   });
+});
+
+test("where nobody listens the error says where, and why", async () => {
+  const client = createClient({ url: "http://127.0.0.1:1", key: "k" });
+  await expect(client.tenants.list()).rejects.toMatchObject({
+    name: "PosthornConnectionError",
+    url: "http://127.0.0.1:1",
+    message: expect.stringMatching(/^The server at http:\/\/127\.0\.0\.1:1 did not answer \(/),
+    cause: expect.any(TypeError),
+  });
+});
+
+test.each([
+  ["before the answer", ""],
+  ["within it", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"],
+  ["within a refusal", "HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\n{"],
+])("a connection that breaks %s is no answer", async (_when, bytes) => {
+  const server = createServer((request) => void request.socket.end(bytes));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const client = createClient({ url: `http://127.0.0.1:${port}`, key: "k" });
+  await expect(client.tenants.list()).rejects.toMatchObject({ name: "PosthornConnectionError" });
+});
+
+test("what the caller aborts is the caller's own error", async () => {
+  const client = createClient({ url: "http://127.0.0.1:1", key: "k" });
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(client.tenants.list({ signal })).rejects.toThrow("enough");
 });

@@ -22,6 +22,29 @@ export class PosthornApiError extends Error {
   }
 }
 
+/** There was no answer: nobody listens there, the name does not resolve, or the connection broke. `cause` says more. */
+export class PosthornConnectionError extends Error {
+  override readonly name = "PosthornConnectionError";
+  /** Where the server was looked for. */
+  readonly url: string;
+
+  constructor(url: string, cause: unknown) {
+    super(
+      `The server at ${url} did not answer (${reasonOf(cause)}). Check that it runs there, and the url.`,
+      {
+        cause,
+      },
+    );
+    this.url = url;
+  }
+}
+
+/** `ECONNREFUSED`; fetch says only that it failed, and its cause says why. */
+function reasonOf(error: unknown): string {
+  const { cause, code, message } = error as { cause?: unknown; code?: string; message?: string };
+  return cause === undefined ? (code ?? message ?? String(error)) : reasonOf(cause);
+}
+
 /** Something between us and the server may answer in words of its own. */
 export async function problemOf(response: Response): Promise<Problem> {
   const text = await response.text();

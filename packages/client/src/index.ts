@@ -32,6 +32,6 @@ export type { Session } from "./contract/session.ts";
 export type { Stats } from "./contract/stats.ts";
 export type { System } from "./contract/system.ts";
 export type { Tenant } from "./contract/tenants.ts";
-export { PosthornApiError, type Problem, problemOf } from "./errors.ts";
+export { PosthornApiError, PosthornConnectionError, type Problem, problemOf } from "./errors.ts";
 export { openApi, operationsOf } from "./open-api.ts";
 export { pages } from "./pages.ts";

@@ -16,6 +16,7 @@ export const errorRegistry = {
   invalid_tenant: { status: 422, meaning: "The tenant's settings cannot be saved as they are." },
   invalid_member: { status: 422, meaning: "The member cannot be saved as it is." },
   invalid_event_type: { status: 422, meaning: "The event type cannot be saved as it is." },
+  export_too_large: { status: 422, meaning: "The event types are too many for one document." },
   event_type_limit_reached: { status: 409, meaning: "The catalogue has as many event types as it may have." },
   invalid_key: { status: 422, meaning: "The key or token cannot be made as it is." },
   key_limit_reached: {

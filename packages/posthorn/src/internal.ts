@@ -16,8 +16,11 @@ export {
   PORTAL_SCOPES,
   PORTAL_SECONDS,
 } from "./resources/sessions.ts";
+export { isTenantId } from "./resources/tenants.ts";
 export { isUnavailable } from "./storage/database.ts";
+export { surveyOfNothing } from "./storage/migrate.ts";
 export type { KnownKey } from "./storage/queries/api-keys/key-row.ts";
+export { type InstallationFacts, inspectInstallation } from "./storage/queries/installation/inspect.ts";
 export { type DatabaseFacts, inspectDatabase } from "./storage/queries/meta/inspect.ts";
 export { MAX_PAGE_BYTES } from "./storage/queries/page-bytes.ts";
 export type { SessionRow } from "./storage/queries/sessions/session-row.ts";

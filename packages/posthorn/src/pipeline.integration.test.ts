@@ -1,7 +1,7 @@
 // The way of an event, from publish to a settled delivery, on real PostgreSQL and real HTTP.
 import { verify } from "@posthorn/wire";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createDatabase, createPool, type TestDatabase } from "../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool, type TestDatabase } from "../../../tests/support/postgres.ts";
 import {
   createTestInstance,
   type ScriptedReceiver,
@@ -24,7 +24,7 @@ describe("the way of an event", () => {
     await receiver.close();
   });
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createMigratedDatabase();
     instance = await createTestInstance({ database: database.connectionString });
     await instance.hooks.tenants.upsert("acme", {});
   });

@@ -15,7 +15,7 @@ import {
   type Target,
 } from "./model.ts";
 import { endAttempt } from "./observe/observer.ts";
-import type { Span } from "./observe/tracing.ts";
+import { isTraceparent, type Span } from "./observe/tracing.ts";
 import { decide } from "./settle/decide.ts";
 
 export interface Stages {
@@ -35,13 +35,18 @@ export async function deliver(
 ): Promise<Settlement | null> {
   const startedAt = stages.now();
   const span = stages.trace(delivery);
-  const traceparent = span === null ? delivery.event.traceparent : span.traceparent;
+  const traceparent = sendable(span === null ? delivery.event.traceparent : span.traceparent);
   const request = prepare(delivery, target, { startedAt, traceparent }, stages.userAgent);
   const outcome = "kind" in request ? request : await stages.send(request);
   if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
   return { delivery, traceparent, startedAt, outcome, decision };
+}
+
+/** SQL may have noted anything on the event, and one that is no header would cost the delivery. */
+function sendable(traceparent: string | undefined): string | undefined {
+  return isTraceparent(traceparent) ? traceparent : undefined;
 }
 
 /** What cannot be made into a request fails this delivery alone, never the loop. */

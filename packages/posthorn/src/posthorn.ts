@@ -29,6 +29,7 @@ import { createActivity } from "./resources/activity.ts";
 import { createAuditLog } from "./resources/audit-log.ts";
 import { createDeliveries } from "./resources/deliveries.ts";
 import { createDeliveryChanges } from "./resources/delivery-changes.ts";
+import { createEncryptionKeys } from "./resources/encryption-keys.ts";
 import { createEndpoints } from "./resources/endpoints.ts";
 import { createEventTypes, register } from "./resources/event-types.ts";
 import { createEvents } from "./resources/events.ts";
@@ -51,7 +52,7 @@ import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
 import { setCatalogueMode } from "./storage/queries/event-types/write.ts";
-import { getMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
+import { getMeta, replaceMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
 import { translate, translated } from "./translate-errors.ts";
 
 export function createPosthorn<const Declared extends EventDeclarations>(
@@ -79,6 +80,7 @@ export class Instance implements Posthorn {
   readonly resends: Posthorn["resends"];
   readonly activity: Posthorn["activity"];
   readonly system: Posthorn["system"];
+  readonly encryptionKeys: Posthorn["encryptionKeys"];
   readonly meta: Posthorn["meta"];
   readonly metrics: Posthorn["metrics"];
   readonly db: Database;
@@ -191,10 +193,12 @@ export class Instance implements Posthorn {
         nowMs: () => clock.nowMs(),
       }),
     );
+    this.encryptionKeys = translated(createEncryptionKeys({ db, keyRing, targets }), this.#translate);
     this.meta = translated(
       {
         get: (name: string) => getMeta(db, name),
         setOnce: (name: string, value: string) => setMetaOnce(db, name, value),
+        replace: (name: string, from: string, to: string) => replaceMeta(db, name, from, to),
       },
       this.#translate,
     );
@@ -249,6 +253,10 @@ export class Instance implements Posthorn {
       );
     }
     this.#warnOfMetadata();
+    if (!this.#config.enabled && role !== "api")
+      this.#config.logger.warn(
+        "delivery is turned off by enabled: false (POSTHORN_ENABLED); events are kept, and nothing is sent",
+      );
     await register(this.db, this.#catalogue, this.#config.declaredTypes);
     await setCatalogueMode(this.db, this.#config.catalogue);
     await this.observer.loading;

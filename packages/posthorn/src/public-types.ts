@@ -10,6 +10,7 @@ import type { Activity } from "./resources/activity.ts";
 import type { AuditLog } from "./resources/audit-log.ts";
 import type { Deliveries } from "./resources/deliveries.ts";
 import type { DeliveryChanges } from "./resources/delivery-changes.ts";
+import type { EncryptionKeys } from "./resources/encryption-keys.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
 import type { EventTypes } from "./resources/event-types.ts";
 import type { Events } from "./resources/events.ts";
@@ -84,10 +85,13 @@ export interface PosthornFor<Input, UserInput> {
   readonly activity: Activity;
   /** Workers, what is owed, endpoints in trouble. */
   readonly system: System;
+  readonly encryptionKeys: EncryptionKeys;
   /** Small facts about this installation, written once. */
   readonly meta: {
     get(name: string): Promise<string | null>;
     setOnce(name: string, value: string): Promise<string>;
+    /** Only where it is still `from`. */
+    replace(name: string, from: string, to: string): Promise<void>;
   };
 }
 

@@ -1,6 +1,6 @@
 // Retry by hand and test events: only where something can be sent, and what is refused leaves everything as it was.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createDatabase, type TestDatabase } from "../../../tests/support/postgres.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../../tests/support/postgres.ts";
 import {
   createTestInstance,
   type ScriptedReceiver,
@@ -14,7 +14,7 @@ let instance: TestInstance;
 
 beforeAll(async () => {
   receiver = await startScriptedReceiver();
-  database = await createDatabase();
+  database = await createMigratedDatabase();
   instance = await createTestInstance({ database: database.connectionString });
 });
 afterAll(async () => {

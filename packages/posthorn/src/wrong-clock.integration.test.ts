@@ -2,7 +2,7 @@
 import { parseId, uuidTimeMs } from "@posthorn/wire";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase } from "../../../tests/support/postgres.ts";
+import { createMigratedDatabase } from "../../../tests/support/postgres.ts";
 import { createTestInstance, type TestInstance } from "./testing/index.ts";
 
 const minute = 60_000;
@@ -10,7 +10,7 @@ const year = 365 * 24 * 60 * minute;
 const event = { tenant: "acme", type: "order.paid", data: 1 };
 
 async function yearOff(ms: number, started: boolean) {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const instance = await createTestInstance({ database: database.connectionString, started });
   const client = new pg.Client(database.connectionString);
   await client.connect();

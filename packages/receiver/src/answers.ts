@@ -1,5 +1,6 @@
 // What the sender hears. It retries by these, so each says truly whether the message is ours now.
 import type { Answer } from "./model.ts";
+import type { Source } from "./source.ts";
 
 /** What became of one message. */
 export type Outcome =
@@ -60,19 +61,20 @@ const LOUDER: readonly Outcome["kind"][] = [
   "failed",
 ];
 
-export function answerTo(outcome: Outcome): Answer {
+export function answerTo(outcome: Outcome, { knowsLater = false }: Pick<Source, "knowsLater">): Answer {
   const headers: Record<string, string> = {};
   if ("retryAfterMs" in outcome) headers["retry-after"] = wholeSeconds(outcome.retryAfterMs);
   if (outcome.kind === "duplicate") headers["posthorn-duplicate"] = "true";
-  return answer(OUTCOME_STATUS[outcome.kind], { status: outcome.kind }, headers);
+  const isLater = outcome.kind === "retry_later" && knowsLater;
+  return answer(isLater ? 409 : OUTCOME_STATUS[outcome.kind], { status: outcome.kind }, headers);
 }
 
 /** 2xx only when every member is ours; what is done already is a duplicate at the next delivery. */
-export function answerToBatch(members: readonly Member[]): Answer {
+export function answerToBatch(members: readonly Member[], source: Pick<Source, "knowsLater">): Answer {
   const loudest = members
     .map(({ outcome }) => outcome)
     .reduce<Outcome>((loud, next) => (loudness(next) > loudness(loud) ? next : loud), { kind: "duplicate" });
-  const { status, headers } = answerTo(members.length === 0 ? { kind: "done" } : loudest);
+  const { status, headers } = answerTo(members.length === 0 ? { kind: "done" } : loudest, source);
   const results = members.map(({ id, outcome }) => ({ id, status: outcome.kind }));
   return { status, headers, body: JSON.stringify({ results }) };
 }

@@ -1,6 +1,8 @@
 // A handler's turn, and its end: what hangs would keep a message, a connection and a place in the inbox for ever.
 import { HandlerTimeout } from "./errors.ts";
 import type { Context, Handler } from "./handlers.ts";
+import { contextWith } from "./kit.ts";
+import { lendTx } from "./lend-tx.ts";
 import type { WebhookEvent } from "./model.ts";
 
 export interface Turn<Tx> {
@@ -30,6 +32,22 @@ export async function callHandler<Tx>(
     await Promise.race([callAsync(handler, event, context(signal)), timeout]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** The same with a transaction, which is the handler's for its turn alone. */
+export async function callHandlerWithin<Tx>(
+  tx: Tx,
+  tries: number,
+  handler: Handler<WebhookEvent, Tx>,
+  event: WebhookEvent,
+  turn: Omit<Turn<Tx>, "context">,
+): Promise<void> {
+  const loan = lendTx(tx);
+  try {
+    await callHandler(handler, event, { ...turn, context: (signal) => contextWith(loan.tx, signal, tries) });
+  } finally {
+    loan.end();
   }
 }
 

@@ -123,7 +123,9 @@ function eventFrom(
     id: `${source} ${id}`,
     type: type as string,
     subject,
-    sequence: isCounting(attributes) ? Number(sequence) : null,
+    ...(isCounting(attributes)
+      ? { sequence: Number(sequence), countedWithin: `${source} ${subject}` }
+      : { sequence: null }),
     createdAt: time === undefined ? null : new Date(instantOf(time)),
     data,
     payload,

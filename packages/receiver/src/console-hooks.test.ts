@@ -1,6 +1,7 @@
 // What people read who gave no hooks.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NOW, secret, signedDelivery } from "../../../tests/support/receiver/signed-delivery.ts";
+import { watchStore } from "../../../tests/support/receiver/watch-store.ts";
 import { PermanentFailure } from "./errors.ts";
 import type { StandardSchema } from "./handlers.ts";
 import type { ReceiverOptions } from "./options.ts";
@@ -45,6 +46,17 @@ test("failures, dead letters and conflicts are a line each", async () => {
     "error [posthorn receiver] order.paid msg_1 of shop failed, try 2: PermanentFailure: no such order",
     "error [posthorn receiver] order.paid msg_1 of shop is a dead letter now: PermanentFailure: no such order",
     "error [posthorn receiver] order.paid msg_1 of shop came again with another body, and was answered with 422",
+  ]);
+});
+
+test("a store that fails is no try of the handler's", async () => {
+  const store = watchStore(memoryStore());
+  store.failWith(new Error("connection refused"));
+  await open({ store: store.store })
+    .fallback(() => {})
+    .receive(await signedDelivery({ id: "msg_1" }));
+  expect(lines).toEqual([
+    "error [posthorn receiver] the store failed at order.paid msg_1 of shop: Error: connection refused",
   ]);
 });
 

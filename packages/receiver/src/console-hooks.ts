@@ -14,10 +14,7 @@ export function consoleHooks(): ConsoleHooks {
     onConflict: (message: MessageInfo) =>
       print("error", `${named(message)} came again with another body, and was answered with 422`),
     onFailure: ({ message, error, tries }: FailureInfo) =>
-      print(
-        "error",
-        message === null ? lineOf(error) : `${named(message)} failed, try ${tries}: ${lineOf(error)}`,
-      ),
+      print("error", message === null ? lineOf(error) : `${failedAt(message, tries)}: ${lineOf(error)}`),
     onDead: ({ message, error }: FailureInfo) =>
       print("error", `${message && named(message)} is a dead letter now: ${lineOf(error)}`),
   };
@@ -51,6 +48,11 @@ function refusalPrinter() {
       `a request${source === null ? "" : ` to ${source}`} was refused with ${status}, ${reason}: ${detail}`,
     );
   };
+}
+
+/** 0: it was no try of the handler's. */
+function failedAt(message: MessageInfo, tries: number): string {
+  return tries === 0 ? `the store failed at ${named(message)}` : `${named(message)} failed, try ${tries}`;
 }
 
 function named({ source, id, type }: MessageInfo): string {

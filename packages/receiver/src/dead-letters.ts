@@ -7,7 +7,10 @@ import { workClaim } from "./work-claim.ts";
 
 export interface DeadLetters {
   /** The newest first, 100 unless told; `after` is the last one of the page before. */
-  list(options?: { readonly limit?: number; readonly after?: DeadLetter }): Promise<DeadLetter[]>;
+  list(options?: {
+    readonly limit?: number | undefined;
+    readonly after?: DeadLetter | undefined;
+  }): Promise<DeadLetter[]>;
   /** To alert on. */
   count(): Promise<number>;
   /** Handles it now, by its handler. When that fails it is a dead letter again. */
@@ -28,7 +31,7 @@ const ONCE: FailurePolicy = { afterTries: 1, delayMs: null };
 export function deadLettersOf<Tx>(kit: Kit<Tx>): DeadLetters {
   const { store, settings } = kit;
   return {
-    list: ({ limit = 100, ...rest } = {}) => store.deadLetters.list({ limit, ...rest }),
+    list: ({ limit = 100, after } = {}) => store.deadLetters.list({ limit, ...(after && { after }) }),
     count: () => store.deadLetters.count(),
     dismiss: (key) => store.deadLetters.dismiss(key),
     async replay(key) {

@@ -159,6 +159,20 @@ test("a failure is tried again after a while that grows, and the tenth is a dead
   await receiver.stop();
 });
 
+test("a store that fails at a second try is told as the store's failure, which is no try", async () => {
+  const { receiver, failures, failWith } = open({ retries: { firstDelayMs: 1, maxDelayMs: 1 } });
+  const away = new Error("connection refused");
+  receiver.fallback((_, { tries }) => {
+    if (tries === 0) throw new Error("not yet");
+    failWith(away, ["complete"]);
+  });
+  await receiver.start();
+  await receiver.receive(await signedDelivery());
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(failures).toMatchObject([{ tries: 1 }, { tries: 0, error: away }]);
+  await receiver.stop();
+});
+
 test("what kills its process every time is a dead letter in the end, without being tried again", async () => {
   const { receiver, memory } = open({ deadLetters: { afterTries: 3 } });
   const held = holding(receiver);
@@ -202,6 +216,29 @@ test("now and then it forgets what is past the window, in every mode", async () 
   }
 });
 
+test("the inbox is worked on while it forgets, and stopping waits for the step in hand alone", async () => {
+  const { receiver, memory, calls } = open();
+  const steps: ((forgotten: number) => void)[] = [];
+  vi.spyOn(memory, "prune").mockImplementation(() => new Promise((resolve) => steps.push(resolve)));
+  const handled: string[] = [];
+  receiver.fallback(({ id }) => void handled.push(id));
+  await receiver.start();
+  await vi.advanceTimersByTimeAsync(20 * MINUTE_MS);
+  expect(steps).toHaveLength(1);
+  await receiver.receive(await signedDelivery({ id: "msg_1" }));
+  await turn();
+  expect(handled).toEqual(["msg_1"]);
+  let isStopped = false;
+  const stopped = receiver.stop().then(() => {
+    isStopped = true;
+  });
+  await turn();
+  expect(isStopped).toBe(false);
+  steps[0]?.(1_000);
+  await stopped;
+  expect(calls.filter((name) => name === "prune")).toHaveLength(1);
+});
+
 test("prune() forgets the same when it is called, however much it is", async () => {
   const { receiver, memory } = open();
   for (const message of times(1_001, () => messageWith())) {
@@ -234,6 +271,23 @@ test("a store that hangs does not hold up the end for ever", async () => {
   const { receiver, memory, failures } = open({ handlerTimeoutMs: 5_000 });
   vi.spyOn(memory, "take").mockReturnValue(new Promise(() => {}));
   await receiver.start();
+  let isStopped = false;
+  const stopped = receiver.stop().then(() => {
+    isStopped = true;
+  });
+  await vi.advanceTimersByTimeAsync(14_999);
+  expect(isStopped).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  await stopped;
+  expect(failures).toMatchObject([{ message: null, error: { message: expect.stringContaining("silent") } }]);
+});
+
+test("nor does it for a delivery, for which stopping waits otherwise", async () => {
+  const { receiver, memory, failures } = open({ mode: "lease", handlerTimeoutMs: 5_000 });
+  vi.spyOn(memory, "complete").mockReturnValue(new Promise(() => {}));
+  receiver.fallback(() => {});
+  void receiver.receive(await signedDelivery());
+  await turn();
   let isStopped = false;
   const stopped = receiver.stop().then(() => {
     isStopped = true;

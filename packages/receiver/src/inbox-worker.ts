@@ -2,6 +2,7 @@
 // looks now and then for what others accepted, for retries that are due, and for what dead processes left.
 import { backoff } from "./decide-failure.ts";
 import type { Kit } from "./kit.ts";
+import { endOrGiveUp, Ongoing } from "./ongoing.ts";
 import { pruneAll } from "./prune.ts";
 import type { Service } from "./service.ts";
 import type { Claim } from "./store.ts";
@@ -13,13 +14,12 @@ const MAX_REST_MS = 30_000;
 /** Outside of mode inbox only what crashed processes left is found here. */
 const IDLE_POLL_MS = 60_000;
 const INBOX_TRIES = 10;
-/** Beyond a handler's time, for the store's part of the work. */
-const STORE_WAIT_MS = 10_000;
 
 export class InboxWorker<Tx> implements Service {
   readonly #kit: Kit<Tx>;
   readonly #pollMs: number;
-  readonly #inHand = new Set<Promise<void>>();
+  readonly #inHand = new Ongoing();
+  readonly #pruning = new Ongoing();
   #loop: Promise<void> | undefined;
   #isStopped = false;
   #isWoken = false;
@@ -44,21 +44,12 @@ export class InboxWorker<Tx> implements Service {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#endRest?.();
-    const waitMs = this.#kit.settings.handlerTimeoutMs + STORE_WAIT_MS;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const hung = new Promise<true>((resolve) => {
-      timer = setTimeout(() => resolve(true), waitMs);
-    });
-    const isHung = await Promise.race([this.#finished(), hung]);
-    clearTimeout(timer);
-    if (isHung)
-      this.#kit.tell.failure(null, new Error(`Stopped while the store was silent for ${waitMs} ms.`), 0);
+    await endOrGiveUp(this.#kit, this.#ended());
   }
 
-  async #finished(): Promise<false> {
+  async #ended(): Promise<void> {
     await this.#loop;
-    await Promise.all(this.#inHand);
-    return false;
+    await Promise.all([this.#inHand.ended(), this.#pruning.ended()]);
   }
 
   /** Something is in the inbox. Without a worker here it stays there, which is meant only where another process has one. */
@@ -74,6 +65,7 @@ export class InboxWorker<Tx> implements Service {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       this.#isWoken = false;
+      this.#pruneNowAndThen();
       const room = this.#kit.settings.inbox.concurrency - this.#inHand.size;
       const claims = await this.#take(room);
       for (const claim of claims) this.#begin(claim);
@@ -82,13 +74,19 @@ export class InboxWorker<Tx> implements Service {
     }
   }
 
+  /** Beside the work: what a busy receiver forgets of ten minutes takes half a minute. */
+  #pruneNowAndThen(): void {
+    if (performance.now() < this.#pruneAtMs || this.#pruning.size > 0) return;
+    this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
+    const { store, settings, tell } = this.#kit;
+    this.#pruning
+      .during(() => pruneAll(store, settings.terms, () => !this.#isStopped))
+      .catch((error) => tell.failure(null, error, 0));
+  }
+
   async #take(room: number): Promise<Claim[]> {
     const { store, settings, tell } = this.#kit;
     try {
-      if (performance.now() >= this.#pruneAtMs) {
-        this.#pruneAtMs = performance.now() + jittered(PRUNE_EVERY_MS);
-        await pruneAll(store, settings.terms);
-      }
       const claims = room > 0 ? await store.take(room, settings.terms) : [];
       this.#failures = 0;
       return claims;
@@ -100,12 +98,8 @@ export class InboxWorker<Tx> implements Service {
   }
 
   #begin(claim: Claim): void {
-    const work = this.#work(claim).finally(() => {
-      this.#inHand.delete(work);
-      // There may be more than there was room for, or the next of its subject.
-      this.wake();
-    });
-    this.#inHand.add(work);
+    // There may be more than there was room for, or the next of its subject.
+    void this.#inHand.during(() => this.#work(claim)).then(() => this.wake());
   }
 
   async #work(claim: Claim): Promise<void> {
@@ -115,7 +109,7 @@ export class InboxWorker<Tx> implements Service {
       await workClaim(this.#kit, claim, policy);
     } catch (error) {
       // Left to the end of its lease.
-      tell.failure(claim.message, error, claim.tries);
+      tell.failure(claim.message, error, 0);
     }
   }
 

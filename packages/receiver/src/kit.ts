@@ -1,6 +1,7 @@
 // What the parts of one receiver share.
 import type { Context, EventSchemas, Handlers } from "./handlers.ts";
 import type { Teller } from "./hooks.ts";
+import type { Ongoing } from "./ongoing.ts";
 import type { Settings } from "./options.ts";
 import type { Source } from "./source.ts";
 import type { Store } from "./store.ts";
@@ -12,6 +13,8 @@ export interface Kit<Tx> {
   readonly store: Store<Tx>;
   readonly handlers: Handlers<Tx>;
   readonly tell: Teller;
+  /** Deliveries whose events are being worked on. */
+  readonly deliveries: Ongoing;
 }
 
 export function contextWith<Tx>(tx: Tx, signal: AbortSignal, tries: number): Context<Tx> {

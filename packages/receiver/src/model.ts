@@ -38,7 +38,10 @@ export interface Message extends MessageKey {
   /** SHA-256 of the body in lower-case hex: the same id with another body is refused. */
   readonly digest: string;
   readonly type: string;
-  /** What `sequence` counts within; null when the sender does not order events. */
+  /**
+   * What `sequence` counts within; null when the sender does not order events. Of CloudEvents their source and their subject:
+   * another source may count the same.
+   */
   readonly subject: string | null;
   readonly sequence: number | null;
   /** When the fact was recorded, if the sender says so. */
@@ -58,6 +61,8 @@ export interface MessageKey {
 
 /** What a handler gets. */
 export interface WebhookEvent<Data = unknown> extends Omit<Message, "headers" | "digest"> {
+  /** As the sender calls it. */
+  readonly subject: string | null;
   /** What happened; the whole payload where a sender has no envelope around it. */
   readonly data: Data;
   /** The whole body, parsed. */

@@ -73,9 +73,20 @@ test.each<[what: string, options: object, message: string]>([
     { sources: [...given.sources, ...given.sources] },
     'Two sources are called "posthorn"',
   ],
+  ["a schema that checks nothing", { events: { a: {} } }, 'events["a"] is no Standard Schema'],
+  ["a schema that is missing", { events: { a: undefined } }, 'events["a"] is no Standard Schema'],
+  ["a list of types", { events: ["a"] }, "`events` is an object: event type → schema"],
+  ["no catalogue at all", { events: null }, "`events` is an object: event type → schema"],
   ["no origins", { handshake: { allowedOrigins: [] } }, "handshake needs `allowedOrigins`"],
 ])("%s is refused with what to do", (_, options, message) => {
   expect(() => createReceiver({ ...given, ...options })).toThrow(message);
+});
+
+test("a schema may be a function, as those of ArkType are", () => {
+  const schema = Object.assign(() => {}, {
+    "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } as const,
+  });
+  expect(() => createReceiver({ ...given, events: { "order.paid": schema } })).not.toThrow();
 });
 
 test.each<[what: string, secrets: readonly (string | undefined)[], message: string]>([

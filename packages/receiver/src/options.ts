@@ -102,6 +102,7 @@ export const optionNames = [
 export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>): Settings {
   known("createReceiver", options, optionNames);
   checkSources(options.sources);
+  checkEvents(options.events);
   const mode = modeOf(options);
   const { deadLetters, order, retries, inbox, handshake } = options;
   if (deadLetters !== undefined) known("deadLetters", deadLetters, ["afterTries"]);
@@ -147,6 +148,22 @@ function checkSources(sources: readonly Source[]): void {
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
     throw new TypeError(`Two sources are called "${twice}"; give one of them another \`name\`.`);
+  }
+}
+
+/** Otherwise found out by the first event of the type, and at its cost. */
+function checkEvents(events: EventSchemas | undefined): void {
+  if (events === undefined) return;
+  if (typeof events !== "object" || events === null || Array.isArray(events)) {
+    throw new TypeError(
+      "`events` is an object: event type → schema, or eventTypes<…>() for types without checks.",
+    );
+  }
+  for (const [type, schema] of Object.entries(events)) {
+    if (typeof schema?.["~standard"]?.validate === "function") continue;
+    throw new TypeError(
+      `events["${type.slice(0, 60)}"] is no Standard Schema, as those of zod, Valibot and ArkType are. For types without checks take eventTypes<…>().`,
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import { malformed } from "./answers.ts";
 import { lineOf } from "./decide-failure.ts";
 import { digestOf } from "./digest.ts";
 import { PermanentFailure } from "./errors.ts";
-import type { EventSchemas, SchemaIssue } from "./handlers.ts";
+import type { EventSchemas, SchemaIssue, StandardSchema } from "./handlers.ts";
 import { headersWith, readHeader } from "./headers.ts";
 import type { Answer, Authentic, Message, WebhookEvent } from "./model.ts";
 import { Refused } from "./refused.ts";
@@ -57,7 +57,7 @@ export async function reopen(
   }
   const data = await checkData({ type: message.type, data: event.data }, schemas);
   if (!data.ok) throw new PermanentFailure(data.reason);
-  return eventFrom(message, data.value, event.payload);
+  return eventFrom(message, event, data.value);
 }
 
 /** JSON that is nested too deeply to be written again, or a source of your own that threw. */
@@ -75,35 +75,37 @@ async function receivedFrom(
   authentic: Authentic,
   source: Source,
 ): Promise<Received> {
-  const { id, type, subject, sequence, createdAt, alone } = event;
+  const { id, type, subject, sequence, createdAt, alone, countedWithin = subject } = event;
   const body = alone?.body ?? authentic.body;
   const message: Message = {
     source: source.name,
     id,
     digest: await digestOf(source.repeatsBody ? body : new TextEncoder().encode(id)),
     type,
-    subject,
+    subject: countedWithin,
     sequence,
     createdAt,
     headers: alone?.headers ?? keptHeaders(authentic, source),
     body,
   };
-  return { message, event: eventFrom(message, data, event.payload) };
+  return { message, event: eventFrom(message, event, data) };
 }
 
 function eventFrom(
   { headers: _, digest: __, ...message }: Message,
+  { subject, payload }: ParsedEvent,
   data: unknown,
-  payload: unknown,
 ): WebhookEvent {
-  return { ...message, data, payload };
+  // a copy, since handlers may write into it, and the message may yet become a dead letter
+  return { ...message, subject, body: new Uint8Array(message.body), data, payload };
 }
 
-function problemOf({ id, type, subject, sequence }: ParsedEvent): string | null {
+function problemOf({ id, type, subject, sequence, countedWithin }: ParsedEvent): string | null {
+  const within = countedWithin ?? subject;
   return (
     textProblem("id", id, MAX_ID_LENGTH) ??
     textProblem("type", type, MAX_TYPE_LENGTH) ??
-    (subject === null ? null : textProblem("subject", subject, MAX_SUBJECT_LENGTH)) ??
+    (within === null ? null : textProblem("subject", within, MAX_SUBJECT_LENGTH)) ??
     (sequence === null || (Number.isSafeInteger(sequence) && sequence >= 0)
       ? null
       : "The sequence is not a whole number from 0 to 2^53 - 1.")
@@ -129,10 +131,19 @@ async function checkData(
 ): Promise<Checked> {
   const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
   if (schema === undefined) return { ok: true, value: data };
-  const result = await schema["~standard"].validate(data);
+  const result = await validate(schema, type, data);
   if (result.issues === undefined) return { ok: true, value: result.value };
   const issues = result.issues.slice(0, 5).map(issueText).join("; ");
   return { ok: false, reason: `The data of ${type} does not fit its schema: ${issues}` };
+}
+
+/** What throws is a mistake in the schema and not in the data: the sender is to come again. */
+async function validate(schema: StandardSchema, type: string, data: unknown) {
+  try {
+    return await schema["~standard"].validate(data);
+  } catch (error) {
+    throw new Error(`The schema of ${type} threw: ${lineOf(error)}`, { cause: error });
+  }
 }
 
 function issueText({ path = [], message }: SchemaIssue): string {

@@ -3,10 +3,17 @@ import type { Store } from "./store.ts";
 
 const STEP = 1_000;
 
-/** How much was forgotten. */
-export async function pruneAll(store: Store, terms: { readonly windowMs: number }): Promise<number> {
+/** How much was forgotten, before nothing was left or `goesOn` said no. */
+export async function pruneAll(
+  store: Store,
+  terms: { readonly windowMs: number },
+  goesOn: () => boolean = () => true,
+): Promise<number> {
   let forgotten = 0;
-  for (let step = await store.prune(STEP, terms); step > 0; step = await store.prune(STEP, terms))
+  while (goesOn()) {
+    const step = await store.prune(STEP, terms);
+    if (step === 0) break;
     forgotten += step;
+  }
   return forgotten;
 }

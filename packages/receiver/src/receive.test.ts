@@ -5,7 +5,7 @@ import { z } from "zod";
 import { gate } from "../../../tests/support/receiver/receiver-suite/desk.ts";
 import { cloudEvent, NOW, secret, signedDelivery } from "../../../tests/support/receiver/signed-delivery.ts";
 import { claimed, messageWith, terms } from "../../../tests/support/receiver/store-world.ts";
-import { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure } from "./errors.ts";
+import { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure, RetryLater } from "./errors.ts";
 import type { StandardSchema } from "./handlers.ts";
 import type { FailureInfo, RefusedRequest } from "./hooks.ts";
 import type { WebhookEvent } from "./model.ts";
@@ -63,6 +63,62 @@ test("a subject's events are applied in order: early ones are told to come again
   expect(store.size).toBeGreaterThan(0);
 });
 
+test("two sources of CloudEvents that call a subject the same count apart", async () => {
+  const { receiver, store } = open({ order: { gapWaitMs: 60_000 }, mode: "inbox" });
+  const applied: (string | number | null)[][] = [];
+  receiver.fallback(({ payload, subject, sequence }) => {
+    applied.push([(payload as { source: string }).source, subject, sequence]);
+    if (sequence === 2) throw new PermanentFailure("no such product");
+  });
+  for (const [source, sequence] of [
+    ["/shop", 1],
+    ["/shop", 2],
+    ["/bank", 1],
+  ] as const) {
+    const event = cloudEvent("1", { source, subject: "order/1", sequence: String(sequence) });
+    await receiver.receive(await structured(event, `msg_${source.slice(1)}_${sequence}`));
+  }
+  await receiver.start();
+  await vi.advanceTimersByTimeAsync(5_000);
+  await receiver.stop();
+  expect(applied.toSorted()).toEqual([
+    ["/bank", "order/1", 1],
+    ["/shop", "order/1", 1],
+    ["/shop", "order/1", 2],
+  ]);
+  expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([
+    { message: { subject: "/shop order/1", sequence: 2 } },
+  ]);
+});
+
+test("with the guard, a type that nobody wants is applied without a handler and leaves no gap", async () => {
+  const unhandled: string[] = [];
+  const { receiver } = open({
+    order: { gapWaitMs: 60_000 },
+    onUnhandled: ({ id }) => unhandled.push(id),
+  });
+  const applied: (number | null)[] = [];
+  receiver.on("order.paid", ({ sequence }) => void applied.push(sequence));
+  const send = async (sequence: number, type: string) => {
+    const event = cloudEvent("1", { type, subject: "order/1", sequence: String(sequence) });
+    return (await receiver.receive(await structured(event, `msg_${sequence}`))).status;
+  };
+  expect([await send(1, "order.seen"), await send(2, "order.paid")]).toEqual([200, 200]);
+  expect([applied, unhandled]).toEqual([[2], ["msg_1"]]);
+});
+
+test("a handler that writes into the body of an event changes nothing of what is kept", async () => {
+  const { receiver } = open();
+  receiver.fallback((event) => {
+    event.body.fill(0);
+    throw new PermanentFailure("no such product");
+  });
+  const delivery = await signedDelivery({ id: "msg_1" });
+  await receiver.receive(delivery);
+  const [letter] = await receiver.deadLetters.list();
+  expect(letter?.message.body).toEqual(delivery.body);
+});
+
 test("a dead letter brought back after a later one of its subject was applied is skipped", async () => {
   const { receiver } = open({ order: { gapWaitMs: 0 } });
   const applied: (number | null)[] = [];
@@ -91,6 +147,45 @@ test("data is what its schema made of it; data that does not fit is 400 and neve
   expect(await send({ total: "many" })).toBe(400);
   expect(refused).toMatchObject([{ reason: "invalid_data", detail: expect.stringContaining("total: ") }]);
   expect(store.size).toBe(before);
+});
+
+test("in the inbox data that does not fit is acknowledged, kept as a dead letter, and replayed when the schema is mended", async () => {
+  const payload = { type: "order.paid", data: { total: "many" } };
+  const strict = { "order.paid": z.object({ total: z.number() }) };
+  const { receiver, store, refused } = open({ mode: "inbox", events: strict });
+  receiver.fallback(() => expect.unreachable());
+  await receiver.start();
+  expect(await receiver.receive(await signedDelivery({ payload }))).toMatchObject({ status: 202 });
+  await vi.waitFor(async () => expect(await receiver.deadLetters.count()).toBe(1));
+  await receiver.stop();
+  const [letter] = await receiver.deadLetters.list();
+  expect(letter).toMatchObject({
+    tries: 1,
+    error: expect.stringContaining("does not fit its schema: total: "),
+  });
+  expect(refused).toEqual([]);
+
+  const { receiver: mended } = open({ mode: "inbox", events: { "order.paid": z.unknown() }, store });
+  const seen: unknown[] = [];
+  mended.fallback(({ data }) => void seen.push(data));
+  expect(await mended.deadLetters.replay(letter?.message ?? { source: "", id: "" })).toBe("done");
+  expect(seen).toEqual([payload.data]);
+});
+
+test("a schema that throws is no mistake of the sender's: 500, and told with the type", async () => {
+  const broken: StandardSchema = {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate() {
+        throw new TypeError("no such field");
+      },
+    },
+  };
+  const { receiver, failures, store } = open({ events: { "order.paid": broken } });
+  expect((await receiver.receive(await signedDelivery())).status).toBe(500);
+  const message = "The schema of order.paid threw: TypeError: no such field";
+  expect([failures, store.size]).toMatchObject([[{ message: null, error: { message } }], 0]);
 });
 
 test("a schema that asks elsewhere is waited for", async () => {
@@ -178,6 +273,22 @@ test("a handler that wants nothing more answers 410", async () => {
     throw new Gone("closed for good");
   });
   expect((await receiver.receive(await signedDelivery())).status).toBe(410);
+});
+
+test("a handler that asks for time asks it of Posthorn for its event, and of others by 503", async () => {
+  const sources = [posthorn({ secrets: [secret] }), standardWebhooks({ secrets: [secret] })];
+  for (const [source, status] of [
+    [sources[0], 409],
+    [sources[1], 503],
+  ] as const) {
+    const { receiver } = open({ sources: source ? [source] : [] });
+    receiver.fallback(() => {
+      throw new RetryLater("The bank is closed.", { afterMs: 90_000 });
+    });
+    const payload = { id: "evt_1", type: "order.paid", data: {} };
+    const answer = await receiver.receive(await signedDelivery({ id: "evt_1", payload }));
+    expect(answer).toMatchObject({ status, headers: { "retry-after": "90" } });
+  }
 });
 
 test("hooks that throw, now or later, harm nothing", async () => {
@@ -308,7 +419,7 @@ test("a dead letter that cannot be taken now stays one", async () => {
   await receiver.receive(await nth(1));
   isBroken = false;
   const key = { source: "standard-webhooks", id: "msg_1" };
-  const holder = messageWith({ source: key.source, subject: "order/1", sequence: 1 });
+  const holder = messageWith({ source: key.source, subject: "/shop order/1", sequence: 1 });
   const other = await claimed(store, holder, { ...terms, order: { gapWaitMs: 0 } });
   expect(await receiver.deadLetters.replay(key)).toBe("skipped");
   expect(await receiver.deadLetters.count()).toBe(1);

@@ -8,6 +8,7 @@ import type { Answer, WebhookRequest } from "./model.ts";
 import { parseEvents, type Received } from "./parse-event.ts";
 import { readBody } from "./read-body.ts";
 import { Refused } from "./refused.ts";
+import type { Source } from "./source.ts";
 
 /** Brings one message to its end, or to where its mode leaves it. */
 export type Work = (received: Received) => Promise<Outcome>;
@@ -37,13 +38,27 @@ async function steps<Tx>(kit: Kit<Tx>, work: Work, request: WebhookRequest): Pro
   const proven = await authenticate({ method, url, headers, body }, sources, terms);
   if (proven instanceof Refused) return proven;
 
-  const content = await parseEvents(proven.authentic, proven.source, schemas);
+  // In the inbox it is the worker that looks at data: what does not fit is kept as a dead letter, since not every sender sends again.
+  const content = await parseEvents(
+    proven.authentic,
+    proven.source,
+    settings.mode === "inbox" ? {} : schemas,
+  );
   if (content instanceof Refused) return content;
   if (content.kind === "answer") return content.answer;
 
-  const [only, ...others] = content.received;
-  if (only !== undefined && others.length === 0) return answerTo(await workSafely(kit, work, only));
-  return answerToBatch(await workInTurn(kit, work, content.received));
+  return await kit.deliveries.during(() => workOn(kit, work, content.received, proven.source));
+}
+
+async function workOn<Tx>(
+  kit: Kit<Tx>,
+  work: Work,
+  received: readonly Received[],
+  source: Source,
+): Promise<Answer> {
+  const [only, ...others] = received;
+  if (only !== undefined && others.length === 0) return answerTo(await workSafely(kit, work, only), source);
+  return answerToBatch(await workInTurn(kit, work, received), source);
 }
 
 /** One after the other, as they stand in the batch; what stands in it twice counts once. */
@@ -70,4 +85,8 @@ async function workSafely<Tx>({ tell }: Kit<Tx>, work: Work, received: Received)
   }
 }
 
+/**
+ * Posthorn sends nothing at all to the endpoint for so long, and opens its circuit for half a minute after ten failures, of which five
+ * may come at once: so a restart of the database should be over by the second time.
+ */
 const UNAVAILABLE_MS = 10_000;

@@ -17,14 +17,16 @@ import type { Receives, WebhookEvent } from "./model.ts";
 import { keepInInbox } from "./modes/inbox.ts";
 import { handleUnderLease } from "./modes/lease.ts";
 import { handleInTransaction } from "./modes/transactional.ts";
+import { endOrGiveUp, Ongoing } from "./ongoing.ts";
 import { type ReceiverOptions, readOptions } from "./options.ts";
 import { pruneAll } from "./prune.ts";
 import { receive, type Work } from "./receive.ts";
 import type { Service } from "./service.ts";
 
 /**
- * `start()` works on the inbox and forgets what is past the window; needed in mode `inbox`, useful in all. `stop()` ends
- * what is in hand.
+ * `start()` works on the inbox and forgets what is past the window; needed in mode `inbox`, useful in all. `stop()` takes
+ * nothing more from the inbox, and resolves when what is in hand has ended, deliveries among it. Close the server first: what it
+ * lets in afterwards is handled, but not waited for.
  */
 export interface Receiver<Tx, Catalogue> extends Receives, Service {
   /**
@@ -38,7 +40,7 @@ export interface Receiver<Tx, Catalogue> extends Receives, Service {
   ): this;
   /** For every type without a handler. Without it they are acknowledged and forgotten. */
   fallback(handler: Handler<WebhookEvent, Tx>): this;
-  /** Hono, the app router of Next.js, Bun, Deno, Workers: `export const POST = receiver.fetch`. */
+  /** Whatever speaks Fetch (Hono, the app router of Next.js, Bun, Deno, Workers): `export default { fetch: receiver.fetch }`. */
   readonly fetch: (request: Request) => Promise<Response>;
   readonly deadLetters: DeadLetters;
   /** For those who run it by a timer of their own instead of `start()`: forgets what is past the window; how much. */
@@ -53,7 +55,8 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
   const { sources, store, events: schemas = {} } = options;
   const sourceNames = sources.map(({ name }) => name);
   const handlers = new Handlers<Tx>(schemas, sourceNames);
-  const kit: Kit<Tx> = { settings, sources, schemas, store, handlers, tell: new Teller(hooksOf(options)) };
+  const tell = new Teller(hooksOf(options));
+  const kit: Kit<Tx> = { settings, sources, schemas, store, handlers, tell, deliveries: new Ongoing() };
   const worker = new InboxWorker(kit);
   const work = workOf(kit, worker);
 
@@ -71,7 +74,9 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
     deadLetters: deadLettersOf(kit),
     prune: () => pruneAll(store, settings.terms),
     start: () => worker.start(),
-    stop: () => worker.stop(),
+    async stop() {
+      await Promise.all([worker.stop(), endOrGiveUp(kit, kit.deliveries.ended())]);
+    },
   };
   const handleFetch = fetchHandler(receiver);
   return receiver;

@@ -12,6 +12,11 @@ export interface Source {
   readonly parsedHeaders: readonly string[];
   /** False where deliveries of one event may differ in their bytes: then the same id with another body is no conflict. */
   readonly repeatsBody: boolean;
+  /**
+   * True where 409 with `Retry-After` is "later" and no failure, as with Posthorn: it is the answer to `RetryLater`, which 503 would
+   * be of the whole endpoint. To others a 409 may be final.
+   */
+  readonly knowsLater?: boolean;
   /** Pure, and never throws: called again, with the kept headers, for a message that comes from the inbox. */
   parse(authentic: Authentic): Parsed;
 }
@@ -56,6 +61,8 @@ export interface ParsedEvent {
   readonly type: string;
   readonly subject: string | null;
   readonly sequence: number | null;
+  /** What `sequence` counts within, where that is more than the subject. */
+  readonly countedWithin?: string;
   readonly createdAt: Date | null;
   readonly data: unknown;
   /** The whole body, parsed. */

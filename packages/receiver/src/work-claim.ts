@@ -1,11 +1,11 @@
 // A message that this process holds: handled and marked as done, or failed. The same for a delivery in lease mode, for
 // what comes from the inbox, and for a dead letter brought back.
 import type { Outcome } from "./answers.ts";
-import { callHandler } from "./call-handler.ts";
+import { callHandler, callHandlerWithin } from "./call-handler.ts";
 import { decideFailure, type FailurePolicy } from "./decide-failure.ts";
 import { HandlerTimeout, PermanentFailure } from "./errors.ts";
 import { holdLease } from "./hold-lease.ts";
-import { contextWith, contextWithoutTx, type Kit } from "./kit.ts";
+import { contextWithoutTx, type Kit } from "./kit.ts";
 import type { WebhookEvent } from "./model.ts";
 import { reopen } from "./parse-event.ts";
 import type { Claim } from "./store.ts";
@@ -66,7 +66,7 @@ async function handleClaim<Tx>(
     if (handler === null) tell.unhandled(message);
     if (transactions !== null && handler !== null) {
       const isDone = await transactions.finish(claim, (tx) =>
-        callHandler(handler, event, { ...turn, context: (aborted) => contextWith(tx, aborted, tries) }),
+        callHandlerWithin(tx, tries, handler, event, turn),
       );
       return { kind: "worked", isDone };
     }

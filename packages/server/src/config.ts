@@ -26,20 +26,24 @@ export interface ConfigSources {
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
+  /** One of them was given on the command line. */
+  readonly isOfFlags: boolean;
 
-  constructor(problems: readonly string[]) {
+  constructor(problems: readonly string[], { isOfFlags = false } = {}) {
     super(
       problems.length === 1
         ? `A setting cannot be used: ${problems[0]}`
         : `Some settings cannot be used:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,
     );
     this.problems = problems;
+    this.isOfFlags = isOfFlags;
   }
 }
 
 export function loadConfig({ env, flags = {}, defaults = {} }: ConfigSources): Config {
   const problems = unknownNames(env);
   const values: Record<string, unknown> = {};
+  let isOfFlags = false;
   for (const [name, setting] of entries()) {
     try {
       const source = fromFlag(name, flags[name]) ?? fromEnvironment(setting.env, env);
@@ -47,9 +51,10 @@ export function loadConfig({ env, flags = {}, defaults = {} }: ConfigSources): C
     } catch (error) {
       if (!(error instanceof InvalidValueError)) throw error;
       problems.push(error.message);
+      isOfFlags ||= flags[name] !== undefined;
     }
   }
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (problems.length > 0) throw new ConfigError(problems, { isOfFlags });
   return values as Config;
 }
 

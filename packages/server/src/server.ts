@@ -1,9 +1,10 @@
 // The HTTP server around the handler: listens, limits slow clients, and stops without cutting anybody off: it says that
 // it is not ready, goes on answering while the engine drains, and closes last.
-import { createServer as createHttpServer, type Server, type ServerResponse } from "node:http";
+import { createServer as createHttpServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Posthorn } from "posthorn";
 import { createHandler, type HandlerOptions } from "./api/handler.ts";
+import { OpenExchanges } from "./open-exchanges.ts";
 
 export interface ServerOptions extends Omit<HandlerOptions, "isDraining"> {
   readonly hooks: Posthorn;
@@ -51,7 +52,7 @@ export function createServer({
   let isDraining = false;
   let stopping: Promise<void> | undefined;
   const handler = createHandler(hooks, { ...options, isDraining: () => isDraining });
-  const exchanges = new Exchanges();
+  const exchanges = new OpenExchanges();
   const server = createHttpServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -62,7 +63,7 @@ export function createServer({
       noDelay: true,
     },
     (request, response) => {
-      exchanges.add(response);
+      exchanges.add({ request, response });
       handler(request, response);
     },
   );
@@ -92,29 +93,6 @@ export async function checkPort(host: string, port: number): Promise<void> {
   const server = createHttpServer();
   await listen(server, host, port);
   await new Promise((resolve) => server.close(resolve));
-}
-
-/** What is being answered right now. */
-class Exchanges {
-  readonly #open = new Set<ServerResponse>();
-
-  add(response: ServerResponse): void {
-    this.#open.add(response);
-    response.once("close", () => this.#open.delete(response));
-  }
-
-  /** Resolves when those that are open now have ended, or when the time is up. */
-  async ended(withinMs: number): Promise<void> {
-    const closed = [...this.#open].map(
-      (response) => new Promise((resolve) => response.once("close", resolve)),
-    );
-    let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise((resolve) => {
-      timer = setTimeout(resolve, withinMs);
-    });
-    await Promise.race([Promise.all(closed), tooLong]);
-    clearTimeout(timer);
-  }
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

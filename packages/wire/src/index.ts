@@ -16,7 +16,7 @@ export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } fr
 export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
 export { sha256Of } from "./signature/own-crypto.ts";
-export type { HeaderSource } from "./signature/read-signature.ts";
+export { type HeaderSource, isMessageId } from "./signature/read-signature.ts";
 export type { Algorithm, Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
 export {
   DEFAULT_SCHEMES,

@@ -1,9 +1,11 @@
 // Several processes of directed-child.ts behind one front door. One that is killed is replaced at once.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { bundleProgram } from "../bundle-program.ts";
 import type { DirectedSettings, Direction, Scene, Tells } from "./directed-child.ts";
 import type { FrontDoor } from "./front-door.ts";
+
+const program = await bundleProgram(new URL("./directed-child.ts", import.meta.url));
 
 export interface SceneIn extends Scene {
   readonly receiver: DirectedReceiver;
@@ -32,11 +34,7 @@ export async function startReceivers(
   let failure: unknown;
 
   async function raise(): Promise<void> {
-    const child = fork(
-      fileURLToPath(new URL("./directed-child.ts", import.meta.url)),
-      [JSON.stringify(settings)],
-      { execArgv: ["--conditions=posthorn-source", "--import", "tsx"] },
-    );
+    const child = fork(program, [JSON.stringify(settings)], { execArgv: [] });
     children.add(child);
     const ended = once(child, "exit");
     void ended.then(([code]) => {

@@ -1,5 +1,5 @@
-// A Prisma client without a model, made by Prisma's own runtime as its generated code makes one: the generator would
-// download a program, and statements in SQL need no model.
+// A Prisma client made by Prisma's own runtime as its generated code makes one: the generator would download a program. Its one
+// model is that of the documentation's example; statements in SQL need none.
 import { Buffer } from "node:buffer";
 import type { PrismaExecutor, PrismaTransactionOptions } from "@posthorn/receiver/postgres";
 import { PrismaPg } from "@prisma/adapter-pg";
@@ -12,6 +12,19 @@ export interface TestPrisma extends PrismaExecutor {
   ): Promise<Result>;
   $disconnect(): Promise<void>;
 }
+
+const SCHEMA = `
+datasource db {
+  provider = "postgresql"
+}
+
+model Payment {
+  event String @id
+  data  Json
+
+  @@map("payments")
+}
+`;
 
 /** Without declarations of its own. */
 const compiler = "@prisma/client/runtime/query_compiler_fast_bg.postgresql";
@@ -27,8 +40,24 @@ export function createPrismaClient(connectionString: string): TestPrisma {
     clientVersion: "7.10.0",
     engineVersion: "test",
     activeProvider: "postgresql",
-    inlineSchema: 'datasource db {\n  provider = "postgresql"\n}\n',
-    runtimeDataModel: { models: {}, enums: {}, types: {} },
+    inlineSchema: SCHEMA,
+    runtimeDataModel: {
+      models: {
+        Payment: {
+          dbName: "payments",
+          schema: null,
+          fields: [
+            { name: "event", kind: "scalar", type: "String" },
+            { name: "data", kind: "scalar", type: "Json" },
+          ],
+          uniqueFields: [],
+          uniqueIndexes: [],
+          primaryKey: null,
+        },
+      },
+      enums: {},
+      types: {},
+    },
     parameterizationSchema: { strings: [], graph: "AAAAAAAAAAA" },
     compilerWasm: {
       getRuntime: () => import(`${compiler}.mjs`),

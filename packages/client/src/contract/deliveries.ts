@@ -98,7 +98,11 @@ export const attempt = z
 export type Attempt = z.output<typeof attempt>;
 
 const deliveryDetail = delivery
-  .extend({ attempts: z.array(attempt).describe("Every attempt so far, the first one first.") })
+  .extend({
+    attempts: z
+      .array(attempt)
+      .describe("Its attempts so far, the first one first; of more than 250 the newest 250."),
+  })
   .meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof deliveryDetail>;
 

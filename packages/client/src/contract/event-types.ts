@@ -104,6 +104,10 @@ export const eventTypes = {
     permission: reading,
     query: z.object({
       format: z.enum(["openapi", "asyncapi"]).default("openapi").describe("OpenAPI 3.1 or AsyncAPI 3.0."),
+      type: z
+        .string()
+        .optional()
+        .describe("Of one type (`order.paid`), or of those below a prefix (`order.*`); left out, of all."),
     }),
     answer: { status: 200, schema: z.record(z.string(), z.unknown()) },
   }),

@@ -157,7 +157,10 @@ export const events = {
     headers: publishHeaders,
     body: z.union([eventInput, userEventInput, z.array(eventInput).meta({ minItems: 1, maxItems: 500 })]),
     answer: { status: 202, schema: z.union([published, publishedForUser, z.array(published)]) },
-    refusals: { 413: ["payload_too_large"], 422: ["invalid_event", "idempotency_conflict"] },
+    refusals: {
+      413: ["payload_too_large"],
+      422: ["invalid_event", "event_too_complex", "idempotency_conflict"],
+    },
   }),
   list: operation({
     method: "GET",

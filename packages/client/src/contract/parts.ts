@@ -76,7 +76,12 @@ export const resentAfter = timeFilter("Only what was sent again at this time or 
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 function isTime(text: string): boolean {
-  return ISO_TIME.test(text) && !Number.isNaN(Date.parse(text));
+  return ISO_TIME.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text.slice(0, 10));
+}
+
+/** JavaScript takes the 30th of February for the 2nd of March. */
+function isDay(day: string): boolean {
+  return new Date(day).toISOString().startsWith(day);
 }
 
 /** Some text to look for. */

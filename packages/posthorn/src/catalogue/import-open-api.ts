@@ -125,28 +125,28 @@ const COMPONENT = /^#\/components\/schemas\/([^/]+)(\/.*)?$/;
 function closed(document: Json, schema: unknown): JsonSchema | string {
   const { value: root, at: home } = resolved(document, schema);
   if (!isObject(root)) return `The schema ${home ?? ""} is not there, or is no object.`;
-  const definitions: Record<string, unknown> = {};
+  const components = new Map<string, unknown>();
   const missing: string[] = [];
   const rewrite = (reference: string): string => {
     if (home !== null && (reference === home || reference.startsWith(`${home}/`))) {
       return `#${reference.slice(home.length)}`;
     }
     const [, name = "", rest = ""] = COMPONENT.exec(reference) ?? [];
-    const component = schemaAt(document, `/components/schemas/${name}`);
+    const component = components.get(name) ?? schemaAt(document, `/components/schemas/${name}`);
     if (name === "" || component === undefined) {
       missing.push(reference);
       return reference;
     }
-    if (!Object.hasOwn(definitions, name)) {
-      definitions[name] = true; // a place, for what refers back to it
-      definitions[name] = mapReferences(component, rewrite);
-    }
+    components.set(name, component);
     return `#/$defs/${name}${rest}`;
   };
   const moved = mapReferences(root, rewrite) as JsonSchema;
+  // one after another, not one within another: the list grows by what each refers to, and may be a chain of thousands
+  const definitions: [string, unknown][] = [];
+  for (const [name, component] of components) definitions.push([name, mapReferences(component, rewrite)]);
   if (missing.length > 0) return `Its schema refers to ${missing[0]}, which is not in components/schemas.`;
-  if (Object.keys(definitions).length === 0) return moved;
-  return { ...moved, $defs: { ...(moved.$defs as Json | undefined), ...definitions } };
+  if (definitions.length === 0) return moved;
+  return { ...moved, $defs: { ...(moved.$defs as Json | undefined), ...Object.fromEntries(definitions) } };
 }
 
 function firstText(...texts: readonly unknown[]): string | null {

@@ -7,8 +7,11 @@ export const MAX_REDACT_PATH_LENGTH = 256;
 /** A JSON Pointer whose parts may be `*`: every item of an array, every member of an object. */
 export function redactPathProblem(path: unknown): string | null {
   const isPath = typeof path === "string" && path.startsWith("/") && !/\p{Cc}|\p{Cs}/u.test(path);
-  if (isPath && path.length <= MAX_REDACT_PATH_LENGTH) return null;
-  return `A path is a JSON Pointer into data of at most ${MAX_REDACT_PATH_LENGTH} characters, such as /card/number or /lines/*/price.`;
+  if (!isPath || path.length > MAX_REDACT_PATH_LENGTH)
+    return `A path is a JSON Pointer into data of at most ${MAX_REDACT_PATH_LENGTH} characters, such as /card/number or /lines/*/price.`;
+  const [item] = /[^/]\[(?:\d+|\*?)\](?=\/|$)/.exec(path) ?? [];
+  if (item === undefined) return null;
+  return "Brackets are no part of a JSON Pointer: write /lines/0/price for one item, /lines/*/price for every item.";
 }
 
 /**
@@ -23,45 +26,94 @@ export function redactPayload(payload: Uint8Array, paths: readonly string[]): Bu
 
 /** `data` itself, with the mask in place of everything at the paths. */
 export function redactData(data: unknown, paths: readonly string[], mask: unknown): unknown {
-  return paths.reduce<unknown>((value, path) => masked(value, partsOf(path), 0, mask), data);
+  return paths.length === 0 ? data : masked(data, [placeOf(paths.map(partsOf))], mask);
 }
 
-/** What a path cannot be followed into may be the secret in another shape, so it is masked where the path ends. */
-function masked(value: unknown, parts: readonly string[], at: number, mask: unknown): unknown {
-  if (at === parts.length) return mask;
-  if (value === null) return null;
-  if (typeof value !== "object") return mask;
-  const part = parts[at] as string;
-  if (Array.isArray(value)) return maskedList(value, parts, at, mask);
-  const names = part === "*" ? Object.keys(value) : Object.hasOwn(value, part) ? [part] : [];
-  for (const name of names) {
-    // defined, not assigned: __proto__ is a name like any other
-    const inner = masked((value as Record<string, unknown>)[name], parts, at + 1, mask);
-    Object.defineProperty(value, name, {
-      value: inner,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
-  }
-  return value;
+/** What the paths, as far as they have been followed, ask of a value. One walk through the data serves all of them. */
+interface Place {
+  /** A path ends here. */
+  readonly isEnd: boolean;
+  /** For every item or member. */
+  readonly every: Place | null;
+  readonly names: ReadonlyMap<string, Place>;
+  /** Names that may be positions in a list. */
+  readonly indexes: ReadonlyMap<string, Place>;
+  /** For the items of a list where an object was expected: there may be several where one was. */
+  readonly ofItems: Place | null;
 }
 
 const INDEX = /^(0|[1-9]\d*)$/;
 
-/** A name means that of every item: there may be several where one was expected, also in lists within lists. */
-function maskedList(
-  list: readonly unknown[],
-  parts: readonly string[],
-  at: number,
-  mask: unknown,
-): unknown[] {
-  const part = parts[at] as string;
-  if (INDEX.test(part)) {
-    return list.map((item, index) => (index === Number(part) ? masked(item, parts, at + 1, mask) : item));
+function placeOf(paths: readonly (readonly string[])[]): Place {
+  const byPart = new Map<string, (readonly string[])[]>();
+  for (const [part, ...rest] of paths) {
+    if (part !== undefined) byPart.set(part, [...(byPart.get(part) ?? []), rest]);
   }
-  const next = part === "*" ? at + 1 : at;
-  return list.map((item) => masked(item, parts, next, mask));
+  const places = [...byPart].map(([part, rest]) => [part, placeOf(rest)] as const);
+  const names = new Map(places.filter(([part]) => part !== "*" && !INDEX.test(part)));
+  return {
+    isEnd: paths.some(({ length }) => length === 0),
+    every: places.find(([part]) => part === "*")?.[1] ?? null,
+    names,
+    indexes: new Map(places.filter(([part]) => INDEX.test(part))),
+    ofItems: names.size === 0 ? null : ofItemsWith(names),
+  };
+}
+
+/** Lists within lists are passed through by names, not by positions. */
+function ofItemsWith(names: Place["names"]): Place {
+  const place = { isEnd: false, every: null, names, indexes: new Map(), ofItems: null as Place | null };
+  place.ofItems = place;
+  return place;
+}
+
+/** What a path cannot be followed into may be the secret in another shape, so it is masked where the path ends. */
+function masked(value: unknown, places: readonly Place[], mask: unknown): unknown {
+  if (places.some(({ isEnd }) => isEnd)) return mask;
+  if (value === null || places.length === 0) return value;
+  if (typeof value !== "object") return mask;
+  if (Array.isArray(value)) return maskedList(value, places, mask);
+  const names = Object.keys(value);
+  if (places.some((place) => isNoList(names, place))) return mask;
+  const members = value as Record<string, unknown>;
+  // each is a member of its own, so __proto__ is a name like any other
+  for (const name of names) members[name] = masked(members[name], placesOfMember(name, places), mask);
+  return value;
+}
+
+function placesOfMember(name: string, places: readonly Place[]): Place[] {
+  const found: Place[] = [];
+  for (const { every, names, indexes } of places) {
+    if (every !== null) found.push(every);
+    const named = names.get(name) ?? indexes.get(name);
+    if (named !== undefined) found.push(named);
+  }
+  return found;
+}
+
+/** An object where a path has the position of an item, and neither that name nor only positions. */
+function isNoList(names: readonly string[], { indexes }: Place): boolean {
+  return (
+    indexes.size > 0 && !names.some((name) => indexes.has(name)) && !names.every((name) => INDEX.test(name))
+  );
+}
+
+function maskedList(list: unknown[], places: readonly Place[], mask: unknown): unknown[] {
+  const ofEach: Place[] = [];
+  for (const { every, ofItems } of places) {
+    if (every !== null) ofEach.push(every);
+    if (ofItems !== null) ofEach.push(ofItems);
+  }
+  const hasIndexes = places.some(({ indexes }) => indexes.size > 0);
+  for (let index = 0; index < list.length; index += 1) {
+    const ofThis = hasIndexes ? [...ofEach, ...placesAt(index, places)] : ofEach;
+    list[index] = masked(list[index], ofThis, mask);
+  }
+  return list;
+}
+
+function placesAt(index: number, places: readonly Place[]): Place[] {
+  return places.flatMap(({ indexes }) => indexes.get(String(index)) ?? []);
 }
 
 function partsOf(path: string): string[] {

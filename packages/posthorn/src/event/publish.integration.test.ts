@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import {
   createTestInstance,
   type ReceivedRequest,
@@ -23,7 +23,7 @@ let b: TestInstance;
 
 beforeAll(async () => {
   receiver = await startScriptedReceiver();
-  database = await createDatabase();
+  database = await createMigratedDatabase();
   pool = createPool(database.connectionString);
   a = await createTestInstance({ database: database.connectionString, encryptionKeys });
   b = await createTestInstance({ database: database.connectionString, encryptionKeys });
@@ -569,7 +569,7 @@ describe("a transaction", () => {
 });
 
 test("what is published before the start waits in the outbox and is delivered after it", async () => {
-  const own = await createDatabase();
+  const own = await createMigratedDatabase();
   const instance = await createTestInstance({ database: own.connectionString, started: false });
   await instance.hooks.tenants.upsert("acme", {});
   await instance.hooks.endpoints.create("acme", { url: `${receiver.url}/before-start`, events: ["*"] });

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import { createTestInstance, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 import type { PublishInput } from "./validate.ts";
 
@@ -16,7 +16,7 @@ let b: TestInstance;
 let notStarted: TestInstance;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createMigratedDatabase();
   pool = createPool(database.connectionString, { max: 20 });
   const options = { database: database.connectionString, encryptionKeys };
   a = await createTestInstance(options);

@@ -2,7 +2,7 @@
 // waiting, and two at once do no harm.
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
 import { silentLogger } from "../observe/log.ts";
 import type { Database } from "../storage/database.ts";
 import { historyPartitions } from "../storage/queries/partitions/list.ts";
@@ -31,7 +31,7 @@ let db: Database;
 
 // Not started: the tests say when maintenance is done. One that is needed for publishing is made beside it.
 beforeEach(async () => {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   pool = createPool(database.connectionString, { max: 10 });
   instance = await createTestInstance({ database: database.connectionString, started: false });
   db = instance.hooks.db;

@@ -1,7 +1,7 @@
 // What is pruned row by row: idempotency keys, dead letters with a retention of their own, names of deleted endpoints.
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
 import { silentLogger } from "../observe/log.ts";
 import {
   createTestInstance,
@@ -24,7 +24,7 @@ let pool: pg.Pool;
 
 // The instance's own maintenance keeps everything for years; the tests prune themselves.
 beforeEach(async () => {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   pool = createPool(database.connectionString);
   instance = await createTestInstance({
     database: database.connectionString,

@@ -2,7 +2,7 @@
 // done with what stayed.
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
 import {
   createTestInstance,
   type ScriptedReceiver,
@@ -26,7 +26,7 @@ let pool: pg.Pool;
 let endOfDay: number;
 
 beforeEach(async () => {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   pool = createPool(database.connectionString);
   instance = await createTestInstance({
     database: database.connectionString,

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../../../tests/support/audit.ts";
-import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
 import { startWorker } from "../../../../tests/support/worker-process.ts";
 import { resolveConfig } from "../config.ts";
 import { silentLogger } from "../observe/log.ts";
@@ -15,7 +15,7 @@ let pool: pg.Pool;
 let options: { database: string; encryptionKeys: string };
 
 beforeEach(async () => {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   pool = createPool(database.connectionString);
   options = {
     database: database.connectionString,

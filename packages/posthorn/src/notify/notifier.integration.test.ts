@@ -1,7 +1,7 @@
 // Notices outlive the process that put them down: on real PostgreSQL, with a clock that is moved.
 import { randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
 import { parseAddressPolicy } from "../attempt/guard-address.ts";
 import { type Logger, silentLogger } from "../observe/log.ts";
 import { createEndpoints } from "../resources/endpoints.ts";
@@ -20,7 +20,7 @@ type Options = Partial<TestInstanceOptions>;
 
 /** One database, and as many instances on it as a test wants; `acme` has an owner and an endpoint. */
 async function open() {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
   const instances: TestInstance[] = [];
   onTestFinished(async () => {

@@ -9,7 +9,7 @@ import {
 import pg from "pg";
 import { createTestInstance, startScriptedReceiver } from "posthorn/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { createDatabase } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase } from "../../../../tests/support/postgres.ts";
 
 const exporter = new InMemorySpanExporter();
 const current = new AsyncLocalStorage<Context>();
@@ -18,7 +18,7 @@ const given = "00-11111111111111111111111111111111-2222222222222222-01";
 const order = { tenant: "acme", type: "order.paid", data: { total: 1 } };
 
 async function makeWorld() {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const receiver = await startScriptedReceiver();
   const instance = await createTestInstance({
     database: database.connectionString,
@@ -82,6 +82,46 @@ describe("without an SDK", () => {
     await publish(given.replace("2222", "4444"), "commit");
     await settle();
     expect(traceparents(receiver)).toEqual([given]);
+  });
+
+  describe("of the SQL function", () => {
+    /** As the reference has it: noted in the transaction of the publish, and never over an earlier one. */
+    async function makePublisher(connectionString: string) {
+      const client = new pg.Client(connectionString);
+      await client.connect();
+      onTestFinished(() => client.end());
+      return async (traceparent: string, idempotencyKey: string | null = null) => {
+        await client.query("begin");
+        const published = await client.query(
+          "select posthorn.publish(tenant => 'acme', type => 'order.paid', data => '1', idempotency_key => $1) as id",
+          [idempotencyKey],
+        );
+        await client.query(
+          "update posthorn.events set traceparent = $2 where id = substring($1 from 5)::uuid and traceparent is null",
+          [published.rows[0].id, traceparent],
+        );
+        await client.query("commit");
+      };
+    }
+
+    test("an event carries the trace that is noted on it in the same transaction, and a duplicate does not change it", async () => {
+      const { settle, receiver, connectionString } = await makeWorld();
+      const publish = await makePublisher(connectionString);
+      await publish(given, "k");
+      await publish(given.replace("2222", "4444"), "k");
+      await settle();
+      expect(traceparents(receiver)).toEqual([given]);
+    });
+
+    test.each(["nonsense", "two\r\nlines", given.toUpperCase().replace("1", "A")])(
+      "an event with the trace %j arrives without one",
+      async (traceparent) => {
+        const { settle, receiver, connectionString } = await makeWorld();
+        await (await makePublisher(connectionString))(traceparent);
+        await settle();
+        expect(traceparents(receiver)).toEqual([undefined]);
+      },
+    );
   });
 
   test("each event for a user carries the trace it was published in, and a duplicate does not change it", async () => {

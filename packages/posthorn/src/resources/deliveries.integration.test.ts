@@ -61,6 +61,24 @@ test("a delivery is shown with its attempts", async () => {
   });
 });
 
+test("of a delivery that was retried hundreds of times the newest 250 attempts are shown", async () => {
+  const { tenant, endpoint } = await newEndpoint();
+  const id = await world.addEnded(await world.addEvent(tenant), endpoint, "success");
+  const addUpTo = (last: number) =>
+    world.pool.query(
+      `insert into posthorn.attempts
+       select (jsonb_populate_record(a, jsonb_build_object('number', n))).*
+       from posthorn.attempts a, generate_series($2::integer, $3::integer) n
+       where a.delivery_id = $1::uuid and a.number = 1`,
+      [id.slice(4), last - 248, last],
+    );
+  await addUpTo(250);
+  const numbers = async () => (await deliveries.get(id)).attempts.map(({ number }) => number);
+  expect(await numbers()).toEqual(Array.from({ length: 250 }, (_, n) => n + 1));
+  await addUpTo(499);
+  expect(await numbers()).toEqual(Array.from({ length: 250 }, (_, n) => n + 250));
+});
+
 test("an unknown id, a malformed one and another tenant's are all not found", async () => {
   const { tenant, endpoint } = await newEndpoint();
   const id = await world.addOwed(await world.addEvent(tenant), endpoint);

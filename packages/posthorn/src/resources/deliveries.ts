@@ -5,7 +5,7 @@ import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
-import { attemptsOf } from "../storage/queries/attempts/list.ts";
+import { newestAttempts } from "../storage/queries/attempts/list.ts";
 import {
   DELIVERY_STATES,
   type DeliveryRow,
@@ -66,7 +66,7 @@ export interface DeliveryScope {
 export interface Deliveries {
   /** Newest first. */
   list(query?: DeliveryQuery): Promise<Page<DeliveryView>>;
-  /** With a tenant given, another tenant's delivery is not found. */
+  /** With its newest attempts, 250 at most. With a tenant given, another tenant's delivery is not found. */
   get(
     id: string,
     scope?: DeliveryScope,
@@ -146,11 +146,16 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
     if (uuid === null || row === undefined || (tenant !== undefined && row.tenant !== tenant))
       throw deliveryNotFound(id);
-    const attempts = (await attemptsOf(db, uuid)).map((attempt) => toAttemptView(attempt, uuid));
+    const attempts = (await newestAttempts(db, uuid, MAX_SHOWN_ATTEMPTS)).map((attempt) =>
+      toAttemptView(attempt, uuid),
+    );
     const hides = redacted && (await catalogue.hiding())(row.eventType);
     return { ...toDeliveryView(row), attempts: hides ? attempts.map(withoutAnswer) : attempts };
   }
 }
+
+/** A retry policy ends before that; retries by hand do not. Older ones are in the log of the endpoint. */
+export const MAX_SHOWN_ATTEMPTS = 250;
 
 const RETRY_KEY = /^[0-9]{1,17} [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -118,7 +118,7 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
     if (existing + added <= maxPerTenant) return;
     throw new PosthornError(
       "endpoint_limit_reached",
-      `Tenant "${tenant}" has ${counted(existing)}, this adds ${added}, and it may have ${maxPerTenant}. Import fewer, or raise the limit per tenant.`,
+      `Tenant "${tenant}" has ${counted(existing)}, this adds ${added}, and it may have ${maxPerTenant}. Import fewer, or raise maxEndpointsPerTenant.`,
     );
   }
 

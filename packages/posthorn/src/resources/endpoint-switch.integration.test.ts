@@ -1,10 +1,10 @@
 // Switching endpoints off and on again with something owed to them, on a running engine.
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, createPool } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
 import { createTestInstance, startScriptedReceiver } from "../testing/index.ts";
 
 async function open() {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const receiver = await startScriptedReceiver();
   const instance = await createTestInstance({ database: database.connectionString });
   const { hooks } = instance;

@@ -313,6 +313,6 @@ function toEndpoint(
 function limitReached(tenant: string, max: number): PosthornError {
   return new PosthornError(
     "endpoint_limit_reached",
-    `Tenant "${tenant}" has ${counted(max)}, as many as it may have. Delete one, or raise the limit per tenant.`,
+    `Tenant "${tenant}" has ${counted(max)}, as many as it may have. Delete one, or raise maxEndpointsPerTenant.`,
   );
 }

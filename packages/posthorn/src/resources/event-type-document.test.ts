@@ -55,6 +55,22 @@ test.each([
   });
 });
 
+test("a schema may refer to thousands of components, each by the one before", async () => {
+  const last = 2_000;
+  const chain = Array.from({ length: last + 1 }, (_, nth) => [
+    `c${nth}`,
+    nth === last ? { type: "string" } : { properties: { p: { $ref: `#/components/schemas/c${nth + 1}` } } },
+  ]);
+  const document = documentOf(
+    webhooksOf(1, () => ({ $ref: "#/components/schemas/c0" })),
+    { schemas: Object.fromEntries(chain) },
+  );
+  // with them all it is too large, and that is what is said
+  await expect(readDocument(document)).rejects.toMatchObject({
+    problems: [{ pointer: "/webhooks/order.n0", message: expect.stringContaining("bytes; the limit") }],
+  });
+});
+
 test("schemas together have a limit, in which a component counts for every type that refers to it", async () => {
   const empty = JSON.stringify({ description: "" }).length;
   const component = { description: "x".repeat(MAX_SCHEMA_BYTES - empty) };

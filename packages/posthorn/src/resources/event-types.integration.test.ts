@@ -109,6 +109,39 @@ test("an import in which one is wrong changes nothing", async () => {
   await expect(eventTypes.get(name)).rejects.toMatchObject({ code: "event_type_not_found" });
 });
 
+test("an export has one type, those below a prefix or all, and says so when they are too many for a document", async () => {
+  for (const name of ["part.paid", "part.paid.late", "party.begun"]) await eventTypes.put(name);
+  await eventTypes.put("part.paid", { apiVersion: "2" });
+  const exported = async (type?: string) =>
+    Object.keys((await eventTypes.export("openapi", { type })).webhooks as object);
+  const before = await exported();
+  expect(before).toEqual(expect.arrayContaining(["part.paid-1", "party.begun-1"]));
+  expect(await exported("*")).toEqual(before);
+  expect(await exported("part.paid")).toHaveLength(2);
+  expect(await exported("part.*")).toHaveLength(3);
+  expect(await exported("none.*")).toEqual([]);
+  for (const wrong of ["", "*.paid", "part*", ".*", "Part.*", "part.*.*"]) {
+    await expect(exported(wrong)).rejects.toMatchObject({
+      code: "invalid_query",
+      problems: [{ pointer: "/type" }],
+    });
+  }
+
+  // 64 KB each: 64 of them are 4 MB
+  const example = "x".repeat(MAX_EXAMPLE_BYTES - 2);
+  const large = (nth: number) => eventTypes.put("large.one", { apiVersion: String(nth), example });
+  for (let nth = 0; nth < 64; nth += 1) await large(nth);
+  expect(await exported("large.*")).toHaveLength(64);
+  await large(64);
+  await expect(exported("large.*")).rejects.toMatchObject({
+    code: "export_too_large",
+    message: expect.stringContaining("type=order.*"),
+  });
+  await expect(exported()).rejects.toMatchObject({ code: "export_too_large" });
+  expect(await exported("part.*")).toHaveLength(3);
+  await eventTypes.delete("large.one");
+});
+
 test("a page of large types ends at 4 MB, and the next one has the rest", async () => {
   const example = `"${"x".repeat(MAX_EXAMPLE_BYTES - 2)}"`;
   const there = Array.from({ length: 66 }, (_, n) => `very.large_${String(n).padStart(2, "0")}`);

@@ -17,6 +17,7 @@ import {
   raiseCatalogueVersion,
   saveEventType,
 } from "../storage/queries/event-types/write.ts";
+import { MAX_PAGE_BYTES } from "../storage/queries/page-bytes.ts";
 import { readDocument } from "./event-type-document.ts";
 import { type EventTypeInput, isTypeName, readEventType } from "./event-type-input.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
@@ -43,8 +44,14 @@ export interface EventTypes {
     document: unknown,
     options?: { readonly dryRun?: boolean | undefined },
   ): Promise<readonly ImportedType[]>;
-  /** The whole catalogue as the webhooks of an OpenAPI 3.1 document, or as AsyncAPI 3.0. */
-  export(format: ExportFormat): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * The catalogue as the webhooks of an OpenAPI 3.1 document, or as AsyncAPI 3.0: all of it, one type (`order.paid`), or
+   * those below a prefix (`order.*`).
+   */
+  export(
+    format: ExportFormat,
+    options?: { readonly type?: string | undefined },
+  ): Promise<Readonly<Record<string, unknown>>>;
 }
 
 export interface ImportedType {
@@ -62,7 +69,7 @@ export interface EventTypesOptions {
 export const MAX_EVENT_TYPES = 2_000;
 
 export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTypes {
-  return { put, get, list, delete: remove, import: importAll, export: exportAll };
+  return { put, get, list, delete: remove, import: importAll, export: exportSome };
 
   async function put(name: string, input: EventTypeInput = {}): Promise<EventType> {
     const type = readEventType(name, input);
@@ -84,7 +91,12 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
     const limit = reader.limit(query);
     const [name = "", apiVersion = ""] = (reader.cursor("event-types", query) ?? "").split(" ");
     reader.finish(["limit", "cursor"], query);
-    const { types, isCutShort } = await listEventTypes(db, { name, apiVersion }, limit + 1);
+    const { types, isCutShort } = await listEventTypes(db, {
+      after: { name, apiVersion },
+      limit: limit + 1,
+      name: null,
+      prefix: "",
+    });
     const last = types.at(-1);
     const lookedUpTo = isCutShort && last !== undefined ? cursorOf(last) : null;
     return toPage("event-types", types, limit, toEventType, cursorOf, lookedUpTo);
@@ -125,13 +137,43 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
     return imported;
   }
 
-  async function exportAll(format: ExportFormat) {
-    if (!EXPORT_FORMATS.includes(format)) {
-      const message = `format is one of ${EXPORT_FORMATS.join(", ")}.`;
-      throw new PosthornError("invalid_query", message, { problems: [{ pointer: "/format", message }] });
-    }
-    return exportCatalogue(format, (await allEventTypes(db)).map(toEventType));
+  async function exportSome(format: ExportFormat, options: { readonly type?: string | undefined } = {}) {
+    refuseUnknown("export has no option", options, ["type"]);
+    if (!EXPORT_FORMATS.includes(format))
+      throw wrongExport("format", `is one of ${EXPORT_FORMATS.join(", ")}.`);
+    const asked = namesAsked(options.type ?? "*");
+    const { types, isCutShort } = await listEventTypes(db, {
+      after: NO_TYPE,
+      limit: MAX_EVENT_TYPES,
+      ...asked,
+    });
+    if (isCutShort) throw exportTooLarge();
+    return exportCatalogue(format, types.map(toEventType));
   }
+}
+
+const NO_TYPE = { name: "", apiVersion: "" };
+
+/** As endpoints ask for types: one, all below a prefix, or all. */
+function namesAsked(type: unknown): { readonly name: string | null; readonly prefix: string } {
+  if (type === "*") return { name: null, prefix: "" };
+  if (isTypeName(type)) return { name: type, prefix: "" };
+  const prefix = typeof type === "string" && type.endsWith(".*") ? type.slice(0, -1) : "";
+  if (isTypeName(prefix.slice(0, -1))) return { name: null, prefix };
+  throw wrongExport("type", "is an event type (order.paid), a prefix (order.*), or *.");
+}
+
+function wrongExport(field: string, rule: string): PosthornError {
+  const message = `${field} ${rule}`;
+  return new PosthornError("invalid_query", message, { problems: [{ pointer: `/${field}`, message }] });
+}
+
+function exportTooLarge(): PosthornError {
+  const megabytes = MAX_PAGE_BYTES / 1024 / 1024;
+  return new PosthornError(
+    "export_too_large",
+    `The schemas and examples have more than ${megabytes} MB, too much for one document. Export them in parts: type=order.* for those below a prefix, type=order.paid for one.`,
+  );
 }
 
 function cursorOf({ name, apiVersion }: EventTypeRow): string {

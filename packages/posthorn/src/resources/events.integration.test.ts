@@ -124,6 +124,31 @@ test("a page ends with the event that makes it 4 MB, and the next ones have the 
   }
 });
 
+test("a page ends by the bytes it has with its masks, and the next ones have the rest", async () => {
+  const tenant = await newTenant();
+  const there: string[] = [];
+  // 128 KB, and 832 KB with a mask for each of the numbers
+  const payload = Buffer.from(
+    `[${Array(64 * 1024)
+      .fill("1")
+      .join(",")}]`,
+  );
+  for (let n = 0; n < 7; n += 1) there.unshift(await world.addEvent(tenant, { payload }));
+  const masking = createEvents({
+    db: world.db,
+    catalogue: { refresh: async () => {}, redactedPaths: () => ["/*"] },
+  });
+  const pages: string[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await masking.list({ tenant, redacted: true, limit: 6, cursor });
+    pages.push(page.data.map(({ id }) => id.slice(4)));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  expect(pages).toEqual([there.slice(0, 5), there.slice(5)]);
+  expect((await masking.list({ tenant })).data).toHaveLength(7);
+});
+
 /** So many events of a tenant, a millisecond after each other. */
 async function addMany(tenant: string, count: number, beginMs: number): Promise<void> {
   await world.pool.query(

@@ -1,11 +1,11 @@
 // Publishing beside a crowd of calls that hang, on real PostgreSQL.
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase } from "../../../../tests/support/postgres.ts";
 import { createTestInstance } from "../testing/index.ts";
 
 test("calls that hang in the database, more than it has connections, do not keep events from being published", async () => {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const holder = new pg.Client(database.connectionString);
   const { hooks } = await createTestInstance({ database: database.connectionString });
   await hooks.tenants.upsert("acme");

@@ -62,6 +62,7 @@ export interface KeyInput {
 export interface TokenInput {
   /** 1 minute to 30 days; an hour unless told. */
   readonly expiresInSeconds?: number | undefined;
+  readonly rateLimit?: number | null | undefined;
 }
 
 export interface Keys {
@@ -110,11 +111,12 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
 
   async function createToken(tenant: string, user: string, input: TokenInput = {}) {
     const seconds = checkToken(input);
+    const { rateLimit = null } = input;
     const expiresAt = new Date(nowMs() + seconds * 1_000);
     const isNamed = isTenantId(tenant) && isTenantId(user);
     const name = `token of ${user}`;
     const made = isNamed
-      ? await insert("pht", { name, scopes: [], tenant, userId: user, expiresAt, rateLimit: null })
+      ? await insert("pht", { name, scopes: [], tenant, userId: user, expiresAt, rateLimit })
       : null;
     if (made === null) throw memberNotFound(user);
     return made;
@@ -186,19 +188,15 @@ function checkInput(input: KeyInput, nowMs: number): void {
     const ms = expiresAt instanceof Date ? expiresAt.getTime() : Number.NaN;
     if (!(ms > nowMs)) refuse("/expiresAt", "expiresAt is a time in the future, or null.");
   }
-  if (rateLimit !== undefined && rateLimit !== null && !isWholeNumber(rateLimit, 1, MAX_RATE)) {
-    refuse(
-      "/rateLimit",
-      `rateLimit is a whole number of requests per second from 1 to ${MAX_RATE}, or null.`,
-    );
-  }
+  checkRate(rateLimit, problems);
   const [first] = problems;
   if (first !== undefined) throw new PosthornError("invalid_key", first.message, { problems });
 }
 
 function checkToken(input: TokenInput): number {
   const problems: InputProblem[] = [];
-  findUnknown("A token has no", input, ["expiresInSeconds"], problems);
+  findUnknown("A token has no", input, ["expiresInSeconds", "rateLimit"], problems);
+  checkRate(input.rateLimit, problems);
   const { expiresInSeconds = HOUR_SECONDS } = input;
   if (!isWholeNumber(expiresInSeconds, 60, MAX_TOKEN_SECONDS)) {
     const message = `expiresInSeconds is a whole number from 60 to ${MAX_TOKEN_SECONDS}.`;
@@ -207,6 +205,12 @@ function checkToken(input: TokenInput): number {
   const [first] = problems;
   if (first !== undefined) throw new PosthornError("invalid_key", first.message, { problems });
   return expiresInSeconds;
+}
+
+function checkRate(rateLimit: number | null | undefined, problems: InputProblem[]): void {
+  if (rateLimit === undefined || rateLimit === null || isWholeNumber(rateLimit, 1, MAX_RATE)) return;
+  const message = `rateLimit is a whole number of requests per second from 1 to ${MAX_RATE}, or null.`;
+  problems.push({ pointer: "/rateLimit", message });
 }
 
 function isWholeNumber(value: unknown, least: number, most: number): boolean {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createTestInstance, startScriptedReceiver, type TestInstanceOptions } from "posthorn/testing";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { publishTimes } from "../../../../tests/support/database-per-test.ts";
-import { createDatabase } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase } from "../../../../tests/support/postgres.ts";
 import { silentLogger } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { statement } from "../storage/sql.ts";
@@ -15,7 +15,7 @@ type World = Awaited<ReturnType<typeof createTestInstance>> & {
 };
 
 async function makeWorld(options: Omit<TestInstanceOptions, "database"> = {}): Promise<World> {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const receiver = await startScriptedReceiver();
   const instance = await createTestInstance({
     database: database.connectionString,
@@ -222,7 +222,7 @@ describe("metrics", () => {
   });
 
   test("what waits in the outbox and is overdue shows, when nobody delivers", async () => {
-    const database = await createDatabase();
+    const database = await createMigratedDatabase();
     const { hooks, advance, close } = await createTestInstance({
       database: database.connectionString,
       started: false,

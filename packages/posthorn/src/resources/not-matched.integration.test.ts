@@ -73,6 +73,19 @@ test("one that was changed since is judged by its settings of now, and says so",
   expect(await whyNot(a, event, id)).toMatchObject({ reason: "matches_now", settingsChanged: true });
 });
 
+test("one whose dead letter somebody deleted is told of as such", async () => {
+  const a = await world.open();
+  const id = await endpoint(a, { isActive: false });
+  const event = await publish(a);
+  const [delivery] = (await a.hooks.events.get(event)).deliveries;
+  await a.hooks.deliveries.cancel(delivery?.id as string);
+  await a.hooks.deliveries.delete(delivery?.id as string);
+  expect(await whyNot(a, event, id)).toMatchObject({
+    reason: "matches_now",
+    detail: expect.stringContaining("or somebody deleted its dead letter"),
+  });
+});
+
 test("one that was made later, deleted since or deleted before", async () => {
   const a = await world.open();
   const before = await endpoint(a);

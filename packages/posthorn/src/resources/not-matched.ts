@@ -81,7 +81,7 @@ const DETAILS = {
   waiting: "The event is stored, and its deliveries are about to be made.",
   tenant_inactive: "The tenant is inactive, and gets nothing.",
   matches_now:
-    "By its settings of now it would get the event. It was changed since, the tenant was inactive then, or the delivery is older than the retention.",
+    "By its settings of now it would get the event. It was changed since, the tenant was inactive then, the delivery is older than the retention, or somebody deleted its dead letter.",
 } as const satisfies Partial<Record<NotMatchedReason, string>>;
 
 function why(reason: keyof typeof DETAILS): Why {

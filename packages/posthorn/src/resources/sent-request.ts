@@ -9,7 +9,7 @@ import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type { ClaimedDelivery, Event, PreparedRequest, Target, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
-import { type AttemptRow, attemptsOf } from "../storage/queries/attempts/list.ts";
+import { type AttemptRow, findAttempt } from "../storage/queries/attempts/list.ts";
 import type { DeliveryRow } from "../storage/queries/deliveries/delivery-row.ts";
 import { findDeliveries } from "../storage/queries/deliveries/find.ts";
 import { findEvent } from "../storage/queries/events/list.ts";
@@ -113,9 +113,8 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     delivery: DeliveryRow,
     { attempt, isFresh }: AskedRequest,
   ): Promise<{ readonly number: number; readonly startedAt: Date | null }> {
-    const attempts = await attemptsOf(db, delivery.id);
-    const found = attempt === null ? attempts.at(-1) : attempts.find(({ number }) => number === attempt);
-    if (found !== undefined) return { number: found.number, startedAt: startOf(found) };
+    const found = await findAttempt(db, delivery.id, attempt);
+    if (found !== null) return { number: found.number, startedAt: startOf(found) };
     // what was never sent can still be tried out
     if (isFresh && attempt === null) return { number: 1, startedAt: null };
     throw noSuchAttempt(attempt);

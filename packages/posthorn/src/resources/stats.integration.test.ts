@@ -1,10 +1,10 @@
 import { createTestInstance, startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase } from "../../../../tests/support/postgres.ts";
 import { deliveryStats } from "../storage/queries/deliveries/stats.ts";
 
 async function makeWorld() {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const receiver = await startScriptedReceiver();
   const instance = await createTestInstance({ database: database.connectionString, retryPolicy: "1m,1h" });
   onTestFinished(async () => {

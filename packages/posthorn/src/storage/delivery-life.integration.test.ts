@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { bringToAnEnd, newEvent, toSettlement } from "../../../../tests/support/delivery-life/actions.ts";
 import { createWorld, type Worker, type World } from "../../../../tests/support/delivery-life/model.ts";
 import { steps } from "../../../../tests/support/delivery-life/steps.ts";
-import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import type { ClaimedDelivery, Uuid } from "../model.ts";
 import { retryAfter } from "../settle/decide.ts";
 import { Database, type Queryable } from "./database.ts";
@@ -27,7 +27,7 @@ let pool: pg.Pool;
 let db: Database;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createMigratedDatabase();
   // what is proven here is not that commits reach the disk
   pool = createPool(database.connectionString, { max: 8, options: "-c synchronous_commit=off" });
   db = new Database({ database: pool, schema: "posthorn" });
@@ -53,7 +53,7 @@ test("whatever happens in whatever order, deliveries live by the rules and none 
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     },
   );
-}, 50_000);
+}, 120_000);
 
 test("a lane that gets its first row during its owner's burial is made ready all the same", async () => {
   const { model, real } = await createWorld(db, pool);

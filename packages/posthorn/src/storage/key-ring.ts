@@ -12,6 +12,8 @@ export interface Encrypted {
 
 export interface KeyRing {
   readonly keyIds: readonly string[];
+  /** Of the key that encrypts; throws where there is none. */
+  readonly firstKeyId: string;
   /** `binding` names the row: the same bytes in another row do not decrypt. */
   encrypt(plaintext: string, binding: string): Encrypted;
   decrypt(encrypted: Encrypted, binding: string): string;
@@ -77,10 +79,18 @@ class Ring implements KeyRing {
     return [...this.#keys.keys()];
   }
 
-  encrypt(plaintext: string, binding: string): Encrypted {
+  get firstKeyId(): string {
+    return this.#first[0];
+  }
+
+  get #first(): readonly [id: string, key: KeyObject] {
     const [first] = this.#keys;
     if (first === undefined) throw noKeys();
-    const [keyId, key] = first;
+    return first;
+  }
+
+  encrypt(plaintext: string, binding: string): Encrypted {
+    const [keyId, key] = this.#first;
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(binding));
     const encrypted = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);

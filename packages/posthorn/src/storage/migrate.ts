@@ -87,19 +87,37 @@ async function survey(
   db: Database,
   migrations: readonly Migration[],
 ): Promise<Omit<MigrateResult, "applied">> {
-  const { hasSchema, hasTable, applied, pending } = await read(db, migrations);
+  const { applied, pending, ...ground } = await read(db, migrations);
+  return {
+    pending: pending.map(nameOf),
+    version: applied.length,
+    script: wholeScript(ground, pending, db.schema),
+  };
+}
+
+/** What a database that is still to be made will need. */
+export function surveyOfNothing(schema: string): MigrateResult & MigrationStatus {
+  const pending = allMigrations.map(nameOf);
+  const script = wholeScript({ hasSchema: false, hasTable: false }, allMigrations, schema);
+  return { version: 0, codeVersion: pending.length, applied: [], pending, script };
+}
+
+function wholeScript(
+  { hasSchema, hasTable }: { readonly hasSchema: boolean; readonly hasTable: boolean },
+  pending: readonly Migration[],
+  schema: string,
+): string {
   const ground = [
-    ...(hasSchema ? [] : [createSchema(db.schema)]),
-    ...(hasTable ? [] : [db.text(createTable)]),
+    ...(hasSchema ? [] : [createSchema(schema)]),
+    ...(hasTable ? [] : [inSchema(createTable.text, schema)]),
   ];
   const steps = pending.map(
     (migration) =>
-      `-- ${migration.version} ${migration.name}\nbegin;\n${scriptOf(migration, db.schema)}\ncommit;\n`,
+      `-- ${migration.version} ${migration.name}\nbegin;\n${scriptOf(migration, schema)}\ncommit;\n`,
   );
-  const partitions =
-    pending.length === 0 ? [] : [`${db.text(ensureStatement).replace("$1::integer", "3")};\n`];
-  const script = [...ground.map((sql) => `${sql};\n`), ...steps, ...partitions].join("\n");
-  return { pending: pending.map(nameOf), version: applied.length, script };
+  const ensure = inSchema(ensureStatement.text, schema).replace("$1::integer", "3");
+  const partitions = pending.length === 0 ? [] : [`${ensure};\n`];
+  return [...ground.map((sql) => `${sql};\n`), ...steps, ...partitions].join("\n");
 }
 
 function scriptOf(migration: Migration, schema: string): string {

@@ -7,7 +7,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toSettlement } from "../../../../tests/support/delivery-life/actions.ts";
 import { endpointSettings } from "../../../../tests/support/delivery-life/model.ts";
-import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
+import { createMigratedDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import { SubjectOrder } from "../delivery/subject-order.ts";
 import type { ClaimedDelivery, Event, FifoOnDead, Uuid } from "../model.ts";
 import { Database } from "./database.ts";
@@ -35,7 +35,7 @@ let pool: pg.Pool;
 let db: Database;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createMigratedDatabase();
   // what is proven here is not that commits reach the disk
   pool = createPool(database.connectionString, { max: 8, options: "-c synchronous_commit=off" });
   db = new Database({ database: pool, schema: "posthorn" });

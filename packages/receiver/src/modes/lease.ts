@@ -4,11 +4,12 @@ import type { Outcome } from "../answers.ts";
 import type { Kit } from "../kit.ts";
 import type { Received } from "../parse-event.ts";
 import { workClaim } from "../work-claim.ts";
+import { isGuarded } from "./is-guarded.ts";
 import { outcomeOf } from "./outcome-of.ts";
 
 export async function handleUnderLease<Tx>(kit: Kit<Tx>, { message, event }: Received): Promise<Outcome> {
   const { settings, handlers, store, tell } = kit;
-  if (handlers.find(event) === null) {
+  if (handlers.find(event) === null && !isGuarded(message, settings.terms)) {
     tell.unhandled(message);
     return { kind: "ignored" };
   }

@@ -1,10 +1,11 @@
 // Claim, the handler's own writes and the done mark in one transaction: a crash anywhere leaves all of it or nothing.
 import type { Outcome } from "../answers.ts";
-import { callHandler } from "../call-handler.ts";
+import { callHandlerWithin } from "../call-handler.ts";
 import { decideFailure, type FailurePolicy } from "../decide-failure.ts";
-import { contextWith, type Kit } from "../kit.ts";
+import type { Kit } from "../kit.ts";
 import type { Received } from "../parse-event.ts";
 import type { Transactions } from "../store.ts";
+import { isGuarded } from "./is-guarded.ts";
 import { outcomeOf } from "./outcome-of.ts";
 
 export async function handleInTransaction<Tx>(
@@ -14,16 +15,14 @@ export async function handleInTransaction<Tx>(
 ): Promise<Outcome> {
   const { settings, handlers, tell } = kit;
   const handler = handlers.find(event);
-  if (handler === null) {
-    tell.unhandled(message);
-    return { kind: "ignored" };
-  }
+  if (handler === null) tell.unhandled(message);
+  if (handler === null && !isGuarded(message, settings.terms)) return { kind: "ignored" };
   let begun: { readonly tries: number } | null = null;
   try {
     const result = await transactions.run(message, settings.terms, async (tx, { tries }) => {
       begun = { tries };
-      const context = (signal: AbortSignal) => contextWith(tx, signal, tries);
-      await callHandler(handler, event, { timeoutMs: settings.handlerTimeoutMs, leaseLost: null, context });
+      const turn = { timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
+      if (handler !== null) await callHandlerWithin(tx, tries, handler, event, turn);
     });
     return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, tell);
   } catch (error) {

@@ -167,3 +167,9 @@ test("of Standard Webhooks: type, time and data, or any other JSON", async () =>
   });
   expect(parse([1])).toMatchObject({ events: [{ type: "message", data: [1] }] });
 });
+
+test("an option that nobody knows is refused with what was probably meant", () => {
+  const mistyped = { secrets: [secret], scheme: ["sha256"] } as PosthornSourceOptions;
+  expect(() => posthorn(mistyped)).toThrow('posthorn() has no option "scheme". Did you mean schemes?');
+  expect(() => standardWebhooks(mistyped)).toThrow('standardWebhooks() has no option "scheme".');
+});

@@ -4,6 +4,7 @@ import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "../clou
 import { readHeader } from "../headers.ts";
 import { asObject, readJson } from "../json.ts";
 import type { Authentic } from "../model.ts";
+import { known } from "../options.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";
 import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
 
@@ -14,11 +15,20 @@ export interface PosthornSourceOptions extends CloudEventsOptions {
   readonly schemes?: readonly string[] | undefined;
 }
 
+const optionNames = [
+  "secrets",
+  "name",
+  "format",
+  "headerPrefix",
+  "schemes",
+] as const satisfies readonly (keyof PosthornSourceOptions)[];
+
 // Those that sign the id first: bare data has it nowhere else.
 const TIMED_SCHEMES = ["standard-webhooks", "standard-webhooks-v1a", "t-v1", "two-headers"];
 
 /** An endpoint of Posthorn. `secrets` are the endpoint's, `whsec_…` (or `whpk_…`). The id is the event's, which is signed. */
 export function posthorn(options: PosthornSourceOptions): Source {
+  known("posthorn()", options, optionNames);
   const { headerPrefix, schemes = TIMED_SCHEMES, name = "posthorn" } = options;
   const { event: eventHeader } = headerNames(headerPrefix);
   const isInHeaders = isBinary("posthorn", options);
@@ -27,6 +37,7 @@ export function posthorn(options: PosthornSourceOptions): Source {
     ...authenticator("posthorn", options, schemes, headerPrefix),
     parsedHeaders: isInHeaders ? BINARY_HEADERS : [eventHeader.toLowerCase()],
     repeatsBody: true,
+    knowsLater: true,
     parse: (authentic) =>
       isInHeaders ? onlyWithSignedId(authentic, parseBinaryCloudEvent) : parse(authentic, eventHeader),
   };

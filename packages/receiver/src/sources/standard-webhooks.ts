@@ -2,6 +2,7 @@
 import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "../cloud-events.ts";
 import { asObject, readJson } from "../json.ts";
 import type { Authentic } from "../model.ts";
+import { known } from "../options.ts";
 import type { Parsed, Source } from "../source.ts";
 import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
 
@@ -10,6 +11,7 @@ import { authenticator, type CloudEventsOptions, isBinary } from "./signing-sour
  * payload calls so, else `message`.
  */
 export function standardWebhooks(options: CloudEventsOptions): Source {
+  known("standardWebhooks()", options, ["secrets", "name", "format"]);
   const isInHeaders = isBinary("standardWebhooks", options);
   return {
     name: options.name ?? "standard-webhooks",

@@ -1,10 +1,14 @@
 // Claims whose rows are locked by a transaction of this process that finishes them. Nobody can take them from it, and no
-// renewal can reach them: what was asked for is made up for when the transaction is undone.
+// renewal can reach them. When the transaction is undone their leases are set anew, whether or not they are over by then: what
+// comes next is to note the failure.
 import type { Claim } from "../store.ts";
 
+/** Where no renewal was asked for, as while the event loop was blocked. */
+const TO_NOTE_A_FAILURE_MS = 10_000;
+
 export class HeldClaims {
-  /** By token: for how long the last renewal was to be, null before the first. */
-  readonly #leases = new Map<string, number | null>();
+  /** By token: how long a lease is to be when the transaction is undone. */
+  readonly #leases = new Map<string, number>();
 
   /** False: it is not held, and has to be renewed where it is. */
   noteRenewal({ token }: Claim, leaseMs: number): boolean {
@@ -14,10 +18,11 @@ export class HeldClaims {
   }
 
   begin({ token }: Claim): void {
-    this.#leases.set(token, null);
+    this.#leases.set(token, TO_NOTE_A_FAILURE_MS);
   }
 
-  missedRenewal({ token }: Claim): number | null {
+  /** Null: it was not held. */
+  leaseWhenUndone({ token }: Claim): number | null {
     return this.#leases.get(token) ?? null;
   }
 

@@ -72,6 +72,11 @@ export interface Sender {
 }
 
 export function createSender(options: SenderOptions): Sender {
+  if ("vendor" in options) {
+    throw new TypeError(
+      'createSender has no `vendor`: it is the event\'s, as in send({ vendor: "stripe", payload }).',
+    );
+  }
   known("createSender", options, senderOptionNames);
   const { receive, clock = timeOfDay, retryGapsMs, ...shared } = options;
   if (typeof receive !== "function") {

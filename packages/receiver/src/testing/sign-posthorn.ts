@@ -6,17 +6,22 @@ import {
   parseSecret,
   type Scheme,
   type SchemeName,
+  schemeNamed,
   sign,
   uuidv7,
 } from "@posthorn/wire";
+import { suggest } from "../suggest.ts";
 import {
   bytesOf,
   DEFAULT_URL,
   newId,
+  refuseUnsignable,
   type SignedWebhook,
   type WebhookOptions,
   webhookNames,
 } from "./signed-webhook.ts";
+
+const FORMATS = ["envelope", "data", "thin"] as const;
 
 export interface PosthornWebhook extends WebhookOptions {
   readonly type: string;
@@ -31,7 +36,7 @@ export interface PosthornWebhook extends WebhookOptions {
   /** Default `2026-01-01`. */
   readonly apiVersion?: string;
   /** What the endpoint is set to: the envelope, only its `data`, or no data at all. Default `envelope`. */
-  readonly format?: "envelope" | "data" | "thin";
+  readonly format?: (typeof FORMATS)[number];
   /** Exactly these bytes, or this text, in place of what `format` would make. */
   readonly body?: string | Uint8Array;
   /** Default 1. */
@@ -63,9 +68,10 @@ export async function signPosthorn(webhook: PosthornWebhook): Promise<SignedWebh
   const secrets = [webhook.secret].flat();
   const timestamp = String(Math.floor((webhook.timestamp ?? new Date()).getTime() / 1000));
   const body = bytesOf(webhook.body ?? payloadOf(webhook, id));
+  const schemes = schemesOf(webhook, secrets);
+  refuseUnsignable(id, schemes);
   const signatures = await sign({
-    ...{ id, timestamp, body, method: "POST", url, secrets },
-    schemes: webhook.schemes ?? schemesFor(secrets),
+    ...{ id, timestamp, body, method: "POST", url, schemes, secrets },
     ...(headerPrefix !== undefined && { headerPrefix }),
   });
   const names = headerNames(headerPrefix);
@@ -85,9 +91,11 @@ export async function signPosthorn(webhook: PosthornWebhook): Promise<SignedWebh
 
 /** The members in the order in which Posthorn writes them; those left out are not written. */
 function payloadOf(webhook: PosthornWebhook, id: string): unknown {
-  const { type, subject, sequence, data = {} } = webhook;
-  if (webhook.format === "data") return JSON.stringify(data);
-  if (webhook.format === "thin") return { id, type, subject };
+  const { type, subject, sequence, data = {}, format = "envelope" } = webhook;
+  if (!FORMATS.includes(format))
+    throw new TypeError(`There is no format "${format}". ${suggest(format, FORMATS)}`);
+  if (format === "data") return JSON.stringify(data);
+  if (format === "thin") return { id, type, subject };
   return {
     id,
     type,
@@ -100,7 +108,8 @@ function payloadOf(webhook: PosthornWebhook, id: string): unknown {
   };
 }
 
-function schemesFor(secrets: readonly string[]): readonly SchemeName[] {
+function schemesOf({ schemes }: PosthornWebhook, secrets: readonly string[]): Scheme[] {
   const isSigning = secrets.every((secret) => parseSecret(secret)?.kind === "signing");
-  return isSigning ? ["standard-webhooks-v1a"] : DEFAULT_SCHEMES;
+  const fitting = isSigning ? ["standard-webhooks-v1a"] : DEFAULT_SCHEMES;
+  return (schemes ?? fitting).map((scheme) => (typeof scheme === "string" ? schemeNamed(scheme) : scheme));
 }

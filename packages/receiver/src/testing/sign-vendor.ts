@@ -1,16 +1,26 @@
 // Signs as a vendor does, by the description that receivers verify with.
-import { type Path, sign, type Vendor, type VendorName, vendors, writeTime } from "@posthorn/wire";
+import {
+  type Path,
+  type Scheme,
+  sign,
+  signingKeyBytes,
+  type Vendor,
+  type VendorName,
+  vendors,
+  writeTime,
+} from "@posthorn/wire";
 import {
   bytesOf,
   DEFAULT_URL,
   newId,
+  refuseUnsignable,
   type SignedWebhook,
   type WebhookOptions,
   webhookNames,
 } from "./signed-webhook.ts";
 
 export interface VendorWebhook extends WebhookOptions {
-  /** `stripe`, `github`, … Discord signs with a key pair: its `secret` here is a `whsk_` key of `generateSigningKey()`. */
+  /** `stripe`, `github`, … Discord signs with a key pair: its `secret` here is a `signingKey` of `generateSigningKey()`. */
   readonly vendor: VendorName;
   /** The whole body: bytes and text as they are, `URLSearchParams` as a form, all else as JSON. */
   readonly payload: unknown;
@@ -29,13 +39,15 @@ export async function signVendor(webhook: VendorWebhook): Promise<SignedWebhook>
   const { id = newId(), url = DEFAULT_URL } = webhook;
   const vendor = vendorNamed(webhook.vendor);
   const { scheme } = vendor;
+  const secrets = [webhook.secret].flat();
+  refuseKeyless(scheme, secrets);
+  refuseUnsignable(id, [scheme]);
   const payload = withIdAndType(vendor, webhook);
   const timestamp = writeTime(webhook.timestamp ?? new Date(), scheme.timeFormat ?? "seconds");
   const isForm = payload instanceof URLSearchParams;
   const body = bytesOf(isForm ? String(payload) : withTime(payload, scheme.timeInBody, timestamp));
   const signatures = await sign({
-    ...{ id, timestamp, body, method: "POST", url, schemes: [scheme] },
-    secrets: [webhook.secret].flat(),
+    ...{ id, timestamp, body, method: "POST", url, schemes: [scheme], secrets },
   });
   const headers = {
     "content-type": isForm ? "application/x-www-form-urlencoded" : "application/json",
@@ -50,6 +62,15 @@ export async function signVendor(webhook: VendorWebhook): Promise<SignedWebhook>
 function vendorNamed(name: string): Vendor {
   if (Object.hasOwn(vendors, name)) return vendors[name as VendorName];
   throw new TypeError(`There is no vendor "${name}". Choose from ${Object.keys(vendors).join(", ")}.`);
+}
+
+/** The public key, which is what Discord shows, signs nothing. */
+function refuseKeyless({ name, key }: Scheme, secrets: readonly string[]): void {
+  if (key !== "ed25519" || secrets.some((secret) => signingKeyBytes(key, secret) !== null)) return;
+  throw new TypeError(
+    `${name} signs with a key pair: \`secret\` is the \`signingKey\` of generateSigningKey() of @posthorn/wire, whsk_ and the base64 of ` +
+      "seed and public key; the receiver gets its `publicKey`.",
+  );
 }
 
 /** Whether an id can be given for any payload. */

@@ -9,6 +9,10 @@ import {
 import { describe, expect, it } from "vitest";
 import { buildRequest } from "../../../posthorn/src/attempt/build-request.ts";
 import type { ClaimedDelivery, PayloadFormat, Target } from "../../../posthorn/src/model.ts";
+import { createReceiver } from "../receiver.ts";
+import { discord } from "../sources/discord.ts";
+import { posthorn } from "../sources/posthorn.ts";
+import { memoryStore } from "../stores/memory.ts";
 import { createSender, type SenderOptions } from "./sender.ts";
 import type { PosthornWebhook } from "./sign-posthorn.ts";
 import type { VendorWebhook } from "./sign-vendor.ts";
@@ -149,6 +153,19 @@ describe("as a vendor", () => {
     await expect(signedWebhook({ vendor, secret, payload, id: "e-1" })).rejects.toThrow(says);
   });
 
+  it("signs for Discord with a key pair of the test's own, and says so of anything else", async () => {
+    const { signingKey, publicKey } = await generateSigningKey();
+    const receiver = createReceiver({ sources: [discord({ secrets: [publicKey] })], store: memoryStore() });
+    const event = { vendor: "discord", payload: { type: 1, event: { type: "A", data: {} } } } as const;
+    const { status } = await receiver.fetch(await signedRequest({ ...event, secret: signingKey }));
+    expect(status).toBe(200);
+    for (const slip of [publicKey, "0".repeat(64), secret]) {
+      await expect(signedRequest({ ...event, secret: slip })).rejects.toThrow(
+        "discord signs with a key pair: `secret` is the `signingKey` of generateSigningKey()",
+      );
+    }
+  });
+
   it("leaves text and bytes as they are", async () => {
     const made = await signedWebhook({ vendor: "stripe", secret, payload: '{"a": 1.0}' });
     expect(new TextDecoder().decode(made.body)).toBe('{"a": 1.0}');
@@ -172,6 +189,24 @@ describe("with a slip", () => {
     },
   );
 
+  it.each(["enveloppe", "binary"])("refuses the format %s", async (format) => {
+    const slip = { secret, type: "a.b", format } as unknown as PosthornWebhook;
+    await expect(signedRequest(slip)).rejects.toThrow(`There is no format "${format}".`);
+  });
+
+  it("refuses an id that no receiver takes, and takes the longest that one does", async () => {
+    const receiver = createReceiver({ sources: [posthorn({ secrets: [secret] })], store: memoryStore() });
+    const longest = "i".repeat(255);
+    const request = await signedRequest({ secret, type: "a.b", id: longest });
+    expect((await receiver.fetch(request)).status).toBe(200);
+    for (const id of ["a.b", "", "a b", "ü", `${longest}i`]) {
+      await expect(signedRequest({ secret, type: "a.b", id })).rejects.toThrow("cannot be signed");
+      await expect(signedRequest({ vendor: "svix", secret, payload: {}, id })).rejects.toThrow("no dot");
+    }
+    await expect(signedRequest({ vendor: "github", secret, payload: {}, id: "a.b" })).resolves.toBeDefined();
+    await expect(signedRequest({ secret, type: "a.b", id: "a.b", schemes: ["t-v1"] })).resolves.toBeDefined();
+  });
+
   it("refuses names that it does not know", async () => {
     const slips = [
       [{ type: "a.b", secret, sequense: 1 }, "Did you mean sequence?"],
@@ -180,6 +215,8 @@ describe("with a slip", () => {
     for (const [slip, says] of slips) await expect(signedRequest(slip)).rejects.toThrow(says);
     const receive = () => new Response();
     expect(() => createSender({ secret, receive, clok: 1 } as SenderOptions)).toThrow("Did you mean clock?");
+    const misplaced = { secret, receive, vendor: "stripe" } as SenderOptions;
+    expect(() => createSender(misplaced)).toThrow('send({ vendor: "stripe", payload })');
   });
 });
 

@@ -1,10 +1,10 @@
 // What the two ways to sign, as Posthorn and as a vendor, have in common.
-import { formatId, uuidv7 } from "@posthorn/wire";
+import { formatId, isMessageId, type Scheme, uuidv7 } from "@posthorn/wire";
 
 export interface WebhookOptions {
   /** One, or several as while a secret is being changed: the one that retires soonest first. */
   readonly secret: string | readonly string[];
-  /** The same on every delivery of an event. Default: a new one. */
+  /** The same on every delivery of an event. Where it is signed: up to 255 visible characters, no dot. Default: a new one. */
   readonly id?: string;
   /** When it is sent: what is signed. Default: now. */
   readonly timestamp?: Date;
@@ -34,6 +34,14 @@ export const DEFAULT_URL = "http://localhost/webhooks";
 
 export function newId(): string {
   return formatId("evt", uuidv7());
+}
+
+/** Every receiver refuses such a request with 401, and a test would blame the receiver. */
+export function refuseUnsignable(id: string, schemes: readonly Scheme[]): void {
+  if (isMessageId(id) || schemes.every(({ headers }) => headers.id === undefined)) return;
+  throw new TypeError(
+    `The id "${String(id).slice(0, 60)}" cannot be signed: take 1 to 255 visible characters of ASCII, no dot.`,
+  );
 }
 
 /** Text and bytes as they are, all else as JSON. */

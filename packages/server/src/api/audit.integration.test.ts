@@ -1,4 +1,5 @@
 // The audit log, from outside: every operation that changes something leaves exactly one entry, made from the contract.
+import { randomBytes } from "node:crypto";
 import { operationsOf } from "@posthorn/client";
 import pg from "pg";
 import { expect, test, vi } from "vitest";
@@ -64,6 +65,34 @@ test("an entry has the tenant of a delivery and of a replay, whoever acted and w
     "deliveries.cancel",
     "deliveries.delete",
   ]);
+});
+
+test("only what was made is told as made", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: "https://hooks.example/in",
+    events: ["*"],
+  });
+  await server.call("POST", `/api/v1/tenants/acme/endpoints/${json.id}/disable`);
+  await server.call("POST", `/api/v1/tenants/acme/endpoints/${json.id}/enable`);
+  expect((await entries(server)).map(({ target }: { target: object }) => target)).toEqual([
+    { tenant: "acme", endpoint: json.id },
+    { tenant: "acme", endpoint: json.id },
+    { tenant: "acme", made: json.id },
+    { tenant: "acme" },
+  ]);
+});
+
+test("an action that is none is refused, with the one that was probably meant", async () => {
+  const server = await startServer({ started: false });
+  const asked = async (action: string) => await server.call("GET", `/api/v1/audit-log?action=${action}`);
+  expect((await asked("endpoint.create")).json).toMatchObject({
+    code: "invalid_query",
+    errors: [{ parameter: "action", message: expect.stringContaining("Did you mean endpoints.create?") }],
+  });
+  expect((await asked("tenants.list")).status).toBe((await asked("events.publish")).status);
+  expect((await asked("endpoints.enable")).json).toEqual({ data: [], next_cursor: null });
 });
 
 test("a refusal has its status and code; what never got so far leaves no entry", async () => {
@@ -165,13 +194,24 @@ test("a tenant sees what the operator did to it, but not who of them and from wh
 
 test("whatever is sent gets its entry and the answer it would have had", async () => {
   const server = await startServer({ started: false });
-  for (const [path, body] of [
-    ["/api/v1/tenants/a%00b", "{}"],
-    ["/api/v1/tenants/acme", '{"name":"a\\u0000b\\ud800"}'],
-    ["/api/v1/tenants/acme/members/%F0%9F%98%80", '{"role":"member"}'],
+  const cutInHalf = `${"x".repeat(999)}😀x`;
+  // longer than an index takes, also compressed
+  const long = randomBytes(6_000).toString("base64url");
+  const longInThousand = encodeURIComponent(
+    Array.from({ length: 990 }, (_, n) => String.fromCharCode(0x4e00 + ((n * 7919) % 20_000))).join(""),
+  );
+  for (const [method, path, body] of [
+    ["PUT", "/api/v1/tenants/a%00b", "{}"],
+    ["PUT", "/api/v1/tenants/acme", '{"name":"a\\u0000b\\ud800"}'],
+    ["PUT", "/api/v1/tenants/acme", JSON.stringify({ name: cutInHalf })],
+    ["PUT", `/api/v1/tenants/${encodeURIComponent(cutInHalf)}`, "{}"],
+    ["PUT", `/api/v1/tenants/${longInThousand}`, "{}"],
+    ["PUT", "/api/v1/tenants/acme/members/%F0%9F%98%80", '{"role":"member"}'],
+    ["POST", "/api/v1/keys", JSON.stringify({ name: "x", scopes: ["admin"], tenant: long })],
+    ["POST", "/api/v1/replays", JSON.stringify({ tenant: long })],
   ] as const) {
     const before = (await entries(server)).length;
-    const { status } = await server.call("PUT", path, body);
+    const { status } = await server.call(method, path, body);
     expect([path, status < 500, (await entries(server)).length - before]).toEqual([path, true, 1]);
   }
 });

@@ -32,3 +32,21 @@ test("what is nested without end is cut off", () => {
   const nested = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
   expect(JSON.stringify(withoutSecrets(nested))).toHaveLength(81 * 2 + '"…"'.length);
 });
+
+test("a text that is cut within a pair of surrogates is still one that PostgreSQL takes", () => {
+  expect(withoutSecrets(`${"x".repeat(999)}😀x`)).toBe(`${"x".repeat(999)}\ufffd…`);
+});
+
+test("an entry has at most 16 KB, whatever its names and values are", () => {
+  const most = 16 * 1024;
+  const fits = Array(16).fill("x".repeat(1_000));
+  expect(withoutSecrets(fits)).toEqual(fits);
+  const texts = Array(100).fill(Array(100).fill("\u0001".repeat(1_000)));
+  const names = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`${n}${"n".repeat(2_000)}`, {}]));
+  const numbers = Array(100).fill(Array(100).fill(Array(100).fill(1e300)));
+  for (const large of [texts, names, numbers]) {
+    const { length } = Buffer.from(JSON.stringify(withoutSecrets(large)));
+    expect(length).toBeGreaterThan(most / 2);
+    expect(length).toBeLessThan(most * 1.5);
+  }
+});

@@ -1,6 +1,7 @@
 // Puts every operation that changes something into the audit log: an entry before it is tried, completed by what came
 // of it. When the entry cannot be written, nothing is tried.
 import type { Logger, Posthorn } from "posthorn";
+import { isTenantId } from "posthorn/internal";
 import type { Exchange } from "./exchange.ts";
 import { isPosthornError, problemOf } from "./problem.ts";
 import type { Params } from "./router.ts";
@@ -25,7 +26,7 @@ export function createAudit(hooks: Posthorn, logger: Logger | undefined): Audit 
       });
     try {
       const answer = await change();
-      await complete({ status: 200, errorCode: null, ...namesIn(answer) });
+      await complete({ status: 200, errorCode: null, ...namesIn(answer, exchange.params) });
       return answer;
     } catch (error) {
       const { status, code } = problemOf(error);
@@ -42,15 +43,16 @@ function entryOf({ request, params, principal, requestId }: Exchange, action: st
   if (principal.kind === "anybody")
     throw new Error(`Nobody in particular may not change anything: ${action}.`);
   const named = (body as { tenant?: unknown } | undefined)?.tenant;
-  const target = targetOf(params);
+  const asked = params.tenant ?? principal.tenant ?? named;
   return {
     actorKind: principal.kind,
     actorId: principal.id,
     actorUser: principal.user,
     actorTenant: principal.tenant,
-    tenant: target.tenant ?? principal.tenant ?? (typeof named === "string" ? storable(named) : null),
+    // what cannot be a tenant's id is nobody's, and may be too long to be looked for
+    tenant: isTenantId(asked) ? asked : null,
     action,
-    target,
+    target: targetOf(params),
     changes: withoutSecrets(withoutData(body)),
     requestId,
     address: request.socket.remoteAddress ?? null,
@@ -91,10 +93,11 @@ async function tenantOf(
   }
 }
 
-function namesIn(answer: unknown): Pick<Outcome, "tenant" | "made"> {
+/** What is named in the path was there, or is called so by the caller. */
+function namesIn(answer: unknown, params: Params): Pick<Outcome, "tenant" | "made"> {
   const { id, tenant } = (answer ?? {}) as { id?: unknown; tenant?: unknown };
   return {
-    made: typeof id === "string" ? id : null,
+    made: typeof id === "string" && !Object.values(params).includes(id) ? id : null,
     tenant: typeof tenant === "string" ? tenant : null,
   };
 }
@@ -105,24 +108,51 @@ const LONGEST_TEXT = 1_000;
 const MOST_ITEMS = 100;
 /** Deeper than any body that is taken; one that is not may have a hundred thousand levels. */
 const MOST_LEVELS = 80;
+/** Of an entry's JSON: 250 of them are the largest page there is. */
+const MOST_BYTES = 16 * 1024;
+
+/** What of an entry may still be written. */
+interface Room {
+  bytes: number;
+}
 
 /** Secrets, the values of headers, and what a URL carries besides the place it leads to are not for the log. */
-export function withoutSecrets(value: unknown, field = "", level = 0): unknown {
+export function withoutSecrets(
+  value: unknown,
+  field = "",
+  level = 0,
+  room: Room = { bytes: MOST_BYTES },
+): unknown {
   if (level > MOST_LEVELS) return HIDDEN;
-  if (typeof value === "string") {
-    const text = storable(field === "url" ? withoutCredentials(value) : value);
-    return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}${HIDDEN}` : text;
+  if (typeof value === "string") return fitted(field === "url" ? withoutCredentials(value) : value, room);
+  if (typeof value !== "object" || value === null) {
+    room.bytes -= String(value).length;
+    return value;
   }
   if (Array.isArray(value))
-    return value.slice(0, MOST_ITEMS).map((item) => withoutSecrets(item, field, level + 1));
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value)
-    .slice(0, MOST_ITEMS)
-    .map(([name, inner]) => [
-      storable(name),
-      SECRET_FIELDS.has(name) || field === "headers" ? HIDDEN : withoutSecrets(inner, name, level + 1),
-    ]);
+    return Array.from(fitting(value, room), (item) => withoutSecrets(item, field, level + 1, room));
+  const entries = Array.from(fitting(Object.entries(value), room), ([name, inner]) => [
+    fitted(name, room),
+    SECRET_FIELDS.has(name) || field === "headers" ? HIDDEN : withoutSecrets(inner, name, level + 1, room),
+  ]);
   return Object.fromEntries(entries);
+}
+
+/** The first of them, as long as there is room. */
+function* fitting<Item>(items: readonly Item[], room: Room): Generator<Item> {
+  for (const item of items.slice(0, MOST_ITEMS)) {
+    if (room.bytes <= 0) return;
+    room.bytes -= 2; // brackets and commas
+    yield item;
+  }
+}
+
+function fitted(text: string, room: Room): string {
+  const most = Math.min(LONGEST_TEXT, Math.max(room.bytes, 0));
+  // made storable last, for a cut may leave half a pair
+  const shown = storable(text.length > most ? `${text.slice(0, most)}${HIDDEN}` : text);
+  room.bytes -= Buffer.byteLength(JSON.stringify(shown));
+  return shown;
 }
 
 /** PostgreSQL keeps neither NUL nor half a surrogate pair. */

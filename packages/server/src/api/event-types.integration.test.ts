@@ -119,6 +119,10 @@ test("what is exported as OpenAPI is imported as it was", async () => {
   expect((await other.call("GET", "/api/v1/event-types")).json.data).toEqual([]);
   await other.call("POST", "/api/v1/event-types/import", { document });
   expect((await other.call("GET", "/api/v1/event-types/export?format=openapi")).json).toEqual(document);
+  const part = await other.call("GET", "/api/v1/event-types/export?type=invoice.*");
+  expect(part.json.webhooks).toEqual({});
+  const wrong = await other.call("GET", "/api/v1/event-types/export?type=Order");
+  expect([wrong.status, wrong.json.errors[0].parameter]).toEqual([422, "type"]);
 });
 
 test("somebody else's OpenAPI is imported with all that its schemas refer to", async () => {

@@ -195,6 +195,8 @@ test.each([
   "limit=x",
   "tenannt=a",
   "created_after=yesterday",
+  "created_after=2026-02-30T00:00:00Z",
+  "created_before=2026-04-31",
   "tenant=a&tenant=b",
   "cursor=x",
 ])("a list asked with ?%s is refused", async (query) => {

@@ -6,7 +6,6 @@ import { MAX_PAGE_BYTES } from "posthorn/internal";
 import { createDashboard, type Dashboard } from "../dashboard/dashboard.ts";
 import { LiveFeed } from "../live/live-feed.ts";
 import { liveRoute } from "../live/live-route.ts";
-import { AnswerRoom } from "./answer-room.ts";
 import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
@@ -33,6 +32,7 @@ import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, FOR_OPERATORS } from "./principal.ts";
 import { type Problem, problemOf, problemReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
+import { Room } from "./room.ts";
 import { createRouter, type Route, type RoutePermission } from "./router.ts";
 import { docsRoute } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -77,6 +77,15 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 export const ADMIN_KEY_META = "admin_key_sha256";
 
 const ANSWER_TIMEOUT_MS = 30_000;
+/** 16 of the largest pages. */
+export const MAX_ANSWER_BYTES_OF_ONE = 64 * 1024 * 1024;
+/** Answers that are being made, and those that nobody has read yet. */
+const ANSWERS = {
+  bytesOfOne: MAX_ANSWER_BYTES_OF_ONE,
+  bytesOfAll: 128 * 1024 * 1024,
+  refusal:
+    "Too many large answers are being made or wait to be read. Read those you asked for, and try again in a second.",
+};
 /** Those of nearly every call, not worth counting: a connection that is not read takes no more requests. */
 const SMALL_ANSWER_BYTES = 16 * 1024;
 
@@ -102,7 +111,7 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
   const hasDashboard = options.routes !== "health";
   const router = createRouter(routes);
   const { logger, isDraining = () => false, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
-  const room = new AnswerRoom();
+  const room = new Room(ANSWERS);
 
   async function answer(
     request: IncomingMessage,
@@ -126,7 +135,9 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     if (route.answersLarge) room.hold(exchange, principal, MAX_PAGE_BYTES);
     const reply = await route.handle(exchange);
     const bytes = reply.body?.length ?? 0;
-    if (route.answersLarge || bytes > SMALL_ANSWER_BYTES) room.hold(exchange, principal, bytes);
+    if (!route.answersLarge && bytes <= SMALL_ANSWER_BYTES) return reply;
+    if (route.method === "GET") room.hold(exchange, principal, bytes);
+    else room.count(exchange, principal, bytes);
     return reply;
   }
 
@@ -134,7 +145,8 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     const requestId = requestIdOf(request);
     const startedAt = logger?.isDebug ? performance.now() : 0;
     const send = (reply: Reply): void => {
-      if (response.destroyed) return;
+      // a response that waits behind another does not know that the connection was lost
+      if (response.destroyed || request.socket.destroyed) return;
       if (isDraining()) response.shouldKeepAlive = false;
       sendReply(response, reply, requestId, answerTimeoutMs);
       if (startedAt !== 0) logRequest(request, reply.status, requestId, startedAt, logger);

@@ -160,6 +160,10 @@ test("a key of one tenant gives away no more requests than it may make itself", 
   expect((await make({ rate_limit: 51 })).json).toMatchObject({ status: 403, code: "forbidden" });
   expect((await make({ rate_limit: 50 })).json).toMatchObject({ rate_limit: 50 });
   expect((await make({})).json).toMatchObject({ rate_limit: 50 });
+  await server.call("PUT", "/api/v1/tenants/acme/members/anna", { role: "owner" });
+  const tokens = "/api/v1/tenants/acme/members/anna/tokens";
+  expect((await calling(server, key)("POST", tokens, {})).json).toMatchObject({ rate_limit: 50 });
+  expect((await server.call("POST", tokens, {})).json).toMatchObject({ rate_limit: null });
 });
 
 test("a key that ends makes no key and no token that outlives it", async () => {

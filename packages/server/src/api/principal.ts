@@ -147,6 +147,13 @@ export function otherTenant(): HttpError {
   return forbidden("The key is of one tenant, and this is about another.");
 }
 
+/** They may be a member of others too; the same whether they are or not. */
+export function mayNotPublishForUser(): HttpError {
+  return forbidden(
+    "The key is of one tenant, and an event for a user goes to every tenant of theirs. Publish it with a key of the whole installation, or for this tenant alone with `tenant`.",
+  );
+}
+
 /** The same whether the user is known elsewhere or not. */
 export function mayNotAdmit(user: string): HttpError {
   return forbidden(

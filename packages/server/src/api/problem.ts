@@ -59,6 +59,8 @@ export function problemOf(error: unknown): Problem {
 function detailOf({ code, message }: PosthornError): string {
   if (code === "tenant_not_found")
     return `${message.replace(/ Make it first\.$/, "")} Make it with PUT /api/v1/tenants/{tenant}.`;
+  if (code === "endpoint_limit_reached")
+    return message.replace("maxEndpointsPerTenant", "POSTHORN_MAX_ENDPOINTS_PER_TENANT");
   return apiText(shortened(message, MAX_DETAIL_LENGTH).replace("; the error's cause says what is wrong", ""));
 }
 

@@ -136,6 +136,28 @@ test("with delivery turned off events are taken and kept, and go out from a proc
   expect(sent).toContain(tested.event_id);
 });
 
+test.each([
+  ["all", false, 1],
+  ["worker", false, 1],
+  ["api", false, 0],
+  ["all", true, 0],
+] as const)(
+  "the role %s with enabled: %s warns %i times that nothing is sent",
+  async (role, enabled, times) => {
+    const { connectionString } = await startServer({ started: false });
+    const warned: string[] = [];
+    const quiet = (): void => {};
+    const hooks = createPosthorn({
+      database: connectionString,
+      enabled,
+      logger: { debug: quiet, info: quiet, error: quiet, warn: (message) => void warned.push(message) },
+    });
+    onTestFinished(() => hooks.stop({ graceMs: 0 }));
+    await hooks.start({ role });
+    expect(warned.filter((message) => message.includes("POSTHORN_ENABLED"))).toHaveLength(times);
+  },
+);
+
 /** Another process on the same database, with delivery on. */
 async function workerOn({ connectionString }: TestServer) {
   const worker = createPosthorn({

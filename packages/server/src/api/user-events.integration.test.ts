@@ -75,6 +75,18 @@ test("a tenant's admin cannot make itself the tenant of somebody else's user", a
   expect(json.events.map(({ tenant }: { tenant: string }) => tenant)).toEqual(["acme", "beta"]);
 });
 
+test("a key of one tenant is told which key publishes for a user", async () => {
+  const server = await startWithUser();
+  const made = await server.call("POST", "/api/v1/keys", {
+    name: "acme",
+    tenant: "acme",
+    scopes: ["events:publish"],
+  });
+  const headers = { authorization: `Bearer ${made.json.key}` };
+  const { status, json } = await server.call("POST", "/api/v1/events", invited, headers);
+  expect([status, json.detail]).toEqual([403, expect.stringContaining("a key of the whole installation")]);
+});
+
 test("a tenant's admin changes and removes the members it was given, and cannot bring one back", async () => {
   const server = await startWithUser();
   const made = await server.call("POST", "/api/v1/keys", { name: "acme", tenant: "acme", scopes: ["admin"] });

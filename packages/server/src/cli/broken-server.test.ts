@@ -29,8 +29,13 @@ const commands = [
   ["trace", event],
   ["tail"],
   ["listen", "--forward-to", "http://127.0.0.1:1/"],
+  ["stats"],
   ["events", "list"],
   ["events", "get", event],
+  ["event-types", "list"],
+  ["event-types", "get", "order.paid"],
+  ["event-types", "put", "order.paid"],
+  ["event-types", "import", "--data", "{}"],
   ["deliveries", "list"],
   ["deliveries", "get", "dlv_1"],
   ["deliveries", "retry-queue"],
@@ -47,6 +52,7 @@ const commands = [
   ["members", "token", "anna", "--tenant", "acme"],
   ["keys", "list"],
   ["keys", "create", "ci", "--scopes", "admin"],
+  ["audit", "list"],
   ["api", "stats.get"],
 ];
 

@@ -115,9 +115,7 @@ describe("events and deliveries", () => {
     ]);
     expect(listed.json).toMatchObject({ data: [{ id: event.id }], next_cursor: null });
     expect((await posthorn(["events", "list", "--tenant", "listing"])).out).toMatch(/^ID +CREATED .*\nevt_/);
-    expect((await posthorn(["events", "list", "--tenant", "nobody"])).out).toBe(
-      "There are no such events.\n",
-    );
+    expect((await posthorn(["events", "list", "--type", "no.such"])).out).toBe("There are no such events.\n");
     const filters = [
       "--endpoint",
       endpoint,
@@ -168,7 +166,9 @@ describe("events and deliveries", () => {
     expect((await posthorn(["deliveries", "get", id])).out).toMatch(waits);
     expect((await posthorn(["trace", event])).out).toMatch(waits);
     expect((await posthorn(["deliveries", "list", "--state", "pending"])).out).toMatch(waits);
-    expect((await posthorn(["retry", id])).out).toContain(`${id} is tried again now.`);
+    expect((await posthorn(["retry", id])).out).toContain(
+      `${id} is next: a worker tries it again now, if one runs.`,
+    );
     await deliveryOf(event, "failed");
   });
 
@@ -185,7 +185,9 @@ describe("events and deliveries", () => {
     await makeEndpoint("retrying", await receiver(400));
     const { json: event } = await posthorn(["publish", "order.paid", "--tenant", "retrying", "--json"]);
     const { id } = await deliveryOf(event.id, "dead");
-    expect((await posthorn(["retry", id])).out).toContain(`${id} is tried again now.`);
+    expect((await posthorn(["retry", id])).out).toContain(
+      `${id} is next: a worker tries it again now, if one runs.`,
+    );
     await expect
       .poll(async () => (await posthorn(["deliveries", "get", id, "--json"])).json.attempts.length, {
         timeout: 20_000,
@@ -346,5 +348,53 @@ describe("what goes wrong", () => {
       },
     });
     expect([away.code, away.err]).toEqual([2, expect.stringContaining("There is no key.")]);
+  });
+});
+
+describe("what is not found", () => {
+  test("a list of a tenant that does not exist says so; that of one that has nothing does not", async () => {
+    await posthorn(["tenants", "put", "empty"]);
+    for (const what of ["events", "deliveries"]) {
+      const list = (tenant: string, ...more: string[]) =>
+        posthorn([what, "list", "--tenant", tenant, ...more]);
+      expect((await list("emptyy")).out).toBe(
+        `There are no such ${what}. There is no tenant emptyy. Check its id, or make it: posthorn tenants put emptyy\n`,
+      );
+      expect((await list("empty")).out).toBe(`There are no such ${what}.\n`);
+      expect((await list("emptyy", "--json")).json).toEqual({ data: [], next_cursor: null });
+    }
+  });
+
+  test("trace of something else than an event's id leads to the subject", async () => {
+    const { code, err } = await posthorn(["trace", "inv-1"]);
+    expect([code, err]).toEqual([2, expect.stringContaining("posthorn events list --subject inv-1")]);
+    const unknown = await posthorn(["trace", "evt_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10"]);
+    expect([unknown.code, unknown.err]).toEqual([3, expect.not.stringContaining("--subject")]);
+  });
+});
+
+describe("publish for a user", () => {
+  test("makes an event in each of their tenants, and says which", async () => {
+    for (const tenant of ["north", "south"]) {
+      await makeEndpoint(tenant, await receiver(200));
+      await posthorn(["members", "put", "anna", "--tenant", tenant, "--role", "member"]);
+    }
+    const { code, out } = await posthorn(["publish", "user.invited", "--user", "anna"]);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(
+        /^north: Published evt_\S+ Its deliveries are made in a moment\.\nFollow .*\nsouth: Published evt_/,
+      ),
+    ]);
+    const { json } = await posthorn(["publish", "user.invited", "--user", "anna", "--json"]);
+    expect(json).toMatchObject({ user: "anna", events: [{ tenant: "north" }, { tenant: "south" }] });
+    const nobody = await posthorn(["publish", "user.invited", "--user", "zoe"]);
+    expect(nobody.out).toContain("Nothing was published: zoe is a member of no active tenant.");
+  });
+
+  test("takes a tenant or a user, one of them", async () => {
+    expect(await posthorn(["publish", "a.b"])).toMatchObject({ code: 2 });
+    expect(await posthorn(["publish", "a.b", "--tenant", "a", "--user", "b"])).toMatchObject({ code: 2 });
+    expect(await posthorn(["publish", "a.b", "--user", ""])).toMatchObject({ code: 2 });
   });
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { banner } from "./dev-banner.ts";
 
-const at = (url: string) =>
+const at = (url: string, dataDir = ".posthorn", isEmbedded = true) =>
   banner({
     url,
     link: `${url}/#code=phl_1`,
     key: "phk_1",
-    config: { dataDir: ".posthorn", enabled: true },
-    isEmbedded: true,
+    config: { dataDir, enabled: true },
+    isEmbedded,
     delivered: null,
   });
 
@@ -19,4 +19,11 @@ test("where the command would not find the server by itself, the line that tells
 test("the dashboard is the first thing it names, with the link that lets in", () => {
   const [first] = at("http://127.0.0.1:8400").match(/^ {2}\w.*$/m) ?? [];
   expect(first).toBe("  Dashboard   http://127.0.0.1:8400/#code=phl_1");
+});
+
+test("so is the data directory, where the command finds the key, if it is not the usual one", () => {
+  const url = "http://127.0.0.1:8400";
+  expect(at(url, "/srv/it's")).toContain("\n  export POSTHORN_DATA_DIR='/srv/it'\\''s'\n");
+  expect(at(url, `${process.cwd()}/.posthorn`)).not.toContain("POSTHORN_DATA_DIR");
+  expect(at(url, "/srv/posthorn", false)).not.toContain("POSTHORN_DATA_DIR");
 });

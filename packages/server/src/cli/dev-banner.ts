@@ -1,4 +1,7 @@
 // The first screen: where things are, what just happened, and a line to paste.
+import { resolve } from "node:path";
+import { quoted } from "../api/docs/example.ts";
+import { settings } from "../config/settings.ts";
 import type { Config } from "../config.ts";
 import { DEMO_TENANT, type FirstDelivery, SINK_ID } from "./dev-demo.ts";
 import { DEFAULT_URL } from "./remote/connection.ts";
@@ -40,9 +43,20 @@ export function banner(input: BannerInput): string {
     ...(input.delivered
       ? ["See what arrived (in dev without a key):", "", `  curl ${url}/sink/${SINK_ID}/requests`, ""]
       : []),
-    ...(url === DEFAULT_URL ? [] : ["For the posthorn command:", "", `  export POSTHORN_URL=${url}`, ""]),
+    ...commandLines(input),
     "Ctrl+C stops.",
   ].join("\n");
+}
+
+/** What the posthorn command in another shell does not find by itself: the server, and the key in its data directory. */
+function commandLines({ url, config: { dataDir }, isEmbedded }: BannerInput): string[] {
+  const lines = [
+    ...(url === DEFAULT_URL ? [] : [`  export POSTHORN_URL=${url}`]),
+    ...(isEmbedded && resolve(dataDir) !== resolve(settings.dataDir.default)
+      ? [`  export POSTHORN_DATA_DIR=${quoted(resolve(dataDir))}`]
+      : []),
+  ];
+  return lines.length === 0 ? [] : ["For the posthorn command:", "", ...lines, ""];
 }
 
 function deliveryLines({ delivered, config }: BannerInput): string[] {

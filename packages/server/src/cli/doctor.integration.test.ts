@@ -4,10 +4,18 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type OwnPostgres, openOwnPostgres } from "../../../../tests/support/own-postgres.ts";
 import { createDatabase } from "../../../../tests/support/postgres.ts";
 import { runCommand } from "../../../../tests/support/run-command.ts";
 import { startServer } from "../../../../tests/support/start-server.ts";
+
+/** With fsync on, which the server of all tests lacks. */
+let durable: OwnPostgres;
+beforeAll(async () => {
+  durable = await openOwnPostgres();
+});
+afterAll(() => durable.close());
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "posthorn-doctor-"));
@@ -32,7 +40,8 @@ async function doctor(
 }
 
 test("finds nothing wrong with a server that runs, and says so in words too", async () => {
-  const { connectionString, url } = await startServer();
+  const database = await createDatabase(durable.connectionString);
+  const { connectionString, url } = await startServer({ database });
   const env = { DATABASE_URL: connectionString, PORT: new URL(url).port };
   const { code, ok, find } = await doctor(env);
   expect([code, ok]).toEqual([0, true]);
@@ -42,13 +51,14 @@ test("finds nothing wrong with a server that runs, and says so in words too", as
     message: expect.stringMatching(/"posthorn" is at version \d+/),
   });
   expect(find("clock")?.level).toBe("ok");
+  expect(find("workers")).toMatchObject({ level: "ok", message: "1 delivers" });
   const words = await runCommand(["doctor"], { env: { ...env, POSTHORN_DATA_DIR: makeFolder() } });
   expect(words).toMatchObject({ code: 0, err: "" });
   expect(words.out).toMatch(/^ok +Node: v\d+/);
 });
 
 test("says of a database what is missing, and changes nothing", async () => {
-  const database = await createDatabase();
+  const database = await createDatabase(durable.connectionString);
   onTestFinished(() => database.drop());
   const env = { DATABASE_URL: database.connectionString };
   expect((await doctor(env)).find("schema")).toMatchObject({ level: "note" });
@@ -59,7 +69,17 @@ test("says of a database what is missing, and changes nothing", async () => {
   onTestFinished(() => client.end());
   expect((await client.query("select from pg_namespace where nspname = 'posthorn'")).rowCount).toBe(0);
   await client.query(`alter database ${client.database} set synchronous_commit = off`);
-  expect((await doctor(env)).find("durability")).toMatchObject({ level: "problem" });
+  expect((await doctor(env)).find("durability")).toMatchObject({
+    level: "problem",
+    message: expect.stringContaining("synchronous_commit is off"),
+  });
+});
+
+test("says of a server that can lose what it wrote that it can", async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const { code, find } = await doctor({ DATABASE_URL: database.connectionString });
+  expect([code, find("durability")?.message]).toEqual([1, expect.stringContaining("fsync is off")]);
 });
 
 test("says of a database that is not there what to look at", async () => {
@@ -109,4 +129,20 @@ test("tells a free port from one that somebody else has", async () => {
     level: "ok",
     message: `${port} is free`,
   });
+});
+
+test("says that nobody delivers, and that it is a problem once something waits", async () => {
+  const { connectionString, hooks } = await startServer({ posthorn: { enabled: false } });
+  const env = { DATABASE_URL: connectionString };
+  expect((await doctor(env)).find("workers")).toMatchObject({
+    level: "warning",
+    advice: expect.stringContaining("posthorn serve"),
+  });
+  await hooks.tenants.upsert("acme");
+  const { endpoint } = await hooks.endpoints.create("acme", { url: "http://127.0.0.1:8499/", events: ["*"] });
+  await hooks.publish({ tenant: "acme", type: "order.paid", data: {} });
+  const { code, find } = await doctor(env);
+  expect([code, find("workers")?.message]).toEqual([1, "None delivers, and events wait to be sent."]);
+  await hooks.endpoints.disable("acme", endpoint.id);
+  expect((await doctor(env)).find("workers")?.level).toBe("warning");
 });

@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Posthorn } from "posthorn";
 import { encryptionKeys as parseKeys } from "../config/parsers.ts";
-import { readOrCreateKeyFile } from "./key-file.ts";
+import { readKeyFile, readOrCreateKeyFile } from "./key-file.ts";
 
 export interface EncryptionKeys {
   /** `id:base64`, the first one encrypts. */
@@ -24,10 +24,23 @@ export function resolveEncryptionKeys(
   dataDir: string,
 ): EncryptionKeys {
   if (configured !== undefined) return { keys: configured, path: null, isNew: false };
-  const path = join(dataDir, "encryption-keys");
+  const path = join(dataDir, FILE_NAME);
   const file = readOrCreateKeyFile(path, () => `k1:${randomBytes(32).toString("base64")}`);
   return { keys: readKeys(file.content, path), path, isNew: file.isNew };
 }
+
+/** Those that a start would find; none where it would make one. */
+export function findEncryptionKeys(
+  configured: readonly string[] | undefined,
+  dataDir: string,
+): EncryptionKeys {
+  if (configured !== undefined) return { keys: configured, path: null, isNew: false };
+  const path = join(dataDir, FILE_NAME);
+  const file = readKeyFile(path);
+  return { keys: file === null ? [] : readKeys(file.content, path), path, isNew: false };
+}
+
+const FILE_NAME = "encryption-keys";
 
 function readKeys(content: string, path: string): readonly string[] {
   try {
@@ -40,20 +53,42 @@ function readKeys(content: string, path: string): readonly string[] {
 }
 
 /** Throws when the database was set up with a key that is not among these. */
-export async function checkEncryptionKeys(
-  hooks: Posthorn,
-  { keys, path, isNew }: EncryptionKeys,
-): Promise<void> {
-  const known = await hooks.meta.get(CANARY_META);
-  const canary = known ?? (await hooks.meta.setOnce(CANARY_META, makeCanary(keys)));
-  if (opensCanary(canary, keys)) return;
+export async function checkEncryptionKeys(hooks: Posthorn, found: EncryptionKeys): Promise<void> {
+  const { keys, path, isNew } = found;
+  const canary = (await readCanary(hooks)) ?? (await hooks.meta.setOnce(CANARY_META, makeCanary(keys)));
+  const problem = keyProblem(canary, found);
+  if (problem === null) return;
   // A key that fits nothing is not left behind to be found by the next start.
   if (path !== null && isNew) rmSync(path, { force: true });
+  throw new EncryptionKeyError(problem);
+}
+
+/** Null in a database that no server was started on. */
+export async function readCanary(hooks: Posthorn): Promise<string | null> {
+  return await hooks.meta.get(CANARY_META);
+}
+
+/** When no secret is under the key of the canary any more, the canary must not ask for it either. */
+export async function renewCanary(hooks: Posthorn, { keys }: EncryptionKeys): Promise<void> {
+  const canary = await readCanary(hooks);
+  if (canary !== null) await hooks.meta.replace(CANARY_META, canary, makeCanary(keys));
+}
+
+/** What keeps these keys from being the database's; null: nothing. */
+export function keyProblem(canary: string, { keys, path, isNew }: EncryptionKeys): string | null {
+  if (opensCanary(canary, keys)) return null;
   const [id = ""] = canary.split(" ");
-  throw new EncryptionKeyError(
+  // one made just now for want of any has the first id there is, and is nobody's mistake
+  if (!isNew && keys.some((pair) => split(pair).id === id)) {
+    return (
+      `The key "${id}" of this machine is not the one that this database was set up with: it has the same id and other bytes. ` +
+      `Put the original back. A new key gets an id of its own and goes in front of it: k2:<new>,${id}:<original>.`
+    );
+  }
+  return (
     `The endpoint secrets in this database are encrypted with a key "${id}" that this machine does not have. ` +
-      `Copy it from the machine that has it: the file encryption-keys of its data directory${path === null ? "" : ` to ${path}`}, ` +
-      "or its POSTHORN_ENCRYPTION_KEYS.",
+    `Copy it from the machine that has it: the file encryption-keys of its data directory${path === null ? "" : ` to ${path}`}, ` +
+    `or its POSTHORN_ENCRYPTION_KEYS. To do without "${id}", run posthorn reencrypt while it is there behind the new one.`
   );
 }
 

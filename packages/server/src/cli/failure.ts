@@ -50,6 +50,8 @@ export function describeFailure(error: unknown): Described {
     return { failure: error.failure, code: error.failure, message: error.message };
   if (error instanceof CommanderError) return ofCommander(error);
   if (error instanceof PosthornApiError) return ofServer(error);
+  if (error instanceof ConfigError && error.isOfFlags)
+    return { failure: "usage", code: "usage", message: error.message };
   const isExpected =
     [ConfigError, EmbeddedPostgresError, EncryptionKeyError, KeyFileError, ListenError, StartError].some(
       (kind) => error instanceof kind,
@@ -69,9 +71,29 @@ function ofCommander({ exitCode, message }: CommanderError): Described {
 function ofServer({ problem }: PosthornApiError): Described {
   const { status, code, detail } = problem;
   const isAway = status >= 500 || code === "unexpected_answer";
-  const advice = status === 401 ? " Give a key with --key or in POSTHORN_API_KEY." : "";
-  return { failure: isAway ? "unreachable" : "refused", code, message: `${detail}${advice}`, problem };
+  return {
+    failure: isAway ? "unreachable" : "refused",
+    code,
+    message: `${inWordsOfCommands(detail)}${ADVICE[status] ?? ""}`,
+    problem,
+  };
 }
+
+/** The server says what to send; here one gives an option or another command. */
+function inWordsOfCommands(detail: string): string {
+  return WORDS.reduce((text, [ofApi, ofCommands]) => text.replace(ofApi, ofCommands), detail);
+}
+
+const WORDS: readonly (readonly [ofApi: RegExp, ofCommands: string])[] = [
+  [/Make it with PUT \/api\/v1\/tenants\/\{tenant\}\./, "Make it with: posthorn tenants put <tenant>"],
+  [/Send restore: true to bring it back/, "Give --restore to bring it back"],
+  [/Leave the id out to make one\./, "Give --as-new to make all of them anew."],
+];
+
+const ADVICE: Readonly<Record<number, string>> = {
+  401: " Give a key with --key or in POSTHORN_API_KEY.",
+  403: " Give a key that may do this with --key or in POSTHORN_API_KEY.",
+};
 
 /** For a script: whatever is known. */
 export function failureJson({ code, message, problem }: Described): object {
@@ -88,10 +110,16 @@ export function failureText({ message, problem }: Described): string {
   const [only] = errors;
   if (errors.length === 1 && only !== undefined && message.includes(only.message)) {
     const place = placeOf(only);
-    return clean(message.includes(place.replace(/^.*\/(?=.)/, "")) ? message : `${place}: ${message}`);
+    return clean(tellsPlace(message, place) ? message : `${place}: ${message}`);
   }
   const places = errors.map((error) => `  ${clean(`${placeOf(error)}: ${error.message}`)}`);
   return [clean(message), ...places].join("\n");
+}
+
+/** A field is told by its name; a place within one by its whole pointer, since many have a "type" in them. */
+function tellsPlace(message: string, place: string): boolean {
+  const [, field] = /^\/?([^/]+)$/.exec(place) ?? [];
+  return message.includes(field ?? place);
 }
 
 function placeOf({ pointer, parameter }: NonNullable<Problem["errors"]>[number]): string {

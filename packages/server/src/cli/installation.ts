@@ -1,5 +1,6 @@
 // What every command works on: the database, the keys and the library on top of them, opened in order.
-
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Posthorn, PosthornOptions } from "posthorn";
 import { createPosthorn } from "posthorn";
 import { checkOptions, isUnavailable } from "posthorn/internal";
@@ -9,7 +10,7 @@ import { keepEmbeddedPostgres } from "../embedded-postgres/keep-embedded-postgre
 import { withProgress } from "../embedded-postgres/progress.ts";
 import type { LevelledLogger } from "../logger.ts";
 import { createSendMail, type SendMail } from "../mail.ts";
-import { checkEncryptionKeys, resolveEncryptionKeys } from "./encryption-keys.ts";
+import { checkEncryptionKeys, type EncryptionKeys, resolveEncryptionKeys } from "./encryption-keys.ts";
 import type { Lifetime } from "./lifetime.ts";
 
 export interface Installation {
@@ -30,7 +31,9 @@ export class StartError extends Error {
 }
 
 /** Opened and migrated as the settings say, keys checked; nothing is running yet. */
-export async function openInstallation(options: InstallationOptions): Promise<Installation> {
+export async function openInstallation(
+  options: InstallationOptions,
+): Promise<Installation & { readonly keys: EncryptionKeys }> {
   const { config, onProgress } = options;
   checkSettings(config, options.logger);
   const keys = resolveEncryptionKeys(config.encryptionKeys, config.dataDir);
@@ -39,7 +42,20 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   await withProgress("Preparing the database", onProgress, () => prepareSchema(hooks, config));
   await checkEncryptionKeys(hooks, keys).catch((error) => Promise.reject(explainMissing(error, config)));
   if (keys.isNew) options.logger.info("made an encryption key; keep a copy of it", { file: keys.path });
-  return installation;
+  return { ...installation, keys };
+}
+
+/** For what only looks at a database, or needs one that was used. */
+export function refuseToMakeDatabase(config: Config): void {
+  if (hasDatabase(config)) return;
+  throw new StartError(
+    `There is no database in ${resolve(config.dataDir)} yet; the first start makes one. Name another data directory with --data-dir or POSTHORN_DATA_DIR, or a database with DATABASE_URL.`,
+  );
+}
+
+/** False: opening it would make an embedded one. */
+export function hasDatabase({ databaseUrl, dataDir }: Config): boolean {
+  return databaseUrl !== undefined || existsSync(join(dataDir, "postgres", "data"));
 }
 
 /** Without keys endpoint secrets cannot be read; enough for migrations. */

@@ -21,6 +21,15 @@ export function readOrCreateKeyFile(path: string, make: () => string): KeyFile {
   }
 }
 
+/** Null: there is none. */
+export function readKeyFile(path: string): KeyFile | null {
+  try {
+    return readIfThere(path);
+  } catch (error) {
+    throw explain(error, path);
+  }
+}
+
 function readIfThere(path: string): KeyFile | null {
   try {
     return { content: readFileSync(path, "utf8").trim(), isNew: false };

@@ -215,6 +215,9 @@ describe("completion", () => {
     expect(complete("deliveries", "list", "--state", "=")).toContain("dead");
     expect(complete("members", "put", "anna", "--tenant", "acme", "--role", "o")).toEqual(["owner"]);
     expect(complete("deliveries", "list", "--state", "dead", "--ty")).toEqual(["--type"]);
+    expect(complete("event-types", "export", "--format", "as")).toEqual(["asyncapi"]);
+    expect(complete("stats", "--period", "")).toEqual(["hour", "day"]);
+    expect(complete("aud")).toEqual(["audit"]);
     expect(complete("serve", "--role", "w")).toEqual(["worker"]);
     expect(complete("completion", "z")).toEqual(["zsh"]);
     expect(complete("")).toEqual(expect.arrayContaining(["dev", "serve", "listen", "completion"]));

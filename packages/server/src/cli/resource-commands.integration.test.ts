@@ -47,6 +47,11 @@ describe("endpoints", () => {
     const rotated = await posthorn(["endpoints", "rotate-secret", id, ...of, "--overlap-seconds", "60"]);
     expect(rotated.out).toMatch(/^whsec_\S+\n$/);
     expect(rotated.err).toMatch(/^The one before is valid until 20/);
+    const revoked = await posthorn([
+      ...["endpoints", "rotate-secret", id, ...of],
+      ...["--overlap-seconds", "0", "--yes"],
+    ]);
+    expect(revoked.err).toBe("The one before is not valid any more.\n");
     expect((await posthorn(["endpoints", "delete", id, ...of])).out).toBe(`${id} is deleted.\n`);
     expect((await posthorn(["endpoints", "get", id, ...of])).code).toBe(3);
   });
@@ -263,5 +268,27 @@ describe("replays and dead letters", () => {
     expect((await posthorn(["deliveries", "delete", id], { answers: "n" })).code).toBe(1);
     expect((await posthorn(["deliveries", "delete", id, "--yes"])).out).toBe(`${id} is deleted.\n`);
     expect((await posthorn(["deliveries", "get", id])).code).toBe(3);
+  });
+});
+
+describe("what the server advises", () => {
+  const create = (tenant: string) =>
+    posthorn(["endpoints", "create", "https://a.example/in", "--tenant", tenant]);
+
+  test("is told in words of the command: a tenant that is not there, and one that was deleted", async () => {
+    expect((await create("nowhere")).err).toContain("Make it with: posthorn tenants put <tenant>");
+    await posthorn(["tenants", "put", "gone"]);
+    await posthorn(["tenants", "delete", "gone", "--yes"]);
+    expect((await posthorn(["tenants", "put", "gone"])).err).toContain("Give --restore to bring it back");
+  });
+
+  test("is told in words of the command: an id of another tenant, and a setting of the server", async () => {
+    await posthorn(["tenants", "put", "full"]);
+    const id = "ep_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10";
+    const data = JSON.stringify([{ id, url: "https://a.example/in", events: ["*"] }]);
+    const imported = await posthorn(["endpoints", "import", "--tenant", "full", "--data", data]);
+    expect(imported.err).toContain("Give --as-new to make all of them anew.");
+    for (let made = 0; made < 10; made += 1) await create("full");
+    expect((await create("full")).err).toContain("raise POSTHORN_MAX_ENDPOINTS_PER_TENANT");
   });
 });

@@ -25,6 +25,12 @@ export type Unreadable = {
 
 // The standard forbids a dot, by which the end of the id could be moved. 255 is far above any id in use.
 const MESSAGE_ID = /^[\x21-\x2d\x2f-\x7e]{1,255}$/;
+
+/** Whether a scheme that signs the id can be verified with this one. */
+export function isMessageId(id: string): boolean {
+  return MESSAGE_ID.test(id);
+}
+
 const MAX_SIGNATURE_HEADER_LENGTH = 8192;
 // A rotation has two or three; each costs a comparison, or 100 µs with ed25519.
 const MAX_SIGNATURES = 16;
@@ -47,7 +53,7 @@ export function readSignature(
   const written = readValues(scheme, where.signature(names), values);
   if ("ok" in written) return written;
 
-  if (where.id !== undefined && !MESSAGE_ID.test(id)) {
+  if (where.id !== undefined && !isMessageId(id)) {
     return malformed(`the header ${where.id(names)} has no id of 1 to 255 visible characters without a dot`);
   }
   const timestamp = time === "" ? written.timestamp : time;

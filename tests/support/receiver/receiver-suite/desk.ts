@@ -36,8 +36,8 @@ export interface Desk {
   readonly conflicts: MessageInfo[];
   readonly failures: FailureInfo[];
   readonly dead: FailureInfo[];
-  /** Started, with `standardWebhooks` as its source, unless told. */
-  receiver(options?: AnyOptions): Promise<AnyReceiver>;
+  /** Started, with `standardWebhooks` as its source, unless told; its handler is for these types, or for all. */
+  receiver(options?: AnyOptions, types?: readonly string[]): Promise<AnyReceiver>;
   /** Sends it and returns the answer. */
   send(delivery: Delivery | DeliveryGiven, receiver?: AnyReceiver): Promise<Sent>;
   /** Sends it again and again until it is a duplicate of something done. */
@@ -79,7 +79,7 @@ export function openDesk(world: StoreWorld, mode: Mode): Desk {
     failures: [],
     dead: [],
 
-    async receiver(options = {}) {
+    async receiver(options = {}, types) {
       const receiver = createReceiver({
         sources: [standardWebhooks({ secrets: [secret] })],
         store: watched.store,
@@ -92,7 +92,8 @@ export function openDesk(world: StoreWorld, mode: Mode): Desk {
         onDead: (failure) => desk.dead.push(failure),
         ...options,
       }) as AnyReceiver;
-      receiver.fallback(handle);
+      if (types === undefined) receiver.fallback(handle);
+      for (const type of types ?? []) receiver.on(type, handle);
       if (mode === "inbox") await receiver.start();
       receivers.push(receiver);
       return receiver;

@@ -1,4 +1,5 @@
 // An event has its effect once: sent twice, fifty times at once, while it is being handled, within the window.
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { cloudEvent, signedDelivery } from "../signed-delivery.ts";
 import { times } from "../store-world.ts";
@@ -57,6 +58,30 @@ export function effectTests(current: () => Desk): void {
     expect(desk.calls("msg_1")).toBe(1);
   });
 
+  test("stopping waits for what is being handled, with what comes after it in its batch", async () => {
+    const desk = current();
+    const [started, held] = [gate(), gate()];
+    desk.work = async () => {
+      started.open();
+      await held.opened;
+    };
+    const receiver = await desk.receiver();
+    // The inbox takes nothing more, so that the rest of a batch would wait there.
+    const ids = desk.mode === "inbox" ? ["a"] : ["a", "b"];
+    const answer = desk.send(await batchOf(...ids), receiver);
+    await started.opened;
+    let isStopped = false;
+    const stopped = receiver.stop().then(() => {
+      isStopped = true;
+    });
+    await setImmediate();
+    expect(isStopped).toBe(false);
+    held.open();
+    await stopped;
+    expect(await desk.effects()).toEqual(ids.map((id) => `batch /shop ${id}`));
+    expect((await answer).status).toBe(firstStatus());
+  });
+
   test("just inside the window it is a duplicate, past it fresh", async () => {
     const desk = current();
     const delivery = await signedDelivery({ id: "msg_1" });
@@ -81,6 +106,19 @@ export function effectTests(current: () => Desk): void {
     expect(forged).toMatchObject({ status: 422, body: { status: "other_body" } });
     expect(desk.conflicts).toEqual([{ source: "standard-webhooks", id: "msg_1", type: "order.paid" }]);
     expect(await desk.effects()).toEqual(["msg_1"]);
+  });
+
+  test("with the guard for order, a type that nobody wants is no gap in its subject", async () => {
+    const desk = current();
+    const receiver = await desk.receiver({ order: { gapWaitMs: 60_000 } }, ["order.paid"]);
+    const send = async (sequence: number, type: string) => {
+      const payload = cloudEvent("1", { type, subject: "order/1", sequence: String(sequence) });
+      return (await desk.send({ id: `msg_${sequence}`, payload }, receiver)).status;
+    };
+    expect(await send(1, "order.seen")).toBe(firstStatus());
+    expect(await send(2, "order.paid")).toBe(firstStatus());
+    await eventually(desk.effects, ["msg_2"]);
+    expect(desk.calls("msg_1")).toBe(0);
   });
 
   test("each member of a batch is a message of its own", async () => {

@@ -2,7 +2,7 @@
 import { PermanentFailure, RetryLater } from "@posthorn/receiver";
 import { expect, test } from "vitest";
 import { signedDelivery } from "../signed-delivery.ts";
-import { type Desk, eventually } from "./desk.ts";
+import { type Desk, eventually, gate } from "./desk.ts";
 import { batchOf } from "./effects.ts";
 
 const HOURS_MS = 2 * 3_600_000;
@@ -120,6 +120,32 @@ export function failureTests(current: () => Desk): void {
     await desk.world.makeOlder(HOURS_MS);
     await desk.untilDone(delivery, receiver);
     await eventually(desk.effects, ["msg_1"]);
+  });
+
+  test("where there are transactions, what a handler does by its tx after its turn is refused and leaves nothing", async () => {
+    const desk = current();
+    const { effects } = desk.world;
+    if (!desk.hasTransactions || effects === undefined) return;
+    const retries = { firstDelayMs: HOURS_MS / 2, maxDelayMs: HOURS_MS };
+    const receiver = await desk.receiver({ handlerTimeoutMs: 500, retries });
+    const [late, returned] = [gate(), gate()];
+    const refusals: Promise<unknown>[] = [];
+    desk.work = async ({ id }, { tx }) => {
+      const write = late.opened.then(() => effects.write(tx, `late ${id}`));
+      refusals.push(write.then(null, (error: Error) => error.message));
+      if (id === "hung" && desk.calls(id) === 1) await new Promise(() => {});
+      returned.open();
+    };
+    await desk.send({ id: "done" }, receiver);
+    await returned.opened;
+    await eventually(desk.effects, ["done"]);
+    const hung = await signedDelivery({ id: "hung" });
+    await desk.send(hung, receiver);
+    await eventually(() => desk.failures.length, 1);
+    late.open();
+    const refusal = expect.stringContaining("The handler has ended, and with it the transaction");
+    expect(await Promise.all(refusals)).toEqual([refusal, refusal]);
+    expect(await desk.effects()).toEqual(["done"]);
   });
 
   test("of a batch only what failed is handled again", async () => {

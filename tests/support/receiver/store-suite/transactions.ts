@@ -214,6 +214,20 @@ export function transactionTests(current: () => StoreWorld): void {
     expect(await store.accept(message, terms)).toEqual({ kind: "done" });
   });
 
+  test("work from the inbox that fails when its lease is over, unrenewed, can be failed all the same", async () => {
+    const { store, transactions } = world();
+    const message = messageWith();
+    const leaseMs = SHORT_LEASE_MS / 2;
+    const claim = await takeAccepted(store, message, leaseMs);
+    const failing = transactions.finish(claim, async () => {
+      await setTimeout(1.2 * leaseMs);
+      throw new Error("no such product");
+    });
+    await expect(failing).rejects.toThrow("no such product");
+    expect(await store.fail(claim, { error: "no such product", next: { kind: "dead" } })).toBe(true);
+    expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([{ message: { id: message.id } }]);
+  });
+
   test("a noted failure counts, and ends as it says", async () => {
     const { store, transactions } = world();
     const [again, later, dead] = [messageWith(), messageWith(), messageWith()];

@@ -1338,14 +1338,6 @@ alter table posthorn.lanes add column held_until timestamptz;
   },
   {
     version: 19,
-    name: "placeholder",
-    checksum: "2437d3b43bbea4f758dfbb122b7f723472f0a60725d7904624d8f1b96fea0c82",
-    sql: `-- Stands where another change has its number.
-select 1;
-`,
-  },
-  {
-    version: 20,
     name: "sessions",
     checksum: "7ad2c36a243df30e3fae0dbd7a29905a1ffc69f17119fd616e41223b49643d3d",
     sql: `-- Sessions of people in the dashboard and the portal. One begins as a one-time link, or with a key; of the code and of
@@ -1383,7 +1375,7 @@ create index sessions_by_end on posthorn.sessions (expires_at);
 `,
   },
   {
-    version: 21,
+    version: 20,
     name: "attempt-phases",
     checksum: "529e2e9d653e3e583d076cc4e7ae3b232b8ec199a95fdcf71550642705cc5cde",
     sql: `-- Where the time of an attempt went. What is left of duration_ms is the answer's body. Null for what did not take place: on
@@ -1395,7 +1387,7 @@ alter table posthorn.attempts
 `,
   },
   {
-    version: 22,
+    version: 21,
     name: "activity",
     checksum: "2672dd9a16439d521474e9db262c15ae591586c61eb36d5f0d3660da9613aeb3",
     sql: `-- Attempts over time, for charts: counted by workers in memory, added here every few seconds. A stretch is of a width (60,
@@ -1415,7 +1407,7 @@ create table posthorn.activity (
 `,
   },
   {
-    version: 23,
+    version: 22,
     name: "test-events",
     checksum: "edebf450c3e1f21ef34ad3025668ccac842f2534dd2408e9a800280b5bf5d343",
     sql: `-- A test event may have any type; it is for one endpoint alone, and no replay brings it to another. Null: it was published.

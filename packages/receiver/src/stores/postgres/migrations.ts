@@ -3,6 +3,7 @@ import { tables } from "./migrations/1-tables.ts";
 import { subjects } from "./migrations/2-subjects.ts";
 import { claim } from "./migrations/3-claim.ts";
 import { inbox } from "./migrations/4-inbox.ts";
+import { impatience } from "./migrations/5-impatience.ts";
 
 export const DEFAULT_SCHEMA = "posthorn_receiver";
 
@@ -30,6 +31,7 @@ const versions = [
   ["subjects", subjects],
   ["claim", claim],
   ["inbox", inbox],
+  ["impatience", impatience],
 ] as const;
 
 /** Statements are written for the schema named posthorn_receiver, and get the one that was asked for. */

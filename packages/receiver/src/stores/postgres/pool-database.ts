@@ -23,6 +23,7 @@ export interface PgClient {
   query(text: string, values?: Value[]): Promise<unknown>;
   release(error?: Error | boolean): void;
   on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "end", listener: () => void): unknown;
   off(event: "error", listener: (error: Error) => void): unknown;
 }
 
@@ -38,6 +39,8 @@ export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
       }
       // a connection that is lost while no statement runs would otherwise end the process
       client.on("error", ignore);
+      const { release } = client;
+      client.release = refuseRelease;
       let fault: Error | undefined;
       try {
         await client.query("begin");
@@ -54,7 +57,10 @@ export function poolDatabase(pool: PgPool): PostgresDatabase<PgClient> {
         throw error;
       } finally {
         client.off("error", ignore);
+        client.release = release;
+        const isClosed = fault instanceof HandlerTimeout ? closed(client) : null;
         client.release(fault);
+        await isClosed;
       }
     },
   };
@@ -67,6 +73,26 @@ function queryOn(client: PgClient): Query {
 /** The last statement and the commit travel together. When it fails PostgreSQL does not go on to the commit. */
 async function commit(client: PgClient, { lastly }: Ending<unknown>): Promise<void> {
   await client.query(lastly === null ? "commit" : `${lastly}; commit`);
+}
+
+/** PostgreSQL lets go of a transaction's locks before it closes, and the failure is noted next. It closes at once unless a statement runs. */
+function closed(client: PgClient): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, CLOSE_WAIT_MS);
+    client.on("end", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+const CLOSE_WAIT_MS = 1_000;
+
+/** For handlers: the next one to be given the connection would work in this one's transaction. */
+function refuseRelease(): never {
+  throw new Error(
+    "A handler called release() of the connection it was given as `tx`. Leave that to the receiver: it releases it when the transaction is over.",
+  );
 }
 
 const ignore = (): void => {};

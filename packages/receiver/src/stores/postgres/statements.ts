@@ -9,7 +9,7 @@ import type {
   DeadLetter,
   Failure,
 } from "../../store.ts";
-import type { Query, Row, Value } from "./database.ts";
+import { type Query, type Row, sqlState, type Value } from "./database.ts";
 import { inSchema } from "./migrations.ts";
 import {
   briefValues,
@@ -105,7 +105,10 @@ export function statementsIn(schema: string) {
       );
     },
 
-    /** With a token by whoever holds it; with a window by whoever tried without, and may know of it from before the window. */
+    /**
+     * With a token by whoever holds it; with a window by whoever tried without, and may know of it from before the window. False,
+     * too, when a connection that was given up still has the row.
+     */
     async fail(
       query: Query,
       message: Message,
@@ -121,7 +124,7 @@ export function statementsIn(schema: string) {
         next.kind === "later" ? next.afterMs : null,
         "token" in by ? null : by.windowMs,
       ];
-      const [row] = await query(failText, values);
+      const [row] = await query(failText, values).catch(whenNotLocked([]));
       return row?.kept === true;
     },
 
@@ -171,6 +174,14 @@ export function statementsIn(schema: string) {
       const [row] = await query(pruneText, [limit, windowMs]);
       return row?.forgotten as number;
     },
+  };
+}
+
+/** In place of what could not be locked in time: lock_not_available. */
+function whenNotLocked<Result>(instead: Result): (error: unknown) => Result {
+  return (error) => {
+    if (sqlState(error) === "55P03") return instead;
+    throw error;
   };
 }
 

@@ -335,18 +335,53 @@ describe("a connection that is lost", () => {
 test("a handler given up in the middle of a statement is not waited for, and its connection is nobody's any more", async () => {
   const world = await byPg();
   const { pool, transactions } = anotherStore(world, { max: 2 });
-  const ends: string[] = [];
   let statement: Promise<unknown> | undefined;
   const run = transactions.run(messageWith(), terms, async (tx) => {
     await tx.query("insert into effects (effect) values ('half')");
-    statement = tx.query("select pg_sleep(1)").finally(() => ends.push("statement"));
+    statement = tx.query("select pg_sleep(1)").then(null, (error: Error) => error.message);
     throw new HandlerTimeout("The handler took more than 60000 ms.");
   });
-  await expect(run.finally(() => ends.push("transaction"))).rejects.toBeInstanceOf(HandlerTimeout);
+  await expect(run).rejects.toBeInstanceOf(HandlerTimeout);
   expect(pool.totalCount).toBe(0);
-  await statement?.catch(() => {});
-  expect(ends).toEqual(["transaction", "statement"]);
+  expect(await statement).toMatch("Connection terminated");
   expect(await world.effects?.read()).toEqual([]);
+});
+
+test("a handler given up while it waits for something else has let go of its message when that is to be noted", async () => {
+  const { transactions, pool } = anotherStore(await byPg());
+  const message = messageWith();
+  for (const tries of times(10, (index) => index)) {
+    // so that there is a connection to note it by at once
+    await Promise.all(times(3, () => pool.query("select pg_sleep(0.01)")));
+    const run = transactions.run(message, terms, async (_, claim) => {
+      expect(claim.tries).toBe(tries);
+      throw new HandlerTimeout("The handler took more than 60000 ms.");
+    });
+    await expect(run).rejects.toBeInstanceOf(HandlerTimeout);
+    const failure = { error: "too slow", next: { kind: "again" } } as const;
+    expect(await transactions.noteFailure(message, failure, terms)).toBe(true);
+  }
+});
+
+test("a failure is not noted, and holds no connection for long, while a statement of a handler given up has the row", async () => {
+  const world = await byPg();
+  const { store, transactions, pool } = anotherStore(world);
+  const message = messageWith();
+  await store.accept(message, terms);
+  const [claim] = await store.take(1, terms);
+  if (claim === undefined) throw new Error("It was not taken.");
+  let pid = 0;
+  const finishing = transactions.finish(claim, async (tx) => {
+    ({ pid } = (await tx.query("select pg_backend_pid() as pid")).rows[0]);
+    tx.query("select pg_sleep(60)").catch(() => {});
+    throw new HandlerTimeout("The handler took more than 60000 ms.");
+  });
+  await expect(finishing).rejects.toBeInstanceOf(HandlerTimeout);
+  expect(await store.fail(claim, { error: "too slow", next: { kind: "dead" } })).toBe(false);
+  await pool.query("select pg_terminate_backend($1)", [pid]);
+  await expect
+    .poll(() => store.fail(claim, { error: "too slow", next: { kind: "dead" } }), { timeout: 10_000 })
+    .toBe(true);
 });
 
 /** It is committed, but nobody hears so. */

@@ -66,7 +66,7 @@ export function transactionsOn<Tx>(
         return { result: true, lastly: statements.finish(hold) };
       });
     } catch (error) {
-      const leaseMs = held.missedRenewal(claim);
+      const leaseMs = held.leaseWhenUndone(claim);
       // when it cannot be renewed the lease is lost, which the next step is told
       if (leaseMs !== null)
         await statements.renew(db.query, claim, leaseMs, { wasHeld: true }).catch(() => false);

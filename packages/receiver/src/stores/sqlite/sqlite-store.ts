@@ -199,8 +199,18 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
       return true;
     };
     return this.#inHand.during(claim.message, () =>
-      this.#turns.transaction(workAndFinish).finally(() => this.#finishing.end(claim)),
+      this.#turns
+        .transaction(workAndFinish, () => this.#keepLease(claim))
+        .finally(() => this.#finishing.end(claim)),
     );
+  }
+
+  /** Also one that is over, before anybody else of this process has a turn. */
+  #keepLease(claim: Claim): void {
+    const leaseMs = this.#finishing.leaseWhenUndone(claim);
+    const row = this.#messages.find(claim.message);
+    if (leaseMs === null || row?.state !== "running" || row.token !== claim.token) return;
+    this.#messages.extend(claim.message, Date.now() + leaseMs);
   }
 
   #noteFailure(message: Message, { error, next }: Failure, { windowMs }: AcceptTerms): Promise<boolean> {

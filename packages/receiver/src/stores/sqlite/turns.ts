@@ -42,8 +42,8 @@ export class Turns {
     this.#waits = waits;
   }
 
-  /** All or nothing; after those that asked before. */
-  transaction<T>(work: () => T | Promise<T>): Promise<T> {
+  /** All or nothing; after those that asked before. `whenUndone` has a transaction of its own, before anybody else's turn. */
+  transaction<T>(work: () => T | Promise<T>, whenUndone?: () => void): Promise<T> {
     const { turnWaitMs } = this.#waits;
     return new Promise((resolve, reject) => {
       let isMissed = false;
@@ -53,7 +53,7 @@ export class Turns {
       }, turnWaitMs);
       this.#last = this.#last.then(async () => {
         clearTimeout(timer);
-        if (!isMissed) await this.#run(work).then(resolve, reject);
+        if (!isMissed) await this.#run(work, whenUndone).then(resolve, reject);
       });
     });
   }
@@ -74,7 +74,7 @@ export class Turns {
     }
   }
 
-  async #run<T>(work: () => T | Promise<T>): Promise<T> {
+  async #run<T>(work: () => T | Promise<T>, whenUndone?: () => void): Promise<T> {
     await this.#begin();
     try {
       const result = await work();
@@ -82,6 +82,8 @@ export class Turns {
       return result;
     } catch (error) {
       this.#rollBack();
+      // what it cannot write is as if it had never begun
+      if (whenUndone !== undefined) await this.#run(whenUndone).catch(() => {});
       throw error;
     }
   }

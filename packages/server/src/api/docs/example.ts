@@ -25,12 +25,16 @@ const SIMPLE: Readonly<Record<string, unknown>> = {
   object: {},
 };
 
-/** What has to be there, or the first field when nothing has to; of an endpoint what makes it one. */
+/**
+ * What has to be there, or the first field when nothing has to; of an endpoint what makes it one. Where a dry run can be
+ * had, it is one: a line that is pasted to see what comes changes nothing.
+ */
 function objectOf({ properties = {}, required = [] }: Schema, schemas: Schemas, depth: number): unknown {
   if (depth > MAX_DEPTH) return {};
   const [first] = Object.keys(properties);
   const usual = "url" in properties && "events" in properties ? ["url", "events"] : required;
-  const names = usual.length > 0 ? usual : first === undefined ? [] : [first];
+  const chosen = usual.length > 0 ? usual : first === undefined ? [] : [first];
+  const names = "dry_run" in properties ? [...chosen, "dry_run"] : chosen;
   return Object.fromEntries(
     names.map((name) => [name, NAMED[name] ?? exampleOf(properties[name] ?? {}, schemas, depth + 1)]),
   );
@@ -43,6 +47,8 @@ const NAMED: Readonly<Record<string, unknown>> = {
   description: "Shop",
   events: ["order.*"],
   overlap_seconds: 86_400,
+  dry_run: true,
+  document: { openapi: "3.1.0", webhooks: { "order.paid": { post: { summary: "An order was paid." } } } },
 };
 
 export function curlFor(

@@ -137,7 +137,7 @@ ${Object.entries(operation.responses)
   })}
 ${refusalsOf(operation)}
 <h4>Example</h4>
-<pre><code>${curlFor(method, path, idsOf(schemas), example)}</code></pre>
+<pre><code>${curlFor(method, path, idsOf(parameters, schemas), example)}</code></pre>
 </article>`;
 }
 
@@ -181,17 +181,9 @@ function schemaOf(content: Content | undefined): Schema | null {
 }
 
 /** Ids for the examples, as the schemas show them. */
-function idsOf(schemas: Schemas): Record<string, string> {
-  const first = (schema: string, field: string): string =>
-    String(schemas[schema]?.properties?.[field]?.examples?.[0] ?? `<${field}>`);
-  return {
-    tenant: first("Tenant", "id"),
-    user: first("Member", "user"),
-    endpoint: first("Endpoint", "id"),
-    event: first("Event", "id"),
-    delivery: first("Delivery", "id"),
-    key: first("Key", "id"),
-  };
+function idsOf(parameters: readonly Parameter[], schemas: Schemas): Record<string, string> {
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  return Object.fromEntries(inPath.map(({ name, schema }) => [name, String(exampleOf(schema, schemas))]));
 }
 
 function titleOf(name: string): string {

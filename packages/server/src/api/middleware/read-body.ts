@@ -2,48 +2,37 @@
 // read; the time a slow client may take is limited by the server's request timeout.
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { PosthornError } from "posthorn";
 import type { Exchange } from "../exchange.ts";
 import { HttpError } from "../http-error.ts";
-import { whenOver } from "../when-over.ts";
+import { Room } from "../room.ts";
 
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** The exact bytes of a JSON body: valid UTF-8, not yet parsed. */
 export async function readJsonBytes(
-  exchange: Pick<Exchange, "request" | "response">,
+  exchange: Pick<Exchange, "request" | "response" | "principal">,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<Buffer> {
-  const { request } = exchange;
+  const { request, principal } = exchange;
   checkHeaders(request, maxBytes);
   const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > LARGE_BYTES) reserve(announced, exchange);
+  if (announced > LARGE_BYTES) bodies.hold(exchange, principal, announced);
   // One of unknown length counts as the longest there may be, as soon as it is large.
-  const onLarge = announced > 0 ? ignore : () => reserve(maxBytes, exchange);
+  const onLarge = announced > 0 ? ignore : () => bodies.hold(exchange, principal, maxBytes);
   const body = await readBytes(request, maxBytes, onLarge);
   if (!isUtf8(body))
     throw new HttpError("invalid_utf8", "The body is not valid UTF-8. Send JSON encoded in UTF-8.");
   return body;
 }
 
-/** Large bodies that are being read, parsed or published: parsed they take several times their size. */
-const MAX_LARGE_BYTES = 48 * 1024 * 1024;
+/** A body that is being read, parsed or published; parsed it takes several times its size. */
 const LARGE_BYTES = 256 * 1024;
-let largeBytes = 0;
-
-/** Held until the answer is out. */
-function reserve(bytes: number, exchange: Pick<Exchange, "request" | "response">): void {
-  if (largeBytes + bytes > MAX_LARGE_BYTES) {
-    throw new PosthornError(
-      "overloaded",
-      "Too many large requests are being read at once; try again in a second.",
-    );
-  }
-  largeBytes += bytes;
-  whenOver(exchange, () => {
-    largeBytes -= bytes;
-  });
-}
+/** Of the whole process. One tenant that sends drop by drop leaves room for the largest body of another. */
+const bodies = new Room({
+  bytesOfOne: 2 * MAX_BODY_BYTES,
+  bytesOfAll: 3 * MAX_BODY_BYTES,
+  refusal: "Too many large requests are being read at once; try again in a second.",
+});
 
 export function parseJson(body: Buffer): unknown {
   try {

@@ -1,6 +1,8 @@
-import type { PosthornContract } from "@posthorn/client";
-import type { Posthorn } from "posthorn";
-import type { Handlers } from "../implement.ts";
+// The audit log, for those who may read it.
+import { operationsOf, type PosthornContract } from "@posthorn/client";
+import { type Posthorn, PosthornError } from "posthorn";
+import { didYouMean } from "posthorn/internal";
+import { type Handlers, LargeAnswer } from "../implement.ts";
 import { inLibraryFilters } from "../input/library-names.ts";
 import { presentAuditEntry } from "../present/audit-entry.ts";
 import { presentPage } from "../present/page.ts";
@@ -10,11 +12,26 @@ type Query = NonNullable<Parameters<Posthorn["auditLog"]["list"]>[0]>;
 
 export function auditLogOperations({ auditLog }: Posthorn): Handlers<PosthornContract>["auditLog"] {
   return {
-    list: async ({ query, principal }) => {
+    list: new LargeAnswer(async ({ query, principal }) => {
+      if (query.action !== undefined) checkAction(query.action);
       const filters = inLibraryFilters<Query>(query);
       const tenant = tenantWithin(principal, query.tenant);
       const page = await auditLog.list({ ...filters, tenant });
       return presentPage(page, (entry) => presentAuditEntry(entry, principal));
-    },
+    }),
   };
 }
+
+/** One that is misspelt would have no entries, which reads as if nobody had done it. */
+function checkAction(action: string): void {
+  if (LOGGED.includes(action)) return;
+  const message = `${JSON.stringify(action)} is no operation that changes something. ${didYouMean(action, LOGGED)}`;
+  throw new PosthornError("invalid_query", message, { problems: [{ pointer: "/action", message }] });
+}
+
+/** As `implement` decides; what is published is its own record. */
+const LOGGED: readonly string[] = operationsOf()
+  .filter(
+    ([id, { method, isQuestion }]) => method !== "GET" && isQuestion !== true && id !== "events.publish",
+  )
+  .map(([id]) => id);

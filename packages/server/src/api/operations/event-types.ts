@@ -25,7 +25,7 @@ export function eventTypeOperations({ eventTypes }: Posthorn): Handlers<Posthorn
         data: imported.map(({ name, apiVersion, change }) => ({ name, api_version: apiVersion, change })),
       };
     },
-    export: new LargeAnswer(async ({ query }) => await eventTypes.export(query.format)),
+    export: new LargeAnswer(async ({ query }) => await eventTypes.export(query.format, { type: query.type })),
   };
 }
 

@@ -19,7 +19,14 @@ import { inLibraryFilters } from "../input/library-names.ts";
 import { readJsonBytes } from "../middleware/read-body.ts";
 import { eventDetailJson, eventJson } from "../present/event.ts";
 import { pageOfJson } from "../present/page.ts";
-import { otherTenant, type Principal, redactedFor, tenantWithin, within } from "../principal.ts";
+import {
+  mayNotPublishForUser,
+  otherTenant,
+  type Principal,
+  redactedFor,
+  tenantWithin,
+  within,
+} from "../principal.ts";
 import { apiPointer, apiText, ProblemError, problemOf } from "../problem.ts";
 
 export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["events"] {
@@ -68,8 +75,7 @@ function accepted(body: string, isReplay: boolean): JsonText {
 /** A key of one tenant publishes for that tenant alone. */
 function checkTenants({ tenant }: Principal, events: EventsInput): void {
   if (tenant === null) return;
-  // a user may be a member of others too
-  if (events.kind === "user") throw otherTenant();
+  if (events.kind === "user") throw mayNotPublishForUser();
   const inputs = events.kind === "one" ? [events.input] : events.inputs;
   if (inputs.some((input) => input.tenant !== tenant)) throw otherTenant();
 }

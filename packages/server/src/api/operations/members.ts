@@ -5,7 +5,7 @@ import { inLibraryNames } from "../input/library-names.ts";
 import { presentKey } from "../present/key.ts";
 import { presentMember } from "../present/member.ts";
 import { presentPage } from "../present/page.ts";
-import { mayNotAdmit, type Principal, secondsToGive } from "../principal.ts";
+import { mayNotAdmit, type Principal, rateToGive, secondsToGive } from "../principal.ts";
 import { isPosthornError } from "../problem.ts";
 
 export function memberOperations({ members, keys }: Posthorn): Handlers<PosthornContract>["members"] {
@@ -20,7 +20,9 @@ export function memberOperations({ members, keys }: Posthorn): Handlers<Posthorn
     },
     createToken: async ({ params, body, principal }) => {
       const expiresInSeconds = secondsToGive(principal, body.expires_in_seconds);
-      const { key, text } = await keys.createToken(params.tenant, params.user, { expiresInSeconds });
+      const rateLimit = rateToGive(principal, null);
+      const input = { expiresInSeconds, rateLimit };
+      const { key, text } = await keys.createToken(params.tenant, params.user, input);
       return { ...presentKey(key), key: text };
     },
   };

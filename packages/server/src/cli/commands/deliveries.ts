@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { confirm } from "../remote/confirm.ts";
 import {
   listOptions,
+  type NoneText,
   type PageFlags,
   type Remote,
   remote,
@@ -18,7 +19,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
 import { attemptTable, deliveryColumns, stateText } from "../views/delivery.ts";
 import { Holds, pauseText } from "../views/hold.ts";
-import { unlessRefused } from "../views/nobody.ts";
+import { noneOfTenant, unlessRefused } from "../views/nobody.ts";
 
 interface ListFlags extends PageFlags, TimeFlags {
   readonly tenant?: string;
@@ -44,7 +45,8 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
     const { tenant, endpoint, state, type, reason } = flags;
     const filters = { tenant, endpoint, state, type, reason, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.deliveries.list({ query: { ...filters, ...page } });
-    await showDeliveries(remote, flags, fetchPage, "There are no such deliveries.");
+    const none = () => noneOfTenant(remote, tenant, "There are no such deliveries.");
+    await showDeliveries(remote, flags, fetchPage, none);
   });
   const get = deliveries
     .command("get")
@@ -101,7 +103,10 @@ async function retry(remote: Remote, [delivery = ""]: readonly string[]): Promis
     ? null
     : await remote.client.endpoints.get({ tenant, endpoint }).catch(unlessRefused);
   const pause = known && pauseText(known, remote.now());
-  const what = pause === null ? "is tried again now" : `is to be tried again, and ${pause}`;
+  const what =
+    pause === null
+      ? "is next: a worker tries it again now, if one runs"
+      : `is to be tried again, and ${pause}`;
   show(remote, answer, ({ id, event_id }) =>
     [`${clean(id)} ${what}.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
   );
@@ -111,7 +116,7 @@ async function showDeliveries(
   remote: Remote,
   flags: PageFlags,
   fetchPage: (page: object) => Promise<{ data: readonly Delivery[]; next_cursor: string | null }>,
-  none: string,
+  none: string | NoneText,
 ): Promise<void> {
   const holds = new Holds(remote);
   const fetchWithHolds = async (page: object) => {

@@ -147,7 +147,13 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     const body = { overlap_seconds: overlap };
     const rotated = await remote.client.endpoints.rotateSecret({ tenant, endpoint, body });
     show(remote, rotated, ({ secret }) => clean(secret));
-    remark(remote, `The one before is valid until ${timeText(rotated.previous_expires_at)}.`);
+    const { previous_expires_at: end } = rotated;
+    remark(
+      remote,
+      end === null
+        ? "The one before is not valid any more."
+        : `The one before is valid until ${timeText(end)}.`,
+    );
   });
 }
 

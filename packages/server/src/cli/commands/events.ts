@@ -15,7 +15,7 @@ import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { safeJson, timeText } from "../terminal/text.ts";
 import { deliveryTable } from "../views/delivery.ts";
-import { whyNot } from "../views/nobody.ts";
+import { noneOfTenant, whyNot } from "../views/nobody.ts";
 
 interface ListFlags extends PageFlags, TimeFlags {
   readonly tenant?: string;
@@ -43,7 +43,8 @@ export function addEvents(program: Command, terminal: Terminal): void {
     const { tenant, type, subject } = flags;
     const filters = { tenant, type, subject, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.events.list({ query: { ...filters, ...page } });
-    await showList(remote, flags, fetchPage, { columns, none: "There are no such events." });
+    const none = () => noneOfTenant(remote, tenant, "There are no such events.");
+    await showList(remote, flags, fetchPage, { columns, none });
   });
   const get = events
     .command("get")

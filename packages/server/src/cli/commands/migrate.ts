@@ -1,7 +1,8 @@
 // `posthorn migrate`: brings the database to this version's schema, or shows what that would take.
+import { surveyOfNothing } from "posthorn/internal";
 import { loadConfig } from "../../config.ts";
 import { createLogger } from "../../logger.ts";
-import { openDatabase } from "../installation.ts";
+import { hasDatabase, openDatabase } from "../installation.ts";
 import { Lifetime } from "../lifetime.ts";
 import { complain, print } from "../output.ts";
 
@@ -14,6 +15,13 @@ export interface MigrateFlags {
 
 export async function migrate({ dryRun, status, json, ...flags }: MigrateFlags): Promise<void> {
   const config = loadConfig({ env: process.env, flags });
+  if ((status || dryRun) && !hasDatabase(config)) {
+    const { script, ...survey } = surveyOfNothing(config.schema);
+    if (!json) complain("There is no database yet: `posthorn migrate` or the first start makes it.");
+    if (status) show(survey, json, describeStatus);
+    else show({ ...survey, script }, json, () => script);
+    return;
+  }
   const logger = createLogger({ level: config.logLevel, format: "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();

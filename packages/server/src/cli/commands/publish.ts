@@ -1,15 +1,17 @@
 // `posthorn publish`: an event from the command line. The bytes of --data are sent as they were given.
 import { contract } from "@posthorn/client";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { usage } from "../failure.ts";
 import { readData } from "../remote/data.ts";
-import { type Remote, remark, remote, show } from "../remote/remote.ts";
+import { type Remote, refuseNoId, remark, remote, show } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";
 import { Holds } from "../views/hold.ts";
 import { unlessRefused, whyNobody } from "../views/nobody.ts";
 
 interface PublishFlags {
-  readonly tenant: string;
+  readonly tenant?: string;
+  readonly user?: string;
   readonly data: string;
   readonly subject?: string;
   readonly idempotencyKey?: string;
@@ -23,12 +25,18 @@ interface Published {
   readonly deliveries: number | null;
 }
 
+interface PublishedForUser {
+  readonly user: string;
+  readonly events: readonly (Published & { readonly tenant: string })[];
+}
+
 export function addPublish(program: Command, terminal: Terminal): void {
   const command = program
     .command("publish")
     .description("publish an event")
     .argument("<type>", "its type, such as order.paid")
-    .requiredOption("--tenant <tenant>", "whose event it is")
+    .addOption(new Option("--tenant <tenant>", "whose event it is").conflicts("user"))
+    .option("--user <user>", "instead: an event for every active tenant of this user")
     .option("--data <json>", "JSON, @file, or - for standard input", "{}")
     .option("--subject <subject>", "what it is about; events of a subject are numbered")
     .option("--idempotency-key <key>", "published twice with it, it is there once")
@@ -37,18 +45,30 @@ export function addPublish(program: Command, terminal: Terminal): void {
 }
 
 async function publish(remote: Remote, [type = ""]: readonly string[], flags: PublishFlags): Promise<void> {
+  const { tenant, user } = flags;
+  if (tenant === undefined && user === undefined) throw usage("Whose event is it? Give --tenant or --user.");
+  refuseNoId(user);
   const data = await readData(flags.data, remote.terminal);
   const fields = {
-    tenant: flags.tenant,
+    tenant,
+    user,
     type,
     subject: flags.subject,
     idempotency_key: flags.idempotencyKey,
     api_version: flags.apiVersion,
   };
   const body = `${JSON.stringify(fields).slice(0, -1)},"data":${data}}`;
-  const published = JSON.parse(
-    await remote.send(contract.events.publish, "/api/v1/events", body),
-  ) as Published;
+  const answer = JSON.parse(await remote.send(contract.events.publish, "/api/v1/events", body)) as
+    | Published
+    | PublishedForUser;
+  if ("events" in answer) {
+    show(remote, answer, eachInWords);
+    return;
+  }
+  await showOne(remote, answer);
+}
+
+async function showOne(remote: Remote, published: Published): Promise<void> {
   show(remote, published, inWords);
   if (published.duplicate || remote.isJson) return;
   if (published.deliveries === 0) await tellOfNobody(remote, published);
@@ -73,6 +93,12 @@ async function tellOfHolds(remote: Remote, { id }: Published): Promise<void> {
     const hold = holds.of(delivery);
     if (hold !== null) remark(remote, `${clean(delivery.id)} to ${clean(delivery.endpoint_id)} ${hold}.`);
   }
+}
+
+function eachInWords({ user, events }: PublishedForUser): string {
+  if (events.length === 0)
+    return `Nothing was published: ${clean(user)} is a member of no active tenant. See posthorn members list --tenant <tenant>.`;
+  return events.map(({ tenant, ...published }) => `${clean(tenant)}: ${inWords(published)}`).join("\n");
 }
 
 function inWords({ id, duplicate, deliveries }: Published): string {

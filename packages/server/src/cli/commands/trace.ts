@@ -1,6 +1,7 @@
 // `posthorn trace`: what happened to an event, on one screen, and what to do next.
-import type { DeliveryDetail, Endpoint, EventDetail } from "@posthorn/client";
+import { type DeliveryDetail, type Endpoint, type EventDetail, PosthornApiError } from "@posthorn/client";
 import type { Command } from "commander";
+import { usage } from "../failure.ts";
 import { type Remote, remote } from "../remote/remote.ts";
 import { progressBar } from "../terminal/progress-bar.ts";
 import { facts } from "../terminal/table.ts";
@@ -27,7 +28,9 @@ export function addTrace(program: Command, terminal: Terminal): void {
 
 async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void> {
   const { terminal, isJson, client } = remote;
-  const event = await client.events.get({ event: id });
+  const event = await client.events.get({ event: id }).catch((error: unknown) => {
+    throw whereToLook(error, id);
+  });
   const deliveries: TracedDelivery[] = [];
   const bar = progressBar(terminal, "Reading deliveries");
   try {
@@ -40,6 +43,15 @@ async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void
   }
   if (isJson) terminal.print(jsonText({ ...event, deliveries }));
   else terminal.print(await screen(remote, event, deliveries));
+}
+
+/** People know an invoice by its own number, which publishers give as the subject. */
+function whereToLook(error: unknown, id: string): unknown {
+  const isUnknown = error instanceof PosthornApiError && error.code === "event_not_found";
+  if (!isUnknown || id.startsWith("evt_")) return error;
+  return usage(
+    `${JSON.stringify(id)} is not the id of an event, which begins with evt_. Find it by what it is about: posthorn events list --subject ${clean(id)}`,
+  );
 }
 
 async function traceDelivery({ client, now }: Remote, id: string): Promise<TracedDelivery> {

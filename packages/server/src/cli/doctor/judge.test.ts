@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../config.ts";
 import { judgeDatabase } from "./judge-database.ts";
 import { contains, judgeNode, judgeRanges, judgeSettings } from "./judge-settings.ts";
+import { judgeWorkers } from "./judge-workers.ts";
 
 const fine = {
   versionNumber: 180_004,
@@ -88,4 +89,13 @@ test.each([
   ["v24.1.0", "ok"],
 ])("Node %s: %s", (version, level) => {
   expect(judgeNode(version).level).toBe(level);
+});
+
+test.each([
+  [1, false, "ok"],
+  [1, true, "ok"],
+  [0, false, "warning"],
+  [0, true, "problem"],
+])("%i workers, with work waiting %s: %s", (workers, isWorkWaiting, level) => {
+  expect(judgeWorkers({ workers, isWorkWaiting }).level).toBe(level);
 });

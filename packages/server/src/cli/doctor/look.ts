@@ -1,14 +1,16 @@
 // Looks at this machine: files, the database and the port. Everything that can fail becomes a check, never an exception.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { createPosthorn } from "posthorn";
-import { inspectDatabase } from "posthorn/internal";
+import { createPosthorn, type Posthorn } from "posthorn";
+import { inspectDatabase, inspectInstallation } from "posthorn/internal";
 import { type Config, ConfigError } from "../../config.ts";
 import { openEmbeddedPostgres } from "../../embedded-postgres/open-embedded-postgres.ts";
 import { createLogger } from "../../logger.ts";
-import { checkSettings } from "../installation.ts";
+import { findEncryptionKeys, keyProblem, readCanary } from "../encryption-keys.ts";
+import { checkSettings, hasDatabase } from "../installation.ts";
 import { type Check, note, ok, problem, warning } from "./check.ts";
 import { judgeDatabase } from "./judge-database.ts";
+import { judgeWorkers } from "./judge-workers.ts";
 
 export function lookAtOptions(config: Config): Check {
   try {
@@ -71,7 +73,7 @@ function isWritable(path: string): boolean {
 
 export async function lookAtDatabase(config: Config): Promise<Check[]> {
   if (config.databaseUrl !== undefined) return await lookAt(config.databaseUrl, config);
-  if (!existsSync(join(config.dataDir, "postgres", "data"))) {
+  if (!hasDatabase(config)) {
     return [note("database", "The embedded PostgreSQL is made on the first start.")];
   }
   try {
@@ -91,7 +93,7 @@ export async function lookAtDatabase(config: Config): Promise<Check[]> {
 async function lookAt(connectionString: string, config: Config): Promise<Check[]> {
   try {
     const facts = await inspectDatabase(connectionString);
-    return [...judgeDatabase(facts), await lookAtSchema(connectionString, config)];
+    return [...judgeDatabase(facts), ...(await lookAtSchema(connectionString, config))];
   } catch (error) {
     const advice =
       "Check DATABASE_URL: host, port, user, password and database, and that PostgreSQL runs there.";
@@ -99,17 +101,52 @@ async function lookAt(connectionString: string, config: Config): Promise<Check[]
   }
 }
 
-async function lookAtSchema(database: string, { schema, migrate }: Config): Promise<Check> {
+async function lookAtSchema(database: string, config: Config): Promise<Check[]> {
+  const { schema, migrate } = config;
   const hooks = createPosthorn({ database, schema });
   try {
     const { version, pending } = await hooks.migrationStatus();
-    if (pending.length === 0) return ok("schema", `"${schema}" is at version ${version}`);
+    if (pending.length === 0) {
+      return [
+        ok("schema", `"${schema}" is at version ${version}`),
+        await lookAtEncryptionKeys(hooks, database, config),
+        judgeWorkers(await inspectInstallation(database, schema)),
+      ];
+    }
     const message = `"${schema}" lacks ${pending.length} migration(s).`;
-    return migrate === "auto"
-      ? note("schema", message, "They are applied by the next start.")
-      : problem("schema", message, "Run: posthorn migrate");
+    return [
+      migrate === "auto"
+        ? note("schema", message, "They are applied by the next start.")
+        : problem("schema", message, "Run: posthorn migrate"),
+    ];
   } catch (error) {
-    return problem("schema", messageOf(error), "Run: posthorn migrate --status");
+    return [problem("schema", messageOf(error), "Run: posthorn migrate --status")];
+  } finally {
+    await hooks.stop();
+  }
+}
+
+/** What `serve` asks at its start, without making a key where there is none. */
+async function lookAtEncryptionKeys(hooks: Posthorn, database: string, config: Config): Promise<Check> {
+  const name = "encryption keys";
+  try {
+    const found = findEncryptionKeys(config.encryptionKeys, config.dataDir);
+    const canary = await readCanary(hooks);
+    const wrong = canary === null ? null : keyProblem(canary, found);
+    if (wrong !== null) return problem(name, wrong, "Until then no server starts here.");
+    await checkSecrets(database, config.schema, found.keys);
+    return canary === null
+      ? note(name, "No server was started on this database yet.")
+      : ok(name, "fit the secrets in the database");
+  } catch (error) {
+    return problem(name, messageOf(error), "Until then no worker starts here.");
+  }
+}
+
+async function checkSecrets(database: string, schema: string, encryptionKeys: readonly string[]) {
+  const hooks = createPosthorn({ database, schema, encryptionKeys });
+  try {
+    await hooks.encryptionKeys.check();
   } finally {
     await hooks.stop();
   }

@@ -19,7 +19,7 @@ export async function readData(text: string, terminal: Terminal): Promise<string
 export async function readObject(text: string, terminal: Terminal): Promise<Record<string, unknown>> {
   const value: unknown = JSON.parse(await readData(text, terminal));
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as never;
-  throw usage("--data must be a JSON object here, such as '{\"timeout_ms\":5000}'.");
+  throw usage("--data must be a JSON object here: {…}, not a list, a text or a number.");
 }
 
 export async function readAll(stdin: Terminal["stdin"]): Promise<Buffer> {

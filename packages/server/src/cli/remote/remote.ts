@@ -81,12 +81,15 @@ const PAGE_LIMIT = 250;
 /** A page may be empty and still have a next one. So many look at 400,000 rows or more; then somebody has to say: go on. */
 export const MAX_EMPTY_PAGES = 200;
 
+/** What is said of an empty list, where that takes a question of its own. */
+export type NoneText = () => Promise<string>;
+
 /** Up to `limit` items, page after page; JSON has the cursor of what is left, as a page of the API has. */
 export async function showList<Item>(
   remote: Remote,
   { limit = "50", cursor }: PageFlags,
   fetchPage: (page: { limit: number; cursor: string | undefined }) => Promise<Page<Item>>,
-  { columns, none }: { readonly columns: readonly Column<Item>[]; readonly none: string },
+  { columns, none }: { readonly columns: readonly Column<Item>[]; readonly none: string | NoneText },
 ): Promise<void> {
   const wanted = wholeNumber("--limit", limit, 1, 100_000);
   const { terminal } = remote;
@@ -109,8 +112,9 @@ export async function showList<Item>(
   } finally {
     bar.end();
   }
+  const noneText = data.length > 0 || remote.isJson || typeof none === "string" ? none : await none();
   show(remote, { data, next_cursor: next }, () =>
-    data.length === 0 ? none : table(terminal, columns, data),
+    data.length === 0 ? String(noneText) : table(terminal, columns, data),
   );
   if (next !== null && !remote.isJson) {
     terminal.complain(

@@ -70,3 +70,19 @@ test.each(END_REASONS)("one that is dead because of %s has advice of its own", (
   expect(advice).not.toContain("It is not tried again by itself");
   if (dead_reason !== "endpoint_deleted") expect(advice).toContain("posthorn retry dlv_1");
 });
+
+test("one that is dead on a disabled endpoint needs both, to enable it and to retry", () => {
+  const dead = { ...delivery, state: "dead" as const, dead_reason: "gone" as const };
+  const advice = adviceFor(dead, { ...endpoint, is_active: false, disabled_reason: "gone" }, now);
+  expect(advice).toMatch(/posthorn endpoints enable ep_1 --tenant acme .*posthorn retry dlv_1$/);
+});
+
+test("an answer that is hidden is not said to stand above", () => {
+  const attempt = { response_body: "[redacted]" };
+  const dead = { ...delivery, state: "dead" as const, dead_reason: "rejected" as const };
+  const seen = { ...attempt, response_body: "no such order" };
+  const adviceWith = (attempts: readonly object[]) =>
+    adviceFor({ ...dead, attempts: attempts as never }, endpoint, now);
+  expect(adviceWith([attempt])).toContain("which a key with payloads:read shows");
+  expect(adviceWith([seen])).toContain("in its answer above");
+});

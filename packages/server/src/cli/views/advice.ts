@@ -14,7 +14,10 @@ export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null, now: 
       endpoint.disabled_reason === "manual"
         ? "The endpoint was disabled by a person. When it may be sent to again"
         : "The endpoint is disabled. Set right what it fails with, then";
-    return `${first}: posthorn endpoints enable ${endpoint.id} --tenant ${tenant}`;
+    const enable = `${first}: posthorn endpoints enable ${endpoint.id} --tenant ${tenant}`;
+    return state === "dead"
+      ? `${enable} and, since a dead letter is not sent by itself: posthorn retry ${id}`
+      : enable;
   }
   if (state === "dead") return afterDeath(delivery);
   const pauseEnds = endpoint?.health.throttled_until ?? null;
@@ -27,7 +30,7 @@ export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null, now: 
   if (delivery.next_retry_at !== null) {
     return `It is tried again by itself at ${delivery.next_retry_at}. To try it now: posthorn retry ${id}`;
   }
-  return "It waits for its turn. If it stays so, see that a worker runs: posthorn doctor";
+  return "It waits for its turn. If it stays so, see on the machine of the server whether a worker delivers: posthorn doctor";
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -43,9 +46,17 @@ const REMEDIES: Readonly<Record<string, string>> = {
   discarded: "It was discarded when the endpoint was enabled. If it is wanted after all",
 };
 
-function afterDeath({ id, dead_reason }: Known): string {
+/** In place of what a receiver answered, for a key without payloads:read. */
+const REDACTED = "[redacted]";
+const REJECTED_UNSEEN =
+  "The receiver refuses it, and says why in its answer, which a key with payloads:read shows. Set the receiver right";
+
+function afterDeath({ id, dead_reason, attempts }: Known): string {
   if (dead_reason === "endpoint_deleted")
     return "The endpoint is deleted; nothing can be sent to it any more.";
-  const remedy = REMEDIES[dead_reason ?? ""] ?? "It is not tried again by itself";
+  const isHidden = dead_reason === "rejected" && attempts.at(-1)?.response_body === REDACTED;
+  const remedy = isHidden
+    ? REJECTED_UNSEEN
+    : (REMEDIES[dead_reason ?? ""] ?? "It is not tried again by itself");
   return `${remedy}, then: posthorn retry ${id}`;
 }

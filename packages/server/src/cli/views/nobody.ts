@@ -4,15 +4,32 @@ import type { Remote } from "../remote/remote.ts";
 import { clean } from "../terminal/text.ts";
 
 /** A sentence or several lines. */
-export async function whyNobody({ client }: Remote, event: EventDetail): Promise<string> {
+export async function whyNobody(remote: Remote, event: EventDetail): Promise<string> {
   const { tenant, not_matched } = event;
   const name = clean(tenant);
   if (not_matched.length > 0)
     return [`None of the endpoints of ${name} got it:`, ...not_matched.map(whyNot)].join("\n");
-  const isKnown = (await client.tenants.get({ tenant }).catch(unlessRefused)) !== null;
-  return isKnown
-    ? `${name} had no endpoint. See what there is: posthorn endpoints list --tenant ${name}`
-    : `There is no tenant ${name}. Check its id, or make it: posthorn tenants put ${name}`;
+  return (
+    (await unknownTenant(remote, tenant)) ??
+    `${name} had no endpoint. See what there is: posthorn endpoints list --tenant ${name}`
+  );
+}
+
+/** Null: there is one of that name. */
+async function unknownTenant({ client }: Remote, tenant: string): Promise<string | null> {
+  if ((await client.tenants.get({ tenant }).catch(unlessRefused)) !== null) return null;
+  const name = clean(tenant);
+  return `There is no tenant ${name}. Check its id, or make it: posthorn tenants put ${name}`;
+}
+
+/** Of an empty list that was narrowed to a tenant: events of one that does not exist are taken too, so it is no error. */
+export async function noneOfTenant(
+  remote: Remote,
+  tenant: string | undefined,
+  none: string,
+): Promise<string> {
+  const unknown = tenant === undefined ? null : await unknownTenant(remote, tenant);
+  return unknown === null ? none : `${none} ${unknown}`;
 }
 
 export function whyNot({ endpoint_id, detail }: EventDetail["not_matched"][number]): string {

@@ -1,4 +1,4 @@
-// The attempts of one delivery in order, or the newest of an endpoint.
+// The newest attempts of one delivery in order, or those of an endpoint.
 import type { AttemptTrigger, Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -23,8 +23,8 @@ export interface AttemptRow {
   readonly firstByteMs: number | null;
 }
 
-export async function attemptsOf(db: Queryable, deliveryId: Uuid): Promise<AttemptRow[]> {
-  return await db.query<AttemptRow>(attemptsStatement, [deliveryId]);
+export async function newestAttempts(db: Queryable, deliveryId: Uuid, limit: number): Promise<AttemptRow[]> {
+  return (await db.query<AttemptRow>(attemptsStatement, [deliveryId, limit])).toReversed();
 }
 
 /** For `posthorn.attempts a`. */
@@ -44,7 +44,30 @@ const attemptsStatement = statement(
 select ${attemptColumns}
 from posthorn.attempts a
 where a.delivery_id = $1::uuid
-order by a.number
+order by a.number desc
+limit $2::integer
+`,
+);
+
+/** One by its number, or the newest; null when it was not made, or is not kept any more. */
+export async function findAttempt(
+  db: Queryable,
+  deliveryId: Uuid,
+  number: number | null,
+): Promise<AttemptRow | null> {
+  const [row] = await db.query<AttemptRow>(attemptStatement, [deliveryId, number]);
+  return row ?? null;
+}
+
+const attemptStatement = statement(
+  "attempt of delivery",
+  `
+select ${attemptColumns}
+from posthorn.attempts a
+where a.delivery_id = $1::uuid
+  and ($2::integer is null or a.number = $2::integer)
+order by a.number desc
+limit 1
 `,
 );
 

@@ -26,16 +26,22 @@ export interface ListedEventTypes {
   readonly isCutShort: boolean;
 }
 
+export interface EventTypeFilter {
+  /** Where the page before ended; both empty at the beginning. */
+  readonly after: { readonly name: string; readonly apiVersion: string };
+  readonly limit: number;
+  /** Null: of any name. */
+  readonly name: string | null;
+  /** Empty: with any beginning. */
+  readonly prefix: string;
+}
+
 export async function listEventTypes(
   db: Queryable,
-  after: { readonly name: string; readonly apiVersion: string },
-  limit: number,
+  { after, limit, name, prefix }: EventTypeFilter,
 ): Promise<ListedEventTypes> {
-  const types = await db.query<EventTypeRow & PageOfBytes>(listStatement, [
-    after.name,
-    after.apiVersion,
-    limit,
-  ]);
+  const values = [after.name, after.apiVersion, limit, name, prefix];
+  const types = await db.query<EventTypeRow & PageOfBytes>(listStatement, values);
   return { types, isCutShort: isCutShort(types) };
 }
 
@@ -54,6 +60,8 @@ from (
     select t.*
     from posthorn.event_types t
     where (t.name, t.api_version) > ($1::text, $2::text)
+      and ($4::text is null or t.name = $4::text)
+      and starts_with(t.name, $5::text)
       and t.deleted_at is null
     order by t.name, t.api_version
     limit $3::integer

@@ -1,4 +1,4 @@
-// Facts about an installation that are decided once, by whichever process comes first.
+// Facts about an installation that are decided by whichever process comes first.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
@@ -22,5 +22,20 @@ const setStatement = statement(
 insert into posthorn.meta (name, value)
 values ($1::text, $2::text)
 on conflict (name) do nothing
+`,
+);
+
+/** Whoever reads the old value meanwhile and replaces it too changes nothing. */
+export async function replaceMeta(db: Queryable, name: string, from: string, to: string): Promise<void> {
+  await db.query(replaceStatement, [name, from, to]);
+}
+
+const replaceStatement = statement(
+  "replace meta",
+  `
+update posthorn.meta
+set value = $3::text
+where name = $1::text
+  and value = $2::text
 `,
 );

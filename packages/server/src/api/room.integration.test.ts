@@ -1,8 +1,8 @@
-// What a client that does not read its answers can take from the others, by real connections.
+// What a client that does not read its answers, or does not send its bodies, can take from the others, by real connections.
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
-import { MAX_ANSWER_BYTES_OF_ONE } from "./answer-room.ts";
+import { MAX_ANSWER_BYTES_OF_ONE } from "./handler.ts";
 import { FOR_OPERATORS } from "./principal.ts";
 import { Sink } from "./sink.ts";
 
@@ -65,4 +65,65 @@ test("all together may leave so much unread, and not more", async () => {
   }
   const status = async () => (await server.call("GET", path, undefined, third)).status;
   await expect.poll(status, { timeout: 20_000 }).toBe(503);
+});
+
+test("what was carried out is answered even where there is no room for a larger answer", async () => {
+  const sink = { sink: new Sink(), readers: FOR_OPERATORS };
+  const server = await startServer({ started: false, sink });
+  const { authorization } = await tenantWithLargeEvents(server, "greedy");
+  const small = { tenant: "greedy", type: "order.paid", data: "x".repeat(17 * 1024) };
+  const published = await server.call("POST", "/api/v1/events", small);
+  const ofOne = `/api/v1/events/${published.json.id}`;
+
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  const ask = (asked: string) =>
+    `GET ${asked} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
+  socket.write("GET /sink/slow?delay_ms=60000 HTTP/1.1\r\nHost: x\r\n\r\n");
+  socket.write(ask(path).repeat(20));
+  const status = async () =>
+    (await server.call("GET", ofOne, undefined, { authorization: `${authorization}` })).status;
+  // the pages leave less than a page; these fill it up
+  await expect
+    .poll(
+      async () => {
+        socket.write(ask(ofOne).repeat(20));
+        return await status();
+      },
+      { timeout: 30_000, interval: 100 },
+    )
+    .toBe(503);
+
+  const key = { name: "publisher", tenant: "greedy", scopes: ["events:publish"] };
+  const { json } = await server.call("POST", "/api/v1/keys", key);
+  const events = Array(500).fill({ tenant: "greedy", type: "order.paid", data: 1 });
+  const batch = await server.call("POST", "/api/v1/events", events, { authorization: `Bearer ${json.key}` });
+  expect([batch.status, batch.json.length]).toEqual([202, 500]);
+  expect(await status()).toBe(503);
+});
+
+test("who sends large bodies drop by drop is refused more of them, and others are not", async () => {
+  const server = await startServer({ started: false });
+  const keyOf = async (tenant: string): Promise<string> => {
+    await server.call("PUT", `/api/v1/tenants/${tenant}`);
+    const key = { name: "publisher", tenant, scopes: ["events:publish"] };
+    return `Bearer ${(await server.call("POST", "/api/v1/keys", key)).json.key}`;
+  };
+  const slow = await keyOf("slow");
+  const other = await keyOf("other");
+  const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: ${slow}\r\nContent-Type: application/json\r\nContent-Length: ${16 * 1024 * 1024}\r\n\r\n[`;
+  const sendSlowly = (): void => {
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    socket.write(head);
+  };
+  const publish = async (authorization: string) =>
+    (await server.call("POST", "/api/v1/events", `[${" ".repeat(300 * 1024)}]`, { authorization })).status;
+  const publishBesideOneMore = async () => {
+    sendSlowly();
+    return await publish(slow);
+  };
+  await expect.poll(publishBesideOneMore, { timeout: 20_000 }).toBe(503);
+  // read, and empty
+  expect(await publish(other)).toBe(422);
 });

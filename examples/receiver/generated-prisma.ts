@@ -1,0 +1,20 @@
+// Stands for the client that `prisma generate` makes of your schema: of its types those that the example needs, written as they are there.
+export interface PrismaClient {
+  payment: { create(args: { data: { event: string; data: Prisma.InputJsonValue } }): PromiseLike<unknown> };
+  $queryRawUnsafe<Result = unknown>(query: string, ...values: unknown[]): PromiseLike<Result>;
+  $transaction<Queries extends PromiseLike<unknown>[]>(queries: [...Queries]): Promise<unknown[]>;
+  $transaction<Result>(
+    work: (tx: Omit<PrismaClient, "$transaction">) => Promise<Result>,
+    options?: { maxWait?: number; timeout?: number },
+  ): Promise<Result>;
+}
+
+export declare namespace Prisma {
+  type InputJsonValue =
+    | string
+    | number
+    | boolean
+    | { readonly [Name in string]?: InputJsonValue | null }
+    | readonly (InputJsonValue | null)[]
+    | { toJSON(): unknown };
+}

@@ -1,2 +1,0 @@
--- Stands where another change has its number.
-select 1;

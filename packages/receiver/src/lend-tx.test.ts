@@ -1,0 +1,69 @@
+// What a handler keeps of its transaction is of no use to it afterwards; until then nothing of it is missing.
+import { expect, test } from "vitest";
+import { lendTx } from "./lend-tx.ts";
+
+class Client {
+  static readonly kind = "client";
+  readonly #sent: string[] = [];
+
+  query(text: string): number {
+    return this.#sent.push(text);
+  }
+
+  get sent(): readonly string[] {
+    return this.#sent;
+  }
+
+  set last(text: string) {
+    this.#sent[this.#sent.length - 1] = text;
+  }
+}
+
+const over = /The handler has ended, and with it the transaction/;
+
+test("methods, getters and setters work with private fields, until it ends", () => {
+  const client = new Client();
+  const { tx, end } = lendTx(client);
+  expect(tx.query("select 1")).toBe(1);
+  tx.last = "select 2";
+  expect(tx.sent).toEqual(["select 2"]);
+  end();
+  expect(() => tx.query("select 3")).toThrow(over);
+  expect(() => tx.sent).toThrow(over);
+  expect(() => {
+    tx.last = "select 3";
+  }).toThrow(over);
+  expect(client.sent).toEqual(["select 2"]);
+});
+
+test("a method that was taken off it before is refused too", () => {
+  const client = new Client();
+  const { tx, end } = lendTx(client);
+  const query = tx.query.bind(tx);
+  query("select 1");
+  end();
+  expect(() => query("select 2")).toThrow(over);
+  expect(client.sent).toEqual(["select 1"]);
+});
+
+test("its class is told apart as before", () => {
+  const { tx } = lendTx(new Client());
+  expect(tx).toBeInstanceOf(Client);
+  expect(tx.constructor).toBe(Client);
+});
+
+test("a transaction may be a function, and have functions with members", () => {
+  const fn = Object.assign(() => "now", { count: () => 7 });
+  const knex = Object.assign((table: string) => `from ${table}`, { fn });
+  const { tx, end } = lendTx(knex);
+  expect([tx("orders"), tx.fn(), tx.fn.count()]).toEqual(["from orders", "now", 7]);
+  end();
+  expect(() => tx("orders")).toThrow(over);
+});
+
+test("what cannot be replaced is given as it is", () => {
+  const { tx, end } = lendTx(Object.freeze({ query: () => 1 }));
+  expect(tx.query()).toBe(1);
+  end();
+  expect(() => tx.query()).toThrow(over);
+});

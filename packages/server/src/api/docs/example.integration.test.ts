@@ -1,0 +1,40 @@
+// The lines on /docs are there to be pasted: a server takes the body of each.
+import { openApi } from "@posthorn/client";
+import { expect, test } from "vitest";
+import { startServer } from "../../../../../tests/support/start-server.ts";
+import { curlFor, exampleOf } from "./example.ts";
+import { docsPage, type OpenApiDocument } from "./page.ts";
+
+const document = openApi({ version: "1.2.3" }) as unknown as OpenApiDocument;
+
+test("no example is refused for what it sends, and none has a name in brackets to fill in", async () => {
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const places = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  );
+  const { schemas } = document.components;
+  for (const { method, path, operation } of places) {
+    const schema = operation.requestBody?.content?.["application/json"]?.schema;
+    if (schema === undefined) continue;
+    const ids = (operation.parameters ?? []).filter((parameter) => parameter.in === "path");
+    const examples = ids.map(({ name, schema: ofId }) => [name, String(exampleOf(ofId, schemas))]);
+    const line = curlFor(method, path, Object.fromEntries(examples), exampleOf(schema, schemas));
+    const [, sent = "", body = ""] = /POSTHORN_URL([^"]+)".*-d '(.*)'$/s.exec(line) ?? [];
+    const { status, text } = await server.call(method.toUpperCase(), sent, body);
+    expect([operation.operationId, [400, 422].includes(status), text]).toEqual([
+      operation.operationId,
+      false,
+      text,
+    ]);
+  }
+  expect(docsPage(document)).not.toMatch(/POSTHORN_URL[^"\n]*&#60;/);
+});
+
+test("what can be tried out is tried out: a replay counts, and an import changes nothing", async () => {
+  const page = docsPage(document);
+  for (const id of ["replays.start", "endpoints.import", "eventTypes.import"]) {
+    const article = page.slice(page.indexOf(`<article id="${id}">`));
+    expect(article.slice(0, article.indexOf("</article>"))).toContain("&#34;dry_run&#34;:true");
+  }
+});

@@ -1,0 +1,79 @@
+// `posthorn audit`: who changed what, and what came of it.
+import type { AuditEntry } from "@posthorn/client";
+import type { Command } from "commander";
+import {
+  listOptions,
+  type PageFlags,
+  remote,
+  showList,
+  type TimeFlags,
+  timeFilters,
+  timeOptions,
+} from "../remote/remote.ts";
+import type { Column } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { timeText } from "../terminal/text.ts";
+
+interface ListFlags extends PageFlags, TimeFlags {
+  readonly tenant?: string;
+  readonly action?: string;
+}
+
+const columns: readonly Column<AuditEntry>[] = [
+  { title: "AT", value: ({ at }) => timeText(at) },
+  { title: "WHO", value: whoOf },
+  { title: "TENANT", value: ({ tenant }) => tenant ?? "all", gives: true },
+  { title: "ACTION", value: ({ action }) => action },
+  {
+    title: "RESULT",
+    value: resultOf,
+    tone: ({ status }) => (status === null ? "warning" : status < 400 ? "good" : "bad"),
+  },
+  { title: "ABOUT", value: aboutOf, gives: true },
+  { title: "CHANGES", value: changesOf, gives: true },
+];
+
+export function addAudit(program: Command, terminal: Terminal): void {
+  const audit = program.command("audit").description("who changed what");
+  const list = audit
+    .command("list")
+    .description("list what was changed and by whom, newest first")
+    .option("--tenant <tenant>", "of this tenant")
+    .option("--action <operation>", "of this operation, such as endpoints.update");
+  remote<ListFlags>(listOptions(timeOptions(list)), terminal, async (remote, _args, flags) => {
+    const { tenant, action } = flags;
+    const filters = { tenant, action, ...timeFilters(flags, remote.now()) };
+    const fetchPage = (page: object) => remote.client.auditLog.list({ query: { ...filters, ...page } });
+    await showList(remote, flags, fetchPage, { columns, none: "There are no such entries." });
+  });
+}
+
+/** `key 4kQ9d0Zx1B`, `ann by 4kQ9d0Zx1B`: the id is that of `keys list`. */
+function whoOf({ actor: { kind, id, user } }: AuditEntry): string {
+  if (kind === "admin") return "admin key";
+  if (kind === "operator") return "operator";
+  return user === null ? `key ${id}` : `${user} by ${id}`;
+}
+
+function resultOf({ status, error_code }: AuditEntry): string {
+  if (status === null) return "unknown";
+  return error_code === null ? String(status) : `${status} ${error_code}`;
+}
+
+/** Whose it is has a column of its own, and `made` repeats the id of what was there before. */
+function aboutOf({ target: { tenant, made, ...ids } }: AuditEntry): string {
+  const isNew = made !== undefined && ![tenant, ...Object.values(ids)].includes(made);
+  return Object.entries(isNew ? { ...ids, made } : ids)
+    .map(([name, id]) => `${name} ${id}`)
+    .join(", ");
+}
+
+/** An import may have brought a whole catalogue; `--json` has all of it. */
+const CHANGES_LENGTH = 200;
+
+/** Null where nothing was given beside the ids. */
+function changesOf({ changes }: AuditEntry): string | null {
+  const text = JSON.stringify(changes ?? {});
+  if (text === "{}") return null;
+  return text.length > CHANGES_LENGTH ? `${text.slice(0, CHANGES_LENGTH)}…` : text;
+}

@@ -1,0 +1,146 @@
+// `posthorn event-types`: the catalogue of what is published.
+import type { AnswerOf, EventTypeDetail, PosthornContract } from "@posthorn/client";
+import { type Command, Option } from "commander";
+import { usage } from "../failure.ts";
+import { confirm } from "../remote/confirm.ts";
+import { readObject } from "../remote/data.ts";
+import {
+  listOptions,
+  type PageFlags,
+  type Remote,
+  remark,
+  remote,
+  show,
+  showList,
+} from "../remote/remote.ts";
+import { type Column, table } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, jsonText } from "../terminal/text.ts";
+import { eventTypeColumns, eventTypeText } from "../views/event-type.ts";
+
+interface OfVersion {
+  readonly apiVersion?: string;
+}
+
+interface PutFlags extends OfVersion {
+  readonly description?: string;
+  readonly deprecated?: boolean;
+  readonly data?: string;
+}
+
+type Imported = AnswerOf<PosthornContract["eventTypes"]["import"]>["data"][number];
+
+const importColumns: readonly Column<Imported>[] = [
+  { title: "NAME", value: ({ name }) => name },
+  { title: "VERSION", value: ({ api_version }) => api_version },
+  { title: "WHAT", value: ({ change }) => change },
+];
+
+export function addEventTypes(program: Command, terminal: Terminal): void {
+  const eventTypes = program
+    .command("event-types")
+    .description("the catalogue: what is published, and what its data looks like");
+  const add = (name: string, description: string): Command =>
+    eventTypes.command(name).description(description);
+  const addOfOne = (name: string, description: string): Command =>
+    add(name, description).argument("<name>", "its name, such as order.paid");
+
+  const list = add("list", "list event types by name and version");
+  remote<PageFlags>(listOptions(list), terminal, async (remote, _args, flags) => {
+    const fetchPage = (page: object) => remote.client.eventTypes.list({ query: page });
+    await showList(remote, flags, fetchPage, {
+      columns: eventTypeColumns,
+      none: "No type is registered. Register one with `posthorn event-types put <name>`, or many with `posthorn event-types import`.",
+    });
+  });
+  const get = addOfOne("get", "show a type, with its schema and example").option(
+    "--api-version <version>",
+    "this version (default: the one registered last)",
+  );
+  remote<OfVersion>(get, terminal, async (remote, [given = ""], { apiVersion }) => {
+    const query = { api_version: apiVersion };
+    const found = await remote.client.eventTypes.get({ name: nameOf(given), query });
+    show(remote, found, (type) => eventTypeText(terminal, type));
+  });
+  const put = addOfOne("put", "register a version of a type, or replace it as a whole")
+    .option("--api-version <version>", "which version (default 1)")
+    .option("--description <text>", "what the event means, for people")
+    .option("--deprecated", "mark it as not to be used any more")
+    .option("--data <json>", "schema, example, redact and the rest as a JSON object, @file, or -");
+  remote<PutFlags>(put, terminal, async (remote, [given = ""], flags) => {
+    const name = nameOf(given);
+    const body = await settingsOf(name, flags, terminal);
+    show(remote, await remote.client.eventTypes.put({ name, body }), (type) => eventTypeText(terminal, type));
+  });
+  const remove = addOfOne("delete", "delete a version of a type, or all; what was published stays")
+    .option("--api-version <version>", "this version (default: all of them)")
+    .option("--yes", "do not ask");
+  remote<OfVersion & { yes?: boolean }>(remove, terminal, deleteType);
+  const importing = add("import", "register the webhooks of an OpenAPI 3.1 document, all or none")
+    .requiredOption("--data <json>", "the document: JSON, @file, or -")
+    .option("--dry-run", "say what would be done, and do nothing");
+  remote<{ data: string; dryRun?: boolean }>(importing, terminal, async (remote, _args, flags) => {
+    const document = await documentIn(flags.data, terminal);
+    const body = { document, ...(flags.dryRun && { dry_run: true }) };
+    const done = await remote.client.eventTypes.import({ body });
+    show(remote, done, ({ data }) => table(terminal, importColumns, data));
+    if (flags.dryRun) remark(remote, "Nothing was changed: this was a dry run.");
+  });
+  const exporting = add("export", "write the catalogue as a document, in JSON").addOption(
+    new Option("--format <format>", "OpenAPI 3.1, which can be imported, or AsyncAPI 3.0")
+      .choices(["openapi", "asyncapi"])
+      .default("openapi"),
+  );
+  remote<{ format: "openapi" | "asyncapi" }>(exporting, terminal, async (remote, _args, { format }) => {
+    terminal.print(jsonText(await remote.client.eventTypes.export({ query: { format } })));
+  });
+}
+
+async function deleteType(
+  remote: Remote,
+  [given = ""]: readonly string[],
+  { apiVersion, yes }: OfVersion & { yes?: boolean },
+): Promise<void> {
+  const name = nameOf(given);
+  const what =
+    apiVersion === undefined ? `${name}, in all its versions,` : `Version ${apiVersion} of ${name}`;
+  await confirm(remote.terminal, `${what} is deleted. A strict catalogue takes no event of it then.`, yes);
+  await remote.client.eventTypes.delete({ name, query: { api_version: apiVersion } });
+  const deleted = { name, api_version: apiVersion ?? null, deleted: true };
+  show(remote, deleted, () =>
+    clean(apiVersion === undefined ? `${name} is deleted.` : `${what} is deleted.`),
+  );
+}
+
+/** Two names are addresses of the API, and none of a type. */
+function nameOf(given: string): string {
+  if (given !== "import" && given !== "export") return given;
+  throw usage(`"${given}" is the name of no event type. Did you mean \`posthorn event-types ${given}\`?`);
+}
+
+/** What `get --json` shows may be given back: what is not to be set is left out. */
+async function settingsOf(name: string, flags: PutFlags, terminal: Terminal) {
+  const { apiVersion, description, deprecated, data } = flags;
+  const given = data === undefined ? {} : await readObject(data, terminal);
+  const {
+    name: named = name,
+    versions,
+    created_at,
+    updated_at,
+    ...settings
+  } = given as Partial<EventTypeDetail>;
+  if (named !== name)
+    throw usage(`--data is of ${JSON.stringify(named)}, not of ${name}. Name the same type in both places.`);
+  return {
+    ...settings,
+    ...(apiVersion !== undefined && { api_version: apiVersion }),
+    ...(description !== undefined && { description }),
+    ...(deprecated && { deprecated }),
+  };
+}
+
+async function documentIn(data: string, terminal: Terminal): Promise<Record<string, unknown>> {
+  if (/^@.*\.ya?ml$/i.test(data))
+    throw usage(`${data.slice(1)} is YAML, and only JSON is read. Turn it into JSON first, and give that.`);
+  return await readObject(data, terminal);
+}

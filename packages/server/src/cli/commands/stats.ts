@@ -1,0 +1,23 @@
+// `posthorn stats`: how deliveries are going, on one screen, and where to look next.
+import { type Command, Option } from "commander";
+import { remote, show } from "../remote/remote.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { type StatsScope, statsText } from "../views/stats.ts";
+
+export function addStats(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("stats")
+    .description("how many deliveries wait or are dead, and how those that ended lately have ended")
+    .option("--tenant <tenant>", "of this tenant")
+    .option("--endpoint <endpoint>", "to this endpoint")
+    .addOption(
+      new Option("--period <period>", "how far back those that ended go")
+        .choices(["hour", "day"])
+        .default("hour"),
+    );
+  remote<StatsScope>(command, terminal, async (remote, _args, flags) => {
+    const { tenant, endpoint, period } = flags;
+    const stats = await remote.client.stats.get({ query: { tenant, endpoint, period } });
+    show(remote, stats, () => statsText(terminal, stats, flags));
+  });
+}

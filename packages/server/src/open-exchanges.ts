@@ -1,0 +1,28 @@
+// What is being answered right now, so that a stop can wait for it. A connection that is lost takes its requests along,
+// also those whose answers waited behind another: nobody else would tell, and each would be kept for good.
+import type { Exchange } from "./api/exchange.ts";
+import { whenOver } from "./api/when-over.ts";
+
+type Answering = Pick<Exchange, "request" | "response">;
+
+export class OpenExchanges {
+  readonly #open = new Set<Answering>();
+
+  add(exchange: Answering): void {
+    this.#open.add(exchange);
+    whenOver(exchange, () => this.#open.delete(exchange));
+  }
+
+  /** Resolves when those that are open now have ended, or when the time is up. */
+  async ended(withinMs: number): Promise<void> {
+    const over = [...this.#open].map(
+      (exchange) => new Promise<void>((resolve) => whenOver(exchange, resolve)),
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise((resolve) => {
+      timer = setTimeout(resolve, withinMs);
+    });
+    await Promise.race([Promise.all(over), tooLong]);
+    clearTimeout(timer);
+  }
+}
