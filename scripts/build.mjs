@@ -39,7 +39,9 @@ function filesIn(folder) {
 }
 
 function run(args) {
-  const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
+  // whatever runs us: React has a larger and slower half for everything else
+  const env = { ...process.env, NODE_ENV: "production" };
+  const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit", env });
   if (error) throw error;
   if (status !== 0) throw new Error(`The build failed: ${args[0].replace(root, "")} ended with ${status}.`);
 }

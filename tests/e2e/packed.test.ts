@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -57,6 +58,14 @@ describe("packed and installed elsewhere", () => {
     expect(execFileSync(process.execPath, [bin, "--help"], { cwd: project, encoding: "utf8" })).toContain(
       "posthorn",
     );
+  });
+
+  test("@posthorn/server carries the pages of the dashboard, where they were built", () => {
+    const built = join(root, "packages/server/static");
+    const packed = join(project, "node_modules/@posthorn/server/static");
+    const filesIn = (folder: string) =>
+      existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String).toSorted() : [];
+    expect(filesIn(packed)).toEqual(filesIn(built));
   });
 
   test.each(names)("%s carries its sources for debuggers, and no tests", (name) => {

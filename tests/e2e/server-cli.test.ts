@@ -64,6 +64,17 @@ test("dev delivers a first event, and what it prints to paste works; a restart c
     202,
     expect.objectContaining({ deliveries: 1 }),
   ]);
+  const [, code = ""] = await first.said(/Dashboard {3}http:\/\/127\.0\.0\.1:\d+\/#code=(phl_\S+)/);
+  const signIn = async () => {
+    const headers = { "posthorn-dashboard": "1", "content-type": "application/json" };
+    const response = await fetch(`${api}/session`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ code }),
+    });
+    return response.status;
+  };
+  expect([await signIn(), await signIn()]).toEqual([201, 401]);
   expect(statSync(join(folder, "data", "admin-key")).mode & 0o777).toBe(0o600);
   expect(statSync(join(folder, "data", "encryption-keys")).mode & 0o777).toBe(0o600);
   expect(await first.stop()).toBe(0);
@@ -77,18 +88,19 @@ test("dev delivers a first event, and what it prints to paste works; a restart c
   expect(await second.stop()).toBe(0);
 });
 
-test("serve prints a made admin key once, and never again", async () => {
+test("serve prints a made admin key and a link into the dashboard once, and never again", async () => {
   const folder = makeDataDir();
   const first = posthorn(folder, ["serve"]);
   const [, key = ""] = await first.said(/The admin key, shown this once: (phk_\S{43})\n/);
   const [, url = ""] = await first.said(/"message":"ready","url":"([^"]+)"/);
   await get(`${url}/api/v1/events`, key);
   expect((await fetch(`${url}/sink/x`, { method: "POST" })).status).toBe(404);
+  expect(first.output()).toContain(`${url}/#code=phl_`);
   expect(await first.stop()).toBe(0);
   const second = posthorn(folder, ["serve"]);
   const [, next = ""] = await second.said(/"message":"ready","url":"([^"]+)"/);
   await get(`${next}/api/v1/events`, key);
-  expect(second.output()).not.toMatch(/phk_/);
+  expect(second.output()).not.toMatch(/ph[kl]_/);
   expect(await second.stop()).toBe(0);
 });
 

@@ -58,13 +58,13 @@ export async function startServer(
     hooks,
     connectionString: database.connectionString,
     call: (method, path, body, headers) =>
-      call(url, method, path, body, { authorization: `Bearer ${adminKey}`, ...headers }),
-    visit: (method, path, body, headers) => call(url, method, path, body, headers),
+      send(url, method, path, body, { authorization: `Bearer ${adminKey}`, ...headers }),
+    visit: (method, path, body, headers) => send(url, method, path, body, headers),
     stop,
   };
 }
 
-async function call(
+export async function send(
   url: string,
   method: string,
   path: string,

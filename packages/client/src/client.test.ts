@@ -24,6 +24,28 @@ test("other ids reach their operation whatever is in them", async () => {
   expect(asked).toEqual(["http://hooks.test/api/v1/tenants/..%2Fa%3Fb%23c"]);
 });
 
+test.each([
+  [undefined, "1"],
+  ["portal", "portal"],
+] as const)(
+  "without a key it is a page of the server (%s): its cookie, its header, no key",
+  async (page, header) => {
+    let sent: RequestInit = {};
+    const send: typeof fetch = async (_url, init = {}) => {
+      sent = init;
+      return new Response("{}");
+    };
+    await createClient({ url: "/webhooks", key: null, page, fetch: send }).session.get();
+    expect(sent.credentials).toBe("same-origin");
+    expect(sent.headers).toEqual({ accept: "application/json", "posthorn-dashboard": header });
+    await createClient({ url: "/webhooks", key: "k", fetch: send }).session.get();
+    expect([sent.credentials, sent.headers]).toEqual([
+      undefined,
+      { accept: "application/json", authorization: "Bearer k" },
+    ]);
+  },
+);
+
 test("an answer that is no JSON says that this is no server of ours", async () => {
   const { client } = clientThatGets("<html>Welcome</html>");
   await expect(client.tenants.list()).rejects.toMatchObject({

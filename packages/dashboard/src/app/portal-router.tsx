@@ -34,6 +34,22 @@ const add = createRoute({
   component: lazyRouteComponent(() => import("../pages/portal/add-endpoint.tsx"), "AddEndpoint"),
 });
 
+const endpoint = createRoute({
+  getParentRoute: () => root,
+  path: "/endpoints/$id",
+  validateSearch: readFilters(["tab"]),
+  component: lazyRouteComponent(() => import("../pages/portal/endpoint.tsx"), "PortalEndpoint"),
+});
+const catalogue = createRoute({
+  getParentRoute: () => root,
+  path: "/catalogue",
+  component: lazyRouteComponent(() => import("../pages/portal/catalogue.tsx"), "PortalCatalogue"),
+});
+const eventType = createRoute({
+  getParentRoute: () => root,
+  path: "/catalogue/$name",
+  component: lazyRouteComponent(() => import("../pages/portal/catalogue.tsx"), "PortalEventType"),
+});
 const contract = createRoute({
   getParentRoute: () => root,
   path: "/contract",
@@ -46,7 +62,18 @@ const verify = createRoute({
 });
 
 export const portalRouter = createRouter({
-  routeTree: root.addChildren([endpoints, add, logs, delivery, replays, contract, verify]),
+  routeTree: root.addChildren([
+    endpoints,
+    add,
+    logs,
+    delivery,
+    replays,
+    endpoint,
+    catalogue,
+    eventType,
+    contract,
+    verify,
+  ]),
   basepath: `${BASE_PATH}/portal`,
   defaultPreload: "intent",
   scrollRestoration: true,

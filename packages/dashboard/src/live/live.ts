@@ -16,7 +16,9 @@ export type LiveState = "connecting" | "live" | "lost";
 
 type Told =
   | { readonly kind: "changes"; readonly changes: Changes }
-  | { readonly kind: "state"; readonly state: LiveState };
+  | { readonly kind: "state"; readonly state: LiveState }
+  /** Of a tab that has just come: whoever holds the stream tells how it is. */
+  | { readonly kind: "ask" };
 
 const NAME = `posthorn-live:${BASE_PATH}:${PAGE_HEADER["posthorn-dashboard"]}`;
 const FIRST_WAIT_MS = 1_000;
@@ -39,18 +41,25 @@ function tell(told: Told): void {
 function open(): () => void {
   const controller = new AbortController();
   const channel = new BroadcastChannel(NAME);
-  channel.onmessage = ({ data }: MessageEvent<Told>) => tell(data);
+  let isHolder = false;
+  channel.onmessage = ({ data }: MessageEvent<Told>) => {
+    if (data.kind !== "ask") tell(data);
+    else if (isHolder) channel.postMessage({ kind: "state", state });
+  };
   const tellAll = (told: Told) => {
+    if (controller.signal.aborted) return;
     tell(told);
     channel.postMessage(told);
   };
-  const hold = () => follow(tellAll, controller.signal);
+  const hold = () => {
+    isHolder = true;
+    return follow(tellAll, controller.signal);
+  };
+  tell({ kind: "state", state: "connecting" });
+  channel.postMessage({ kind: "ask" });
   // without a secure connection there are no locks: then each tab has a stream of its own
   if (navigator.locks === undefined) void hold();
-  else {
-    tell({ kind: "state", state: "live" });
-    navigator.locks.request(NAME, { signal: controller.signal }, hold).catch(() => {});
-  }
+  else navigator.locks.request(NAME, { signal: controller.signal }, hold).catch(() => {});
   return () => {
     controller.abort();
     channel.close();

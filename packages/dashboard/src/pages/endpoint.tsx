@@ -53,19 +53,20 @@ const texts = defineTexts({
 
 const REFRESH_MS = 5_000;
 
-export function EndpointPage() {
-  const { tenant = "", id = "" } = useParams({ strict: false });
+/** `portalOf`: whose portal it is; there the tenant is not a place one can go to. */
+export function EndpointPage({ portalOf }: { readonly portalOf?: string }) {
+  const { tenant = portalOf ?? "", id = "" } = useParams({ strict: false });
   const query = useQuery({
     queryKey: ["endpoint", id],
     queryFn: ({ signal }) => api.endpoints.get({ tenant, endpoint: id, signal }),
     refetchInterval: REFRESH_MS,
   });
-  if (query.data !== undefined) return <Detail endpoint={query.data} />;
+  if (query.data !== undefined) return <Detail endpoint={query.data} isPortal={portalOf !== undefined} />;
   if (query.error === null) return <Loading />;
   return <Failed error={query.error} onRetry={() => void query.refetch()} />;
 }
 
-function Detail({ endpoint }: { readonly endpoint: Endpoint }) {
+function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly isPortal: boolean }) {
   const t = useTexts(texts);
   const { tenant, id } = endpoint;
   const navigate = useNavigate();
@@ -79,7 +80,7 @@ function Detail({ endpoint }: { readonly endpoint: Endpoint }) {
   const remove = async () => {
     await api.endpoints.delete({ tenant, endpoint: id });
     say(t.deleted);
-    await navigate({ to: "/tenants/$tenant", params: { tenant } });
+    await (isPortal ? navigate({ to: "/" }) : navigate({ to: "/tenants/$tenant", params: { tenant } }));
     queries.removeQueries({ queryKey: ["endpoint", id] });
     await queries.invalidateQueries();
   };
@@ -89,9 +90,11 @@ function Detail({ endpoint }: { readonly endpoint: Endpoint }) {
       lead={
         <span className="flex flex-wrap items-center gap-2">
           <EndpointBadge endpoint={endpoint} />
-          <Link to="/tenants/$tenant" params={{ tenant }} className="underline">
-            {tenant}
-          </Link>
+          {!isPortal && (
+            <Link to="/tenants/$tenant" params={{ tenant }} className="underline">
+              {tenant}
+            </Link>
+          )}
           {endpoint.description}
         </span>
       }

@@ -129,7 +129,7 @@ export function Keys() {
     },
     {
       key: "revoke",
-      head: "",
+      head: t.revoke,
       cell: (key) => (
         <Button kind="quiet" onClick={() => setRevoking(key)}>
           {t.revoke}

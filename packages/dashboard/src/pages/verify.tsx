@@ -27,7 +27,7 @@ const texts = defineTexts({
     late: "Its timestamp is not looked at, because what is pasted is always late.",
     code: "How your receiver verifies",
     codeLead: "Take the raw bytes of the body. The secret is the one of the endpoint.",
-    language: "Language",
+    language: "Code in",
   },
   de: {
     title: "Anfrage prüfen",
@@ -44,7 +44,7 @@ const texts = defineTexts({
     late: "Ihr Zeitstempel wird nicht geprüft, denn Eingefügtes ist immer zu spät.",
     code: "Wie Ihr Empfänger prüft",
     codeLead: "Nehmen Sie die rohen Bytes des Inhalts. Das Geheimnis ist das des Endpunkts.",
-    language: "Sprache",
+    language: "Code in",
   },
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keyDigest, keyIdOf, mintKey } from "./key-text.ts";
+import { idOf, keyDigest, keyIdOf, mintKey } from "./key-text.ts";
 
 test("a minted key is recognised, with the id in it and a digest of the whole", () => {
   for (const kind of ["phk", "pht"] as const) {
@@ -10,6 +10,17 @@ test("a minted key is recognised, with the id in it and a digest of the whole", 
     expect(digest).toEqual(keyDigest(text));
     expect(digest).toHaveLength(32);
   }
+});
+
+test("links and sessions are no keys, and neither is the other", () => {
+  for (const kind of ["phl", "phs"] as const) {
+    const { id, text } = mintKey(kind);
+    expect(keyIdOf(text)).toBeNull();
+    expect([idOf(text, "phl"), idOf(text, "phs")]).toEqual(kind === "phl" ? [id, null] : [null, id]);
+  }
+  const { text } = mintKey("phk");
+  expect([idOf(text, "phl"), idOf(text, "phs")]).toEqual([null, null]);
+  expect(idOf(mintKey("phl").text.replace("phl", "phs"), "phs")).toBeNull();
 });
 
 test("no two keys are alike", () => {

@@ -13,7 +13,7 @@ import {
   insertSession,
   openSession,
 } from "../storage/queries/sessions/write.ts";
-import { idOf, type KeyKind, keyDigest, mintKey } from "./key-text.ts";
+import { idOf, keyDigest, mintKey } from "./key-text.ts";
 import type { Scope } from "./keys.ts";
 import { memberNotFound } from "./members.ts";
 import { isTenantId, tenantNotFound } from "./tenants.ts";
@@ -37,21 +37,31 @@ export interface PortalLinkInput {
   readonly sessionSeconds?: number | undefined;
 }
 
+export interface OneTimeLink {
+  /** Of the link, and of the session that it opens. */
+  readonly id: string;
+  /** Shown this once. It belongs behind a #: `…/portal#code=…`. */
+  readonly code: string;
+  readonly expiresAt: Date;
+}
+
 export interface OpenedSession {
-  readonly session: SessionRow;
-  /** The code or the cookie, shown this once. */
+  readonly id: string;
+  /** What the cookie says, shown this once. */
   readonly text: string;
+  readonly expiresAt: Date;
+  readonly endsInMs: number;
 }
 
 /** The admin key's SHA-256 in hex; null while there is none. */
 export type AdminDigest = string | null;
 
 export interface Sessions {
-  createPortalLink(tenant: string, input?: PortalLinkInput): Promise<OpenedSession>;
+  createPortalLink(tenant: string, input?: PortalLinkInput): Promise<OneTimeLink>;
   /** Ends what the link opened as well. */
   revokePortalLink(tenant: string, id: string): Promise<void>;
   /** A link for an operator, with all that the admin key may. */
-  createOperatorLink(adminDigest: string): Promise<OpenedSession>;
+  createOperatorLink(adminDigest: string): Promise<OneTimeLink>;
   /** What a code would open; null when it is not valid (any more). */
   findLink(code: string, adminDigest: AdminDigest): Promise<SessionRow | null>;
   /** Once: null for whoever comes second. */
@@ -78,34 +88,27 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
   return {
     createPortalLink,
     revokePortalLink,
-    createOperatorLink: (adminDigest) =>
-      make("phl", { ...OF_NOBODY, openSeconds: OPERATOR_SECONDS }, OPERATOR_LINK_SECONDS, adminDigest).then(
-        present,
-      ),
+    createOperatorLink,
     findLink,
     useLink,
-    openWithKey: (keyId, seconds) =>
-      make("phs", { ...OF_NOBODY, keyId, openSeconds: seconds }, seconds, null),
-    openWithAdminKey: (adminDigest) =>
-      make("phs", { ...OF_NOBODY, openSeconds: OPERATOR_SECONDS }, OPERATOR_SECONDS, adminDigest).then(
-        present,
-      ),
+    openWithKey,
+    openWithAdminKey,
     known: (ids) => knownSessions(db, ids),
     end: async (id) => {
       await deleteSession(db, id);
     },
   };
 
-  async function createPortalLink(tenant: string, input: PortalLinkInput = {}): Promise<OpenedSession> {
+  async function createPortalLink(tenant: string, input: PortalLinkInput = {}): Promise<OneTimeLink> {
     const { expiresInSeconds, sessionSeconds } = checkLink(input);
     const { user = null } = input;
     if (!isTenantId(tenant)) throw tenantNotFound(tenant);
     if (user !== null && !isTenantId(user)) throw memberNotFound(user);
     const scopes = input.scopes ?? (user === null ? PORTAL_SCOPES : null);
     const grant = { keyId: null, tenant, userId: user, scopes, openSeconds: sessionSeconds };
-    const made = await make("phl", grant, expiresInSeconds, null);
+    const made = await insert("phl", grant, expiresInSeconds);
     if (made === null) throw user === null ? tenantNotFound(tenant) : memberNotFound(user);
-    return made;
+    return toLink(made);
   }
 
   async function revokePortalLink(tenant: string, id: string): Promise<void> {
@@ -113,16 +116,30 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
     if (!isGone)
       throw new PosthornError(
         "portal_link_not_found",
-        "There is no such portal link: it was revoked, or it has ended and so has what it opened.",
+        "There is no such portal link: it was revoked, or has ended with what it opened.",
       );
   }
 
-  async function make(
-    kind: KeyKind,
+  async function createOperatorLink(adminDigest: string): Promise<OneTimeLink> {
+    return toLink((await insert("phl", OF_ADMIN, OPERATOR_LINK_SECONDS, adminDigest)) as Inserted);
+  }
+
+  async function openWithAdminKey(adminDigest: string): Promise<OpenedSession> {
+    return toOpened((await insert("phs", OF_ADMIN, OPERATOR_SECONDS, adminDigest)) as Inserted);
+  }
+
+  async function openWithKey(keyId: string, seconds: number): Promise<OpenedSession | null> {
+    const made = await insert("phs", { ...OF_ADMIN, keyId, openSeconds: seconds }, seconds);
+    return made === null ? null : toOpened(made);
+  }
+
+  /** Null when the key, tenant or member is not there; an operator's needs none of them. */
+  async function insert(
+    kind: "phl" | "phs",
     grant: Grant,
     expiresInSeconds: number,
-    adminDigest: AdminDigest,
-  ): Promise<OpenedSession | null> {
+    adminDigest: AdminDigest = null,
+  ): Promise<Inserted | null> {
     const { id, text } = mintKey(kind);
     const digest = digestOf(text, grant, adminDigest);
     const row = { ...grant, id, digest, isOpen: kind === "phs", expiresInSeconds };
@@ -142,8 +159,13 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
     const { text } = mintKey("phs", link.id);
     const sessionDigest = digestOf(text, link, adminDigest);
     const session = await openSession(db, { id: link.id, linkDigest: link.digest, sessionDigest });
-    return session === null ? null : { session, text };
+    return session === null ? null : toOpened({ session, text });
   }
+}
+
+interface Inserted {
+  readonly session: SessionRow;
+  readonly text: string;
 }
 
 interface Grant {
@@ -154,7 +176,21 @@ interface Grant {
   readonly openSeconds: number;
 }
 
-const OF_NOBODY = { keyId: null, tenant: null, userId: null, scopes: null };
+const OF_ADMIN: Grant = {
+  keyId: null,
+  tenant: null,
+  userId: null,
+  scopes: null,
+  openSeconds: OPERATOR_SECONDS,
+};
+
+function toLink({ session, text: code }: Inserted): OneTimeLink {
+  return { id: session.id, code, expiresAt: new Date(session.expiresMs) };
+}
+
+function toOpened({ session, text }: Inserted): OpenedSession {
+  return { id: session.id, text, expiresAt: new Date(session.expiresMs), endsInMs: session.endsInMs };
+}
 
 /** Compares the whole of a code or cookie with what is kept of it. */
 export function isGenuine(text: string, session: SessionRow, adminDigest: AdminDigest): boolean {
@@ -174,11 +210,6 @@ function digestOf(
   if (!isByAdminKey(owner)) return keyDigest(text);
   if (adminDigest === null) throw new Error("An operator's session is made with the admin key's digest.");
   return createHmac("sha256", Buffer.from(adminDigest, "hex")).update(text).digest();
-}
-
-/** Of one that depends on nothing that could be gone. */
-function present(made: OpenedSession | null): OpenedSession {
-  return made as OpenedSession;
 }
 
 function checkLink(input: PortalLinkInput): { expiresInSeconds: number; sessionSeconds: number } {

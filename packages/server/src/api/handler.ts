@@ -39,6 +39,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/open-api.ts";
+import { checkSiteOptions } from "./session/check-site-options.ts";
 import { Door, type PortalOptions } from "./session/door.ts";
 import { Site } from "./session/site.ts";
 import { type Sink, sinkRoutes } from "./sink.ts";
@@ -89,7 +90,8 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     keys: new KeyCache(hooks.keys),
     keyRateLimit: options.keyRateLimit ?? 0,
   });
-  const door = new Door(hooks, credentials, new Site(options), options.portal ?? {});
+  const { portal, ...site } = checkSiteOptions(options);
+  const door = new Door(hooks, credentials, new Site(site), portal);
   const dashboard = createDashboard({
     site: door.site,
     portalOrigins: door.portalOrigins,

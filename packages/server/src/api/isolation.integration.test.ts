@@ -39,6 +39,8 @@ interface World {
   /** Were there once. */
   readonly deleted: Ids;
   readonly credentials: Readonly<Record<string, Credential>>;
+  /** A session by the admin key. */
+  readonly operator: Credential;
 }
 
 let world: World;
@@ -168,6 +170,32 @@ describe("scopes and roles", () => {
       const { status } = await call(id, operation, ids, await tokenOf(role));
       expect([id, role, status === 403]).toEqual([id, role, !isAllowed]);
     }
+  });
+});
+
+describe("sessions", () => {
+  const ofSession: readonly OperationId[] = ["session.get", "session.end"];
+  const behindIt = operations.filter(([id]) => !ofSession.includes(id));
+
+  test.each(behindIt)(
+    "%s is open to a session by the admin key, as it is to that key",
+    async (id, operation) => {
+      const { status } = await call(id, operation, madeUp, world.operator);
+      // nothing of it exists: refused for what was asked, and not for who asks
+      expect([id, [401, 403].includes(status)]).toEqual([id, false]);
+    },
+  );
+
+  test.each(operations)("%s answers no session that another site's page uses", async (id, operation) => {
+    const before = await fingerprint(world.server, "acme");
+    for (const sent of [world.operator, world.credentials["portal session"] as Credential]) {
+      const { "posthorn-dashboard": _, ...withoutHeader } = sent;
+      for (const credential of [withoutHeader, { ...sent, "sec-fetch-site": "cross-site" }]) {
+        const { status, json } = await call(id, operation, world.own, credential);
+        expect([id, status, json.code]).toEqual([id, 403, "cross_site_request"]);
+      }
+    }
+    expect(await fingerprint(world.server, "acme")).toBe(before);
   });
 });
 
@@ -311,6 +339,7 @@ async function makeWorld(): Promise<World> {
     own,
     others,
     deleted,
+    operator: (await signIn(server, { key: adminKey })).headers,
     credentials: {
       "key of all scopes": bearer(admin.json.key),
       "token of an owner": bearer(owner.json.key),

@@ -15,3 +15,8 @@ test("where the command would not find the server by itself, the line that tells
   expect(at("http://127.0.0.1:8401")).toContain("\n  export POSTHORN_URL=http://127.0.0.1:8401\n");
   expect(at("http://127.0.0.1:8400")).not.toContain("POSTHORN_URL");
 });
+
+test("the dashboard is the first thing it names, with the link that lets in", () => {
+  const [first] = at("http://127.0.0.1:8400").match(/^ {2}\w.*$/m) ?? [];
+  expect(first).toBe("  Dashboard   http://127.0.0.1:8400/#code=phl_1");
+});

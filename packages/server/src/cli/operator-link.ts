@@ -10,6 +10,6 @@ export async function operatorLink(
 ): Promise<string | null> {
   const digest = await digestOf(hooks, adminKey)();
   if (digest === null) return null;
-  const { text } = await hooks.sessions.createOperatorLink(digest);
-  return `${url}/#code=${text}`;
+  const { code } = await hooks.sessions.createOperatorLink(digest);
+  return `${url}/#code=${code}`;
 }

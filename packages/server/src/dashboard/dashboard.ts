@@ -1,5 +1,6 @@
 // The dashboard and the portal as files: two pages for all their screens, and the assets that these ask for. Everything
 // else is the API's; a page brings no data along.
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { escapeHtml } from "../api/docs/html.ts";
 import type { Reply } from "../api/reply.ts";
@@ -8,7 +9,7 @@ import { UNKNOWN_HOST } from "../api/session/refuse-cross-site.ts";
 import type { Site } from "../api/session/site.ts";
 import { PLAIN_POLICY, plainPage } from "./plain-page.ts";
 import { screenAt } from "./screens.ts";
-import { contentTypeOf, etagOf, STATIC_FOLDER, StaticFiles } from "./static-files.ts";
+import { contentTypeOf, STATIC_FOLDER, StaticFiles } from "./static-files.ts";
 
 export interface DashboardOptions {
   readonly site: Site;
@@ -22,6 +23,7 @@ export interface DashboardOptions {
 export type Dashboard = (request: IncomingMessage, path: string) => Promise<Reply | null>;
 
 const HTML = "text/html; charset=utf-8";
+/** For assets: their names have a hash of what is in them. */
 const YEAR = "public, max-age=31536000, immutable";
 /** Asked again each time, and answered with 304 while it is the same. */
 const REVALIDATED = "no-cache";
@@ -47,33 +49,33 @@ export function createDashboard({
     const accepted = String(request.headers["accept-encoding"] ?? "");
     const found = contentType === null ? null : await files.asset(name, accepted);
     if (contentType === null || found === null) return null;
-    const { file, encoding } = found;
-    return revalidated(request, {
+    const { bytes, encoding } = found;
+    return {
       status: 200,
       contentType,
-      body: file.bytes,
-      cacheControl: hasHash(name) ? YEAR : REVALIDATED,
+      body: bytes,
+      cacheControl: YEAR,
       headers: [
-        ...["ETag", file.etag, "Vary", "Accept-Encoding", "Content-Security-Policy", "default-src 'none'"],
+        ...["Vary", "Accept-Encoding", "Content-Security-Policy", "default-src 'none'"],
         ...["Cross-Origin-Resource-Policy", "same-origin"],
         ...(encoding === null ? [] : ["Content-Encoding", encoding]),
       ],
-    });
+    };
   }
 
   async function pageReply(request: IncomingMessage, page: Page): Promise<Reply> {
     if (!site.isKnownHost(request)) return inWords(421, "Not known by this name", UNKNOWN_HOST);
-    const file = await files.file(FILES[page]);
+    const file = await files.read(FILES[page]);
     if (file === null) return inWords(503, "The dashboard is not built", NOT_BUILT);
     const base = `<base href="${escapeHtml(`${site.basePath(request)}/`)}">`;
-    const body = file.bytes.toString().replace(/<head\b[^>]*>/i, (head) => head + base);
+    const body = file.toString().replace(/<head\b[^>]*>/i, (head) => head + base);
     const framedBy = page === "portal" ? portalOrigins : [];
     return revalidated(request, {
       status: 200,
       contentType: HTML,
       body,
       cacheControl: REVALIDATED,
-      headers: ["ETag", etagOf(body), ...pageHeaders(framedBy)],
+      headers: pageHeaders(framedBy),
     });
   }
 }
@@ -94,11 +96,6 @@ function inWords(status: number, title: string, text: string): Reply {
   };
 }
 
-/** A name with a hash in it never means anything else. */
-function hasHash(name: string): boolean {
-  return /[-.][A-Za-z0-9_-]{8,}\.\w+$/.test(name);
-}
-
 function pageHeaders(framedBy: readonly string[]): string[] {
   const ancestors = framedBy.length === 0 ? "'none'" : framedBy.join(" ");
   const policy = [
@@ -116,17 +113,18 @@ function pageHeaders(framedBy: readonly string[]): string[] {
     ...["Content-Security-Policy", policy.join("; ")],
     ...["Referrer-Policy", "no-referrer"],
     ...["Cross-Origin-Opener-Policy", "same-origin"],
-    ...["Cross-Origin-Resource-Policy", "same-origin"],
     ...["Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"],
-    ...(framedBy.length === 0 ? ["X-Frame-Options", "DENY"] : []),
+    ...(framedBy.length === 0
+      ? ["X-Frame-Options", "DENY", "Cross-Origin-Resource-Policy", "same-origin"]
+      : []),
   ];
 }
 
-function revalidated(request: IncomingMessage, reply: Reply): Reply {
-  const etag = reply.headers?.[(reply.headers?.indexOf("ETag") ?? -1) + 1];
+function revalidated(request: IncomingMessage, reply: Reply & { readonly body: string }): Reply {
+  const { body, contentType: _, headers = [], ...rest } = reply;
+  const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
   const known = String(request.headers["if-none-match"] ?? "").split(",");
   const isKnown = known.some((one) => one.trim().replace(/^W\//, "") === etag);
-  if (!isKnown) return reply;
-  const { body: _, contentType: __, ...rest } = reply;
-  return { ...rest, status: 304 };
+  const tagged = [...headers, "ETag", etag];
+  return isKnown ? { ...rest, status: 304, headers: tagged } : { ...reply, headers: tagged };
 }

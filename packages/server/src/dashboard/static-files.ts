@@ -1,17 +1,11 @@
 // The built files of the dashboard, read when they are first asked for. Names are of one segment and of known kinds, so
 // no path leads out of their folder.
-import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Beside `src` and `dist` alike. */
 export const STATIC_FOLDER = fileURLToPath(new URL("../../static", import.meta.url));
-
-export interface StaticFile {
-  readonly bytes: Buffer;
-  readonly etag: string;
-}
 
 const CONTENT_TYPES: Readonly<Record<string, string | undefined>> = {
   js: "text/javascript; charset=utf-8",
@@ -31,49 +25,48 @@ export function contentTypeOf(name: string): string | null {
   return CONTENT_TYPES[ending] ?? null;
 }
 
-/** Of what is compressed already nobody wants another layer. */
 export type Encoding = "br" | "gzip";
-const SUFFIXES: Readonly<Record<Encoding, string>> = { br: ".br", gzip: ".gz" };
+/** The smallest first. */
+const ENCODINGS: readonly [Encoding, suffix: string][] = [
+  ["br", ".br"],
+  ["gzip", ".gz"],
+];
+
+export interface Asset {
+  readonly bytes: Buffer;
+  /** Null: as it is. */
+  readonly encoding: Encoding | null;
+}
 
 export class StaticFiles {
   readonly #folder: string;
-  readonly #read = new Map<string, StaticFile & { readonly mtimeMs: number }>();
+  readonly #known = new Map<string, { readonly bytes: Buffer; readonly mtimeMs: number }>();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** The best of what lies beside it and the browser takes. */
-  async asset(
-    name: string,
-    accepted: string,
-  ): Promise<{ readonly file: StaticFile; readonly encoding: Encoding | null } | null> {
-    for (const encoding of ["br", "gzip"] as const) {
-      const file = accepts(accepted, encoding)
-        ? await this.file(`assets/${name}${SUFFIXES[encoding]}`)
-        : null;
-      if (file !== null) return { file, encoding };
+  /** Compressed, where the build left such a file beside it and the browser takes it. `name` is one of a known kind. */
+  async asset(name: string, accepted: string): Promise<Asset | null> {
+    for (const [encoding, suffix] of ENCODINGS) {
+      const bytes = accepts(accepted, encoding) ? await this.read(`assets/${name}${suffix}`) : null;
+      if (bytes !== null) return { bytes, encoding };
     }
-    const file = await this.file(`assets/${name}`);
-    return file === null ? null : { file, encoding: null };
+    const bytes = await this.read(`assets/${name}`);
+    return bytes === null ? null : { bytes, encoding: null };
   }
 
-  /** Kept in memory until it changes; null when there is none. */
-  async file(name: string): Promise<StaticFile | null> {
+  /** From memory until the file changes; null when there is none. */
+  async read(name: string): Promise<Buffer | null> {
     const path = join(this.#folder, name);
     const found = await stat(path).catch(() => null);
     if (!found?.isFile()) return null;
-    const known = this.#read.get(name);
-    if (known?.mtimeMs === found.mtimeMs) return known;
+    const known = this.#known.get(name);
+    if (known?.mtimeMs === found.mtimeMs) return known.bytes;
     const bytes = await readFile(path);
-    const file = { bytes, etag: etagOf(bytes), mtimeMs: found.mtimeMs };
-    this.#read.set(name, file);
-    return file;
+    this.#known.set(name, { bytes, mtimeMs: found.mtimeMs });
+    return bytes;
   }
-}
-
-export function etagOf(content: Buffer | string): string {
-  return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }
 
 function accepts(header: string, encoding: Encoding): boolean {

@@ -76,7 +76,7 @@ export class LiveFeed {
   #scopeOf(tenant: string | null): Scope {
     const known = this.#scopes.get(tenant);
     if (known !== undefined) return known;
-    const openedAt = new Date();
+    const openedAt = new Date(Date.now() - LOOK_EVERY_MS);
     const made: Scope = {
       tenant,
       openedAt,

@@ -20,17 +20,17 @@ export function portalLinkOperations(
       } = body;
       if (role !== undefined && scopes !== undefined)
         throw invalidBody([{ pointer: "/scopes", message: "Give a role or scopes, not both." }]);
-      const { session, text } = await sessions.createPortalLink(params.tenant, {
+      const { id, code, expiresAt } = await sessions.createPortalLink(params.tenant, {
         user,
         scopes: role === undefined ? scopes : ROLE_SCOPES[role],
         ...linkTimesToGive(principal, { expiresInSeconds, sessionSeconds }),
       });
       return {
-        id: session.id,
+        id,
         tenant: params.tenant,
         // behind the #, which no server, log or Referer ever sees
-        url: `${site.url(exchange.request)}/portal#code=${text}`,
-        expires_at: new Date(session.expiresMs),
+        url: `${site.url(exchange.request)}/portal#code=${code}`,
+        expires_at: expiresAt,
       };
     },
     revoke: async ({ params }) => {

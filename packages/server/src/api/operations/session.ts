@@ -16,12 +16,14 @@ export function sessionOperations(door: Door, audit: Audit): Handlers<PosthornCo
       const page = refuseCrossSite(door.site, exchange.request);
       const { letIn, by } = await identify(door, exchange);
       const { principal } = letIn;
-      const { session, text } = await audit({ ...exchange, principal }, "session.create", { by }, () =>
-        open(letIn),
+      const { id, text, expiresAt, endsInMs } = await audit(
+        { ...exchange, principal },
+        "session.create",
+        { by },
+        () => open(letIn),
       );
-      const expiresAt = new Date(session.expiresMs);
-      const shown = presentSession({ ...principal, session: { id: session.id, expiresAt } }, door.theme);
-      const cookie = cookieOf(door, exchange, page, text, session.endsInMs);
+      const shown = presentSession({ ...principal, session: { id, expiresAt } }, door.theme);
+      const cookie = cookieOf(door, exchange, page, text, endsInMs);
       return new JsonText(JSON.stringify(shown), ["Set-Cookie", cookie]);
     }),
     get: async ({ principal }) => presentSession(principal, door.theme),
@@ -59,7 +61,7 @@ async function readSignIn(exchange: Exchange): Promise<{ key: string } | { code:
 async function open({ open: openSession, principal }: LetIn) {
   const opened = await openSession();
   if (opened === null) throw signInFailed();
-  return { ...opened, id: opened.session.id, tenant: principal.tenant };
+  return { ...opened, tenant: principal.tenant };
 }
 
 function cookieOf(door: Door, { request }: Exchange, page: Page, text: string, endsInMs: number): string {

@@ -15,6 +15,11 @@ interface Failures {
 
 export class SignInLimit {
   readonly #failures = new Map<string, Failures>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
 
   /** Throws for whoever has failed too often, also when they would be right this time. */
   check(address: string | undefined): void {
@@ -30,13 +35,13 @@ export class SignInLimit {
 
   failed(address: string | undefined): void {
     const owner = ownerOf(address);
-    keepNewest(this.#failures, owner, { left: this.#left(owner) - 1, at: performance.now() });
+    keepNewest(this.#failures, owner, { left: this.#left(owner) - 1, at: this.#nowMs() });
   }
 
   #left(owner: string): number {
     const known = this.#failures.get(owner);
     if (known === undefined) return FAILURES_AT_ONCE;
-    const gained = (performance.now() - known.at) / FAILURE_EVERY_MS;
+    const gained = (this.#nowMs() - known.at) / FAILURE_EVERY_MS;
     return Math.min(FAILURES_AT_ONCE, Math.max(known.left, 0) + gained);
   }
 }

@@ -1,0 +1,101 @@
+// Which events there are, for customers: what each means, and what it looks like.
+import type { EventType } from "@posthorn/client";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { useList } from "../../api/list.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { Badge } from "../../components/badge.tsx";
+import type { Column } from "../../components/data-table.tsx";
+import { JsonView } from "../../components/json-view.tsx";
+import { ListView } from "../../components/list.tsx";
+import { Page, Panel } from "../../components/panel.tsx";
+import { Failed, Loading, NothingYet } from "../../components/states.tsx";
+
+const texts = defineTexts({
+  en: {
+    title: "Events",
+    lead: "What you can be told of.",
+    name: "Event",
+    description: "What it means",
+    version: "Version",
+    deprecated: "deprecated",
+    example: "Example",
+    schema: "JSON Schema of the data",
+    nothing: "No events are described yet",
+    nothingDetail: "Endpoints that ask for all events get them nevertheless.",
+  },
+  de: {
+    title: "Ereignisse",
+    lead: "Wovon Sie erfahren können.",
+    name: "Ereignis",
+    description: "Was es bedeutet",
+    version: "Version",
+    deprecated: "veraltet",
+    example: "Beispiel",
+    schema: "JSON Schema der Daten",
+    nothing: "Noch sind keine Ereignisse beschrieben",
+    nothingDetail: "Endpunkte, die alle Ereignisse wollen, bekommen sie trotzdem.",
+  },
+});
+
+export function PortalCatalogue() {
+  const t = useTexts(texts);
+  const navigate = useNavigate();
+  const list = useList(["event-types"], (page, signal) => api.eventTypes.list({ query: page, signal }));
+  const columns: readonly Column<EventType>[] = [
+    { key: "name", head: t.name, cell: (type) => <TypeName type={type} /> },
+    { key: "version", head: t.version, from: "md", cell: ({ api_version }) => api_version },
+    { key: "description", head: t.description, from: "sm", cell: ({ description }) => description },
+  ];
+  return (
+    <Page title={t.title} lead={t.lead}>
+      <Panel isFlush>
+        <ListView
+          label={t.title}
+          list={list}
+          columns={columns}
+          keyOf={({ name, api_version }) => `${name} ${api_version}`}
+          onOpen={({ name }) => void navigate({ to: "/catalogue/$name", params: { name } })}
+          nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
+        />
+      </Panel>
+    </Page>
+  );
+}
+
+function TypeName({ type }: { readonly type: EventType }) {
+  const t = useTexts(texts);
+  return (
+    <>
+      <code className="font-mono text-xs">{type.name}</code>{" "}
+      {type.deprecated && <Badge tone="warn">{t.deprecated}</Badge>}
+    </>
+  );
+}
+
+export function PortalEventType() {
+  const t = useTexts(texts);
+  const { name = "" } = useParams({ strict: false });
+  const query = useQuery({
+    queryKey: ["event-type", name],
+    queryFn: ({ signal }) => api.eventTypes.get({ name, signal }),
+  });
+  if (query.isPending) return <Loading />;
+  if (query.error !== null) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
+  const type = query.data;
+  return (
+    <Page title={<TypeName type={type} />} lead={type.description ?? undefined}>
+      {type.example !== null && (
+        <Panel title={t.example}>
+          <JsonView value={type.example} label={t.example} />
+        </Panel>
+      )}
+      {type.schema !== null && (
+        <Panel title={t.schema}>
+          <JsonView value={type.schema} label={t.schema} />
+        </Panel>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,7 @@
+// One endpoint as its customer sees it.
+import { useTenant } from "../../api/session.ts";
+import { EndpointPage } from "../endpoint.tsx";
+
+export function PortalEndpoint() {
+  return <EndpointPage portalOf={useTenant()} />;
+}

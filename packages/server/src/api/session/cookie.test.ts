@@ -1,0 +1,20 @@
+import type { IncomingMessage } from "node:http";
+import { expect, test } from "vitest";
+import { readCookie } from "./cookie.ts";
+
+const read = (cookie: string | undefined) =>
+  readCookie({ headers: { cookie } } as IncomingMessage, "posthorn");
+
+test.each<[cookie: string | undefined, value: string | null]>([
+  [undefined, null],
+  ["", null],
+  ["posthorn", null],
+  ["posthorn=a", "a"],
+  ["theme=dark; posthorn=a=b ;lang=de", "a=b"],
+  ["notposthorn=a; posthorn-portal=b; __Host-posthorn=c", null],
+  ["Posthorn=a", null],
+  // the one of the longer path comes first
+  ["posthorn=near; posthorn=far", "near"],
+])("of %j the session is %j", (cookie, value) => {
+  expect(read(cookie)).toBe(value);
+});

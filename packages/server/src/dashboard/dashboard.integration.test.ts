@@ -1,0 +1,309 @@
+// The pages of the dashboard and the portal, as a browser asks for them: on the server of our own, in applications, and
+// on names that are not ours.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import express from "express";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { rawRequest } from "../../../../tests/support/raw-request.ts";
+import { codeIn, signIn, visitor } from "../../../../tests/support/sign-in.ts";
+import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { createHandler, type HandlerOptions } from "../api/handler.ts";
+
+const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+const staticFolder = mkdtempSync(join(tmpdir(), "posthorn-static-"));
+let server: TestServer;
+
+beforeAll(async () => {
+  mkdirSync(join(staticFolder, "assets"));
+  const write = (name: string, text: string) => writeFileSync(join(staticFolder, name), text);
+  const page = (title: string) =>
+    `<!doctype html><html lang="en"><head><title>${title}</title><script type="module" src="assets/a.js"></script></head><body></body></html>`;
+  write("index.html", page("operators"));
+  write("portal.html", page("customers"));
+  write("assets/index-DiwrgTda.js", "plain");
+  write("assets/index-DiwrgTda.js.br", "as brotli");
+  write("assets/index-DiwrgTda.js.gz", "as gzip");
+  write("assets/font-B1cdEf2g.woff2", "font");
+  write("assets/.hidden.js", "outside of the assets");
+  write("assets/notes.md", "not to be served");
+  write("secret.js", "outside of the assets");
+  server = await startServer({ started: false, staticFolder, atEnd: afterAll });
+});
+afterAll(() => rmSync(staticFolder, { recursive: true, force: true }));
+
+describe("pages", () => {
+  test.each([
+    ...["/", "/first-run", "/tail", "/events", "/events/evt_1", "/deliveries", "/deliveries/dlv_1"],
+    ...["/retry-queue", "/dead-letters", "/replays", "/replays/rpl_1", "/tenants", "/tenants/a%20b"],
+    ...["/endpoints", "/tenants/acme/endpoints/ep_1", "/catalogue", "/catalogue/order.paid", "/keys"],
+    ...["/audit", "/system", "/sign-in", "/verify", "/deliveries?state=dead", "/events/"],
+  ])("%s is a screen of the dashboard", async (path) => {
+    const { status, text } = await server.visit("GET", path, undefined, html);
+    expect([status, text]).toEqual([200, expect.stringContaining("<title>operators</title>")]);
+  });
+
+  test.each([
+    ...["/portal", "/portal/", "/portal/endpoints/ep_1", "/portal/add", "/portal/logs", "/portal/verify"],
+    ...["/portal/deliveries/dlv_1", "/portal/catalogue", "/portal/catalogue/order.paid"],
+    ...["/portal/replays", "/portal/contract"],
+  ])("%s is a screen of the portal", async (path) => {
+    const { status, text } = await server.visit("GET", path, undefined, html);
+    expect([status, text]).toEqual([200, expect.stringContaining("<title>customers</title>")]);
+  });
+
+  test.each([
+    ...[
+      "/nowhere",
+      "/portal/keys",
+      "/portal/endpoints/a/b",
+      "/api/v1/nowhere",
+      "/events/a/b",
+      "/static/index.html",
+    ],
+    ...["/index.html", "/portal.html", "//events", "/tenants/acme/endpoints"],
+  ])("%s is none", async (path) => {
+    expect((await rawRequest(server.url, path, { headers: html })).status).toBe(404);
+  });
+
+  test("programs find at / what they found before, and at screens nothing", async () => {
+    const home = await server.visit("GET", "/");
+    expect(home.text).toContain("This server delivers webhooks");
+    expect((await server.visit("GET", "/events")).status).toBe(404);
+    expect((await server.visit("POST", "/events", {}, html)).status).toBe(404);
+  });
+
+  test("a page has its base first in its head, so that assets and links start where it is mounted", async () => {
+    const { text } = await server.visit("GET", "/events/evt_1", undefined, html);
+    expect(text).toContain('<head><base href="/"><title>');
+  });
+
+  test("a page lets in no script, style or frame but its own, and tells nobody where it was left", async () => {
+    const { headers } = await server.visit("GET", "/", undefined, html);
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+        "font-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
+    );
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "x-frame-options": "DENY",
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-cache",
+    });
+    expect(headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("a page that is known already is not sent again", async () => {
+    const { headers } = await server.visit("GET", "/", undefined, html);
+    const etag = headers.get("etag") as string;
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const again = await server.visit("GET", "/", undefined, { ...html, "if-none-match": known });
+      expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
+      expect(again.headers.get("content-security-policy")).toContain("default-src 'none'");
+    }
+    const other = await server.visit("GET", "/portal", undefined, { ...html, "if-none-match": etag });
+    expect(other.status).toBe(200);
+  });
+
+  test("HEAD has the headers of GET and no body", async () => {
+    const get = await server.visit("GET", "/", undefined, html);
+    const head = await server.visit("HEAD", "/", undefined, html);
+    expect([head.status, head.text]).toEqual([200, ""]);
+    for (const name of ["etag", "content-length", "content-security-policy"]) {
+      expect(head.headers.get(name)).toBe(get.headers.get(name));
+    }
+  });
+
+  test("on a host name that is not ours a page is refused in words", async () => {
+    for (const path of ["/", "/portal"]) {
+      const answer = await rawRequest(server.url, path, { headers: { ...html, host: "evil.example" } });
+      expect(answer.status).toBe(421);
+      expect(answer.text).toContain("POSTHORN_ALLOWED_HOSTS");
+      expect(answer.text).not.toContain("<script");
+    }
+  });
+
+  test("of a clone that is not built a page says how to", async () => {
+    const unbuilt = await startServer({ started: false, staticFolder: join(staticFolder, "nowhere") });
+    const answer = await unbuilt.visit("GET", "/", undefined, html);
+    expect([answer.status, answer.text]).toEqual([
+      503,
+      expect.stringContaining("<code>npm run build</code>"),
+    ]);
+    expect(answer.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect((await unbuilt.call("GET", "/api/v1/tenants")).status).toBe(200);
+  });
+
+  test("a worker has none", async () => {
+    const worker = await startServer({ started: false, staticFolder, routes: "health" });
+    expect((await worker.visit("GET", "/portal", undefined, html)).status).toBe(404);
+    expect((await worker.visit("GET", "/assets/index-DiwrgTda.js")).status).toBe(404);
+  });
+});
+
+describe("assets", () => {
+  test.each<[accepted: string, text: string, encoding: string | undefined]>([
+    ["gzip, deflate, br", "as brotli", "br"],
+    ["gzip", "as gzip", "gzip"],
+    ["br;q=0, gzip;q=0.5", "as gzip", "gzip"],
+    ["identity", "plain", undefined],
+    ["", "plain", undefined],
+  ])(
+    "for a browser that takes %j come as it takes them, and are kept for a year",
+    async (accepted, text, encoding) => {
+      const answer = await rawRequest(server.url, "/assets/index-DiwrgTda.js", {
+        headers: { "accept-encoding": accepted },
+      });
+      expect([answer.status, answer.text, answer.headers["content-encoding"]]).toEqual([200, text, encoding]);
+      expect(answer.headers).toMatchObject({
+        "cache-control": "public, max-age=31536000, immutable",
+        "content-type": "text/javascript; charset=utf-8",
+        "x-content-type-options": "nosniff",
+        vary: "Accept-Encoding",
+      });
+    },
+  );
+
+  test("have a type by their name, and HEAD has no body", async () => {
+    const font = await rawRequest(server.url, "/assets/font-B1cdEf2g.woff2", { method: "HEAD" });
+    expect([font.status, font.text, font.headers["content-type"], font.headers["content-length"]]).toEqual([
+      200,
+      "",
+      "font/woff2",
+      "4",
+    ]);
+  });
+
+  test.each([
+    "/assets/none-DiwrgTda.js",
+    "/assets/index-DiwrgTda.js.br",
+    "/assets/notes.md",
+    "/assets/",
+    "/assets/../secret.js",
+    "/assets/..%2fsecret.js",
+    "/assets/..%5csecret.js",
+    "/assets/%2e%2e/secret.js",
+    "/assets/....//secret.js",
+    "/assets/..js",
+    "/assets/.hidden.js",
+    "/assets/a%00.js",
+    "/assets/index-DiwrgTda.js/",
+    "/secret.js",
+  ])("there is none at %s", async (path) => {
+    const answer = await rawRequest(server.url, path);
+    expect([path, answer.status]).toEqual([path, 404]);
+    expect(answer.text).not.toContain("outside of the assets");
+  });
+});
+
+describe("the portal in a frame", () => {
+  test("is shown by the origins that were set, with a cookie that works there, and the dashboard by none", async () => {
+    const origins = ["https://app.example", "https://admin.example:8443"];
+    const framed = await startServer({
+      started: false,
+      staticFolder,
+      publicUrl: "https://hooks.example",
+      portal: { origins, name: "Acme", logoUrl: "/logo.svg", accent: "#0a7d55", appearance: "dark" },
+    });
+    const policyOf = async (path: string) =>
+      (await framed.visit("GET", path, undefined, html)).headers.get("content-security-policy");
+    expect(await policyOf("/portal")).toContain(
+      "frame-ancestors https://app.example https://admin.example:8443",
+    );
+    expect(await policyOf("/")).toContain("frame-ancestors 'none'");
+    const portal = await framed.visit("GET", "/portal", undefined, html);
+    expect(portal.headers.get("x-frame-options")).toBeNull();
+    expect(portal.headers.get("cross-origin-resource-policy")).toBeNull();
+    await framed.call("PUT", "/api/v1/tenants/acme");
+    const { json } = await framed.call("POST", "/api/v1/tenants/acme/portal-links");
+    const inPortal = { "posthorn-dashboard": "portal" };
+    const { answer } = await signIn(framed, { code: codeIn(json.url) }, inPortal);
+    expect(answer.headers.get("set-cookie")).toMatch(
+      /^__Host-posthorn-portal=phs_\w+; Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=None; Partitioned$/,
+    );
+    expect(answer.json.theme).toEqual({
+      name: "Acme",
+      logo_url: "/logo.svg",
+      accent: "#0a7d55",
+      appearance: "dark",
+    });
+    const { answer: operator } = await signIn(framed, { key: adminKey });
+    expect(operator.headers.get("set-cookie")).toMatch(
+      /^__Host-posthorn=phs_\w+; Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=Strict$/,
+    );
+  });
+});
+
+describe("below a path", () => {
+  test("two that an application mounted have pages, sessions and links of their own", async () => {
+    const url = await listen(
+      express()
+        .use("/webhooks", mounted())
+        .use("/internal/hooks.v2", mounted())
+        .use((_request, response) => void response.status(404).send("of the application")),
+    );
+    for (const mount of ["/webhooks", "/internal/hooks.v2"]) {
+      for (const path of ["", "/", "/events/evt_1", "/portal/logs"]) {
+        const { status, text } = await rawRequest(url, mount + path, { headers: html });
+        expect([mount + path, status, /<base href="[^"]*">/.exec(text)?.[0]]).toEqual([
+          mount + path,
+          200,
+          `<base href="${mount}/">`,
+        ]);
+      }
+      expect((await rawRequest(url, `${mount}/assets/index-DiwrgTda.js`)).status).toBe(200);
+      const signedIn = await rawRequest(url, `${mount}/api/v1/session`, {
+        method: "POST",
+        headers: { ...visitor, "content-type": "application/json" },
+        body: JSON.stringify({ key: adminKey }),
+      });
+      const [cookie = ""] = signedIn.headers["set-cookie"] ?? [];
+      expect(cookie).toMatch(new RegExp(`^posthorn=phs_\\w+; Path=${mount}; Max-Age`));
+      const headers = { ...visitor, cookie: cookie.split(";")[0] };
+      expect((await rawRequest(url, `${mount}/api/v1/tenants`, { headers })).status).toBe(200);
+      await server.call("PUT", "/api/v1/tenants/acme");
+      const link = await rawRequest(url, `${mount}/api/v1/tenants/acme/portal-links`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${adminKey}` },
+      });
+      expect(JSON.parse(link.text).url).toContain(`${url}${mount}/portal#code=`);
+    }
+    const elsewhere = await rawRequest(url, "/webhooks/nowhere", { headers: html });
+    expect([elsewhere.status, elsewhere.text]).toEqual([404, "of the application"]);
+    expect((await rawRequest(url, "/webhooks/assets/none-DiwrgTda.js")).text).toBe("of the application");
+  });
+
+  test("that a proxy takes off, pages and cookies go by the public URL", async () => {
+    const behind = await startServer({
+      started: false,
+      staticFolder,
+      publicUrl: "https://app.example/hooks",
+    });
+    const { text } = await behind.visit("GET", "/tail", undefined, html);
+    expect(text).toContain('<base href="/hooks/">');
+    const fromPage = { ...visitor, origin: "https://app.example", "sec-fetch-site": "same-origin" };
+    const { answer, headers } = await signIn(behind, { key: adminKey }, fromPage);
+    expect(answer.headers.get("set-cookie")).toMatch(
+      /^__Secure-posthorn=phs_\w+; Path=\/hooks; Max-Age=\d+; HttpOnly; Secure; SameSite=Strict$/,
+    );
+    expect((await behind.visit("GET", "/api/v1/tenants", undefined, headers)).status).toBe(200);
+    const plain = { ...headers, origin: "http://app.example" };
+    expect((await behind.visit("GET", "/api/v1/tenants", undefined, plain)).status).toBe(403);
+  });
+});
+
+function mounted(options: HandlerOptions = {}) {
+  return createHandler(server.hooks, { adminKey, staticFolder, ...options });
+}
+
+async function listen(app: Parameters<typeof createHttpServer>[1] & object): Promise<string> {
+  const listening: Server = createHttpServer(app as never);
+  await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => new Promise<void>((resolve) => void listening.close(() => resolve())));
+  return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+}
