@@ -142,10 +142,14 @@ test("settings are changed one by one, and what is wrong is told at its field", 
   expect(await page.getByLabel("Events").getAttribute("aria-invalid")).toBeNull();
   await expectFitToShow(page, "endpoint-settings");
   await page.getByLabel("Timeout in ms").fill("2500");
+  // what somebody else changes meanwhile is shown, and not taken back
+  await server.call("PATCH", `/api/v1/tenants/acme/endpoints/${id}`, { description: "theirs" });
+  await page.getByText("theirs").waitFor();
   await save.click();
   await page.getByText("Saved. It holds from the next attempt on.").waitFor();
   const { json } = await server.call("GET", `/api/v1/tenants/acme/endpoints/${id}`);
   expect(json).toMatchObject({
+    description: "theirs",
     timeout_ms: 2_500,
     events: ["order.paid", "invoice.*"],
     headers: { "X-Team": "billing" },

@@ -3,14 +3,14 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { expectAccessible, openPage, screenshot } from "./browser.ts";
 import { adminKey, type TestServer } from "./start-server.ts";
 
-/** Opens a screen; the key is what an operator types in. */
+/** Opens a screen; the key is what an operator types in, the admin key unless told. */
 export async function openDashboard(
   server: TestServer,
   path: string,
-  options: BrowserContextOptions = {},
+  { key = adminKey, ...options }: BrowserContextOptions & { readonly key?: string } = {},
 ): Promise<Page> {
   const { page } = await openPage(server.url + path, { locale: "en-GB", ...options });
-  await page.locator("input").first().fill(adminKey);
+  await page.locator("input").first().fill(key);
   await page.keyboard.press("Enter");
   await page.getByRole("navigation").first().waitFor();
   return page;

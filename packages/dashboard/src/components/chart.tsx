@@ -14,8 +14,8 @@ export interface Series {
 }
 
 const HEIGHT_PX = 180;
-/** So wide is a time of day beside the next one. */
-const TIME_PX = 80;
+/** So wide is a day with its time beside the next one. */
+const TIME_PX = 110;
 
 /** What is counted and measured here is whole: 1, 2, 5, 10 … */
 const STEPS = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
@@ -68,7 +68,7 @@ export function Chart({
           { ...axis, size: 60, incrs: STEPS, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
-          { value: (_, at) => (at === null ? "–" : exactUtc(new Date(at * 1_000))) },
+          { label: "UTC", value: (_, at) => (at === null ? "–" : exactUtc(new Date(at * 1_000))) },
           ...series.map(({ name, colour, isFilled, values }) => ({
             label: name,
             stroke: colourOf(colour),

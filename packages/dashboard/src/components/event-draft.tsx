@@ -2,9 +2,9 @@
 import type { EventType } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
-import type { Problems } from "../api/problems.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { readJson, writeJson } from "../format/json-text.ts";
+import type { Problems } from "../format/problems.ts";
 import { Choice, TextArea, TextField } from "./field.tsx";
 
 const texts = defineTexts({

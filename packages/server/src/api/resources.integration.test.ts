@@ -251,7 +251,7 @@ test.each([
 test("a route without fields says so, and an unknown tenant how to make it", async () => {
   const server = await startServer({ started: false });
   const { path } = await withReceiver(server);
-  const { json } = await server.call("POST", `${path}/test`, { type: "x" });
+  const { json } = await server.call("POST", `${path}/disable`, { type: "x" });
   expect(json.detail).toBe('/type: "type" is not a field: this takes no fields.');
   for (const method of ["GET", "DELETE"]) {
     expect((await server.call(method, "/api/v1/tenants/none")).json).toMatchObject({

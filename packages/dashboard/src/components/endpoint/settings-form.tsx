@@ -1,6 +1,5 @@
 // Every setting of an endpoint, for a new one and for changes; what the server refuses stands at its field.
 import type { FormEvent, ReactNode } from "react";
-import type { Problems } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import {
   type EndpointForm,
@@ -11,6 +10,7 @@ import {
   RETRY_PRESETS,
   SCHEMES,
 } from "../../format/endpoint-form.ts";
+import type { Problems } from "../../format/problems.ts";
 import { Choice, TextArea, TextField, Tick } from "../field.tsx";
 import { ProblemList } from "../problem-list.tsx";
 

@@ -31,16 +31,24 @@ const texts = defineTexts({
 export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
   const queries = useQueryClient();
-  const saved = formOf(endpoint);
-  const [form, setForm] = useState(saved);
+  // against what was there when the editing began: what somebody else changes meanwhile is not taken back by it
+  const [begun, setBegun] = useState(() => formOf(endpoint));
+  const [form, setForm] = useState(begun);
   const { isBusy, problems, submit } = useSubmission();
-  const changes = changesIn(form, saved);
+  const changes = changesIn(form, begun);
   const isSame = Object.keys(changes).length === 0;
+  const begin = (from: Endpoint) => {
+    setBegun(formOf(from));
+    setForm(formOf(from));
+  };
+  if (isSame && !isBusy && Object.keys(changesIn(formOf(endpoint), begun)).length > 0) begin(endpoint);
   const save = async () => {
     if (isSame) return;
     const isDone = await submit(async () => {
       const { tenant, id } = endpoint;
-      setForm(formOf(await api.endpoints.update({ tenant, endpoint: id, body: changes })));
+      const updated = await api.endpoints.update({ tenant, endpoint: id, body: changes });
+      queries.setQueryData(["endpoint", id], updated);
+      begin(updated);
     });
     if (!isDone) return;
     say(t.saved);
@@ -51,7 +59,7 @@ export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) 
       title={t.title}
       actions={
         <>
-          {!isSame && <Button onClick={() => setForm(saved)}>{t.undo}</Button>}
+          {!isSame && <Button onClick={() => begin(endpoint)}>{t.undo}</Button>}
           <Button
             kind="primary"
             type="submit"

@@ -1,0 +1,48 @@
+import { PosthornApiError, type Problem } from "@posthorn/client/web";
+import { expect, test } from "vitest";
+import { problemsOf } from "./problems.ts";
+
+function refusal(errors: Problem["errors"]): PosthornApiError {
+  return new PosthornApiError({
+    type: "about:blank",
+    title: "Refused",
+    status: 422,
+    detail: "It is refused.",
+    instance: "/",
+    code: "invalid_endpoint",
+    request_id: "1",
+    ...(errors && { errors }),
+  });
+}
+
+test("a problem stands at its field, and so do those below it, together", () => {
+  const problems = problemsOf(
+    refusal([
+      { pointer: "/events/0", message: "This is no type." },
+      { pointer: "/events/2", message: "Nor is this." },
+      { pointer: "/url", message: "Use https." },
+    ]),
+  );
+  expect(problems.at("/events")).toBe("This is no type. Nor is this.");
+  expect(problems.at("/url")).toBe("Use https.");
+  expect(problems.at("/event")).toBeUndefined();
+});
+
+test("what no field shows is not lost", () => {
+  const problems = problemsOf(
+    refusal([
+      { pointer: "/url", message: "Use https." },
+      { pointer: "/colour", message: "There is no such field." },
+      { message: "Something else." },
+    ]),
+  );
+  expect(problems.elsewhere(["/url"])).toEqual(["/colour: There is no such field.", "Something else."]);
+});
+
+test.each([null, new Error("offline"), refusal(undefined)])(
+  "without places there is nothing at any: %s",
+  (error) => {
+    const problems = problemsOf(error);
+    expect([problems.at("/url"), problems.elsewhere([])]).toEqual([undefined, []]);
+  },
+);
