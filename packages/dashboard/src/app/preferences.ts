@@ -28,7 +28,11 @@ export function prefer(change: Partial<Preferences>): void {
     // a browser that keeps nothing for an embedded page: then it holds until the page is left
   }
   show();
-  for (const listener of listeners) listener();
+}
+
+/** Whether the page is dark now, by choice or because the system is. */
+export function useIsDark(): boolean {
+  return useSyncExternalStore(subscribe, () => document.documentElement.dataset.theme === "dark");
 }
 
 function subscribe(listener: () => void): () => void {
@@ -56,4 +60,5 @@ function show(): void {
   const isDark = current.theme === "dark" || (current.theme === "system" && darkWanted.matches);
   document.documentElement.dataset.theme = isDark ? "dark" : "light";
   document.documentElement.lang = current.language;
+  for (const listener of listeners) listener();
 }

@@ -8,7 +8,7 @@ import { Toasts } from "../components/toasts.tsx";
 import { KeyHelp } from "./key-help.tsx";
 import { useKeys } from "./keyboard.tsx";
 import { Palette } from "./palette.tsx";
-import { prefer, usePreferences } from "./preferences.ts";
+import { prefer, useIsDark, usePreferences } from "./preferences.ts";
 import { defineTexts, LANGUAGES, type Language, useTexts } from "./texts.ts";
 
 const texts = defineTexts({
@@ -141,10 +141,10 @@ export function Shell({
 
 function Foot({ onKeys }: { readonly onKeys: () => void }) {
   const t = useTexts(texts);
-  const { language, theme } = usePreferences();
+  const { language } = usePreferences();
+  const isDark = useIsDark();
   const signOut = useSignOut();
   const { data: session } = useSession();
-  const isDark = document.documentElement.dataset.theme === "dark";
   return (
     <div className="flex flex-col gap-2 border-t border-line pt-3">
       <div className="flex items-center gap-1">
@@ -152,7 +152,7 @@ function Foot({ onKeys }: { readonly onKeys: () => void }) {
           kind="quiet"
           icon={isDark ? "sun" : "moon"}
           aria-label={t.theme}
-          aria-pressed={theme === "dark"}
+          aria-pressed={isDark}
           onClick={() => prefer({ theme: isDark ? "light" : "dark" })}
         />
         <Button kind="quiet" icon="keyboard" aria-label={t.keys} onClick={onKeys} />

@@ -1,9 +1,9 @@
 // Series over time by uPlot, in the colours of the page. The same figures are in a table for whoever cannot see it.
 import { useEffect, useRef } from "react";
 import UPlot from "uplot";
-import { usePreferences } from "../app/preferences.ts";
+import { useIsDark } from "../app/preferences.ts";
 import { useLanguage } from "../app/texts.ts";
-import { clockTime, exactUtc } from "../format/time.ts";
+import { axisTime, exactUtc } from "../format/time.ts";
 
 export interface Series {
   readonly name: string;
@@ -41,10 +41,11 @@ export function Chart({
 }) {
   const place = useRef<HTMLDivElement>(null);
   const language = useLanguage();
-  const { theme } = usePreferences();
+  const isDark = useIsDark();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of theme changes what the colours are
   useEffect(() => {
     const element = place.current;
+    const spanMs = Date.parse(times.at(-1) ?? "") - Date.parse(times[0] ?? "");
     if (element === null) return;
     const colourOf = (name: string) =>
       getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
@@ -63,7 +64,8 @@ export function Chart({
           {
             ...axis,
             space: TIME_PX,
-            values: (_, ticks) => ticks.map((tick) => clockTime(new Date(tick * 1_000), language)),
+            values: (_, ticks) => ticks.map((tick) => axisTime(new Date(tick * 1_000), spanMs, language)),
+            space: 70,
           },
           { ...axis, size: 60, incrs: STEPS, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
@@ -88,7 +90,7 @@ export function Chart({
       watch.disconnect();
       plot.destroy();
     };
-  }, [times, series, format, language, theme]);
+  }, [times, series, format, language, isDark]);
   return (
     <figure>
       <figcaption className="pb-2 font-medium">{title}</figcaption>

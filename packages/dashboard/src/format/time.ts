@@ -29,6 +29,15 @@ export function clockTime(at: Date, language: Language): string {
   }).format(at);
 }
 
+const DAY_MS = 86_400_000;
+
+/** Below a chart: the hour, or where it spans days, the day. */
+export function axisTime(at: Date, spanMs: number, language: Language): string {
+  const format: Intl.DateTimeFormatOptions =
+    spanMs > 2 * DAY_MS ? { day: "2-digit", month: "short" } : { hour: "2-digit", minute: "2-digit" };
+  return new Intl.DateTimeFormat(language, format).format(at);
+}
+
 /** The two largest units: `4 m 12 s`, `2 d 3 h`, `250 ms`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
