@@ -65,7 +65,6 @@ export function Chart({
             ...axis,
             space: TIME_PX,
             values: (_, ticks) => ticks.map((tick) => axisTime(new Date(tick * 1_000), spanMs, language)),
-            space: 70,
           },
           { ...axis, size: 60, incrs: STEPS, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
