@@ -80,6 +80,7 @@ test("a fresh one is accepted by the receiver's check, and takes both scopes", a
     );
     expect([refused.status, refused.json.code]).toEqual([403, "forbidden"]);
   }
+  expect((await server.call("GET", "/api/v1/audit-log?action=deliveries.request")).json.data).toEqual([]);
   const allowed = await keyOf(server, ["deliveries:read", "webhooks:manage", "payloads:read"]);
   const { json, headers: answer } = await server.call(
     "GET",
