@@ -51,9 +51,13 @@ function rowsIn([widths, times, ids, successes]: readonly Buffer[]): Row[] {
   return items(widths as Buffer, 4).map((width, n) => ({
     width: width.readInt32BE(),
     atMs: ats[n]?.readDoubleBE() as number,
-    endpoint: (uuids[n]?.toString("hex") as string).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"),
+    endpoint: withDashes(uuids[n]?.toString("hex") ?? ""),
     success: wells[n]?.readInt32BE() as number,
   }));
+}
+
+function withDashes(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 function recorderOf(db: Queryable, clock: { ms: number }, limits = {}) {
