@@ -186,7 +186,7 @@ describe("scopes and roles", () => {
       const { scopes } = operation.privilege as NonNullable<Operation["privilege"]>;
       const openTo = async (given: readonly Scope[]) => {
         const made = await world.server.call("POST", "/api/v1/keys", { name: "x", scopes: given });
-        const { status } = await send(withPrivilege(operation), madeUp, made.json.key, undefined);
+        const { status } = await send(withPrivilege(operation), madeUp, bearer(made.json.key), undefined);
         return status !== 403;
       };
       const [needed] = operation.permission.scopes;
