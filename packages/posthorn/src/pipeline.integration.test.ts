@@ -66,6 +66,29 @@ describe("the way of an event", () => {
     expect(event.deliveries).toMatchObject([{ state: "success", attemptCount: 1 }]);
   });
 
+  test("an attempt says how long it waited: since the event, since it was due again, and by hand nobody knows", async () => {
+    const { path, endpoint: made } = await endpoint({ retryPolicy: "10m" });
+    receiver.answer(path, [500, 500, 200]);
+    await instance.hooks.publish({ tenant: "acme", type: "order.paid", data: {} });
+    await instance.settle();
+    await instance.advance(hour);
+    await instance.settle();
+    const [delivery] = (await instance.hooks.deliveries.list({ endpoint: made.id })).data;
+    await instance.hooks.deliveries.retry(delivery?.id as string);
+    await instance.settle();
+    const { attempts } = await instance.hooks.deliveries.get(delivery?.id as string);
+    expect(attempts.map(({ trigger }) => trigger)).toEqual(["event", "retry", "manual"]);
+    const [first, second, third] = attempts.map(({ phases }) => phases.queueMs);
+    expect(first).toBeLessThan(minute);
+    // an hour later, of which ten minutes, give or take one, were the policy's
+    expect(second).toBeGreaterThan(48 * minute);
+    expect(second).toBeLessThan(52 * minute);
+    expect(third).toBeNull();
+    expect(attempts[0]?.phases).toMatchObject({ connectMs: expect.any(Number), tlsMs: null });
+    const { data } = await instance.hooks.endpoints.attempts("acme", made.id);
+    expect(data.map(({ phases }) => phases)).toEqual(attempts.map(({ phases }) => phases).reverse());
+  });
+
   test("the courier schedule runs its whole 7 h 21 m and ends dead, attempt by attempt", async () => {
     const { path } = await endpoint();
     receiver.answer(path, { status: 500, body: "no" });

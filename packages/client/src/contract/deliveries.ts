@@ -203,7 +203,7 @@ export const deliveries = {
           "Signed now, so that the receiver accepts it; needs webhooks:manage and payloads:read as well, and is in the audit log.",
         ),
     }),
-    isAuditedWith: "fresh",
+    privilege: { parameter: "fresh", scopes: ["webhooks:manage", "payloads:read"] },
     answer: { status: 200, schema: deliveryRequest },
     refusals: {
       404: ["delivery_not_found", "attempt_not_found", "event_not_found"],

@@ -47,8 +47,11 @@ export interface Operation {
   readonly body?: z.ZodType;
   /** Changes nothing although it is no GET: what is asked does not fit into a URL. */
   readonly isQuestion?: true;
-  /** A GET that is in the audit log when this parameter is true: what it answers with is as good as a deed. */
-  readonly isAuditedWith?: string;
+  /**
+   * A GET whose answer is as good as a deed when this parameter is true: it takes all of these scopes besides, and is in
+   * the audit log.
+   */
+  readonly privilege?: { readonly parameter: string; readonly scopes: readonly Scope[] };
   /** Without a body it is as with an empty one. */
   readonly isBodyOptional?: true;
   readonly answer: Answer;

@@ -41,6 +41,8 @@ export class ActivityRecorder {
   #endpoints = new Map<Uuid, Tally>();
   /** Of five minutes that are over, and what could not be written. */
   #over: Tally[] = [];
+  /** How many are on their way to the database. */
+  #writing = 0;
   /** By the minute. */
   #installation = new Map<number, Tally>();
 
@@ -102,7 +104,7 @@ export class ActivityRecorder {
       this.#endpoints.delete(endpointId);
       this.#over.push(known);
     }
-    if (this.#endpoints.size + this.#over.length >= this.#limits.tallies) return null;
+    if (this.#endpoints.size + this.#over.length + this.#writing >= this.#limits.tallies) return null;
     const tally = newTally(endpointId, atMs);
     this.#endpoints.set(endpointId, tally);
     return tally;
@@ -113,11 +115,14 @@ export class ActivityRecorder {
     const tallies = this.#takeOldest();
     this.#installation = new Map();
     if (minutes.length === 0 && tallies.length === 0) return false;
+    this.#writing = tallies.length;
     try {
       await addActivity(this.#options.db, stretchesOf(minutes, tallies));
     } catch (error) {
       this.#keep(minutes, tallies);
       throw error;
+    } finally {
+      this.#writing = 0;
     }
     return false;
   }

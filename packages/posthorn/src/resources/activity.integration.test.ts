@@ -1,6 +1,7 @@
 // Attempts over time: counted by the worker, written, rolled up, pruned, read.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
+import { rollUpHour } from "../storage/queries/activity/roll-up.ts";
 import {
   createTestInstance,
   type ScriptedReceiver,
@@ -94,7 +95,7 @@ test("a receiver that puts a delivery off without failing is in no chart", async
 test("hours are rolled up once they are over, last for a month, and stay the same when it is done again", async () => {
   const endpoint = await newEndpoint("acme", [200, 500, 200]);
   await publish("acme", 2);
-  await instance.advance(3 * hour);
+  await instance.advance(2 * hour);
   await instance.settle();
   await instance.hooks.engine?.tidyUp();
   const month = () => instance.hooks.activity.get({ endpoint, period: "month" });
@@ -119,6 +120,28 @@ test("hours are rolled up once they are over, last for a month, and stay the sam
   await instance.hooks.engine?.tidyUp();
   const { rows } = await pool.query("select count(*)::integer as count from posthorn.activity");
   expect(rows).toEqual([{ count: 0 }]);
+});
+
+test("an hour is rolled up some endpoints at a time, and none is left out or counted twice", async () => {
+  const at = new Date(Date.UTC(2026, 0, 1, 7));
+  await pool.query(
+    `insert into posthorn.activity
+     select 300, $1::timestamptz + part * interval '5 minutes', ('00000000-0000-7000-8000-00000000000' || n)::uuid,
+       n, part, 0, array_fill(n, array[24])
+     from generate_series(1, 5) as n, generate_series(0, 11) as part`,
+    [at],
+  );
+  let last: string | null = null;
+  const taken: (string | null)[] = [];
+  do {
+    last = await rollUpHour(instance.hooks.db, at, last, 2);
+    taken.push(last?.slice(-1) ?? null);
+  } while (last !== null);
+  expect(taken).toEqual(["2", "4", "5", null]);
+  const { rows } = await pool.query(
+    "select at, success, failed, latency[24] as slowest from posthorn.activity where width = 3600 order by endpoint_id",
+  );
+  expect(rows).toEqual([1, 2, 3, 4, 5].map((n) => ({ at, success: 12 * n, failed: 66, slowest: 12 * n })));
 });
 
 test("an endpoint shows its last day hour by hour, and none where nothing was sent", async () => {

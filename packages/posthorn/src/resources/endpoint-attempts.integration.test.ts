@@ -48,6 +48,13 @@ test("an endpoint's attempts come with their delivery and event, the newest deli
     nextRetryAt: null,
     trigger: "event",
     worker: 7,
+    phases: {
+      queueMs: expect.any(Number),
+      connectMs: null,
+      tlsMs: null,
+      firstByteMs: null,
+      bodyMs: null,
+    },
   });
 });
 

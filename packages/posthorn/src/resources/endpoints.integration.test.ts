@@ -44,6 +44,7 @@ test("an endpoint is made with the deployment's settings in force, and its secre
       lastError: null,
       probeAt: null,
       throttledUntil: null,
+      lastDay: null,
     },
     createdAt: expect.any(Date),
     updatedAt: expect.any(Date),

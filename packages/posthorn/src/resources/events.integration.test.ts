@@ -42,6 +42,7 @@ test("an event is shown as it was recorded, with its deliveries to endpoints tha
     payload: Buffer.from('{"b": 1.0, "a":2}'),
     createdAt: new Date(1_750_000_000_123),
     deliveries: expect.any(Array),
+    previous: null,
     notMatched: [expect.objectContaining({ endpointId: none.endpoint.id })],
   });
   expect(new Map(shown.deliveries.map(({ id, state }) => [id, state]))).toEqual(
@@ -78,6 +79,48 @@ test("events are found by tenant, type, subject and time, newest first", async (
     two,
   ]);
   expect(await idsOf({ createdBefore: new Date(1_001), type: "a.b", subject: "x" })).toEqual([one]);
+});
+
+test("an event names the one before it in its subject, however much of others is between them", async () => {
+  const tenant = await newTenant();
+  const numbered = async (atMs: number, sequence: number | null, subject: string | null = "order-1") => {
+    const id = await world.addEvent(tenant, { atMs, subject });
+    await world.pool.query("update posthorn.events set sequence = $2 where id = $1", [id, sequence]);
+    return `evt_${id}`;
+  };
+  const first = await numbered(1_000, 1);
+  // recorded in the same moment, and committed the other way round
+  const third = await numbered(2_000, 3);
+  const second = await numbered(2_001, 2);
+  for (let n = 0; n < 20; n += 1) await numbered(3_000 + n, n + 1, "order-2");
+  const fourth = await numbered(4_000, 4);
+  const other = await numbered(5_000, null, null);
+  const previous = async (id: string) => (await events.get(id)).previous;
+  expect(await previous(first)).toBeNull();
+  expect(await previous(second)).toBe(first);
+  expect(await previous(fourth)).toBe(third);
+  expect(await previous(other)).toBeNull();
+});
+
+test("an event before it that is too far back, or another tenant's, is not named", async () => {
+  const [tenant, rival] = [await newTenant(), await newTenant()];
+  const sequenced = async (of: string, atMs: number, sequence: number) => {
+    const id = await world.addEvent(of, { atMs, subject: "far" });
+    await world.pool.query("update posthorn.events set sequence = $2 where id = $1", [id, sequence]);
+    return `evt_${id}`;
+  };
+  await sequenced(rival, 1_000, 1);
+  const own = await sequenced(tenant, 2_000, 2);
+  expect((await events.get(own)).previous).toBeNull();
+  await world.pool.query(
+    `insert into posthorn.events (id, tenant, type, api_version, payload)
+     select posthorn.uuidv7(to_timestamp(3)), $1, 'a.b', '1', '{}' from generate_series(1, 1999)`,
+    [tenant],
+  );
+  const next = await sequenced(tenant, 4_000, 3);
+  expect((await events.get(next)).previous).toBe(own);
+  await world.addEvent(tenant, { atMs: 3_000 });
+  expect((await events.get(next)).previous).toBeNull();
 });
 
 test("pages have no gap and no repeat while events are added, also within one millisecond", async () => {

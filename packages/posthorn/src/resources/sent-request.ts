@@ -1,6 +1,6 @@
 // The request of an attempt, made again by what makes every request: from the event, the endpoint and the time. What has
 // changed since then cannot be made again, and is said.
-import { headerNames, parseId } from "@posthorn/wire";
+import { isReservedHeader, parseId } from "@posthorn/wire";
 import { buildRequest } from "../attempt/build-request.ts";
 import { wireHeaders } from "../attempt/wire-headers.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
@@ -80,24 +80,19 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     const shown = { ...event, payload: redactPayload(event.payload, hidden) };
     const claimed = claimedAgain(delivery, shown, attempt.number);
     const request = make(claimed, past.target, signedAt ?? new Date(0));
-    const masking = new Masking(request, past.target);
-    if (signedAt === null) masking.hideTime();
-    if (asked.hidesSettings) masking.hideSettings();
-    if (asked.hidesSettings || asked.redacted) masking.hideSignatures();
-    if (hidden.length > 0) masking.hideBody();
-    const differences = asked.isFresh ? [FRESH] : differencesOf(past, signedAt, isTraced());
-    const { url, headers, masked } = masking;
-    const body = Buffer.from(request.body);
-    const { number } = attempt;
+    const { url, headers, masked } = maskedFor(asked, new Masking(request, past.target), {
+      isTimeKnown: signedAt !== null,
+      isBodyMasked: hidden.length > 0,
+    });
     return {
-      attempt: number,
+      attempt: attempt.number,
       method: "POST",
       url,
       headers,
-      body,
+      body: Buffer.from(request.body),
       signedAt,
       isFresh: asked.isFresh,
-      differences,
+      differences: asked.isFresh ? [FRESH] : differencesOf(past, signedAt, isTraced()),
       masked,
     };
   };
@@ -179,6 +174,18 @@ function claimedAgain({ id, endpointId }: DeliveryRow, event: Event, number: num
   };
 }
 
+function maskedFor(
+  { redacted, hidesSettings }: AskedRequest,
+  masking: Masking,
+  { isTimeKnown, isBodyMasked }: { readonly isTimeKnown: boolean; readonly isBodyMasked: boolean },
+): Masking {
+  if (!isTimeKnown) masking.hideTime();
+  if (hidesSettings) masking.hideSettings();
+  if (hidesSettings || redacted) masking.hideSignatures();
+  if (isBodyMasked) masking.noteBody();
+  return masking;
+}
+
 /** Takes out of a request what whoever asks may not see, and says what. */
 class Masking {
   url: string;
@@ -189,8 +196,7 @@ class Masking {
   constructor(request: PreparedRequest, { headers, signature }: Target) {
     this.url = request.url;
     this.headers = Object.fromEntries(pairs(wireHeaders(request.headers) ?? []));
-    const own = new Set(Object.values(headerNames(signature.headerPrefix)));
-    this.#custom = Object.keys(headers).filter((name) => !own.has(name));
+    this.#custom = Object.keys(headers).filter((name) => !isReservedHeader(name, signature.headerPrefix));
   }
 
   /** What opens the receiver's door. */
@@ -212,7 +218,8 @@ class Masking {
     for (const name of this.#ours(/signature|timestamp/i)) this.#hide(name, UNKNOWN);
   }
 
-  hideBody(): void {
+  /** It is masked before it is signed. */
+  noteBody(): void {
     this.masked.push("body");
   }
 

@@ -13,7 +13,7 @@ import type { Audit } from "./audit.ts";
 import type { Exchange } from "./exchange.ts";
 import { readBody, refuseBody } from "./input/body.ts";
 import { NO_PARAMETERS, readQuery } from "./input/query.ts";
-import type { Principal } from "./principal.ts";
+import { needAll, type Principal } from "./principal.ts";
 import { json, noContent, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
 
@@ -127,18 +127,20 @@ function routeOf(id: string, operation: Operation, given: Handle<Operation>, aud
       const { principal } = exchange;
       const call = { params: exchange.params, query, body, principal, exchange } as Call<Operation>;
       const carryOut = () => handle(call);
-      const result = isAudited(operation, query)
-        ? await audit(exchange, id, operation.isAuditedWith === undefined ? body : query, carryOut)
-        : await carryOut();
+      const { privilege } = operation;
+      if (privilege !== undefined && isAskedFor(privilege, query)) {
+        needAll(principal, privilege.scopes);
+        return replyOf(answer.status, await audit(exchange, id, query, carryOut));
+      }
+      const isQuestion = method === "GET" || operation.isQuestion === true;
+      const result = isQuestion ? await carryOut() : await audit(exchange, id, body, carryOut);
       return replyOf(answer.status, result);
     },
   };
 }
 
-/** What changes something is, and a question whose answer is as good as a deed. */
-function isAudited({ method, isQuestion, isAuditedWith }: Operation, query: unknown): boolean {
-  if (isAuditedWith !== undefined) return (query as Record<string, unknown>)[isAuditedWith] === true;
-  return method !== "GET" && isQuestion !== true;
+function isAskedFor({ parameter }: NonNullable<Operation["privilege"]>, query: unknown): boolean {
+  return (query as Record<string, unknown>)[parameter] === true;
 }
 
 function replyOf(status: Operation["answer"]["status"], answer: unknown): Reply {

@@ -72,6 +72,12 @@ const operations = operationsOf().filter(([, { permission }]) => permission !== 
 const withinTenants = operations.filter(([, { permission }]) => permission.reach === "tenant");
 const withIds = withinTenants.filter(([, { path }]) => pathParamsOf(path).length > 0);
 
+const privileged = operations.filter(([, { privilege }]) => privilege !== undefined);
+
+function withPrivilege({ method, path, privilege }: Operation): Pick<Operation, "method" | "path"> {
+  return { method, path: `${path}?${privilege?.parameter}=true` };
+}
+
 test("every parameter of every path has ids to be tried with", () => {
   const names = new Set(operations.flatMap(([, { path }]) => pathParamsOf(path)));
   for (const ids of [world.own, world.others, world.deleted, madeUp]) {
@@ -102,6 +108,18 @@ describe("a credential of one tenant, with an id that is not that tenant's", () 
     for (const credential of Object.values(world.credentials)) {
       const { status } = await call(id, operation, world.others, credential);
       expect([403, 404]).toContain(status);
+    }
+  });
+
+  test.each(privileged)("%s tells nothing with its privilege either", async (_id, operation) => {
+    for (const credential of Object.values(world.credentials)) {
+      const answers = await Promise.all(
+        [world.others, { ...world.others, ...madeUp }].map(async (ids) =>
+          comparable(await send(withPrivilege(operation), ids, credential, undefined), ids),
+        ),
+      );
+      expect(answers[0]?.status).toBe(404);
+      expect(answers[1]).toEqual(answers[0]);
     }
   });
 
@@ -161,6 +179,23 @@ describe("scopes and roles", () => {
       expect([id, scope, status === 403]).toEqual([id, scope, !isAllowed]);
     }
   });
+
+  test.each(privileged)(
+    "%s with its privilege is open to those with all its scopes",
+    async (_id, operation) => {
+      const { scopes } = operation.privilege as NonNullable<Operation["privilege"]>;
+      const openTo = async (given: readonly Scope[]) => {
+        const made = await world.server.call("POST", "/api/v1/keys", { name: "x", scopes: given });
+        const { status } = await send(withPrivilege(operation), madeUp, bearer(made.json.key), undefined);
+        return status !== 403;
+      };
+      const [needed] = operation.permission.scopes;
+      for (const lacking of scopes)
+        expect(await openTo([needed, ...scopes.filter((scope) => scope !== lacking)])).toBe(false);
+      expect(await openTo([...scopes])).toBe(false);
+      expect(await openTo([needed, ...scopes])).toBe(true);
+    },
+  );
 
   test.each(operations)("%s is open to the roles whose scopes it needs", async (id, operation) => {
     for (const [role, scopes] of Object.entries(ROLE_SCOPES) as [Role, readonly Scope[]][]) {

@@ -70,7 +70,7 @@ export function has({ scopes }: Principal, scope: Scope): boolean {
 }
 
 /** Throws unless they have every one of these. */
-export function needAll(principal: Principal, ...scopes: readonly Scope[]): void {
+export function needAll(principal: Principal, scopes: readonly Scope[]): void {
   if (scopes.every((scope) => has(principal, scope))) return;
   throw forbidden(`This needs the scopes ${scopes.join(" and ")}, not all of which the key has.`);
 }

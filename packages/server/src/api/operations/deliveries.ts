@@ -4,7 +4,7 @@ import type { Handlers } from "../implement.ts";
 import { inLibraryFilters } from "../input/library-names.ts";
 import { presentDelivery, presentDeliveryDetail, presentRequest } from "../present/delivery.ts";
 import { presentPage } from "../present/page.ts";
-import { has, needAll, redactedFor, tenantWithin, within } from "../principal.ts";
+import { has, redactedFor, tenantWithin, within } from "../principal.ts";
 
 type Query = NonNullable<Parameters<Posthorn["deliveries"]["list"]>[0]>;
 
@@ -34,7 +34,6 @@ export function deliveryOperations({
         await deliveries.get(params.delivery, { ...within(principal), ...redactedFor(principal) }),
       ),
     request: async ({ params, query, principal }) => {
-      if (query.fresh) needAll(principal, "webhooks:manage", "payloads:read");
       const mayManage = has(principal, "webhooks:manage");
       const scope = { ...within(principal), ...redactedFor(principal), hidesSettings: !mayManage };
       return presentRequest(await deliveries.request(params.delivery, { ...query, ...scope }));

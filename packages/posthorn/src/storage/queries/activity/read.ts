@@ -4,6 +4,7 @@ import { float8Array, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import type { Width } from "./add.ts";
+import { latencySums } from "./sums.ts";
 
 export interface ActivityRow {
   readonly atMs: number;
@@ -30,37 +31,18 @@ const timesIn = (parameter: string): string =>
 const readStatement = statement(
   "read activity",
   `
-with part as materialized (
-  select a.at, a.success, a.failed, a.dead, a.latency
-  from posthorn.activity a
-  where a.width = $1::integer
-    and a.at = ${timesIn("$2")}
-    and a.endpoint_id = any ($3::uuid[])
-),
-counted as (
-  select part.at, sum(part.success) as success, sum(part.failed) as failed, sum(part.dead) as dead
-  from part
-  group by part.at
-),
-timed as (
-  select sums.at, json_agg(sums.attempts order by sums.place) as latency
-  from (
-    select part.at, range.place, sum(range.attempts) as attempts
-    from part
-    cross join unnest(part.latency) with ordinality as range (attempts, place)
-    group by part.at, range.place
-  ) sums
-  group by sums.at
-)
 select
-  posthorn.epoch_ms(counted.at) as "atMs",
-  counted.success::double precision as success,
-  counted.failed::double precision as failed,
-  counted.dead::double precision as dead,
-  timed.latency
-from counted
-join timed on timed.at = counted.at
-order by counted.at
+  posthorn.epoch_ms(a.at) as "atMs",
+  sum(a.success)::double precision as success,
+  sum(a.failed)::double precision as failed,
+  sum(a.dead)::double precision as dead,
+  json_build_array(${latencySums}) as latency
+from posthorn.activity a
+where a.width = $1::integer
+  and a.at = ${timesIn("$2")}
+  and a.endpoint_id = any ($3::uuid[])
+group by a.at
+order by a.at
 `,
 );
 

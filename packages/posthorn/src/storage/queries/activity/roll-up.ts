@@ -3,6 +3,7 @@
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { latencySums } from "./sums.ts";
 
 /** Of so many endpoints after this one, by id. Returns the last of them; null when there were no more. */
 export async function rollUpHour(
@@ -28,35 +29,16 @@ with taken as materialized (
   order by a.endpoint_id
   limit $3::integer
 ),
-part as materialized (
-  select a.endpoint_id, a.success, a.failed, a.dead, a.latency
+rolled as (
+  insert into posthorn.activity as known (width, at, endpoint_id, success, failed, dead, latency)
+  select 3600, $1::timestamptz, a.endpoint_id, sum(a.success), sum(a.failed), sum(a.dead), array[${latencySums}]
   from posthorn.activity a
   where a.width = 300
     and a.at = any (array(
       select generate_series($1::timestamptz, $1::timestamptz + interval '55 minutes', interval '5 minutes')
     ))
     and a.endpoint_id = any (array(select taken.endpoint_id from taken))
-),
-counted as (
-  select part.endpoint_id, sum(part.success) as success, sum(part.failed) as failed, sum(part.dead) as dead
-  from part
-  group by part.endpoint_id
-),
-timed as (
-  select sums.endpoint_id, array_agg(sums.attempts order by sums.place) as latency
-  from (
-    select part.endpoint_id, range.place, sum(range.attempts)::integer as attempts
-    from part
-    cross join unnest(part.latency) with ordinality as range (attempts, place)
-    group by part.endpoint_id, range.place
-  ) sums
-  group by sums.endpoint_id
-),
-rolled as (
-  insert into posthorn.activity as known (width, at, endpoint_id, success, failed, dead, latency)
-  select 3600, $1::timestamptz, counted.endpoint_id, counted.success, counted.failed, counted.dead, timed.latency
-  from counted
-  join timed on timed.endpoint_id = counted.endpoint_id
+  group by a.endpoint_id
   on conflict (width, at, endpoint_id) do update
   set success = excluded.success,
     failed = excluded.failed,
