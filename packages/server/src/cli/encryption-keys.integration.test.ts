@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPosthorn, type Posthorn } from "posthorn";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type OwnPostgres, openOwnPostgres } from "../../../../tests/support/own-postgres.ts";
 import { createDatabase } from "../../../../tests/support/postgres.ts";
 import { type CommandResult, runCommand } from "../../../../tests/support/run-command.ts";
 import { checkEncryptionKeys } from "./encryption-keys.ts";
@@ -12,6 +13,13 @@ import { checkEncryptionKeys } from "./encryption-keys.ts";
 const makeKey = (id: string): string => `${id}:${randomBytes(32).toString("base64")}`;
 const k1 = makeKey("k1");
 const k2 = makeKey("k2");
+
+/** Doctor minds a server without fsync, such as that of all tests. */
+let durable: OwnPostgres;
+beforeAll(async () => {
+  durable = await openOwnPostgres();
+});
+afterAll(() => durable.close());
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "posthorn-keys-"));
@@ -21,7 +29,7 @@ function makeFolder(): string {
 
 /** A database that a server with k1 was started on, with two secrets in it. */
 async function setUp() {
-  const database = await createDatabase();
+  const database = await createDatabase(durable.connectionString);
   onTestFinished(() => database.drop());
   const { connectionString } = database;
   const open = (...encryptionKeys: string[]): Posthorn => {
@@ -124,7 +132,7 @@ test("doctor finds a secret that its keys do not open, although the first key fi
 });
 
 test("doctor reads the keys of the data directory and makes none", async () => {
-  const database = await createDatabase();
+  const database = await createDatabase(durable.connectionString);
   onTestFinished(() => database.drop());
   const hooks = createPosthorn({ database: database.connectionString });
   onTestFinished(() => hooks.stop());
