@@ -222,6 +222,6 @@ function readSources(): SourceFile[] {
   return Object.keys(packages)
     .map((name) => `packages/${name}/src`)
     .flatMap((src) => readdirSync(join(root, src), { recursive: true }).map((path) => `${src}/${path}`))
-    .filter((path) => /(?<!\.test)\.ts$/.test(path) && !path.includes("/generated/"))
+    .filter((path) => /(?<!\.test)\.ts$/.test(path) && !/\/(generated|snippets)\//.test(path))
     .map((path) => ({ path, source: readFileSync(join(root, path), "utf8") }));
 }
