@@ -53,7 +53,7 @@ test("a link works once, and its session sees nothing of another tenant by any a
   for (const address of addresses) {
     await page.goto(server.url + address);
     await page
-      .getByText(/There is no such thing here|You may not see this/)
+      .getByText(/There is no such thing here|Nothing has been sent to you yet/)
       .first()
       .waitFor();
     expect(await page.content()).not.toContain("secret.plan");

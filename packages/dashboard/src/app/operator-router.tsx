@@ -154,6 +154,8 @@ export const operatorRouter = createRouter({
     verify,
   ]),
   basepath: BASE_PATH === "" ? "/" : BASE_PATH,
+  // what a screen does not know is not in its address
+  search: { strict: true },
   defaultPreload: "intent",
   scrollRestoration: true,
 });

@@ -75,6 +75,8 @@ export const portalRouter = createRouter({
     verify,
   ]),
   basepath: `${BASE_PATH}/portal`,
+  // what a screen does not know is not in its address
+  search: { strict: true },
   defaultPreload: "intent",
   scrollRestoration: true,
 });
