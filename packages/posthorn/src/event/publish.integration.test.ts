@@ -219,7 +219,7 @@ describe("the SQL function", () => {
       ...facts,
       states: deliveries.map(({ state, attemptCount }) => ({ state, attemptCount })),
     }));
-    expect(second).toEqual({ ...first, sequence: 2 });
+    expect(second).toEqual({ ...first, sequence: 2, previous: expect.stringMatching(/^evt_/) });
     expect(first?.sequence).toBe(1);
     expect(
       Math.abs((events[0]?.createdAt.getTime() ?? 0) - (events[1]?.createdAt.getTime() ?? 0)),

@@ -25,13 +25,14 @@ export function auditLogOperations({ auditLog }: Posthorn): Handlers<PosthornCon
 /** One that is misspelt would have no entries, which reads as if nobody had done it. */
 function checkAction(action: string): void {
   if (LOGGED.includes(action)) return;
-  const message = `${JSON.stringify(action)} is no operation that changes something. ${didYouMean(action, LOGGED)}`;
+  const message = `${JSON.stringify(action)} is no operation that is logged. ${didYouMean(action, LOGGED)}`;
   throw new PosthornError("invalid_query", message, { problems: [{ pointer: "/action", message }] });
 }
 
-/** As `implement` decides; what is published is its own record. */
+/** As `implement` decides: what changes something, and what takes a privilege. What is published is its own record. */
 const LOGGED: readonly string[] = operationsOf()
-  .filter(
-    ([id, { method, isQuestion }]) => method !== "GET" && isQuestion !== true && id !== "events.publish",
-  )
+  .filter(([id, { method, isQuestion, privilege }]) => {
+    const isChange = method !== "GET" && isQuestion !== true;
+    return (isChange && id !== "events.publish") || privilege !== undefined;
+  })
   .map(([id]) => id);
