@@ -150,11 +150,11 @@ describe("an endpoint cannot be registered", () => {
     const { endpoints } = instance.hooks;
     const { endpoint } = await endpoints.create(TENANT, { url: "https://example.com/", events: ["*"] });
     for (const url of forbiddenUrls) {
-      for (const refused of [
-        endpoints.create(TENANT, { url, events: ["*"] }),
-        endpoints.update(TENANT, endpoint.id, { url }),
+      for (const attempt of [
+        () => endpoints.create(TENANT, { url, events: ["*"] }),
+        () => endpoints.update(TENANT, endpoint.id, { url }),
       ]) {
-        const error = await refused.then(
+        const error = await attempt().then(
           () => null,
           (thrown: unknown) => thrown,
         );
