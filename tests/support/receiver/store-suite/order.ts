@@ -103,7 +103,8 @@ export function orderTests(world: () => StoreWorld): void {
       if (result.kind === "claimed") continue;
       if (result.kind !== "running") throw new Error(result.kind);
       expect(result.retryAfterMs).toBeGreaterThan(0);
-      expect(result.retryAfterMs).toBeLessThanOrEqual(LEASE_MS);
+      // whoever asks may have looked at the clock a little before the one that was faster
+      expect(result.retryAfterMs).toBeLessThanOrEqual(LEASE_MS + 1_000);
     }
   });
 
