@@ -1,4 +1,4 @@
-// `tail` and `listen` against a real server that comes and goes, and a real program on this machine.
+// `tail`, `listen` and `replay start` against a real server that comes and goes, and a real program on this machine.
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DEFAULT_SCHEMES, generateSecret, verify } from "@posthorn/wire";
@@ -311,4 +311,23 @@ test.each([
   const result = await runCommand(args, { env: envOf(server) });
   expect([result.code, result.out]).toEqual([code, ""]);
   expect(result.err).toContain(says);
+});
+
+test("replay start waits for a server that was away, and tells the end of the replay", async () => {
+  const server = await stoppable();
+  const { hooks } = server;
+  await hooks.tenants.upsert("acme", {});
+  const { url, received } = await program();
+  await hooks.endpoints.create("acme", { url: `http://${url}`, events: ["*"] });
+  for (let n = 0; n < 4; n += 1) await hooks.publish({ tenant: "acme", type: "order.paid", data: n });
+  await expect.poll(() => received.length).toBe(4);
+  const states = ["--states", "success", "--rate", "1", "--yes"];
+  const replay = startCommand(["replay", "start", "--tenant", "acme", ...states], { env: envOf(server) });
+  await expect.poll(async () => (await hooks.replays.list()).data.length).toBe(1);
+  await server.stopFront();
+  await replay.said(/The server does not answer\. Waiting for it/);
+  await startAgain(server);
+  const { code, out } = await replay.exited;
+  expect(out).toMatch(/rpl_\S+ is finished: 4 of 4 sent again/);
+  expect(code).toBe(0);
 });

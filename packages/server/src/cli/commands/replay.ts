@@ -1,8 +1,8 @@
 // `posthorn replay`: sends again by a filter, shows how far it has come, and can be left alone or stopped.
-import { setTimeout as delay } from "node:timers/promises";
 import type { Replay, ReplayPreview } from "@posthorn/client";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
+import { keepLooking } from "../follow/keep-looking.ts";
 import { confirm } from "../remote/confirm.ts";
 import {
   listOf,
@@ -118,15 +118,17 @@ function statesOf(text: string): State[] {
   throw usage(`--states has "${wrong ?? ""}"; choose from ${STATES.join(", ")}.`);
 }
 
+/** Until its end, also through restarts of the server; Ctrl+C ends the looking, not the replay. */
 async function followed({ client, terminal }: Remote, started: Replay): Promise<Replay> {
   const bar = progressBar(terminal, "Replaying");
   let replay = started;
+  const look = async () => {
+    replay = await client.replays.get({ replay: started.id });
+    bar.update(replay.done, replay.total);
+    return replay.state === "running" ? undefined : "the end";
+  };
   try {
-    while (replay.state === "running") {
-      bar.update(replay.done, replay.total);
-      await delay(LOOK_EVERY_MS);
-      replay = await client.replays.get({ replay: replay.id });
-    }
+    await keepLooking(terminal, LOOK_EVERY_MS, look, () => {});
   } finally {
     bar.end();
   }

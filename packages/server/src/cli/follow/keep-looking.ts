@@ -6,24 +6,26 @@ import { CliError } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";
 
-/** `onReady` is called after the first look: what happens from then on is seen. */
+/** `onReady` is called after the first look: what happens from then on is seen. A look that finds "the end" is the last. */
 export async function keepLooking(
   terminal: Terminal,
   everyMs: number,
-  look: () => Promise<void>,
+  look: () => Promise<unknown>,
   onReady: () => void,
 ): Promise<void> {
   const { ending } = terminal;
   let isAway = false;
   // The first look is not forgiven: a wrong address is better said at once.
-  await look();
+  const first = await look();
   onReady();
+  if (first === "the end") return;
   while (!ending.aborted) {
     await sleep(everyMs, undefined, { signal: ending }).catch(() => {});
     if (ending.aborted) return;
     try {
-      await look();
+      const found = await look();
       if (isAway) terminal.complain("The server answers again; nothing is left out.");
+      if (found === "the end") return;
       isAway = false;
     } catch (error) {
       if (ending.aborted) return;
