@@ -106,6 +106,11 @@ export class LaneKeeper {
     this.#armTimer(lane.dueAt);
   }
 
+  /** What was withdrawn from lanes and not started. */
+  async giveBack(withdrawn: readonly Uuid[]): Promise<void> {
+    await this.#leaving.giveBack(withdrawn);
+  }
+
   /** This worker stops: lanes in which nothing is left go to others before the last attempt has ended. */
   async releaseDrained(): Promise<void> {
     await this.#leaving.releaseDrained();
@@ -125,10 +130,10 @@ export class LaneKeeper {
       const owned = await surveyLanes(db, workerId());
       const unknown = owned.filter(({ endpointId }) => lanes.get(endpointId) === undefined);
       await this.#openLanes(unknown.map(({ endpointId }) => ({ endpointId, hasParked: true })));
-      const claimed = await recoverClaimed(db, workerId(), [...lanes.heldIds]);
+      const claimed = await recoverClaimed(db, workerId(), lanes.knownIds);
       // one whose turn it was may be behind another by now: that is for a fetch to say
-      const isKept = ({ endpointId, isOrdered }: ClaimedDelivery) =>
-        !isOrdered && lanes.get(endpointId) !== undefined;
+      const isKept = ({ id, endpointId, isOrdered }: ClaimedDelivery) =>
+        lanes.isOpen && !isOrdered && !lanes.isStranded(id) && lanes.get(endpointId) !== undefined;
       for (const delivery of claimed) if (isKept(delivery)) this.#admit(delivery);
       const returned = claimed.filter((delivery) => !isKept(delivery));
       if (returned.length > 0)
@@ -137,6 +142,7 @@ export class LaneKeeper {
           workerId(),
           returned.map(({ id }) => id),
         );
+      lanes.forgetStranded();
       for (const { endpointId } of returned) this.#markOwed(endpointId);
       // a turn that nobody passed on, whatever the reason, waits no longer than this
       for (const endpointId of await lanesWithParked(db, workerId())) this.#freeAll(endpointId);

@@ -37,13 +37,26 @@ export class LaneLeaving {
 
   /** Gives back what waits in lanes that are closing or blocked. */
   async standDown(): Promise<void> {
-    const { db, lanes, workerId, claiming } = this.#options;
+    const { lanes } = this.#options;
     const unsent: Uuid[] = [];
     for (const lane of lanes.all()) {
       if (lane.waiting.length > 0 && (lane.isClosing || lane.isBlocked))
         unsent.push(...lanes.withdrawWaiting(lane));
     }
-    if (unsent.length > 0) await claiming(() => giveBack(db, workerId(), unsent));
+    await this.giveBack(unsent);
+  }
+
+  /** What was withdrawn from lanes. When it fails, it is done again when stock is taken. */
+  async giveBack(withdrawn: readonly Uuid[]): Promise<void> {
+    const { db, lanes, workerId, claiming } = this.#options;
+    if (withdrawn.length === 0) return;
+    let isGivenBack = false;
+    try {
+      await claiming(() => giveBack(db, workerId(), withdrawn));
+      isGivenBack = true;
+    } finally {
+      lanes.departed(withdrawn, isGivenBack);
+    }
   }
 
   /** Under pressure a few lanes are left to others, each when its last attempt has ended. */

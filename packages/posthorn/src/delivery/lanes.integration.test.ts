@@ -190,6 +190,41 @@ test("an instance that stops hands its lanes over, nothing lost and nothing twic
   expect((await attempts()).every(([only, ...more]) => only?.status === 200 && more.length === 0)).toBe(true);
 });
 
+test("what is on its way back when stock is taken is not sent by who gives it back", async () => {
+  const a = await open();
+  const { path } = await endpointOn(a, { maxInFlight: 1 });
+  const { opened, open: release } = gate();
+  receiver.answer(path, [{ until: opened }, {}]);
+  const ids = await publish(a, 4);
+  await receiver.received(1, { path });
+
+  const holder = await world.pool.connect();
+  await holder.query("begin; select from posthorn.queue for update");
+  const stopping = a.close();
+  const waiting =
+    "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  await vi.waitUntil(async () => (await world.pool.query(waiting)).rowCount === 1, patience);
+  const { rows } = await holder.query("select clock_timestamp()::text as now");
+  // its connections are lost, so that it looks for what it holds
+  await holder.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name = 'posthorn' and wait_event_type is distinct from 'Lock'`,
+  );
+  const stockTaken = `select from pg_stat_activity
+    where datname = current_database() and query like '%l.owner = $1::integer%infinity%' and state = 'idle' and query_start > $1`;
+  await vi.waitUntil(
+    async () => (await world.pool.query(stockTaken, [rows[0]?.now])).rowCount === 1,
+    patience,
+  );
+  await holder.query("rollback");
+  holder.release();
+  release();
+  await stopping;
+  const b = await open();
+  await b.settle();
+  expectEachOnce(path, ids);
+});
+
 test("what a dead instance held is recorded as unknown and delivered by the other", async () => {
   const way = await openCuttableWay();
   const a = await open({ database: way.connectionString });

@@ -35,6 +35,10 @@ export class Lanes {
   readonly #options: LanesOptions;
   readonly #lanes = new Map<Uuid, Lane>();
   readonly #heldIds = new Set<Uuid>();
+  /** Withdrawn and on their way back: for the database this worker may still hold them. */
+  readonly #departingIds = new Set<Uuid>();
+  /** Of these giving back has failed, and may yet be carried out: they are not taken into memory again. */
+  readonly #strandedIds = new Set<Uuid>();
   /** Lanes with owed rows, in the order in which they are fetched for. */
   readonly #hungry = new FairLine<Lane>();
   /** Lanes that may start an attempt. */
@@ -68,6 +72,11 @@ export class Lanes {
 
   get heldIds(): ReadonlySet<Uuid> {
     return this.#heldIds;
+  }
+
+  /** What the database says this worker holds, and rightly so or not for long. */
+  get knownIds(): Uuid[] {
+    return [...this.#heldIds, ...this.#departingIds];
   }
 
   get isOpen(): boolean {
@@ -224,16 +233,38 @@ export class Lanes {
     this.#options.onHungry();
   }
 
-  /** Takes what has not been started out of a lane, to be given back: all of it, or what comes after a delivery. */
+  /**
+   * Takes what has not been started out of a lane: all of it, or what comes after a delivery. Whoever does this gives it
+   * back and says when that has ended, well or not, by `departed`.
+   */
   withdrawWaiting(lane: Lane, after: ClaimedDelivery | null = null): Uuid[] {
     const isWithdrawn = (other: ClaimedDelivery) => after === null || isBefore(after, other);
     const withdrawn = lane.waiting.filter(isWithdrawn);
     if (withdrawn.length === 0) return [];
     lane.waiting.splice(0, lane.waiting.length, ...lane.waiting.filter((other) => !isWithdrawn(other)));
-    for (const delivery of withdrawn) this.#letGo(delivery, lane);
+    for (const delivery of withdrawn) {
+      this.#departingIds.add(delivery.id);
+      this.#letGo(delivery, lane);
+    }
     lane.isBacklogged = true;
     this.#signOwed(lane);
     return withdrawn.map((delivery) => delivery.id);
+  }
+
+  departed(ids: readonly Uuid[], isGivenBack: boolean): void {
+    for (const id of ids) {
+      this.#departingIds.delete(id);
+      if (!isGivenBack) this.#strandedIds.add(id);
+    }
+  }
+
+  isStranded(id: Uuid): boolean {
+    return this.#strandedIds.has(id);
+  }
+
+  /** Stock was taken: none is left in the database. */
+  forgetStranded(): void {
+    this.#strandedIds.clear();
   }
 
   close(lane: Lane): void {

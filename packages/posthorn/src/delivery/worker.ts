@@ -20,7 +20,6 @@ import {
 } from "../settle/endpoint-health.ts";
 import { Settler } from "../settle/settler.ts";
 import type { Database } from "../storage/database.ts";
-import { giveBack } from "../storage/queries/queue/give-back.ts";
 import { ActivityRecorder } from "./activity-recorder.ts";
 import { HealthRecorder } from "./health-recorder.ts";
 import { Hints } from "./hints.ts";
@@ -362,11 +361,9 @@ export class Worker implements LaneHolder {
   }
 
   async #giveBack(ids: readonly Uuid[]): Promise<void> {
-    if (ids.length === 0) return;
     try {
-      await giveBack(this.#options.db, this.workerId, ids);
+      await this.#keeper.giveBack(ids);
     } catch (error) {
-      this.noteTrouble();
       this.#options.logger.warn("could not give deliveries back; they are owed again when the lease ends", {
         error: (error as Error).message,
       });
