@@ -67,7 +67,7 @@ describe("endpoints", () => {
     expect(event).toMatchObject({ type: "invoice.paid", data: { total: 7 } });
     await expect
       .poll(async () => (await posthorn(["deliveries", "get", delivery_id])).out)
-      .toMatch(/PHASES IN MS[^]*queue \d+, connect \d+, first byte \d+, body \d+/);
+      .toMatch(/PHASES IN MS[\s\S]*queue \d+, connect \d+, first byte \d+, body \d+/);
     expect((await posthorn(["endpoints", "test", id, ...of, "--data", "{total"])).code).toBe(2);
   });
 
