@@ -53,7 +53,7 @@ test("the overview counts what was sent, and shows who is in trouble", async () 
   await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
   const page = await openDashboard(server, "/");
-  await page.getByText("1 failures in a row").first().waitFor({ timeout: 30_000 });
+  await page.getByText("1 failure", { exact: true }).first().waitFor({ timeout: 30_000 });
   await expectFitToShow(page, "overview");
 });
 

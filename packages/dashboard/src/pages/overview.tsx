@@ -33,7 +33,7 @@ const texts = defineTexts({
     noneFailing: "No endpoint is in trouble.",
     circuits: "Open circuits",
     noCircuits: "No circuit is open.",
-    failures: (count: number) => `${count} failures in a row`,
+    failures: (count: number) => `${count} ${count === 1 ? "failure" : "failures in a row"}`,
     none: "none yet",
     nothingSent: "Nobody has published an event yet.",
     begin: "Send the first one in three steps",
