@@ -64,7 +64,7 @@ test("dev delivers a first event, and what it prints to paste works; a restart c
     202,
     expect.objectContaining({ deliveries: 1 }),
   ]);
-  const [, code = ""] = await first.said(/Dashboard {3}http:\/\/127\.0\.0\.1:\d+\/#code=(phl_\S+)/);
+  const [, code = ""] = await first.said(/Dashboard {3}http:\/\/127\.0\.0\.1:\d+\/first-run#code=(phl_\S+)/);
   const signIn = async () => {
     const headers = { "posthorn-dashboard": "1", "content-type": "application/json" };
     const response = await fetch(`${api}/session`, {
@@ -82,6 +82,8 @@ test("dev delivers a first event, and what it prints to paste works; a restart c
   const second = posthorn(folder, ["dev"]);
   await second.said(/Delivered evt_/);
   expect((await second.said(/Admin key {3}(\S+)/))[1]).toBe(key);
+  // somebody has published by now
+  await second.said(/Dashboard {3}http:\/\/127\.0\.0\.1:\d+\/#code=phl_\S+/);
   const [, again = ""] = await second.said(/API {9}(\S+)/);
   expect((await get(`${again}/tenants`, key)).data).toHaveLength(1);
   expect((await get(`${again}/tenants/demo/endpoints`, key)).data).toHaveLength(1);
@@ -95,7 +97,7 @@ test("serve prints a made admin key and a link into the dashboard once, and neve
   const [, url = ""] = await first.said(/"message":"ready","url":"([^"]+)"/);
   await get(`${url}/api/v1/events`, key);
   expect((await fetch(`${url}/sink/x`, { method: "POST" })).status).toBe(404);
-  expect(first.output()).toContain(`${url}/#code=phl_`);
+  expect(first.output()).toContain(`${url}/first-run#code=phl_`);
   expect(await first.stop()).toBe(0);
   const second = posthorn(folder, ["serve"]);
   const [, next = ""] = await second.said(/"message":"ready","url":"([^"]+)"/);

@@ -89,9 +89,9 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 /** Where POSTHORN_SCREENSHOTS names a folder, for people to look at. */
-export async function screenshot(page: Page, name: string): Promise<void> {
+export async function screenshot(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   const folder = process.env.POSTHORN_SCREENSHOTS;
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
 }

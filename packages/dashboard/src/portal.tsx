@@ -4,6 +4,8 @@ import { portalRouter } from "./app/portal-router.tsx";
 import { start } from "./app/start.tsx";
 import { LinkIsOver } from "./pages/portal/link-is-over.tsx";
 
+// while the server is asked who this is
+void portalRouter.load();
 start({
   whenSignedIn: ({ tenant }) => (tenant === null ? <LinkIsOver /> : <RouterProvider router={portalRouter} />),
   whenNot: () => <LinkIsOver />,

@@ -46,6 +46,9 @@ const troubledList = (description: string) =>
 const system = z
   .object({
     version: z.string().describe("Of the server that answers."),
+    has_sink: z
+      .boolean()
+      .describe("Whether that server has `/sink/{id}`, a receiver of its own to try things with."),
     schema: z
       .object({
         version: z.int().describe("Of the database: the number of its last migration."),

@@ -11,6 +11,11 @@ const overview = createRoute({
   path: "/",
   component: lazyRouteComponent(() => import("../pages/overview.tsx"), "Overview"),
 });
+const firstRun = createRoute({
+  getParentRoute: () => root,
+  path: "/first-run",
+  component: lazyRouteComponent(() => import("../pages/first-run.tsx"), "FirstRunPage"),
+});
 const tail = createRoute({
   getParentRoute: () => root,
   path: "/tail",
@@ -133,6 +138,7 @@ const verify = createRoute({
 export const operatorRouter = createRouter({
   routeTree: root.addChildren([
     overview,
+    firstRun,
     tail,
     events,
     event,

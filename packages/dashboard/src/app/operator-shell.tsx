@@ -5,6 +5,7 @@ import { defineTexts, useTexts } from "./texts.ts";
 const texts = defineTexts({
   en: {
     overview: "Overview",
+    firstRun: "First steps",
     tail: "Live tail",
     happens: "What happens",
     events: "Events",
@@ -24,6 +25,7 @@ const texts = defineTexts({
   },
   de: {
     overview: "Überblick",
+    firstRun: "Erste Schritte",
     tail: "Live",
     happens: "Was geschieht",
     events: "Ereignisse",
@@ -49,6 +51,7 @@ export function OperatorShell() {
     {
       places: [
         { to: "/", icon: "overview", name: t.overview, key: "o" },
+        { to: "/first-run", icon: "check", name: t.firstRun, key: "f" },
         { to: "/tail", icon: "tail", name: t.tail, key: "l" },
       ],
     },

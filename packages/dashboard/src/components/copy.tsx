@@ -37,7 +37,7 @@ export function CopyLine({ text }: { readonly text: string }) {
       <code
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
-        className="overflow-x-auto font-mono text-xs whitespace-pre"
+        className="grow overflow-x-auto font-mono text-xs whitespace-pre"
       >
         {text}
       </code>

@@ -29,6 +29,8 @@ const PHASES = ["queue_ms", "connect_ms", "tls_ms", "first_byte_ms", "body_ms"] 
 export function Waterfall({ phases }: { readonly phases: Attempt["phases"] }) {
   const t = useTexts(texts);
   const total = PHASES.reduce((sum, phase) => sum + (phases[phase] ?? 0), 0);
+  // an answer without a connection of its own; over http there is no TLS either way
+  const isReused = phases.connect_ms === null && phases.first_byte_ms !== null;
   let before = 0;
   return (
     <table aria-label={t.label} className="w-full text-xs">
@@ -45,14 +47,16 @@ export function Waterfall({ phases }: { readonly phases: Attempt["phases"] }) {
               </th>
               <td className="py-0.5">
                 <div className="h-2.5 rounded bg-raised">
-                  <div
-                    className="h-full min-w-px rounded bg-accent"
-                    style={{ marginLeft: `${left}%`, width: `${width}%` }}
-                  />
+                  {ms !== null && (
+                    <div
+                      className="h-full min-w-px rounded bg-accent"
+                      style={{ marginLeft: `${left}%`, width: `${width}%` }}
+                    />
+                  )}
                 </div>
               </td>
               <td className="w-24 py-0.5 pl-3 text-right tabular-nums">
-                {ms === null ? (phase === "connect_ms" || phase === "tls_ms" ? t.reused : "–") : duration(ms)}
+                {ms === null ? (phase === "connect_ms" && isReused ? t.reused : "–") : duration(ms)}
               </td>
             </tr>
           );

@@ -1,12 +1,14 @@
 // Is all well? Rate, success, latency, what is owed and since when, and who is in trouble.
 import type { Activity, System } from "@posthorn/client";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client.ts";
+import { useHasPublished } from "../api/published.ts";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
 import { ActivityCharts, type Period, PeriodChoice } from "../components/activity-charts.tsx";
 import { Badge } from "../components/badge.tsx";
+import { buttonClass } from "../components/button.tsx";
 import { Figure } from "../components/figure.tsx";
 import { Page, Panel } from "../components/panel.tsx";
 import { Failed, Loading } from "../components/states.tsx";
@@ -31,8 +33,10 @@ const texts = defineTexts({
     noneFailing: "No endpoint is in trouble.",
     circuits: "Open circuits",
     noCircuits: "No circuit is open.",
-    failures: (count: number) => `${count} failures in a row`,
+    failures: (count: number) => `${count} ${count === 1 ? "failure" : "failures in a row"}`,
     none: "none yet",
+    nothingSent: "Nobody has published an event yet.",
+    begin: "Send the first one in three steps",
   },
   de: {
     title: "Überblick",
@@ -52,6 +56,8 @@ const texts = defineTexts({
     noCircuits: "Keine Sicherung ist offen.",
     failures: (count: number) => `${count} Fehler in Folge`,
     none: "noch keine",
+    nothingSent: "Noch hat niemand ein Ereignis veröffentlicht.",
+    begin: "Das erste in drei Schritten senden",
   },
 });
 
@@ -63,6 +69,8 @@ export function Overview() {
   const activity = useQuery({
     queryKey: ["activity", period],
     queryFn: ({ signal }) => api.activity.get({ query: { period }, signal }),
+    // another period is asked for while this one is still looked at
+    placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
   const system = useQuery({
@@ -75,6 +83,7 @@ export function Overview() {
     queryFn: ({ signal }) => api.stats.get({ signal }),
     refetchInterval: REFRESH_MS,
   });
+  const hasPublished = useHasPublished();
   const error = activity.error ?? system.error;
   if (activity.data === undefined || system.data === undefined) {
     if (error === null) return <Loading />;
@@ -82,6 +91,14 @@ export function Overview() {
   }
   return (
     <Page title={t.title} actions={<PeriodChoice value={period} onChange={setPeriod} />}>
+      {hasPublished === false && (
+        <div className="flex flex-wrap items-center justify-between gap-3 rounded-lg border border-line bg-calm-ground p-4 text-calm">
+          <p className="font-semibold">{t.nothingSent}</p>
+          <Link to="/first-run" className={buttonClass("primary")}>
+            {t.begin}
+          </Link>
+        </div>
+      )}
       <Figures activity={activity.data} system={system.data} dead={stats?.now.dead.count} />
       <ActivityCharts activity={activity.data} />
       <div className="grid gap-4 lg:grid-cols-2">

@@ -205,7 +205,7 @@ export function routesOf(
         session: sessionOperations(door, audit),
         portalLinks: portalLinkOperations(hooks, door.site),
         activity: activityOperations(hooks),
-        system: systemOperations(hooks),
+        system: systemOperations(hooks, sink !== undefined),
       },
       audit,
     ),

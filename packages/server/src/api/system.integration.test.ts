@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../../../tests/support/audit.ts";
 import { createPool } from "../../../../tests/support/postgres.ts";
 import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { Sink } from "./sink.ts";
 
 async function keyOf(server: TestServer, scopes: readonly string[], tenant?: string) {
   const { json } = await server.call("POST", "/api/v1/keys", { name: "k", tenant, scopes });
@@ -23,6 +24,7 @@ test("the installation shows its version, migrations, workers, what is owed and 
   await eventually("somebody leads", async () => (await client.system.get()).workers.data[0]?.leads === true);
   const system = await client.system.get();
   expect(system.version).toMatch(/^\d+\.\d+\.\d+/);
+  expect(system.has_sink).toBe(false);
   expect(system.schema.applied.map(({ version }) => version)).toContain(system.schema.version);
   expect(system.schema.pending).toEqual([]);
   expect(system.workers).toMatchObject({ is_complete: true, data: [{ delivers: true, is_alive: true }] });
@@ -37,6 +39,11 @@ test("the installation shows its version, migrations, workers, what is owed and 
     idempotency_days: 30,
     audit_days: 365,
   });
+});
+
+test("a server that has a sink says so", async () => {
+  const server = await startServer({ started: false, sink: { sink: new Sink(), readers: "public" } });
+  expect((await server.call("GET", "/api/v1/system")).json.has_sink).toBe(true);
 });
 
 test("it is for keys of the whole installation, with deliveries:read", async () => {

@@ -1,4 +1,4 @@
-// A link that lets whoever reads the terminal into the dashboard, once.
+// A link that lets whoever reads the terminal into the dashboard, once: to the first steps until somebody has published.
 import type { Posthorn } from "posthorn";
 import { digestOf } from "../api/handler.ts";
 
@@ -11,5 +11,13 @@ export async function operatorLink(
   const digest = await digestOf(hooks, adminKey)();
   if (digest === null) return null;
   const { code } = await hooks.sessions.createOperatorLink(digest);
-  return `${url}/#code=${code}`;
+  return `${url}/${(await hasPublished(hooks)) ? "" : "first-run"}#code=${code}`;
+}
+
+/** Enough to find one among the tests that each start of a development server sends. */
+const NEWEST = 50;
+
+async function hasPublished({ events }: Posthorn): Promise<boolean> {
+  const { data } = await events.list({ limit: NEWEST });
+  return data.some(({ type }) => !type.startsWith("webhook."));
 }

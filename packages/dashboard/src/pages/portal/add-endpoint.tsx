@@ -5,16 +5,15 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useTenant } from "../../api/session.ts";
-import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { useWatchedDelivery } from "../../api/watched-delivery.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { Arrival } from "../../components/arrival.tsx";
 import { Button, buttonClass } from "../../components/button.tsx";
 import { CopyLine } from "../../components/copy.tsx";
 import { TextField, Tick } from "../../components/field.tsx";
-import { Icon } from "../../components/icons.tsx";
 import { Page, Panel } from "../../components/panel.tsx";
-import { StateBadge } from "../../components/state-badge.tsx";
 import { Failed, Loading } from "../../components/states.tsx";
 import { sayError } from "../../components/toasts.tsx";
-import { explain, explanationKey, explanations } from "../../format/delivery-words.ts";
 
 const texts = defineTexts({
   en: {
@@ -35,8 +34,6 @@ const texts = defineTexts({
     send: "Send a test event",
     again: "Send another one",
     arrived: "It arrived. You are set up.",
-    waiting: "Sent; waiting for your receiver's answer …",
-    failed: "It did not work yet",
     done: "To the endpoint",
   },
   de: {
@@ -57,8 +54,6 @@ const texts = defineTexts({
     send: "Testereignis senden",
     again: "Noch eines senden",
     arrived: "Es kam an. Alles ist bereit.",
-    waiting: "Gesendet; wartet auf die Antwort Ihres Empfängers …",
-    failed: "Es hat noch nicht geklappt",
     done: "Zum Endpunkt",
   },
 });
@@ -166,20 +161,11 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
   );
 }
 
-const WATCHED_MS = 1_000;
-
 function TryIt({ made }: { readonly made: Made }) {
   const t = useTexts(texts);
-  const words = useTexts(explanations);
-  const language = useLanguage();
   const tenant = useTenant();
   const [delivery, setDelivery] = useState<string | null>(null);
-  const { data } = useQuery({
-    queryKey: ["delivery", delivery],
-    queryFn: ({ signal }) => api.deliveries.get({ delivery: delivery ?? "", signal }),
-    enabled: delivery !== null,
-    refetchInterval: ({ state }) => (state.data?.state === "success" ? false : WATCHED_MS),
-  });
+  const hasArrived = useWatchedDelivery(delivery).data?.state === "success";
   const send = async () => {
     try {
       setDelivery((await api.endpoints.test({ tenant, endpoint: made.id })).delivery_id);
@@ -187,9 +173,6 @@ function TryIt({ made }: { readonly made: Made }) {
       sayError(error);
     }
   };
-  const last = data?.attempts.at(-1);
-  const hasArrived = data?.state === "success";
-  const why = last !== undefined && !hasArrived ? explain(words, explanationKey(last), language) : null;
   return (
     <>
       <Panel title={t.secretTitle}>
@@ -197,23 +180,7 @@ function TryIt({ made }: { readonly made: Made }) {
         <p className="pt-2 text-muted">{t.secretHint}</p>
       </Panel>
       <Panel title={t.test}>
-        <div className="flex flex-col gap-3" role="status">
-          {delivery !== null && !hasArrived && why === null && <p>{t.waiting}</p>}
-          {hasArrived && (
-            <p className="flex items-center gap-2 text-base font-semibold text-ok">
-              <Icon name="check" className="size-6" />
-              {t.arrived}
-            </p>
-          )}
-          {why !== null && data !== undefined && (
-            <div className="rounded-md bg-warn-ground p-3 text-warn">
-              <p className="font-semibold">
-                {t.failed}: {why.what} <StateBadge state={data.state} />
-              </p>
-              <p>{why.remedy}</p>
-            </div>
-          )}
-        </div>
+        <Arrival delivery={delivery} arrived={t.arrived} />
         <div className="flex gap-2 pt-3">
           <Button kind={hasArrived ? "plain" : "primary"} icon="send" onClick={() => void send()}>
             {delivery === null ? t.send : t.again}

@@ -3,8 +3,11 @@ import type { Posthorn } from "posthorn";
 import type { Handlers } from "../implement.ts";
 import { presentSystem } from "../present/system.ts";
 
-export function systemOperations({ system }: Posthorn): Handlers<PosthornContract>["system"] {
+export function systemOperations(
+  { system }: Posthorn,
+  hasSink: boolean,
+): Handlers<PosthornContract>["system"] {
   return {
-    get: async () => presentSystem(await system.get()),
+    get: async () => presentSystem(await system.get(), hasSink),
   };
 }

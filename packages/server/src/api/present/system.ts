@@ -7,9 +7,13 @@ type Given = Awaited<ReturnType<Posthorn["system"]["get"]>>;
 type Troubled = Given["openCircuits"];
 
 /** The installation as the API shows it. */
-export function presentSystem({ schema, workers, owed, retention, ...endpoints }: Given): Sent<System> {
+export function presentSystem(
+  { schema, workers, owed, retention, ...endpoints }: Given,
+  hasSink: boolean,
+): Sent<System> {
   return {
     version: VERSION,
+    has_sink: hasSink,
     schema: {
       version: schema.version,
       applied: schema.applied.map(({ version, name, appliedAt }) => ({

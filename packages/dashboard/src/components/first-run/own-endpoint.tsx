@@ -1,0 +1,181 @@
+// One's own endpoint: where it is, and a test that has to arrive.
+import type { Delivery, Endpoint } from "@posthorn/client";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { useSubmission } from "../../api/problems.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { Arrival } from "../arrival.tsx";
+import { Button } from "../button.tsx";
+import { SecretOnce } from "../endpoint/secret-once.tsx";
+import { TextField } from "../field.tsx";
+import { ProblemList } from "../problem-list.tsx";
+
+const texts = defineTexts({
+  en: {
+    hint: "Where your program takes webhooks. It gets all events; that and everything else can be changed later.",
+    tenant: "Tenant",
+    tenantHint: "Whose endpoint it is: your own id of a customer. It is made if there is none of that id.",
+    url: "URL",
+    urlHint: "It has to take POST. In production it has to be https and reachable from the internet.",
+    add: "Add endpoint",
+    secret: "Its secret",
+    test: "Send a test event",
+    again: "Send another test event",
+    of: "of",
+    arrived: "It arrived. Your endpoint is set up.",
+    disabled: "The endpoint is disabled. Open it and enable it first.",
+  },
+  de: {
+    hint: "Wo Ihr Programm Webhooks annimmt. Er bekommt alle Ereignisse; das und alles andere lässt sich später ändern.",
+    tenant: "Mandant",
+    tenantHint: "Wessen Endpunkt es ist: Ihre eigene Id eines Kunden. Gibt es ihn nicht, wird er angelegt.",
+    url: "URL",
+    urlHint: "Er muss POST annehmen. Im Betrieb muss es https sein und aus dem Internet erreichbar.",
+    add: "Endpunkt hinzufügen",
+    secret: "Sein Geheimnis",
+    test: "Testereignis senden",
+    again: "Noch ein Testereignis senden",
+    of: "von",
+    arrived: "Es kam an. Ihr Endpunkt ist bereit.",
+    disabled: "Der Endpunkt ist abgeschaltet. Öffnen Sie ihn und schalten Sie ihn erst ein.",
+  },
+});
+
+export function OwnEndpoint({
+  tenant,
+  own,
+  newest,
+  onChange,
+}: {
+  readonly tenant: string | null;
+  readonly own: Endpoint | null;
+  /** The newest delivery to it. */
+  readonly newest: Delivery | null;
+  readonly onChange: () => Promise<void>;
+}) {
+  const t = useTexts(texts);
+  const [secret, setSecret] = useState<string | null>(null);
+  if (own === null) {
+    const added = async (made: string) => {
+      setSecret(made);
+      await onChange();
+    };
+    return (
+      <>
+        <p className="text-muted">{t.hint}</p>
+        <AddEndpoint tenant={tenant} onAdded={added} />
+      </>
+    );
+  }
+  return (
+    <>
+      <p className="break-all">
+        <Link
+          to="/tenants/$tenant/endpoints/$id"
+          params={{ tenant: own.tenant, id: own.id }}
+          className="font-mono text-xs underline"
+        >
+          {own.url}
+        </Link>{" "}
+        {t.of} {own.tenant}
+      </p>
+      {secret !== null && (
+        <div className="flex flex-col gap-1">
+          <h3 className="font-medium">{t.secret}</h3>
+          <SecretOnce secret={secret} />
+        </div>
+      )}
+      <Arrival delivery={newest?.id ?? null} arrived={t.arrived} />
+      <SendTest endpoint={own} isFirst={newest === null} onSent={onChange} />
+    </>
+  );
+}
+
+function AddEndpoint({
+  tenant: known,
+  onAdded,
+}: {
+  readonly tenant: string | null;
+  readonly onAdded: (secret: string) => Promise<void>;
+}) {
+  const t = useTexts(texts);
+  const [tenant, setTenant] = useState(known ?? "");
+  const [url, setUrl] = useState("");
+  const { isBusy, problems, submit } = useSubmission();
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    void submit(async () => {
+      const of = tenant.trim();
+      if (of !== known) await api.tenants.put({ tenant: of });
+      const { secret } = await api.endpoints.create({
+        tenant: of,
+        body: { url: url.trim(), events: ["*"] },
+      });
+      await onAdded(secret);
+    });
+  };
+  return (
+    <form onSubmit={add} className="flex flex-col gap-3">
+      <ProblemList problems={problems.elsewhere(["/url", "/id"])} />
+      <div className="grid gap-3 sm:grid-cols-[12rem_1fr]">
+        <TextField
+          label={t.tenant}
+          hint={t.tenantHint}
+          required
+          maxLength={128}
+          placeholder="acme"
+          value={tenant}
+          problem={problems.at("/id")}
+          onChange={(event) => setTenant(event.target.value)}
+        />
+        <TextField
+          label={t.url}
+          hint={t.urlHint}
+          type="url"
+          required
+          placeholder="https://example.com/webhooks"
+          value={url}
+          problem={problems.at("/url")}
+          onChange={(event) => setUrl(event.target.value)}
+        />
+      </div>
+      <div>
+        <Button kind="primary" icon="plus" type="submit" isBusy={isBusy}>
+          {t.add}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function SendTest({
+  endpoint: { tenant, id, is_active },
+  isFirst,
+  onSent,
+}: {
+  readonly endpoint: Endpoint;
+  readonly isFirst: boolean;
+  readonly onSent: () => Promise<void>;
+}) {
+  const t = useTexts(texts);
+  const { isBusy, submit } = useSubmission();
+  const send = () =>
+    submit(async () => {
+      await api.endpoints.test({ tenant, endpoint: id });
+      await onSent();
+    });
+  return (
+    <div>
+      <Button
+        kind={isFirst ? "primary" : "plain"}
+        icon="send"
+        isBusy={isBusy}
+        refusedBecause={is_active ? undefined : t.disabled}
+        onClick={() => void send()}
+      >
+        {isFirst ? t.test : t.again}
+      </Button>
+    </div>
+  );
+}
