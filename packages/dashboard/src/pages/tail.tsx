@@ -22,8 +22,10 @@ const texts = defineTexts({
     title: "Live tail",
     live: "live",
     connecting: "connecting",
-    lost: "not connected; it goes on by itself as soon as the server answers",
-    refused: "your key or role may not see deliveries",
+    lost: "not connected",
+    lostDetail: "The server does not answer. This goes on by itself, and misses nothing.",
+    refused: "not allowed",
+    refusedDetail: "Your key or role may not see deliveries.",
     over: "signed out",
     unwanted: "nobody subscribed",
     pause: "Pause",
@@ -38,8 +40,10 @@ const texts = defineTexts({
     title: "Live",
     live: "live",
     connecting: "verbindet",
-    lost: "nicht verbunden; sobald der Server antwortet, geht es von selbst weiter",
-    refused: "Ihr Schlüssel oder Ihre Rolle darf Zustellungen nicht sehen",
+    lost: "nicht verbunden",
+    lostDetail: "Der Server antwortet nicht. Es geht von selbst weiter, und nichts fehlt.",
+    refused: "nicht erlaubt",
+    refusedDetail: "Ihr Schlüssel oder Ihre Rolle darf Zustellungen nicht sehen.",
     over: "abgemeldet",
     unwanted: "niemand hat es abonniert",
     pause: "Anhalten",
@@ -73,6 +77,8 @@ export function Tail() {
       lead={
         <span role="status">
           <Badge {...LOOKS[state]}>{t[state]}</Badge>
+          {state === "lost" && ` ${t.lostDetail}`}
+          {state === "refused" && ` ${t.refusedDetail}`}
         </span>
       }
       actions={
