@@ -264,7 +264,7 @@ test("only what passes a list's filters is announced, and a row that changes is 
   const receiver = await startStatusReceiver(500);
   const server = await startServer();
   await server.call("PUT", "/api/v1/tenants/acme", {});
-  const endpoint = { url: receiver.url, events: ["*"], retry_policy: [3600] };
+  const endpoint = { url: receiver.url, events: ["*"], retry_policy: "20m" };
   await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
   await publish(server, "order.failing");
   const page = await openDashboard(server, "/deliveries?type=order.failing");

@@ -59,7 +59,7 @@ function NewRows({ news, onShow }: { readonly news: News; readonly onShow: () =>
         <Button
           kind="primary"
           icon="up"
-          className="pointer-events-auto h-fit -translate-y-3/5 !rounded-full !py-0.5 !text-xs shadow-md"
+          className="pointer-events-auto h-fit -translate-y-3/5 !rounded-full !py-1 !text-xs shadow-md"
           onClick={() => {
             // the button goes: whoever pressed it by keyboard goes on from here
             place.current?.focus();
