@@ -280,6 +280,46 @@ test("only what passes a list's filters is announced, and a row that changes is 
   expect(await page.getByRole("button", { name: "1 new · show" }).count()).toBe(1);
 });
 
+test("events, dead letters, the retry queue and replays announce what is new to them", async () => {
+  const receiver = await startStatusReceiver(500);
+  const server = await startServer();
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  const endpoint = { url: receiver.url, events: ["*"], retry_policy: "20m" };
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
+  const replay = () =>
+    server.call("POST", "/api/v1/replays", { tenant: "acme", states: ["success"], type: "none.such" });
+  const failing = async () => {
+    const { json: event } = await publish(server, "order.failing");
+    const stateOf = async () => {
+      const { json } = await server.call("GET", `/api/v1/events/${event.id}`);
+      return json.deliveries[0];
+    };
+    await expect.poll(async () => (await stateOf()).state, { timeout: 20_000 }).toBe("failed");
+    return await stateOf();
+  };
+  const cancel = ({ id }: { id: string }) => server.call("POST", `/api/v1/deliveries/${id}/cancel`);
+  const [first, second] = [await failing(), await failing()];
+  await cancel(first);
+  await replay();
+  const events = await openDashboard(server, "/events");
+  const deadLetters = await openTab(events, `${server.url}/dead-letters`);
+  const retryQueue = await openTab(events, `${server.url}/retry-queue`);
+  const replays = await openTab(events, `${server.url}/replays`);
+  for (const page of [events, deadLetters, retryQueue]) await rowOf(page, "order.failing").first().waitFor();
+  await rowOf(replays, "none.such").waitFor();
+  await failing();
+  await replay();
+  await events.getByRole("button", { name: "1 new · show" }).waitFor();
+  await retryQueue.getByRole("button", { name: "1 new · show" }).click();
+  await expect.poll(() => rowOf(retryQueue, "order.failing").count()).toBe(2);
+  await replays.getByRole("button", { name: "1 new · show" }).waitFor();
+  await cancel(second);
+  await deadLetters.getByRole("button", { name: "1 new · show" }).click();
+  await expect.poll(() => rowOf(deadLetters, "order.failing").count()).toBe(2);
+  await retryQueue.getByRole("button", { name: "New activity · show" }).waitFor();
+  expect(await rowOf(retryQueue, "order.failing").count()).toBe(2);
+});
+
 test("a customer's logs announce what is sent to them, and nothing of others", async () => {
   const server = await startWithEndpoint();
   const receiver = await startStatusReceiver();
