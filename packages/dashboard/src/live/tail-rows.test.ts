@@ -34,6 +34,7 @@ test("what is told a second time, as after a lost connection, moves nothing and 
   const changes = told([delivery("a", 1), delivery("c", 3)], [event("b", 2)]);
   const first = merged([], rowsOf(changes, {}));
   expect(merged(first, rowsOf(changes, {}))).toEqual(first);
+  expect(merged(first, rowsOf(told([delivery("a", 1)]), {}))).toEqual(first);
 });
 
 test("a tail keeps 500 rows", () => {
