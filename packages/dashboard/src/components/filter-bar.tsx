@@ -1,5 +1,6 @@
 // The filters of a list, and views that somebody saved in this browser.
 import { useState } from "react";
+import { keep, readKept } from "../app/browser-storage.ts";
 import type { Filters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { STATES, stateTexts } from "../format/delivery-words.ts";
@@ -159,9 +160,9 @@ function SavedViews({
   const t = useTexts(texts);
   const [views, setViews] = useState(() => readViews(keptAs));
   const [name, setName] = useState<string | null>(null);
-  const keep = (next: Readonly<Record<string, Filters>>) => {
+  const change = (next: Readonly<Record<string, Filters>>) => {
     setViews(next);
-    localStorage.setItem(keptAs, JSON.stringify(next));
+    keep(keptAs, next);
   };
   const hasFilters = Object.keys(filters).length > 0;
   if (!hasFilters && Object.keys(views).length === 0) return null;
@@ -177,7 +178,7 @@ function SavedViews({
             icon="close"
             aria-label={t.remove(title)}
             onClick={() =>
-              keep(Object.fromEntries(Object.entries(views).filter(([other]) => other !== title)))
+              change(Object.fromEntries(Object.entries(views).filter(([other]) => other !== title)))
             }
           />
         </span>
@@ -192,7 +193,7 @@ function SavedViews({
           className="flex gap-2"
           onSubmit={(event) => {
             event.preventDefault();
-            if (name.trim() !== "") keep({ ...views, [name.trim()]: filters });
+            if (name.trim() !== "") change({ ...views, [name.trim()]: filters });
             setName(null);
           }}
         >
@@ -212,9 +213,5 @@ function SavedViews({
 }
 
 function readViews(key: string): Readonly<Record<string, Filters>> {
-  try {
-    return JSON.parse(localStorage.getItem(key) ?? "{}") as Record<string, Filters>;
-  } catch {
-    return {};
-  }
+  return (readKept(key) ?? {}) as Record<string, Filters>;
 }

@@ -15,6 +15,7 @@ import { ListView } from "../components/list.tsx";
 import { Page, Panel } from "../components/panel.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { say, sayError } from "../components/toasts.tsx";
+import { deliveriesTold } from "../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -52,8 +53,15 @@ export function DeadLetters() {
   const columns = useDeliveryColumns({ areDead: true });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [isAsking, setAsking] = useState(false);
-  const list = useList(["dead-letters", filters], (page, signal) =>
-    api.deliveries.list({ query: { ...filters, state: "dead", ...page }, signal }),
+  const list = useList(
+    ["dead-letters", filters],
+    (page, signal) => api.deliveries.list({ query: { ...filters, state: "dead", ...page }, signal }),
+    {
+      watch: {
+        keyOf: ({ id }) => id,
+        live: (changes) => deliveriesTold(changes, { ...filters, state: "dead" }),
+      },
+    },
   );
   const { tenant, endpoint, type, reason } = filters;
   return (

@@ -13,6 +13,7 @@ import { FilterBar } from "../components/filter-bar.tsx";
 import { ListView } from "../components/list.tsx";
 import { Page, Panel } from "../components/panel.tsx";
 import { NothingYet } from "../components/states.tsx";
+import { deliveriesTold } from "../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -32,11 +33,14 @@ const texts = defineTexts({
 export function Deliveries() {
   const t = useTexts(texts);
   const { filters, set, clear } = useFilters();
-  const list = useList(["deliveries", filters], (page, signal) =>
-    api.deliveries.list({
-      query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
-      signal,
-    }),
+  const list = useList(
+    ["deliveries", filters],
+    (page, signal) =>
+      api.deliveries.list({
+        query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
+        signal,
+      }),
+    { watch: { keyOf: ({ id }) => id, live: (changes) => deliveriesTold(changes, filters) } },
   );
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const navigate = useNavigate();

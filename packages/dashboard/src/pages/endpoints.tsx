@@ -54,7 +54,7 @@ export function Endpoints() {
         },
         signal,
       }),
-    { refreshMs: REFRESH_MS },
+    { watch: { keyOf: ({ id }) => id, everyMs: REFRESH_MS } },
   );
   return (
     <Page title={t.title}>

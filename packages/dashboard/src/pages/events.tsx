@@ -11,6 +11,7 @@ import { ListView } from "../components/list.tsx";
 import { Page, Panel } from "../components/panel.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
+import { eventsTold } from "../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -39,8 +40,10 @@ export function Events() {
   const t = useTexts(texts);
   const { filters, set, clear } = useFilters();
   const navigate = useNavigate();
-  const list = useList(["events", filters], (page, signal) =>
-    api.events.list({ query: { ...filters, ...page }, signal }),
+  const list = useList(
+    ["events", filters],
+    (page, signal) => api.events.list({ query: { ...filters, ...page }, signal }),
+    { watch: { keyOf: ({ id }) => id, live: (changes) => eventsTold(changes, filters) } },
   );
   const columns: readonly Column<Event>[] = [
     { key: "type", head: t.type, cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },

@@ -10,6 +10,7 @@ import { FilterBar } from "../components/filter-bar.tsx";
 import { ListView } from "../components/list.tsx";
 import { Page, Panel } from "../components/panel.tsx";
 import { NothingYet } from "../components/states.tsx";
+import { deliveriesChanged } from "../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -35,7 +36,7 @@ export function RetryQueue() {
   const list = useList(
     ["retry-queue", filters],
     (page, signal) => api.deliveries.retryQueue({ query: { ...filters, ...page }, signal }),
-    { refreshMs: WATCHED_MS },
+    { watch: { keyOf: ({ id }) => id, everyMs: WATCHED_MS, live: deliveriesChanged } },
   );
   return (
     <Page title={t.title} lead={t.lead}>

@@ -12,6 +12,7 @@ import { FilterBar } from "../../components/filter-bar.tsx";
 import { ListView } from "../../components/list.tsx";
 import { Page, Panel } from "../../components/panel.tsx";
 import { NothingYet } from "../../components/states.tsx";
+import { deliveriesTold } from "../../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -35,12 +36,15 @@ export function PortalLogs() {
   const navigate = useNavigate();
   const retry = useRetry();
   const columns = useDeliveryColumns({ isOfOneTenant: true });
-  const list = useList(["deliveries", tenant, filters], (page, signal) =>
-    api.deliveries.listOfTenant({
-      tenant,
-      query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
-      signal,
-    }),
+  const list = useList(
+    ["deliveries", tenant, filters],
+    (page, signal) =>
+      api.deliveries.listOfTenant({
+        tenant,
+        query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
+        signal,
+      }),
+    { watch: { keyOf: ({ id }) => id, live: (changes) => deliveriesTold(changes, filters) } },
   );
   return (
     <Page title={t.title} lead={t.lead}>
