@@ -4,7 +4,8 @@ import type { List } from "../api/list.ts";
 import { DataTable, type DataTableProps } from "./data-table.tsx";
 import { Failed, FilteredOut, Loading } from "./states.tsx";
 
-export interface ListViewProps<Row> extends Omit<DataTableProps<Row>, "rows" | "onEnd" | "isLoadingMore"> {
+export interface ListViewProps<Row>
+  extends Omit<DataTableProps<Row>, "rows" | "onSight" | "isLoadingMore" | "place" | "onPlace"> {
   readonly list: List<Row>;
   /** Set while filters are: takes them away. */
   readonly onClearFilters?: (() => void) | undefined;
@@ -17,5 +18,17 @@ export function ListView<Row>({ list, onClearFilters, nothingYet, ...table }: Li
   if (list.error !== null && list.rows.length === 0)
     return <Failed error={list.error} onRetry={list.reload} />;
   if (list.rows.length === 0) return onClearFilters ? <FilteredOut onClear={onClearFilters} /> : nothingYet;
-  return <DataTable {...table} rows={list.rows} onEnd={list.loadMore} isLoadingMore={list.isLoadingMore} />;
+  return (
+    <>
+      <DataTable
+        {...table}
+        rows={list.rows}
+        onSight={list.look}
+        isLoadingMore={list.isLoadingMore}
+        place={list.place}
+        onPlace={list.keepPlace}
+      />
+      {list.error !== null && <Failed error={list.error} onRetry={list.reload} />}
+    </>
+  );
 }

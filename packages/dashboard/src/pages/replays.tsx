@@ -8,8 +8,7 @@ import { useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "../components/button.tsx";
 import type { Column } from "../components/data-table.tsx";
-import { ListView } from "../components/list.tsx";
-import { Page, Panel } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { ReplayBadge, ReplayProgress } from "../components/replay-progress.tsx";
 import { StartReplay } from "../components/start-replay.tsx";
 import { NothingYet } from "../components/states.tsx";
@@ -58,24 +57,19 @@ export function Replays() {
     { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
   return (
-    <Page
+    <ListPage
       title={t.title}
       actions={
         <Button kind="primary" icon="replay" onClick={() => setStarting(true)}>
           {t.start}
         </Button>
       }
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
+      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
     >
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
-          nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
-        />
-      </Panel>
       <StartReplay
         isOpen={isStarting}
         initial={filters}
@@ -85,7 +79,7 @@ export function Replays() {
         }}
         onStarted={(id) => void navigate({ to: "/replays/$id", params: { id } })}
       />
-    </Page>
+    </ListPage>
   );
 }
 
