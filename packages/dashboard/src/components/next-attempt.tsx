@@ -1,8 +1,9 @@
-// "Next retry in 4 m 12 s, at 14:03", and the rest of the schedule.
+// "Next retry in 4 m 12 s, at 14:03", or what it waits for instead; and the rest of the schedule.
 import type { DeliveryDetail, Endpoint } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { type Hold, holdOf } from "../format/hold.ts";
 import { clockTime, duration, exactUtc } from "../format/time.ts";
 import { useNow } from "./time.tsx";
 
@@ -13,6 +14,20 @@ const texts = defineTexts({
     used: (used: number, planned: number) => `${used} of ${planned} attempts used`,
     after: (gaps: string) => `If that fails, again after ${gaps}.`,
     last: "That is the last one.",
+    tenant: "It waits: the tenant is inactive.",
+    tenantRemedy: "It is sent when the tenant is activated again.",
+    endpoint: "It waits: the endpoint is disabled.",
+    endpointRemedy:
+      "It is sent when the endpoint is enabled again, unless what has piled up is discarded then.",
+    circuit: (wait: string, at: string) =>
+      `It waits: the circuit is open. It is probed in ${wait}, at ${at}.`,
+    circuitRemedy:
+      "The endpoint failed too often in a row. The probe is one delivery; if it succeeds, the others follow.",
+    throttle: (wait: string, at: string) =>
+      `It waits: the receiver asked for a pause that ends in ${wait}, at ${at}.`,
+    throttleRemedy: "It answered 429 or 503. After the pause it goes on by itself.",
+    probe: "It waits: the circuit is being probed.",
+    probeRemedy: "One delivery is on its way. If it succeeds, the others follow.",
   },
   de: {
     next: (wait: string, at: string) => `Nächster Versuch in ${wait}, um ${at}`,
@@ -20,39 +35,87 @@ const texts = defineTexts({
     used: (used: number, planned: number) => `${used} von ${planned} Versuchen verbraucht`,
     after: (gaps: string) => `Scheitert er, dann wieder nach ${gaps}.`,
     last: "Das ist der letzte.",
+    tenant: "Sie wartet: Der Mandant ist abgeschaltet.",
+    tenantRemedy: "Gesendet wird, sobald der Mandant wieder eingeschaltet ist.",
+    endpoint: "Sie wartet: Der Endpunkt ist abgeschaltet.",
+    endpointRemedy:
+      "Gesendet wird, sobald der Endpunkt wieder eingeschaltet ist, falls Aufgelaufenes dann nicht verworfen wird.",
+    circuit: (wait: string, at: string) =>
+      `Sie wartet: Die Sicherung ist offen. Die nächste Probe ist in ${wait}, um ${at}.`,
+    circuitRemedy:
+      "Der Endpunkt scheiterte zu oft in Folge. Die Probe ist eine einzelne Zustellung; gelingt sie, folgen die anderen.",
+    throttle: (wait: string, at: string) =>
+      `Sie wartet: Der Empfänger bat um eine Pause. Sie endet in ${wait}, um ${at}.`,
+    throttleRemedy: "Er antwortete mit 429 oder 503. Nach der Pause geht es von selbst weiter.",
+    probe: "Sie wartet: Die Sicherung wird gerade geprobt.",
+    probeRemedy: "Eine Zustellung ist unterwegs. Gelingt sie, folgen die anderen.",
   },
 });
+
+const REFRESH_MS = 5_000;
 
 export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const now = useNow();
-  const { data: endpoint } = useQuery({
-    queryKey: ["endpoint", delivery.endpoint_id],
-    queryFn: ({ signal }) =>
-      api.endpoints.get({ tenant: delivery.tenant, endpoint: delivery.endpoint_id, signal }),
-    enabled: delivery.next_retry_at !== null,
+  const { tenant, endpoint_id: endpoint, attempt_count: used } = delivery;
+  const isOwed = delivery.state === "pending" || delivery.state === "failed";
+  const { data: receiver } = useQuery({
+    queryKey: ["endpoint", endpoint],
+    queryFn: ({ signal }) => api.endpoints.get({ tenant, endpoint, signal }),
+    enabled: isOwed,
+    refetchInterval: REFRESH_MS,
   });
-  if (delivery.next_retry_at === null) return null;
-  const at = new Date(delivery.next_retry_at);
-  const gaps = endpoint === undefined ? [] : gapsOf(endpoint.retry_policy);
-  const rest = gaps.slice(delivery.attempt_count);
+  const { data: owner } = useQuery({
+    queryKey: ["tenant", tenant],
+    queryFn: ({ signal }) => api.tenants.get({ tenant, signal }),
+    enabled: isOwed,
+    refetchInterval: REFRESH_MS,
+  });
+  if (!isOwed) return null;
+  const hold = receiver && owner ? holdOf(delivery, receiver, owner, now) : null;
+  if (hold === null && delivery.next_retry_at === null) return null;
+  const at = delivery.next_retry_at === null ? null : new Date(delivery.next_retry_at);
+  const gaps = receiver === undefined ? [] : gapsOf(receiver.retry_policy);
+  const rest = gaps.slice(used);
   return (
     <div className="rounded-lg border border-line bg-calm-ground p-4 text-calm">
-      <p className="text-base font-semibold" title={exactUtc(at)}>
-        {at.getTime() <= now ? t.now : t.next(duration(at.getTime() - now), clockTime(at, language))}
-      </p>
-      {endpoint !== undefined && (
+      {hold !== null ? (
+        <Held hold={hold} now={now} />
+      ) : (
+        at !== null && (
+          <p className="text-base font-semibold" title={exactUtc(at)}>
+            {at.getTime() <= now ? t.now : t.next(duration(at.getTime() - now), clockTime(at, language))}
+          </p>
+        )
+      )}
+      {receiver !== undefined && (
         <>
-          <Dots
-            used={delivery.attempt_count}
-            planned={gaps.length + 1}
-            label={t.used(delivery.attempt_count, gaps.length + 1)}
-          />
-          <p className="text-sm">{rest.length > 0 ? t.after(rest.map(duration).join(", ")) : t.last}</p>
+          <Dots used={used} planned={gaps.length + 1} label={t.used(used, gaps.length + 1)} />
+          {hold === null && (
+            <p className="text-sm">{rest.length > 0 ? t.after(rest.map(duration).join(", ")) : t.last}</p>
+          )}
         </>
       )}
     </div>
+  );
+}
+
+function Held({ hold, now }: { readonly hold: Hold; readonly now: number }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const remedy = t[`${hold.by}Remedy`];
+  const what =
+    "until" in hold
+      ? t[hold.by](duration(hold.until.getTime() - now), clockTime(hold.until, language))
+      : t[hold.by];
+  return (
+    <>
+      <p className="text-base font-semibold" {...("until" in hold && { title: exactUtc(hold.until) })}>
+        {what}
+      </p>
+      <p className="text-sm">{remedy}</p>
+    </>
   );
 }
 

@@ -56,6 +56,21 @@ describe("endpoints", () => {
     expect((await posthorn(["endpoints", "get", id, ...of])).code).toBe(3);
   });
 
+  test("are tried with an event of one's own, and its attempt shows where the time went", async () => {
+    await posthorn(["tenants", "put", "tried"]);
+    const of = ["--tenant", "tried"];
+    const { id } = (await posthorn(["endpoints", "create", await receiver(200), ...of, "--json"])).json;
+    const given = ["--type", "invoice.paid", "--data", '{"total":7}'];
+    const { event_id, delivery_id } = (await posthorn(["endpoints", "test", id, ...of, ...given, "--json"]))
+      .json;
+    const { json: event } = await posthorn(["events", "get", event_id, "--json"]);
+    expect(event).toMatchObject({ type: "invoice.paid", data: { total: 7 } });
+    await expect
+      .poll(async () => (await posthorn(["deliveries", "get", delivery_id])).out)
+      .toMatch(/PHASES IN MS[^]*queue \d+, connect \d+, first byte \d+, body \d+/);
+    expect((await posthorn(["endpoints", "test", id, ...of, "--data", "{total"])).code).toBe(2);
+  });
+
   test("are shown in words with all that is set, and headers by their names alone", async () => {
     await posthorn(["tenants", "put", "wordy"]);
     const of = ["--tenant", "wordy"];

@@ -30,6 +30,11 @@ interface ImportFlags {
   readonly dryRun?: boolean;
 }
 
+interface TestFlags {
+  readonly type?: string;
+  readonly data?: string;
+}
+
 type Imported = AnswerOf<PosthornContract["endpoints"]["import"]>["endpoints"][number];
 type ImportItem = BodyOf<PosthornContract["endpoints"]["import"]>["endpoints"][number];
 
@@ -132,8 +137,13 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
       show(remote, await remote.client.endpoints.disable({ tenant: flags.tenant, endpoint }), inWords);
     },
   );
-  run(addOfOne("test", "send webhook.test to it"), async (remote, [endpoint = ""], { tenant }) => {
-    show(remote, await remote.client.endpoints.test({ tenant, endpoint }), ({ event_id }) =>
+  const test = addOfOne("test", "send a test event to it, and to no other")
+    .option("--type <type>", "of this type, whatever the endpoint asks for (default webhook.test)")
+    .option("--data <json>", "with this data: JSON, @file, or - (default: a greeting)");
+  run<TestFlags>(test, async (remote, [endpoint = ""], { tenant, type, data }) => {
+    const given = data === undefined ? {} : { data: JSON.parse(await readData(data, terminal)) };
+    const sent = await remote.client.endpoints.test({ tenant, endpoint, body: { type, ...given } });
+    show(remote, sent, ({ event_id }) =>
       [`Sent ${clean(event_id)}.`, `See what came of it: posthorn trace ${clean(event_id)}`].join("\n"),
     );
   });

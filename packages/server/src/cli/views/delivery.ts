@@ -47,6 +47,7 @@ const attemptColumns: readonly Column<Attempt>[] = [
   { title: "TRY", value: ({ number }) => number },
   { title: "STARTED", value: ({ started_at }) => timeText(started_at) },
   { title: "TOOK", value: ({ duration_ms }) => (duration_ms === null ? null : `${duration_ms} ms`) },
+  { title: "PHASES IN MS", value: ({ phases }) => phasesText(phases), gives: true },
   {
     title: "ANSWER",
     value: ({ status_code, error }) => status_code ?? error,
@@ -57,6 +58,19 @@ const attemptColumns: readonly Column<Attempt>[] = [
   { title: "NEXT TRY", value: ({ next_retry_at }) => timeText(next_retry_at) },
   { title: "IT SAID", value: ({ response_body }) => response_body?.slice(0, 200), gives: true },
 ];
+
+const PHASES = [
+  ["queue", "queue_ms"],
+  ["connect", "connect_ms"],
+  ["tls", "tls_ms"],
+  ["first byte", "first_byte_ms"],
+  ["body", "body_ms"],
+] as const;
+
+/** `queue 3, connect 1, first byte 20, body 0`; those that there were not are left out. */
+function phasesText(phases: Attempt["phases"]): string {
+  return PHASES.flatMap(([name, key]) => (phases[key] === null ? [] : [`${name} ${phases[key]}`])).join(", ");
+}
 
 export function attemptTable(terminal: Terminal, attempts: readonly Attempt[]): string {
   return table(terminal, attemptColumns, attempts);

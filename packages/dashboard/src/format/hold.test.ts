@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { holdOf } from "./hold.ts";
+
+const now = Date.parse("2026-11-16T12:00:00Z");
+const soon = "2026-11-16T12:01:00Z";
+const later = "2026-11-16T12:05:00Z";
+const failed = { state: "failed", next_retry_at: null } as const;
+const active = { is_active: true } as const;
+const nothing = {
+  consecutive_failures: 0,
+  failing_since: null,
+  last_error: null,
+  probe_at: null,
+  throttled_until: null,
+  last_day: null,
+};
+const well = { is_active: true, circuit: "closed", health: nothing } as const;
+
+test("nothing holds a delivery to an endpoint that is well", () => {
+  expect(holdOf(failed, well, active, now)).toBeNull();
+});
+
+test("a switch that is off holds it until somebody turns it on, the tenant's before the endpoint's", () => {
+  const off = { ...well, is_active: false };
+  expect(holdOf({ ...failed, next_retry_at: later }, off, active, now)).toEqual({ by: "endpoint" });
+  expect(holdOf(failed, off, { is_active: false }, now)).toEqual({ by: "tenant" });
+});
+
+test("an open circuit holds it until its probe, and a receiver's pause until its end", () => {
+  const open = { ...well, circuit: "open", health: { ...nothing, probe_at: later } } as const;
+  expect(holdOf(failed, open, active, now)).toEqual({ by: "circuit", until: new Date(later) });
+  expect(holdOf({ ...failed, state: "pending" }, open, active, now)?.by).toBe("circuit");
+  const paused = { ...open, health: { ...open.health, throttled_until: soon } };
+  expect(holdOf(failed, paused, active, now)).toEqual({ by: "throttle", until: new Date(soon) });
+});
+
+test("what ends before its next attempt does not hold it", () => {
+  const open = { ...well, circuit: "open", health: { ...nothing, probe_at: soon } } as const;
+  expect(holdOf({ ...failed, next_retry_at: later }, open, active, now)).toBeNull();
+  expect(holdOf({ ...failed, next_retry_at: soon }, open, active, now)).toBeNull();
+});
+
+test("while the probe is on its way, what is due waits for what comes of it", () => {
+  const probed = { ...well, circuit: "half_open" } as const;
+  expect(holdOf(failed, probed, active, now)).toEqual({ by: "probe" });
+  expect(holdOf({ ...failed, next_retry_at: later }, probed, active, now)).toBeNull();
+});
+
+test("what has ended or is being sent waits for nothing", () => {
+  const off = { ...well, is_active: false };
+  for (const state of ["success", "dead", "in_flight"] as const)
+    expect(holdOf({ ...failed, state }, off, active, now)).toBeNull();
+});

@@ -1,0 +1,27 @@
+// What a delivery waits for besides the time of its next attempt.
+import type { Delivery, Endpoint, Tenant } from "@posthorn/client";
+
+export type Hold =
+  /** Until a person switches it on again. */
+  | { readonly by: "tenant" | "endpoint" }
+  /** By itself, at this time. */
+  | { readonly by: "circuit" | "throttle"; readonly until: Date }
+  /** The circuit's probe is on its way; what comes of it decides. */
+  | { readonly by: "probe" };
+
+/** Null: nothing but its time. */
+export function holdOf(
+  { state, next_retry_at: due }: Pick<Delivery, "state" | "next_retry_at">,
+  { is_active, circuit, health }: Pick<Endpoint, "is_active" | "circuit" | "health">,
+  tenant: Pick<Tenant, "is_active">,
+  now: number,
+): Hold | null {
+  if (state !== "pending" && state !== "failed") return null;
+  if (!tenant.is_active) return { by: "tenant" };
+  if (!is_active) return { by: "endpoint" };
+  const dueAt = Math.max(now, due === null ? 0 : Date.parse(due));
+  const isLater = (time: string | null): time is string => time !== null && Date.parse(time) > dueAt;
+  if (isLater(health.throttled_until)) return { by: "throttle", until: new Date(health.throttled_until) };
+  if (isLater(health.probe_at)) return { by: "circuit", until: new Date(health.probe_at) };
+  return circuit === "half_open" && dueAt === now ? { by: "probe" } : null;
+}
