@@ -1,8 +1,18 @@
-// A list with cursors, of any length: the pages in sight are asked for, and those far from it are forgotten.
-import { type QueryKey, skipToken, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+// A list with cursors, of any length: the pages in sight are asked for, and those far from it are forgotten. What comes
+// later is told of and never moves it: see news.ts.
+import {
+  hashKey,
+  type QueryKey,
+  skipToken,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { type KnownPages, NOTHING_KNOWN, placeOf, rowCount, withPage } from "./known-pages.ts";
+import { type Asked, newsOf, upToDate, useShownWhenEmpty, useStream, type Watch } from "./list-news.ts";
+import type { News } from "./news.ts";
 
 export interface Page<Row> {
   readonly data: readonly Row[];
@@ -33,6 +43,9 @@ export interface List<Row> {
   readonly keepPlace: (change: Partial<ReadingPlace>) => void;
   /** Tells which rows are in sight. */
   readonly look: (first: number, last: number) => void;
+  readonly news: News;
+  /** The first page as it is now. */
+  readonly showNews: () => void;
 }
 
 interface Reading extends ReadingPlace {
@@ -59,31 +72,25 @@ export function useList<Row>(
     page: { readonly cursor?: string; readonly limit: number },
     signal: AbortSignal,
   ) => Promise<Page<Row>>,
-  { refreshMs = false }: { readonly refreshMs?: number | false } = {},
+  { watch }: { readonly watch?: Watch<Row> } = {},
 ): List<Row> {
   const queries = useQueryClient();
-  // of this visit to the screen: going back comes to it again, a link to the screen begins at the top
-  const visit = useLocation({ select: ({ state }) => state.__TSR_key });
-  const readingKey = [...queryKey, "reading", visit];
-  const { data: reading = AT_THE_TOP } = useQuery<Reading>({
-    queryKey: readingKey,
-    queryFn: skipToken,
-    initialData: AT_THE_TOP,
-    gcTime: REMEMBERED_MS,
-  });
-  const update = (change: (now: Reading) => Reading) =>
-    queries.setQueryData<Reading>(readingKey, (now = AT_THE_TOP) => change(now));
+  const { reading, update } = useReading(queryKey);
+  const ask = async (cursor: string | null, signal: AbortSignal): Promise<Asked<Row>> => {
+    const askedAt = Date.now();
+    return { ...(await read({ limit: ROWS_A_PAGE, ...(cursor !== null && { cursor }) }, signal)), askedAt };
+  };
 
   const { sight } = reading;
-  const isAtTheTop = sight.to === 0 && (reading.pages[1]?.size ?? 0) === 0;
-  const wanted = reading.pages.slice(sight.from, sight.to + 1);
   const results = useQueries({
-    queries: wanted.map(({ cursor }) => ({
-      queryKey: [...queryKey, "page", cursor],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        read({ limit: ROWS_A_PAGE, ...(cursor !== null && { cursor }) }, signal),
+    queries: reading.pages.slice(sight.from, sight.to + 1).map(({ cursor }) => ({
+      queryKey: pageKey(queryKey, cursor),
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) => ask(cursor, signal),
+      gcTime: REMEMBERED_MS,
       // further down, a page that is read again would move rows under the reader's eyes: only when something was done
-      ...(isAtTheTop ? { refetchInterval: refreshMs } : { staleTime: Number.POSITIVE_INFINITY }),
+      ...(sight.to > 0 && { staleTime: Number.POSITIVE_INFINITY }),
+      // whoever comes back to the page finds it as it was, with the news beside it
+      ...(watch !== undefined && { refetchOnWindowFocus: false, refetchOnReconnect: false }),
     })),
   });
   const pages = results.reduce<KnownPages>(
@@ -93,39 +100,103 @@ export function useList<Row>(
   useEffect(() => {
     if (pages !== reading.pages) update((now) => ({ ...now, pages }));
   });
-  const held = new Set(
-    pages
-      .slice(Math.max(0, sight.from - PAGES_AROUND), sight.to + PAGES_AROUND + 1)
-      .map(({ cursor }) => cursor),
-  );
+  useForgetting(queryKey, pages, sight);
+
+  const pageAt = (index: number): Asked<Row> | undefined =>
+    results[index - sight.from]?.data ??
+    queries.getQueryData<Asked<Row>>(pageKey(queryKey, pages[index]?.cursor ?? null));
+  const first = pageAt(0);
+  const stream = useStream(hashKey(queryKey), watch?.live);
+  const newest = useQuery({
+    queryKey: [...queryKey, "newest"],
+    queryFn: ({ signal }) => ask(null, signal),
+    enabled: watch?.everyMs !== undefined && first !== undefined,
+    ...(first !== undefined && { initialData: first, initialDataUpdatedAt: first.askedAt }),
+    staleTime: watch?.everyMs ?? 0,
+    refetchInterval: watch?.everyMs ?? false,
+    refetchOnWindowFocus: false,
+  }).data;
+  const top = heldFromTheFirst(pages, pageAt);
+  const isWhole = top.length === pages.length && top.at(-1)?.next_cursor === null;
+  const news = newsOf(top, isWhole, watch, stream, newest);
+  const showNews = () => {
+    stream.forget();
+    update(() => AT_THE_TOP);
+    void queries.invalidateQueries({ queryKey: pageKey(queryKey, null), exact: true });
+  };
+  const length = rowCount(pages);
+  const isFetching = results.some((result) => result.isFetching);
+  useShownWhenEmpty(length === 0 && !isFetching, news, first?.askedAt ?? 0, showNews);
+
+  const isPending = results.some((result) => result.isPending && result.error === null);
+  return {
+    rows: {
+      length,
+      at: (index) => {
+        const { page, row } = placeOf(pages, index);
+        const held = pageAt(page);
+        const found = held?.data[row];
+        return held && found && upToDate(found, held, watch, stream, newest);
+      },
+    },
+    isLoading: length === 0 && isPending,
+    isLoadingMore: length > 0 && isPending,
+    error: results.find(({ error }) => error !== null)?.error ?? null,
+    reload: () => void queries.invalidateQueries({ queryKey }),
+    place: reading,
+    keepPlace: (change) => update((now) => ({ ...now, ...change })),
+    look: (firstRow, lastRow) => {
+      const from = placeOf(pages, firstRow - AHEAD).page;
+      const to = placeOf(pages, lastRow + AHEAD).page;
+      if (from !== sight.from || to !== sight.to) update((now) => ({ ...now, sight: { from, to } }));
+    },
+    news,
+    showNews,
+  };
+}
+
+function pageKey(queryKey: QueryKey, cursor: string | null): QueryKey {
+  return [...queryKey, "page", cursor];
+}
+
+/** Of this visit to the screen: going back comes to it again, a link to the screen begins at the top. */
+function useReading(queryKey: QueryKey) {
+  const queries = useQueryClient();
+  const visit = useLocation({ select: ({ state }) => state.__TSR_key });
+  const key = [...queryKey, "reading", visit];
+  const { data: reading = AT_THE_TOP } = useQuery<Reading>({
+    queryKey: key,
+    queryFn: skipToken,
+    initialData: AT_THE_TOP,
+    gcTime: REMEMBERED_MS,
+  });
+  const update = (change: (now: Reading) => Reading) =>
+    queries.setQueryData<Reading>(key, (now = AT_THE_TOP) => change(now));
+  return { reading, update };
+}
+
+/** The first page stays: what is new is known by it. */
+function useForgetting(queryKey: QueryKey, pages: KnownPages, sight: Reading["sight"]): void {
+  const queries = useQueryClient();
   useEffect(() => {
+    const around = pages.slice(Math.max(0, sight.from - PAGES_AROUND), sight.to + PAGES_AROUND + 1);
+    const held = new Set([null, ...around.map(({ cursor }) => cursor)]);
     queries.removeQueries({
       queryKey: [...queryKey, "page"],
       predicate: (query) => !held.has(query.queryKey.at(-1) as string | null),
     });
   });
+}
 
-  return {
-    rows: {
-      length: rowCount(pages),
-      at: (index) => {
-        const { page, row } = placeOf(pages, index);
-        const data =
-          results[page - sight.from]?.data ??
-          queries.getQueryData<Page<Row>>([...queryKey, "page", pages[page]?.cursor ?? null]);
-        return data?.data[row];
-      },
-    },
-    isLoading: rowCount(pages) === 0 && results.some(({ isPending }) => isPending),
-    isLoadingMore: results.some(({ isPending, error }) => isPending && error === null),
-    error: results.find(({ error }) => error !== null)?.error ?? null,
-    reload: () => void queries.invalidateQueries({ queryKey }),
-    place: reading,
-    keepPlace: (change) => update((now) => ({ ...now, ...change })),
-    look: (first, last) => {
-      const from = placeOf(pages, first - AHEAD).page;
-      const to = placeOf(pages, last + AHEAD).page;
-      if (from !== sight.from || to !== sight.to) update((now) => ({ ...now, sight: { from, to } }));
-    },
-  };
+function heldFromTheFirst<Row>(
+  pages: KnownPages,
+  pageAt: (index: number) => Asked<Row> | undefined,
+): readonly Asked<Row>[] {
+  const held: Asked<Row>[] = [];
+  for (let index = 0; index < pages.length; index += 1) {
+    const page = pageAt(index);
+    if (page === undefined) break;
+    held.push(page);
+  }
+  return held;
 }

@@ -1,5 +1,6 @@
-// What a person chose for this browser: language, light or dark. Kept in localStorage, and nothing depends on it.
+// What a person chose for this browser: language, light or dark. Nothing depends on it.
 import { useSyncExternalStore } from "react";
+import { keep, readKept } from "./browser-storage.ts";
 import { LANGUAGES, type Language } from "./texts.ts";
 
 export type Theme = "light" | "dark" | "system";
@@ -22,11 +23,7 @@ export function usePreferences(): Preferences {
 
 export function prefer(change: Partial<Preferences>): void {
   current = { ...current, ...change };
-  try {
-    localStorage.setItem(KEY, JSON.stringify(current));
-  } catch {
-    // a browser that keeps nothing for an embedded page: then it holds until the page is left
-  }
+  keep(KEY, current);
   show();
 }
 
@@ -45,15 +42,11 @@ function read(): Preferences {
     language: navigator.language.startsWith("de") ? "de" : "en",
     theme: "system",
   };
-  try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Preferences>;
-    return {
-      language: kept.language !== undefined && kept.language in LANGUAGES ? kept.language : fallback.language,
-      theme: kept.theme === "light" || kept.theme === "dark" ? kept.theme : fallback.theme,
-    };
-  } catch {
-    return fallback;
-  }
+  const kept = (readKept(KEY) ?? {}) as Partial<Preferences>;
+  return {
+    language: kept.language !== undefined && kept.language in LANGUAGES ? kept.language : fallback.language,
+    theme: kept.theme === "light" || kept.theme === "dark" ? kept.theme : fallback.theme,
+  };
 }
 
 function show(): void {

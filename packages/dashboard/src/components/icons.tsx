@@ -24,6 +24,7 @@ const PATHS = {
   menu: "M4 7h16M4 12h16M4 17h16",
   close: "M6 6l12 12M18 6 6 18",
   more: "M6 12h.01M12 12h.01M18 12h.01",
+  up: "M12 19V5m-6 6 6-6 6 6",
   down: "m6 9 6 6 6-6",
   right: "m9 6 6 6-6 6",
   plus: "M12 5v14M5 12h14",

@@ -1,6 +1,11 @@
-// A list with its four empty states around the table.
-import type { ReactNode } from "react";
+// A list with its four empty states around the table, and a button over it when something has come since.
+import { type ReactNode, useRef } from "react";
 import type { List } from "../api/list.ts";
+import { MOST_NEWS } from "../api/list-news.ts";
+import type { News } from "../api/news.ts";
+import { defineTexts, useTexts } from "../app/texts.ts";
+import { whole } from "../format/number.ts";
+import { Button } from "./button.tsx";
 import { DataTable, type DataTableProps } from "./data-table.tsx";
 import { Failed, FilteredOut, Loading } from "./states.tsx";
 
@@ -20,6 +25,7 @@ export function ListView<Row>({ list, onClearFilters, nothingYet, ...table }: Li
   if (list.rows.length === 0) return onClearFilters ? <FilteredOut onClear={onClearFilters} /> : nothingYet;
   return (
     <>
+      <NewRows news={list.news} onShow={list.showNews} />
       <DataTable
         {...table}
         rows={list.rows}
@@ -31,4 +37,55 @@ export function ListView<Row>({ list, onClearFilters, nothingYet, ...table }: Li
       {list.error !== null && <Failed error={list.error} onRetry={list.reload} />}
     </>
   );
+}
+
+const texts = defineTexts({
+  en: {
+    fresh: (count: number) => `${whole(count, "en")} new`,
+    many: (count: number) => `More than ${whole(count, "en")} new`,
+    changed: "New activity",
+    show: "show",
+  },
+  de: {
+    fresh: (count: number) => `${whole(count, "de")} neu`,
+    many: (count: number) => `Mehr als ${whole(count, "de")} neu`,
+    changed: "Es gibt Neues",
+    show: "zeigen",
+  },
+});
+
+/** Without a height of its own: rows stay where they are when it comes. */
+function NewRows({ news, onShow }: { readonly news: News; readonly onShow: () => void }) {
+  const t = useTexts(texts);
+  const place = useRef<HTMLDivElement>(null);
+  return (
+    <div
+      ref={place}
+      tabIndex={-1}
+      aria-live="polite"
+      className="pointer-events-none sticky top-2 z-10 flex h-0 justify-center focus:outline-none"
+    >
+      {(news.count > 0 || news.isMore) && (
+        <Button
+          kind="primary"
+          icon="up"
+          className="pointer-events-auto h-fit translate-y-1 !rounded-full shadow-md"
+          onClick={() => {
+            // the button goes: whoever pressed it by keyboard goes on from here
+            place.current?.focus();
+            window.scrollTo({ top: 0 });
+            onShow();
+          }}
+        >
+          {saidOf(news, t)}
+          <span className="font-normal">· {t.show}</span>
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function saidOf({ count, isMore }: News, t: (typeof texts)["en"]): string {
+  if (isMore || count === 0) return t.changed;
+  return count > MOST_NEWS ? t.many(MOST_NEWS) : t.fresh(count);
 }

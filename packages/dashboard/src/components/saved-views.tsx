@@ -1,6 +1,7 @@
 // Filters that somebody saved under a name, in this browser. Choosing a view puts its filters into the address, so a link
 // to it works for everybody.
 import { type FormEvent, useState } from "react";
+import { keep, readKept } from "../app/browser-storage.ts";
 import type { Filters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "./button.tsx";
@@ -143,17 +144,5 @@ function isSame(view: Filters, filters: Filters): boolean {
 }
 
 function readViews(key: string): Views {
-  try {
-    return JSON.parse(localStorage.getItem(key) ?? "{}") as Views;
-  } catch {
-    return {};
-  }
-}
-
-function keep(key: string, views: Views): void {
-  try {
-    localStorage.setItem(key, JSON.stringify(views));
-  } catch {
-    // a browser that keeps nothing for an embedded page: then they last until the page is left
-  }
+  return (readKept(key) ?? {}) as Views;
 }

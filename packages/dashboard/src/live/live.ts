@@ -1,13 +1,20 @@
 // What happens, as it happens. Of all tabs of a browser one holds the stream and tells the others, so that ten of them
 // cost as much as one, and none of the few connections a browser makes to a host. A stream that breaks is opened again,
 // and goes on where it was.
-import type { Delivery } from "@posthorn/client";
-import { useEffect, useSyncExternalStore } from "react";
+import type { Delivery, Event } from "@posthorn/client";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { BASE_PATH, BASE_URL, PAGE_HEADER } from "../api/client.ts";
 import { takeMessages } from "./event-stream.ts";
 
+/** An event that no endpoint wanted. */
+export type UnwantedEvent = Pick<
+  Event,
+  "id" | "tenant" | "type" | "api_version" | "subject" | "sequence" | "created_at"
+>;
+
 export interface Changes {
   readonly deliveries: readonly Delivery[];
+  readonly events: readonly UnwantedEvent[];
   /** More has happened than is told. */
   readonly is_partial: boolean;
 }
@@ -137,16 +144,23 @@ function leave(): void {
   close = undefined;
 }
 
-/** `onChanges` must stay the same from one drawing to the next. */
-export function useLive(onChanges: (changes: Changes) => void): void {
+/** Null: nothing of it matters here. */
+export function useLive(onChanges: ((changes: Changes) => void) | null): void {
+  const latest = useRef(onChanges);
   useEffect(() => {
-    listeners.add(onChanges);
+    latest.current = onChanges;
+  });
+  const isListening = onChanges !== null;
+  useEffect(() => {
+    if (!isListening) return;
+    const listener = (changes: Changes) => latest.current?.(changes);
+    listeners.add(listener);
     join();
     return () => {
-      listeners.delete(onChanges);
+      listeners.delete(listener);
       leave();
     };
-  }, [onChanges]);
+  }, [isListening]);
 }
 
 export function useLiveState(): LiveState {

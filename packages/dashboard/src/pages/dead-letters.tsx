@@ -6,6 +6,7 @@ import { defineTexts, useTexts } from "../app/texts.ts";
 import { DeliveryListPage } from "../components/delivery-list-page.tsx";
 import { ReplayLink } from "../components/replay-link.tsx";
 import { NothingYet } from "../components/states.tsx";
+import { deliveriesTold } from "../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -23,8 +24,15 @@ const texts = defineTexts({
 export function DeadLetters() {
   const t = useTexts(texts);
   const { filters } = useFilters();
-  const list = useList(["dead-letters", filters], (page, signal) =>
-    api.deliveries.list({ query: { ...filters, state: "dead", ...page }, signal }),
+  const list = useList(
+    ["dead-letters", filters],
+    (page, signal) => api.deliveries.list({ query: { ...filters, state: "dead", ...page }, signal }),
+    {
+      watch: {
+        keyOf: ({ id }) => id,
+        live: (changes) => deliveriesTold(changes, { ...filters, state: "dead" }),
+      },
+    },
   );
   return (
     <DeliveryListPage

@@ -7,6 +7,7 @@ import { defineTexts, useTexts } from "../app/texts.ts";
 import { DeliveryListPage } from "../components/delivery-list-page.tsx";
 import { ReplayLink } from "../components/replay-link.tsx";
 import { NothingYet } from "../components/states.tsx";
+import { deliveriesTold } from "../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -24,11 +25,14 @@ const texts = defineTexts({
 export function Deliveries() {
   const t = useTexts(texts);
   const { filters } = useFilters();
-  const list = useList(["deliveries", filters], (page, signal) =>
-    api.deliveries.list({
-      query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
-      signal,
-    }),
+  const list = useList(
+    ["deliveries", filters],
+    (page, signal) =>
+      api.deliveries.list({
+        query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
+        signal,
+      }),
+    { watch: { keyOf: ({ id }) => id, live: (changes) => deliveriesTold(changes, filters) } },
   );
   return (
     <DeliveryListPage

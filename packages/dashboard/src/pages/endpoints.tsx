@@ -45,7 +45,7 @@ export function Endpoints() {
         },
         signal,
       }),
-    { refreshMs: REFRESH_MS },
+    { watch: { keyOf: ({ id }) => id, everyMs: REFRESH_MS } },
   );
   return (
     <ListPage

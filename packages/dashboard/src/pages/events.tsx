@@ -9,6 +9,7 @@ import type { Column } from "../components/data-table.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
+import { eventsTold } from "../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -37,8 +38,10 @@ export function Events() {
   const t = useTexts(texts);
   const { filters } = useFilters();
   const navigate = useNavigate();
-  const list = useList(["events", filters], (page, signal) =>
-    api.events.list({ query: { ...filters, ...page }, signal }),
+  const list = useList(
+    ["events", filters],
+    (page, signal) => api.events.list({ query: { ...filters, ...page }, signal }),
+    { watch: { keyOf: ({ id }) => id, live: (changes) => eventsTold(changes, filters) } },
   );
   const columns: readonly Column<Event>[] = [
     { key: "type", head: t.type, cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },

@@ -48,7 +48,7 @@ export function Replays() {
   const navigate = useNavigate();
   const [isStarting, setStarting] = useState(filters.new !== undefined);
   const list = useList(["replays"], (page, signal) => api.replays.list({ query: page, signal }), {
-    refreshMs: WATCHED_MS,
+    watch: { keyOf: ({ id }) => id, everyMs: WATCHED_MS },
   });
   const columns: readonly Column<Replay>[] = [
     { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },

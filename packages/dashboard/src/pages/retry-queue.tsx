@@ -5,6 +5,7 @@ import { useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { DeliveryListPage } from "../components/delivery-list-page.tsx";
 import { NothingYet } from "../components/states.tsx";
+import { deliveriesChanged } from "../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -27,7 +28,7 @@ export function RetryQueue() {
   const list = useList(
     ["retry-queue", filters],
     (page, signal) => api.deliveries.retryQueue({ query: { ...filters, ...page }, signal }),
-    { refreshMs: WATCHED_MS },
+    { watch: { keyOf: ({ id }) => id, everyMs: WATCHED_MS, live: deliveriesChanged } },
   );
   return (
     <DeliveryListPage

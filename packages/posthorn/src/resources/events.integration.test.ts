@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openResources } from "../../../../tests/support/resources.ts";
 import { rowsRead } from "../../../../tests/support/rows-read.ts";
+import { statement } from "../storage/sql.ts";
 import { createEvents, type EventQuery } from "./events.ts";
 
 const world = await openResources();
@@ -270,6 +271,12 @@ test("a page reads no more events than it shows or looks at, however many there 
   expect(await read({ tenant, type: "common.type", limit: 50 })).toBeLessThan(250);
   expect(await read({ tenant, type: "none.such" })).toBeLessThan(2_100);
   expect(await read({ type: "none.such" })).toBeLessThan(2_100);
+  for (const query of [{ limit: 100 }, { limit: 100, tenant }]) {
+    const readNewest = await rowsRead(world.db, "events", (db) =>
+      createEvents({ db, catalogue: world.catalogue }).newest(query),
+    );
+    expect(readNewest).toBeLessThan(150);
+  }
 });
 
 test("a wrong query is refused with what to do", async () => {
@@ -281,4 +288,36 @@ test("a wrong query is refused with what to do", async () => {
   await expect(events.list({ createdAfter: "now" as never })).rejects.toMatchObject({
     code: "invalid_query",
   });
+});
+
+test("the newest events are those of a list, without payloads, of one tenant or of all", async () => {
+  const tenant = await newTenant();
+  const older = await world.addEvent(tenant, { type: "order.paid", subject: "order-1" });
+  const newer = await world.addEvent(tenant);
+  await world.addEvent(await newTenant());
+  const newest = await events.newest({ tenant });
+  expect(newest.map(({ id }) => id)).toEqual([`evt_${newer}`, `evt_${older}`]);
+  expect(newest[1]).toEqual({
+    id: `evt_${older}`,
+    tenant,
+    type: "order.paid",
+    apiVersion: "1",
+    subject: "order-1",
+    sequence: null,
+    createdAt: expect.any(Date),
+    hasDeliveriesMade: true,
+  });
+  const ofAll = (await events.newest({ limit: 3 })).map(({ id }) => id);
+  expect(ofAll).toEqual((await events.list({ limit: 3 })).data.map(({ id }) => id));
+  await expect(events.newest({ limit: 251 })).rejects.toMatchObject({ code: "invalid_query" });
+});
+
+test("an event in the outbox is said to have its deliveries still to be made", async () => {
+  const tenant = await newTenant();
+  const event = await world.addEvent(tenant);
+  await world.db.query(
+    statement("test: into the outbox", "insert into posthorn.outbox (event_id) values ($1)"),
+    [event],
+  );
+  expect((await events.newest({ tenant }))[0]?.hasDeliveriesMade).toBe(false);
 });

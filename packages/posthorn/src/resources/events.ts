@@ -1,6 +1,6 @@
 // Events as people see them, and what became of each.
 import { setImmediate } from "node:timers/promises";
-import { formatId, parseId } from "@posthorn/wire";
+import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { redactPayload } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
@@ -11,10 +11,11 @@ import type { Queryable } from "../storage/database.ts";
 import { findDeliveries } from "../storage/queries/deliveries/find.ts";
 import { endpointsOfEvent } from "../storage/queries/endpoints/of-event.ts";
 import { findEvent, listEvents } from "../storage/queries/events/list.ts";
+import { newestEvents } from "../storage/queries/events/newest.ts";
 import { MAX_PAGE_BYTES } from "../storage/queries/page-bytes.ts";
 import { type DeliveryView, toDeliveryView } from "./deliveries.ts";
 import { type NotMatched, notMatched } from "./not-matched.ts";
-import { LOWEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+import { HIGHEST_UUID, LOWEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
 export interface EventView {
   readonly id: string;
@@ -48,9 +49,20 @@ export interface EventQuery extends PageQuery {
   readonly redacted?: boolean | undefined;
 }
 
+/** Without its payload. */
+export interface NewestEventView extends Omit<EventView, "payload"> {
+  /** False for a moment after it was published in a transaction, or behind another of its subject. */
+  readonly hasDeliveriesMade: boolean;
+}
+
 export interface Events {
   /** Newest first. */
   list(query?: EventQuery): Promise<Page<EventView>>;
+  /** Newest first: what those ask for who follow along. */
+  newest(query?: {
+    readonly tenant?: string | undefined;
+    readonly limit?: number | undefined;
+  }): Promise<readonly NewestEventView[]>;
   /** With a tenant given, another tenant's event is not found. */
   get(
     id: string,
@@ -64,7 +76,7 @@ export interface EventsOptions {
 }
 
 export function createEvents({ db, catalogue }: EventsOptions): Events {
-  return { list, get };
+  return { list, newest, get };
 
   async function list(query: EventQuery = {}): Promise<Page<EventView>> {
     const reader = new QueryReader();
@@ -87,6 +99,22 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
       ({ id }) => id,
       end,
     );
+  }
+
+  async function newest(
+    query: { readonly tenant?: string | undefined; readonly limit?: number | undefined } = {},
+  ): Promise<readonly NewestEventView[]> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const tenant = reader.text("tenant", query.tenant);
+    reader.finish(["tenant", "limit"], query);
+    const rows = await newestEvents(db, { notBefore: LOWEST_UUID, before: HIGHEST_UUID, limit }, tenant);
+    return rows.map(({ id, isInOutbox, ...event }) => ({
+      ...event,
+      id: formatId("evt", id),
+      createdAt: new Date(uuidTimeMs(id)),
+      hasDeliveriesMade: !isInOutbox,
+    }));
   }
 
   async function get(

@@ -15,7 +15,7 @@ export interface Route {
   /** Segments in braces are parameters: `/tenants/{tenant}`. */
   readonly path: string;
   readonly permission: RoutePermission;
-  /** Takes in what has to be delivered: refused while the server stops, so that it is sent elsewhere. */
+  /** Takes in what has to be delivered, or stays open: refused while the server stops, so that it is sent elsewhere. */
   readonly takesWork?: boolean;
   /** Its answer may be as large as a page can be: there must be room for that before it is made. */
   readonly answersLarge?: boolean;

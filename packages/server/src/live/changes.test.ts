@@ -1,20 +1,45 @@
 import { expect, test } from "vitest";
-import { ChangeFinder, type DeliveryView, LOOK_AT } from "./changes.ts";
+import {
+  ChangeFinder,
+  type Changes,
+  changesSince,
+  type DeliveryView,
+  type EventView,
+  LOOK_AT,
+  type Look,
+} from "./changes.ts";
 
 function delivery(id: string, given: Partial<DeliveryView> = {}): DeliveryView {
   return {
     id,
+    eventId: `event of ${id}`,
     state: "pending",
     attemptCount: 0,
     replayCount: 0,
     nextRetryAt: null,
+    deliveredAt: null,
+    deadAt: null,
     createdAt: new Date(1_000),
     ...given,
   } as DeliveryView;
 }
 
-const ids = ({ deliveries }: { readonly deliveries: readonly DeliveryView[] }) =>
-  deliveries.map(({ id }) => id);
+function event(id: string, ms: number, given: Partial<EventView> = {}): EventView {
+  return { id, createdAt: new Date(ms), hasDeliveriesMade: true, ...given } as EventView;
+}
+
+/** Newest first. */
+function look(
+  deliveries: readonly DeliveryView[],
+  events: readonly EventView[] = [],
+  hasOlder = false,
+): Look {
+  return { deliveries, events, hasOlder };
+}
+
+const ids = ({ deliveries }: Changes) => deliveries.map(({ id }) => id);
+const eventIds = ({ events }: Changes) => events.map(({ id }) => id);
+const BEGINNING = new Date(0);
 
 test("the first look tells of what is newer than the stream, oldest first", () => {
   const newestFirst = [
@@ -22,21 +47,83 @@ test("the first look tells of what is newer than the stream, oldest first", () =
     delivery("b", { createdAt: new Date(2_000) }),
     delivery("a"),
   ];
-  expect(ids(new ChangeFinder().compare(newestFirst, new Date(2_000)))).toEqual(["b", "c"]);
+  const changes = new ChangeFinder().compare(
+    look(newestFirst, [event("y", 2_500), event("x", 1_500)]),
+    new Date(2_000),
+  );
+  expect([ids(changes), eventIds(changes)]).toEqual([["b", "c"], ["y"]]);
 });
 
 test("later looks tell of what is new and of what has come further, once", () => {
   const finder = new ChangeFinder();
-  finder.compare([delivery("b"), delivery("a")], null);
-  const look = [delivery("c"), delivery("b", { state: "success", attemptCount: 1 }), delivery("a")];
-  expect(ids(finder.compare(look, null))).toEqual(["b", "c"]);
-  expect(ids(finder.compare(look, null))).toEqual([]);
+  finder.compare(look([delivery("b"), delivery("a")]), BEGINNING);
+  const later = look([delivery("c"), delivery("b", { state: "success", attemptCount: 1 }), delivery("a")]);
+  expect(ids(finder.compare(later, BEGINNING))).toEqual(["b", "c"]);
+  expect(ids(finder.compare(later, BEGINNING))).toEqual([]);
 });
 
 test("a look that knows nothing of what it sees says that there was more", () => {
   const finder = new ChangeFinder();
-  finder.compare([delivery("old")], null);
+  finder.compare(look([delivery("old")]), BEGINNING);
   const many = Array.from({ length: LOOK_AT }, (_, index) => delivery(`d${index}`));
-  expect(finder.compare(many, null).isPartial).toBe(true);
-  expect(finder.compare(many.slice(1), null).isPartial).toBe(false);
+  expect(finder.compare(look(many, [], true), BEGINNING).isPartial).toBe(true);
+  expect(finder.compare(look(many.slice(1)), BEGINNING).isPartial).toBe(false);
+});
+
+test("as many events as a look sees that nobody wanted say that there was more", () => {
+  const finder = new ChangeFinder();
+  finder.compare(look([]), BEGINNING);
+  const many = Array.from({ length: LOOK_AT }, (_, index) => event(`e${index}`, 2_000));
+  expect(finder.compare(look([], many.slice(1)), BEGINNING).isPartial).toBe(false);
+  expect(new ChangeFinder().compare(look([], many), BEGINNING).isPartial).toBe(true);
+});
+
+test("an event that nobody wanted is told of once, and one that has deliveries is not", () => {
+  const finder = new ChangeFinder();
+  finder.compare(look([]), BEGINNING);
+  const deliveries = [delivery("d", { eventId: "wanted", createdAt: new Date(2_000) })];
+  const later = look(deliveries, [event("unwanted", 3_000), event("wanted", 2_000)]);
+  expect(eventIds(finder.compare(later, BEGINNING))).toEqual(["unwanted"]);
+  expect(eventIds(finder.compare(later, BEGINNING))).toEqual([]);
+});
+
+test("an event whose deliveries are still to be made is judged when they are", () => {
+  const finder = new ChangeFinder();
+  finder.compare(look([]), BEGINNING);
+  const waiting = [event("e", 2_000, { hasDeliveriesMade: false })];
+  expect(eventIds(finder.compare(look([], waiting), BEGINNING))).toEqual([]);
+  expect(eventIds(finder.compare(look([], [event("e", 2_000)]), BEGINNING))).toEqual(["e"]);
+});
+
+test("an event whose dead letter somebody deleted is not taken for one that nobody wanted", () => {
+  const finder = new ChangeFinder();
+  finder.compare(look([delivery("d", { eventId: "e" })], [event("e", 1_000)]), BEGINNING);
+  expect(eventIds(finder.compare(look([], [event("e", 1_000)]), BEGINNING))).toEqual([]);
+});
+
+test("events as old as the oldest delivery in sight are not judged: theirs may be out of sight", () => {
+  const finder = new ChangeFinder();
+  finder.compare(look([]), BEGINNING);
+  const inSight = [delivery("d", { eventId: "other", createdAt: new Date(2_000) })];
+  const events = [event("younger", 2_001), event("as old", 2_000)];
+  expect(eventIds(finder.compare(look(inSight, events, true), BEGINNING))).toEqual(["younger"]);
+  expect(eventIds(new ChangeFinder().compare(look([], events, true), BEGINNING))).toEqual([]);
+});
+
+test("whoever was away hears of what was made, what ended and what failed meanwhile", () => {
+  const old = { createdAt: new Date(1_000) };
+  const seen = look(
+    [
+      delivery("made", { createdAt: new Date(6_000) }),
+      delivery("delivered", { ...old, state: "success", deliveredAt: new Date(6_000) }),
+      delivery("given up", { ...old, state: "dead", deadAt: new Date(6_000) }),
+      delivery("failed", { ...old, state: "failed" }),
+      delivery("failed long ago", { createdAt: new Date(10), state: "failed" }),
+      delivery("over before", { ...old, state: "success", deliveredAt: new Date(2_000) }),
+    ],
+    [event("unwanted", 6_000), event("unwanted before", 2_000)],
+  );
+  const changes = changesSince(seen, new Date(5_000), new Date(500));
+  expect(new Set(ids(changes))).toEqual(new Set(["made", "delivered", "given up", "failed"]));
+  expect(eventIds(changes)).toEqual(["unwanted"]);
 });

@@ -1,13 +1,24 @@
-// What is new among the newest deliveries of a tenant, or of all: those that were not there at the last look, and those
-// that have come further since.
+// What is new among the newest deliveries and events of a tenant, or of all: deliveries that were not there at the last
+// look or have come further since, and events that nobody wanted.
 import type { Posthorn } from "posthorn";
 
-type Page = Awaited<ReturnType<Posthorn["deliveries"]["list"]>>;
-export type DeliveryView = Page["data"][number];
+type DeliveryPage = Awaited<ReturnType<Posthorn["deliveries"]["list"]>>;
+export type DeliveryView = DeliveryPage["data"][number];
+export type EventView = Awaited<ReturnType<Posthorn["events"]["newest"]>>[number];
+
+export interface Look {
+  /** Newest first, as deliveries. Read before them, so that those of every event are there. */
+  readonly events: readonly EventView[];
+  readonly deliveries: readonly DeliveryView[];
+  /** There are older deliveries than these. */
+  readonly hasOlder: boolean;
+}
 
 export interface Changes {
-  /** Oldest first. */
+  /** Oldest first, as events. */
   readonly deliveries: readonly DeliveryView[];
+  /** Those that nobody wanted. */
+  readonly events: readonly EventView[];
   /** More has happened than a look sees. */
   readonly isPartial: boolean;
 }
@@ -16,20 +27,64 @@ export interface Changes {
 export const LOOK_AT = 100;
 
 export class ChangeFinder {
-  #known: ReadonlyMap<string, string> | null = null;
+  #deliveries: ReadonlyMap<string, string> | null = null;
+  #events: ReadonlySet<string> = new Set();
 
-  /** The first look only remembers; with `since`, it tells of those that are newer. */
-  compare(newestFirst: readonly DeliveryView[], since: Date | null): Changes {
-    const before = this.#known;
-    this.#known = new Map(newestFirst.map((delivery) => [delivery.id, progressOf(delivery)]));
-    const fresh = newestFirst.filter((delivery) => {
-      if (before === null) return since !== null && delivery.createdAt >= since;
-      return before.get(delivery.id) !== progressOf(delivery);
-    });
-    const isFull = newestFirst.length === LOOK_AT;
-    const areAllNew = newestFirst.every(({ id }) => before?.has(id) !== true);
-    return { deliveries: fresh.toReversed(), isPartial: isFull && areAllNew && fresh.length === LOOK_AT };
+  /** The first look tells of what is newer than `since`, and remembers the rest. */
+  compare(look: Look, since: Date): Changes {
+    const before = this.#deliveries;
+    const judged = judgedEvents(look);
+    const newDeliveries = look.deliveries.filter((delivery) =>
+      before === null ? delivery.createdAt >= since : before.get(delivery.id) !== progressOf(delivery),
+    );
+    const newEvents = unwantedAmong(judged, look).filter(
+      (event) => event.createdAt >= since && !this.#events.has(event.id),
+    );
+    const isPartial = isFullOf(newDeliveries, look.deliveries, before) || newEvents.length === LOOK_AT;
+    this.#deliveries = new Map(look.deliveries.map((delivery) => [delivery.id, progressOf(delivery)]));
+    this.#events = new Set(judged.map(({ id }) => id));
+    return { deliveries: newDeliveries.toReversed(), events: newEvents.toReversed(), isPartial };
   }
+}
+
+/** For a page that was away since then, or saw some of it. */
+export function changesSince(look: Look, since: Date, failedSince: Date): Changes {
+  const deliveries = look.deliveries.filter(
+    ({ createdAt, deliveredAt, deadAt, state }) =>
+      createdAt >= since ||
+      (deliveredAt ?? deadAt ?? NEVER) >= since ||
+      // when its last attempt was is not known here
+      (state === "failed" && createdAt >= failedSince),
+  );
+  const events = unwantedAmong(judgedEvents(look), look).filter(({ createdAt }) => createdAt >= since);
+  const isPartial = deliveries.length === LOOK_AT || events.length === LOOK_AT;
+  return { deliveries: deliveries.toReversed(), events: events.toReversed(), isPartial };
+}
+
+const NEVER = new Date(0);
+
+/**
+ * A delivery has the time of its event in its id. So the deliveries of an event that is younger than the oldest delivery
+ * in sight are all in sight, and nobody has to ask for them.
+ */
+function judgedEvents({ events, deliveries, hasOlder }: Look): readonly EventView[] {
+  const oldest = hasOlder ? (deliveries.at(-1)?.createdAt ?? null) : NEVER;
+  return events.filter(
+    ({ createdAt, hasDeliveriesMade }) => hasDeliveriesMade && oldest !== null && createdAt > oldest,
+  );
+}
+
+function unwantedAmong(events: readonly EventView[], { deliveries }: Look): readonly EventView[] {
+  const wanted = new Set(deliveries.map(({ eventId }) => eventId));
+  return events.filter(({ id }) => !wanted.has(id));
+}
+
+function isFullOf(
+  fresh: readonly DeliveryView[],
+  seen: readonly DeliveryView[],
+  before: ReadonlyMap<string, string> | null,
+): boolean {
+  return fresh.length === LOOK_AT && seen.every(({ id }) => before?.has(id) !== true);
 }
 
 function progressOf({ state, attemptCount, replayCount, nextRetryAt }: DeliveryView): string {

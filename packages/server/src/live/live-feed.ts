@@ -5,8 +5,9 @@ import type { ServerResponse } from "node:http";
 import type { Posthorn } from "posthorn";
 import { HttpError } from "../api/http-error.ts";
 import { presentDelivery } from "../api/present/delivery.ts";
+import { presentUnwanted } from "../api/present/event.ts";
 import type { Principal } from "../api/principal.ts";
-import { ChangeFinder, type Changes, LOOK_AT } from "./changes.ts";
+import { ChangeFinder, type Changes, changesSince, LOOK_AT, type Look } from "./changes.ts";
 
 export const LIVE_LIMITS = { streams: 500, ofOnePrincipal: 20, unreadBytes: 256 * 1024 } as const;
 const LOOK_EVERY_MS = 1_000;
@@ -69,7 +70,7 @@ export class LiveFeed {
     const scope = this.#scopeOf(principal.tenant);
     scope.visitors.add(visitor);
     if (scope.timer === undefined) this.#lookIn(scope, LOOK_EVERY_MS);
-    response.write("retry: 2000\n\n");
+    response.write(`retry: 2000\n${hello()}`);
     if (since !== null) await this.#backFill(visitor, since).catch(() => {});
   }
 
@@ -107,7 +108,7 @@ export class LiveFeed {
     }
     try {
       const changes = scope.finder.compare(await this.#newest(scope.tenant), scope.openedAt);
-      if (changes.deliveries.length > 0) {
+      if (changes.deliveries.length > 0 || changes.events.length > 0) {
         const text = messageOf(changes);
         for (const visitor of scope.visitors) send(visitor, text);
       }
@@ -117,30 +118,49 @@ export class LiveFeed {
     if (scope.visitors.size > 0) this.#lookIn(scope, LOOK_EVERY_MS);
   }
 
-  async #newest(tenant: string | null) {
-    const page = await this.#hooks.deliveries.list({ limit: LOOK_AT, ...(tenant !== null && { tenant }) });
-    return page.data;
+  async #newest(tenant: string | null): Promise<Look> {
+    const query = { limit: LOOK_AT, ...(tenant !== null && { tenant }) };
+    const events = await this.#hooks.events.newest(query);
+    const { data, nextCursor } = await this.#hooks.deliveries.list(query);
+    return { events, deliveries: data, hasOlder: nextCursor !== null };
   }
 
   async #backFill(visitor: Visitor, since: Date): Promise<void> {
-    const from = new Date(Math.max(since.getTime() - OVERLAP_MS, Date.now() - MOST_BACK_MS));
-    const missed = new ChangeFinder().compare(await this.#newest(visitor.principal.tenant), from);
-    if (missed.deliveries.length > 0) send(visitor, messageOf(missed));
+    const furthest = Date.now() - MOST_BACK_MS;
+    const from = new Date(Math.max(since.getTime() - OVERLAP_MS, furthest));
+    const missed = changesSince(await this.#newest(visitor.principal.tenant), from, new Date(furthest));
+    const isPartial = missed.isPartial || since.getTime() < furthest;
+    if (missed.deliveries.length > 0 || missed.events.length > 0 || isPartial) {
+      send(visitor, messageOf({ ...missed, isPartial }));
+    }
   }
 
   async #beat({ response, checkAgain }: Visitor): Promise<void> {
     try {
       await checkAgain();
-      response.write(": still here\n\n");
+      response.write(hello());
     } catch {
       response.end();
     }
   }
 }
 
-function messageOf({ deliveries, isPartial }: Changes): string {
-  const data = JSON.stringify({ deliveries: deliveries.map(presentDelivery), is_partial: isPartial });
-  return `id: ${Date.now()}\nevent: changes\ndata: ${data}\n\n`;
+/** With the time as this server has it: a page whose clock is wrong goes on where it was all the same. */
+function hello(): string {
+  return message("here", "{}");
+}
+
+function messageOf({ deliveries, events, isPartial }: Changes): string {
+  const told = {
+    deliveries: deliveries.map(presentDelivery),
+    events: events.map(presentUnwanted),
+    is_partial: isPartial,
+  };
+  return message("changes", JSON.stringify(told));
+}
+
+function message(event: string, data: string): string {
+  return `id: ${Date.now()}\nevent: ${event}\ndata: ${data}\n\n`;
 }
 
 /** Who does not read is cut off: they come back, and say what they saw last. */

@@ -1,14 +1,19 @@
 // GET /live: server-sent events. `Last-Event-ID` is the time of the last message, as browsers send it by themselves.
+import type { Permission } from "@posthorn/client";
 import { NO_PARAMETERS, readQuery } from "../api/input/query.ts";
 import type { Authenticate } from "../api/middleware/authenticate.ts";
+import { authorize } from "../api/principal.ts";
 import type { Route } from "../api/router.ts";
 import type { LiveFeed } from "./live-feed.ts";
+
+const PERMISSION: Permission = { scopes: ["deliveries:read"], reach: "tenant" };
 
 export function liveRoute(feed: LiveFeed, authenticate: Authenticate): Route {
   return {
     method: "GET",
     path: "/live",
-    permission: { scopes: ["deliveries:read"], reach: "tenant" },
+    permission: PERMISSION,
+    takesWork: true,
     handle: ({ request, principal, query }) => {
       readQuery(query, NO_PARAMETERS);
       feed.checkRoom(principal);
@@ -22,7 +27,7 @@ export function liveRoute(feed: LiveFeed, authenticate: Authenticate): Route {
             response,
             principal,
             since: timeOf(request.headers["last-event-id"]),
-            checkAgain: async () => void (await authenticate(request)),
+            checkAgain: async () => authorize(await authenticate(request), PERMISSION, {}),
           }),
       };
     },

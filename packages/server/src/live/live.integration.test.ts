@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { createHandler } from "../api/handler.ts";
 import { ADMIN } from "../api/principal.ts";
 import { LIVE_LIMITS, LiveFeed } from "./live-feed.ts";
 
@@ -89,12 +90,35 @@ test("a delivery is told of within a moment, without its payload, and to its own
   expect(await others.said(/order\.other/)).not.toContain("order.paid");
 });
 
+test("an event that nobody wanted is told of as well, without its payload, and to its own tenant only", async () => {
+  const { server, keyOf } = await twoTenants();
+  const { json } = await server.call("GET", "/api/v1/tenants/acme/endpoints");
+  const path = `/api/v1/tenants/acme/endpoints/${json.data[0].id}`;
+  await server.call("PATCH", path, { events: ["order.paid"] });
+  const own = await openStream(`${server.url}/live`, await keyOf("acme"));
+  const others = await openStream(`${server.url}/live`, await keyOf("other"));
+  await publish(server, "acme", "order.paid");
+  const { json: unwanted } = await publish(server, "acme", "order.unwanted");
+  const said = await own.said(/order\.unwanted/);
+  const messages = [...said.matchAll(/^event: changes\ndata: (.*)$/gm)].map(([, data]) =>
+    JSON.parse(data ?? ""),
+  );
+  const events = messages.flatMap((message) => message.events);
+  expect(events.map(({ id, type }) => [id, type])).toEqual([[unwanted.id, "order.unwanted"]]);
+  expect(said).not.toContain("hush");
+  await publish(server, "other", "order.other");
+  expect(await others.said(/order\.other/)).not.toContain("order.unwanted");
+});
+
 test("whoever lost the stream hears of what happened meanwhile", async () => {
   const { server } = await twoTenants();
   const before = Date.now();
   await publish(server, "acme", "order.missed");
   const stream = await openStream(`${server.url}/live`, { ...asAdmin, "last-event-id": String(before) });
   expect(await stream.said(/order\.missed/)).toContain("order.missed");
+  const early = { ...asAdmin, "last-event-id": String(before - 600_000) };
+  const late = await openStream(`${server.url}/live`, early);
+  expect(await late.said(/is_partial/)).toContain('"is_partial":true');
 });
 
 test("a key that may not read deliveries gets no stream", async () => {
@@ -112,6 +136,16 @@ test("as many streams as one key may have are open, and not one more", async () 
   );
   expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
   expect((await openStream(`${server.url}/live`, key)).status).toBe(429);
+});
+
+test("a server that stops opens no more streams, and says when to come again", async () => {
+  const { server } = await twoTenants();
+  const stopping = createServer(createHandler(server.hooks, { adminKey, isDraining: () => true }));
+  await new Promise<void>((resolve) => stopping.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void stopping.close());
+  const url = `http://127.0.0.1:${(stopping.address() as AddressInfo).port}/live`;
+  const answer = await fetch(url, { headers: asAdmin });
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "2"]);
 });
 
 test("a server that stops ends its streams instead of waiting for them", async () => {
@@ -134,7 +168,7 @@ test("whoever may not look any more is shown out", async () => {
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void http.close());
   const stream = await openStream(`http://127.0.0.1:${(http.address() as AddressInfo).port}`, {});
-  await stream.said(/still here/);
+  await stream.said(/event: here.*event: here/s);
   mayLook = false;
   await stream.ended;
 });

@@ -176,7 +176,7 @@ function Attempts({ endpoint: { tenant, id } }: { readonly endpoint: Endpoint })
   const list = useList(
     ["endpoint-attempts", id],
     (page, signal) => api.endpoints.listAttempts({ tenant, endpoint: id, query: page, signal }),
-    { refreshMs: REFRESH_MS },
+    { watch: { keyOf: attemptKey, everyMs: REFRESH_MS } },
   );
   const columns: readonly Column<EndpointAttempt>[] = [
     {
@@ -220,10 +220,14 @@ function Attempts({ endpoint: { tenant, id } }: { readonly endpoint: Endpoint })
         label={t.attempts}
         list={list}
         columns={columns}
-        keyOf={({ delivery_id, number }) => `${delivery_id}:${number}`}
+        keyOf={attemptKey}
         onOpen={({ delivery_id }) => void navigate({ to: "/deliveries/$id", params: { id: delivery_id } })}
         nothingYet={<NothingYet title={t.noAttempts} />}
       />
     </Panel>
   );
+}
+
+function attemptKey({ delivery_id, number }: EndpointAttempt): string {
+  return `${delivery_id}:${number}`;
 }

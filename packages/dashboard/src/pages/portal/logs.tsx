@@ -7,6 +7,7 @@ import { type Filters, useFilters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { DeliveryListPage } from "../../components/delivery-list-page.tsx";
 import { NothingYet } from "../../components/states.tsx";
+import { deliveriesTold } from "../../live/tellings.ts";
 
 const texts = defineTexts({
   en: {
@@ -27,12 +28,15 @@ export function PortalLogs() {
   const t = useTexts(texts);
   const tenant = useTenant();
   const { filters } = useFilters();
-  const list = useList(["deliveries", tenant, filters], (page, signal) =>
-    api.deliveries.listOfTenant({
-      tenant,
-      query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
-      signal,
-    }),
+  const list = useList(
+    ["deliveries", tenant, filters],
+    (page, signal) =>
+      api.deliveries.listOfTenant({
+        tenant,
+        query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
+        signal,
+      }),
+    { watch: { keyOf: ({ id }) => id, live: (changes) => deliveriesTold(changes, filters) } },
   );
   return (
     <DeliveryListPage

@@ -46,7 +46,7 @@ export function PortalReplays() {
   const queries = useQueryClient();
   const [isStarting, setStarting] = useState(false);
   const list = useList(["replays"], (page, signal) => api.replays.list({ query: page, signal }), {
-    refreshMs: WATCHED_MS,
+    watch: { keyOf: ({ id }) => id, everyMs: WATCHED_MS },
   });
   const cancel = async (id: string) => {
     try {

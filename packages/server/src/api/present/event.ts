@@ -1,6 +1,7 @@
 // An event as the API shows it. `data` goes out as the bytes that came in, so this writes JSON text itself.
-import type { NotMatched } from "@posthorn/client";
+import type { Event, NotMatched } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
+import type { Sent } from "../implement.ts";
 import { presentDelivery } from "./delivery.ts";
 
 type EventDetail = Awaited<ReturnType<Posthorn["events"]["get"]>>;
@@ -26,6 +27,21 @@ export function eventDetailJson(event: EventDetail): string {
     previous: event.previous,
   };
   return `${eventJson(event).slice(0, -1)},${JSON.stringify(became).slice(1)}`;
+}
+
+type NewestEvent = Awaited<ReturnType<Posthorn["events"]["newest"]>>[number];
+
+/** One that no endpoint wanted, for open pages: without its data. */
+export function presentUnwanted(event: NewestEvent): Sent<Omit<Event, "data">> {
+  return {
+    id: event.id,
+    tenant: event.tenant,
+    type: event.type,
+    api_version: event.apiVersion,
+    subject: event.subject,
+    sequence: event.sequence,
+    created_at: event.createdAt,
+  };
 }
 
 function presentNotMatched(endpoint: EventDetail["notMatched"][number]): NotMatched {

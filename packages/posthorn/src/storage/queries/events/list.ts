@@ -50,7 +50,7 @@ function listStatement(isOfTenant: boolean, sought: readonly string[]) {
   return statement(name, soughtText(source, conditions));
 }
 
-const ofAll = `
+export const ofAll = `
 from posthorn.events e
 where e.id >= $1::uuid
   and e.id < $2::uuid
@@ -60,7 +60,7 @@ order by e.id desc
 // A range of the pair instead of "tenant =", and in the pair's order: only the tenant's own index serves that. A plan for
 // any tenant expects one row a day of it, and sorts all there are (40 ms at 150,000). "(select …)" in a limit hides how
 // many rows are asked for: where the planner expects fewer, it sorts as well.
-const ofTenant = `
+export const ofTenant = `
 from posthorn.events e
 where (e.tenant, e.id) >= ($4::text, $1::uuid)
   and (e.tenant, e.id) < ($4::text, $2::uuid)

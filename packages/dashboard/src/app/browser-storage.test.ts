@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { keep, readKept } from "./browser-storage.ts";
+
+afterEach(() => vi.unstubAllGlobals());
+
+test("what is kept is there again", () => {
+  const kept = new Map<string, string>();
+  vi.stubGlobal("localStorage", {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => kept.set(key, value),
+  });
+  keep("views", { failed: { state: "failed" } });
+  expect(readKept("views")).toEqual({ failed: { state: "failed" } });
+  expect(readKept("others")).toBe(null);
+});
+
+test("a browser that keeps nothing is no error, whatever it throws", () => {
+  const refuse = () => {
+    throw new DOMException("The document is sandboxed.", "SecurityError");
+  };
+  vi.stubGlobal("localStorage", { getItem: refuse, setItem: refuse });
+  expect(() => keep("views", {})).not.toThrow();
+  expect(readKept("views")).toBe(null);
+});
+
+test("nothing else in the dashboard touches the browser's storage", () => {
+  const folder = join(import.meta.dirname, "..");
+  const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /\.tsx?$/.test(file),
+  );
+  const touching = sources.filter((file) =>
+    /\b(local|session)Storage\b/.test(readFileSync(join(folder, file), "utf8")),
+  );
+  expect(touching.sort()).toEqual([
+    join("app", "browser-storage.test.ts"),
+    join("app", "browser-storage.ts"),
+  ]);
+});
