@@ -14,15 +14,31 @@ export interface ListViewProps<Row>
   readonly list: List<Row>;
   /** Set while filters are: takes them away. */
   readonly onClearFilters?: (() => void) | undefined;
+  /** Beside the way out of filters that nothing matches. */
+  readonly filteredOut?: ReactNode;
   /** Shown when there is nothing at all. */
   readonly nothingYet: ReactNode;
 }
 
-export function ListView<Row>({ list, onClearFilters, nothingYet, ...table }: ListViewProps<Row>) {
+export function ListView<Row>({
+  list,
+  onClearFilters,
+  filteredOut,
+  nothingYet,
+  ...table
+}: ListViewProps<Row>) {
   if (list.isLoading) return <Loading />;
   if (list.error !== null && list.rows.length === 0)
     return <Failed error={list.error} onRetry={list.reload} />;
-  if (list.rows.length === 0) return onClearFilters ? <FilteredOut onClear={onClearFilters} /> : nothingYet;
+  if (list.rows.length === 0) {
+    if (onClearFilters === undefined) return nothingYet;
+    return (
+      <>
+        <FilteredOut onClear={onClearFilters} />
+        {filteredOut}
+      </>
+    );
+  }
   return (
     <>
       <NewRows news={list.news} onShow={list.showNews} />

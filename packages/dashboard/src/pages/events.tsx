@@ -7,6 +7,7 @@ import { useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import type { Column } from "../components/data-table.tsx";
 import { ListPage } from "../components/list-page.tsx";
+import { NeverAccepted } from "../components/never-accepted.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
 import { eventsTold } from "../live/tellings.ts";
@@ -63,6 +64,7 @@ export function Events() {
       columns={columns}
       keyOf={({ id }) => id}
       onOpen={({ id }) => void navigate({ to: "/events/$id", params: { id } })}
+      filteredOut={<NeverAccepted />}
       nothingYet={
         <NothingYet
           title={t.nothing}
