@@ -175,6 +175,10 @@ test("a disabled endpoint says how many wait, and is enabled with or without the
   const dead = await server.call("GET", "/api/v1/deliveries?state=dead&reason=discarded");
   expect(dead.json.data).toHaveLength(3);
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog");
+  const remove = dialog.getByRole("button", { name: "Delete" });
+  expect(await remove.getAttribute("aria-disabled")).toBe("true");
+  await dialog.getByLabel(/Type .* to confirm/).fill(new URL(receiver.url).host);
+  await remove.click();
   await page.getByText("It has no endpoint yet").waitFor();
 });

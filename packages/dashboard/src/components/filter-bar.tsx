@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Filters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { stateTexts } from "../format/delivery-words.ts";
+import { localTime } from "../format/time.ts";
 import { Choice, TextField } from "./field.tsx";
 import { SavedViews } from "./saved-views.tsx";
 
@@ -139,11 +140,4 @@ function FilterText({
       onKeyDown={(event) => event.key === "Enter" && commit()}
     />
   );
-}
-
-/** As the browser's own field writes it. */
-function localTime(iso: string): string {
-  if (iso === "") return "";
-  const at = new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -59,3 +59,10 @@ export function duration(ms: number): string {
     })
     .join(" ");
 }
+
+/** As the browser's own field for a time writes it; nothing for nothing. */
+export function localTime(iso: string): string {
+  if (iso === "") return "";
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
