@@ -1,10 +1,10 @@
 // A list of any length: only the rows in sight are in the page, and whoever holds the rows is told which these are.
 // j and k go through the rows, o opens one, x chooses one. Coming back, the reader is where they were.
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { ReadingPlace, Rows } from "../api/list.ts";
 import { useKeys } from "../app/keyboard.tsx";
 import { defineTexts, useTexts } from "../app/texts.ts";
+import { ROW_PX, useRowsInSight } from "./rows-in-sight.ts";
 
 const texts = defineTexts({
   en: { select: "Select this row", selectAll: "Select all rows that are loaded", more: "Loading more …" },
@@ -45,8 +45,6 @@ export interface DataTableProps<Row> {
   readonly rowKeys?: Readonly<Record<string, (row: Row) => void>>;
 }
 
-const ROW_PX = 41;
-const OVERSCAN = 12;
 const FROM = { sm: "hidden sm:table-cell", md: "hidden md:table-cell", lg: "hidden lg:table-cell" } as const;
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
@@ -64,30 +62,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   } = props;
   const t = useTexts(texts);
   const body = useRef<HTMLTableSectionElement>(null);
-  const begun = useRef(place?.offsetPx ?? 0);
-  // before the table looks where the window is
-  useLayoutEffect(() => {
-    if (begun.current > 0) window.scrollTo(0, begun.current);
-  }, []);
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => ROW_PX,
-    overscan: OVERSCAN,
-    scrollMargin: body.current?.offsetTop ?? 0,
-    initialOffset: begun.current,
-  });
-  const leave = useRef(onPlace);
-  leave.current = onPlace;
-  useEffect(() => () => leave.current?.({ offsetPx: virtual.scrollOffset ?? 0 }), [virtual]);
-  const shown = virtual.getVirtualItems();
-  const first = shown[0];
-  const last = shown.at(-1);
+  const { first, end, scrollTo } = useRowsInSight(body, rows.length, place?.offsetPx ?? 0, (offsetPx) =>
+    onPlace?.({ offsetPx }),
+  );
   useEffect(() => {
-    if (first && last) onSight?.(first.index, last.index);
+    if (end > first) onSight?.(first, end - 1);
   });
-  const focused = useRowFocus(props, (index) => virtual.scrollToIndex(index, { align: "auto" }));
-  const above = first === undefined ? 0 : first.start - virtual.options.scrollMargin;
-  const below = virtual.getTotalSize() - (last === undefined ? 0 : last.end - virtual.options.scrollMargin);
+  const focused = useRowFocus(props, scrollTo);
+  const above = first * ROW_PX;
+  const below = (rows.length - end) * ROW_PX;
+  const shown = Array.from({ length: end - first }, (_, offset) => first + offset);
   const held = () => {
     const found: Row[] = [];
     for (let index = 0; index < rows.length && found.length < MOST_CHOSEN; index += 1) {
@@ -133,7 +117,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </thead>
         <tbody ref={body}>
           {above > 0 && <tr style={{ height: above }} />}
-          {shown.map(({ index }) => {
+          {shown.map((index) => {
             const row = rows.at(index);
             if (row === undefined)
               return <NotHeld key={index} index={index} columns={columns.length + (selection ? 1 : 0)} />;

@@ -28,7 +28,7 @@ const texts = defineTexts({
     nobody: "No endpoint asked for it.",
     attempts: (count: number) => (count === 1 ? "1 attempt" : `${count} attempts`),
     notMatched: "Who it did not go to, and why",
-    all: "Every endpoint of the tenant got it.",
+    all: "It is for every endpoint of the tenant.",
     compare: "Compare with the event before",
     hideDiff: "Hide the comparison",
     before: "What changed since the event before of this subject",
@@ -43,7 +43,7 @@ const texts = defineTexts({
     nobody: "Kein Endpunkt wollte es.",
     attempts: (count: number) => (count === 1 ? "1 Versuch" : `${count} Versuche`),
     notMatched: "Wer es nicht bekam, und warum",
-    all: "Alle Endpunkte des Mandanten bekamen es.",
+    all: "Es ist für alle Endpunkte des Mandanten.",
     compare: "Mit dem Ereignis davor vergleichen",
     hideDiff: "Vergleich verbergen",
     before: "Was sich seit dem Ereignis davor geändert hat",
@@ -171,6 +171,12 @@ function FanOut({ delivery }: { readonly delivery: Delivery }) {
   );
 }
 
+/** Where the reason is mended. */
+const TAB_OF: { readonly [Reason in NotMatched["reason"]]?: { readonly tab: string } } = {
+  type: { tab: "settings" },
+  filter: { tab: "filter" },
+};
+
 function Missed({ tenant, endpoint }: { readonly tenant: string; readonly endpoint: NotMatched }) {
   return (
     <li className="flex flex-wrap items-baseline gap-2 border-l-2 border-line pl-3">
@@ -178,6 +184,7 @@ function Missed({ tenant, endpoint }: { readonly tenant: string; readonly endpoi
       <Link
         to="/tenants/$tenant/endpoints/$id"
         params={{ tenant, id: endpoint.endpoint_id }}
+        search={TAB_OF[endpoint.reason] ?? {}}
         className="font-mono text-xs underline"
       >
         {endpoint.endpoint_id}

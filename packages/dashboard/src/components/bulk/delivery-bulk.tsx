@@ -89,9 +89,9 @@ interface DialogProps {
 
 function RetryDialog({ deliveries, onClose }: DialogProps) {
   const t = useTexts(texts);
-  const parts = useParts();
   const [sendsDeliveredAgain, setSendsDeliveredAgain] = useState(false);
   const around = useSurroundings(deliveries);
+  const parts = useParts((id) => around?.endpoints.get(id)?.url ?? id);
   const plan: Plan<Delivery> | null = around && planRetry(deliveries, around, { sendsDeliveredAgain });
   return (
     <BulkDialog
@@ -118,7 +118,7 @@ function RetryDialog({ deliveries, onClose }: DialogProps) {
 
 function DeleteDialog({ deliveries, onClose }: DialogProps) {
   const t = useTexts(texts);
-  const parts = useParts();
+  const parts = useParts((id) => id);
   return (
     <BulkDialog
       title={t.removeTitle}
@@ -133,11 +133,11 @@ function DeleteDialog({ deliveries, onClose }: DialogProps) {
   );
 }
 
-function useParts() {
+function useParts(nameOfEndpoint: (id: string) => string) {
   const t = useTexts(texts);
   return [
     { title: t.tenants, nameOf: ({ tenant }: Delivery) => tenant },
-    { title: t.endpoints, nameOf: ({ endpoint_id }: Delivery) => endpoint_id },
+    { title: t.endpoints, nameOf: ({ endpoint_id }: Delivery) => nameOfEndpoint(endpoint_id) },
     { title: t.types, nameOf: ({ event_type }: Delivery) => event_type },
   ];
 }
