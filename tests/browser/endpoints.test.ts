@@ -79,6 +79,10 @@ test("a secret is rotated, both signatures arrive, and the old one is ended earl
   };
   expect(await send(1)).toEqual({ signatures: 2, byOld: true, byFresh: true });
   await page.getByRole("button", { name: "End now" }).click();
+  await page
+    .getByRole("dialog")
+    .getByLabel(/Type .* to confirm/)
+    .fill(new URL(receiver.url).host);
   await page.getByRole("dialog").getByRole("button", { name: "End now" }).click();
   await page.getByText("It signs no more.").waitFor();
   expect(await send(2)).toEqual({ signatures: 1, byOld: false, byFresh: true });
