@@ -1,7 +1,9 @@
 // Who is signed in, and the way in and out. A one-time code stands in the fragment, which no server and no log sees; it
 // is taken from the address before anything else happens.
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { api, isStatus } from "./client.ts";
+import { onSessionChange, tellSessionChanged } from "./session-change.ts";
 
 export type Session = Awaited<ReturnType<typeof api.session.get>>;
 
@@ -9,7 +11,11 @@ export type Session = Awaited<ReturnType<typeof api.session.get>>;
 async function readSession(): Promise<Session | null> {
   const code = takeCode();
   try {
-    if (code !== null) return await api.session.create({ body: { code } });
+    if (code !== null) {
+      const session = await api.session.create({ body: { code } });
+      tellSessionChanged();
+      return session;
+    }
     return await api.session.get();
   } catch (error) {
     if (isStatus(error, 401)) return null;
@@ -33,6 +39,7 @@ export function useSignIn(): (key: string) => Promise<void> {
   const queries = useQueryClient();
   return async (key) => {
     beginAs(queries, await api.session.create({ body: { key } }));
+    tellSessionChanged();
   };
 }
 
@@ -41,7 +48,25 @@ export function useSignOut(): () => Promise<void> {
   return async () => {
     await api.session.end();
     beginAs(queries, null);
+    tellSessionChanged();
   };
+}
+
+/** What another tab did to the session, or the server, is so here too. */
+export function useSessionChanges(): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    const look = async () => {
+      try {
+        const session = await readSession();
+        const known = queries.getQueryData<Session | null>(KEY);
+        if (session === null || session.expires_at !== known?.expires_at) beginAs(queries, session);
+      } catch {
+        // the server is away: whoever asks next is told what is so
+      }
+    };
+    return onSessionChange(() => void look());
+  }, [queries]);
 }
 
 /** What was shown to somebody else is forgotten; the session itself stays, since the page looks at it. */

@@ -3,7 +3,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient } from "../api/queries.ts";
-import { type Session, useSession } from "../api/session.ts";
+import { type Session, useSession, useSessionChanges } from "../api/session.ts";
 import { Failed, Loading } from "../components/states.tsx";
 import "../style.css";
 import { usePreferences } from "./preferences.ts";
@@ -33,6 +33,7 @@ function InLanguage({ children }: { readonly children: ReactNode }) {
 }
 
 function Door({ whenSignedIn, whenNot }: PageParts) {
+  useSessionChanges();
   const { data: session, error, isPending, refetch } = useSession();
   if (isPending) return <Loading />;
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;

@@ -79,13 +79,13 @@ function NewRows({ news, onShow }: { readonly news: News; readonly onShow: () =>
       ref={place}
       tabIndex={-1}
       aria-live="polite"
-      className="pointer-events-none sticky top-2 z-10 flex h-0 justify-center focus:outline-none"
+      className="pointer-events-none sticky top-6 z-10 flex h-0 justify-center focus:outline-none"
     >
       {(news.count > 0 || news.isMore) && (
         <Button
           kind="primary"
           icon="up"
-          className="pointer-events-auto h-fit translate-y-1 !rounded-full shadow-md"
+          className="pointer-events-auto h-fit -translate-y-3/5 !rounded-full !py-1 !text-xs shadow-md"
           onClick={() => {
             // the button goes: whoever pressed it by keyboard goes on from here
             place.current?.focus();

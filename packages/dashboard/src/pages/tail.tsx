@@ -1,54 +1,74 @@
-// Deliveries as they come and as they go on. Somebody who reads is not disturbed: new rows wait while it is paused.
-import type { Delivery } from "@posthorn/client";
-import { useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useRef, useState } from "react";
-import { useFilters } from "../app/filters.ts";
+// Deliveries as they come and as they go on, and events that nobody wanted. Somebody who reads is not disturbed: new rows
+// wait while it is paused.
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { type Filters, useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
-import { DataTable } from "../components/data-table.tsx";
+import { type Column, DataTable } from "../components/data-table.tsx";
 import { useDeliveryColumns } from "../components/delivery-columns.tsx";
 import { FilterBar } from "../components/filter-bar.tsx";
+import type { IconName } from "../components/icons.tsx";
 import { Page, Panel } from "../components/panel.tsx";
 import { NothingYet } from "../components/states.tsx";
-import { type Changes, useLive, useLiveState } from "../live/live.ts";
+import { Ago } from "../components/time.tsx";
+import type { StreamState } from "../live/follow.ts";
+import { useLive, useLiveState } from "../live/live.ts";
+import { idOf, merged, rowsOf, type TailRow } from "../live/tail-rows.ts";
 
 const texts = defineTexts({
   en: {
     title: "Live tail",
     live: "live",
     connecting: "connecting",
-    lost: "the server cannot be reached; it goes on by itself",
+    lost: "not connected",
+    lostDetail: "The server does not answer. This goes on by itself, with what happened meanwhile.",
+    refused: "not allowed",
+    refusedDetail: "Your key or role may not see deliveries.",
+    over: "signed out",
+    unwanted: "nobody subscribed",
     pause: "Pause",
     resume: "Go on",
     waiting: (count: number) => `${count} new, show them`,
-    nothing: "Waiting for the next delivery",
+    nothing: "Waiting for the next event",
     nothingDetail: "Whatever is published from now on appears here.",
     partial:
-      "More is happening than can be read: some is left out here. The list of deliveries has all of it.",
+      "More is happening than can be read: some is left out here. The lists of events and deliveries have all of it.",
   },
   de: {
     title: "Live",
     live: "live",
     connecting: "verbindet",
-    lost: "der Server ist nicht erreichbar; es geht von selbst weiter",
+    lost: "nicht verbunden",
+    lostDetail: "Der Server antwortet nicht. Es geht von selbst weiter, mit allem, was inzwischen geschah.",
+    refused: "nicht erlaubt",
+    refusedDetail: "Ihr Schlüssel oder Ihre Rolle darf Zustellungen nicht sehen.",
+    over: "abgemeldet",
+    unwanted: "niemand hat es abonniert",
     pause: "Anhalten",
     resume: "Weiter",
     waiting: (count: number) => `${count} neue zeigen`,
-    nothing: "Wartet auf die nächste Zustellung",
+    nothing: "Wartet auf das nächste Ereignis",
     nothingDetail: "Was ab jetzt veröffentlicht wird, erscheint hier.",
     partial:
-      "Es geschieht mehr, als man lesen kann: Einiges fehlt hier. Die Liste der Zustellungen hat alles.",
+      "Es geschieht mehr, als man lesen kann: Einiges fehlt hier. Die Listen der Ereignisse und Zustellungen haben alles.",
   },
 });
 
-const MOST_ROWS = 500;
+const LOOKS: Record<StreamState, { readonly tone: "ok" | "calm" | "bad"; readonly icon: IconName }> = {
+  connecting: { tone: "calm", icon: "clock" },
+  live: { tone: "ok", icon: "check" },
+  lost: { tone: "bad", icon: "warning" },
+  refused: { tone: "bad", icon: "lock" },
+  over: { tone: "bad", icon: "lock" },
+};
 
 export function Tail() {
   const t = useTexts(texts);
   const { filters, set } = useFilters();
   const navigate = useNavigate();
-  const columns = useDeliveryColumns();
+  const columns = useTailColumns();
   const state = useLiveState();
   const { rows, waiting, isPaused, isPartial, pause, resume } = useTail(filters);
   return (
@@ -56,12 +76,9 @@ export function Tail() {
       title={t.title}
       lead={
         <span role="status">
-          <Badge
-            tone={state === "live" ? "ok" : state === "lost" ? "bad" : "calm"}
-            icon={state === "live" ? "check" : "clock"}
-          >
-            {t[state]}
-          </Badge>
+          <Badge {...LOOKS[state]}>{t[state]}</Badge>
+          {state === "lost" && ` ${t.lostDetail}`}
+          {state === "refused" && ` ${t.refusedDetail}`}
         </span>
       }
       actions={
@@ -87,8 +104,13 @@ export function Tail() {
             label={t.title}
             rows={rows}
             columns={columns}
-            keyOf={({ id }) => id}
-            onOpen={({ id }) => void navigate({ to: "/deliveries/$id", params: { id } })}
+            keyOf={idOf}
+            onOpen={(row) =>
+              void navigate({
+                to: row.kind === "delivery" ? "/deliveries/$id" : "/events/$id",
+                params: { id: idOf(row) },
+              })
+            }
           />
         )}
       </Panel>
@@ -96,30 +118,38 @@ export function Tail() {
   );
 }
 
-function useTail({ tenant, type, state }: Readonly<Record<string, string | undefined>>) {
-  const [rows, setRows] = useState<readonly Delivery[]>([]);
-  const [held, setHeld] = useState<readonly Delivery[]>([]);
+/** The columns of deliveries; of an event that has none, what there is to say. */
+function useTailColumns(): readonly Column<TailRow>[] {
+  const t = useTexts(texts);
+  const ofEvent: Readonly<Record<string, Column<TailRow & { kind: "event" }>["cell"]>> = {
+    state: ({ event: { id } }) => (
+      <Link to="/events/$id" params={{ id }}>
+        <Badge tone="plain" icon="info">
+          {t.unwanted}
+        </Badge>
+      </Link>
+    ),
+    type: ({ event: { type } }) => <code className="font-mono text-xs">{type}</code>,
+    tenant: ({ event: { tenant } }) => tenant,
+    created: ({ event: { created_at } }) => <Ago at={created_at} />,
+  };
+  return useDeliveryColumns().map(({ cell, ...column }) => ({
+    ...column,
+    cell: (row) => (row.kind === "delivery" ? cell(row.delivery) : (ofEvent[column.key]?.(row) ?? "–")),
+  }));
+}
+
+function useTail(filters: Filters) {
+  const [rows, setRows] = useState<readonly TailRow[]>([]);
+  const [held, setHeld] = useState<readonly TailRow[]>([]);
   const [isPaused, setPaused] = useState(false);
   const [isPartial, setPartial] = useState(false);
-  const pausedNow = useRef(isPaused);
-  useEffect(() => {
-    pausedNow.current = isPaused;
-  }, [isPaused]);
-  const onChanges = useCallback(
-    ({ deliveries, is_partial }: Changes) => {
-      const wanted = deliveries.filter(
-        (delivery) =>
-          (tenant === undefined || delivery.tenant === tenant) &&
-          (type === undefined || delivery.event_type === type) &&
-          (state === undefined || delivery.state === state),
-      );
-      setPartial(is_partial);
-      if (pausedNow.current) setHeld((before) => merged(before, wanted));
-      else setRows((before) => merged(before, wanted));
-    },
-    [tenant, type, state],
-  );
-  useLive(onChanges);
+  useLive((changes) => {
+    setPartial(changes.is_partial);
+    const told = rowsOf(changes, filters);
+    if (isPaused) setHeld((before) => merged(before, told));
+    else setRows((before) => merged(before, told));
+  });
   return {
     rows,
     waiting: held.length,
@@ -132,11 +162,4 @@ function useTail({ tenant, type, state }: Readonly<Record<string, string | undef
       setHeld([]);
     },
   };
-}
-
-/** The newest change on top; a row that was there before moves up with what is new about it. */
-function merged(before: readonly Delivery[], oldestFirst: readonly Delivery[]): readonly Delivery[] {
-  const changed = new Map(oldestFirst.map((delivery) => [delivery.id, delivery]));
-  const rest = before.filter(({ id }) => !changed.has(id));
-  return [...[...changed.values()].toReversed(), ...rest].slice(0, MOST_ROWS);
 }

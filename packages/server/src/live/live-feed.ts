@@ -1,5 +1,5 @@
-// What happens, as it happens, for pages that are open. However many there are, each tenant is looked at once a second,
-// and nobody when no page is open. A stream holds no state that matters: whoever lost one says when it was, and goes on
+// What happens, as it happens, for pages that are open. However many there are, each tenant is looked at once a second
+// (less often when many are), and nobody when no page is open. A stream holds no state that matters: whoever lost one says when it was, and goes on
 // at any process.
 import type { ServerResponse } from "node:http";
 import type { Posthorn } from "posthorn";
@@ -11,6 +11,8 @@ import { ChangeFinder, type Changes, changesSince, LOOK_AT, type Look } from "./
 
 export const LIVE_LIMITS = { streams: 500, ofOnePrincipal: 20, unreadBytes: 256 * 1024 } as const;
 const LOOK_EVERY_MS = 1_000;
+/** A look takes two statements of about a millisecond: a process makes 50 a second at most, whoever has pages open. */
+const MS_A_LOOK = 20;
 /** Proxies close what is silent for longer; and whoever may not look any more is shown out. */
 const BEAT_EVERY_MS = 15_000;
 /** Ids are in the order of time and not of commits: a little of what was seen comes again, and is known by its id. */
@@ -69,7 +71,7 @@ export class LiveFeed {
     });
     const scope = this.#scopeOf(principal.tenant);
     scope.visitors.add(visitor);
-    if (scope.timer === undefined) this.#lookIn(scope, LOOK_EVERY_MS);
+    if (scope.timer === undefined) this.#lookIn(scope, lookEveryMs(this.#scopes.size));
     response.write(`retry: 2000\n${hello()}`);
     if (since !== null) await this.#backFill(visitor, since).catch(() => {});
   }
@@ -115,7 +117,7 @@ export class LiveFeed {
     } catch {
       // the database is away: the next look tells of what happened meanwhile
     }
-    if (scope.visitors.size > 0) this.#lookIn(scope, LOOK_EVERY_MS);
+    if (scope.visitors.size > 0) this.#lookIn(scope, lookEveryMs(this.#scopes.size));
   }
 
   async #newest(tenant: string | null): Promise<Look> {
@@ -143,6 +145,11 @@ export class LiveFeed {
       response.end();
     }
   }
+}
+
+/** Of each tenant that anybody looks at, when so many are looked at. */
+export function lookEveryMs(tenants: number): number {
+  return Math.max(LOOK_EVERY_MS, tenants * MS_A_LOOK);
 }
 
 /** With the time as this server has it: a page whose clock is wrong goes on where it was all the same. */

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 import { createHandler } from "../api/handler.ts";
 import { ADMIN } from "../api/principal.ts";
-import { LIVE_LIMITS, LiveFeed } from "./live-feed.ts";
+import { LIVE_LIMITS, LiveFeed, lookEveryMs } from "./live-feed.ts";
 
 interface Stream {
   readonly status: number;
@@ -136,6 +136,12 @@ test("as many streams as one key may have are open, and not one more", async () 
   );
   expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
   expect((await openStream(`${server.url}/live`, key)).status).toBe(429);
+});
+
+test("fifty tenants are looked at once a second, and more of them less often", () => {
+  expect([lookEveryMs(1), lookEveryMs(50), lookEveryMs(51), lookEveryMs(500)]).toEqual([
+    1_000, 1_000, 1_020, 10_000,
+  ]);
 });
 
 test("a server that stops opens no more streams, and says when to come again", async () => {

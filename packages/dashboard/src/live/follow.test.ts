@@ -1,0 +1,112 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { type FollowOptions, follow, SILENT_MS, type StreamState, waitMs } from "./follow.ts";
+
+interface Followed {
+  readonly states: StreamState[];
+  readonly asked: (string | null)[];
+  readonly waits: number[];
+  readonly data: string[];
+}
+
+/** Answers in turn; the stream is given up when there are no more. */
+async function followed(
+  answers: readonly (() => Response | Promise<Response>)[],
+  given: Partial<FollowOptions> = {},
+): Promise<Followed> {
+  const controller = new AbortController();
+  const seen: Followed = { states: [], asked: [], waits: [], data: [] };
+  const waiting = [...answers];
+  await follow({
+    lastId: null,
+    signal: controller.signal,
+    random: () => 0,
+    nowMs: () => 0,
+    onState: (state) => seen.states.push(state),
+    onMessage: ({ data }) => seen.data.push(data),
+    request: async (lastId) => {
+      seen.asked.push(lastId);
+      const answer = waiting.shift();
+      if (answer !== undefined) return await answer();
+      controller.abort();
+      throw new Error("given up");
+    },
+    pause: async (ms) => void seen.waits.push(ms),
+    ...given,
+  });
+  return seen;
+}
+
+const says = (text: string) => () => new Response(text);
+const refuses =
+  (status: number, headers: Record<string, string> = {}) =>
+  () =>
+    new Response("", { status, headers });
+const isAway = () => Promise.reject(new TypeError("Failed to fetch"));
+
+test("a stream that breaks is opened again after the last message, and says so meanwhile", async () => {
+  const { states, asked, data } = await followed([
+    says("id: 7\nevent: changes\ndata: a\n\nid: 9\nevent: here\ndata: {}\n\n"),
+    says("id: 12\nevent: changes\ndata: b\n\n"),
+  ]);
+  expect(states).toEqual(["connecting", "live", "lost", "live", "lost"]);
+  expect(asked).toEqual([null, "9", "12"]);
+  expect(data).toEqual(["a", "{}", "b"]);
+});
+
+test("it goes on after what another tab saw last", async () => {
+  expect((await followed([], { lastId: "5" })).asked).toEqual(["5"]);
+});
+
+test("a server that is away is asked ever less often, every 15 s at least", async () => {
+  const { waits } = await followed(Array.from({ length: 7 }, () => isAway));
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
+});
+
+test("streams that open and break at once count as failures, and a steady one begins anew", async () => {
+  expect((await followed([says(""), says(""), says("")])).waits).toEqual([1_000, 2_000, 4_000]);
+  let now = 0;
+  const { waits } = await followed([isAway, isAway, says(""), isAway], { nowMs: () => (now += 5_000) });
+  expect(waits).toEqual([1_000, 2_000, 1_000, 2_000]);
+});
+
+test("a server without room is asked when it said, and not sooner", async () => {
+  const full = refuses(429, { "retry-after": "5" });
+  const stopping = refuses(503, { "retry-after": "2" });
+  expect((await followed([full, stopping, refuses(503), full])).waits).toEqual([5_000, 2_000, 4_000, 8_000]);
+});
+
+test("waits are spread, and no longer than a minute and a half whatever a server asks for", () => {
+  expect(waitMs(1, 0, 0.5)).toBe(1_250);
+  expect(waitMs(1, 86_400_000, 1)).toBe(90_000);
+});
+
+test("whoever is not signed in any more, or may not see it, does not ask again", async () => {
+  for (const [status, state] of [
+    [401, "over"],
+    [403, "refused"],
+  ] as const) {
+    const { states, asked } = await followed([says(""), refuses(status), says("")]);
+    expect([states.at(-1), asked.length]).toEqual([state, 2]);
+  }
+});
+
+test("a connection on which nothing comes for long is given up", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let signal: AbortSignal | undefined;
+  const silent = (_: string | null, given: AbortSignal) => {
+    signal = given;
+    return new Promise<Response>((_resolve, reject) => given.addEventListener("abort", reject));
+  };
+  const controller = new AbortController();
+  const isOver = followed([], {
+    request: silent,
+    signal: controller.signal,
+    pause: async () => controller.abort(),
+  });
+  await vi.advanceTimersByTimeAsync(SILENT_MS - 1);
+  expect(signal?.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(signal?.aborted).toBe(true);
+  await isOver;
+});
