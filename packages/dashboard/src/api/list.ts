@@ -181,9 +181,11 @@ function useForgetting(queryKey: QueryKey, pages: KnownPages, sight: Reading["si
   useEffect(() => {
     const around = pages.slice(Math.max(0, sight.from - PAGES_AROUND), sight.to + PAGES_AROUND + 1);
     const held = new Set([null, ...around.map(({ cursor }) => cursor)]);
+    // by the whole key: filters that are fewer would match those that are more
+    const ofThisList = hashKey([...queryKey, "page"]);
     queries.removeQueries({
-      queryKey: [...queryKey, "page"],
-      predicate: (query) => !held.has(query.queryKey.at(-1) as string | null),
+      predicate: ({ queryKey: other }) =>
+        !held.has(other.at(-1) as string | null) && hashKey(other.slice(0, -1)) === ofThisList,
     });
   });
 }

@@ -10,6 +10,7 @@ import type { Selection } from "../data-table.tsx";
 import { Tick } from "../field.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { BulkDialog } from "./bulk-dialog.tsx";
+import { unchoose } from "./selection.ts";
 
 const texts = defineTexts({
   en: {
@@ -59,10 +60,7 @@ export function DeliveryBulk({ selection }: { readonly selection: Selection<Deli
   const dead = deliveries.filter(({ state }) => state === "dead").length;
   const close = (done: readonly Delivery[] | null) => {
     setDoing(null);
-    if (done === null) return;
-    const rest = new Map(selection.chosen);
-    for (const { id } of done) rest.delete(id);
-    selection.onChange(rest);
+    unchoose(selection, done);
   };
   return (
     <>

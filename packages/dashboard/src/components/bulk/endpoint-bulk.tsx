@@ -8,6 +8,7 @@ import { Button } from "../button.tsx";
 import type { Selection } from "../data-table.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { BulkDialog } from "./bulk-dialog.tsx";
+import { unchoose } from "./selection.ts";
 
 const texts = defineTexts({
   en: {
@@ -46,10 +47,7 @@ export function EndpointBulk({ selection }: { readonly selection: Selection<Endp
   const endpoints = [...selection.chosen.values()];
   const close = (done: readonly Endpoint[] | null) => {
     setDoing(null);
-    if (done === null) return;
-    const rest = new Map(selection.chosen);
-    for (const { id } of done) rest.delete(id);
-    selection.onChange(rest);
+    unchoose(selection, done);
   };
   return (
     <>

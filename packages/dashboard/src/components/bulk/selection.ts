@@ -12,3 +12,14 @@ export function useSelection<Row>(): Selection<Row> {
     onChange: (chosen) => setState({ of, chosen }),
   };
 }
+
+/** What was done is not chosen any more; null: nothing was. */
+export function unchoose<Row extends { readonly id: string }>(
+  { chosen, onChange }: Selection<Row>,
+  done: readonly Row[] | null,
+): void {
+  if (done === null) return;
+  const rest = new Map(chosen);
+  for (const { id } of done) rest.delete(id);
+  onChange(rest);
+}
