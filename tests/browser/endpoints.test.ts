@@ -79,6 +79,10 @@ test("a secret is rotated, both signatures arrive, and the old one is ended earl
   };
   expect(await send(1)).toEqual({ signatures: 2, byOld: true, byFresh: true });
   await page.getByRole("button", { name: "End now" }).click();
+  await page
+    .getByRole("dialog")
+    .getByLabel(/Type .* to confirm/)
+    .fill(new URL(receiver.url).host);
   await page.getByRole("dialog").getByRole("button", { name: "End now" }).click();
   await page.getByText("It signs no more.").waitFor();
   expect(await send(2)).toEqual({ signatures: 1, byOld: false, byFresh: true });
@@ -175,6 +179,10 @@ test("a disabled endpoint says how many wait, and is enabled with or without the
   const dead = await server.call("GET", "/api/v1/deliveries?state=dead&reason=discarded");
   expect(dead.json.data).toHaveLength(3);
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog");
+  const remove = dialog.getByRole("button", { name: "Delete" });
+  expect(await remove.getAttribute("aria-disabled")).toBe("true");
+  await dialog.getByLabel(/Type .* to confirm/).fill(new URL(receiver.url).host);
+  await remove.click();
   await page.getByText("It has no endpoint yet").waitFor();
 });

@@ -62,6 +62,7 @@ test("a tenant is switched off and on again, and deleted when it is empty", asyn
   expect((await server.call("GET", "/api/v1/tenants/acme")).json.is_active).toBe(true);
   await page.getByRole("link", { name: "rivals" }).click();
   await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByLabel("Type rivals to confirm").fill("rivals");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText("rivals is deleted.").waitFor();
   expect((await server.call("GET", "/api/v1/tenants/rivals")).status).toBe(404);

@@ -1,38 +1,70 @@
-// A list with cursors as one growing array. What comes later is told of and never moves it: see news.ts.
-import { hashKey, type QueryKey, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
-import { type Changes, useLive } from "../live/live.ts";
-import { comparePages, countTold, type News, NO_NEWS, type Told } from "./news.ts";
+// A list with cursors, of any length: the pages in sight are asked for, and those far from it are forgotten. What comes
+// later is told of and never moves it: see news.ts.
+import {
+  hashKey,
+  type QueryKey,
+  skipToken,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useLocation } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { type KnownPages, NOTHING_KNOWN, placeOf, rowCount, withPage } from "./known-pages.ts";
+import { type Asked, newsOf, upToDate, useShownWhenEmpty, useStream, type Watch } from "./list-news.ts";
+import type { News } from "./news.ts";
 
 export interface Page<Row> {
   readonly data: readonly Row[];
   readonly next_cursor: string | null;
 }
 
+/** An array is one. */
+export interface Rows<Row> {
+  readonly length: number;
+  /** Undefined: it is there, and not held now. */
+  at(index: number): Row | undefined;
+}
+
+/** Where a reader is in a list; still there when they come back to it. */
+export interface ReadingPlace {
+  readonly offsetPx: number;
+  /** The row that the keys stand on. */
+  readonly focused: number | null;
+}
+
 export interface List<Row> {
-  readonly rows: readonly Row[];
+  readonly rows: Rows<Row>;
   readonly isLoading: boolean;
   readonly isLoadingMore: boolean;
   readonly error: unknown;
-  readonly loadMore: () => void;
   readonly reload: () => void;
+  readonly place: ReadingPlace;
+  readonly keepPlace: (change: Partial<ReadingPlace>) => void;
+  /** Tells which rows are in sight. */
+  readonly look: (first: number, last: number) => void;
   readonly news: News;
   /** The first page as it is now. */
   readonly showNews: () => void;
 }
 
-/** How a list hears of what comes later. */
-export interface Watch<Row> {
-  readonly keyOf: (row: Row) => string;
-  /** Its first page is asked for again so often, while somebody can see it. */
-  readonly everyMs?: number;
-  /** What the stream says, as rows of this list. */
-  readonly live?: (changes: Changes) => readonly Told<Row>[];
+interface Reading extends ReadingPlace {
+  readonly pages: KnownPages;
+  readonly sight: { readonly from: number; readonly to: number };
 }
 
-type Asked<Row> = Page<Row> & { readonly askedAt: number };
-
+const AT_THE_TOP: Reading = {
+  pages: NOTHING_KNOWN,
+  sight: { from: 0, to: 0 },
+  offsetPx: 0,
+  focused: null,
+};
 const ROWS_A_PAGE = 100;
+/** So many pages before and after those in sight are held: scrolling back and forth asks for nothing. */
+const PAGES_AROUND = 5;
+/** Rows out of sight that are asked for already. */
+const AHEAD = 40;
+const REMEMBERED_MS = 30 * 60_000;
 
 export function useList<Row>(
   queryKey: QueryKey,
@@ -43,22 +75,37 @@ export function useList<Row>(
   { watch }: { readonly watch?: Watch<Row> } = {},
 ): List<Row> {
   const queries = useQueryClient();
+  const { reading, update } = useReading(queryKey);
   const ask = async (cursor: string | null, signal: AbortSignal): Promise<Asked<Row>> => {
     const askedAt = Date.now();
     return { ...(await read({ limit: ROWS_A_PAGE, ...(cursor !== null && { cursor }) }, signal)), askedAt };
   };
-  const query = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) => ask(pageParam, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    // whoever comes back to the page finds it as it was, with the news beside it
-    ...(watch !== undefined && { refetchOnWindowFocus: false, refetchOnReconnect: false }),
+
+  const { sight } = reading;
+  const results = useQueries({
+    queries: reading.pages.slice(sight.from, sight.to + 1).map(({ cursor }) => ({
+      queryKey: pageKey(queryKey, cursor),
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) => ask(cursor, signal),
+      gcTime: REMEMBERED_MS,
+      // further down, a page that is read again would move rows under the reader's eyes: only when something was done
+      ...(sight.to > 0 && { staleTime: Number.POSITIVE_INFINITY }),
+      // whoever comes back to the page finds it as it was, with the news beside it
+      ...(watch !== undefined && { refetchOnWindowFocus: false, refetchOnReconnect: false }),
+    })),
   });
-  const { data, error, isPending, isFetching, isFetchingNextPage, hasNextPage, fetchNextPage, refetch } =
-    query;
-  const pages = data?.pages ?? [];
-  const [first] = pages;
+  const pages = results.reduce<KnownPages>(
+    (known, { data }, index) => (data ? withPage(known, sight.from + index, data) : known),
+    reading.pages,
+  );
+  useEffect(() => {
+    if (pages !== reading.pages) update((now) => ({ ...now, pages }));
+  });
+  useForgetting(queryKey, pages, sight);
+
+  const pageAt = (index: number): Asked<Row> | undefined =>
+    results[index - sight.from]?.data ??
+    queries.getQueryData<Asked<Row>>(pageKey(queryKey, pages[index]?.cursor ?? null));
+  const first = pageAt(0);
   const stream = useStream(hashKey(queryKey), watch?.live);
   const newest = useQuery({
     queryKey: [...queryKey, "newest"],
@@ -69,114 +116,89 @@ export function useList<Row>(
     refetchInterval: watch?.everyMs ?? false,
     refetchOnWindowFocus: false,
   }).data;
-  const rows = upToDate(pages, watch, stream, newest);
-  const news = newsOf(rows, first, !hasNextPage, watch, stream, newest);
+  const top = heldFromTheFirst(pages, pageAt);
+  const isWhole = top.length === pages.length && top.at(-1)?.next_cursor === null;
+  const news = newsOf(top, isWhole, watch, stream, newest);
   const showNews = () => {
     stream.forget();
-    queries.setQueryData<typeof data>(queryKey, (shown) =>
-      shown === undefined
-        ? shown
-        : { pages: shown.pages.slice(0, 1), pageParams: shown.pageParams.slice(0, 1) },
-    );
-    void refetch();
+    update(() => AT_THE_TOP);
+    void queries.invalidateQueries({ queryKey: pageKey(queryKey, null), exact: true });
   };
-  useShownWhenEmpty(rows.length === 0 && !isFetching, news, first?.askedAt ?? 0, showNews);
+  const length = rowCount(pages);
+  const isFetching = results.some((result) => result.isFetching);
+  useShownWhenEmpty(length === 0 && !isFetching, news, first?.askedAt ?? 0, showNews);
+
+  const isPending = results.some((result) => result.isPending && result.error === null);
   return {
-    rows,
-    isLoading: isPending,
-    isLoadingMore: isFetchingNextPage,
-    error,
-    loadMore: () => {
-      if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+    rows: {
+      length,
+      at: (index) => {
+        const { page, row } = placeOf(pages, index);
+        const held = pageAt(page);
+        const found = held?.data[row];
+        return held && found && upToDate(found, held, watch, stream, newest);
+      },
     },
-    reload: () => void refetch(),
+    isLoading: length === 0 && isPending,
+    isLoadingMore: length > 0 && isPending,
+    error: results.find(({ error }) => error !== null)?.error ?? null,
+    reload: () => void queries.invalidateQueries({ queryKey }),
+    place: reading,
+    keepPlace: (change) => update((now) => ({ ...now, ...change })),
+    look: (firstRow, lastRow) => {
+      const from = placeOf(pages, firstRow - AHEAD).page;
+      const to = placeOf(pages, lastRow + AHEAD).page;
+      if (from !== sight.from || to !== sight.to) update((now) => ({ ...now, sight: { from, to } }));
+    },
     news,
     showNews,
   };
 }
 
-interface Stream<Row> {
-  readonly told: ReadonlyMap<string, Told<Row> & { readonly at: number }>;
-  /** When more happened than was told; 0: never. */
-  readonly moreAt: number;
-  readonly forget: () => void;
+function pageKey(queryKey: QueryKey, cursor: string | null): QueryKey {
+  return [...queryKey, "page", cursor];
 }
 
-/** Beyond this, "more than that" says as much. */
-export const MOST_NEWS = 999;
-
-function useStream<Row>(list: string, live: Watch<Row>["live"]): Stream<Row> {
-  const nothing = { list, told: new Map() as Stream<Row>["told"], moreAt: 0 };
-  const [heard, setHeard] = useState(nothing);
-  const current = heard.list === list ? heard : nothing;
-  const hear = (changes: Changes) => {
-    const at = Date.now();
-    const told = live?.(changes) ?? [];
-    if (told.length === 0 && !changes.is_partial) return;
-    setHeard((before) => {
-      const known = before.list === list ? before : nothing;
-      const next = new Map(known.told);
-      for (const one of told) {
-        // the latest last, so that the oldest are dropped
-        next.delete(one.key);
-        next.set(one.key, { ...one, at });
-      }
-      const latest = [...next].slice(-MOST_NEWS - 1);
-      return { list, told: new Map(latest), moreAt: changes.is_partial ? at : known.moreAt };
-    });
-  };
-  useLive(live === undefined ? null : hear);
-  return { ...current, forget: () => setHeard(nothing) };
-}
-
-/** The rows that were loaded, each as it is now. */
-function upToDate<Row>(
-  pages: readonly Asked<Row>[],
-  watch: Watch<Row> | undefined,
-  stream: Stream<Row>,
-  newest: Asked<Row> | undefined,
-): readonly Row[] {
-  if (watch === undefined) return pages.flatMap(({ data }) => data);
-  const asked = new Map(newest?.data.map((row) => [watch.keyOf(row), row]));
-  return pages.flatMap(({ data, askedAt }) =>
-    data.map((row) => {
-      const key = watch.keyOf(row);
-      const said = stream.told.get(key);
-      const isSaidLater = said !== undefined && said.at > Math.max(askedAt, newest?.askedAt ?? 0);
-      if (isSaidLater) return said.row ?? row;
-      return newest !== undefined && newest.askedAt > askedAt ? (asked.get(key) ?? row) : row;
-    }),
-  );
-}
-
-function newsOf<Row>(
-  rows: readonly Row[],
-  first: Asked<Row> | undefined,
-  isWhole: boolean,
-  watch: Watch<Row> | undefined,
-  stream: Stream<Row>,
-  newest: Asked<Row> | undefined,
-): News {
-  if (watch === undefined || first === undefined) return NO_NEWS;
-  const { keyOf } = watch;
-  const later = [...stream.told.values()].filter(({ at }) => at > first.askedAt);
-  const count = countTold(rows, isWhole, keyOf, later);
-  const isPolledLater = newest !== undefined && newest.askedAt > first.askedAt;
-  const polled = isPolledLater ? comparePages(rows, isWhole, keyOf, newest) : NO_NEWS;
-  return {
-    count: Math.max(count, polled.count),
-    isMore: stream.moreAt > first.askedAt || polled.isMore,
-  };
-}
-
-const EMPTY_AGAIN_MS = 2_000;
-
-/** Where nothing is shown nothing can move: the first rows appear by themselves. */
-function useShownWhenEmpty(isEmpty: boolean, news: News, askedAt: number, showNews: () => void): void {
-  const isDue = isEmpty && (news.count > 0 || news.isMore) && document.visibilityState === "visible";
-  useEffect(() => {
-    if (!isDue) return;
-    const timer = setTimeout(showNews, Math.max(0, askedAt + EMPTY_AGAIN_MS - Date.now()));
-    return () => clearTimeout(timer);
+/** Of this visit to the screen: going back comes to it again, a link to the screen begins at the top. */
+function useReading(queryKey: QueryKey) {
+  const queries = useQueryClient();
+  const visit = useLocation({ select: ({ state }) => state.__TSR_key });
+  const key = [...queryKey, "reading", visit];
+  const { data: reading = AT_THE_TOP } = useQuery<Reading>({
+    queryKey: key,
+    queryFn: skipToken,
+    initialData: AT_THE_TOP,
+    gcTime: REMEMBERED_MS,
   });
+  const update = (change: (now: Reading) => Reading) =>
+    queries.setQueryData<Reading>(key, (now = AT_THE_TOP) => change(now));
+  return { reading, update };
+}
+
+/** The first page stays: what is new is known by it. */
+function useForgetting(queryKey: QueryKey, pages: KnownPages, sight: Reading["sight"]): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    const around = pages.slice(Math.max(0, sight.from - PAGES_AROUND), sight.to + PAGES_AROUND + 1);
+    const held = new Set([null, ...around.map(({ cursor }) => cursor)]);
+    // by the whole key: filters that are fewer would match those that are more
+    const ofThisList = hashKey([...queryKey, "page"]);
+    queries.removeQueries({
+      predicate: ({ queryKey: other }) =>
+        !held.has(other.at(-1) as string | null) && hashKey(other.slice(0, -1)) === ofThisList,
+    });
+  });
+}
+
+function heldFromTheFirst<Row>(
+  pages: KnownPages,
+  pageAt: (index: number) => Asked<Row> | undefined,
+): readonly Asked<Row>[] {
+  const held: Asked<Row>[] = [];
+  for (let index = 0; index < pages.length; index += 1) {
+    const page = pageAt(index);
+    if (page === undefined) break;
+    held.push(page);
+  }
+  return held;
 }

@@ -1,9 +1,10 @@
-// Switches a tenant on and off, and says what follows from it.
+// Changes a tenant, switches it on and off, and says what follows from it.
 import type { Tenant } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { say, sayError } from "../components/toasts.tsx";
+import { sayError } from "../components/toasts.tsx";
 import { api } from "./client.ts";
+import { fieldsOf, useUndoable } from "./undo.ts";
 
 const texts = defineTexts({
   en: {
@@ -18,18 +19,29 @@ const texts = defineTexts({
 
 export function useTenantSwitch(): (tenant: Tenant) => Promise<void> {
   const t = useTexts(texts);
-  const queries = useQueryClient();
-  const put = async (id: string, isActive: boolean) => {
-    await api.tenants.put({ tenant: id, body: { is_active: isActive } });
-    await queries.invalidateQueries();
-  };
-  return async ({ id, is_active }) => {
+  const change = useTenantChange();
+  return async (tenant) => {
+    const { id, is_active } = tenant;
     try {
-      await put(id, !is_active);
-      const undo = () => void put(id, is_active).catch(sayError);
-      say(is_active ? t.off(id) : t.on(id), { undo });
+      await change(tenant, { is_active: !is_active }, is_active ? t.off(id) : t.on(id));
     } catch (error) {
       sayError(error);
     }
+  };
+}
+
+/** Throws what the server has against it. */
+export function useTenantChange() {
+  const queries = useQueryClient();
+  const undoable = useUndoable();
+  return async (before: Tenant, body: Partial<Pick<Tenant, "name" | "is_active">>, said: string) => {
+    const tenant = before.id;
+    const after = await api.tenants.put({ tenant, body });
+    undoable(said, {
+      after: fieldsOf(after, body),
+      read: async () => fieldsOf(await api.tenants.get({ tenant }), body),
+      takeBack: () => api.tenants.put({ tenant, body: fieldsOf(before, body) }),
+    });
+    await queries.invalidateQueries();
   };
 }

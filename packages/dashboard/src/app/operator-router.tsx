@@ -68,7 +68,15 @@ const deadLetters = createRoute({
 const replays = createRoute({
   getParentRoute: () => root,
   path: "/replays",
-  validateSearch: readFilters(["new", "tenant", "endpoint", "type", "reason"]),
+  validateSearch: readFilters([
+    "new",
+    "tenant",
+    "endpoint",
+    "type",
+    "reason",
+    "created_after",
+    "created_before",
+  ]),
   component: lazyRouteComponent(() => import("../pages/replays.tsx"), "Replays"),
 });
 const replay = createRoute({

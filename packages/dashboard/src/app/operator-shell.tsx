@@ -1,5 +1,6 @@
 // Where operators can go.
-import { type Place, Shell } from "./shell.tsx";
+import { useFound } from "./found.ts";
+import { Shell } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
 
 const texts = defineTexts({
@@ -83,12 +84,5 @@ export function OperatorShell() {
       ],
     },
   ] as const;
-  return <Shell name="Posthorn" groups={groups} onSearch={placeOfId} />;
-}
-
-function placeOfId(text: string): Place | null {
-  if (/^evt_[\w-]+$/.test(text)) return { to: `/events/${text}`, icon: "event", name: text };
-  if (/^dlv_[\w-]+$/.test(text)) return { to: `/deliveries/${text}`, icon: "delivery", name: text };
-  if (/^rpl_[\w-]+$/.test(text)) return { to: `/replays/${text}`, icon: "replay", name: text };
-  return null;
+  return <Shell name="Posthorn" groups={groups} useFound={useFound} />;
 }

@@ -1,4 +1,4 @@
-// Goes to a screen by a few letters of its name, or to a thing by its id.
+// Goes to a screen by a few letters of its name, or to what is found by an id, a subject or a customer's name.
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useState } from "react";
 import { Dialog } from "../components/dialog.tsx";
@@ -9,12 +9,12 @@ import { defineTexts, useTexts } from "./texts.ts";
 const texts = defineTexts({
   en: {
     title: "Go to",
-    label: "A screen, or an id such as evt_… or dlv_…",
+    label: "A screen, an id, a subject or a customer",
     nothing: "Nothing has that name",
   },
   de: {
     title: "Gehe zu",
-    label: "Eine Ansicht, oder eine Id wie evt_… oder dlv_…",
+    label: "Ansicht, Id, Gegenstand oder Kunde",
     nothing: "Nichts heißt so",
   },
 });
@@ -23,24 +23,22 @@ export function Palette({
   isOpen,
   onClose,
   places,
-  onSearch,
+  useFound,
 }: {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly places: readonly Place[];
-  readonly onSearch: (text: string) => Place | null;
+  /** What the text leads to besides. */
+  readonly useFound: (text: string) => readonly Place[];
 }) {
   const t = useTexts(texts);
   const listId = useId();
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
-  const byId = onSearch(text.trim());
   const wanted = text.trim().toLowerCase();
-  const found = [
-    ...(byId ? [byId] : []),
-    ...places.filter(({ name }) => name.toLowerCase().includes(wanted)),
-  ];
+  const screens = places.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const found = [...screens, ...useFound(text.trim())];
   const close = () => {
     setText("");
     setChosen(0);
@@ -49,7 +47,7 @@ export function Palette({
   const go = (place: Place | undefined) => {
     if (place === undefined) return;
     close();
-    void navigate({ to: place.to });
+    void navigate({ to: place.to, search: (place.search ?? {}) as never });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setChosen(Math.min(found.length - 1, chosen + 1));
@@ -79,7 +77,7 @@ export function Palette({
       <div id={listId} role="listbox" aria-label={t.title}>
         {found.map((place, index) => (
           <div
-            key={place.to}
+            key={place.name}
             id={`${listId}-${index}`}
             role="option"
             tabIndex={-1}

@@ -45,8 +45,8 @@ export function PortalShell() {
       name={theme?.name ?? t.portal}
       logo={theme?.logo_url ?? undefined}
       groups={[{ places }]}
-      onSearch={(text) =>
-        /^dlv_[\w-]+$/.test(text) ? { to: `/deliveries/${text}`, icon: "delivery", name: text } : null
+      useFound={(text) =>
+        /^dlv_[\w-]+$/.test(text) ? [{ to: `/deliveries/${text}`, icon: "delivery", name: text }] : []
       }
     />
   );

@@ -36,6 +36,7 @@ const texts = defineTexts({
 
 export interface Place {
   readonly to: string;
+  readonly search?: Readonly<Record<string, string>>;
   readonly icon: IconName;
   readonly name: string;
   /** After `g`. */
@@ -51,13 +52,13 @@ export function Shell({
   name,
   logo,
   groups,
-  onSearch,
+  useFound,
 }: {
   readonly name: string;
   readonly logo?: string | undefined;
   readonly groups: readonly PlaceGroup[];
-  /** What an id that was typed into the palette leads to; null when it is none. */
-  readonly onSearch: (text: string) => Place | null;
+  /** What is found by a text that was typed into the palette, besides screens. */
+  readonly useFound: (text: string) => readonly Place[];
 }) {
   const t = useTexts(texts);
   const [isMenuOpen, setMenuOpen] = useState(false);
@@ -131,7 +132,7 @@ export function Shell({
         isOpen={open === "palette"}
         onClose={() => setOpen(null)}
         places={places}
-        onSearch={onSearch}
+        useFound={useFound}
       />
       <KeyHelp isOpen={open === "keys"} onClose={() => setOpen(null)} places={places} />
       <Toasts />

@@ -1,9 +1,10 @@
-// A list of any length: pages are asked for as the reader comes near the end, and only the rows in sight are in the page.
-// j and k go through the rows, o or Enter opens one.
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
+// A list of any length: only the rows in sight are in the page, and whoever holds the rows is told which these are.
+// j and k go through the rows, o opens one, x chooses one. Coming back, the reader is where they were.
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { ReadingPlace, Rows } from "../api/list.ts";
 import { useKeys } from "../app/keyboard.tsx";
 import { defineTexts, useTexts } from "../app/texts.ts";
+import { ROW_PX, useRowsInSight } from "./rows-in-sight.ts";
 
 const texts = defineTexts({
   en: { select: "Select this row", selectAll: "Select all rows that are loaded", more: "Loading more …" },
@@ -19,52 +20,65 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
 }
 
+/** Rows by their keys, for something to be done with all of them at once; kept also while they are out of sight. */
+export interface Selection<Row> {
+  readonly chosen: ReadonlyMap<string, Row>;
+  readonly onChange: (chosen: ReadonlyMap<string, Row>) => void;
+}
+
+/** More than these are chosen by a filter, which the server goes through by itself. */
+export const MOST_CHOSEN = 250;
+
 export interface DataTableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  readonly rows: readonly Row[];
+  readonly rows: Rows<Row>;
   readonly keyOf: (row: Row) => string;
   readonly onOpen?: (row: Row) => void;
-  /** The reader is near the end. */
-  readonly onEnd?: () => void;
+  /** Which rows are in sight. */
+  readonly onSight?: (first: number, last: number) => void;
   readonly isLoadingMore?: boolean;
-  /** Keys of rows for something to be done with all of them at once. */
-  readonly selection?: {
-    readonly keys: ReadonlySet<string>;
-    readonly onChange: (keys: ReadonlySet<string>) => void;
-  };
+  readonly place?: ReadingPlace;
+  readonly onPlace?: (change: Partial<ReadingPlace>) => void;
+  readonly selection?: Selection<Row>;
   /** What a key does with the row it stands on: `{ r: retry }`. */
   readonly rowKeys?: Readonly<Record<string, (row: Row) => void>>;
 }
 
-const ROW_PX = 41;
-const AHEAD = 12;
 const FROM = { sm: "hidden sm:table-cell", md: "hidden md:table-cell", lg: "hidden lg:table-cell" } as const;
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, keyOf, onOpen, onEnd, isLoadingMore = false, selection } = props;
+  const {
+    label,
+    columns,
+    rows,
+    keyOf,
+    onOpen,
+    onSight,
+    onPlace,
+    place,
+    isLoadingMore = false,
+    selection,
+  } = props;
   const t = useTexts(texts);
   const body = useRef<HTMLTableSectionElement>(null);
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => ROW_PX,
-    overscan: AHEAD,
-    scrollMargin: body.current?.offsetTop ?? 0,
-  });
-  const shown = virtual.getVirtualItems();
-  const first = shown[0];
-  const last = shown.at(-1);
-  const isNearEnd = last !== undefined && last.index >= rows.length - AHEAD;
+  const { first, end, scrollTo } = useRowsInSight(body, rows.length, place?.offsetPx ?? 0, (offsetPx) =>
+    onPlace?.({ offsetPx }),
+  );
   useEffect(() => {
-    if (isNearEnd && !isLoadingMore) onEnd?.();
-  }, [isNearEnd, isLoadingMore, onEnd]);
-  const focused = useRowFocus(props, (index) => virtual.scrollToIndex(index, { align: "auto" }));
-  const above = first === undefined ? 0 : first.start - virtual.options.scrollMargin;
-  const below = last === undefined ? 0 : virtual.getTotalSize() - (last.end - virtual.options.scrollMargin);
-  const toggle = (keys: readonly string[], isOn: boolean) => {
-    const next = new Set(selection?.keys);
-    for (const key of keys) isOn ? next.add(key) : next.delete(key);
-    selection?.onChange(next);
+    if (end > first) onSight?.(first, end - 1);
+  });
+  const focused = useRowFocus(props, scrollTo);
+  const above = first * ROW_PX;
+  const below = (rows.length - end) * ROW_PX;
+  const shown = Array.from({ length: end - first }, (_, offset) => first + offset);
+  const held = () => {
+    const found: Row[] = [];
+    for (let index = 0; index < rows.length && found.length < MOST_CHOSEN; index += 1) {
+      const row = rows.at(index);
+      if (row !== undefined) found.push(row);
+    }
+    return found;
   };
   return (
     <div className="overflow-x-auto">
@@ -76,8 +90,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 <input
                   type="checkbox"
                   aria-label={t.selectAll}
-                  checked={rows.length > 0 && selection.keys.size === rows.length}
-                  onChange={(event) => toggle(rows.map(keyOf), event.target.checked)}
+                  checked={
+                    selection.chosen.size > 0 && selection.chosen.size >= Math.min(rows.length, MOST_CHOSEN)
+                  }
+                  onChange={(event) =>
+                    choose(
+                      props,
+                      event.target.checked ? held() : [...selection.chosen.values()],
+                      event.target.checked,
+                    )
+                  }
                 />
               </th>
             )}
@@ -95,8 +117,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </thead>
         <tbody ref={body}>
           {above > 0 && <tr style={{ height: above }} />}
-          {shown.map(({ index }) => {
-            const row = rows[index] as Row;
+          {shown.map((index) => {
+            const row = rows.at(index);
+            if (row === undefined)
+              return <NotHeld key={index} index={index} columns={columns.length + (selection ? 1 : 0)} />;
             const key = keyOf(row);
             return (
               <tr
@@ -118,8 +142,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     <input
                       type="checkbox"
                       aria-label={t.select}
-                      checked={selection.keys.has(key)}
-                      onChange={(event) => toggle([key], event.target.checked)}
+                      checked={selection.chosen.has(key)}
+                      onChange={(event) => choose(props, [row], event.target.checked)}
                     />
                   </td>
                 )}
@@ -153,25 +177,47 @@ function isOwnControl(target: EventTarget): boolean {
   return target instanceof Element && target.closest("a, button, input, select, label") !== null;
 }
 
-function useRowFocus<Row>(
-  { rows, onOpen, rowKeys }: DataTableProps<Row>,
-  scrollTo: (index: number) => void,
-): number | null {
-  const [index, setIndex] = useState<number | null>(null);
+/** As tall as the row that comes here when it has been read. */
+function NotHeld({ index, columns }: { readonly index: number; readonly columns: number }) {
+  return (
+    <tr aria-rowindex={index + 2} aria-busy="true" className="h-[41px] border-b border-line">
+      <td colSpan={columns} className="px-4">
+        <span className="block h-2 w-1/3 rounded bg-raised" />
+      </td>
+    </tr>
+  );
+}
+
+function choose<Row>({ selection, keyOf }: DataTableProps<Row>, rows: readonly Row[], isOn: boolean): void {
+  if (selection === undefined) return;
+  const next = new Map(selection.chosen);
+  for (const row of rows) {
+    if (!isOn) next.delete(keyOf(row));
+    else if (next.size < MOST_CHOSEN) next.set(keyOf(row), row);
+  }
+  selection.onChange(next);
+}
+
+function useRowFocus<Row>(props: DataTableProps<Row>, scrollTo: (index: number) => void): number | null {
+  const { rows, keyOf, onOpen, rowKeys, selection, place, onPlace } = props;
+  const [ownIndex, setOwnIndex] = useState<number | null>(null);
+  const index = onPlace === undefined ? ownIndex : (place?.focused ?? null);
   const move = (step: 1 | -1) => {
     const next = index === null ? 0 : Math.min(rows.length - 1, Math.max(0, index + step));
     if (rows.length === 0) return;
-    setIndex(next);
+    if (onPlace === undefined) setOwnIndex(next);
+    else onPlace({ focused: next });
     scrollTo(next);
   };
   const withRow = (act: ((row: Row) => void) | undefined) => () => {
-    const row = index === null ? undefined : rows[index];
+    const row = index === null ? undefined : rows.at(index);
     if (row !== undefined) act?.(row);
   };
   useKeys({
     j: () => move(1),
     k: () => move(-1),
     o: withRow(onOpen),
+    ...(selection && { x: withRow((row) => choose(props, [row], !selection.chosen.has(keyOf(row)))) }),
     ...Object.fromEntries(Object.entries(rowKeys ?? {}).map(([key, act]) => [key, withRow(act)])),
   });
   return index;

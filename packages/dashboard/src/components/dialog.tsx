@@ -15,6 +15,7 @@ export function Dialog({
   onClose,
   children,
   actions,
+  closes,
 }: {
   readonly title: string;
   readonly isOpen: boolean;
@@ -22,6 +23,8 @@ export function Dialog({
   readonly children: ReactNode;
   /** Beside the button that does nothing. */
   readonly actions?: ReactNode;
+  /** What that button says. */
+  readonly closes?: string | undefined;
 }) {
   const t = useTexts(texts);
   return (
@@ -34,7 +37,7 @@ export function Dialog({
           </BaseDialog.Title>
           <div className="flex flex-col gap-3 overflow-y-auto p-4">{children}</div>
           <div className="flex justify-end gap-2 border-t border-line px-4 py-3">
-            <Button onClick={onClose}>{actions === undefined ? t.close : t.cancel}</Button>
+            <Button onClick={onClose}>{closes ?? (actions === undefined ? t.close : t.cancel)}</Button>
             {actions}
           </div>
         </BaseDialog.Popup>

@@ -1,16 +1,20 @@
-// The filters of a list, and views that somebody saved in this browser.
+// The filters of a list, and the views that somebody saved of it.
 import { useState } from "react";
-import { keep, readKept } from "../app/browser-storage.ts";
 import type { Filters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { STATES, stateTexts } from "../format/delivery-words.ts";
-import { Button } from "./button.tsx";
+import { stateTexts } from "../format/delivery-words.ts";
+import { localTime } from "../format/time.ts";
 import { Choice, TextField } from "./field.tsx";
+import { SavedViews } from "./saved-views.tsx";
 
 const texts = defineTexts({
   en: {
     filters: "Filters",
     state: "State",
+    which: "Which",
+    active: "active",
+    disabled: "disabled",
+    failing: "failing",
     all: "all",
     tenant: "Tenant",
     endpoint: "Endpoint",
@@ -20,14 +24,14 @@ const texts = defineTexts({
     action: "Operation",
     after: "Created after",
     before: "Created before",
-    views: "Saved views",
-    save: "Save this view",
-    name: "Name of the view",
-    remove: (name: string) => `Remove the view ${name}`,
   },
   de: {
     filters: "Filter",
     state: "Zustand",
+    which: "Welche",
+    active: "aktive",
+    disabled: "abgeschaltete",
+    failing: "mit Fehlern",
     all: "alle",
     tenant: "Mandant",
     endpoint: "Endpunkt",
@@ -37,15 +41,14 @@ const texts = defineTexts({
     action: "Operation",
     after: "Angelegt nach",
     before: "Angelegt vor",
-    views: "Gespeicherte Ansichten",
-    save: "Ansicht speichern",
-    name: "Name der Ansicht",
-    remove: (name: string) => `Ansicht ${name} entfernen`,
   },
 });
 
-type Field =
+export const WHICH_ENDPOINTS = ["active", "disabled", "failing"] as const;
+
+export type Field =
   | "state"
+  | "which"
   | "tenant"
   | "endpoint"
   | "type"
@@ -66,22 +69,23 @@ export function FilterBar({
 }) {
   const t = useTexts(texts);
   const states = useTexts(stateTexts);
+  const which = Object.fromEntries(WHICH_ENDPOINTS.map((name) => [name, t[name]]));
   const labels: Record<Field, string> = { ...t, created_after: t.after, created_before: t.before };
   return (
     <section aria-label={t.filters} className="flex flex-col gap-3">
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-7">
         {fields.map((field) =>
-          field === "state" ? (
+          field === "state" || field === "which" ? (
             <Choice
               key={field}
-              label={t.state}
-              value={filters.state ?? ""}
-              onChange={(event) => onChange({ state: event.target.value })}
+              label={t[field]}
+              value={filters[field] ?? ""}
+              onChange={(event) => onChange({ [field]: event.target.value })}
             >
               <option value="">{t.all}</option>
-              {Object.keys(STATES).map((state) => (
-                <option key={state} value={state}>
-                  {states[state as keyof typeof states]}
+              {Object.entries(field === "state" ? states : which).map(([value, word]) => (
+                <option key={value} value={value}>
+                  {word}
                 </option>
               ))}
             </Choice>
@@ -136,82 +140,4 @@ function FilterText({
       onKeyDown={(event) => event.key === "Enter" && commit()}
     />
   );
-}
-
-/** As the browser's own field writes it. */
-function localTime(iso: string): string {
-  if (iso === "") return "";
-  const at = new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-const MOST_VIEWS = 20;
-
-function SavedViews({
-  keptAs,
-  filters,
-  onChoose,
-}: {
-  /** Each list has its own. */
-  readonly keptAs: string;
-  readonly filters: Filters;
-  readonly onChoose: (view: Filters) => void;
-}) {
-  const t = useTexts(texts);
-  const [views, setViews] = useState(() => readViews(keptAs));
-  const [name, setName] = useState<string | null>(null);
-  const change = (next: Readonly<Record<string, Filters>>) => {
-    setViews(next);
-    keep(keptAs, next);
-  };
-  const hasFilters = Object.keys(filters).length > 0;
-  if (!hasFilters && Object.keys(views).length === 0) return null;
-  return (
-    <fieldset className="flex flex-wrap items-center gap-2" aria-label={t.views}>
-      {Object.entries(views).map(([title, view]) => (
-        <span key={title} className="inline-flex items-center rounded-md border border-line">
-          <Button kind="quiet" onClick={() => onChoose(view)}>
-            {title}
-          </Button>
-          <Button
-            kind="quiet"
-            icon="close"
-            aria-label={t.remove(title)}
-            onClick={() =>
-              change(Object.fromEntries(Object.entries(views).filter(([other]) => other !== title)))
-            }
-          />
-        </span>
-      ))}
-      {hasFilters && name === null && Object.keys(views).length < MOST_VIEWS && (
-        <Button kind="quiet" icon="plus" onClick={() => setName("")}>
-          {t.save}
-        </Button>
-      )}
-      {name !== null && (
-        <form
-          className="flex gap-2"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (name.trim() !== "") change({ ...views, [name.trim()]: filters });
-            setName(null);
-          }}
-        >
-          <input
-            aria-label={t.name}
-            placeholder={t.name}
-            maxLength={40}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            className="rounded-md border border-line bg-surface px-2 py-1"
-          />
-          <Button type="submit">{t.save}</Button>
-        </form>
-      )}
-    </fieldset>
-  );
-}
-
-function readViews(key: string): Readonly<Record<string, Filters>> {
-  return (readKept(key) ?? {}) as Record<string, Filters>;
 }

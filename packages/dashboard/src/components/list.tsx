@@ -1,6 +1,7 @@
 // A list with its four empty states around the table, and a button over it when something has come since.
 import { type ReactNode, useRef } from "react";
-import { type List, MOST_NEWS } from "../api/list.ts";
+import type { List } from "../api/list.ts";
+import { MOST_NEWS } from "../api/list-news.ts";
 import type { News } from "../api/news.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { whole } from "../format/number.ts";
@@ -8,23 +9,48 @@ import { Button } from "./button.tsx";
 import { DataTable, type DataTableProps } from "./data-table.tsx";
 import { Failed, FilteredOut, Loading } from "./states.tsx";
 
-export interface ListViewProps<Row> extends Omit<DataTableProps<Row>, "rows" | "onEnd" | "isLoadingMore"> {
+export interface ListViewProps<Row>
+  extends Omit<DataTableProps<Row>, "rows" | "onSight" | "isLoadingMore" | "place" | "onPlace"> {
   readonly list: List<Row>;
   /** Set while filters are: takes them away. */
   readonly onClearFilters?: (() => void) | undefined;
+  /** Beside the way out of filters that nothing matches. */
+  readonly filteredOut?: ReactNode;
   /** Shown when there is nothing at all. */
   readonly nothingYet: ReactNode;
 }
 
-export function ListView<Row>({ list, onClearFilters, nothingYet, ...table }: ListViewProps<Row>) {
+export function ListView<Row>({
+  list,
+  onClearFilters,
+  filteredOut,
+  nothingYet,
+  ...table
+}: ListViewProps<Row>) {
   if (list.isLoading) return <Loading />;
   if (list.error !== null && list.rows.length === 0)
     return <Failed error={list.error} onRetry={list.reload} />;
-  if (list.rows.length === 0) return onClearFilters ? <FilteredOut onClear={onClearFilters} /> : nothingYet;
+  if (list.rows.length === 0) {
+    if (onClearFilters === undefined) return nothingYet;
+    return (
+      <>
+        <FilteredOut onClear={onClearFilters} />
+        {filteredOut}
+      </>
+    );
+  }
   return (
     <>
       <NewRows news={list.news} onShow={list.showNews} />
-      <DataTable {...table} rows={list.rows} onEnd={list.loadMore} isLoadingMore={list.isLoadingMore} />
+      <DataTable
+        {...table}
+        rows={list.rows}
+        onSight={list.look}
+        isLoadingMore={list.isLoadingMore}
+        place={list.place}
+        onPlace={list.keepPlace}
+      />
+      {list.error !== null && <Failed error={list.error} onRetry={list.reload} />}
     </>
   );
 }

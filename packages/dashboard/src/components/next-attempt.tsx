@@ -1,5 +1,5 @@
 // "Next retry in 4 m 12 s, at 14:03", or what it waits for instead; and the rest of the schedule.
-import type { DeliveryDetail, Endpoint } from "@posthorn/client";
+import type { Delivery, DeliveryDetail, Endpoint } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
@@ -58,30 +58,17 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
   const t = useTexts(texts);
   const language = useLanguage();
   const now = useNow();
-  const { tenant, endpoint_id: endpoint, attempt_count: used } = delivery;
-  const isOwed = delivery.state === "pending" || delivery.state === "failed";
-  const { data: receiver } = useQuery({
-    queryKey: ["endpoint", endpoint],
-    queryFn: ({ signal }) => api.endpoints.get({ tenant, endpoint, signal }),
-    enabled: isOwed,
-    refetchInterval: REFRESH_MS,
-  });
-  const { data: owner } = useQuery({
-    queryKey: ["tenant", tenant],
-    queryFn: ({ signal }) => api.tenants.get({ tenant, signal }),
-    enabled: isOwed,
-    refetchInterval: REFRESH_MS,
-  });
-  if (!isOwed) return null;
-  const hold = receiver && owner ? holdOf(delivery, receiver, owner, now) : null;
-  if (hold === null && delivery.next_retry_at === null) return null;
+  const { attempt_count: used } = delivery;
+  const { receiver } = useSurroundings(delivery);
+  const hold = useHold(delivery);
+  if (!isOwed(delivery) || (hold === null && delivery.next_retry_at === null)) return null;
   const at = delivery.next_retry_at === null ? null : new Date(delivery.next_retry_at);
   const gaps = receiver === undefined ? [] : gapsOf(receiver.retry_policy);
   const rest = gaps.slice(used);
   return (
     <div className="rounded-lg border border-line bg-calm-ground p-4 text-calm">
       {hold !== null ? (
-        <Held hold={hold} now={now} />
+        <HoldNote hold={hold} />
       ) : (
         at !== null && (
           <p className="text-base font-semibold" title={exactUtc(at)}>
@@ -101,10 +88,39 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
   );
 }
 
-function Held({ hold, now }: { readonly hold: Hold; readonly now: number }) {
+function isOwed({ state }: Delivery): boolean {
+  return state === "pending" || state === "failed";
+}
+
+/** What a delivery is sent to, as long as it is. */
+function useSurroundings(delivery: Delivery) {
+  const { tenant, endpoint_id: endpoint } = delivery;
+  const { data: receiver } = useQuery({
+    queryKey: ["endpoint", endpoint],
+    queryFn: ({ signal }) => api.endpoints.get({ tenant, endpoint, signal }),
+    enabled: isOwed(delivery),
+    refetchInterval: REFRESH_MS,
+  });
+  const { data: owner } = useQuery({
+    queryKey: ["tenant", tenant],
+    queryFn: ({ signal }) => api.tenants.get({ tenant, signal }),
+    enabled: isOwed(delivery),
+    refetchInterval: REFRESH_MS,
+  });
+  return { receiver, owner };
+}
+
+/** Null: nothing but its time, or not known yet. */
+export function useHold(delivery: Delivery): Hold | null {
+  const now = useNow();
+  const { receiver, owner } = useSurroundings(delivery);
+  return receiver && owner ? holdOf(delivery, receiver, owner, now) : null;
+}
+
+export function HoldNote({ hold }: { readonly hold: Hold }) {
   const t = useTexts(texts);
   const language = useLanguage();
-  const remedy = t[`${hold.by}Remedy`];
+  const now = useNow();
   const what =
     "until" in hold
       ? t[hold.by](duration(hold.until.getTime() - now), clockTime(hold.until, language))
@@ -114,7 +130,7 @@ function Held({ hold, now }: { readonly hold: Hold; readonly now: number }) {
       <p className="text-base font-semibold" {...("until" in hold && { title: exactUtc(hold.until) })}>
         {what}
       </p>
-      <p className="text-sm">{remedy}</p>
+      <p className="text-sm">{t[`${hold.by}Remedy`]}</p>
     </>
   );
 }

@@ -5,6 +5,7 @@ import { api } from "../api/client.ts";
 import type { Filters } from "../app/filters.ts";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
 import { whole } from "../format/number.ts";
+import { duration } from "../format/time.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Choice, TextField, Tick } from "./field.tsx";
@@ -28,6 +29,7 @@ const texts = defineTexts({
     rate: "Deliveries a second",
     preview: "Count them",
     would: (count: string, isExact: boolean) => `${isExact ? "" : "At least "}${count} would be sent again.`,
+    takes: (rate: string, time: string) => `At ${rate} a second that takes about ${time}.`,
     start: "Replay them",
     countFirst: "Count them first.",
     anything: "any",
@@ -50,6 +52,7 @@ const texts = defineTexts({
     preview: "Zählen",
     would: (count: string, isExact: boolean) =>
       `${isExact ? "" : "Mindestens "}${count} würden noch einmal gesendet.`,
+    takes: (rate: string, time: string) => `Bei ${rate} je Sekunde dauert das etwa ${time}.`,
     start: "Wiederholen",
     countFirst: "Erst zählen.",
     anything: "beliebig",
@@ -183,7 +186,13 @@ export function StartReplay({
         <button type="submit" hidden />
       </form>
       <p role="status" className="min-h-5 font-medium">
-        {preview !== null && t.would(whole(preview.count, language), preview.is_exact)}
+        {preview !== null && (
+          <>
+            {t.would(whole(preview.count, language), preview.is_exact)}{" "}
+            {preview.count > Number(form.rate) &&
+              t.takes(form.rate ?? "", duration((preview.count / Number(form.rate)) * 1_000))}
+          </>
+        )}
       </p>
     </Dialog>
   );

@@ -31,7 +31,8 @@ export function useNow(): number {
 export function Ago({ at }: { readonly at: string }) {
   const language = useLanguage();
   const date = new Date(at);
-  const shown = relativeTime(date, useNow(), language);
+  // by what it says: a time that says the same for a minute is not drawn every second
+  const shown = useSyncExternalStore(subscribe, () => relativeTime(date, now, language));
   return (
     <time dateTime={at} title={exactUtc(date)} className="whitespace-nowrap">
       {shown}

@@ -10,10 +10,15 @@ const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 
 export function relativeTime(at: Date, now: number, language: Language): string {
   const seconds = (at.getTime() - now) / 1_000;
-  const format = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
   const [unit, size] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? (["second", 1] as const);
-  return format.format(Math.trunc(seconds / size), unit);
+  return relative[language].format(Math.trunc(seconds / size), unit);
 }
+
+/** To make one takes longer than to draw a row. */
+const relative: Readonly<Record<Language, Intl.RelativeTimeFormat>> = {
+  en: new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" }),
+  de: new Intl.RelativeTimeFormat("de", { numeric: "auto", style: "short" }),
+};
 
 export function exactUtc(at: Date): string {
   return at.toISOString().replace("T", " ").replace("Z", " UTC");
@@ -58,4 +63,11 @@ export function duration(ms: number): string {
       return count > 0 ? [`${count} ${name}`] : [];
     })
     .join(" ");
+}
+
+/** As the browser's own field for a time writes it; nothing for nothing. */
+export function localTime(iso: string): string {
+  if (iso === "") return "";
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

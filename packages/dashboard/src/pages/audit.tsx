@@ -8,10 +8,8 @@ import { defineTexts, useTexts } from "../app/texts.ts";
 import { Badge } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { FilterBar } from "../components/filter-bar.tsx";
 import { JsonView } from "../components/json-view.tsx";
-import { ListView } from "../components/list.tsx";
-import { Page, Panel } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
 
@@ -52,7 +50,7 @@ const texts = defineTexts({
 
 export function Audit() {
   const t = useTexts(texts);
-  const { filters, set, clear } = useFilters();
+  const { filters } = useFilters();
   const [open, setOpen] = useState<AuditEntry | null>(null);
   const list = useList(["audit", filters], (page, signal) =>
     api.auditLog.list({ query: { ...filters, ...page }, signal }),
@@ -80,26 +78,18 @@ export function Audit() {
     { key: "at", head: t.at, cell: ({ at }) => <Ago at={at} /> },
   ];
   return (
-    <Page title={t.title}>
-      <FilterBar
-        filters={filters}
-        onChange={set}
-        fields={["tenant", "action", "created_after", "created_before"]}
-      />
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={setOpen}
-          onClearFilters={clear}
-          nothingYet={<NothingYet title={t.nothing} />}
-        />
-      </Panel>
+    <ListPage
+      title={t.title}
+      filterBy={["tenant", "action", "created_after", "created_before"]}
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      onOpen={setOpen}
+      nothingYet={<NothingYet title={t.nothing} />}
+    >
       <Dialog title={open?.action ?? ""} isOpen={open !== null} onClose={() => setOpen(null)}>
         {open !== null && <JsonView value={open} label={open.action} />}
       </Dialog>
-    </Page>
+    </ListPage>
   );
 }

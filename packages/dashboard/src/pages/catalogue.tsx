@@ -10,8 +10,7 @@ import { Button } from "../components/button.tsx";
 import { ImportTypes } from "../components/catalogue/import-types.tsx";
 import { TypeForm } from "../components/catalogue/type-form.tsx";
 import type { Column } from "../components/data-table.tsx";
-import { ListView } from "../components/list.tsx";
-import { Page, Panel } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
 import { sayError } from "../components/toasts.tsx";
@@ -91,7 +90,7 @@ export function Catalogue() {
     { key: "changed", head: t.changed, from: "sm", cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];
   return (
-    <Page
+    <ListPage
       title={t.title}
       actions={
         <>
@@ -106,22 +105,17 @@ export function Catalogue() {
           </Button>
         </>
       }
+      list={list}
+      columns={columns}
+      keyOf={({ name, api_version }) => `${name}:${api_version}`}
+      onOpen={({ name, api_version }) => open(name, api_version)}
+      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
     >
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ name, api_version }) => `${name}:${api_version}`}
-          onOpen={({ name, api_version }) => open(name, api_version)}
-          nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
-        />
-      </Panel>
       {opened === "new" && (
         <TypeForm title={t.add} initial={EMPTY_TYPE} onClose={() => setOpened(null)} onSaved={open} />
       )}
       {opened === "import" && <ImportTypes onClose={() => setOpened(null)} />}
-    </Page>
+    </ListPage>
   );
 }
 

@@ -1,17 +1,11 @@
-// Deliveries of all tenants, newest first, by any filter; what is chosen is retried together.
+// Deliveries of all tenants, newest first, by any filter.
 import type { Delivery } from "@posthorn/client";
-import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useList } from "../api/list.ts";
-import { useRetry } from "../api/retry.ts";
 import { type Filters, useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { Button } from "../components/button.tsx";
-import { useDeliveryColumns } from "../components/delivery-columns.tsx";
-import { FilterBar } from "../components/filter-bar.tsx";
-import { ListView } from "../components/list.tsx";
-import { Page, Panel } from "../components/panel.tsx";
+import { DeliveryListPage } from "../components/delivery-list-page.tsx";
+import { ReplayLink } from "../components/replay-link.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { deliveriesTold } from "../live/tellings.ts";
 
@@ -20,19 +14,17 @@ const texts = defineTexts({
     title: "Deliveries",
     nothing: "Nothing has been delivered yet",
     nothingDetail: "A delivery appears for each event and each endpoint that asked for it.",
-    retryChosen: (count: number) => `Retry ${count}`,
   },
   de: {
     title: "Zustellungen",
     nothing: "Noch wurde nichts zugestellt",
     nothingDetail: "Für jedes Ereignis und jeden Endpunkt, der es will, erscheint hier eine Zustellung.",
-    retryChosen: (count: number) => `${count} neu versuchen`,
   },
 });
 
 export function Deliveries() {
   const t = useTexts(texts);
-  const { filters, set, clear } = useFilters();
+  const { filters } = useFilters();
   const list = useList(
     ["deliveries", filters],
     (page, signal) =>
@@ -42,39 +34,13 @@ export function Deliveries() {
       }),
     { watch: { keyOf: ({ id }) => id, live: (changes) => deliveriesTold(changes, filters) } },
   );
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const navigate = useNavigate();
-  const columns = useDeliveryColumns();
-  const retry = useRetry();
   return (
-    <Page
+    <DeliveryListPage
       title={t.title}
-      actions={
-        chosen.size > 0 && (
-          <Button icon="retry" onClick={() => void retry([...chosen]).then(() => setChosen(new Set()))}>
-            {t.retryChosen(chosen.size)}
-          </Button>
-        )
-      }
-    >
-      <FilterBar
-        filters={filters}
-        onChange={set}
-        fields={["state", "tenant", "endpoint", "type", "reason", "created_after", "created_before"]}
-      />
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: "/deliveries/$id", params: { id } })}
-          onClearFilters={clear}
-          selection={{ keys: chosen, onChange: setChosen }}
-          rowKeys={{ r: ({ id }) => void retry([id]) }}
-          nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
-        />
-      </Panel>
-    </Page>
+      actions={<ReplayLink filters={filters} />}
+      filterBy={["state", "tenant", "endpoint", "type", "reason", "created_after", "created_before"]}
+      list={list}
+      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
+    />
   );
 }

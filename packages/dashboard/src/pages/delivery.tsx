@@ -114,7 +114,7 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
   const language = useLanguage();
   const queries = useQueryClient();
   const retry = useRetry();
-  const retryThis = () => void retry([delivery.id]);
+  const retryThis = () => void retry(delivery.id);
   useKeys({ r: retryThis });
   const isInFlight = delivery.state === "in_flight";
   const cancel = async () => {

@@ -118,6 +118,7 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
         <Confirm
           title={t.deleteTitle}
           action={t.delete}
+          typed={new URL(endpoint.url).host}
           onConfirm={remove}
           onClose={() => setDeleting(false)}
         >

@@ -3,17 +3,19 @@ import type { Delivery, EventDetail, NotMatched } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { api } from "../api/client.ts";
+import { api, isStatus } from "../api/client.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { CopyButton } from "../components/copy.tsx";
 import { Diff } from "../components/diff.tsx";
 import { JsonView } from "../components/json-view.tsx";
+import { NeverAccepted } from "../components/never-accepted.tsx";
 import { Fact, Facts, Page, Panel } from "../components/panel.tsx";
 import { StateBadge } from "../components/state-badge.tsx";
 import { Failed, Loading } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
+import { RemedyOf, WhyNotYet } from "../components/why.tsx";
 
 const texts = defineTexts({
   en: {
@@ -26,7 +28,7 @@ const texts = defineTexts({
     nobody: "No endpoint asked for it.",
     attempts: (count: number) => (count === 1 ? "1 attempt" : `${count} attempts`),
     notMatched: "Who it did not go to, and why",
-    all: "Every endpoint of the tenant got it.",
+    all: "It is for every endpoint of the tenant.",
     compare: "Compare with the event before",
     hideDiff: "Hide the comparison",
     before: "What changed since the event before of this subject",
@@ -41,7 +43,7 @@ const texts = defineTexts({
     nobody: "Kein Endpunkt wollte es.",
     attempts: (count: number) => (count === 1 ? "1 Versuch" : `${count} Versuche`),
     notMatched: "Wer es nicht bekam, und warum",
-    all: "Alle Endpunkte des Mandanten bekamen es.",
+    all: "Es ist für alle Endpunkte des Mandanten.",
     compare: "Mit dem Ereignis davor vergleichen",
     hideDiff: "Vergleich verbergen",
     before: "Was sich seit dem Ereignis davor geändert hat",
@@ -58,7 +60,14 @@ export function EventPage() {
     refetchInterval: ({ state }) => (state.data?.deliveries.every(isOver) ? false : WATCHED_MS),
   });
   if (query.isPending) return <Loading />;
-  if (query.error !== null) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.error !== null) {
+    return (
+      <>
+        <Failed error={query.error} onRetry={() => void query.refetch()} />
+        {isStatus(query.error, 404) && <NeverAccepted />}
+      </>
+    );
+  }
   return <Detail event={query.data} />;
 }
 
@@ -84,7 +93,11 @@ function Detail({ event }: { readonly event: EventDetail }) {
     >
       <Panel>
         <Facts>
-          <Fact name={t.tenant}>{event.tenant}</Fact>
+          <Fact name={t.tenant}>
+            <Link to="/tenants/$tenant" params={{ tenant: event.tenant }} className="underline">
+              {event.tenant}
+            </Link>
+          </Fact>
           {event.subject !== null && (
             <Fact name={t.subject}>
               <Link
@@ -153,9 +166,16 @@ function FanOut({ delivery }: { readonly delivery: Delivery }) {
           <Ago at={delivery.next_retry_at} />
         </span>
       )}
+      <WhyNotYet delivery={delivery} />
     </li>
   );
 }
+
+/** Where the reason is mended. */
+const TAB_OF: { readonly [Reason in NotMatched["reason"]]?: { readonly tab: string } } = {
+  type: { tab: "settings" },
+  filter: { tab: "filter" },
+};
 
 function Missed({ tenant, endpoint }: { readonly tenant: string; readonly endpoint: NotMatched }) {
   return (
@@ -164,11 +184,13 @@ function Missed({ tenant, endpoint }: { readonly tenant: string; readonly endpoi
       <Link
         to="/tenants/$tenant/endpoints/$id"
         params={{ tenant, id: endpoint.endpoint_id }}
+        search={TAB_OF[endpoint.reason] ?? {}}
         className="font-mono text-xs underline"
       >
         {endpoint.endpoint_id}
       </Link>
-      <span className="text-muted">{endpoint.detail}</span>
+      <span>{endpoint.detail}</span>
+      <RemedyOf reason={endpoint.reason} />
     </li>
   );
 }

@@ -6,9 +6,8 @@ import { useList } from "../api/list.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import type { Column } from "../components/data-table.tsx";
-import { FilterBar } from "../components/filter-bar.tsx";
-import { ListView } from "../components/list.tsx";
-import { Page, Panel } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
+import { NeverAccepted } from "../components/never-accepted.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
 import { eventsTold } from "../live/tellings.ts";
@@ -38,7 +37,7 @@ const texts = defineTexts({
 
 export function Events() {
   const t = useTexts(texts);
-  const { filters, set, clear } = useFilters();
+  const { filters } = useFilters();
   const navigate = useNavigate();
   const list = useList(
     ["events", filters],
@@ -58,30 +57,22 @@ export function Events() {
     { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
   return (
-    <Page title={t.title}>
-      <FilterBar
-        filters={filters}
-        onChange={set}
-        fields={["tenant", "type", "subject", "created_after", "created_before"]}
-      />
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: "/events/$id", params: { id } })}
-          onClearFilters={clear}
-          nothingYet={
-            <NothingYet
-              title={t.nothing}
-              command={`POSTHORN_URL=${BASE_URL} posthorn publish order.paid --tenant acme --data '{"order":1}'`}
-            >
-              {t.nothingDetail}
-            </NothingYet>
-          }
-        />
-      </Panel>
-    </Page>
+    <ListPage
+      title={t.title}
+      filterBy={["tenant", "type", "subject", "created_after", "created_before"]}
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => void navigate({ to: "/events/$id", params: { id } })}
+      filteredOut={<NeverAccepted />}
+      nothingYet={
+        <NothingYet
+          title={t.nothing}
+          command={`POSTHORN_URL=${BASE_URL} posthorn publish order.paid --tenant acme --data '{"order":1}'`}
+        >
+          {t.nothingDetail}
+        </NothingYet>
+      }
+    />
   );
 }

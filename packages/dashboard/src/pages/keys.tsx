@@ -12,9 +12,7 @@ import { CopyLine } from "../components/copy.tsx";
 import type { Column } from "../components/data-table.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { TextField, Tick } from "../components/field.tsx";
-import { FilterBar } from "../components/filter-bar.tsx";
-import { ListView } from "../components/list.tsx";
-import { Page, Panel } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
 import { say, sayError } from "../components/toasts.tsx";
@@ -97,7 +95,7 @@ const texts = defineTexts({
 
 export function Keys() {
   const t = useTexts(texts);
-  const { filters, set, clear } = useFilters();
+  const { filters } = useFilters();
   const [isAdding, setAdding] = useState(false);
   const [revoking, setRevoking] = useState<Key | null>(null);
   const list = useList(["keys", filters], (page, signal) =>
@@ -138,28 +136,22 @@ export function Keys() {
     },
   ];
   return (
-    <Page
+    <ListPage
       title={t.title}
       actions={
         <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
           {t.add}
         </Button>
       }
+      filterBy={["tenant"]}
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      nothingYet={<NothingYet title={t.nothing} />}
     >
-      <FilterBar filters={filters} onChange={set} fields={["tenant"]} />
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onClearFilters={clear}
-          nothingYet={<NothingYet title={t.nothing} />}
-        />
-      </Panel>
       {isAdding && <NewKey onClose={() => setAdding(false)} />}
       {revoking && <Revoke revoking={revoking} onClose={() => setRevoking(null)} />}
-    </Page>
+    </ListPage>
   );
 }
 

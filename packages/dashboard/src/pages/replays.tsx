@@ -4,16 +4,16 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useList } from "../api/list.ts";
-import { useFilters } from "../app/filters.ts";
+import { type Filters, useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "../components/button.tsx";
 import type { Column } from "../components/data-table.tsx";
-import { ListView } from "../components/list.tsx";
-import { Page, Panel } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { ReplayBadge, ReplayProgress } from "../components/replay-progress.tsx";
 import { StartReplay } from "../components/start-replay.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
+import { localTime } from "../format/time.ts";
 
 const texts = defineTexts({
   en: {
@@ -45,7 +45,7 @@ const WATCHED_MS = 2_000;
 
 export function Replays() {
   const t = useTexts(texts);
-  const { filters, set } = useFilters();
+  const { filters, clear } = useFilters();
   const navigate = useNavigate();
   const [isStarting, setStarting] = useState(filters.new !== undefined);
   const list = useList(["replays"], (page, signal) => api.replays.list({ query: page, signal }), {
@@ -58,35 +58,40 @@ export function Replays() {
     { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
   return (
-    <Page
+    <ListPage
       title={t.title}
       actions={
         <Button kind="primary" icon="replay" onClick={() => setStarting(true)}>
           {t.start}
         </Button>
       }
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
+      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
     >
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: "/replays/$id", params: { id } })}
-          nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
-        />
-      </Panel>
       <StartReplay
         isOpen={isStarting}
-        initial={filters}
+        initial={initialOf(filters)}
         onClose={() => {
           setStarting(false);
-          set({ new: undefined, tenant: undefined, endpoint: undefined, type: undefined, reason: undefined });
+          clear?.();
         }}
         onStarted={(id) => void navigate({ to: "/replays/$id", params: { id } })}
       />
-    </Page>
+    </ListPage>
   );
+}
+
+/** From a list of deliveries to the form. */
+function initialOf({ new: states, created_after, created_before, ...rest }: Filters): Filters {
+  return {
+    ...rest,
+    ...(states !== undefined && { states }),
+    after: localTime(created_after ?? ""),
+    before: localTime(created_before ?? ""),
+  };
 }
 
 function filterOf({ tenant, endpoint, type, states, reason }: Replay): string {

@@ -1,14 +1,9 @@
 // What failed and is tried again, in the order of its next attempts.
-import { useNavigate } from "@tanstack/react-router";
 import { api } from "../api/client.ts";
 import { useList } from "../api/list.ts";
-import { useRetry } from "../api/retry.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { useDeliveryColumns } from "../components/delivery-columns.tsx";
-import { FilterBar } from "../components/filter-bar.tsx";
-import { ListView } from "../components/list.tsx";
-import { Page, Panel } from "../components/panel.tsx";
+import { DeliveryListPage } from "../components/delivery-list-page.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { deliveriesChanged } from "../live/tellings.ts";
 
@@ -29,30 +24,19 @@ const WATCHED_MS = 5_000;
 
 export function RetryQueue() {
   const t = useTexts(texts);
-  const { filters, set, clear } = useFilters();
-  const navigate = useNavigate();
-  const retry = useRetry();
-  const columns = useDeliveryColumns();
+  const { filters } = useFilters();
   const list = useList(
     ["retry-queue", filters],
     (page, signal) => api.deliveries.retryQueue({ query: { ...filters, ...page }, signal }),
     { watch: { keyOf: ({ id }) => id, everyMs: WATCHED_MS, live: deliveriesChanged } },
   );
   return (
-    <Page title={t.title} lead={t.lead}>
-      <FilterBar filters={filters} onChange={set} fields={["tenant", "endpoint"]} />
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: "/deliveries/$id", params: { id } })}
-          onClearFilters={clear}
-          rowKeys={{ r: ({ id }) => void retry([id]) }}
-          nothingYet={<NothingYet title={t.nothing} />}
-        />
-      </Panel>
-    </Page>
+    <DeliveryListPage
+      title={t.title}
+      lead={t.lead}
+      filterBy={["tenant", "endpoint"]}
+      list={list}
+      nothingYet={<NothingYet title={t.nothing} />}
+    />
   );
 }

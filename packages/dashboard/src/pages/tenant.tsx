@@ -6,7 +6,7 @@ import { type FormEvent, useState } from "react";
 import { api } from "../api/client.ts";
 import { useList } from "../api/list.ts";
 import { useSubmission } from "../api/problems.ts";
-import { useTenantSwitch } from "../api/tenants.ts";
+import { useTenantChange, useTenantSwitch } from "../api/tenants.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button, buttonClass } from "../components/button.tsx";
 import { Confirm } from "../components/confirm.tsx";
@@ -148,12 +148,13 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
         />
       </Panel>
       <TenantMembers tenant={id} />
-      <NamePanel tenant={tenant} />
+      <NamePanel key={tenant.name} tenant={tenant} />
       {isAdding && <NewEndpoint tenant={id} onClose={() => setAdding(false)} onMade={openEndpoint} />}
       {isDeleting && (
         <Confirm
           title={t.deleteTitle(id)}
           action={t.delete}
+          typed={id}
           onConfirm={remove}
           onClose={() => setDeleting(false)}
         >
@@ -166,15 +167,13 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
 
 function NamePanel({ tenant }: { readonly tenant: Tenant }) {
   const t = useTexts(texts);
-  const queries = useQueryClient();
+  const change = useTenantChange();
   const [name, setName] = useState(tenant.name ?? "");
   const { isBusy, problems, submit } = useSubmission();
   const save = async (event: FormEvent) => {
     event.preventDefault();
     const body = { name: name.trim() === "" ? null : name.trim() };
-    if (!(await submit(() => api.tenants.put({ tenant: tenant.id, body })))) return;
-    say(t.saved);
-    await queries.invalidateQueries();
+    await submit(() => change(tenant, body, t.saved));
   };
   return (
     <Panel>

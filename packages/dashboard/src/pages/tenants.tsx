@@ -12,8 +12,7 @@ import { Button } from "../components/button.tsx";
 import type { Column } from "../components/data-table.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { TextField, Tick } from "../components/field.tsx";
-import { ListView } from "../components/list.tsx";
-import { Page, Panel } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { ProblemList } from "../components/problem-list.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { TenantBadge } from "../components/tenant/tenant-badge.tsx";
@@ -92,30 +91,25 @@ export function Tenants() {
     },
   ];
   return (
-    <Page
+    <ListPage
       title={t.title}
       actions={
         <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
           {t.add}
         </Button>
       }
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => open(id)}
+      nothingYet={
+        <NothingYet title={t.nothing} command={`POSTHORN_URL=${BASE_URL} posthorn tenants put acme`}>
+          {t.nothingDetail}
+        </NothingYet>
+      }
     >
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => open(id)}
-          nothingYet={
-            <NothingYet title={t.nothing} command={`POSTHORN_URL=${BASE_URL} posthorn tenants put acme`}>
-              {t.nothingDetail}
-            </NothingYet>
-          }
-        />
-      </Panel>
       {isAdding && <NewTenant onClose={() => setAdding(false)} onMade={open} />}
-    </Page>
+    </ListPage>
   );
 }
 

@@ -15,11 +15,10 @@ import {
   type EndpointPatch,
   parseEndpointInput,
   parseEndpointPatch,
-  type ReadOnlyFields,
   type SettingsContext,
-  withoutReadOnly,
 } from "./endpoint-settings.ts";
 import type { EndpointWriter, NewEndpoint } from "./endpoint-writer.ts";
+import { type ReadOnlyFields, withoutReadOnly } from "./settings-check.ts";
 import { counted } from "./tenants.ts";
 
 /** With `id` it is a patch of that endpoint, without it is a new one. What an endpoint shows besides is passed over. */

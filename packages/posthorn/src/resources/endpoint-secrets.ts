@@ -10,8 +10,9 @@ import { raiseEndpointVersion } from "../storage/queries/endpoints/write.ts";
 import { listSecrets, type SecretRow } from "../storage/queries/secrets/list.ts";
 import { revokeSecret as deleteRetired, retireSecrets } from "../storage/queries/secrets/rotate.ts";
 import { type EndpointChanges, endpointNotFound } from "./endpoint-changes.ts";
-import { type EndpointDefaults, fitsAny, schemesOf, secretProblem } from "./endpoint-settings.ts";
+import { type EndpointDefaults, fitsAny, schemesOf } from "./endpoint-settings.ts";
 import type { EndpointWriter } from "./endpoint-writer.ts";
+import { secretProblem } from "./setting-readers.ts";
 import { isTenantId } from "./tenants.ts";
 
 export interface RotateOptions {

@@ -1,10 +1,12 @@
 // A type of the catalogue: made, changed, or given another version. What the server refuses stands at its field.
+import type { EventType } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
+import { useUndoable } from "../../api/undo.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { bodyOfType, type EventTypeForm } from "../../format/event-type-form.ts";
+import { bodyOfType, type EventTypeForm, formOfType } from "../../format/event-type-form.ts";
 import { readJson } from "../../format/json-text.ts";
 import { Button } from "../button.tsx";
 import { Dialog } from "../dialog.tsx";
@@ -67,6 +69,7 @@ export function TypeForm({
 }) {
   const t = useTexts(texts);
   const queries = useQueryClient();
+  const undoable = useUndoable();
   const [form, setForm] = useState(initial);
   const { isBusy, problems, submit } = useSubmission();
   const body = bodyOfType(form);
@@ -84,8 +87,19 @@ export function TypeForm({
     event.preventDefault();
     if (body === null) return;
     const name = form.name.trim();
-    if (!(await submit(() => api.eventTypes.put({ name, body })))) return;
-    say(t.saved(name));
+    const isDone = await submit(async () => {
+      const after = contentOf(await api.eventTypes.put({ name, body }));
+      const before = bodyOfType(initial);
+      const isChange = initial.name === name && before?.api_version === body.api_version;
+      if (!isChange || before === null) return say(t.saved(name));
+      undoable(t.saved(name), {
+        after,
+        read: async () =>
+          contentOf(await api.eventTypes.get({ name, query: { api_version: body.api_version } })),
+        takeBack: () => api.eventTypes.put({ name, body: before }),
+      });
+    });
+    if (!isDone) return;
     await queries.invalidateQueries();
     onSaved(name, body.api_version);
   };
@@ -129,4 +143,9 @@ export function TypeForm({
       </form>
     </Dialog>
   );
+}
+
+/** What of a type can be changed. */
+function contentOf(type: EventType) {
+  return bodyOfType(formOfType(type));
 }

@@ -1,8 +1,8 @@
 // The filter of an endpoint: edited as JSON, and tried with an event before it is saved.
 import type { Endpoint } from "@posthorn/client";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { useEndpointChanges } from "../../api/endpoints.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { readJson, writeJson } from "../../format/json-text.ts";
@@ -12,7 +12,6 @@ import { type Draft, EventDraft, eventOf } from "../event-draft.tsx";
 import { TextArea } from "../field.tsx";
 import { Panel } from "../panel.tsx";
 import { ProblemList } from "../problem-list.tsx";
-import { say } from "../toasts.tsx";
 
 const texts = defineTexts({
   en: {
@@ -49,7 +48,7 @@ type Match = Awaited<ReturnType<typeof api.endpoints.match>>;
 export function EndpointFilter({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
   const { tenant, id } = endpoint;
-  const queries = useQueryClient();
+  const { update } = useEndpointChanges();
   const saved = writeJson(endpoint.filter);
   const [text, setText] = useState(saved);
   const [draft, setDraft] = useState<Draft>({ type: "order.paid", subject: "", data: "{}" });
@@ -60,14 +59,13 @@ export function EndpointFilter({ endpoint }: { readonly endpoint: Endpoint }) {
   const filter = read.ok ? (read.value ?? null) : undefined;
   const event = eventOf(draft);
   const isReady = read.ok && event !== null;
-  const save = async () => {
-    const isDone = await saving.submit(() =>
-      api.endpoints.update({ tenant, endpoint: id, body: { filter } }),
-    );
-    if (!isDone) return;
-    say(t.saved);
-    await queries.invalidateQueries();
-  };
+  // what the box shows goes along when somebody else, or an undo, changes what is saved
+  const [shown, setShown] = useState(saved);
+  if (shown !== saved) {
+    setShown(saved);
+    if (text === shown) setText(saved);
+  }
+  const save = () => saving.submit(() => update(endpoint, { filter }, t.saved));
   const ask = () =>
     trying.submit(async () => {
       setMatch(null);

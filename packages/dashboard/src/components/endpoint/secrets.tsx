@@ -133,6 +133,7 @@ export function EndpointSecrets({ endpoint }: { readonly endpoint: Endpoint }) {
         <Confirm
           title={t.endTitle}
           action={t.end}
+          typed={new URL(endpoint.url).host}
           onConfirm={() => end(ending)}
           onClose={() => setEnding(null)}
         >

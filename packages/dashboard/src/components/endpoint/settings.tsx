@@ -1,14 +1,12 @@
 // Changes the settings of an endpoint, and only those that were touched.
 import type { Endpoint } from "@posthorn/client";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../api/client.ts";
+import { useEndpointChanges } from "../../api/endpoints.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { changesIn, formOf } from "../../format/endpoint-form.ts";
 import { Button } from "../button.tsx";
 import { Panel } from "../panel.tsx";
-import { say } from "../toasts.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
 const texts = defineTexts({
@@ -30,7 +28,7 @@ const texts = defineTexts({
 
 export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
-  const queries = useQueryClient();
+  const { update } = useEndpointChanges();
   // against what was there when the editing began: what somebody else changes meanwhile is not taken back by it
   const [begun, setBegun] = useState(() => formOf(endpoint));
   const [form, setForm] = useState(begun);
@@ -44,15 +42,7 @@ export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) 
   if (isSame && !isBusy && Object.keys(changesIn(formOf(endpoint), begun)).length > 0) begin(endpoint);
   const save = async () => {
     if (isSame) return;
-    const isDone = await submit(async () => {
-      const { tenant, id } = endpoint;
-      const updated = await api.endpoints.update({ tenant, endpoint: id, body: changes });
-      queries.setQueryData(["endpoint", id], updated);
-      begin(updated);
-    });
-    if (!isDone) return;
-    say(t.saved);
-    await queries.invalidateQueries();
+    await submit(async () => begin(await update(endpoint, changes, t.saved)));
   };
   return (
     <Panel

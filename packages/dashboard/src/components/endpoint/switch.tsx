@@ -1,15 +1,15 @@
 // Switches an endpoint off and on. Who switches it on sees how much waits, and says what becomes of it.
 import type { Endpoint, Stats } from "@posthorn/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { useEndpointChanges } from "../../api/endpoints.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
 import { whole } from "../../format/number.ts";
 import { Button } from "../button.tsx";
 import { Confirm } from "../confirm.tsx";
 import { Dialog } from "../dialog.tsx";
-import { say } from "../toasts.tsx";
 
 const texts = defineTexts({
   en: {
@@ -54,14 +54,10 @@ const texts = defineTexts({
 
 export function EndpointSwitch({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
-  const queries = useQueryClient();
+  const changes = useEndpointChanges();
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
-  const disable = async () => {
-    await api.endpoints.disable({ tenant: endpoint.tenant, endpoint: endpoint.id });
-    say(t.disabled);
-    await queries.invalidateQueries();
-  };
+  const disable = () => changes.disable(endpoint, t.disabled);
   if (!endpoint.is_active) {
     return (
       <>
@@ -91,7 +87,7 @@ const BACKLOGS = ["deliver", "discard"] as const;
 function Enable({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly onClose: () => void }) {
   const t = useTexts(texts);
   const language = useLanguage();
-  const queries = useQueryClient();
+  const changes = useEndpointChanges();
   const { tenant, id } = endpoint;
   const [backlog, setBacklog] = useState<(typeof BACKLOGS)[number]>("deliver");
   const { isBusy, submit } = useSubmission();
@@ -102,11 +98,7 @@ function Enable({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly o
   });
   const waiting = stats === undefined ? null : waitingIn(stats);
   const enable = async () => {
-    const isDone = await submit(() => api.endpoints.enable({ tenant, endpoint: id, body: { backlog } }));
-    if (!isDone) return;
-    say(t.enabled);
-    onClose();
-    await queries.invalidateQueries();
+    if (await submit(() => changes.enable(endpoint, backlog, t.enabled))) onClose();
   };
   return (
     <Dialog

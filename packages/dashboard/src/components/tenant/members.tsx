@@ -5,6 +5,7 @@ import { type FormEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useSubmission } from "../../api/problems.ts";
+import { fieldsOf, useUndoable } from "../../api/undo.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Button } from "../button.tsx";
 import { Confirm } from "../confirm.tsx";
@@ -37,6 +38,7 @@ const texts = defineTexts({
       member: "member: looks",
     } as Record<Role, string>,
     changeTitle: (user: string) => `Change ${user}`,
+    saved: (user: string) => `${user} is changed.`,
     removeTitle: (user: string) => `Remove ${user}?`,
     removeHint: "Tokens and sessions of theirs end at once.",
     nothing: "Nobody is a member yet",
@@ -58,6 +60,7 @@ const texts = defineTexts({
       member: "member: sieht zu",
     } as Record<Role, string>,
     changeTitle: (user: string) => `${user} ändern`,
+    saved: (user: string) => `${user} ist geändert.`,
     removeTitle: (user: string) => `${user} entfernen?`,
     removeHint: "Token und Sitzungen enden sofort.",
     nothing: "Noch ist niemand Mitglied",
@@ -152,10 +155,21 @@ function EditMember({
   const [role, setRole] = useState<Role>(member?.role ?? "member");
   const [email, setEmail] = useState(member?.email ?? "");
   const { isBusy, problems, submit } = useSubmission();
+  const undoable = useUndoable();
   const save = async (event: FormEvent) => {
     event.preventDefault();
     const body = { role, email: email.trim() === "" ? null : email.trim() };
-    if (!(await submit(() => api.members.put({ tenant, user: user.trim(), body })))) return;
+    const at = { tenant, user: user.trim() };
+    const isDone = await submit(async () => {
+      const after = fieldsOf(await api.members.put({ ...at, body }), body);
+      if (member === null) return;
+      undoable(t.saved(member.user), {
+        after,
+        read: async () => fieldsOf(await api.members.get(at), body),
+        takeBack: () => api.members.put({ ...at, body: { role: member.role, email: member.email } }),
+      });
+    });
+    if (!isDone) return;
     onClose();
     await onSaved();
   };

@@ -9,8 +9,7 @@ import { buttonClass } from "../../components/button.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { EndpointBadge } from "../../components/endpoint-badge.tsx";
 import { Icon } from "../../components/icons.tsx";
-import { ListView } from "../../components/list.tsx";
-import { Page, Panel } from "../../components/panel.tsx";
+import { ListPage } from "../../components/list-page.tsx";
 import { Sparkline } from "../../components/sparkline.tsx";
 import { NothingYet } from "../../components/states.tsx";
 
@@ -63,22 +62,19 @@ export function PortalEndpoints() {
     </Link>
   );
   return (
-    <Page title={t.title} actions={add}>
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: "/endpoints/$id", params: { id } })}
-          nothingYet={
-            <NothingYet title={t.nothing}>
-              <p className="pb-3">{t.nothingDetail}</p>
-              {add}
-            </NothingYet>
-          }
-        />
-      </Panel>
-    </Page>
+    <ListPage
+      title={t.title}
+      actions={add}
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => void navigate({ to: "/endpoints/$id", params: { id } })}
+      nothingYet={
+        <NothingYet title={t.nothing}>
+          <p className="pb-3">{t.nothingDetail}</p>
+          {add}
+        </NothingYet>
+      }
+    />
   );
 }

@@ -1,16 +1,11 @@
 // What was sent to a customer's endpoints, newest first.
 import type { Delivery } from "@posthorn/client";
-import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
-import { useRetry } from "../../api/retry.ts";
 import { useTenant } from "../../api/session.ts";
 import { type Filters, useFilters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { useDeliveryColumns } from "../../components/delivery-columns.tsx";
-import { FilterBar } from "../../components/filter-bar.tsx";
-import { ListView } from "../../components/list.tsx";
-import { Page, Panel } from "../../components/panel.tsx";
+import { DeliveryListPage } from "../../components/delivery-list-page.tsx";
 import { NothingYet } from "../../components/states.tsx";
 import { deliveriesTold } from "../../live/tellings.ts";
 
@@ -32,10 +27,7 @@ const texts = defineTexts({
 export function PortalLogs() {
   const t = useTexts(texts);
   const tenant = useTenant();
-  const { filters, set, clear } = useFilters();
-  const navigate = useNavigate();
-  const retry = useRetry();
-  const columns = useDeliveryColumns({ isOfOneTenant: true });
+  const { filters } = useFilters();
   const list = useList(
     ["deliveries", tenant, filters],
     (page, signal) =>
@@ -47,24 +39,13 @@ export function PortalLogs() {
     { watch: { keyOf: ({ id }) => id, live: (changes) => deliveriesTold(changes, filters) } },
   );
   return (
-    <Page title={t.title} lead={t.lead}>
-      <FilterBar
-        filters={filters}
-        onChange={set}
-        fields={["state", "endpoint", "type", "reason", "created_after", "created_before"]}
-      />
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: "/deliveries/$id", params: { id } })}
-          onClearFilters={clear}
-          rowKeys={{ r: ({ id }) => void retry([id]) }}
-          nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
-        />
-      </Panel>
-    </Page>
+    <DeliveryListPage
+      title={t.title}
+      lead={t.lead}
+      filterBy={["state", "endpoint", "type", "reason", "created_after", "created_before"]}
+      isOfOneTenant
+      list={list}
+      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
+    />
   );
 }

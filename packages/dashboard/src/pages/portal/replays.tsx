@@ -8,8 +8,7 @@ import { useTenant } from "../../api/session.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Button } from "../../components/button.tsx";
 import type { Column } from "../../components/data-table.tsx";
-import { ListView } from "../../components/list.tsx";
-import { Page, Panel } from "../../components/panel.tsx";
+import { ListPage } from "../../components/list-page.tsx";
 import { ReplayBadge, ReplayProgress } from "../../components/replay-progress.tsx";
 import { StartReplay } from "../../components/start-replay.tsx";
 import { NothingYet } from "../../components/states.tsx";
@@ -73,7 +72,7 @@ export function PortalReplays() {
     },
   ];
   return (
-    <Page
+    <ListPage
       title={t.title}
       lead={t.lead}
       actions={
@@ -81,22 +80,17 @@ export function PortalReplays() {
           {t.start}
         </Button>
       }
+      list={list}
+      columns={columns}
+      keyOf={({ id }) => id}
+      nothingYet={<NothingYet title={t.nothing} />}
     >
-      <Panel isFlush>
-        <ListView
-          label={t.title}
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          nothingYet={<NothingYet title={t.nothing} />}
-        />
-      </Panel>
       <StartReplay
         isOpen={isStarting}
         tenant={tenant}
         onClose={() => setStarting(false)}
         onStarted={() => {}}
       />
-    </Page>
+    </ListPage>
   );
 }

@@ -1,0 +1,222 @@
+// What an endpoint is, and what of it can be set.
+import { z } from "zod";
+import { createdAt, endpointId, tenantId, time, updatedAt } from "./parts.ts";
+import { retryPolicy, retryPolicyInput } from "./retry-policy.ts";
+
+const format = z
+  .enum(["envelope", "data", "thin"])
+  .describe(
+    "What is sent: `envelope`, the data with its id, type and time; `data`, the bare data; `thin`, id, type and subject alone.",
+  );
+const retryOn = z
+  .enum(["transient", "every"])
+  .describe(
+    "Which answers are tried again: `transient`, 408, 429, 5xx and none at all; `every`, all but 2xx and 410.",
+  );
+const ordering = z
+  .enum(["none", "fifo"])
+  .describe("`none`, or `fifo`: the events of a subject one by one, in the order of their sequence.");
+const fifoOnDead = z
+  .enum(["pass", "hold"])
+  .describe(
+    "With `fifo`: a dead delivery lets those after it in its subject `pass`, or will `hold` them up.",
+  );
+const signature = z
+  .object({
+    schemes: z
+      .array(z.string())
+      .describe("One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a."),
+    header_prefix: z.string().describe("What the names of Posthorn's headers begin with, such as X-Webhook."),
+  })
+  .describe("How its deliveries are signed.");
+
+/** Taken as it is: the library reads it, and zod would drop a field named `__proto__`. */
+export const filter = z.unknown().meta({
+  id: "Filter",
+  type: "object",
+  description:
+    "What an event must have, besides its type, to be delivered; null: nothing. See the reference of filters.",
+  examples: [{ data: { amount: { $gte: 100 } }, subject: { $startsWith: "order-" } }],
+});
+
+const filterOrNone = filter
+  .nullable()
+  .describe(
+    "What an event must have, besides its type, to be delivered; null: nothing. See the reference of filters.",
+  );
+
+const lastDay = z.object({
+  success: z.int().describe("Attempts that were answered with 2xx."),
+  failed: z.int().describe("Attempts that were not."),
+  success_share: z.number().describe("Of all of them, from 0 to 1."),
+  points: z
+    .array(
+      z.object({
+        at: time.describe("When the hour began, in UTC."),
+        success: z.int().describe("Attempts of this hour that were answered with 2xx."),
+        failed: z.int().describe("Attempts of this hour that were not."),
+      }),
+    )
+    .describe("24 of them, hour by hour, the oldest first; the last one is the hour that has begun."),
+});
+
+export const endpoint = z
+  .object({
+    id: endpointId,
+    tenant: tenantId,
+    url: z.string().describe("Where deliveries go. Its query is masked without webhooks:manage."),
+    description: z.string().nullable().describe("What it is for, in the tenant's words; null without one."),
+    events: z
+      .array(z.string())
+      .describe("Which events it gets: exact types, prefixes such as `order.*`, or `*`."),
+    filter: filterOrNone,
+    is_active: z.boolean().describe("False: nothing is sent to it, and what is for it is kept."),
+    disabled_reason: z
+      .string()
+      .nullable()
+      .describe(
+        "`manual`, `gone` (it answered 410), `failures` (too many in a row) or `no_success` (for days); null while it is active.",
+      ),
+    disabled_at: time.nullable().describe("Since when nothing is sent to it; null while it is active."),
+    format,
+    signature,
+    headers: z
+      .record(z.string(), z.string())
+      .describe("Headers that are sent besides. The values are masked without webhooks:manage."),
+    timeout_ms: z.int().describe("Longest time of one attempt, in milliseconds."),
+    max_in_flight: z.int().describe("Attempts at a time, across all processes."),
+    rate_limit: z
+      .int()
+      .nullable()
+      .describe("Attempts started per second, across all processes; null: no limit."),
+    ordering,
+    fifo_on_dead: fifoOnDead,
+    retry_policy: retryPolicy.describe("When a failed delivery is tried again, and how often."),
+    retry_on: retryOn,
+    circuit: z
+      .enum(["closed", "open", "half_open"])
+      .describe(
+        "`closed`: all is sent. `open`: it failed too often, and nothing is sent for a while. `half_open`: it is being tried.",
+      ),
+    health: z
+      .object({
+        consecutive_failures: z.int().describe("Failures in a row since the last success."),
+        failing_since: time.nullable().describe("When the first of them was; null without one."),
+        last_error: z.string().nullable().describe("What went wrong last; null after a success."),
+        probe_at: time.nullable().describe("When an open circuit is tried next; null unless it is open."),
+        throttled_until: time
+          .nullable()
+          .describe("Until when nothing is sent because it answered 429 or 503; null otherwise."),
+        last_day: lastDay.nullable().describe("Its attempts of the last 24 hours; null without any."),
+      })
+      .describe("How it has done since its last success, and in the last day."),
+    created_at: createdAt,
+    updated_at: updatedAt,
+  })
+  .meta({ id: "Endpoint" });
+export type Endpoint = z.output<typeof endpoint>;
+
+function orDeployments<Setting extends z.ZodType>(setting: Setting, usual: string) {
+  const description = `${setting.description} Null: as the deployment is set, ${usual} unless told.`;
+  return setting.nullable().describe(description);
+}
+
+export const endpointPatch = z
+  .strictObject({
+    url: z.string().meta({
+      description:
+        "Where deliveries go: https, and an address that is reachable from the internet, unless the deployment allows others.",
+      examples: ["https://example.com/webhooks"],
+    }),
+    description: z
+      .string()
+      .nullable()
+      .meta({ description: "What it is for, in the tenant's words; null takes it away.", maxLength: 500 }),
+    events: z.array(z.string()).meta({
+      description: "Which events it gets: exact types, prefixes such as `order.*`, or `*` for all.",
+      minItems: 1,
+      maxItems: 100,
+      examples: [["order.paid", "invoice.*"]],
+    }),
+    is_active: z
+      .boolean()
+      .describe(
+        "False disables it and keeps what it is owed; true enables it and delivers that. A new one is active unless told.",
+      ),
+    format: orDeployments(format, "`envelope`"),
+    signature: orDeployments(
+      z.strictObject(signature.shape).partial().describe("How its deliveries are signed, in part or whole."),
+      "t-v1 and standard-webhooks, with the prefix X-Webhook",
+    ),
+    headers: z
+      .record(z.string(), z.string())
+      .nullable()
+      .meta({
+        description:
+          "Headers that are sent besides: names and values. They cannot replace Posthorn's own; null takes them away.",
+        examples: [{ "X-Team": "billing" }],
+      }),
+    timeout_ms: orDeployments(
+      z.int().describe("Longest time of one attempt, in milliseconds."),
+      "10000",
+    ).meta({
+      minimum: 100,
+      maximum: 60_000,
+    }),
+    max_in_flight: orDeployments(z.int().describe("Attempts at a time, across all processes."), "5").meta({
+      minimum: 1,
+      maximum: 100,
+    }),
+    rate_limit: z.int().nullable().meta({
+      description: "Attempts started per second, across all processes; null: no limit.",
+      minimum: 1,
+      maximum: 10_000,
+    }),
+    retry_policy: retryPolicyInput
+      .nullable()
+      .describe(
+        "When a failed delivery is tried again, and how often. Null: as the deployment is set, `courier` unless told.",
+      ),
+    retry_on: orDeployments(retryOn, "`transient`"),
+    ordering: orDeployments(ordering, "`none`"),
+    fifo_on_dead: orDeployments(fifoOnDead, "`pass`"),
+    filter: filterOrNone,
+  })
+  .partial()
+  .meta({ id: "EndpointPatch" });
+
+/** A secret of one's own can be brought along, but not put in later: that is what rotation is for. */
+export const endpointInput = z
+  .strictObject({
+    ...endpointPatch.shape,
+    url: endpointPatch.shape.url.unwrap(),
+    events: endpointPatch.shape.events.unwrap(),
+    secret: z
+      .string()
+      .optional()
+      .describe("A secret of your own to sign with, `whsec_…` or `whsk_…`; left out: one is made."),
+  })
+  .meta({ id: "EndpointInput" });
+
+/** What an endpoint shows and nobody sets. */
+const readOnly = endpoint
+  .pick({
+    tenant: true,
+    disabled_reason: true,
+    disabled_at: true,
+    circuit: true,
+    health: true,
+    created_at: true,
+    updated_at: true,
+  })
+  .partial();
+
+/** With `id` it changes that endpoint, without it makes one. What a list shows besides is passed over. */
+export const endpointImport = z
+  .strictObject({
+    ...endpointInput.shape,
+    ...endpointPatch.shape,
+    id: endpointId.optional().describe("Of the endpoint to change; left out: one is made."),
+    ...readOnly.shape,
+  })
+  .meta({ id: "EndpointImport" });

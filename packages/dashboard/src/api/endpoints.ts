@@ -1,0 +1,66 @@
+// Changes an endpoint, each time with the way back.
+import type { Endpoint } from "@posthorn/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { say } from "../components/toasts.tsx";
+import { api } from "./client.ts";
+import { fieldsOf, useUndoable } from "./undo.ts";
+
+type Patch = Parameters<typeof api.endpoints.update>[0]["body"];
+type Backlog = "deliver" | "discard";
+
+export interface EndpointChanges {
+  /** Throws what the server has against it. */
+  readonly update: (before: Endpoint, body: Patch, said: string) => Promise<Endpoint>;
+  readonly disable: (endpoint: Endpoint, said: string) => Promise<void>;
+  readonly enable: (endpoint: Endpoint, backlog: Backlog, said: string) => Promise<void>;
+}
+
+export function useEndpointChanges(): EndpointChanges {
+  const queries = useQueryClient();
+  const undoable = useUndoable();
+  const keep = (after: Endpoint) => {
+    queries.setQueryData(["endpoint", after.id], after);
+    return queries.invalidateQueries();
+  };
+  return {
+    update: async (before, body, said) => {
+      const at = { tenant: before.tenant, endpoint: before.id };
+      const after = await api.endpoints.update({ ...at, body });
+      undoable(said, {
+        after: fieldsOf(after, body),
+        read: async () => fieldsOf(await api.endpoints.get(at), body),
+        takeBack: () => api.endpoints.update({ ...at, body: fieldsOf(before, body) as Patch }),
+      });
+      await keep(after);
+      return after;
+    },
+    disable: async ({ tenant, id }, said) => {
+      const at = { tenant, endpoint: id };
+      const after = await api.endpoints.disable(at);
+      undoable(said, {
+        after: switchOf(after),
+        read: async () => switchOf(await api.endpoints.get(at)),
+        takeBack: () => api.endpoints.enable({ ...at, body: { backlog: "deliver" } }),
+      });
+      await keep(after);
+    },
+    enable: async ({ tenant, id }, backlog, said) => {
+      const at = { tenant, endpoint: id };
+      const after = await api.endpoints.enable({ ...at, body: { backlog } });
+      // what was discarded does not come back by switching it off
+      if (backlog === "discard") say(said);
+      else
+        undoable(said, {
+          after: switchOf(after),
+          read: async () => switchOf(await api.endpoints.get(at)),
+          takeBack: () => api.endpoints.disable(at),
+        });
+      await keep(after);
+    },
+  };
+}
+
+/** Switched off twice is not switched off once: the time tells them apart. */
+function switchOf({ is_active, disabled_at }: Endpoint) {
+  return { is_active, disabled_at };
+}

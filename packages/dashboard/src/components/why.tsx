@@ -1,0 +1,104 @@
+// "Why did they not get it?", in words, with what to do about it: beside each endpoint of an event.
+import type { Delivery, NotMatched } from "@posthorn/client";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { explain, explanations } from "../format/delivery-words.ts";
+import { HoldNote, useHold } from "./next-attempt.tsx";
+import { Ago } from "./time.tsx";
+
+const texts = defineTexts({
+  en: {
+    again: "The last attempt failed. It is tried again",
+    attempt: "what the attempt said",
+    endpoint: "Go to the endpoint",
+    remedies: {
+      type: "Add the type to the endpoint's events. A replay of what it wants now and has not got brings this one, too.",
+      filter:
+        "If it should have got this, change the filter. A replay of what it wants now and has not got brings this one, too.",
+      filter_hidden: "Whoever may read payloads sees what came of it.",
+      created_later: "A replay of what it wants now and has not got brings it.",
+      deleted: "Nothing can be sent to it any more. Make a new endpoint, and replay what it has not got.",
+      test: "Send a test to this endpoint from its page.",
+      about_itself: "The tenant's other endpoints are told.",
+      waiting: "Look again in a moment.",
+      tenant_inactive:
+        "Activate the tenant. A replay of what its endpoints want now and have not got brings this one, too.",
+      matches_now: "A replay of what it wants now and has not got brings it.",
+    } satisfies Record<NotMatched["reason"], string>,
+  },
+  de: {
+    again: "Der letzte Versuch scheiterte. Es wird wieder versucht",
+    attempt: "was der Versuch ergab",
+    endpoint: "Zum Endpunkt",
+    remedies: {
+      type: "Den Typ bei den Ereignissen des Endpunkts ergänzen. Eine Wiederholung dessen, was er jetzt will und nicht bekam, bringt auch dieses.",
+      filter:
+        "Wenn er es hätte bekommen sollen, den Filter ändern. Eine Wiederholung dessen, was er jetzt will und nicht bekam, bringt auch dieses.",
+      filter_hidden: "Wer Inhalte lesen darf, sieht, was daraus wurde.",
+      created_later: "Eine Wiederholung dessen, was er jetzt will und nicht bekam, bringt es.",
+      deleted:
+        "Dorthin kann nichts mehr gesendet werden. Einen neuen Endpunkt anlegen und wiederholen, was ihm fehlt.",
+      test: "Auf seiner Seite einen Test an diesen Endpunkt senden.",
+      about_itself: "Die anderen Endpunkte des Mandanten erfahren es.",
+      waiting: "Gleich noch einmal ansehen.",
+      tenant_inactive:
+        "Den Mandanten aktivieren. Eine Wiederholung dessen, was seine Endpunkte jetzt wollen und nicht bekamen, bringt auch dieses.",
+      matches_now: "Eine Wiederholung dessen, was er jetzt will und nicht bekam, bringt es.",
+    },
+  },
+});
+
+/** Nothing for what was delivered. */
+export function WhyNotYet({ delivery }: { readonly delivery: Delivery }) {
+  const t = useTexts(texts);
+  const words = useTexts(explanations);
+  const language = useLanguage();
+  const hold = useHold(delivery);
+  if (delivery.dead_reason !== null) {
+    const { what, remedy } = explain(words, delivery.dead_reason, language);
+    return (
+      <Reason>
+        <p className="font-medium">{what}.</p>
+        <p>{remedy}</p>
+      </Reason>
+    );
+  }
+  if (hold !== null) {
+    return (
+      <Reason>
+        <HoldNote hold={hold} />
+        {hold.by !== "tenant" && (
+          <Link
+            to="/tenants/$tenant/endpoints/$id"
+            params={{ tenant: delivery.tenant, id: delivery.endpoint_id }}
+            className="underline"
+          >
+            {t.endpoint}
+          </Link>
+        )}
+      </Reason>
+    );
+  }
+  if (delivery.state !== "failed" || delivery.next_retry_at === null) return null;
+  return (
+    <Reason>
+      <p>
+        {t.again} <Ago at={delivery.next_retry_at} />:{" "}
+        <Link to="/deliveries/$id" params={{ id: delivery.id }} className="underline">
+          {t.attempt}
+        </Link>
+      </p>
+    </Reason>
+  );
+}
+
+function Reason({ children }: { readonly children: ReactNode }) {
+  return <div className="w-full text-sm text-warn">{children}</div>;
+}
+
+/** What to do where an endpoint has no delivery of an event. */
+export function RemedyOf({ reason }: { readonly reason: NotMatched["reason"] }) {
+  const t = useTexts(texts);
+  return <p className="w-full text-sm text-muted">{t.remedies[reason]}</p>;
+}

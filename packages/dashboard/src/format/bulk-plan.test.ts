@@ -1,0 +1,68 @@
+import type { Delivery, Endpoint, Tenant } from "@posthorn/client";
+import { expect, test } from "vitest";
+import { countBy, planDelete, planRetry, planSwitch, type Surroundings } from "./bulk-plan.ts";
+
+const delivery = (id: string, state: Delivery["state"], endpoint_id = "ep_on", tenant = "acme") =>
+  ({ id, state, endpoint_id, tenant }) as Delivery;
+const endpoint = (id: string, is_active: boolean) => ({ id, is_active }) as Endpoint;
+const around: Surroundings = {
+  endpoints: new Map([
+    ["ep_on", endpoint("ep_on", true)],
+    ["ep_off", endpoint("ep_off", false)],
+    ["ep_gone", null],
+  ]),
+  tenants: new Map([
+    ["acme", { id: "acme", is_active: true } as Tenant],
+    ["off", { id: "off", is_active: false } as Tenant],
+  ]),
+};
+
+const rows = [
+  delivery("dead", "dead"),
+  delivery("waiting", "failed"),
+  delivery("unknown endpoint", "dead", "ep_not_asked_for"),
+  delivery("running", "in_flight"),
+  delivery("done", "success"),
+  delivery("disabled", "dead", "ep_off"),
+  delivery("deleted", "dead", "ep_gone"),
+  delivery("off", "dead", "ep_on", "off"),
+];
+
+test("a retry says which it would send, and for each of the others why not", () => {
+  const { doable, refused } = planRetry(rows, around, { sendsDeliveredAgain: false });
+  expect(doable.map(({ id }) => id)).toEqual(["dead", "waiting", "unknown endpoint"]);
+  expect(refused.map(({ why, rows: of }) => [why, of.map(({ id }) => id)])).toEqual([
+    ["in_flight", ["running"]],
+    ["delivered", ["done"]],
+    ["endpoint_disabled", ["disabled"]],
+    ["endpoint_deleted", ["deleted"]],
+    ["tenant_inactive", ["off"]],
+  ]);
+});
+
+test("what was delivered is sent once more when that is asked for", () => {
+  const { doable } = planRetry(rows, around, { sendsDeliveredAgain: true });
+  expect(doable.map(({ id }) => id)).toContain("done");
+});
+
+test("only the dead can be deleted", () => {
+  const { doable, refused } = planDelete(rows);
+  expect(doable.every(({ state }) => state === "dead")).toBe(true);
+  expect(refused).toEqual([{ why: "not_dead", rows: rows.filter(({ state }) => state !== "dead") }]);
+});
+
+test("an endpoint that is as wanted already is left alone", () => {
+  const both = [endpoint("on", true), endpoint("off", false)];
+  expect(planSwitch(both, true)).toMatchObject({ doable: [{ id: "off" }], refused: [{ why: "is_active" }] });
+  expect(planSwitch(both, false)).toMatchObject({
+    doable: [{ id: "on" }],
+    refused: [{ why: "is_disabled" }],
+  });
+});
+
+test("rows are counted by name, the most first", () => {
+  expect(countBy(rows, ({ tenant }) => tenant)).toEqual([
+    { name: "acme", count: 7 },
+    { name: "off", count: 1 },
+  ]);
+});

@@ -1,0 +1,72 @@
+// What would happen if something were done with many rows at once: which of them it can be done with, and why not with
+// the others. Decided before anything is done, so that it can be said.
+import type { Delivery, Endpoint, Tenant } from "@posthorn/client";
+
+export type Refusal =
+  | "in_flight"
+  | "delivered"
+  | "endpoint_disabled"
+  | "endpoint_deleted"
+  | "tenant_inactive"
+  | "not_dead"
+  | "is_active"
+  | "is_disabled";
+
+export interface Plan<Row> {
+  readonly doable: readonly Row[];
+  /** In the order of their reasons; none is empty. */
+  readonly refused: readonly { readonly why: Refusal; readonly rows: readonly Row[] }[];
+}
+
+/** By id; null: it is deleted. What is not in it was not found out. */
+export interface Surroundings {
+  readonly endpoints: ReadonlyMap<string, Endpoint | null>;
+  readonly tenants: ReadonlyMap<string, Tenant | null>;
+}
+
+export function planRetry(
+  deliveries: readonly Delivery[],
+  { endpoints, tenants }: Surroundings,
+  { sendsDeliveredAgain }: { readonly sendsDeliveredAgain: boolean },
+): Plan<Delivery> {
+  return plan(deliveries, ({ state, endpoint_id, tenant }) => {
+    if (state === "in_flight") return "in_flight";
+    if (state === "success" && !sendsDeliveredAgain) return "delivered";
+    if (tenants.get(tenant)?.is_active === false) return "tenant_inactive";
+    if (endpoints.get(endpoint_id) === null) return "endpoint_deleted";
+    if (endpoints.get(endpoint_id)?.is_active === false) return "endpoint_disabled";
+    return null;
+  });
+}
+
+export function planDelete(deliveries: readonly Delivery[]): Plan<Delivery> {
+  return plan(deliveries, ({ state }) => (state === "dead" ? null : "not_dead"));
+}
+
+export function planSwitch(endpoints: readonly Endpoint[], isOn: boolean): Plan<Endpoint> {
+  return plan(endpoints, ({ is_active }) => {
+    if (is_active !== isOn) return null;
+    return isOn ? "is_active" : "is_disabled";
+  });
+}
+
+function plan<Row>(rows: readonly Row[], refuse: (row: Row) => Refusal | null): Plan<Row> {
+  const doable: Row[] = [];
+  const refused = new Map<Refusal, Row[]>();
+  for (const row of rows) {
+    const why = refuse(row);
+    if (why === null) doable.push(row);
+    else refused.set(why, [...(refused.get(why) ?? []), row]);
+  }
+  return { doable, refused: [...refused].map(([why, ofReason]) => ({ why, rows: ofReason })) };
+}
+
+/** How many there are of each, the most first. */
+export function countBy<Row>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+): readonly { readonly name: string; readonly count: number }[] {
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(nameOf(row), (counts.get(nameOf(row)) ?? 0) + 1);
+  return [...counts].map(([name, count]) => ({ name, count })).toSorted((a, b) => b.count - a.count);
+}

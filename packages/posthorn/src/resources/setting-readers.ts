@@ -1,0 +1,145 @@
+// One reader for each field of an endpoint: what is taken, and what is said about anything else.
+import { headerPrefixProblem, parseSecret, schemeProblems, validateCustomHeaders } from "@posthorn/wire";
+import { checkUrl } from "../attempt/check-url.ts";
+import type { AddressPolicy } from "../attempt/guard-address.ts";
+import { REDACTED } from "../catalogue/redact.ts";
+import { findUnknown } from "../did-you-mean.ts";
+import type { InputProblem } from "../errors.ts";
+import { parseFilter } from "../fan-out/parse-filter.ts";
+import type { FilterInput, RetryPolicy, SignatureSettings } from "../model.ts";
+import { normaliseRetryPolicy } from "./retry-policy-input.ts";
+import { escapePointer, isObject, type Reader, type Refuse } from "./settings-check.ts";
+
+export function orDefault<T>(reader: Reader<T>): Reader<T | null> {
+  return (value, refuse) => (value === null ? null : reader(value, refuse));
+}
+
+export function readUrl(value: unknown, refuse: Refuse, policy: AddressPolicy): string | undefined {
+  if (typeof value !== "string") return refuse("The URL is a text such as https://example.com/webhooks.");
+  if (value.endsWith(`?${REDACTED}`)) return refuse(MASKED);
+  const checked = checkUrl(value, policy);
+  return checked.ok ? checked.href : refuse(checked.problem.message);
+}
+
+const MASKED = `${REDACTED} stands for what the key that read it may not see. Give what it was, or leave the field out.`;
+
+const MAX_PATTERNS = 100;
+const PATTERN = /^(?:\*|[a-z0-9_]+(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
+
+export function readEvents(
+  value: unknown,
+  refuse: Refuse,
+  typeProblem: (type: string) => string | null,
+): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length < 1 || value.length > MAX_PATTERNS) {
+    return refuse(
+      `events is a list of 1 to ${MAX_PATTERNS} event types, such as ["order.paid", "invoice.*"], or ["*"].`,
+    );
+  }
+  for (const [index, item] of value.entries()) {
+    if (typeof item === "string" && item.length <= 130 && PATTERN.test(item)) {
+      const problem = item.endsWith("*") ? null : typeProblem(item);
+      if (problem !== null) refuse(problem, `/${index}`);
+      continue;
+    }
+    const shown = typeof item === "string" ? `"${item.slice(0, 60)}"` : "This";
+    refuse(
+      `${shown} is not an event type. Write lower-case words joined by dots (order.paid), a prefix (order.*), or *.`,
+      `/${index}`,
+    );
+  }
+  return [...new Set(value as string[])];
+}
+
+export function readDescription(value: unknown, refuse: Refuse): string | undefined {
+  if (typeof value === "string" && value.length <= 500 && !value.includes("\0")) return value;
+  return refuse("description is text of at most 500 characters.");
+}
+
+export function readBoolean(value: unknown, refuse: Refuse): boolean | undefined {
+  return typeof value === "boolean" ? value : refuse("isActive is true or false.");
+}
+
+export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
+  return (value, refuse) => {
+    const found = allowed.find((item) => item === value);
+    return found ?? refuse(`Choose one of ${allowed.join(", ")}.`);
+  };
+}
+
+export function wholeNumber(min: number, max: number): Reader<number> {
+  return (value, refuse) =>
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
+      ? value
+      : refuse(`This is a whole number from ${min} to ${max}.`);
+}
+
+export function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSettings> | undefined {
+  if (!isObject(value)) return refuse("signature is an object with schemes, headerPrefix or both.");
+  const { schemes, headerPrefix, ...unknown } = value;
+  const problems: InputProblem[] = [];
+  findUnknown("A signature has no", unknown, ["schemes", "headerPrefix"], problems);
+  for (const { message, pointer } of problems) refuse(message, pointer);
+  if (schemes !== undefined) {
+    const isList = Array.isArray(schemes) && schemes.every((name) => typeof name === "string");
+    const wrong = isList ? schemeProblems(schemes) : ["schemes is a list of names of signature schemes."];
+    for (const message of wrong) refuse(message, "/schemes");
+  }
+  if (headerPrefix !== undefined) {
+    const problem =
+      typeof headerPrefix === "string"
+        ? headerPrefixProblem(headerPrefix)
+        : "headerPrefix is text such as X-Webhook.";
+    if (problem !== null) refuse(problem, "/headerPrefix");
+  }
+  return {
+    ...(schemes === undefined ? {} : { schemes: schemes as string[] }),
+    ...(headerPrefix === undefined ? {} : { headerPrefix: headerPrefix as string }),
+  };
+}
+
+export function readHeaders(
+  value: unknown,
+  refuse: Refuse,
+  prefix: string,
+): Readonly<Record<string, string>> | undefined {
+  if (!isObject(value))
+    return refuse('headers is an object of names and values, such as { "X-Team": "billing" }.');
+  for (const { header, message } of validateCustomHeaders(value, prefix)) {
+    refuse(message, header === "" ? "" : `/${escapePointer(header)}`);
+  }
+  for (const [name, text] of Object.entries(value)) {
+    if (text === REDACTED) refuse(MASKED, `/${escapePointer(name)}`);
+  }
+  return value as Record<string, string>;
+}
+
+export function readRetryPolicy(value: unknown, refuse: Refuse): RetryPolicy | undefined {
+  try {
+    return normaliseRetryPolicy(value);
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+export function readFilter(value: unknown, refuse: Refuse): FilterInput | undefined {
+  const parsed = parseFilter(value);
+  if (parsed.ok) return value as FilterInput;
+  for (const { pointer, message } of parsed.problems) refuse(message, pointer);
+  return undefined;
+}
+
+export function readSecret(value: unknown, refuse: Refuse): string | undefined {
+  const problem = secretProblem(value);
+  return problem === null ? (value as string) : refuse(problem);
+}
+
+/** Null when it is a usable secret. */
+export function secretProblem(value: unknown): string | null {
+  const parsed = typeof value === "string" ? parseSecret(value) : null;
+  if (parsed !== null && parsed.kind !== "public") return null;
+  return (
+    "A secret is whsec_ and the base64 of 24 to 64 bytes, or whsk_ and the base64 of a 32-byte ed25519 seed and its " +
+    "public key. Leave it out and one is made."
+  );
+}

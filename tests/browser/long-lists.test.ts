@@ -1,0 +1,131 @@
+// A list with 100,000 deliveries behind it, in a real browser: what is in the page and in memory stays small, and every
+// row is come by once.
+import pg from "pg";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { expectFitToShow, openDashboard } from "../support/dashboard.ts";
+import { startServer, type TestServer } from "../support/start-server.ts";
+
+const ROWS = 100_000;
+const WALKED = 3_000;
+/** A screen of 800 px has 20 rows; there are some above and below. */
+const MOST_ROWS_IN_PAGE = 60;
+const ROW_PX = 41;
+
+/** Dead ones, the newest first as the list has them. */
+async function withDeliveries(server: TestServer): Promise<readonly string[]> {
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
+    url: "http://127.0.0.1:9999/in",
+    events: ["*"],
+  });
+  const pool = new pg.Pool({ connectionString: server.connectionString });
+  try {
+    const { rows } = await pool.query<{ id: string }>(
+      `with made as (
+         insert into posthorn.events (id, tenant, type, api_version, payload)
+         select posthorn.uuidv7(now() - n * interval '1 millisecond'), 'acme', 'order.paid', '1', '1'
+         from generate_series(1, $2::integer) n
+         returning id
+       ), delivered as (
+         insert into posthorn.deliveries (id, event_id, endpoint_id, state, dead_reason, attempts, replay_count, finished_at)
+         select id, id, $1, 'dead', 'rejected', 0, 0, now() from made
+         returning id
+       )
+       select 'dlv_' || id as id from delivered order by delivered.id desc`,
+      [json.id.slice(3), ROWS],
+    );
+    await pool.query("analyze posthorn.deliveries");
+    return rows.map(({ id }) => id);
+  } finally {
+    await pool.end();
+  }
+}
+
+interface Walk {
+  /** By their place in the list. */
+  readonly seen: readonly (string | null)[];
+  readonly mostRows: number;
+}
+
+/** Scrolls down by less than a screen at a time, and waits for rows that have to be read first. */
+function walk(page: Page, count: number): Promise<Walk> {
+  return page.evaluate(async (wanted) => {
+    const seen: (string | null)[] = Array.from({ length: wanted }, () => null);
+    const frame = () => new Promise(requestAnimationFrame);
+    let mostRows = 0;
+    let last = 0;
+    while (last < wanted) {
+      await frame();
+      const rows = [...document.querySelectorAll<HTMLElement>("tbody tr[aria-rowindex]")];
+      mostRows = Math.max(mostRows, rows.length);
+      if (rows.some((row) => row.dataset.row === undefined)) continue;
+      for (const row of rows) {
+        const index = Number(row.ariaRowIndex ?? row.getAttribute("aria-rowindex")) - 2;
+        const id = row.dataset.row ?? null;
+        if (index >= wanted) continue;
+        if (seen[index] !== null && seen[index] !== id) throw new Error(`row ${index} is another one now`);
+        seen[index] = id;
+        last = Math.max(last, index + 1);
+      }
+      window.scrollBy(0, 600);
+    }
+    return { seen, mostRows };
+  }, count);
+}
+
+const isCurrent = (page: Page, id: string) => page.locator(`tr[data-row="${id}"][aria-current=true]`);
+
+test("all rows come by in order, none twice and none left out, and few are in the page", async () => {
+  const server = await startServer({ started: false });
+  const ids = await withDeliveries(server);
+  const page = await openDashboard(server, "/deliveries");
+  await page.locator("tr[data-row]").first().waitFor();
+  await expectFitToShow(page, "deliveries-long");
+  let asked = 0;
+  page.on("request", (request) => {
+    if (request.url().includes("/api/v1/deliveries?")) asked += 1;
+  });
+  const { seen, mostRows } = await walk(page, WALKED);
+  expect(seen).toEqual(ids.slice(0, WALKED));
+  expect(mostRows).toBeLessThan(MOST_ROWS_IN_PAGE);
+  expect(asked).toBeLessThanOrEqual(WALKED / 100 + 1);
+
+  // far back at once: what was let go is read again, that page alone
+  asked = 0;
+  await page.evaluate((top) => window.scrollTo(0, top), 1_000 * ROW_PX);
+  await page.locator(`tr[data-row="${ids[1_000]}"]`).waitFor();
+  expect(asked).toBeLessThanOrEqual(3);
+
+  // something was done: the pages in sight are asked for, not all that were ever read
+  asked = 0;
+  const refused = page.waitForResponse((response) => response.url().endsWith("/retry"));
+  await page.keyboard.press("j");
+  await page.locator(`tr[data-row="${ids[0]}"][aria-current=true]`).waitFor();
+  await page.keyboard.press("r");
+  await refused;
+  await page.getByText("being sent again").waitFor();
+  expect(asked).toBeLessThanOrEqual(5);
+});
+
+test("keys go on past a page, and who comes back from a row is where they were", async () => {
+  const server = await startServer({ started: false });
+  const ids = await withDeliveries(server);
+  const page = await openDashboard(server, "/deliveries");
+  await page.locator("tr[data-row]").first().waitFor();
+  for (let row = 0; row < 130; row += 1) {
+    await page.keyboard.press("j");
+    await isCurrent(page, ids[row] as string).waitFor();
+  }
+  await page.keyboard.press("k");
+  await isCurrent(page, ids[128] as string).waitFor();
+  const top = await page.evaluate(() => window.scrollY);
+  expect(top).toBeGreaterThan(100 * ROW_PX);
+  await page.keyboard.press("o");
+  await page.getByRole("heading", { name: ids[128] as string }).waitFor();
+  await page.goBack();
+  await isCurrent(page, ids[128] as string).waitFor();
+  expect(await page.evaluate(() => window.scrollY)).toBe(top);
+  await page.keyboard.press("j");
+  await isCurrent(page, ids[129] as string).waitFor();
+});
