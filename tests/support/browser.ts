@@ -15,7 +15,12 @@ function launch(): Promise<Browser> {
   browser ??= chromium.launch({
     executablePath: findChromium(),
     // a container's shared memory is too small for it, and root has no sandbox
-    args: ["--disable-dev-shm-usage", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    // and cookies of frames of other sites are refused, as many browsers do
+    args: [
+      "--disable-dev-shm-usage",
+      "--test-third-party-cookie-phaseout",
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+    ],
   });
   return browser;
 }

@@ -3,9 +3,10 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient } from "../api/queries.ts";
-import { type Session, useSession } from "../api/session.ts";
+import { type Session, useSession, useSessionChanges } from "../api/session.ts";
 import { Failed, Loading } from "../components/states.tsx";
 import "../style.css";
+import { fitFrame } from "./frame.ts";
 import { usePreferences } from "./preferences.ts";
 import { LanguageContext } from "./texts.ts";
 
@@ -17,6 +18,7 @@ export interface PageParts {
 export function start(parts: PageParts): void {
   const root = document.getElementById("root");
   if (root === null) throw new Error("The page has no place to put the screens.");
+  fitFrame(root);
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={createQueryClient()}>
@@ -33,6 +35,7 @@ function InLanguage({ children }: { readonly children: ReactNode }) {
 }
 
 function Door({ whenSignedIn, whenNot }: PageParts) {
+  useSessionChanges();
   const { data: session, error, isPending, refetch } = useSession();
   if (isPending) return <Loading />;
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;

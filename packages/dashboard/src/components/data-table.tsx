@@ -109,7 +109,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 }}
                 className={`h-[41px] border-b border-line last:border-0 ${onOpen ? "cursor-pointer" : ""} ${
                   focused === index
-                    ? "bg-raised outline-2 -outline-offset-2 outline-accent"
+                    ? "bg-raised outline-2 -outline-offset-2 outline-accent-ink"
                     : "hover:bg-raised/60"
                 }`}
               >

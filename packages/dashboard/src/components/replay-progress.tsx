@@ -47,7 +47,7 @@ export function ReplayProgress({ replay }: { readonly replay: Replay }) {
         aria-label={label}
         value={replay.state === "finished" ? 1 : passed}
         max={replay.state === "finished" ? 1 : Math.max(replay.total ?? passed * 2, 1)}
-        className="h-2 w-32 accent-accent"
+        className="h-2 w-32 accent-accent-ink"
       />
       <span className="text-muted tabular-nums">{label}</span>
     </span>

@@ -1,6 +1,7 @@
 // What has just happened, said once and in a corner; with a way back where there is one.
 import { PosthornApiError } from "@posthorn/client/web";
 import { useSyncExternalStore } from "react";
+import { findSeenPart } from "../app/frame.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icons.tsx";
@@ -38,6 +39,7 @@ export function sayError(error: unknown): void {
 }
 
 function show(toast: Toast): void {
+  findSeenPart();
   update([...toasts, toast].slice(-MOST));
   setTimeout(() => dismiss(toast.id), SHOWN_MS);
 }
@@ -62,7 +64,7 @@ export function Toasts() {
   return (
     <div
       aria-live="polite"
-      className="fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+      className="fixed right-4 bottom-[calc(100vh-var(--seen-top)-var(--seen-height)+1rem)] z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
     >
       {shown.map(({ id, text, isBad, undo }) => (
         <div

@@ -46,7 +46,7 @@ export function Waterfall({ phases }: { readonly phases: Attempt["phases"] }) {
               <td className="py-0.5">
                 <div className="h-2.5 rounded bg-raised">
                   <div
-                    className="h-full min-w-px rounded bg-accent"
+                    className="h-full min-w-px rounded bg-accent-ink"
                     style={{ marginLeft: `${left}%`, width: `${width}%` }}
                   />
                 </div>
