@@ -67,7 +67,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     selection?.onChange(next);
   };
   return (
-    <div className="overflow-x-auto">
+    <section
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      className="overflow-x-auto"
+    >
       <table aria-label={label} aria-rowcount={rows.length + 1} className="w-full border-collapse text-left">
         <thead className="text-xs text-muted">
           <tr aria-rowindex={1} className="border-b border-line">
@@ -144,7 +149,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {t.more}
         </p>
       )}
-    </div>
+    </section>
   );
 }
 

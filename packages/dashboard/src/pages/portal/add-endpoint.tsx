@@ -137,7 +137,7 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
         </div>
       </Panel>
       <Panel title={t.which}>
-        <fieldset className="flex flex-col gap-2">
+        <fieldset className="flex min-w-0 flex-col gap-2">
           <legend className="sr-only">{t.which}</legend>
           <Tick
             label={t.every}

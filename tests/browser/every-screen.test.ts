@@ -1,0 +1,227 @@
+// What holds for every screen of the dashboard and of the portal, whatever somebody wrote: it stays text, nothing is
+// loaded from elsewhere, everybody can use it in both themes, and it fits a telephone in either language.
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible, type OpenPage, openPage, screenshot } from "../support/browser.ts";
+import { HOSTILE_TEXTS } from "../support/hostile-texts.ts";
+import { type HostileWorld, REDACTED, startHostileWorld } from "../support/hostile-world.ts";
+import { type Audience, routesOf, settled, show, viewsOf } from "../support/screens.ts";
+import { adminKey, startServer, type TestServer } from "../support/start-server.ts";
+
+let world: HostileWorld;
+beforeAll(async () => {
+  world = await startHostileWorld(afterAll);
+});
+
+test("there are hostile texts of every kind", () => {
+  expect(HOSTILE_TEXTS.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(HOSTILE_TEXTS).size).toBe(HOSTILE_TEXTS.length);
+});
+
+const telephone = { viewport: { width: 360, height: 740 }, locale: "de-DE", colorScheme: "dark" } as const;
+const desk = { viewport: { width: 1280, height: 800 }, locale: "en-GB", colorScheme: "light" } as const;
+
+describe.each<Audience>(["operator", "portal"])("%s", (audience) => {
+  let wide: OpenPage;
+  let narrow: OpenPage;
+  beforeAll(async () => {
+    wide = await enter(audience, desk);
+    narrow = await enter(audience, telephone);
+  });
+
+  describe.each(routesOf(audience))("%s", (route) => {
+    test("everybody can use it, what is hostile stays text, and it fits", async () => {
+      const views = viewsOf(audience, world.ids).filter((view) => view.route === route);
+      for (const { path } of views) {
+        for (const [opened, look] of [
+          [wide, "wide"],
+          [narrow, "narrow"],
+        ] as const) {
+          await show(opened.page, world.server.url + path);
+          await screenshot(opened.page, `${fileName(path)}-${look}`);
+          expect.soft([path, look, await whatIsMoreThanText(opened.page)]).toEqual([path, look, []]);
+          expect.soft([path, look, await overflow(opened.page)]).toEqual([path, look, []]);
+          await expectAccessible(opened.page, `${path} ${look}`);
+          expect.soft([path, look, opened.complaints.splice(0)]).toEqual([path, look, []]);
+        }
+      }
+    });
+  });
+});
+
+function fileName(path: string): string {
+  const plain = path.replace(/(?:ep|dlv|evt|rpl)_[\w-]+/, "one").replaceAll(/[/?=]+/g, "-");
+  return plain.replace(/^-/, "") || "overview";
+}
+
+describe("what a screen says when it has nothing to show", () => {
+  const states = {
+    "nothing yet": null,
+    "failed to load": { status: 500, code: "internal", says: "This could not be loaded" },
+    "not allowed": { status: 403, code: "forbidden", says: "You may not see this" },
+  } as const;
+
+  test.each(Object.entries(states))("%s: everybody can read it, in both themes", async (_state, refusal) => {
+    const empty = await startServer({ started: false });
+    await empty.call("PUT", "/api/v1/tenants/acme", {});
+    for (const audience of ["operator", "portal"] as const) {
+      const { page, complaints } = await enter(audience, { ...telephone, locale: "en-GB" }, empty);
+      await page.route(/\/api\/v1\/(?!session)/, (route) =>
+        refusal === null
+          ? route.fallback()
+          : route.fulfill({
+              status: refusal.status,
+              contentType: "application/problem+json",
+              body: JSON.stringify({ status: refusal.status, code: refusal.code, detail: "No.", title: "No." }),
+            }),
+      );
+      for (const route of routesOf(audience).filter((path) => !path.includes("$"))) {
+        const path = audience === "portal" ? `/portal${route}` : route;
+        await show(page, empty.url + path);
+        if (refusal !== null && !ASKS_NOTHING.has(route)) await page.getByText(refusal.says).first().waitFor();
+        expect.soft([path, await overflow(page)]).toEqual([path, []]);
+        await expectAccessible(page, path);
+        await page.emulateMedia({ colorScheme: "light" });
+        await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+        await expectAccessible(page, `${path} light`, ["color-contrast"]);
+        await page.emulateMedia({ colorScheme: "dark" });
+      }
+      expect(complaints).toEqual([]);
+    }
+  });
+
+  test("a filter that leaves nothing says so wherever there are filters", async () => {
+    const { page } = await enter("operator", desk);
+    const filtered = ["/events", "/deliveries", "/dead-letters", "/retry-queue", "/keys", "/audit"];
+    for (const path of filtered) {
+      await show(page, `${world.server.url}${path}?tenant=nobody`);
+      await page.getByText("Nothing matches these filters").waitFor();
+      await expectAccessible(page, path);
+    }
+    const { page: portal } = await enter("portal", desk);
+    await show(portal, `${world.server.url}/portal/logs?type=no.such`);
+    await portal.getByText("Nothing matches these filters").waitFor();
+    await expectAccessible(portal);
+  });
+});
+
+test("what the catalogue hides is nowhere for whoever may not read payloads, on the screen or on the way to it", async () => {
+  const scopes = ["webhooks:manage", "deliveries:read", "deliveries:retry"];
+  const { json } = await world.server.call("POST", "/api/v1/keys", { name: "restricted", scopes });
+  const { json: link } = await world.server.call("POST", "/api/v1/tenants/acme/portal-links", { scopes });
+  const restricted = {
+    operator: await signInWith(json.key, await watched(world.server.url, desk)),
+    portal: await watched(link.url, desk),
+  };
+  const seen: string[] = [];
+  for (const audience of ["operator", "portal"] as const) {
+    const { page } = restricted[audience];
+    const answers: Promise<void>[] = [];
+    page.on("response", (response) => {
+      if (!response.url().includes("/api/")) return;
+      const look = async () => {
+        if ((await response.text()).includes(REDACTED)) seen.push(response.url());
+      };
+      answers.push(look().catch(() => {}));
+    });
+    for (const { path } of viewsOf(audience, world.ids)) {
+      await show(page, world.server.url + path);
+      if ((await page.content()).includes(REDACTED)) seen.push(path);
+    }
+    await Promise.all(answers);
+  }
+  expect(seen).toEqual([]);
+  const { page } = await enter("operator", desk);
+  await show(page, `${world.server.url}/events/${world.ids.event}`);
+  await page.getByText(REDACTED).first().waitFor();
+});
+
+test("nothing moves for whoever asked for that", async () => {
+  const { page } = await enter("operator", { ...desk, reducedMotion: "reduce" });
+  for (const { path } of viewsOf("operator", world.ids)) {
+    await show(page, world.server.url + path);
+    const moving = await page.evaluate(() =>
+      document
+        .getAnimations()
+        .filter(({ effect }) => Number(effect?.getComputedTiming().duration) > 1)
+        .map(({ effect }) => (effect as KeyframeEffect).target?.className),
+    );
+    expect([path, moving]).toEqual([path, []]);
+  }
+});
+
+/** Screens of text alone. */
+const ASKS_NOTHING = new Set(["/verify", "/contract", "/first-run", "/tail"]);
+
+type Look = BrowserContextOptions;
+
+async function enter(audience: Audience, look: Look, server: TestServer = world.server): Promise<OpenPage> {
+  if (audience === "operator") return await signInWith(adminKey, await watched(server.url, look));
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", {});
+  return await watched(json.url, look);
+}
+
+async function signInWith(key: string, opened: OpenPage): Promise<OpenPage> {
+  await opened.page.locator("input").first().fill(key);
+  await opened.page.keyboard.press("Enter");
+  await opened.page.getByRole("navigation").first().waitFor({ state: "attached" });
+  return opened;
+}
+
+/** Whatever it loads from elsewhere, and whatever its policy refuses, is a complaint. */
+async function watched(url: string, look: Look): Promise<OpenPage> {
+  const opened = await openPage(url, { ...look, atEnd: afterAll });
+  opened.page.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== "data:" && origin !== new URL(url).origin) opened.complaints.push(`loads ${request.url()}`);
+  });
+  await opened.page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+      console.error(`policy: ${violatedDirective} ${blockedURI}`),
+    );
+  });
+  return opened;
+}
+
+/** Nothing that somebody wrote has become an element, an attribute, a link or a program. */
+async function whatIsMoreThanText(page: Page): Promise<string[]> {
+  return await page.evaluate(() => {
+    const found: string[] = [];
+    if ("canary" in window) found.push("it ran");
+    if ("polluted" in {}) found.push("it is in every object");
+    const elements = document.querySelectorAll("body *");
+    const strange =
+      "x-canary, script, iframe, object, embed, base, link, meta, style, video, math, marquee, img";
+    for (const element of elements) {
+      if (element.matches(strange) && !element.matches("#root ~ *"))
+        found.push(element.outerHTML.slice(0, 200));
+      for (const { name, value } of element.attributes) {
+        if (name.startsWith("on")) found.push(`${name}=${value.slice(0, 100)}`);
+        if (
+          ["href", "src", "action", "formaction"].includes(name) &&
+          !/^https?:$/.test(new URL(value, location.href).protocol)
+        )
+          found.push(`${name}=${value.slice(0, 100)}`);
+        if (name === "target") found.push(`target=${value}`);
+      }
+    }
+    return found;
+  });
+}
+
+/** What is wider than the window; empty when nothing is. */
+async function overflow(page: Page): Promise<string[]> {
+  return await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    const wide = [...document.querySelectorAll("main *, aside *")].filter(
+      (element) =>
+        element.getBoundingClientRect().right > clientWidth + 1 &&
+        element.closest(".overflow-x-auto, .overflow-auto") === null,
+    );
+    return [
+      `${scrollWidth} of ${clientWidth}`,
+      ...wide.slice(0, 3).map(({ outerHTML }) => outerHTML.slice(0, 160)),
+    ];
+  });
+}
