@@ -18,7 +18,7 @@ test("there are hostile texts of every kind", () => {
   expect(new Set(HOSTILE_TEXTS).size).toBe(HOSTILE_TEXTS.length);
 });
 
-const telephone = { viewport: { width: 360, height: 740 }, locale: "de-DE", colorScheme: "dark" } as const;
+const telephone = { viewport: { width: 360, height: 740 }, locale: "de-DE", colorScheme: "dark", reducedMotion: "reduce" } as const;
 const desk = { viewport: { width: 1280, height: 800 }, locale: "en-GB", colorScheme: "light" } as const;
 
 describe.each<Audience>(["operator", "portal"])("%s", (audience) => {
@@ -30,17 +30,17 @@ describe.each<Audience>(["operator", "portal"])("%s", (audience) => {
   });
 
   describe.each(routesOf(audience))("%s", (route) => {
-    test("everybody can use it, what is hostile stays text, and it fits", async () => {
+    test("everybody can use it, what is hostile stays text, it fits, and nothing moves for whoever asked for that", async () => {
       const views = viewsOf(audience, world.ids).filter((view) => view.route === route);
       for (const { path } of views) {
-        for (const [opened, look] of [
-          [wide, "wide"],
-          [narrow, "narrow"],
-        ] as const) {
+        for (const [look, opened] of Object.entries({ wide, narrow })) {
+          // both show the same parts of an endpoint: each is looked at once on a desk, and once on a telephone
+          if (path.includes("?tab=") && (audience === "operator") !== (look === "wide")) continue;
           await show(opened.page, world.server.url + path);
           await screenshot(opened.page, `${fileName(path)}-${look}`);
           expect.soft([path, look, await whatIsMoreThanText(opened.page)]).toEqual([path, look, []]);
           expect.soft([path, look, await overflow(opened.page)]).toEqual([path, look, []]);
+          if (look === "narrow") expect.soft([path, await whatMoves(opened.page)]).toEqual([path, []]);
           await expectAccessible(opened.page, `${path} ${look}`);
           expect.soft([path, look, opened.complaints.splice(0)]).toEqual([path, look, []]);
         }
@@ -55,38 +55,39 @@ function fileName(path: string): string {
 }
 
 describe("what a screen says when it has nothing to show", () => {
-  const states = {
-    "nothing yet": null,
-    "failed to load": { status: 500, code: "internal", says: "This could not be loaded" },
-    "not allowed": { status: 403, code: "forbidden", says: "You may not see this" },
-  } as const;
-
-  test.each(Object.entries(states))("%s: everybody can read it, in both themes", async (_state, refusal) => {
+  test("nothing yet: everybody can read it, in both themes", async () => {
     const empty = await startServer({ started: false });
     await empty.call("PUT", "/api/v1/tenants/acme", {});
     for (const audience of ["operator", "portal"] as const) {
-      const { page, complaints } = await enter(audience, { ...telephone, locale: "en-GB" }, empty);
-      await page.route(/\/api\/v1\/(?!session)/, (route) =>
-        refusal === null
-          ? route.fallback()
-          : route.fulfill({
-              status: refusal.status,
-              contentType: "application/problem+json",
-              body: JSON.stringify({ status: refusal.status, code: refusal.code, detail: "No.", title: "No." }),
-            }),
-      );
-      for (const route of routesOf(audience).filter((path) => !path.includes("$"))) {
-        const path = audience === "portal" ? `/portal${route}` : route;
+      const { page } = await enter(audience, telephone, empty);
+      for (const path of listsOf(audience)) {
         await show(page, empty.url + path);
-        if (refusal !== null && !ASKS_NOTHING.has(route)) await page.getByText(refusal.says).first().waitFor();
-        expect.soft([path, await overflow(page)]).toEqual([path, []]);
         await expectAccessible(page, path);
+        expect.soft([path, await overflow(page)]).toEqual([path, []]);
         await page.emulateMedia({ colorScheme: "light" });
         await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
         await expectAccessible(page, `${path} light`, ["color-contrast"]);
         await page.emulateMedia({ colorScheme: "dark" });
       }
-      expect(complaints).toEqual([]);
+    }
+  });
+
+  test.each([
+    ["failed to load", 500, "Das konnte nicht geladen werden", telephone],
+    ["not allowed", 403, "You may not see this", desk],
+  ] as const)("%s: everybody can read it", async (_state, status, says, look) => {
+    for (const audience of ["operator", "portal"] as const) {
+      const { page } = await enter(audience, look);
+      const body = JSON.stringify({ status, code: "refused", title: "No.", detail: "No." });
+      await page.route(/\/api\/v1\/(?!session)/, (route) =>
+        route.fulfill({ status, contentType: "application/problem+json", body }),
+      );
+      for (const path of listsOf(audience)) {
+        await show(page, world.server.url + path);
+        if (!ASKS_NOTHING.test(path)) await page.getByText(says).first().waitFor();
+        expect.soft([path, await overflow(page)]).toEqual([path, []]);
+        await expectAccessible(page, path);
+      }
     }
   });
 
@@ -111,7 +112,7 @@ test("what the catalogue hides is nowhere for whoever may not read payloads, on 
   const { json: link } = await world.server.call("POST", "/api/v1/tenants/acme/portal-links", { scopes });
   const restricted = {
     operator: await signInWith(json.key, await watched(world.server.url, desk)),
-    portal: await watched(link.url, desk),
+    portal: await enterBy(link.url, desk),
   };
   const seen: string[] = [];
   for (const audience of ["operator", "portal"] as const) {
@@ -136,35 +137,33 @@ test("what the catalogue hides is nowhere for whoever may not read payloads, on 
   await page.getByText(REDACTED).first().waitFor();
 });
 
-test("nothing moves for whoever asked for that", async () => {
-  const { page } = await enter("operator", { ...desk, reducedMotion: "reduce" });
-  for (const { path } of viewsOf("operator", world.ids)) {
-    await show(page, world.server.url + path);
-    const moving = await page.evaluate(() =>
-      document
-        .getAnimations()
-        .filter(({ effect }) => Number(effect?.getComputedTiming().duration) > 1)
-        .map(({ effect }) => (effect as KeyframeEffect).target?.className),
-    );
-    expect([path, moving]).toEqual([path, []]);
-  }
-});
+/** Screens that show no list of their own: text, and what comes from now on. */
+const ASKS_NOTHING = /\/(?:verify|contract|first-run|tail)$/;
 
-/** Screens of text alone. */
-const ASKS_NOTHING = new Set(["/verify", "/contract", "/first-run", "/tail"]);
+/** The screens that are not of one thing. */
+function listsOf(audience: Audience): string[] {
+  const routes = routesOf(audience).filter((route) => !route.includes("$"));
+  return routes.map((route) => (audience === "portal" ? `/portal${route}`.replace(/\/$/, "") : route));
+}
 
 type Look = BrowserContextOptions;
 
 async function enter(audience: Audience, look: Look, server: TestServer = world.server): Promise<OpenPage> {
   if (audience === "operator") return await signInWith(adminKey, await watched(server.url, look));
   const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", {});
-  return await watched(json.url, look);
+  return await enterBy(json.url, look);
+}
+
+async function enterBy(link: string, look: Look): Promise<OpenPage> {
+  const opened = await watched(link, look);
+  await opened.page.locator("#content").waitFor();
+  return opened;
 }
 
 async function signInWith(key: string, opened: OpenPage): Promise<OpenPage> {
   await opened.page.locator("input").first().fill(key);
   await opened.page.keyboard.press("Enter");
-  await opened.page.getByRole("navigation").first().waitFor({ state: "attached" });
+  await opened.page.locator("#content").waitFor();
   return opened;
 }
 
@@ -207,6 +206,16 @@ async function whatIsMoreThanText(page: Page): Promise<string[]> {
     }
     return found;
   });
+}
+
+/** What is animated for longer than nobody can see. */
+async function whatMoves(page: Page): Promise<string[]> {
+  return await page.evaluate(() =>
+    document
+      .getAnimations()
+      .filter(({ effect }) => Number(effect?.getComputedTiming().duration) > 1)
+      .map(({ effect }) => String((effect as KeyframeEffect).target?.className)),
+  );
 }
 
 /** What is wider than the window; empty when nothing is. */

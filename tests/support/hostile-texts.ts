@@ -39,7 +39,7 @@ const breakouts = [
   `'><x-canary>`,
   `" onmouseover="${RUN}" x="`,
   `' onfocus='${RUN}' autofocus='`,
-  "` onload=`" + RUN,
+  `\` onload=\`${RUN}`,
   `</title><x-canary>`,
   `</textarea><x-canary>`,
   `</pre></code><x-canary>`,
@@ -74,7 +74,7 @@ const addresses = [
 
 const templates = [
   `{{constructor.constructor('${RUN}')()}}`,
-  "${" + RUN + "}",
+  `\${${RUN}}`,
   `<%= ${RUN} %>`,
   `#{${RUN}}`,
   `{"__proto__":{"polluted":1}}`,

@@ -1,5 +1,8 @@
 // The parts a screen is laid out with.
-import type { ReactNode } from "react";
+import { createContext, type ReactNode } from "react";
+
+/** Whether there is a title above already: what stands in place of a whole screen is its own. */
+export const HasTitle = createContext(false);
 
 export function Page({
   title,
@@ -21,7 +24,7 @@ export function Page({
         </div>
         {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
       </header>
-      {children}
+      <HasTitle value={true}>{children}</HasTitle>
     </div>
   );
 }

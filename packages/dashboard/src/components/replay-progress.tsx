@@ -39,7 +39,8 @@ export function ReplayProgress({ replay }: { readonly replay: Replay }) {
   const passed = replay.done + skipped;
   const label = t.of(
     whole(replay.done, language),
-    replay.total === null ? t.many : whole(replay.total, language),
+    // what failed after it began is sent again as well
+    replay.total === null ? t.many : whole(Math.max(replay.total, replay.done), language),
   );
   return (
     <span className="flex items-center gap-2">
