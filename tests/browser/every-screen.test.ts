@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectAccessible, type OpenPage, openPage, screenshot } from "../support/browser.ts";
 import { HOSTILE_TEXTS } from "../support/hostile-texts.ts";
 import { type HostileWorld, REDACTED, startHostileWorld } from "../support/hostile-world.ts";
-import { type Audience, routesOf, settled, show, viewsOf } from "../support/screens.ts";
+import { type Audience, routesOf, show, viewsOf } from "../support/screens.ts";
 import { adminKey, startServer, type TestServer } from "../support/start-server.ts";
 
 let world: HostileWorld;
@@ -18,7 +18,12 @@ test("there are hostile texts of every kind", () => {
   expect(new Set(HOSTILE_TEXTS).size).toBe(HOSTILE_TEXTS.length);
 });
 
-const telephone = { viewport: { width: 360, height: 740 }, locale: "de-DE", colorScheme: "dark", reducedMotion: "reduce" } as const;
+const telephone = {
+  viewport: { width: 360, height: 740 },
+  locale: "de-DE",
+  colorScheme: "dark",
+  reducedMotion: "reduce",
+} as const;
 const desk = { viewport: { width: 1280, height: 800 }, locale: "en-GB", colorScheme: "light" } as const;
 
 describe.each<Audience>(["operator", "portal"])("%s", (audience) => {
@@ -172,7 +177,8 @@ async function watched(url: string, look: Look): Promise<OpenPage> {
   const opened = await openPage(url, { ...look, atEnd: afterAll });
   opened.page.on("request", (request) => {
     const { protocol, origin } = new URL(request.url());
-    if (protocol !== "data:" && origin !== new URL(url).origin) opened.complaints.push(`loads ${request.url()}`);
+    if (protocol !== "data:" && origin !== new URL(url).origin)
+      opened.complaints.push(`loads ${request.url()}`);
   });
   await opened.page.addInitScript(() => {
     addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>

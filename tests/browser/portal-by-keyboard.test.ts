@@ -67,7 +67,9 @@ async function tabTo(page: Page, name: string): Promise<void> {
   for (let steps = 0; steps < 80; steps += 1) {
     const focused = await page.evaluate(() => {
       const element = document.activeElement as HTMLInputElement | null;
-      return element?.labels?.[0]?.textContent ?? element?.getAttribute("aria-label") ?? element?.textContent ?? "";
+      return (
+        element?.labels?.[0]?.textContent ?? element?.getAttribute("aria-label") ?? element?.textContent ?? ""
+      );
     });
     if (focused.trim() === name) return;
     await page.keyboard.press("Tab");

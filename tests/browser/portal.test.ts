@@ -37,14 +37,14 @@ test("a customer adds an endpoint, sees why the test failed, mends it and gets t
 test("a link works once, and its session sees nothing of another tenant by any address", async () => {
   const receiver = await startStatusReceiver();
   const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/other", { name: "hidden name" });
+  await server.call("PUT", "/api/v1/tenants/other", { name: "classified name" });
   const { json: endpoint } = await server.call("POST", "/api/v1/tenants/other/endpoints", {
-    url: `${receiver.url}hidden`,
+    url: `${receiver.url}classified`,
     events: ["*"],
   });
   const publish = (tenant: string, type: string) =>
-    server.call("POST", "/api/v1/events", { tenant, type, data: { hidden: true } });
-  const { json: event } = await publish("other", "hidden.plan");
+    server.call("POST", "/api/v1/events", { tenant, type, data: { classified: true } });
+  const { json: event } = await publish("other", "classified.plan");
   const { json: deliveries } = await server.call("GET", "/api/v1/deliveries");
   const { json: replay } = await server.call("POST", "/api/v1/replays", { tenant: "other" });
   const ids = {
@@ -62,12 +62,12 @@ test("a link works once, and its session sees nothing of another tenant by any a
   const told: string[] = [];
   page.on("response", async (response) => {
     const text = await response.text().catch(() => "");
-    if (/\/api\//.test(response.url()) && text.includes("hidden")) told.push(response.url());
+    if (/\/api\//.test(response.url()) && text.includes("classified")) told.push(response.url());
   });
   for (const { path } of viewsOf("portal", ids)) {
     const address = `${path}${path.includes("?") ? "&" : "?"}tenant=other`;
     await show(page, server.url + address);
-    expect([address, (await page.content()).includes("hidden")]).toEqual([address, false]);
+    expect([address, (await page.content()).includes("classified")]).toEqual([address, false]);
   }
   for (const { path } of viewsOf("operator", ids).slice(0, 6)) {
     await page.goto(server.url + path);
@@ -80,7 +80,10 @@ test("a link works once, and its session sees nothing of another tenant by any a
     .flatMap((operations) => Object.values(operations))
     .filter(({ method }) => method === "GET")
     .flatMap(({ path }) => {
-      const asked = path.replaceAll(/\{(\w+)\}/g, (_: string, name: string) => ids[name as "tenant"] ?? "hidden.plan");
+      const asked = path.replaceAll(
+        /\{(\w+)\}/g,
+        (_: string, name: string) => ids[name as "tenant"] ?? "no.such",
+      );
       return [asked, `${asked}?tenant=other`];
     });
   await page.goto(`${server.url}/portal`);
@@ -93,7 +96,9 @@ test("a link works once, and its session sees nothing of another tenant by any a
   }, questions);
   expect(questions.length).toBeGreaterThan(40);
   // a refusal repeats the path that was asked for
-  const leaks = answers.filter(([path, text]) => text.replaceAll(path.split("?")[0] ?? "", "").includes("hidden"));
+  const leaks = answers.filter(([path, text]) =>
+    text.replaceAll(path.split("?")[0] ?? "", "").includes("classified"),
+  );
   expect(leaks).toEqual([]);
 
   // and the live feed: what happens to the other passes by, what happens to them comes
@@ -110,11 +115,11 @@ test("a link works once, and its session sees nothing of another tenant by any a
     return text;
   });
   await page.waitForFunction(() => document.title === "listening");
-  await publish("other", "hidden.news");
+  await publish("other", "classified.news");
   await publish("acme", "own.plan");
   const feed = await live;
   expect(feed).toContain("own.plan");
-  expect(feed).not.toContain("hidden");
+  expect(feed).not.toContain("classified");
 
   const { page: second } = await openPage(link, { locale: "en-GB" });
   await second.getByText("This link has been used or is too old").waitFor();

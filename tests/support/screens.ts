@@ -75,7 +75,7 @@ export async function show(page: Page, url: string): Promise<void> {
   await settled(page);
 }
 
-export async function settled(page: Page): Promise<void> {
+async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => {
     const main = document.querySelector("main");
     const isLoading = [...document.querySelectorAll("[role=status]")].some(({ textContent }) =>

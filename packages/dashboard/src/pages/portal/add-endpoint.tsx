@@ -83,7 +83,7 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["*"]));
   const [problem, setProblem] = useState<PosthornApiError | null>(null);
   const types = useQuery({
-    queryKey: ["event-types"],
+    queryKey: ["event-types", "to choose from"],
     queryFn: ({ signal }) => api.eventTypes.list({ query: { limit: 250 }, signal }),
   });
   if (types.isPending) return <Loading />;
