@@ -13,10 +13,8 @@ beforeAll(async () => {
   world = await startHostileWorld(afterAll);
 });
 
-test("there are hostile texts of every kind", () => {
-  expect(HOSTILE_TEXTS.length).toBeGreaterThanOrEqual(60);
-  expect(new Set(HOSTILE_TEXTS).size).toBe(HOSTILE_TEXTS.length);
-});
+/** Hostile texts that were on a screen: what is not there proves nothing. */
+const seen = new Set<string>();
 
 const telephone = {
   viewport: { width: 360, height: 740 },
@@ -43,6 +41,8 @@ describe.each<Audience>(["operator", "portal"])("%s", (audience) => {
           if (path.includes("?tab=") && (audience === "operator") !== (look === "wide")) continue;
           await show(opened.page, world.server.url + path);
           await screenshot(opened.page, `${fileName(path)}-${look}`);
+          const content = (await opened.page.textContent("main")) ?? "";
+          for (const text of HOSTILE_TEXTS) if (content.includes(text)) seen.add(text);
           expect.soft([path, look, await whatIsMoreThanText(opened.page)]).toEqual([path, look, []]);
           expect.soft([path, look, await overflow(opened.page)]).toEqual([path, look, []]);
           if (look === "narrow") expect.soft([path, await whatMoves(opened.page)]).toEqual([path, []]);
@@ -58,6 +58,10 @@ function fileName(path: string): string {
   const plain = path.replace(/(?:ep|dlv|evt|rpl)_[\w-]+/, "one").replaceAll(/[/?=]+/g, "-");
   return plain.replace(/^-/, "") || "overview";
 }
+
+test("at least sixty hostile texts were on a screen, letter for letter", () => {
+  expect(seen.size).toBeGreaterThanOrEqual(60);
+});
 
 describe("what a screen says when it has nothing to show", () => {
   test("nothing yet: everybody can read it, in both themes", async () => {

@@ -56,7 +56,7 @@ export function Panel({
 
 /** Names and what they stand for, side by side where there is room. */
 export function Facts({ children }: { readonly children: ReactNode }) {
-  return <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-4 gap-y-1.5">{children}</dl>;
+  return <dl className="grid grid-cols-[fit-content(55%)_1fr] gap-x-4 gap-y-1.5">{children}</dl>;
 }
 
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
