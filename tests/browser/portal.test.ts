@@ -1,7 +1,9 @@
 // A customer in the portal, in a real browser: one tenant, and never more.
+import { contract } from "@posthorn/client";
 import { expect, test } from "vitest";
 import { openPage } from "../support/browser.ts";
 import { expectFitToShow } from "../support/dashboard.ts";
+import { show, viewsOf } from "../support/screens.ts";
 import { startServer, type TestServer } from "../support/start-server.ts";
 import { startStatusReceiver } from "../support/status-receiver.ts";
 
@@ -35,41 +37,90 @@ test("a customer adds an endpoint, sees why the test failed, mends it and gets t
 test("a link works once, and its session sees nothing of another tenant by any address", async () => {
   const receiver = await startStatusReceiver();
   const server = await startServer();
-  await server.call("PUT", "/api/v1/tenants/other", {});
+  await server.call("PUT", "/api/v1/tenants/other", { name: "classified name" });
   const { json: endpoint } = await server.call("POST", "/api/v1/tenants/other/endpoints", {
-    url: receiver.url,
+    url: `${receiver.url}classified`,
     events: ["*"],
   });
-  await server.call("POST", "/api/v1/events", { tenant: "other", type: "secret.plan", data: {} });
+  const publish = (tenant: string, type: string) =>
+    server.call("POST", "/api/v1/events", { tenant, type, data: { classified: true } });
+  const { json: event } = await publish("other", "classified.plan");
   const { json: deliveries } = await server.call("GET", "/api/v1/deliveries");
+  const { json: replay } = await server.call("POST", "/api/v1/replays", { tenant: "other" });
+  const ids = {
+    tenant: "other",
+    event: event.id,
+    delivery: deliveries.data[0].id,
+    endpoint: endpoint.id,
+    replay: replay.id,
+  };
   const link = await portalLink(server, "acme");
   const { page } = await openPage(link, { locale: "en-GB" });
   await page.getByText("You have no endpoint yet").waitFor();
-  const addresses = [
-    `/portal/deliveries/${deliveries.data[0].id}`,
-    `/portal/endpoints/${endpoint.id}`,
-    "/portal/logs?tenant=other",
-  ];
-  for (const address of addresses) {
-    await page.goto(server.url + address);
-    await page
-      .getByText(/There is no such thing here|Nothing has been sent to you yet/)
-      .first()
-      .waitFor();
-    expect(await page.content()).not.toContain("secret.plan");
-  }
-  const asked = await page.evaluate(async () => {
-    const paths = [
-      "/api/v1/tenants",
-      "/api/v1/tenants/other",
-      "/api/v1/keys",
-      "/api/v1/deliveries?tenant=other",
-      "/api/v1/system",
-    ];
-    const headers = { "posthorn-dashboard": "portal" };
-    return await Promise.all(paths.map(async (path) => (await fetch(path, { headers })).status));
+
+  // every screen of the portal, of its own ids and of the other's; an operator's screen asks for a key
+  const told: string[] = [];
+  page.on("response", async (response) => {
+    const text = await response.text().catch(() => "");
+    if (/\/api\//.test(response.url()) && text.includes("classified")) told.push(response.url());
   });
-  expect(asked.every((status) => status === 403 || status === 404)).toBe(true);
+  for (const { path } of viewsOf("portal", ids)) {
+    const address = `${path}${path.includes("?") ? "&" : "?"}tenant=other`;
+    await show(page, server.url + address);
+    expect([address, (await page.content()).includes("classified")]).toEqual([address, false]);
+  }
+  for (const { path } of viewsOf("operator", ids).slice(0, 6)) {
+    await page.goto(server.url + path);
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+  }
+  expect(told).toEqual([]);
+
+  // every question of the API, asked from the portal's own page with its cookie
+  const questions = Object.values(contract)
+    .flatMap((operations) => Object.values(operations))
+    .filter(({ method }) => method === "GET")
+    .flatMap(({ path }) => {
+      const asked = path.replaceAll(
+        /\{(\w+)\}/g,
+        (_: string, name: string) => ids[name as "tenant"] ?? "no.such",
+      );
+      return [asked, `${asked}?tenant=other`];
+    });
+  await page.goto(`${server.url}/portal`);
+  await page.getByText("You have no endpoint yet").waitFor();
+  const answers = await page.evaluate(async (paths) => {
+    const headers = { "posthorn-dashboard": "portal" };
+    return await Promise.all(
+      paths.map(async (path) => [path, await (await fetch(path, { headers })).text()] as const),
+    );
+  }, questions);
+  expect(questions.length).toBeGreaterThan(40);
+  // a refusal repeats the path that was asked for
+  const leaks = answers.filter(([path, text]) =>
+    text.replaceAll(path.split("?")[0] ?? "", "").includes("classified"),
+  );
+  expect(leaks).toEqual([]);
+
+  // and the live feed: what happens to the other passes by, what happens to them comes
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", { url: receiver.url, events: ["*"] });
+  const live = page.evaluate(async () => {
+    const response = await fetch("/live", {
+      headers: { "posthorn-dashboard": "portal", accept: "text/event-stream" },
+    });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    document.title = "listening";
+    let text = "";
+    while (reader && !text.includes("own.plan")) text += (await reader.read()).value ?? "";
+    await reader?.cancel();
+    return text;
+  });
+  await page.waitForFunction(() => document.title === "listening");
+  await publish("other", "classified.news");
+  await publish("acme", "own.plan");
+  const feed = await live;
+  expect(feed).toContain("own.plan");
+  expect(feed).not.toContain("classified");
+
   const { page: second } = await openPage(link, { locale: "en-GB" });
   await second.getByText("This link has been used or is too old").waitFor();
   await expectFitToShow(second, "portal-used");

@@ -1,52 +1,7 @@
-// What holds for all screens of tenants, endpoints and the catalogue: text from outside stays text, and an empty list
-// says which kind of empty it is.
-import { startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test } from "vitest";
+// What holds for all screens of tenants, endpoints and the catalogue: an empty list says which kind of empty it is.
+import { expect, test } from "vitest";
 import { openDashboard } from "../support/dashboard.ts";
 import { startServer } from "../support/start-server.ts";
-
-const HOSTILE = '<img src="x" onerror="alert(1)"><script>alert(2)</script>{{7*7}}‮';
-
-test("whatever customers and receivers write is shown as it was written, and does nothing", async () => {
-  const server = await startServer();
-  const receiver = await startScriptedReceiver();
-  onTestFinished(() => receiver.close());
-  receiver.answer("/in", { status: 500, body: Buffer.from(HOSTILE) });
-  await server.call("PUT", "/api/v1/tenants/acme", { name: HOSTILE });
-  await server.call("PUT", "/api/v1/event-types/order.paid", {
-    description: HOSTILE,
-    schema: { type: "object", description: HOSTILE },
-    example: { text: HOSTILE },
-    redact: ["/<img src=x>"],
-  });
-  const { json: endpoint } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: `${receiver.url}/in?<script>alert(3)</script>`,
-    description: HOSTILE,
-    events: ["*"],
-    filter: { data: { text: { $ne: HOSTILE } } },
-  });
-  const path = `/tenants/acme/endpoints/${endpoint.id}`;
-  await server.call("POST", `/api/v1${path}/test`, { data: { text: HOSTILE } });
-  await receiver.received(1);
-  const page = await openDashboard(server, "/tenants");
-  const screens: readonly [path: string, shown: RegExp][] = [
-    ["/tenants", /onerror/],
-    ["/tenants/acme", /onerror/],
-    ["/endpoints", /127\.0\.0\.1/],
-    [path, /500/],
-    [`${path}?tab=secrets`, /current/],
-    [`${path}?tab=filter`, /Would it get this/],
-    [`${path}?tab=test`, /Send it/],
-    [`${path}?tab=settings`, /Timeout/],
-    ["/catalogue", /onerror/],
-    ["/catalogue/order.paid", /onerror/],
-  ];
-  for (const [screen, shown] of screens) {
-    await page.goto(server.url + screen);
-    await page.locator("main").filter({ hasText: shown }).waitFor();
-    expect([screen, await page.locator("main img, main script").count()]).toEqual([screen, 0]);
-  }
-});
 
 test("whoever may not see tenants is told so, and nothing else", async () => {
   const server = await startServer({ started: false });

@@ -15,7 +15,12 @@ function launch(): Promise<Browser> {
   browser ??= chromium.launch({
     executablePath: findChromium(),
     // a container's shared memory is too small for it, and root has no sandbox
-    args: ["--disable-dev-shm-usage", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    // and cookies of frames of other sites are refused, as many browsers do
+    args: [
+      "--disable-dev-shm-usage",
+      "--test-third-party-cookie-phaseout",
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+    ],
   });
   return browser;
 }
@@ -48,7 +53,16 @@ export interface OpenPage {
 }
 
 /** In a profile of its own: no cookies, nothing kept. */
-export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<OpenPage> {
+export async function openPage(
+  url: string,
+  {
+    atEnd = onTestFinished,
+    ...options
+  }: BrowserContextOptions & {
+    /** When it is closed, and has to have no complaint. Default: when the test has ended. */
+    readonly atEnd?: (close: () => Promise<void>) => void;
+  } = {},
+): Promise<OpenPage> {
   const context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -62,7 +76,7 @@ export async function openPage(url: string, options: BrowserContextOptions = {})
     complaints.push(`opened a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  onTestFinished(async () => {
+  atEnd(async () => {
     await context.close();
     expect(complaints).toEqual([]);
   });
@@ -78,14 +92,14 @@ interface Finding {
 }
 
 /** Nothing that axe knows of is in the way of people who cannot see, point or tell colours apart. */
-export async function expectAccessible(page: Page): Promise<void> {
+export async function expectAccessible(page: Page, where = "", rules?: readonly string[]): Promise<void> {
   await page.evaluate(axeSource);
-  const findings = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Finding[] }> } };
-    return (await axe.run()).violations;
-  });
+  const findings = await page.evaluate(async (runOnly) => {
+    const { axe } = globalThis as unknown as { axe: { run(o: object): Promise<{ violations: Finding[] }> } };
+    return (await axe.run({ resultTypes: ["violations"], ...(runOnly && { runOnly }) })).violations;
+  }, rules);
   const told = findings.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  expect(told).toEqual([]);
+  expect([where, ...told]).toEqual([where]);
 }
 
 /** Where POSTHORN_SCREENSHOTS names a folder, for people to look at. */

@@ -14,7 +14,24 @@ const PAGE = document.documentElement.dataset.page === "portal" ? "portal" : "da
 /** What the client sends by itself, for the one request that it does not make. */
 export const PAGE_HEADER = { "posthorn-dashboard": PAGE === "portal" ? "portal" : "1" } as const;
 
-export const api: PosthornClient = clientOf(operations, { url: BASE_URL, key: null, page: PAGE });
+const refused = new Set<() => void>();
+
+export const api: PosthornClient = clientOf(operations, {
+  url: BASE_URL,
+  key: null,
+  page: PAGE,
+  fetch: async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.status === 401) for (const listener of refused) listener();
+    return response;
+  },
+});
+
+/** Whatever was asked for: the server knows of no session any more. Until the returned function is called. */
+export function whenRefused(listener: () => void): () => void {
+  refused.add(listener);
+  return () => refused.delete(listener);
+}
 
 export function isStatus(error: unknown, ...statuses: readonly number[]): boolean {
   return error instanceof PosthornApiError && statuses.includes(error.status);

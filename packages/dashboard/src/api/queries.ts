@@ -1,16 +1,13 @@
 // How what the server told is kept: shown at once when it is asked for again, and asked anew when it is old. A refusal is
 // an answer and is not asked for again; a server that cannot be reached is.
 import { PosthornApiError } from "@posthorn/client/web";
-import { QueryCache, QueryClient } from "@tanstack/react-query";
-import { isStatus } from "./client.ts";
-import { lookAtSession } from "./session-change.ts";
+import { QueryClient } from "@tanstack/react-query";
 
 const FRESH_MS = 5_000;
 const MOST_TRIES = 3;
 
 export function createQueryClient(): QueryClient {
   return new QueryClient({
-    queryCache: new QueryCache({ onError: (error) => isStatus(error, 401) && lookAtSession() }),
     defaultOptions: {
       queries: {
         staleTime: FRESH_MS,

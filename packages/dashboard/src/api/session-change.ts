@@ -1,5 +1,5 @@
-// That somebody signed in or out, told to all tabs of a browser: the cookie is one for all of them. Also that the server
-// does not know the session any more, which each tab hears for itself.
+// That somebody signed in or out, told to all tabs of a browser: the cookie is one for all of them. Also that the stream
+// of a tab was refused.
 import { BASE_PATH, PAGE_HEADER } from "./client.ts";
 
 const listeners = new Set<() => void>();

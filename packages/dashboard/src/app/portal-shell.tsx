@@ -1,6 +1,7 @@
 // Where customers can go, under the name and colours of whose portal it is.
 import { useEffect } from "react";
-import { useSession } from "../api/session.ts";
+import { tellParent } from "./frame.ts";
+import { portalSettings } from "./portal-settings.ts";
 import { Shell } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
 
@@ -27,11 +28,7 @@ const texts = defineTexts({
 
 export function PortalShell() {
   const t = useTexts(texts);
-  const { data: session } = useSession();
-  const theme = session?.theme;
-  useEffect(() => {
-    if (theme?.accent) document.documentElement.style.setProperty("--accent", theme.accent);
-  }, [theme]);
+  useEffect(() => tellParent({ type: "posthorn:session-started" }), []);
   const places = [
     { to: "/", icon: "endpoint", name: t.endpoints, key: "p" },
     { to: "/logs", icon: "delivery", name: t.logs, key: "l" },
@@ -42,8 +39,8 @@ export function PortalShell() {
   ] as const;
   return (
     <Shell
-      name={theme?.name ?? t.portal}
-      logo={theme?.logo_url ?? undefined}
+      name={portalSettings.name ?? t.portal}
+      logo={portalSettings.logoUrl}
       groups={[{ places }]}
       useFound={(text) =>
         /^dlv_[\w-]+$/.test(text) ? [{ to: `/deliveries/${text}`, icon: "delivery", name: text }] : []

@@ -13,6 +13,8 @@ export interface Preferences {
 const KEY = "posthorn-preferences";
 const darkWanted = matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
+/** Null: the person decides. */
+let fixedTheme: "light" | "dark" | null = null;
 let current = read();
 show();
 darkWanted.addEventListener("change", show);
@@ -25,6 +27,16 @@ export function prefer(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   keep(KEY, current);
   show();
+}
+
+/** For a page that is to look like the application around it. */
+export function fixTheme(theme: "light" | "dark"): void {
+  fixedTheme = theme;
+  show();
+}
+
+export function isThemeFixed(): boolean {
+  return fixedTheme !== null;
 }
 
 /** Whether the page is dark now, by choice or because the system is. */
@@ -50,7 +62,8 @@ function read(): Preferences {
 }
 
 function show(): void {
-  const isDark = current.theme === "dark" || (current.theme === "system" && darkWanted.matches);
+  const theme = fixedTheme ?? current.theme;
+  const isDark = theme === "dark" || (theme === "system" && darkWanted.matches);
   document.documentElement.dataset.theme = isDark ? "dark" : "light";
   document.documentElement.lang = current.language;
   for (const listener of listeners) listener();

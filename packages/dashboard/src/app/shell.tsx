@@ -8,7 +8,7 @@ import { Toasts } from "../components/toasts.tsx";
 import { KeyHelp } from "./key-help.tsx";
 import { useKeys } from "./keyboard.tsx";
 import { Palette } from "./palette.tsx";
-import { prefer, useIsDark, usePreferences } from "./preferences.ts";
+import { isThemeFixed, prefer, useIsDark, usePreferences } from "./preferences.ts";
 import { defineTexts, LANGUAGES, type Language, useTexts } from "./texts.ts";
 
 const texts = defineTexts({
@@ -73,17 +73,17 @@ export function Shell({
     ),
   });
   return (
-    <div className="min-h-screen md:grid md:grid-cols-[13rem_1fr]">
+    <div className="min-h-screen framed:min-h-0 md:grid md:grid-cols-[13rem_1fr]">
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2"
       >
         {t.skip}
       </a>
-      <aside className="border-line bg-surface max-md:border-b md:sticky md:top-0 md:h-screen md:overflow-y-auto md:border-r">
+      <aside className="border-line bg-surface max-md:border-b md:border-r md:not-framed:sticky md:not-framed:top-0 md:not-framed:h-screen md:not-framed:overflow-y-auto">
         <div className="flex items-center justify-between gap-2 p-3">
           <Link to="/" className="flex min-w-0 items-center gap-2 font-semibold">
-            {logo && <img src={logo} alt="" className="size-6" />}
+            {logo && <img src={logo} alt="" className="h-6 max-w-24 object-contain" />}
             <span className="truncate">{name}</span>
           </Link>
           <Button
@@ -149,13 +149,15 @@ function Foot({ onKeys }: { readonly onKeys: () => void }) {
   return (
     <div className="flex flex-col gap-2 border-t border-line pt-3">
       <div className="flex items-center gap-1">
-        <Button
-          kind="quiet"
-          icon={isDark ? "sun" : "moon"}
-          aria-label={t.theme}
-          aria-pressed={isDark}
-          onClick={() => prefer({ theme: isDark ? "light" : "dark" })}
-        />
+        {!isThemeFixed() && (
+          <Button
+            kind="quiet"
+            icon={isDark ? "sun" : "moon"}
+            aria-label={t.theme}
+            aria-pressed={isDark}
+            onClick={() => prefer({ theme: isDark ? "light" : "dark" })}
+          />
+        )}
         <Button kind="quiet" icon="keyboard" aria-label={t.keys} onClick={onKeys} />
         <select
           aria-label={t.language}

@@ -6,6 +6,7 @@ import { createQueryClient } from "../api/queries.ts";
 import { type Session, useSession, useSessionChanges } from "../api/session.ts";
 import { Failed, Loading } from "../components/states.tsx";
 import "../style.css";
+import { fitFrame } from "./frame.ts";
 import { usePreferences } from "./preferences.ts";
 import { LanguageContext } from "./texts.ts";
 
@@ -17,6 +18,7 @@ export interface PageParts {
 export function start(parts: PageParts): void {
   const root = document.getElementById("root");
   if (root === null) throw new Error("The page has no place to put the screens.");
+  fitFrame(root);
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={createQueryClient()}>

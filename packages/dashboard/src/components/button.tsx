@@ -6,7 +6,7 @@ type Kind = "plain" | "primary" | "danger" | "quiet";
 
 const KINDS: Record<Kind, string> = {
   plain: "border-line bg-surface hover:bg-raised text-ink",
-  primary: "border-transparent bg-accent text-on-accent hover:opacity-90",
+  primary: "border-accent-ink bg-accent text-on-accent hover:opacity-90",
   danger: "border-bad/40 bg-bad-ground text-bad hover:border-bad",
   quiet: "border-transparent bg-transparent text-muted hover:bg-raised hover:text-ink",
 };

@@ -20,8 +20,8 @@ export function CopyButton({
   const t = useTexts(texts);
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(typeof text === "string" ? text : await text());
-    setCopied(true);
+    const isDone = await copyText(typeof text === "string" ? text : await text());
+    setCopied(isDone);
     setTimeout(() => setCopied(false), SHOWN_MS);
   };
   return (
@@ -29,6 +29,26 @@ export function CopyButton({
       <span aria-live="polite">{isCopied ? t.copied : (label ?? t.copy)}</span>
     </Button>
   );
+}
+
+/** A page without https, and a frame that was not given the clipboard, have the old way only. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.className = "fixed top-0 opacity-0";
+    // inside of an open dialog, which keeps the focus to itself
+    (document.activeElement?.parentElement ?? document.body).append(field);
+    const before = document.activeElement;
+    field.select();
+    const isDone = document.execCommand("copy");
+    field.remove();
+    if (before instanceof HTMLElement) before.focus();
+    return isDone;
+  }
 }
 
 export function CopyLine({ text }: { readonly text: string }) {

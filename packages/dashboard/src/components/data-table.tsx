@@ -81,7 +81,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     return found;
   };
   return (
-    <div className="overflow-x-auto">
+    <section
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      className="overflow-x-auto"
+    >
       <table aria-label={label} aria-rowcount={rows.length + 1} className="w-full border-collapse text-left">
         <thead className="text-xs text-muted">
           <tr aria-rowindex={1} className="border-b border-line">
@@ -133,7 +138,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 }}
                 className={`h-[41px] border-b border-line last:border-0 ${onOpen ? "cursor-pointer" : ""} ${
                   focused === index
-                    ? "bg-raised outline-2 -outline-offset-2 outline-accent"
+                    ? "bg-raised outline-2 -outline-offset-2 outline-accent-ink"
                     : "hover:bg-raised/60"
                 }`}
               >
@@ -168,7 +173,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {t.more}
         </p>
       )}
-    </div>
+    </section>
   );
 }
 

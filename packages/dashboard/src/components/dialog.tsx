@@ -1,6 +1,7 @@
 // What asks before it acts. Base UI keeps the focus inside and gives it back.
 import { Dialog as BaseDialog } from "@base-ui/react/dialog";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
+import { makeRoomForDialog } from "../app/frame.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "./button.tsx";
 
@@ -27,11 +28,12 @@ export function Dialog({
   readonly closes?: string | undefined;
 }) {
   const t = useTexts(texts);
+  useEffect(() => (isOpen ? makeRoomForDialog() : undefined), [isOpen]);
   return (
     <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/50" />
-        <BaseDialog.Popup className="fixed top-[8vh] left-1/2 z-50 flex max-h-[84vh] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 flex-col rounded-lg border border-line bg-surface text-ink shadow-xl">
+        <BaseDialog.Popup className="fixed top-[calc(var(--seen-top)+var(--seen-height)*0.08)] left-1/2 z-50 flex max-h-[calc(var(--seen-height)*0.84)] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 flex-col rounded-lg border border-line bg-surface text-ink shadow-xl">
           <BaseDialog.Title className="border-b border-line px-4 py-3 font-semibold">
             {title}
           </BaseDialog.Title>

@@ -104,7 +104,7 @@ export function Tick({
   return (
     <div className="flex gap-2">
       <input type="checkbox" id={id} {...rest} className="mt-0.5" />
-      <div>
+      <div className="min-w-0 break-words">
         <label htmlFor={id} className="font-medium">
           {label}
         </label>

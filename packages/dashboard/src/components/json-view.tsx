@@ -65,7 +65,7 @@ function coloured(text: string) {
   for (const match of text.matchAll(TOKEN)) {
     const [whole, quoted, colon] = match;
     if (match.index > at) parts.push(text.slice(at, match.index));
-    const tone = quoted === undefined ? "text-calm" : colon === undefined ? "text-ok" : "text-accent";
+    const tone = quoted === undefined ? "text-calm" : colon === undefined ? "text-ok" : "text-accent-ink";
     parts.push(
       <span key={match.index} className={tone}>
         {quoted ?? whole}

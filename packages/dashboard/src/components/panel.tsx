@@ -1,5 +1,8 @@
 // The parts a screen is laid out with.
-import type { ReactNode } from "react";
+import { createContext, type ReactNode } from "react";
+
+/** Whether there is a title above already: what stands in place of a whole screen is its own. */
+export const HasTitle = createContext(false);
 
 export function Page({
   title,
@@ -21,7 +24,7 @@ export function Page({
         </div>
         {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
       </header>
-      {children}
+      <HasTitle value={true}>{children}</HasTitle>
     </div>
   );
 }
@@ -53,7 +56,7 @@ export function Panel({
 
 /** Names and what they stand for, side by side where there is room. */
 export function Facts({ children }: { readonly children: ReactNode }) {
-  return <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-4 gap-y-1.5">{children}</dl>;
+  return <dl className="grid grid-cols-[fit-content(55%)_1fr] gap-x-4 gap-y-1.5">{children}</dl>;
 }
 
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {

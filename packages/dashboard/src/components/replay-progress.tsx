@@ -39,7 +39,8 @@ export function ReplayProgress({ replay }: { readonly replay: Replay }) {
   const passed = replay.done + skipped;
   const label = t.of(
     whole(replay.done, language),
-    replay.total === null ? t.many : whole(replay.total, language),
+    // what failed after it began is sent again as well
+    replay.total === null ? t.many : whole(Math.max(replay.total, replay.done), language),
   );
   return (
     <span className="flex items-center gap-2">
@@ -47,7 +48,7 @@ export function ReplayProgress({ replay }: { readonly replay: Replay }) {
         aria-label={label}
         value={replay.state === "finished" ? 1 : passed}
         max={replay.state === "finished" ? 1 : Math.max(replay.total ?? passed * 2, 1)}
-        className="h-2 w-32 accent-accent"
+        className="h-2 w-32 accent-accent-ink"
       />
       <span className="text-muted tabular-nums">{label}</span>
     </span>

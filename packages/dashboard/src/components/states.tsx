@@ -1,12 +1,13 @@
 // What stands in place of a list that has no rows to show: nothing yet, filtered out, failed to load, not allowed. Four
 // different things, and each says what to do.
 import { PosthornApiError } from "@posthorn/client/web";
-import type { ReactNode } from "react";
+import { type ReactNode, useContext } from "react";
 import { isStatus } from "../api/client.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "./button.tsx";
 import { CopyLine } from "./copy.tsx";
 import { Icon, type IconName } from "./icons.tsx";
+import { HasTitle } from "./panel.tsx";
 
 const texts = defineTexts({
   en: {
@@ -46,10 +47,11 @@ function State({
   readonly title: string;
   readonly children?: ReactNode;
 }) {
+  const Title = useContext(HasTitle) ? "p" : "h1";
   return (
     <div className="flex flex-col items-center gap-3 px-4 py-12 text-center">
       <Icon name={icon} className="size-7 text-muted" />
-      <p className="font-medium">{title}</p>
+      <Title className="font-medium">{title}</Title>
       {children}
     </div>
   );

@@ -24,7 +24,7 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
           aria-current={name === current ? "page" : undefined}
           onClick={() => set({ tab: index === 0 ? undefined : name })}
           className={`-mb-px border-b-2 px-3 py-2 text-sm font-medium ${
-            name === current ? "border-accent text-ink" : "border-transparent text-muted hover:text-ink"
+            name === current ? "border-accent-ink text-ink" : "border-transparent text-muted hover:text-ink"
           }`}
         >
           {title}

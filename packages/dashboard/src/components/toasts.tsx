@@ -2,6 +2,7 @@
 // while somebody points at it or has the focus in it.
 import { PosthornApiError } from "@posthorn/client/web";
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { findSeenPart } from "../app/frame.ts";
 import { useKeys } from "../app/keyboard.tsx";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "./button.tsx";
@@ -46,6 +47,7 @@ export function sayError(error: unknown): void {
 }
 
 function show(toast: Toast): void {
+  findSeenPart();
   update([...toasts, toast].slice(-MOST));
 }
 
@@ -79,7 +81,7 @@ export function Toasts() {
   return (
     <div
       aria-live="polite"
-      className="fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+      className="fixed right-4 bottom-[calc(100vh-var(--seen-top)-var(--seen-height)+1rem)] z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
     >
       {shown.map((toast) => (
         <ToastView key={toast.id} toast={toast} />

@@ -49,7 +49,7 @@ export function Waterfall({ phases }: { readonly phases: Attempt["phases"] }) {
                 <div className="h-2.5 rounded bg-raised">
                   {ms !== null && (
                     <div
-                      className="h-full min-w-px rounded bg-accent"
+                      className="h-full min-w-px rounded bg-accent-ink"
                       style={{ marginLeft: `${left}%`, width: `${width}%` }}
                     />
                   )}

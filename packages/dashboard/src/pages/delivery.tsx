@@ -249,7 +249,11 @@ function AttemptView({
                 {attempt.response_body === null || attempt.response_body === "" ? (
                   <p className="text-muted">{t.noResponse}</p>
                 ) : (
-                  <pre className="max-h-80 overflow-auto rounded-md border border-line bg-canvas p-3 font-mono text-xs break-words whitespace-pre-wrap">
+                  <pre
+                    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+                    tabIndex={0}
+                    className="max-h-80 overflow-auto rounded-md border border-line bg-canvas p-3 font-mono text-xs break-words whitespace-pre-wrap"
+                  >
                     {attempt.response_body}
                   </pre>
                 )}

@@ -124,7 +124,12 @@ function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
   return (
     <Panel title={t.workers} isFlush>
       {!isAnyDelivering && <p className="p-4 text-bad">{t.noWorkers}</p>}
-      <div className="overflow-x-auto">
+      <section
+        aria-label={t.workers}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="overflow-x-auto"
+      >
         <table className="w-full text-left">
           <thead className="text-xs text-muted">
             <tr>
@@ -161,7 +166,7 @@ function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </Panel>
   );
 }

@@ -103,7 +103,7 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
   const door = new Door(hooks, credentials, new Site(site), portal);
   const dashboard = createDashboard({
     site: door.site,
-    portalOrigins: door.portalOrigins,
+    portal,
     folder: options.staticFolder,
   });
   const authenticate = createAuthenticate(credentials, door.desk);

@@ -89,6 +89,8 @@ export const webOrigin: Parser<string> = (text) => {
   if (
     url !== null &&
     /^https?:$/.test(url.protocol) &&
+    // a URL's host may have more in it, such as ; and *, which mean something else in a policy
+    /^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(url.hostname) &&
     [url.origin, `${url.origin}/`].includes(text.toLowerCase())
   )
     return url.origin;

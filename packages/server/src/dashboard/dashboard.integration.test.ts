@@ -239,6 +239,19 @@ describe("the portal in a frame", () => {
   });
 });
 
+describe("the portal's page", () => {
+  test("says how it looks and who may frame it before anybody is signed in, and nothing of that gets out of its place", async () => {
+    const name = `"><script>alert('x')</script>`;
+    const themed = await startServer({ started: false, staticFolder, portal: { name, accent: "#0a7d55" } });
+    const { text } = await themed.visit("GET", "/portal", undefined, html);
+    const [, content = ""] = /<meta name="posthorn-portal" content="([^"]*)">/.exec(text) ?? [];
+    const told = content.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
+    expect(JSON.parse(told)).toEqual({ origins: [], name, accent: "#0a7d55", appearance: "auto" });
+    expect(text).not.toContain("<script>");
+    expect((await themed.visit("GET", "/", undefined, html)).text).not.toContain("posthorn-portal");
+  });
+});
+
 describe("below a path", () => {
   test("two that an application mounted have pages, sessions and links of their own", async () => {
     const url = await listen(

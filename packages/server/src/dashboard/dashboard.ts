@@ -5,6 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { escapeHtml } from "../api/docs/html.ts";
 import type { Reply } from "../api/reply.ts";
 import type { Page } from "../api/session/cookie.ts";
+import type { PortalOptions } from "../api/session/door.ts";
 import { UNKNOWN_HOST } from "../api/session/refuse-cross-site.ts";
 import type { Site } from "../api/session/site.ts";
 import { PLAIN_POLICY, plainPage } from "./plain-page.ts";
@@ -13,8 +14,7 @@ import { contentTypeOf, STATIC_FOLDER, StaticFiles } from "./static-files.ts";
 
 export interface DashboardOptions {
   readonly site: Site;
-  /** Whose pages may show the portal in a frame. */
-  readonly portalOrigins: readonly string[];
+  readonly portal: PortalOptions;
   /** Default: where the build puts them. */
   readonly folder?: string | undefined;
 }
@@ -29,12 +29,9 @@ const YEAR = "public, max-age=31536000, immutable";
 const REVALIDATED = "no-cache";
 const FILES: Readonly<Record<Page, string>> = { dashboard: "index.html", portal: "portal.html" };
 
-export function createDashboard({
-  site,
-  portalOrigins,
-  folder = STATIC_FOLDER,
-}: DashboardOptions): Dashboard {
+export function createDashboard({ site, portal, folder = STATIC_FOLDER }: DashboardOptions): Dashboard {
   const files = new StaticFiles(folder);
+  const { origins: framedBy = [] } = portal;
 
   return async (request, path) => {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
@@ -68,14 +65,14 @@ export function createDashboard({
     const file = await files.read(FILES[page]);
     if (file === null) return inWords(503, "The dashboard is not built", NOT_BUILT);
     const base = `<base href="${escapeHtml(`${site.basePath(request)}/`)}">`;
-    const body = file.toString().replace(/<head\b[^>]*>/i, (head) => head + base);
-    const framedBy = page === "portal" ? portalOrigins : [];
+    const told = page === "portal" ? base + portalMeta(portal) : base;
+    const body = file.toString().replace(/<head\b[^>]*>/i, (head) => head + told);
     return revalidated(request, {
       status: 200,
       contentType: HTML,
       body,
       cacheControl: REVALIDATED,
-      headers: pageHeaders(framedBy),
+      headers: pageHeaders(page === "portal" ? framedBy : []),
     });
   }
 }
@@ -94,6 +91,12 @@ function inWords(status: number, title: string, text: string): Reply {
     body: plainPage(title, text),
     headers: ["Content-Security-Policy", PLAIN_POLICY, "Referrer-Policy", "no-referrer"],
   };
+}
+
+/** What the portal has to know before anybody is signed in: how it looks, and whom it may tell that nobody is. */
+function portalMeta({ origins = [], name, logoUrl, accent, appearance = "auto" }: PortalOptions): string {
+  const content = JSON.stringify({ origins, name, logoUrl, accent, appearance });
+  return `<meta name="posthorn-portal" content="${escapeHtml(content)}">`;
 }
 
 function pageHeaders(framedBy: readonly string[]): string[] {

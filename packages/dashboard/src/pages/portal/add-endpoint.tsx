@@ -78,7 +78,7 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["*"]));
   const [problem, setProblem] = useState<PosthornApiError | null>(null);
   const types = useQuery({
-    queryKey: ["event-types"],
+    queryKey: ["event-types", "to choose from"],
     queryFn: ({ signal }) => api.eventTypes.list({ query: { limit: 250 }, signal }),
   });
   if (types.isPending) return <Loading />;
@@ -132,7 +132,7 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
         </div>
       </Panel>
       <Panel title={t.which}>
-        <fieldset className="flex flex-col gap-2">
+        <fieldset className="flex min-w-0 flex-col gap-2">
           <legend className="sr-only">{t.which}</legend>
           <Tick
             label={t.every}

@@ -62,7 +62,7 @@ export function PortalReplays() {
     { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
     {
       key: "cancel",
-      head: t.cancel,
+      head: "",
       cell: ({ id, state }) =>
         state === "running" && (
           <Button kind="quiet" onClick={() => void cancel(id)}>

@@ -41,6 +41,15 @@ test.each<[option: string, given: Parameters<typeof checkSiteOptions>[0]]>([
   ["portal.logoUrl", { portal: { logoUrl: `/${"x".repeat(32_768)}` } }],
   ["portal.accent", { portal: { accent: "red" } }],
   ["portal.accent", { portal: { accent: "#fff" } }],
+  ["portal.accent", { portal: { accent: "#fff;background:url(//evil.example)" } }],
+  ["portal.accent", { portal: { accent: "url(javascript:alert(1))" } }],
+  ["portal.logoUrl", { portal: { logoUrl: `/logo.svg" onerror="alert(1)` } }],
+  ["portal.logoUrl", { portal: { logoUrl: "data:image/svg+xml,<svg onload=alert(1)>" } }],
+  ["portal.logoUrl", { portal: { logoUrl: "JaVaScRiPt:alert(1)" } }],
+  ["portal.origins", { portal: { origins: ["javascript:alert(1)"] } }],
+  ["portal.origins", { portal: { origins: ["https://*.example"] } }],
+  ["portal.origins", { portal: { origins: ["https://app.example;script-src"] } }],
+  ["portal.origins", { portal: { origins: ["https://app.example 'unsafe-inline'"] } }],
   ["portal.appearance", { portal: { appearance: "sepia" as never } }],
 ])("%s is refused when it is %j", (option, given) => {
   expect(() => checkSiteOptions(given)).toThrow(new RegExp(`^${option.replace(".", "\\.")} (must|has)`));

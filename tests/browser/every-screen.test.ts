@@ -1,0 +1,246 @@
+// What holds for every screen of the dashboard and of the portal, whatever somebody wrote: it stays text, nothing is
+// loaded from elsewhere, everybody can use it in both themes, and it fits a telephone in either language.
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectAccessible, type OpenPage, openPage, screenshot } from "../support/browser.ts";
+import { HOSTILE_TEXTS } from "../support/hostile-texts.ts";
+import { type HostileWorld, REDACTED, startHostileWorld } from "../support/hostile-world.ts";
+import { type Audience, routesOf, show, viewsOf } from "../support/screens.ts";
+import { adminKey, startServer, type TestServer } from "../support/start-server.ts";
+
+let world: HostileWorld;
+beforeAll(async () => {
+  world = await startHostileWorld(afterAll);
+});
+
+/** Hostile texts that were on a screen: what is not there proves nothing. */
+const seen = new Set<string>();
+
+const telephone = {
+  viewport: { width: 360, height: 740 },
+  locale: "de-DE",
+  colorScheme: "dark",
+  reducedMotion: "reduce",
+} as const;
+const desk = { viewport: { width: 1280, height: 800 }, locale: "en-GB", colorScheme: "light" } as const;
+
+describe.each<Audience>(["operator", "portal"])("%s", (audience) => {
+  let wide: OpenPage;
+  let narrow: OpenPage;
+  beforeAll(async () => {
+    wide = await enter(audience, desk);
+    narrow = await enter(audience, telephone);
+  });
+
+  describe.each(routesOf(audience))("%s", (route) => {
+    test("everybody can use it, what is hostile stays text, it fits, and nothing moves for whoever asked for that", async () => {
+      const views = viewsOf(audience, world.ids).filter((view) => view.route === route);
+      for (const { path } of views) {
+        for (const [look, opened] of Object.entries({ wide, narrow })) {
+          // both show the same parts of an endpoint: each is looked at once on a desk, and once on a telephone
+          if (path.includes("?tab=") && (audience === "operator") !== (look === "wide")) continue;
+          await show(opened.page, world.server.url + path);
+          await screenshot(opened.page, `${fileName(path)}-${look}`);
+          const content = (await opened.page.textContent("main")) ?? "";
+          for (const text of HOSTILE_TEXTS) if (content.includes(text)) seen.add(text);
+          expect.soft([path, look, await whatIsMoreThanText(opened.page)]).toEqual([path, look, []]);
+          expect.soft([path, look, await overflow(opened.page)]).toEqual([path, look, []]);
+          if (look === "narrow") expect.soft([path, await whatMoves(opened.page)]).toEqual([path, []]);
+          await expectAccessible(opened.page, `${path} ${look}`);
+          expect.soft([path, look, opened.complaints.splice(0)]).toEqual([path, look, []]);
+        }
+      }
+    });
+  });
+});
+
+function fileName(path: string): string {
+  const plain = path.replace(/(?:ep|dlv|evt|rpl)_[\w-]+/, "one").replaceAll(/[/?=]+/g, "-");
+  return plain.replace(/^-/, "") || "overview";
+}
+
+test("at least sixty hostile texts were on a screen, letter for letter", () => {
+  expect(seen.size).toBeGreaterThanOrEqual(60);
+});
+
+describe("what a screen says when it has nothing to show", () => {
+  test("nothing yet: everybody can read it, in both themes", async () => {
+    const empty = await startServer({ started: false });
+    await empty.call("PUT", "/api/v1/tenants/acme", {});
+    for (const audience of ["operator", "portal"] as const) {
+      const { page } = await enter(audience, telephone, empty);
+      for (const path of listsOf(audience)) {
+        await show(page, empty.url + path);
+        await expectAccessible(page, path);
+        expect.soft([path, await overflow(page)]).toEqual([path, []]);
+        await page.emulateMedia({ colorScheme: "light" });
+        await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+        await expectAccessible(page, `${path} light`, ["color-contrast"]);
+        await page.emulateMedia({ colorScheme: "dark" });
+      }
+    }
+  });
+
+  test.each([
+    ["failed to load", 500, "Das konnte nicht geladen werden", telephone],
+    ["not allowed", 403, "You may not see this", desk],
+  ] as const)("%s: everybody can read it", async (_state, status, says, look) => {
+    for (const audience of ["operator", "portal"] as const) {
+      const { page } = await enter(audience, look);
+      const body = JSON.stringify({ status, code: "refused", title: "No.", detail: "No." });
+      await page.route(/\/api\/v1\/(?!session)/, (route) =>
+        route.fulfill({ status, contentType: "application/problem+json", body }),
+      );
+      for (const path of listsOf(audience)) {
+        await show(page, world.server.url + path);
+        if (!ASKS_NOTHING.test(path)) await page.getByText(says).first().waitFor();
+        expect.soft([path, await overflow(page)]).toEqual([path, []]);
+        await expectAccessible(page, path);
+      }
+    }
+  });
+
+  test("a filter that leaves nothing says so wherever there are filters", async () => {
+    const { page } = await enter("operator", desk);
+    const filtered = ["/events", "/deliveries", "/dead-letters", "/retry-queue", "/keys", "/audit"];
+    for (const path of filtered) {
+      await show(page, `${world.server.url}${path}?tenant=nobody`);
+      await page.getByText("Nothing matches these filters").waitFor();
+      await expectAccessible(page, path);
+    }
+    const { page: portal } = await enter("portal", desk);
+    await show(portal, `${world.server.url}/portal/logs?type=no.such`);
+    await portal.getByText("Nothing matches these filters").waitFor();
+    await expectAccessible(portal);
+  });
+});
+
+test("what the catalogue hides is nowhere for whoever may not read payloads, on the screen or on the way to it", async () => {
+  const scopes = ["webhooks:manage", "deliveries:read", "deliveries:retry"];
+  const { json } = await world.server.call("POST", "/api/v1/keys", { name: "restricted", scopes });
+  const { json: link } = await world.server.call("POST", "/api/v1/tenants/acme/portal-links", { scopes });
+  const restricted = {
+    operator: await signInWith(json.key, await watched(world.server.url, desk)),
+    portal: await enterBy(link.url, desk),
+  };
+  const seen: string[] = [];
+  for (const audience of ["operator", "portal"] as const) {
+    const { page } = restricted[audience];
+    const answers: Promise<void>[] = [];
+    page.on("response", (response) => {
+      if (!response.url().includes("/api/")) return;
+      const look = async () => {
+        if ((await response.text()).includes(REDACTED)) seen.push(response.url());
+      };
+      answers.push(look().catch(() => {}));
+    });
+    for (const { path } of viewsOf(audience, world.ids)) {
+      await show(page, world.server.url + path);
+      if ((await page.content()).includes(REDACTED)) seen.push(path);
+    }
+    await Promise.all(answers);
+  }
+  expect(seen).toEqual([]);
+  const { page } = await enter("operator", desk);
+  await show(page, `${world.server.url}/events/${world.ids.event}`);
+  await page.getByText(REDACTED).first().waitFor();
+});
+
+/** Screens that show no list of their own: text, and what comes from now on. */
+const ASKS_NOTHING = /\/(?:verify|contract|first-run|tail)$/;
+
+/** The screens that are not of one thing. */
+function listsOf(audience: Audience): string[] {
+  const routes = routesOf(audience).filter((route) => !route.includes("$"));
+  return routes.map((route) => (audience === "portal" ? `/portal${route}`.replace(/\/$/, "") : route));
+}
+
+type Look = BrowserContextOptions;
+
+async function enter(audience: Audience, look: Look, server: TestServer = world.server): Promise<OpenPage> {
+  if (audience === "operator") return await signInWith(adminKey, await watched(server.url, look));
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", {});
+  return await enterBy(json.url, look);
+}
+
+async function enterBy(link: string, look: Look): Promise<OpenPage> {
+  const opened = await watched(link, look);
+  await opened.page.locator("#content").waitFor();
+  return opened;
+}
+
+async function signInWith(key: string, opened: OpenPage): Promise<OpenPage> {
+  await opened.page.locator("input").first().fill(key);
+  await opened.page.keyboard.press("Enter");
+  await opened.page.locator("#content").waitFor();
+  return opened;
+}
+
+/** Whatever it loads from elsewhere, and whatever its policy refuses, is a complaint. */
+async function watched(url: string, look: Look): Promise<OpenPage> {
+  const opened = await openPage(url, { ...look, atEnd: afterAll });
+  opened.page.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== "data:" && origin !== new URL(url).origin)
+      opened.complaints.push(`loads ${request.url()}`);
+  });
+  await opened.page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+      console.error(`policy: ${violatedDirective} ${blockedURI}`),
+    );
+  });
+  return opened;
+}
+
+/** Nothing that somebody wrote has become an element, an attribute, a link or a program. */
+async function whatIsMoreThanText(page: Page): Promise<string[]> {
+  return await page.evaluate(() => {
+    const found: string[] = [];
+    if ("canary" in window) found.push("it ran");
+    if ("polluted" in {}) found.push("it is in every object");
+    const elements = document.querySelectorAll("body *");
+    const strange =
+      "x-canary, script, iframe, object, embed, base, link, meta, style, video, math, marquee, img";
+    for (const element of elements) {
+      if (element.matches(strange) && !element.matches("#root ~ *"))
+        found.push(element.outerHTML.slice(0, 200));
+      for (const { name, value } of element.attributes) {
+        if (name.startsWith("on")) found.push(`${name}=${value.slice(0, 100)}`);
+        if (
+          ["href", "src", "action", "formaction"].includes(name) &&
+          !/^https?:$/.test(new URL(value, location.href).protocol)
+        )
+          found.push(`${name}=${value.slice(0, 100)}`);
+        if (name === "target") found.push(`target=${value}`);
+      }
+    }
+    return found;
+  });
+}
+
+/** What is animated for longer than nobody can see. */
+async function whatMoves(page: Page): Promise<string[]> {
+  return await page.evaluate(() =>
+    document
+      .getAnimations()
+      .filter(({ effect }) => Number(effect?.getComputedTiming().duration) > 1)
+      .map(({ effect }) => String((effect as KeyframeEffect).target?.className)),
+  );
+}
+
+/** What is wider than the window; empty when nothing is. */
+async function overflow(page: Page): Promise<string[]> {
+  return await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    const wide = [...document.querySelectorAll("main *, aside *")].filter(
+      (element) =>
+        element.getBoundingClientRect().right > clientWidth + 1 &&
+        element.closest(".overflow-x-auto, .overflow-auto") === null,
+    );
+    return [
+      `${scrollWidth} of ${clientWidth}`,
+      ...wide.slice(0, 3).map(({ outerHTML }) => outerHTML.slice(0, 160)),
+    ];
+  });
+}

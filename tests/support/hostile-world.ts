@@ -1,0 +1,139 @@
+// A server on which everything that anybody may write is hostile: names, descriptions, payloads, answers, headers. With
+// deliveries in every state, so that each screen has something to show.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, vi } from "vitest";
+import { HOSTILE_TEXTS } from "./hostile-texts.ts";
+import { startServer, type TestServer } from "./start-server.ts";
+
+/** Redacted by the catalogue: whoever may not read payloads finds it nowhere. */
+export const REDACTED = "card-4242-must-not-be-seen";
+
+export interface HostileWorld {
+  readonly server: TestServer;
+  readonly ids: Readonly<Record<"event" | "delivery" | "endpoint" | "replay", string>>;
+}
+
+type AtEnd = (stop: () => Promise<void> | void) => void;
+
+export async function startHostileWorld(atEnd: AtEnd): Promise<HostileWorld> {
+  const url = await startHostileReceiver(atEnd);
+  const server = await startServer({ atEnd });
+  await server.call("PUT", "/api/v1/tenants/acme", { name: HOSTILE_TEXTS[3] });
+  await Promise.all(HOSTILE_TEXTS.map((text, index) => nameThings(server, text, index)));
+  for (let at = 0; at < HOSTILE_TEXTS.length; at += 9) await describeType(server, at);
+  await server.call("PUT", "/api/v1/event-types/order.paid", {
+    description: HOSTILE_TEXTS[1],
+    schema: { type: "object", description: HOSTILE_TEXTS[2] },
+    example: { [HOSTILE_TEXTS[0] ?? ""]: HOSTILE_TEXTS[1] },
+    redact: ["/card"],
+  });
+  const [endpoint] = await makeEndpoints(server, url);
+  const { event, delivery } = await publish(server);
+  const { json: replay } = await server.call("POST", "/api/v1/replays", {
+    tenant: "acme",
+    endpoint,
+    type: "order.paid",
+    rate: 1,
+  });
+  expect(replay.id).toMatch(/^rpl_/);
+  await server.call("PUT", "/api/v1/tenants/acme/members/user-17", { role: "admin" });
+  return {
+    server,
+    ids: { event, delivery, endpoint: endpoint as string, replay: replay.id },
+  };
+}
+
+/** What has a name of one's own gets one of each. */
+async function nameThings(server: TestServer, text: string, index: number): Promise<void> {
+  const agent = { "user-agent": text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 1_000) };
+  const answers = [
+    await server.call("PUT", `/api/v1/tenants/t${index}`, { name: text.slice(0, 200) }, agent),
+    await server.call(
+      "POST",
+      "/api/v1/keys",
+      { name: text.slice(0, 200), scopes: ["events:publish"] },
+      agent,
+    ),
+  ];
+  // a text may be refused as a whole, in words; anything else is a mistake of ours
+  for (const { status } of answers)
+    expect([index, [200, 201, 422, 400].includes(status)]).toEqual([index, true]);
+}
+
+/** Nine texts in each: every endpoint's settings list all types. */
+async function describeType(server: TestServer, at: number): Promise<void> {
+  const texts = HOSTILE_TEXTS.slice(at, at + 9).map(storable);
+  const { status } = await server.call("PUT", `/api/v1/event-types/hostile.t${at}`, {
+    description: texts.join(" ").slice(0, 2_000),
+    schema: { title: texts.join(" ") },
+    example: Object.fromEntries(texts.map((text) => [text, text])),
+  });
+  expect(status).toBe(200);
+}
+
+/** Three of acme: one is refused for good, one is tried again, one wants something else. */
+async function makeEndpoints(server: TestServer, url: string): Promise<string[]> {
+  const settings = [
+    { url: `${url}/refuses?q=${encodeURIComponent(HOSTILE_TEXTS.slice(0, 6).join(""))}` },
+    { url: `${url}/fails?"><x-canary>` },
+    { url: `${url}/filtered`, filter: { data: { text: HOSTILE_TEXTS[3] } } },
+  ];
+  const answers = await Promise.all(
+    settings.map((own) =>
+      server.call("POST", "/api/v1/tenants/acme/endpoints", {
+        description: HOSTILE_TEXTS.slice(0, 9).join(" ").slice(0, 500),
+        events: ["*"],
+        headers: { "X-Hostile": HOSTILE_TEXTS[3] },
+        ...own,
+      }),
+    ),
+  );
+  return answers.map(({ json }) => json.id);
+}
+
+/** PostgreSQL takes no NUL and no half of a character: both are refused in words. */
+function storable(text: string): string {
+  return text.replaceAll("\u0000", "").replaceAll(/\p{Cs}/gu, "");
+}
+
+/** One with all of them, which is refused for good, and then one with each. */
+async function publish(server: TestServer): Promise<{ event: string; delivery: string }> {
+  const texts = HOSTILE_TEXTS.map(storable);
+  const events = texts.map((text) => ({
+    tenant: "acme",
+    type: "order.paid",
+    subject: text.replaceAll(/\p{Cc}/gu, "").slice(0, 200),
+    data: { card: REDACTED, [text]: text },
+  }));
+  const { json: first } = await server.call("POST", "/api/v1/events", {
+    tenant: "acme",
+    type: "order.paid",
+    subject: "all",
+    data: { card: REDACTED, ...Object.fromEntries(texts.map((text) => [text, text])) },
+  });
+  const delivery = await vi.waitFor(async () => {
+    const { json } = await server.call("GET", "/api/v1/deliveries?state=dead");
+    expect(json.data).toHaveLength(1);
+    return json.data[0].id as string;
+  }, 20_000);
+  const { status, text } = await server.call("POST", "/api/v1/events", events);
+  expect([status, text]).toEqual([202, expect.any(String)]);
+  return { event: first.id, delivery };
+}
+
+async function startHostileReceiver(atEnd: AtEnd): Promise<string> {
+  const body = HOSTILE_TEXTS.slice(0, 70).join("\n");
+  const receiver = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const status = request.url?.startsWith("/refuses") ? 404 : 503;
+      response.writeHead(status, { "content-type": "text/html", "x-hostile": "<x-canary>" }).end(body);
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  atEnd(() => {
+    receiver.closeAllConnections();
+    receiver.close();
+  });
+  return `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+}
