@@ -23,7 +23,7 @@ export interface Column<Row> {
 /** Rows by their keys, for something to be done with all of them at once; kept also while they are out of sight. */
 export interface Selection<Row> {
   readonly chosen: ReadonlyMap<string, Row>;
-  readonly onChange: (chosen: ReadonlyMap<string, Row>) => void;
+  readonly change: (change: (chosen: ReadonlyMap<string, Row>) => ReadonlyMap<string, Row>) => void;
 }
 
 /** More than these are chosen by a filter, which the server goes through by itself. */
@@ -98,12 +98,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   checked={
                     selection.chosen.size > 0 && selection.chosen.size >= Math.min(rows.length, MOST_CHOSEN)
                   }
-                  onChange={(event) =>
-                    choose(
-                      props,
-                      event.target.checked ? held() : [...selection.chosen.values()],
-                      event.target.checked,
-                    )
+                  onChange={({ target: { checked } }) =>
+                    choose(props, checked ? held() : [...selection.chosen.values()], () => checked)
                   }
                 />
               </th>
@@ -148,7 +144,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                       type="checkbox"
                       aria-label={t.select}
                       checked={selection.chosen.has(key)}
-                      onChange={(event) => choose(props, [row], event.target.checked)}
+                      onChange={({ target: { checked } }) => choose(props, [row], () => checked)}
                     />
                   </td>
                 )}
@@ -193,36 +189,47 @@ function NotHeld({ index, columns }: { readonly index: number; readonly columns:
   );
 }
 
-function choose<Row>({ selection, keyOf }: DataTableProps<Row>, rows: readonly Row[], isOn: boolean): void {
-  if (selection === undefined) return;
-  const next = new Map(selection.chosen);
-  for (const row of rows) {
-    if (!isOn) next.delete(keyOf(row));
-    else if (next.size < MOST_CHOSEN) next.set(keyOf(row), row);
-  }
-  selection.onChange(next);
+function choose<Row>(
+  { selection, keyOf }: DataTableProps<Row>,
+  rows: readonly Row[],
+  isWanted: (isChosen: boolean) => boolean,
+): void {
+  selection?.change((chosen) => {
+    const next = new Map(chosen);
+    for (const row of rows) {
+      const key = keyOf(row);
+      if (!isWanted(next.has(key))) next.delete(key);
+      else if (next.size < MOST_CHOSEN) next.set(key, row);
+    }
+    return next;
+  });
 }
 
 function useRowFocus<Row>(props: DataTableProps<Row>, scrollTo: (index: number) => void): number | null {
-  const { rows, keyOf, onOpen, rowKeys, selection, place, onPlace } = props;
+  const { rows, onOpen, rowKeys, selection, place, onPlace } = props;
   const [ownIndex, setOwnIndex] = useState<number | null>(null);
   const index = onPlace === undefined ? ownIndex : (place?.focused ?? null);
+  // keys may come faster than the page is drawn
+  const focused = useRef(index);
+  focused.current = index;
   const move = (step: 1 | -1) => {
-    const next = index === null ? 0 : Math.min(rows.length - 1, Math.max(0, index + step));
+    const now = focused.current;
+    const next = now === null ? 0 : Math.min(rows.length - 1, Math.max(0, now + step));
     if (rows.length === 0) return;
+    focused.current = next;
     if (onPlace === undefined) setOwnIndex(next);
     else onPlace({ focused: next });
     scrollTo(next);
   };
   const withRow = (act: ((row: Row) => void) | undefined) => () => {
-    const row = index === null ? undefined : rows.at(index);
+    const row = focused.current === null ? undefined : rows.at(focused.current);
     if (row !== undefined) act?.(row);
   };
   useKeys({
     j: () => move(1),
     k: () => move(-1),
     o: withRow(onOpen),
-    ...(selection && { x: withRow((row) => choose(props, [row], !selection.chosen.has(keyOf(row)))) }),
+    ...(selection && { x: withRow((row) => choose(props, [row], (isChosen) => !isChosen)) }),
     ...Object.fromEntries(Object.entries(rowKeys ?? {}).map(([key, act]) => [key, withRow(act)])),
   });
   return index;

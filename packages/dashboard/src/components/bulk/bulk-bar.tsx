@@ -39,7 +39,7 @@ export function BulkBar<Row>({
         {count === MOST_CHOSEN && <span className="font-normal text-muted"> ({t.most})</span>}
       </p>
       {children}
-      <Button kind="quiet" icon="close" onClick={() => selection.onChange(new Map())}>
+      <Button kind="quiet" icon="close" onClick={() => selection.change(() => new Map())}>
         {t.none}
       </Button>
     </section>

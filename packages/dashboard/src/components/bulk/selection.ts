@@ -7,19 +7,19 @@ export function useSelection<Row>(): Selection<Row> {
   const { filters } = useFilters();
   const of = JSON.stringify(filters);
   const [state, setState] = useState<{ readonly of: string; readonly chosen: ReadonlyMap<string, Row> }>();
+  const chosenIn = (now: typeof state): ReadonlyMap<string, Row> => (now?.of === of ? now.chosen : new Map());
   return {
-    chosen: state?.of === of ? state.chosen : new Map(),
-    onChange: (chosen) => setState({ of, chosen }),
+    chosen: chosenIn(state),
+    change: (change) => setState((now) => ({ of, chosen: change(chosenIn(now)) })),
   };
 }
 
 /** What was done is not chosen any more; null: nothing was. */
 export function unchoose<Row extends { readonly id: string }>(
-  { chosen, onChange }: Selection<Row>,
+  selection: Selection<Row>,
   done: readonly Row[] | null,
 ): void {
   if (done === null) return;
-  const rest = new Map(chosen);
-  for (const { id } of done) rest.delete(id);
-  onChange(rest);
+  const ids = new Set(done.map(({ id }) => id));
+  selection.change((chosen) => new Map([...chosen].filter(([id]) => !ids.has(id))));
 }
