@@ -50,6 +50,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "browser",
+          // one Chromium for all files of a process
+          isolate: false,
           include: ["tests/browser/**/*.test.ts"],
           exclude: nowhere,
           globalSetup: ["tests/e2e/setup.ts", "tests/support/postgres-setup.ts"],

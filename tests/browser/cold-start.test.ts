@@ -64,7 +64,7 @@ test("all that the overview shows is asked for at once, and nothing is asked for
   const ofApi = asked.filter((path) => path.startsWith("/api/"));
   expect(ofApi.filter((path) => !data.some((pattern) => pattern.test(path)))).toEqual(["/api/v1/session"]);
   expect(new Set(asked).size).toBe(asked.length);
-  expect(asked.length).toBeLessThanOrEqual(24);
+  expect(asked.length).toBeLessThanOrEqual(20);
   // and it does what it is told
   const period = page.getByRole("combobox", { name: "Period" });
   const answered = page.waitForResponse(/\/v1\/activity\?period=day/);
