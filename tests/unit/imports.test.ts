@@ -44,6 +44,7 @@ const stages: Record<string, string[]> = {
   notify: ["storage", "settle"],
   resources: ["storage", "event", "catalogue", "fan-out", "attempt", "settle"],
   replay: ["storage", "fan-out", "resources"],
+  websub: ["storage", "event", "attempt", "resources"],
   testing: [
     "posthorn",
     "storage",
@@ -56,6 +57,7 @@ const stages: Record<string, string[]> = {
     "notify",
     "resources",
     "replay",
+    "websub",
   ],
 };
 

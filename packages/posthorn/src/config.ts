@@ -15,6 +15,7 @@ import { type Logger, silentLogger } from "./observe/log.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
 import type { HealthRules } from "./settle/endpoint-health.ts";
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
+import { type HubConfig, resolveWebSub, type WebSubOptions } from "./websub/options.ts";
 
 export interface PosthornOptions {
   /** A `pg` pool of yours, or a connection string. */
@@ -81,6 +82,8 @@ export interface PosthornOptions {
   readonly alertWebhookUrl?: string | undefined;
   /** Where people reach this installation; stands in mails. Default none. */
   readonly publicUrl?: string | undefined;
+  /** Makes this installation a WebSub hub, at `publicUrl` + `/websub`. Default: it is none. */
+  readonly websub?: WebSubOptions | undefined;
   /** False: events are kept and nothing is sent. Default true. */
   readonly enabled?: boolean | undefined;
   /** Metrics tell endpoints apart, the first 200 of them. False: they are counted together. Default true. */
@@ -107,6 +110,8 @@ export interface Config {
   readonly sendMail: SendMail | null;
   readonly alertWebhookUrl: string | null;
   readonly publicUrl: string | null;
+  /** Null: no hub. */
+  readonly websub: HubConfig | null;
   readonly enabled: boolean;
   readonly metricsEndpointLabel: boolean;
   readonly logger: Logger;
@@ -145,6 +150,7 @@ export const optionNames = [
   "sendMail",
   "alertWebhookUrl",
   "publicUrl",
+  "websub",
   "enabled",
   "metricsEndpointLabel",
   "logger",
@@ -202,6 +208,7 @@ export function resolveConfig(options: PosthornOptions): Config {
     sendMail: optional(options.sendMail, readSendMail),
     alertWebhookUrl: optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
     publicUrl: optional(options.publicUrl, readPublicUrl),
+    websub: resolveWebSub(options.websub, options.publicUrl),
     enabled: yesOrNo("enabled", options.enabled ?? true),
     metricsEndpointLabel: yesOrNo("metricsEndpointLabel", options.metricsEndpointLabel ?? true),
     logger: options.logger ?? silentLogger,
@@ -271,7 +278,7 @@ function readPublicUrl(url: string): string {
   throw invalid(`publicUrl must be a URL such as https://hooks.example.com; it is ${shown(url)}.`);
 }
 
-function within(name: string, value: number, least: number, most: number): number {
+export function within(name: string, value: number, least: number, most: number): number {
   if (!Number.isInteger(value) || value < least || value > most) {
     throw invalid(`${name} must be a whole number from ${least} to ${most}; it is ${shown(value)}.`);
   }

@@ -10,7 +10,7 @@ import { createFanOut } from "./fan-out/fan-out.ts";
 import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
 import { Upkeep } from "./maintenance/upkeep.ts";
-import type { Uuid } from "./model.ts";
+import type { PreparedRequest, Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
 import type { Channel } from "./notify/channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
@@ -23,7 +23,11 @@ import type { Targets } from "./resources/targets.ts";
 import type { Clock } from "./service/clock.ts";
 import { Loop } from "./service/loop.ts";
 import type { Database } from "./storage/database.ts";
+import type { KeyRing } from "./storage/key-ring.ts";
 import { findTenant } from "./storage/queries/tenants/read.ts";
+import { Hub } from "./websub/hub.ts";
+import { createSubscriptions } from "./websub/subscriptions.ts";
+import { Verifier } from "./websub/verifier.ts";
 
 export interface EngineOptions {
   readonly config: Config;
@@ -32,6 +36,7 @@ export interface EngineOptions {
   readonly observer: Observer;
   readonly targets: Targets;
   readonly endpoints: Pick<Endpoints, "disableAfter">;
+  readonly keyRing: KeyRing;
   readonly catalogue: Catalogue;
   /** False in a process that takes events in and leaves the sending to others. */
   readonly delivers: boolean;
@@ -59,8 +64,11 @@ export class Engine {
   readonly #replayer: Replayer;
   readonly #notifier: Notifier;
   readonly #catalogueLoop: Loop;
+  /** Null: no hub, or not in this process. */
+  readonly #hub: Hub | null;
   readonly #options: EngineOptions;
   readonly #abort = new AbortController();
+  readonly #hubAbort = new AbortController();
 
   constructor(options: EngineOptions) {
     const { config, db, clock, observer, targets, endpoints, delivers } = options;
@@ -117,6 +125,7 @@ export class Engine {
       onOwed: (endpointId, owner) => this.tell(endpointId, owner),
     });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
+    this.#hub = delivers ? this.#createHub() : null;
     this.#catalogueLoop = new Loop({
       name: "reading the catalogue",
       intervalMs: REFRESH_MS,
@@ -126,6 +135,23 @@ export class Engine {
         return false;
       },
     });
+  }
+
+  #createHub(): Hub | null {
+    const { config, db, clock, observer, keyRing } = this.#options;
+    const { websub: hub, logger, userAgent } = config;
+    if (hub === null) return null;
+    const { metrics } = observer;
+    const send = (request: PreparedRequest) => this.#dispatcher.send(request, this.#hubAbort.signal);
+    const subscriptions = createSubscriptions({
+      db,
+      keyRing,
+      hub,
+      nowMs: () => clock.nowMs(),
+      onChanged: ({ owner }) => this.tellOfChange(owner),
+    });
+    const verifier = new Verifier({ db, logger, metrics, hub, userAgent, subscriptions, send });
+    return new Hub({ logger, verify: () => verifier.step(), fetch: async () => {} });
   }
 
   #channels(): Channel[] {
@@ -164,6 +190,7 @@ export class Engine {
     await this.#replayer.start();
     await this.#notifier.start();
     await this.#lookForOperators();
+    await this.#hub?.start();
     if (delivers) await this.#relay.start();
   }
 
@@ -179,6 +206,9 @@ export class Engine {
 
   /** Nothing new is started; attempts in flight have the grace to end, the rest is given back. */
   async stop(graceMs: number): Promise<void> {
+    // what it was at is due again at once, for others
+    this.#hubAbort.abort();
+    await this.#hub?.stop();
     await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
     await this.#relay.stop();
     await this.#replayer.stop();
@@ -222,6 +252,11 @@ export class Engine {
     this.#replayer.wake();
   }
 
+  /** There is something to verify or to fetch; elsewhere it is seen within a second. */
+  tellOfHub(): void {
+    this.#hub?.wake();
+  }
+
   /** Learns the database's time now instead of at the next renewal. */
   async followClock(): Promise<void> {
     await this.#worker.renew();
@@ -239,6 +274,7 @@ export class Engine {
 
   /** Everything the loops would do by and by, done now; resolves when nothing claimed is left in memory. */
   async settleDown(): Promise<void> {
+    await this.#hub?.turn();
     await this.#relay.turn();
     await this.#replayer.turn();
     await this.#worker.lookNow();

@@ -79,9 +79,23 @@ export interface Target {
   readonly retryOn: RetryOn;
   readonly ordering: Ordering;
   readonly fifoOnDead: FifoOnDead;
+  /** Null unless it is a WebSub subscription. */
+  readonly websub: TargetSubscription | null;
   /** As it was when this was read, null when it was well; from there on the lane's owner knows better. */
   readonly health: RecordedHealth | null;
 }
+
+/** What notifications of a WebSub subscription have of their own. */
+export interface TargetSubscription {
+  /** `Link` to the hub and to the topic, in one header. */
+  readonly link: string;
+  readonly signatureMethod: HubSignatureMethod;
+  /** By the database's clock; nothing is distributed from then on. */
+  readonly leaseEndsMs: number;
+}
+
+export const HUB_SIGNATURE_METHODS = ["sha256", "sha384", "sha512", "sha1"] as const;
+export type HubSignatureMethod = (typeof HUB_SIGNATURE_METHODS)[number];
 
 /** Why the engine disables an endpoint: an answer of 410, too many failures in a row, or no success for days. */
 export type DisableCause = "gone" | "failures" | "no_success";
@@ -139,6 +153,8 @@ export interface PreparedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly timeoutMs: number;
+  /** A GET instead of a POST: without a body, and its answer is kept up to so many bytes. */
+  readonly get?: { readonly maxBodyBytes: number };
 }
 
 /** Why no status line arrived. `unknown` is written at burial only: it may or may not have been sent. */
@@ -154,6 +170,7 @@ export type AttemptError =
   | "blocked_address"
   | "invalid_request"
   | "not_signed"
+  | "lease_ended"
   | "unknown";
 
 /**
@@ -171,6 +188,14 @@ export interface AttemptPhases {
 /** Of a request that could not be made. */
 export const NO_PHASES: AttemptPhases = { connectMs: null, tlsMs: null, firstByteMs: null };
 
+/** What a GET is made for; `responseBody` then has as much as was asked for. */
+export interface WholeAnswer {
+  /** Names in lower case; of several of a name the last. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** False: it was longer than asked for, or broke off. */
+  readonly isWhole: boolean;
+}
+
 /** What one HTTP try came to. A customer's 500 is a value here, never an exception. */
 export type AttemptOutcome =
   | {
@@ -179,6 +204,8 @@ export type AttemptOutcome =
       /** The first 1 KB, as it came. */
       readonly responseBody: Uint8Array;
       readonly retryAfter: string | null;
+      /** Only of a request whose answer was wanted. */
+      readonly answer?: WholeAnswer;
       readonly durationMs: number;
       readonly phases: AttemptPhases;
     }
@@ -197,7 +224,8 @@ export type DeadReason =
   | "redirect"
   | "gone"
   | "blocked_address"
-  | "invalid_request";
+  | "invalid_request"
+  | "lease_ended";
 
 /** What follows from an outcome. */
 export type Decision =

@@ -36,13 +36,30 @@ export async function deliver(
   const startedAt = stages.now();
   const span = stages.trace(delivery);
   const traceparent = sendable(span === null ? delivery.event.traceparent : span.traceparent);
-  const request = prepare(delivery, target, { startedAt, traceparent }, stages.userAgent);
+  const request = hasEnded(target, startedAt)
+    ? LEASE_ENDED
+    : prepare(delivery, target, { startedAt, traceparent }, stages.userAgent);
   const outcome = "kind" in request ? request : await stages.send(request);
   if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
   return { delivery, traceparent, startedAt, outcome, decision };
 }
+
+/** Who renews in the last moment is known here within this time; the fan-out knows at once. */
+const RENEWAL_GRACE_MS = 5_000;
+
+function hasEnded({ websub }: Target, now: Date): boolean {
+  return websub !== null && websub.leaseEndsMs + RENEWAL_GRACE_MS <= now.getTime();
+}
+
+const LEASE_ENDED: AttemptOutcome = {
+  kind: "failed",
+  error: "lease_ended",
+  detail: "not sent: the subscription had ended",
+  durationMs: 0,
+  phases: NO_PHASES,
+};
 
 /** SQL may have noted anything on the event, and one that is no header would cost the delivery. */
 function sendable(traceparent: string | undefined): string | undefined {

@@ -33,7 +33,7 @@ import { createEncryptionKeys } from "./resources/encryption-keys.ts";
 import { createEndpoints } from "./resources/endpoints.ts";
 import { createEventTypes, register } from "./resources/event-types.ts";
 import { createEvents } from "./resources/events.ts";
-import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
+import { CALLS_AT_ONCE, inTurn, STRANGERS_AT_ONCE } from "./resources/in-turn.ts";
 import { createKeys } from "./resources/keys.ts";
 import { createMembers } from "./resources/members.ts";
 import { createMetricsText } from "./resources/metrics-text.ts";
@@ -54,6 +54,7 @@ import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } fr
 import { setCatalogueMode } from "./storage/queries/event-types/write.ts";
 import { getMeta, replaceMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
 import { translate, translated } from "./translate-errors.ts";
+import { createWebSub } from "./websub/websub.ts";
 
 export function createPosthorn<const Declared extends EventDeclarations>(
   options: PosthornOptions & { readonly events: Declared },
@@ -80,6 +81,7 @@ export class Instance implements Posthorn {
   readonly resends: Posthorn["resends"];
   readonly activity: Posthorn["activity"];
   readonly system: Posthorn["system"];
+  readonly websub: Posthorn["websub"];
   readonly encryptionKeys: Posthorn["encryptionKeys"];
   readonly meta: Posthorn["meta"];
   readonly metrics: Posthorn["metrics"];
@@ -125,7 +127,7 @@ export class Instance implements Posthorn {
     });
     const keyRing = parseKeyRing(config.encryptionKeys);
     const defaults = config.endpointDefaults;
-    const targets = createTargets({ db, keyRing, defaults });
+    const targets = createTargets({ db, keyRing, defaults, hub: config.websub });
     const endpoints = createEndpoints({
       db,
       keyRing,
@@ -138,8 +140,13 @@ export class Instance implements Posthorn {
       announce: createAnnounce(config),
       onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),
       onDisabled: () => this.#engine?.tellOfNotices(),
+      onRevoked: () => this.#engine?.tellOfHub(),
     });
-    const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
+    const tenants = createTenants({
+      db,
+      onChanged: (owner) => this.#engine?.tellOfChange(owner),
+      onRevoked: () => this.#engine?.tellOfHub(),
+    });
     const deliveries = createDeliveries({ db, catalogue });
     const request = createShowRequest({
       db,
@@ -193,6 +200,15 @@ export class Instance implements Posthorn {
         nowMs: () => clock.nowMs(),
       }),
     );
+    const websub = createWebSub({
+      db,
+      keyRing,
+      addressPolicy: config.addressPolicy,
+      hub: config.websub,
+      onTaken: () => this.#engine?.tellOfHub(),
+    });
+    // in turns of their own: strangers must not stand in the way of those with a key
+    this.websub = translated(inTurn(websub, new Turns(STRANGERS_AT_ONCE)), this.#translate);
     this.encryptionKeys = translated(createEncryptionKeys({ db, keyRing, targets }), this.#translate);
     this.meta = translated(
       {
@@ -203,7 +219,7 @@ export class Instance implements Posthorn {
       this.#translate,
     );
     this.#newEngine = (delivers) =>
-      new Engine({ config, db, clock, observer, targets, endpoints, catalogue, delivers });
+      new Engine({ config, db, clock, observer, targets, endpoints, keyRing, catalogue, delivers });
   }
 
   get engine(): Engine | undefined {

@@ -24,6 +24,7 @@ import type { System } from "./resources/system.ts";
 import type { Tenants } from "./resources/tenants.ts";
 import type { SendTest } from "./resources/test-event.ts";
 import type { MigrateResult, MigrationStatus } from "./storage/migrate.ts";
+import type { WebSub } from "./websub/websub.ts";
 
 export type Role = "all" | "api" | "worker";
 
@@ -85,6 +86,8 @@ export interface PosthornFor<Input, UserInput> {
   readonly activity: Activity;
   /** Workers, what is owed, endpoints in trouble. */
   readonly system: System;
+  /** The hub, as whoever speaks HTTP for it sees it. */
+  readonly websub: WebSub;
   readonly encryptionKeys: EncryptionKeys;
   /** Small facts about this installation, written once. */
   readonly meta: {

@@ -217,6 +217,15 @@ export const endpoint = z
         last_day: lastDay.nullable().describe("Its attempts of the last 24 hours; null without any."),
       })
       .describe("How it has done since its last success, and in the last day."),
+    websub: z
+      .object({
+        topic: z.string().describe("The topic's URL. Its query is masked without webhooks:manage."),
+        lease_ends_at: time.describe("When it ends unless its subscriber renews it."),
+      })
+      .nullable()
+      .describe(
+        "Null unless somebody subscribed by WebSub. Such an endpoint can be read and deleted, and is changed by its subscriber alone.",
+      ),
     created_at: createdAt,
     updated_at: updatedAt,
   })

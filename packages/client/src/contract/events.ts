@@ -44,6 +44,7 @@ const NOT_MATCHED = [
   "about_itself",
   "waiting",
   "tenant_inactive",
+  "lease_ended",
   "matches_now",
 ] as const;
 

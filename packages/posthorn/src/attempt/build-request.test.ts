@@ -50,6 +50,7 @@ function target(changed: Partial<Target> = {}): Target {
     maxInFlight: 5,
     rateLimit: null,
     health: null,
+    websub: null,
     retryPolicy: { kind: "gaps", gapsMs: [1_000] },
     ordering: "none",
     fifoOnDead: "pass",

@@ -8,6 +8,7 @@ import type {
   Target,
   TargetSecret,
 } from "../model.ts";
+import { buildNotification } from "./build-notification.ts";
 import { signRequest } from "./sign.ts";
 
 /** What differs from attempt to attempt. */
@@ -27,6 +28,10 @@ export function buildRequest(
   { startedAt: now, traceparent }: Moment,
   userAgent: string,
 ): PreparedRequest {
+  if (target.websub !== null) {
+    const [secret = null] = validSecrets(target.secrets, now);
+    return buildNotification(delivery, { target, websub: target.websub, secret, userAgent, traceparent });
+  }
   const { event } = delivery;
   const names = headerNames(target.signature.headerPrefix);
   const body = bodies[target.format](event);

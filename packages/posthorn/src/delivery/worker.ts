@@ -266,6 +266,8 @@ export class Worker implements LaneHolder {
     this.#lanes.changeHealth(lane, afterAttempt(before, sign, { rules, window, maxInFlight, nowMs }));
     if (before.trips === 0 && lane.health.trips > 0) this.#tellOfCircuit(lane);
     if (sign.kind !== "failure" && sign.kind !== "throttled") return;
+    // a subscription lasts until its lease ends, whatever becomes of notifications (WebSub REC 7)
+    if (target.websub !== null) return;
     const cause = disableCause(lane.health, nowMs, rules);
     if (cause !== null) this.#disable(lane, cause);
   }

@@ -24,6 +24,7 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHo
     for (const target of routes.matching(event.tenant, event.type)) {
       const { endpointId } = target;
       if (isAbout(event, endpointId)) continue;
+      if (target.websub !== null && target.websub.leaseEndsMs <= event.createdAt.getTime()) continue;
       if (target.filter !== null) {
         facts ??= readFacts(event);
         if (failedCondition(target.filter, facts) !== null) continue;

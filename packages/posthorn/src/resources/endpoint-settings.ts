@@ -174,6 +174,7 @@ const NEW_ENDPOINT: EndpointSettings = {
 const FIELDS = Object.keys(NEW_ENDPOINT);
 /** What an endpoint shows besides. */
 const READ_ONLY = [
+  "websub",
   "id",
   "tenant",
   "disabledReason",

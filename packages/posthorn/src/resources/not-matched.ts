@@ -18,6 +18,7 @@ export type NotMatchedReason =
   | "about_itself"
   | "waiting"
   | "tenant_inactive"
+  | "lease_ended"
   | "matches_now";
 
 export interface NotMatched {
@@ -62,6 +63,8 @@ function whyNot(event: Event, endpoint: EventEndpointRow, facts: () => FilterFac
   if (endpoint.eventIsTest) return why("test");
   if (isAbout(event, endpoint.id)) return why("about_itself");
   if (endpoint.createdMs > event.createdAt.getTime()) return why("created_later");
+  if (endpoint.leaseEndsMs !== null && endpoint.leaseEndsMs <= event.createdAt.getTime())
+    return why("lease_ended");
   const { events } = endpoint;
   const filter = readableFilter(endpoint.filter);
   const isFiltered = filter !== null && matches(events, event.type);
@@ -76,6 +79,7 @@ const DETAILS = {
   deleted: "It has been deleted since.",
   test: "A test event is for one endpoint alone.",
   about_itself: "An endpoint is not told about itself.",
+  lease_ended: "Its WebSub subscription had ended.",
   created_later: "It was made after the event.",
   filter_hidden: "Its filter looks at redacted data, so what came of it is not shown.",
   waiting: "The event is stored, and its deliveries are about to be made.",

@@ -62,7 +62,12 @@ function checkHeaders({ headers }: IncomingMessage, maxBytes: number): void {
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
-function readBytes(request: IncomingMessage, maxBytes: number, onLarge: () => void): Promise<Buffer> {
+/** `onLarge`: asked once, before the rest of a large one is read; it may refuse. */
+export function readBytes(
+  request: IncomingMessage,
+  maxBytes: number,
+  onLarge: () => void = ignore,
+): Promise<Buffer> {
   if (request.readableEnded) return Promise.resolve(bytesKeptBySomeoneElse(request));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

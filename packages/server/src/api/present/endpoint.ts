@@ -36,6 +36,10 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
       throttled_until: endpoint.health.throttledUntil,
       last_day: endpoint.health.lastDay && presentLastDay(endpoint.health.lastDay),
     },
+    websub: endpoint.websub && {
+      topic: endpoint.websub.topic,
+      lease_ends_at: endpoint.websub.leaseEndsAt,
+    },
     created_at: endpoint.createdAt,
     updated_at: endpoint.updatedAt,
   };
@@ -54,7 +58,12 @@ function presentLastDay({
 export function presentEndpointToReader(endpoint: Given): Sent<Endpoint> {
   const names = Object.keys(endpoint.headers);
   const headers = Object.fromEntries(names.map((name) => [name, REDACTED]));
-  return { ...presentEndpoint(endpoint), url: withQueryMasked(endpoint.url), headers };
+  const shown = presentEndpoint(endpoint);
+  const websub = endpoint.websub && {
+    topic: withQueryMasked(endpoint.websub.topic),
+    lease_ends_at: endpoint.websub.leaseEndsAt,
+  };
+  return { ...shown, url: withQueryMasked(endpoint.url), headers, websub };
 }
 
 const REDACTED = "[redacted]";

@@ -32,6 +32,10 @@ export interface EndpointRow {
   readonly ordering: Ordering | null;
   readonly fifoOnDead: FifoOnDead | null;
   readonly filter: FilterInput | null;
+  /** Null: it is no WebSub subscription. */
+  readonly websubTopic: string | null;
+  /** Of a subscription only. */
+  readonly leaseEndsMs: number | null;
   readonly version: number;
   readonly health: RecordedHealth | null;
   readonly createdMs: number;
@@ -44,6 +48,6 @@ export const endpointColumns = `ep.id, ep.tenant, ep.url, ep.description, to_jso
   posthorn.epoch_ms(ep.disabled_at) as "disabledMs", ep.format, ep.signature, ep.headers,
   ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.rate_limit as "rateLimit",
   ep.retry_policy as "retryPolicy", ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead",
-  ep.filter, ep.version,
+  ep.filter, ep.websub_topic as "websubTopic", posthorn.epoch_ms(ep.lease_ends_at) as "leaseEndsMs", ep.version,
   posthorn.epoch_ms(ep.created_at) as "createdMs", posthorn.epoch_ms(ep.updated_at) as "updatedMs",
   ${healthColumn("ep.id")} as health`;

@@ -1,0 +1,43 @@
+// A delivery to a WebSub subscriber: the topic's content as it is, and the headers that the recommendation has (REC 7).
+import { createHmac } from "node:crypto";
+import { envelope, formatId, headerNames } from "@posthorn/wire";
+import type { ClaimedDelivery, Event, PreparedRequest, Target, TargetSubscription } from "../model.ts";
+
+export interface NotificationParts {
+  readonly target: Target;
+  readonly websub: TargetSubscription;
+  /** Null: the subscriber gave none, and nothing is signed. */
+  readonly secret: string | null;
+  readonly userAgent: string;
+  readonly traceparent: string | undefined;
+}
+
+export function buildNotification(delivery: ClaimedDelivery, parts: NotificationParts): PreparedRequest {
+  const { target, websub, secret, userAgent, traceparent } = parts;
+  const { contentType, body } = topicContent(delivery.event);
+  const names = headerNames(target.signature.headerPrefix);
+  const headers: Record<string, string> = {
+    "content-type": contentType,
+    "user-agent": userAgent,
+    link: websub.link,
+    [names.id]: formatId("evt", delivery.event.id),
+    [names.deliveryId]: formatId("dlv", delivery.id),
+    [names.attempt]: String(delivery.attempts + 1),
+  };
+  if (traceparent !== undefined) headers.traceparent = traceparent;
+  if (secret !== null) {
+    const { signatureMethod: method } = websub;
+    headers["x-hub-signature"] = `${method}=${createHmac(method, secret).update(body).digest("hex")}`;
+  }
+  return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
+}
+
+export interface TopicContent {
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+/** What whoever reads the topic sees, and what its subscribers are sent: byte for byte the same. */
+export function topicContent(event: Event): TopicContent {
+  return { contentType: "application/json", body: envelope(event) };
+}

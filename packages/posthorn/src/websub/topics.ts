@@ -1,0 +1,51 @@
+// Whose a topic is, by its URL: of one of our tenants, or of somebody else whom the hub serves.
+import { maxTypeLength, tenantSyntax, typeSyntax } from "../event/limits.ts";
+import type { HubConfig } from "./options.ts";
+import { comparable, topicHash } from "./urls.ts";
+
+export type Topic =
+  | { readonly kind: "own"; readonly url: string; readonly tenant: string; readonly type: string }
+  | {
+      readonly kind: "external";
+      readonly url: string;
+      readonly tenant: string;
+      readonly type: string;
+      readonly hash: string;
+    };
+
+/** Owns the subscriptions to topics of others, and the events that are made of their content. */
+export const EXTERNAL_TENANT = "posthorn.websub";
+
+/** Null: the hub does not serve it. Whether a tenant has opened its own is for the database to say. */
+export function topicOf(
+  url: string,
+  { topicsUrl, externalTopics }: Pick<HubConfig, "topicsUrl" | "externalTopics">,
+): Topic | null {
+  const text = comparable(url);
+  const own = comparable(topicsUrl);
+  if (text.startsWith(own)) return ownTopic(text.slice(own.length), topicsUrl);
+  const isServed = externalTopics.some((begin) => begin === "*" || text.startsWith(comparable(begin)));
+  if (!isServed) return null;
+  const hash = topicHash(url);
+  return { kind: "external", url, tenant: EXTERNAL_TENANT, type: `websub.${hash}`, hash };
+}
+
+function ownTopic(path: string, topicsUrl: string): Topic | null {
+  const parts = path.split("/");
+  const [tenant, type] = parts.map(decoded);
+  if (parts.length !== 2 || tenant === undefined || type === undefined) return null;
+  if (!tenantSyntax.test(tenant) || !typeSyntax.test(type) || type.length > maxTypeLength) return null;
+  return { kind: "own", url: ownTopicUrl(topicsUrl, tenant, type), tenant, type };
+}
+
+export function ownTopicUrl(topicsUrl: string, tenant: string, type: string): string {
+  return `${topicsUrl}${encodeURIComponent(tenant)}/${encodeURIComponent(type)}`;
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
