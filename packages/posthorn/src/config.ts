@@ -6,12 +6,12 @@ import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.
 import type { CatalogueMode } from "./catalogue/catalogue.ts";
 import { DeclaredTypes, type EventDeclarations } from "./catalogue/declared-types.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
-import { PosthornError } from "./errors.ts";
 import { tenantSyntax } from "./event/limits.ts";
 import type { Retention } from "./maintenance/prune.ts";
 import { PAYLOAD_FORMATS, type PayloadFormat, type RetryOn, type RetryPolicy } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
+import { invalid, oneOf, shown, within, yesOrNo } from "./option-checks.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
 import type { HealthRules } from "./settle/endpoint-health.ts";
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
@@ -276,33 +276,4 @@ function readAlertWebhookUrl(url: string, policy: AddressPolicy): string {
 function readPublicUrl(url: string): string {
   if (typeof url === "string" && /^https?:\/\/[!-~]{1,2000}$/.test(url) && URL.canParse(url)) return url;
   throw invalid(`publicUrl must be a URL such as https://hooks.example.com; it is ${shown(url)}.`);
-}
-
-export function within(name: string, value: number, least: number, most: number): number {
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw invalid(`${name} must be a whole number from ${least} to ${most}; it is ${shown(value)}.`);
-  }
-  return value;
-}
-
-/** "false" is true in JavaScript: what comes from the environment must be read, not passed on. */
-export function yesOrNo(name: string, value: boolean): boolean {
-  if (typeof value !== "boolean") throw invalid(`${name} must be true or false; it is ${shown(value)}.`);
-  return value;
-}
-
-export function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
-  if (!allowed.includes(value)) {
-    throw invalid(`${name} must be one of ${allowed.join(", ")}; it is ${shown(value)}.`);
-  }
-  return value;
-}
-
-/** `"10"` and 10 look the same without their type. */
-export function shown(value: unknown): string {
-  return typeof value === "string" ? `the string "${value.slice(0, 60)}"` : String(value);
-}
-
-export function invalid(message: string): PosthornError {
-  return new PosthornError("invalid_config", message);
 }

@@ -110,12 +110,15 @@ export class Engine {
     this.#publisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#lockingPublisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#relay = new Relay({ db, logger, fanOut, onTrouble });
+    const hub = this.#createHub();
+    this.#hub = delivers ? hub : null;
     this.#upkeep = new Upkeep({
       db,
       logger,
       workerId: () => this.#worker.workerId,
       nowMs: () => clock.nowMs(),
       retention: config.retention,
+      others: hub === null ? {} : { "ending subscriptions": () => hub.tidyUp() },
     });
     this.#replayer = new Replayer({
       db,
@@ -125,7 +128,6 @@ export class Engine {
       onOwed: (endpointId, owner) => this.tell(endpointId, owner),
     });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
-    this.#hub = delivers ? this.#createHub() : null;
     this.#catalogueLoop = new Loop({
       name: "reading the catalogue",
       intervalMs: REFRESH_MS,
@@ -151,7 +153,12 @@ export class Engine {
       onChanged: ({ owner }) => this.tellOfChange(owner),
     });
     const verifier = new Verifier({ db, logger, metrics, hub, userAgent, subscriptions, send });
-    return new Hub({ logger, verify: () => verifier.step(), fetch: async () => {} });
+    return new Hub({
+      logger,
+      verify: () => verifier.step(),
+      fetchTopics: async () => {},
+      tidyUp: () => subscriptions.endLapsed(),
+    });
   }
 
   #channels(): Channel[] {

@@ -3,6 +3,7 @@
 //   ClaimedDelivery ─► PreparedRequest ─► AttemptOutcome ─► Decision ─► Settlement
 //
 // How it came to be claimed is told in event/, fan-out/ and delivery/; how it is written down in settle/.
+import { RENEWAL_GRACE_MS } from "./attempt/build-notification.ts";
 import { buildRequest, type Moment } from "./attempt/build-request.ts";
 import { PosthornError } from "./errors.ts";
 import {
@@ -45,9 +46,6 @@ export async function deliver(
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
   return { delivery, traceparent, startedAt, outcome, decision };
 }
-
-/** Who renews in the last moment is known here within this time; the fan-out knows at once. */
-const RENEWAL_GRACE_MS = 5_000;
 
 function hasEnded({ websub }: Target, now: Date): boolean {
   return websub !== null && websub.leaseEndsMs + RENEWAL_GRACE_MS <= now.getTime();

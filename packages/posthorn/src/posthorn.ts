@@ -3,15 +3,7 @@ import { Admission } from "./admission.ts";
 import { metadataIn } from "./attempt/guard-address.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { EventDeclarations } from "./catalogue/declared-types.ts";
-import {
-  type Config,
-  invalid,
-  oneOf,
-  type PosthornOptions,
-  resolveConfig,
-  shown,
-  yesOrNo,
-} from "./config.ts";
+import { type Config, type PosthornOptions, resolveConfig } from "./config.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
 import { Engine } from "./engine.ts";
 import { PosthornError } from "./errors.ts";
@@ -22,6 +14,7 @@ import type { PublishInput } from "./event/validate.ts";
 import { createAnnounce } from "./notify/announce.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
+import { invalid, oneOf, shown, yesOrNo } from "./option-checks.ts";
 import type { Health, Posthorn, PublishOutcome, Role } from "./public-types.ts";
 import { Publishing } from "./publishing.ts";
 import { createReplays } from "./replay/replays.ts";

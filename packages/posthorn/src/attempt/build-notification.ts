@@ -3,6 +3,9 @@ import { createHmac } from "node:crypto";
 import { envelope, formatId, headerNames } from "@posthorn/wire";
 import type { ClaimedDelivery, Event, PreparedRequest, Target, TargetSubscription } from "../model.ts";
 
+/** Whoever holds the lane knows of a renewal in the last moment within this time; the fan-out knows at once. */
+export const RENEWAL_GRACE_MS = 5_000;
+
 export interface NotificationParts {
   readonly target: Target;
   readonly websub: TargetSubscription;

@@ -7,7 +7,8 @@ import type { Service } from "../service/service.ts";
 export interface HubOptions {
   readonly logger: Logger;
   readonly verify: () => Promise<void>;
-  readonly fetch: () => Promise<void>;
+  readonly fetchTopics: () => Promise<void>;
+  readonly tidyUp: () => Promise<void>;
 }
 
 /** Requests come to any process; one that takes none looks for them. */
@@ -17,11 +18,15 @@ export class Hub implements Service {
   readonly #verifying: Loop;
   readonly #fetching: Loop;
 
-  constructor({ logger, verify, fetch }: HubOptions) {
+  /** Ends what has lapsed, for whoever tends the tables. */
+  readonly tidyUp: () => Promise<void>;
+
+  constructor({ logger, verify, fetchTopics, tidyUp }: HubOptions) {
+    this.tidyUp = tidyUp;
     const loop = (name: string, work: () => Promise<void>) =>
       new Loop({ name, logger, intervalMs: pollMs, step: () => work().then(() => false) });
     this.#verifying = loop("verifying subscriptions", verify);
-    this.#fetching = loop("fetching topics", fetch);
+    this.#fetching = loop("fetching topics", fetchTopics);
   }
 
   async start(): Promise<void> {

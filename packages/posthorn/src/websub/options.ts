@@ -1,7 +1,7 @@
 // What a WebSub hub is told: whose topics it serves, how it signs, how long leases are, and how much it does for strangers.
-import { invalid, oneOf, within } from "../config.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { HUB_SIGNATURE_METHODS, type HubSignatureMethod } from "../model.ts";
+import { invalid, oneOf, within } from "../option-checks.ts";
 
 export interface WebSubOptions {
   /** Topics of others that it serves, by how their URLs begin; `*` for all. Default: only topics of its own. */
@@ -66,7 +66,7 @@ export function resolveWebSub(
   }
   refuseUnknown("websub has no option", options, names);
   if (publicUrl === undefined) {
-    throw invalid("websub needs publicUrl: subscribers are told the hub's URL, and it must not change.");
+    throw invalid("websub needs publicUrl (POSTHORN_PUBLIC_URL): subscribers are told the hub's URL, and it must not change.");
   }
   const hubUrl = `${publicUrl.replace(/\/+$/, "")}/websub`;
   const maxLeaseSeconds = number(

@@ -1,6 +1,7 @@
 // What is true of subscriptions: made, renewed and ended here and nowhere else, each in one transaction with the end of the
 // request that asked for it. A request that another has replaced meanwhile changes nothing.
 import { uuidv7 } from "@posthorn/wire";
+import { RENEWAL_GRACE_MS } from "../attempt/build-notification.ts";
 import { createEndpointChanges, type EndpointChange } from "../resources/endpoint-changes.ts";
 import { endSubscription } from "../resources/subscription-end.ts";
 import { isOpenTopic } from "../resources/tenants.ts";
@@ -10,15 +11,18 @@ import { forgetHealth } from "../storage/queries/health/record.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { deleteSecrets, insertSecret } from "../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
+import { prunePermits } from "../storage/queries/websub/permits.ts";
 import { type ClaimedRequest, endRequest } from "../storage/queries/websub/requests.ts";
 import {
   countSubscriptions,
+  endedSubscriptions,
   findSubscription,
   holdCounts,
   insertSubscription,
   renewSubscription,
+  type SubscriptionRow,
 } from "../storage/queries/websub/subscriptions.ts";
-import { ensureExternalTenant, ensureTopic } from "../storage/queries/websub/topics.ts";
+import { ensureExternalTenant, ensureTopic, pruneTopics } from "../storage/queries/websub/topics.ts";
 import type { HubConfig } from "./options.ts";
 import { EXTERNAL_TENANT, type Topic } from "./topics.ts";
 import { hostOf } from "./urls.ts";
@@ -39,6 +43,8 @@ export interface Subscriptions {
   /** The callback has confirmed it. False: it does not count any more. */
   confirm(topic: Topic, request: ClaimedRequest, leaseSeconds: number): Promise<boolean>;
   end(request: ClaimedRequest): Promise<void>;
+  /** Nothing is distributed to them since their leases ended; now they go. */
+  endLapsed(): Promise<void>;
 }
 
 export function createSubscriptions({
@@ -49,7 +55,7 @@ export function createSubscriptions({
   onChanged,
 }: SubscriptionsOptions): Subscriptions {
   const { change } = createEndpointChanges(db, onChanged);
-  return { objection, exists, confirm, end };
+  return { objection, exists, confirm, end, endLapsed };
 
   async function objection(topic: Topic | null, request: ClaimedRequest): Promise<string | null> {
     if (topic === null || !(await isOffered(db, topic))) return "This topic is not offered here.";
@@ -137,7 +143,32 @@ export function createSubscriptions({
     // after the commit, as with every endpoint that is deleted
     if (isEnded) await cancelOwed(db, [found.id]);
   }
+
+  async function endLapsed(): Promise<void> {
+    for (;;) {
+      const lapsed = await endedSubscriptions(db, RENEWAL_GRACE_MS, STEP);
+      const tenants = new Set(lapsed.map(({ tenant }) => tenant));
+      for (const tenant of tenants) await endThose(tenant, lapsed.filter((row) => row.tenant === tenant));
+      if (lapsed.length < STEP) break;
+    }
+    await pruneTopics(db, EXTERNAL_TENANT);
+    await prunePermits(db);
+  }
+
+  /** Unless it was renewed in this moment. */
+  async function endThose(tenant: string, rows: readonly SubscriptionRow[]): Promise<void> {
+    const ids = await change(tenant, async (tx) => {
+      const still = new Set((await endedSubscriptions(tx, RENEWAL_GRACE_MS, STEP)).map(({ id }) => id));
+      const ended = rows.filter(({ id }) => still.has(id));
+      for (const row of ended) await endSubscription(tx, row);
+      const endedIds = ended.map(({ id }) => id);
+      return { result: endedIds, endpointIds: endedIds };
+    });
+    if (ids.length > 0) await cancelOwed(db, ids);
+  }
 }
+
+const STEP = 500;
 
 /** What the secret of a request is bound to while it waits. */
 export function requestBinding(pairHex: string): string {

@@ -8,9 +8,9 @@ import { createHash } from "node:crypto";
  */
 export function comparable(url: string): string {
   const { href } = new URL(withoutFragment(url));
-  return href.replaceAll(/%[0-9A-Fa-f]{2}/g, (escape) => {
-    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
-    return /[A-Za-z0-9._~-]/.test(character) ? character : escape.toUpperCase();
+  return href.replaceAll(/%[0-9A-Fa-f]{2}/g, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : encoded.toUpperCase();
   });
 }
 

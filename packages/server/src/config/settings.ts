@@ -312,6 +312,66 @@ export const settings = {
     unset("true"),
     "Metrics tell endpoints apart, the first 200 of them. false: they are counted together.",
   ),
+  websub: setting(
+    "POSTHORN_WEBSUB",
+    yesOrNo,
+    false,
+    "Makes this server a WebSub hub at /websub. Needs POSTHORN_PUBLIC_URL.",
+  ),
+  websubExternalTopics: setting(
+    "POSTHORN_WEBSUB_EXTERNAL_TOPICS",
+    list(anyText),
+    [],
+    "Topics of others that the hub serves, by how their URLs begin, such as https://blog.example.com/, comma between; * for all.",
+  ),
+  websubSignature: setting(
+    "POSTHORN_WEBSUB_SIGNATURE",
+    oneOf("sha256", "sha384", "sha512", "sha1"),
+    unset("sha256"),
+    "How the hub signs: sha256, sha384, sha512, or sha1 for subscribers that know no other.",
+  ),
+  websubLeaseSeconds: setting(
+    "POSTHORN_WEBSUB_LEASE_SECONDS",
+    wholeNumber({ min: 300, max: 31_536_000 }),
+    unset("864000"),
+    "Lease of a subscriber that asks for none, at most POSTHORN_WEBSUB_MAX_LEASE_SECONDS.",
+  ),
+  websubMaxLeaseSeconds: setting(
+    "POSTHORN_WEBSUB_MAX_LEASE_SECONDS",
+    wholeNumber({ min: 300, max: 31_536_000 }),
+    unset("1296000"),
+    "Longest lease there is.",
+  ),
+  websubMaxSubscriptions: setting(
+    "POSTHORN_WEBSUB_MAX_SUBSCRIPTIONS",
+    wholeNumber({ min: 1, max: 1_000_000 }),
+    unset("10000"),
+    "Subscriptions of the hub in all.",
+  ),
+  websubMaxSubscriptionsPerHost: setting(
+    "POSTHORN_WEBSUB_MAX_SUBSCRIPTIONS_PER_HOST",
+    wholeNumber({ min: 1, max: 1_000_000 }),
+    unset("500"),
+    "Subscriptions of the hub whose callbacks are on one host.",
+  ),
+  websubVerificationsPerHost: setting(
+    "POSTHORN_WEBSUB_VERIFICATIONS_PER_HOST",
+    wholeNumber({ min: 1, max: 10_000 }),
+    unset("30"),
+    "Verifications and denials that the hub sends to one host within a minute, from all processes.",
+  ),
+  websubVerificationsPerMinute: setting(
+    "POSTHORN_WEBSUB_VERIFICATIONS_PER_MINUTE",
+    wholeNumber({ min: 1, max: 100_000 }),
+    unset("600"),
+    "Verifications and denials that the hub sends within a minute in all.",
+  ),
+  websubMaxTopicBytes: setting(
+    "POSTHORN_WEBSUB_MAX_TOPIC_BYTES",
+    wholeNumber({ min: 1_024, max: 4_194_304 }),
+    unset("1048576"),
+    "Content of others' topics beyond this is not distributed.",
+  ),
   mailFrom: setting("POSTHORN_MAIL_FROM", mailSender, unset("none"), "Sender of these messages."),
 };
 
