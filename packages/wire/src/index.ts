@@ -1,4 +1,5 @@
 // Everything that crosses the network, for the sender and the receiver alike.
+export * from "./cloudevents/index.ts";
 export { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
 export {
   DEFAULT_HEADER_PREFIX,
@@ -12,6 +13,17 @@ export {
   validateCustomHeaders,
 } from "./headers.ts";
 export { formatId, type IdKind, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";
+export { asObject, type Json, readJson } from "./json.ts";
+export {
+  MAX_MEMBERS,
+  namesWritten,
+  type RawDocument,
+  type RawItem,
+  type RawMembers,
+  rawMembers,
+  TooDeepError,
+  TooManyMembersError,
+} from "./raw-members.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
 export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
