@@ -1,6 +1,7 @@
 // Everything that crosses the network, for the sender and the receiver alike.
 export * from "./cloudevents/index.ts";
 export { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
+export { DATA_ENCODINGS, type DataEncoding, type EventAttributes } from "./event-attributes.ts";
 export {
   DEFAULT_HEADER_PREFIX,
   type HeaderNames,

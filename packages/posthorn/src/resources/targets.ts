@@ -96,6 +96,10 @@ export function toTarget(row: TargetRow, defaults: EndpointDefaults, keyRing: Ke
     filter: readableFilter(row.filter),
     health: row.health,
     ...effectiveSettings(row, defaults),
+    get cloudEvents() {
+      const { source, datarefBase } = defaults.cloudEvents;
+      return { source: source.replaceAll("{tenant}", encodeURIComponent(row.tenant)), datarefBase };
+    },
     // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to
     // its own endpoint, not the reading of everybody's routes.
     get secrets() {

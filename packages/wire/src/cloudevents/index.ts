@@ -25,5 +25,6 @@ export {
   STRUCTURED_CONTENT_TYPE,
   STRUCTURED_MEDIA_TYPE,
 } from "./content-type.ts";
+export { type CloudEventFields, cloudEventFrom, eventData, thinCloudEvent } from "./from-event.ts";
 export { decodeStructured, encodeStructured } from "./structured.ts";
 export { instantOf, isTime } from "./time.ts";
