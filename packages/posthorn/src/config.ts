@@ -1,5 +1,11 @@
 // The library's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
-import { DEFAULT_HEADER_PREFIX, DEFAULT_SCHEMES, headerPrefixProblem, schemeProblems } from "@posthorn/wire";
+import {
+  DEFAULT_HEADER_PREFIX,
+  DEFAULT_SCHEMES,
+  headerPrefixProblem,
+  isUriReference,
+  schemeProblems,
+} from "@posthorn/wire";
 import type pg from "pg";
 import { checkUrl } from "./attempt/check-url.ts";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.ts";
@@ -8,7 +14,13 @@ import { DeclaredTypes, type EventDeclarations } from "./catalogue/declared-type
 import { refuseUnknown } from "./did-you-mean.ts";
 import { tenantSyntax } from "./event/limits.ts";
 import type { Retention } from "./maintenance/prune.ts";
-import { PAYLOAD_FORMATS, type PayloadFormat, type RetryOn, type RetryPolicy } from "./model.ts";
+import {
+  type CloudEventsTerms,
+  PAYLOAD_FORMATS,
+  type PayloadFormat,
+  type RetryOn,
+  type RetryPolicy,
+} from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
 import { invalid, oneOf, shown, within, yesOrNo } from "./option-checks.ts";
@@ -68,8 +80,10 @@ export interface PosthornOptions {
   readonly signatureSchemes?: readonly string[] | undefined;
   /** Default `Posthorn/1`. */
   readonly userAgent?: string | undefined;
-  /** What is sent: the `envelope` around the data, the bare `data`, or `thin`, the envelope without it. Default `envelope`. */
+  /** What is sent: the `envelope` around the data, the bare `data`, or `thin`, the envelope without it; or CloudEvents: `cloudevents`, `cloudevents-binary`, `cloudevents-thin`, `cloudevents-batch`. Default `envelope`. */
   readonly format?: PayloadFormat | undefined;
+  /** `source` of CloudEvents that have none of their own: a URI reference, `{tenant}` in it is the tenant's id. Default: `publicUrl` and `/tenants/{tenant}`. */
+  readonly cloudEventsSource?: string | undefined;
   /** Event types in code, each made by `event({ schema })`: `publish` is then checked by TypeScript too. Default none. */
   readonly events?: EventDeclarations | undefined;
   /** `strict`: only registered types are published, and only data that fits. `open`: everything is. `auto`: strict from the first registered type on. Default `auto`. */
@@ -144,6 +158,7 @@ export const optionNames = [
   "signatureSchemes",
   "userAgent",
   "format",
+  "cloudEventsSource",
   "events",
   "catalogue",
   "operatorTenant",
@@ -181,6 +196,7 @@ export function resolveConfig(options: PosthornOptions): Config {
       rateLimit: null,
       retryPolicy: readRetryPolicy(options.retryPolicy),
       retryOn: oneOf("retryOn", options.retryOn ?? "transient", ["transient", "every"]),
+      cloudEvents: readCloudEvents(options),
     },
     concurrency: within("concurrency", options.concurrency ?? 500, 1, 10_000),
     healthRules: {
@@ -244,6 +260,16 @@ function readHeaderPrefix(prefix: string): string {
   const problem = headerPrefixProblem(prefix);
   if (problem !== null) throw invalid(`headerPrefix: ${problem}`);
   return prefix;
+}
+
+function readCloudEvents({ cloudEventsSource, publicUrl }: PosthornOptions): CloudEventsTerms {
+  const datarefBase = (publicUrl ?? "").replace(/\/+$/, "");
+  const source = cloudEventsSource ?? `${datarefBase}/tenants/{tenant}`;
+  if (typeof source === "string" && isUriReference(source.replaceAll("{tenant}", "t")))
+    return { source, datarefBase };
+  throw invalid(
+    `cloudEventsSource must be a URI reference such as https://shop.example/{tenant}; it is ${shown(source)}.`,
+  );
 }
 
 function readUserAgent(text: string): string {

@@ -1,6 +1,7 @@
 // The types that travel along the pipeline, one per stage: an event becomes deliveries, a claimed delivery becomes
 // a prepared request, its outcome becomes a settlement. You cannot settle what was not sent.
 
+import type { EventAttributes } from "@posthorn/wire";
 import type { Filter } from "./fan-out/filter.ts";
 
 /** Identifiers inside the engine are bare UUIDv7 strings; `evt_`, `dlv_` and `ep_` are put on at the edge. */
@@ -19,11 +20,38 @@ export interface Event {
   readonly createdAt: Date;
   /** The trace it was published in (W3C); undefined without one. */
   readonly traceparent?: string | undefined;
+  /** Undefined where it was published our way: its data is JSON, and there is nothing more to know. */
+  readonly attributes?: EventAttributes | undefined;
 }
 
-/** What is sent: the envelope around the data, the bare data, or id, type and subject alone. */
-export const PAYLOAD_FORMATS = ["envelope", "data", "thin"] as const;
+/** What is sent: the envelope around the data, the bare data, or id, type and subject alone; and CloudEvents in their modes. */
+export const PAYLOAD_FORMATS = [
+  "envelope",
+  "data",
+  "thin",
+  "cloudevents",
+  "cloudevents-binary",
+  "cloudevents-thin",
+  "cloudevents-batch",
+] as const;
 export type PayloadFormat = (typeof PAYLOAD_FORMATS)[number];
+
+/** A batch is sent when one of them is reached. */
+export interface BatchSettings {
+  readonly maxEvents: number;
+  /** Of the body; one event that is longer goes alone. */
+  readonly maxBytes: number;
+  /** Since the first of its events. */
+  readonly maxDelayMs: number;
+}
+
+/** What a CloudEvent says that its event does not. */
+export interface CloudEventsTerms {
+  /** Of events that have none of their own: a URI reference. */
+  readonly source: string;
+  /** Where the API is reached, for `dataref`; empty: relative to it. */
+  readonly datarefBase: string;
+}
 
 export interface SignatureSettings {
   /** Names from the registry of `@posthorn/wire`, in the order their headers are written. */
@@ -68,6 +96,9 @@ export interface Target {
   /** Null: every event of these types. */
   readonly filter: Filter | null;
   readonly format: PayloadFormat;
+  readonly cloudEvents: CloudEventsTerms;
+  /** Of the format `cloudevents-batch`. */
+  readonly batch: BatchSettings;
   readonly signature: SignatureSettings;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly TargetSecret[];

@@ -18,6 +18,22 @@ import {
   userId,
 } from "./parts.ts";
 
+const attributes = z
+  .object({
+    id: z.string().optional().describe("What its maker knows it by, together with `source`."),
+    source: z.string().optional(),
+    type: z.string().optional().describe("Where it is no type of ours, such as `com.Example.Order-Paid`."),
+    time: z.string().optional().describe("As its maker wrote it."),
+    datacontenttype: z.string().optional(),
+    dataschema: z.string().optional(),
+    extensions: z.record(z.string(), z.union([z.string(), z.int(), z.boolean()])).optional(),
+    encoding: z
+      .enum(["text", "base64", "none"])
+      .optional()
+      .describe("`data` is a string that is the text, or its bytes in base64; null where there is no data."),
+  })
+  .meta({ id: "EventAttributes" });
+
 export const event = z
   .object({
     id: eventId,
@@ -30,6 +46,9 @@ export const event = z
       .unknown()
       .describe("Byte for byte as published; what the catalogue hides is masked without payloads:read."),
     created_at: time.describe("When it was recorded, in UTC."),
+    attributes: attributes
+      .nullable()
+      .describe("What it brought along when it came in as a CloudEvent; null for events published our way."),
   })
   .meta({ id: "Event" });
 export type Event = z.output<typeof event>;

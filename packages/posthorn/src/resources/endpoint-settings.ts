@@ -15,6 +15,8 @@ import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, MAX_PROBLEMS, PosthornError } from "../errors.ts";
 import { parseFilter } from "../fan-out/parse-filter.ts";
 import {
+  type BatchSettings,
+  type CloudEventsTerms,
   type FifoOnDead,
   type FilterInput,
   type Ordering,
@@ -50,6 +52,8 @@ export interface EndpointInput {
   readonly fifoOnDead?: FifoOnDead | null | undefined;
   /** What an event of these types must have to be delivered; null or nothing: every one is. */
   readonly filter?: FilterInput | null | undefined;
+  /** Of the format `cloudevents-batch`, in part or whole; null or nothing: 100 events, 512 KiB, one second. */
+  readonly batch?: Partial<BatchSettings> | null | undefined;
   /** Your own `whsec_…` or `whsk_…`; one is made when it is left out. */
   readonly secret?: string | undefined;
 }
@@ -66,6 +70,8 @@ export interface EndpointDefaults {
   readonly rateLimit: number | null;
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
+  /** `source` with `{tenant}` for the tenant's id. */
+  readonly cloudEvents: CloudEventsTerms;
 }
 
 /** What no deployment sets for its endpoints. */
@@ -73,13 +79,14 @@ export interface OwnSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly ordering: Ordering;
   readonly fifoOnDead: FifoOnDead;
+  readonly batch: BatchSettings;
 }
 
 /** What is in force for an endpoint. */
 export function effectiveSettings(
   stored: Omit<EndpointSettings, "url" | "events" | "filter" | "description" | "isActive">,
   defaults: EndpointDefaults,
-): EndpointDefaults & OwnSettings {
+): Omit<EndpointDefaults, "cloudEvents"> & OwnSettings {
   return {
     // one that a later version wrote has no bytes here
     format: PAYLOAD_FORMATS.find((format) => format === stored.format) ?? defaults.format,
@@ -92,8 +99,12 @@ export function effectiveSettings(
     retryOn: stored.retryOn ?? defaults.retryOn,
     ordering: stored.ordering ?? "none",
     fifoOnDead: stored.fifoOnDead ?? "pass",
+    batch: { ...DEFAULT_BATCH, ...stored.batch },
   };
 }
+
+/** Half of what many receivers take, and no longer than a person would notice. */
+const DEFAULT_BATCH: BatchSettings = { maxEvents: 100, maxBytes: 512 * 1024, maxDelayMs: 1_000 };
 
 export interface SettingsContext {
   readonly addressPolicy: AddressPolicy;
@@ -170,6 +181,7 @@ const NEW_ENDPOINT: EndpointSettings = {
   ordering: null,
   fifoOnDead: null,
   filter: null,
+  batch: null,
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
 /** What an endpoint shows besides. */
@@ -196,6 +208,14 @@ export function withoutReadOnly(shown: unknown): unknown {
 
 function readSettings(check: Check, current: EndpointSettings, context: SettingsContext): EndpointSettings {
   const signature = check.read("signature", current.signature, orDefault(readSignature));
+  const format = check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS)));
+  const ordering = check.read("ordering", current.ordering, orDefault(oneOf(["none", "fifo"])));
+  if (ordering === "fifo" && (format ?? context.defaults.format) === "cloudevents-batch") {
+    check.refuse(
+      "/ordering",
+      "Batches may overtake one another when one is retried: fifo goes with every other format.",
+    );
+  }
   const prefix = signature?.headerPrefix ?? context.defaults.signature.headerPrefix ?? DEFAULT_HEADER_PREFIX;
   return {
     url: check.read("url", current.url, (value, refuse) => readUrl(value, refuse, context.addressPolicy)),
@@ -205,7 +225,7 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
     ),
     description: check.read("description", current.description, orDefault(readDescription)),
     isActive: check.read("isActive", current.isActive, readBoolean),
-    format: check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS))),
+    format,
     signature,
     headers: check.read(
       "headers",
@@ -217,9 +237,10 @@ function readSettings(check: Check, current: EndpointSettings, context: Settings
     rateLimit: check.read("rateLimit", current.rateLimit, orDefault(wholeNumber(1, 10_000))),
     retryPolicy: check.read("retryPolicy", current.retryPolicy, orDefault(readRetryPolicy)),
     retryOn: check.read("retryOn", current.retryOn, orDefault(oneOf(["transient", "every"]))),
-    ordering: check.read("ordering", current.ordering, orDefault(oneOf(["none", "fifo"]))),
+    ordering,
     fifoOnDead: check.read("fifoOnDead", current.fifoOnDead, orDefault(oneOf(["pass", "hold"]))),
     filter: check.read("filter", current.filter, orDefault(readFilter)),
+    batch: check.read("batch", current.batch, orDefault(readBatch)),
   };
 }
 
@@ -315,6 +336,26 @@ function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSetting
     ...(schemes === undefined ? {} : { schemes: schemes as string[] }),
     ...(headerPrefix === undefined ? {} : { headerPrefix: headerPrefix as string }),
   };
+}
+
+const BATCH_LIMITS: Readonly<Record<keyof BatchSettings, Reader<number>>> = {
+  maxEvents: wholeNumber(1, 1_000),
+  maxBytes: wholeNumber(1_024, 4 * 1024 * 1024),
+  maxDelayMs: wholeNumber(10, 3_600_000),
+};
+
+function readBatch(value: unknown, refuse: Refuse): Partial<BatchSettings> | undefined {
+  if (!isObject(value)) return refuse("batch is an object with maxEvents, maxBytes, maxDelayMs.");
+  const problems: InputProblem[] = [];
+  findUnknown("A batch has no", value, Object.keys(BATCH_LIMITS), problems);
+  for (const { message, pointer } of problems) refuse(message, pointer);
+  const read: Partial<Record<keyof BatchSettings, number>> = {};
+  for (const [name, limit] of Object.entries(BATCH_LIMITS) as [keyof BatchSettings, Reader<number>][]) {
+    if (value[name] === undefined) continue;
+    const number = limit(value[name], (message) => refuse(message, `/${name}`));
+    if (number !== undefined) read[name] = number;
+  }
+  return read;
 }
 
 function readHeaders(

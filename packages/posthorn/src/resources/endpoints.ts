@@ -4,6 +4,7 @@ import { formatId, parseId } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { PosthornError } from "../errors.ts";
 import type {
+  BatchSettings,
   CircuitState,
   DisableCause,
   FifoOnDead,
@@ -83,6 +84,7 @@ export interface Endpoint {
   readonly rateLimit: number | null;
   readonly ordering: Ordering;
   readonly fifoOnDead: FifoOnDead;
+  readonly batch: BatchSettings;
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
   /** `open`: nothing is sent until `health.probeAt`; `half_open`: few at a time, until enough have succeeded. */

@@ -1,6 +1,6 @@
 // Events as people see them, and what became of each.
 import { setImmediate } from "node:timers/promises";
-import { formatId, parseId } from "@posthorn/wire";
+import { type EventAttributes, formatId, parseId } from "@posthorn/wire";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { redactPayload } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
@@ -26,6 +26,8 @@ export interface EventView {
   /** The JSON of `data`, byte for byte as it was given. */
   readonly payload: Buffer;
   readonly createdAt: Date;
+  /** Of one that was not published our way: what it brought, and how `payload` is to be read. */
+  readonly attributes: EventAttributes | null;
 }
 
 export interface EventDetail extends EventView {
@@ -164,7 +166,12 @@ async function shownRows(events: readonly Event[], hidden: (event: Event) => rea
 }
 
 function toEventView(event: Event, hidden: readonly string[]): EventView {
-  return { ...event, id: formatId("evt", event.id), payload: redactPayload(event.payload, hidden) };
+  return {
+    ...event,
+    id: formatId("evt", event.id),
+    payload: redactPayload(event.payload, hidden),
+    attributes: event.attributes ?? null,
+  };
 }
 
 function notFound(uuid: Uuid | null): PosthornError {

@@ -107,6 +107,10 @@ export function toTarget(
     websub: targetSubscription(row, hub),
     health: row.health,
     ...effectiveSettings(row, defaults),
+    get cloudEvents() {
+      const { source, datarefBase } = defaults.cloudEvents;
+      return { source: source.replaceAll("{tenant}", encodeURIComponent(row.tenant)), datarefBase };
+    },
     // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to
     // its own endpoint, not the reading of everybody's routes.
     get secrets() {

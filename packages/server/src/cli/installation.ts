@@ -123,6 +123,7 @@ function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOp
     userAgent: config.userAgent,
     catalogue: config.catalogue,
     operatorTenant: config.operatorTenant,
+    cloudEventsSource: config.cloudEventsSource,
     alertWebhookUrl: config.alertWebhookUrl,
     publicUrl: config.publicUrl,
     websub: config.websub ? webSubOptions(config) : undefined,

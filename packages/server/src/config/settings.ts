@@ -17,6 +17,7 @@ import {
   shortText,
   smtpUrl,
   textOfAtLeast,
+  uriReference,
   webOrigin,
   wholeNumber,
   yesOrNo,
@@ -281,6 +282,12 @@ export const settings = {
     wholeNumber({ min: 0, max: 365 }),
     unset("5"),
     "Days without a success, and with failures, after which an endpoint is disabled; 0: never.",
+  ),
+  cloudEventsSource: setting(
+    "POSTHORN_CLOUDEVENTS_SOURCE",
+    uriReference,
+    unset("the public URL and /tenants/{tenant}"),
+    "Source of CloudEvents that have none of their own: a URI reference, {tenant} in it is the tenant's id.",
   ),
   operatorTenant: setting(
     "POSTHORN_OPERATOR_TENANT",

@@ -1416,6 +1416,18 @@ alter table posthorn.events add column is_test boolean;
   },
   {
     version: 23,
+    name: "cloudevents",
+    checksum: "8f944655bffd23247defde3cabbe61ad5307ba17554fb1070f0432d81d150141",
+    sql: `-- What an event brought along from where it was made, such as a CloudEvent's source, and how its data is to be read. Null for
+-- those published our way, which are longer by nothing.
+alter table posthorn.events add column attributes jsonb;
+
+-- Null: as it is unless told.
+alter table posthorn.endpoints add column batch jsonb;
+`,
+  },
+  {
+    version: 24,
     name: "websub",
     checksum: "716e9cb228a3fd977c606200c05595819eaca7306c5c07514894cc5c64806209",
     sql: `-- The WebSub hub. A verified subscription is an endpoint, so that everything behind the queue treats it as one; here is

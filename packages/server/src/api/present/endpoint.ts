@@ -25,6 +25,11 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
     rate_limit: endpoint.rateLimit,
     ordering: endpoint.ordering,
     fifo_on_dead: endpoint.fifoOnDead,
+    batch: {
+      max_events: endpoint.batch.maxEvents,
+      max_bytes: endpoint.batch.maxBytes,
+      max_delay_ms: endpoint.batch.maxDelayMs,
+    },
     retry_policy: presentRetryPolicy(endpoint.retryPolicy),
     retry_on: endpoint.retryOn,
     circuit: endpoint.circuit,

@@ -15,7 +15,7 @@ export function eventJson(event: EventView): string {
     subject: event.subject,
     sequence: event.sequence,
   });
-  return `${before.slice(0, -1)},"data":${event.payload},"created_at":${JSON.stringify(event.createdAt)}}`;
+  return `${before.slice(0, -1)},"data":${event.payload},"created_at":${JSON.stringify(event.createdAt)},"attributes":${JSON.stringify(event.attributes)}}`;
 }
 
 /** With what became of it. */

@@ -4,8 +4,8 @@
 //
 // Parameters: 1 worker · 2–3 routes · 4–7 keys · 8 outbox · 9–14 events · 15 foreign lanes · 16 wanted lanes · 17–20
 // deliveries; with subjects also: 21–24 events with a subject · 25 places of the events there · 26–31 ordered
-// deliveries · 32 their events. Where an event was published in a trace, the events' traces come last: an array more for
-// every batch would cost those who trace nothing too.
+// deliveries · 32 their events. Where an event was published in a trace, the events' traces come last, and where one brought
+// attributes, those after them: an array more for every batch would cost those who have neither too.
 import { statement } from "../../sql.ts";
 import { healthColumn } from "../health/health-column.ts";
 import { isFirst } from "../queue/is-first.ts";
@@ -153,7 +153,7 @@ const answer = `
     left join gained g on g.endpoint_id = f.endpoint_id
   ) as lanes`;
 
-const ingestText = (trace: Trace): string => `
+const ingestText = (extra: Extra): string => `
 with ${gateSteps},
 ${reserveStep(4)},
 ${waitingStep},
@@ -164,11 +164,11 @@ taken as (
 ),
 ${refusedStep},
 stored as (
-  insert into posthorn.events (id, tenant, type, api_version, payload${trace.column("traceparent")})
-  select e.id, e.tenant, e.type, e.api_version, e.payload${trace.column("e.traceparent")}
+  insert into posthorn.events (id, tenant, type, api_version, payload${extra.names})
+  select e.id, e.tenant, e.type, e.api_version, e.payload${extra.values}
   from gate, unnest(
-    $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[]${trace.column("$21::text[]")}
-  ) as e (id, tenant, type, api_version, subject, payload${trace.column("traceparent")})
+    $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[]${extra.parameters(21)}
+  ) as e (id, tenant, type, api_version, subject, payload${extra.names})
   where not exists (select from refused where refused.event_id = e.id)
 ),
 ${laneSteps("refused")},
@@ -176,7 +176,7 @@ ${queueStep("refused")}
 select ${answer}
 `;
 
-const ingestSubjectsText = (trace: Trace): string => `
+const ingestSubjectsText = (extra: Extra): string => `
 with ${gateSteps},
 ${reserveStep(4)},
 ${waitingStep},
@@ -194,16 +194,16 @@ ${refusedStep},
 ${numberSteps(21)},
 stored as (
   insert into posthorn.events (
-    id, tenant, type, api_version, subject, sequence, payload${trace.column("traceparent")}
+    id, tenant, type, api_version, subject, sequence, payload${extra.names}
   )
   select e.id, e.tenant, e.type, e.api_version, e.subject, numbers.sequences[e.place],
-    e.payload${trace.column("e.traceparent")}
+    e.payload${extra.values}
   from gate
   cross join numbers
   cross join unnest(
     $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[],
-    $25::integer[]${trace.column("$33::text[]")}
-  ) as e (id, tenant, type, api_version, subject, payload, place${trace.column("traceparent")})
+    $25::integer[]${extra.parameters(33)}
+  ) as e (id, tenant, type, api_version, subject, payload, place${extra.names})
   where not exists (select from refused where refused.event_id = e.id)
 ),
 deferred as (
@@ -229,20 +229,33 @@ select
   ${answer}
 `;
 
-/** How a column more is written, or nothing of it. */
-interface Trace {
-  column(text: string): string;
+/** How columns more are written, or nothing of them. */
+interface Extra {
+  readonly names: string;
+  readonly values: string;
+  parameters(first: number): string;
 }
-const untraced: Trace = { column: () => "" };
-const traced: Trace = { column: (text) => `, ${text}` };
+const untraced: Extra = { names: "", values: "", parameters: () => "" };
+const traced: Extra = {
+  names: ", traceparent",
+  values: ", e.traceparent",
+  parameters: (first) => `, $${first}::text[]`,
+};
+const attributed: Extra = {
+  names: ", traceparent, attributes",
+  values: ", e.traceparent, e.attributes::jsonb",
+  parameters: (first) => `, $${first}::text[], $${first + 1}::text[]`,
+};
 
 export const ingestStatements = {
   plain: {
     untraced: statement("ingest", ingestText(untraced)),
     traced: statement("ingest traced", ingestText(traced)),
+    attributed: statement("ingest attributed", ingestText(attributed)),
   },
   subjects: {
     untraced: statement("ingest subjects", ingestSubjectsText(untraced)),
     traced: statement("ingest subjects traced", ingestSubjectsText(traced)),
+    attributed: statement("ingest subjects attributed", ingestSubjectsText(attributed)),
   },
 };

@@ -90,11 +90,21 @@ export async function ingest(db: Queryable, batch: IngestBatch): Promise<IngestR
   ];
   const hasSubjects = subjectEvents.length > 0;
   if (hasSubjects) values.push(...orderValues(batch, subjectEvents));
-  const isTraced = events.some((event) => event.traceparent !== undefined);
-  if (isTraced) values.push(textArray(events.map((event) => event.traceparent ?? null)));
-  const kind = ingestStatements[hasSubjects ? "subjects" : "plain"];
-  const [row] = await db.query<IngestRow>(isTraced ? kind.traced : kind.untraced, values);
+  const extra = extraOf(events);
+  if (extra !== "untraced") values.push(textArray(events.map((event) => event.traceparent ?? null)));
+  if (extra === "attributed") values.push(textArray(events.map(attributesText)));
+  const statement = ingestStatements[hasSubjects ? "subjects" : "plain"][extra];
+  const [row] = await db.query<IngestRow>(statement, values);
   return toResult(row as IngestRow, batch.workerId, subjectEvents);
+}
+
+function extraOf(events: readonly Event[]): "untraced" | "traced" | "attributed" {
+  if (events.some((event) => event.attributes !== undefined)) return "attributed";
+  return events.some((event) => event.traceparent !== undefined) ? "traced" : "untraced";
+}
+
+function attributesText({ attributes }: Event): string | null {
+  return attributes === undefined ? null : JSON.stringify(attributes);
 }
 
 const hasSubject = (event: Event): boolean => event.subject !== null;
