@@ -27,6 +27,7 @@ import type { KeyRing } from "./storage/key-ring.ts";
 import { findTenant } from "./storage/queries/tenants/read.ts";
 import { Hub } from "./websub/hub.ts";
 import { createSubscriptions } from "./websub/subscriptions.ts";
+import { TopicFetcher } from "./websub/topic-fetcher.ts";
 import { Verifier } from "./websub/verifier.ts";
 
 export interface EngineOptions {
@@ -153,10 +154,20 @@ export class Engine {
       onChanged: ({ owner }) => this.tellOfChange(owner),
     });
     const verifier = new Verifier({ db, logger, metrics, hub, userAgent, subscriptions, send });
+    const fetcher = new TopicFetcher({
+      db,
+      logger,
+      metrics,
+      hub,
+      userAgent,
+      nowMs: () => clock.nowMs(),
+      publish: (event) => this.publish(event),
+      send,
+    });
     return new Hub({
       logger,
       verify: () => verifier.step(),
-      fetchTopics: async () => {},
+      fetchTopics: () => fetcher.step(),
       tidyUp: () => subscriptions.endLapsed(),
     });
   }

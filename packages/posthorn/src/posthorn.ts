@@ -198,6 +198,8 @@ export class Instance implements Posthorn {
       keyRing,
       addressPolicy: config.addressPolicy,
       hub: config.websub,
+      nowMs: () => clock.nowMs(),
+      publish: (event) => this.#publishing.publishAdmitted(event),
       onTaken: () => this.#engine?.tellOfHub(),
     });
     // in turns of their own: strangers must not stand in the way of those with a key

@@ -97,6 +97,11 @@ export class Publishing {
     return span === null ? publish(valid) : within(span, valid, publish);
   }
 
+  /** What was not for the catalogue to judge. */
+  publishAdmitted(event: ValidEvent): Promise<PublishResult> {
+    return this.#publishAlone(event);
+  }
+
   async publishMany(inputs: readonly PublishInput[], more: readonly unknown[]): Promise<PublishOutcome[]> {
     if (more[0] !== undefined) {
       throw invalid(

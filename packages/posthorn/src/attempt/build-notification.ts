@@ -1,7 +1,8 @@
 // A delivery to a WebSub subscriber: the topic's content as it is, and the headers that the recommendation has (REC 7).
 import { createHmac } from "node:crypto";
-import { envelope, formatId, headerNames } from "@posthorn/wire";
-import type { ClaimedDelivery, Event, PreparedRequest, Target, TargetSubscription } from "../model.ts";
+import { formatId, headerNames } from "@posthorn/wire";
+import type { ClaimedDelivery, PreparedRequest, Target, TargetSubscription } from "../model.ts";
+import { contentOf } from "./content.ts";
 
 /** Whoever holds the lane knows of a renewal in the last moment within this time; the fan-out knows at once. */
 export const RENEWAL_GRACE_MS = 5_000;
@@ -17,10 +18,10 @@ export interface NotificationParts {
 
 export function buildNotification(delivery: ClaimedDelivery, parts: NotificationParts): PreparedRequest {
   const { target, websub, secret, userAgent, traceparent } = parts;
-  const { contentType, body } = topicContent(delivery.event);
+  const { headers: about, body } = contentOf(delivery.event, target);
   const names = headerNames(target.signature.headerPrefix);
   const headers: Record<string, string> = {
-    "content-type": contentType,
+    ...about,
     "user-agent": userAgent,
     link: websub.link,
     [names.id]: formatId("evt", delivery.event.id),
@@ -33,14 +34,4 @@ export function buildNotification(delivery: ClaimedDelivery, parts: Notification
     headers["x-hub-signature"] = `${method}=${createHmac(method, secret).update(body).digest("hex")}`;
   }
   return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
-}
-
-export interface TopicContent {
-  readonly contentType: string;
-  readonly body: Uint8Array;
-}
-
-/** What whoever reads the topic sees, and what its subscribers are sent: byte for byte the same. */
-export function topicContent(event: Event): TopicContent {
-  return { contentType: "application/json", body: envelope(event) };
 }

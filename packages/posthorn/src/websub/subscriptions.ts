@@ -106,8 +106,18 @@ export function createSubscriptions({
     if (known === null) {
       await holdCounts(tx);
       if (!(await hasRoom(tx, host))) return null;
-      const { tenant, type: eventType, url } = topic;
-      await insertSubscription(tx, { id, tenant, eventType, topic: url, callback, pair, host, leaseEndsAt });
+      const { tenant, type: eventType, url, format } = topic;
+      await insertSubscription(tx, {
+        id,
+        tenant,
+        eventType,
+        format,
+        topic: url,
+        callback,
+        pair,
+        host,
+        leaseEndsAt,
+      });
     } else {
       await renewSubscription(tx, { id, callback, topic: topic.url, leaseEndsAt });
       await forgetHealth(tx, id);

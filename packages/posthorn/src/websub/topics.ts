@@ -3,15 +3,26 @@ import { maxTypeLength, tenantSyntax, typeSyntax } from "../event/limits.ts";
 import type { HubConfig } from "./options.ts";
 import { comparable, topicHash } from "./urls.ts";
 
-export type Topic =
-  | { readonly kind: "own"; readonly url: string; readonly tenant: string; readonly type: string }
-  | {
-      readonly kind: "external";
-      readonly url: string;
-      readonly tenant: string;
-      readonly type: string;
-      readonly hash: string;
-    };
+interface TopicFields {
+  readonly url: string;
+  readonly tenant: string;
+  readonly type: string;
+  /** What the topic holds: the event and what is known of it, or the publisher's own bytes. */
+  readonly format: "envelope" | "data";
+}
+
+export interface OwnTopic extends TopicFields {
+  readonly kind: "own";
+}
+
+export interface ExternalTopic extends TopicFields {
+  readonly kind: "external";
+  readonly hash: string;
+}
+
+export type Topic = OwnTopic | ExternalTopic;
+
+export const OWN_FORMAT = "envelope";
 
 /** Owns the subscriptions to topics of others, and the events that are made of their content. */
 export const EXTERNAL_TENANT = "posthorn.websub";
@@ -27,7 +38,7 @@ export function topicOf(
   const isServed = externalTopics.some((begin) => begin === "*" || text.startsWith(comparable(begin)));
   if (!isServed) return null;
   const hash = topicHash(url);
-  return { kind: "external", url, tenant: EXTERNAL_TENANT, type: `websub.${hash}`, hash };
+  return { kind: "external", url, tenant: EXTERNAL_TENANT, type: `websub.${hash}`, format: "data", hash };
 }
 
 function ownTopic(path: string, topicsUrl: string): Topic | null {
@@ -35,7 +46,7 @@ function ownTopic(path: string, topicsUrl: string): Topic | null {
   const [tenant, type] = parts.map(decoded);
   if (parts.length !== 2 || tenant === undefined || type === undefined) return null;
   if (!tenantSyntax.test(tenant) || !typeSyntax.test(type) || type.length > maxTypeLength) return null;
-  return { kind: "own", url: ownTopicUrl(topicsUrl, tenant, type), tenant, type };
+  return { kind: "own", url: ownTopicUrl(topicsUrl, tenant, type), tenant, type, format: OWN_FORMAT };
 }
 
 export function ownTopicUrl(topicsUrl: string, tenant: string, type: string): string {

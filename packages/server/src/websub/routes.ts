@@ -1,6 +1,8 @@
 // The hub over HTTP, as the recommendation has it: forms in, and answers in plain text, not as problem documents.
 import type { Logger, Posthorn } from "posthorn";
 import type { Exchange } from "../api/exchange.ts";
+import { HttpError } from "../api/http-error.ts";
+import { readBytes } from "../api/middleware/read-body.ts";
 import { problemOf } from "../api/problem.ts";
 import type { Reply } from "../api/reply.ts";
 import type { Route } from "../api/router.ts";
@@ -34,12 +36,30 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">, logger: Logge
       }),
     },
     {
+      method: "POST",
+      path: "/websub/content",
+      permission: { scopes: ["events:publish"], reach: "installation" },
+      takesWork: true,
+      handle: inPlainText(takeContent),
+    },
+    {
       method: "GET",
       path: "/websub/topics/{tenant}/{type}",
       permission: "public",
       handle: inPlainText(showTopic),
     },
   ];
+
+  async function takeContent({ request, query }: Exchange): Promise<Reply> {
+    const topic = new URLSearchParams(query).get("topic") ?? "";
+    const contentType = request.headers["content-type"] ?? "application/octet-stream";
+    if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
+      throw new HttpError("unsupported_media_type", "Send the content without Content-Encoding.");
+    }
+    const body = await readBytes(request, MAX_CONTENT_BYTES);
+    await websub.push(topic, { contentType, body });
+    return { status: 204 };
+  }
 
   async function showTopic({ request, params }: Exchange): Promise<Reply> {
     const { link, content } = await websub.topic(params.tenant ?? "", params.type ?? "");
@@ -64,6 +84,9 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">, logger: Logge
     };
   }
 }
+
+/** The most that a topic can be allowed to hold. */
+const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
 function text(status: number, sentence: string): Reply {
   return { status, contentType: "text/plain; charset=utf-8", body: `${sentence}\n` };

@@ -1,5 +1,5 @@
 // Subscriptions, which are endpoints with a topic. Whoever writes holds the tenant's row.
-import type { Uuid } from "../../../model.ts";
+import type { PayloadFormat, Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -36,6 +36,7 @@ export interface NewSubscription {
   readonly id: Uuid;
   readonly tenant: string;
   readonly eventType: string;
+  readonly format: PayloadFormat;
   readonly topic: string;
   readonly callback: string;
   readonly pair: Buffer;
@@ -45,7 +46,7 @@ export interface NewSubscription {
 
 /** With its lane. What a receiver answers other than 2xx and 410 is tried again, whatever it is (REC 7.1). */
 export async function insertSubscription(tx: Queryable, subscription: NewSubscription): Promise<void> {
-  const { id, tenant, eventType, topic, callback, pair, host, leaseEndsAt } = subscription;
+  const { id, tenant, eventType, format, topic, callback, pair, host, leaseEndsAt } = subscription;
   await tx.query(insertStatement, [
     id,
     tenant,
@@ -55,6 +56,7 @@ export async function insertSubscription(tx: Queryable, subscription: NewSubscri
     pair,
     host,
     leaseEndsAt,
+    format,
   ]);
   await tx.query(insertLaneStatement, [id]);
 }
@@ -63,10 +65,10 @@ const insertStatement = statement(
   "insert websub subscription",
   `
 insert into posthorn.endpoints (
-  id, tenant, url, events, retry_on, websub_topic, websub_pair, websub_host, lease_ends_at
+  id, tenant, url, events, format, retry_on, websub_topic, websub_pair, websub_host, lease_ends_at
 )
 values (
-  $1::uuid, $2::text, $3::text, $4::text[], 'every', $5::text, $6::bytea, $7::text, $8::timestamptz
+  $1::uuid, $2::text, $3::text, $4::text[], $9::text, 'every', $5::text, $6::bytea, $7::text, $8::timestamptz
 )
 `,
 );

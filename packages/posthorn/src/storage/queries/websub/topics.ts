@@ -14,11 +14,13 @@ export async function ensureTopic(tx: Queryable, { hash, url, host }: TopicRow):
   await tx.query(ensureStatement, [hash, url, host]);
 }
 
+// A topic that was forgotten and comes back must not count as it did before: the keys of its events are remembered.
+// Milliseconds rise faster than topics change.
 const ensureStatement = statement(
   "ensure websub topic",
   `
-insert into posthorn.websub_topics (hash, url, host)
-values ($1::text, $2::text, $3::text)
+insert into posthorn.websub_topics (hash, url, host, revision)
+values ($1::text, $2::text, $3::text, posthorn.epoch_ms(posthorn.now())::bigint)
 on conflict (hash) do nothing
 `,
 );
@@ -172,6 +174,22 @@ update posthorn.websub_topics t
 set revision = t.revision + 1
 where t.hash = $1::text
 returning t.revision
+`,
+);
+
+/** What was distributed: a fetch that finds the same brings nothing new. */
+export async function noteContent(db: Queryable, hash: string, digest: Buffer): Promise<void> {
+  await db.query(noteStatement, [hash, digest]);
+}
+
+const noteStatement = statement(
+  "note content of websub topic",
+  `
+update posthorn.websub_topics
+set digest = $2::bytea,
+  etag = null,
+  last_modified = null
+where hash = $1::text
 `,
 );
 
