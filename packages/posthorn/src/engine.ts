@@ -166,8 +166,8 @@ export class Engine {
     });
     return new Hub({
       logger,
-      verify: () => verifier.step(),
-      fetchTopics: () => fetcher.step(),
+      verifications: verifier.inFlight,
+      fetches: fetcher.inFlight,
       tidyUp: () => subscriptions.endLapsed(),
     });
   }

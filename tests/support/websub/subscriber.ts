@@ -20,8 +20,8 @@ export type Answer = {
   readonly headers?: Record<string, string>;
 };
 
-/** What it does with a request: an answer, or silence until the connection is cut. */
-export type Behaviour = (seen: Seen) => Answer | "hang" | "reset";
+/** What it does with a request: an answer, now or later, or a connection that breaks. */
+export type Behaviour = (seen: Seen) => Answer | "reset" | Promise<Answer>;
 
 export interface Subscriber {
   readonly url: string;
@@ -50,8 +50,9 @@ export async function startSubscriber(): Promise<Subscriber> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const one = read(request, Buffer.concat(chunks));
     seen.push(one);
-    reply(response, (behaviours.get(one.path) ?? obedient)(one));
+    const answer = (behaviours.get(one.path) ?? obedient)(one);
     for (const look of [...watchers]) look();
+    reply(response, await answer);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const of = (method: string, path: string) =>
@@ -100,8 +101,7 @@ function read(request: IncomingMessage, body: Buffer): Seen {
   };
 }
 
-function reply(response: ServerResponse, answer: ReturnType<Behaviour>): void {
-  if (answer === "hang") return;
+function reply(response: ServerResponse, answer: Answer | "reset"): void {
   if (answer === "reset") response.socket?.resetAndDestroy();
   else response.writeHead(answer.status, answer.headers).end(answer.body);
 }

@@ -3,11 +3,14 @@
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Service } from "../service/service.ts";
+import type { InFlight } from "./in-flight.ts";
+
+type Places = Pick<InFlight<unknown>, "begin" | "quiet" | "onFree">;
 
 export interface HubOptions {
   readonly logger: Logger;
-  readonly verify: () => Promise<void>;
-  readonly fetchTopics: () => Promise<void>;
+  readonly verifications: Places;
+  readonly fetches: Places;
   readonly tidyUp: () => Promise<void>;
 }
 
@@ -15,36 +18,42 @@ export interface HubOptions {
 const pollMs = 1_000;
 
 export class Hub implements Service {
-  readonly #verifying: Loop;
-  readonly #fetching: Loop;
-
   /** Ends what has lapsed, for whoever tends the tables. */
   readonly tidyUp: () => Promise<void>;
+  readonly #parts: readonly { readonly loop: Loop; readonly inFlight: Places }[];
 
-  constructor({ logger, verify, fetchTopics, tidyUp }: HubOptions) {
+  constructor({ logger, verifications, fetches, tidyUp }: HubOptions) {
     this.tidyUp = tidyUp;
-    const loop = (name: string, work: () => Promise<void>) =>
-      new Loop({ name, logger, intervalMs: pollMs, step: () => work().then(() => false) });
-    this.#verifying = loop("verifying subscriptions", verify);
-    this.#fetching = loop("fetching topics", fetchTopics);
+    this.#parts = [
+      partOf("verifying subscriptions", verifications, logger),
+      partOf("fetching topics", fetches, logger),
+    ];
   }
 
   async start(): Promise<void> {
-    await this.#verifying.start();
-    await this.#fetching.start();
+    for (const { loop } of this.#parts) await loop.start();
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#verifying.stop(), this.#fetching.stop()]);
+    await Promise.all(this.#parts.map(({ loop }) => loop.stop()));
+    await Promise.all(this.#parts.map(({ inFlight }) => inFlight.quiet()));
   }
 
   wake(): void {
-    this.#verifying.wake();
-    this.#fetching.wake();
+    for (const { loop } of this.#parts) loop.wake();
   }
 
-  /** Everything the loops would do by and by, done now. */
+  /** Everything the loops would do by and by, done now: what is asked for first may make room for what comes after it. */
   async turn(): Promise<void> {
-    await Promise.all([this.#verifying.turn(), this.#fetching.turn()]);
+    for (let round = 0; round < 2; round += 1) {
+      await Promise.all(this.#parts.map(({ loop }) => loop.turn()));
+      await Promise.all(this.#parts.map(({ inFlight }) => inFlight.quiet()));
+    }
   }
+}
+
+function partOf(name: string, inFlight: Places, logger: Logger) {
+  const loop = new Loop({ name, logger, intervalMs: pollMs, step: () => inFlight.begin() });
+  inFlight.onFree = () => loop.wake();
+  return { loop, inFlight };
 }

@@ -16,6 +16,7 @@ import {
   settleTopic,
 } from "../storage/queries/websub/topics.ts";
 import { contentEvent, digestOf, type TopicContent } from "./content-event.ts";
+import { InFlight } from "./in-flight.ts";
 import type { HubConfig } from "./options.ts";
 import { type ExternalTopic, topicOf } from "./topics.ts";
 
@@ -32,7 +33,9 @@ export interface TopicFetcherOptions {
 }
 
 const timeoutMs = 20_000;
-const claim = { limit: 5, leaseMs: 60_000 };
+const leaseMs = 60_000;
+/** Each may hold as much as a topic may have. */
+const places = { most: 16, atOnce: 4 };
 /** Whoever pings more often than this is fetched as often as this. */
 export const REST_MS = 10_000;
 const retryAfterMs = [10_000, 60_000, 300_000, 1_800_000];
@@ -40,19 +43,16 @@ const fetchesPerHost = 60;
 const fetchesPerMinute = 600;
 
 export class TopicFetcher {
+  readonly inFlight: InFlight<DueTopic>;
   readonly #options: TopicFetcherOptions;
 
   constructor(options: TopicFetcherOptions) {
     this.#options = options;
-  }
-
-  /** All that are due. */
-  async step(): Promise<void> {
-    for (;;) {
-      const claimed = await claimTopics(this.#options.db, claim);
-      await Promise.all(claimed.map((topic) => this.#work(topic)));
-      if (claimed.length < claim.limit) return;
-    }
+    this.inFlight = new InFlight({
+      ...places,
+      claim: (limit) => claimTopics(options.db, { limit, leaseMs }),
+      work: (due) => this.#work(due),
+    });
   }
 
   async #work(due: DueTopic): Promise<void> {

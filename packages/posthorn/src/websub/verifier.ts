@@ -22,6 +22,7 @@ import {
   endRequest,
   putOffRequest,
 } from "../storage/queries/websub/requests.ts";
+import { InFlight } from "./in-flight.ts";
 import { type HubConfig, MIN_LEASE_SECONDS } from "./options.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { topicOf } from "./topics.ts";
@@ -40,26 +41,24 @@ export interface VerifierOptions {
 
 const timeoutMs = 10_000;
 /** Longer than one attempt, with the statements around it. */
-const claim = { limit: 10, leaseMs: 30_000 };
+const leaseMs = 30_000;
+const places = { most: 50, atOnce: 10 };
 /** No answer may be a restart; an answer is one. */
 const retryAfterMs = [10_000, 60_000, 300_000];
 /** A challenge is much shorter. */
 const maxAnswerBytes = 1_024;
 
 export class Verifier {
+  readonly inFlight: InFlight<ClaimedRequest>;
   readonly #options: VerifierOptions;
 
   constructor(options: VerifierOptions) {
     this.#options = options;
-  }
-
-  /** All that are due. */
-  async step(): Promise<void> {
-    for (;;) {
-      const claimed = await claimRequests(this.#options.db, claim);
-      await Promise.all(claimed.map((request) => this.#work(request)));
-      if (claimed.length < claim.limit) return;
-    }
+    this.inFlight = new InFlight({
+      ...places,
+      claim: (limit) => claimRequests(options.db, { limit, leaseMs }),
+      work: (request) => this.#work(request),
+    });
   }
 
   async #work(request: ClaimedRequest): Promise<void> {
@@ -74,7 +73,7 @@ export class Verifier {
         attempts: request.attempts,
         error: (error as Error).message,
       });
-      if (request.attempts > retryAfterMs.length) await endRequest(db, request.id);
+      if (request.attempts > retryAfterMs.length) await endRequest(db, request.id).catch(() => {});
     }
   }
 
