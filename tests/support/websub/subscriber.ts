@@ -16,7 +16,7 @@ export interface Seen {
 
 export type Answer = {
   readonly status: number;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly headers?: Record<string, string>;
 };
 
