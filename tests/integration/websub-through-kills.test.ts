@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/audit.ts";
 import { createMigratedDatabase } from "../support/postgres.ts";
 import { publicUrl, topicUrl } from "../support/websub/hub.ts";
-import { obedient, type Seen, startSubscriber, type Subscriber } from "../support/websub/subscriber.ts";
+import { obedient, type Seen, type Subscriber, startSubscriber } from "../support/websub/subscriber.ts";
 import { startWorker, type WorkerProcess } from "../support/worker-process.ts";
 
 const topic = topicUrl("acme", "order.paid");
@@ -72,10 +72,14 @@ async function openWorld(): Promise<World> {
 const deafTo =
   ({ name }: WorkerProcess) =>
   (seen: Seen) =>
-    seen.headers["user-agent"] === name ? new Promise<never>(() => {}) : (obedient(seen) as { status: number });
+    seen.headers["user-agent"] === name
+      ? new Promise<never>(() => {})
+      : (obedient(seen) as { status: number });
 
 const signedWith = (secret: string, seen: Seen | undefined): boolean => {
-  const hex = createHmac("sha256", secret).update(seen?.body ?? "").digest("hex");
+  const hex = createHmac("sha256", secret)
+    .update(seen?.body ?? "")
+    .digest("hex");
   return seen?.headers["x-hub-signature"] === `sha256=${hex}`;
 };
 
@@ -110,7 +114,11 @@ test("killed while it verifies and while it renews: the request is not lost, and
   await subscriber.until("the third event", () => subscriber.notified("/new").length === 3);
 
   const [one, two, three] = subscriber.notified("/new");
-  expect([signedWith("one", one), signedWith("one", two), signedWith("two", three)]).toEqual([true, true, true]);
+  expect([signedWith("one", one), signedWith("one", two), signedWith("two", three)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
   const challenges = subscriber.asked("/new").map(({ query }) => query.get("hub.challenge"));
   expect(new Set(challenges).size).toBe(4);
 });
@@ -126,7 +134,9 @@ test("killed while it fetches and while it distributes: every subscriber gets th
   await subscribed(api, paths.length, "posthorn.websub");
 
   const content = { status: 200, body: "<feed/>", headers: { "content-type": "application/atom+xml" } };
-  subscriber.behave("/feed", (seen) => (seen.headers["user-agent"] === first.name ? new Promise(() => {}) : content));
+  subscriber.behave("/feed", (seen) =>
+    seen.headers["user-agent"] === first.name ? new Promise(() => {}) : content,
+  );
   await api.websub.take(new URLSearchParams({ "hub.mode": "publish", "hub.url": feed }));
   await subscriber.until("the fetch", () => subscriber.asked("/feed").length === 1);
   await first.kill();
@@ -145,7 +155,9 @@ test("killed while it fetches and while it distributes: every subscriber gets th
   await subscriber.until("the other half once more", () =>
     paths.slice(5).every((path) => subscriber.notified(path).length === 2),
   );
-  expect(paths.map((path) => String(subscriber.notified(path).at(-1)?.body))).toEqual(paths.map(() => "<feed/>"));
+  expect(paths.map((path) => String(subscriber.notified(path).at(-1)?.body))).toEqual(
+    paths.map(() => "<feed/>"),
+  );
   const { data } = await api.events.list({ tenant: "posthorn.websub" });
   expect(data).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import type { PosthornOptions } from "posthorn";
 import { afterAll, beforeAll } from "vitest";
 import { createPool } from "../postgres.ts";
 import { type Reply, startHub, type TestHub, topicUrl } from "./hub.ts";
-import { type Answer, type Seen, startSubscriber, type Subscriber } from "./subscriber.ts";
+import { type Answer, type Seen, type Subscriber, startSubscriber } from "./subscriber.ts";
 
 export interface HubWorld extends TestHub {
   readonly subscriber: Subscriber;
@@ -86,14 +86,22 @@ function waysIn(hub: TestHub, subscriber: Subscriber): Partial<HubWorld> {
       return found.flatMap(({ url, websub }) =>
         websub === null
           ? []
-          : [{ topic: websub.topic, url, leaseSeconds: (websub.leaseEndsAt.getTime() - hub.hooks.clock.nowMs()) / 1_000 }],
+          : [
+              {
+                topic: websub.topic,
+                url,
+                leaseSeconds: (websub.leaseEndsAt.getTime() - hub.hooks.clock.nowMs()) / 1_000,
+              },
+            ],
       );
     },
   };
 }
 
 /** Confirms nothing. */
-export const refusing = (status: number, body = "") => () => ({ status, body });
+export const refusing =
+  (status: number, body = "") =>
+  () => ({ status, body });
 
 /** An answer that is given when it is released. */
 export function hold(answer: Answer): { readonly answer: Promise<Answer>; readonly release: () => void } {

@@ -50,7 +50,8 @@ function encoded({ contentType, body }: TopicContent): {
   readonly encoding: "text" | "base64" | null;
   readonly payload: Buffer;
 } {
-  if (!isUtf8(body)) return { encoding: "base64", payload: Buffer.from(JSON.stringify(body.toString("base64"))) };
+  if (!isUtf8(body))
+    return { encoding: "base64", payload: Buffer.from(JSON.stringify(body.toString("base64"))) };
   const text = body.toString();
   if (isJsonType(contentType) && isJson(text, body)) return { encoding: null, payload: body };
   return { encoding: "text", payload: Buffer.from(JSON.stringify(text)) };

@@ -66,7 +66,9 @@ export function resolveWebSub(
   }
   refuseUnknown("websub has no option", options, names);
   if (publicUrl === undefined) {
-    throw invalid("websub needs publicUrl (POSTHORN_PUBLIC_URL): subscribers are told the hub's URL, and it must not change.");
+    throw invalid(
+      "websub needs publicUrl (POSTHORN_PUBLIC_URL): subscribers are told the hub's URL, and it must not change.",
+    );
   }
   const hubUrl = `${publicUrl.replace(/\/+$/, "")}/websub`;
   const maxLeaseSeconds = number(

@@ -158,7 +158,11 @@ export function createSubscriptions({
     for (;;) {
       const lapsed = await endedSubscriptions(db, RENEWAL_GRACE_MS, STEP);
       const tenants = new Set(lapsed.map(({ tenant }) => tenant));
-      for (const tenant of tenants) await endThose(tenant, lapsed.filter((row) => row.tenant === tenant));
+      for (const tenant of tenants)
+        await endThose(
+          tenant,
+          lapsed.filter((row) => row.tenant === tenant),
+        );
       if (lapsed.length < STEP) break;
     }
     await pruneTopics(db, EXTERNAL_TENANT);

@@ -117,11 +117,7 @@ export class TopicFetcher {
   }
 
   /** Returns the revision it became: one that was published before its process died has taken its own. */
-  async #publish(
-    topic: ExternalTopic,
-    content: TopicContent,
-    revision: number,
-  ): Promise<number> {
+  async #publish(topic: ExternalTopic, content: TopicContent, revision: number): Promise<number> {
     const { publish, nowMs, logger } = this.#options;
     try {
       const { id: eventId } = await publish(contentEvent(topic, content, { revision, nowMs: nowMs() }));

@@ -70,8 +70,12 @@ test("all hosts together get so many a minute, and a host that is flooded takes 
   await world.settle();
   await world.ask("all", { "hub.callback": `${other}/other?0` });
   await world.settle();
-  expect([world.subscriber.asked("/one").length, world.subscriber.asked("/other").length]).toEqual([perHost, 1]);
-  for (let count = 1; count < 10; count += 1) await world.ask("all", { "hub.callback": `${other}/other?${count}` });
+  expect([world.subscriber.asked("/one").length, world.subscriber.asked("/other").length]).toEqual([
+    perHost,
+    1,
+  ]);
+  for (let count = 1; count < 10; count += 1)
+    await world.ask("all", { "hub.callback": `${other}/other?${count}` });
   await world.settle();
   expect(world.subscriber.asked("/one").length + world.subscriber.asked("/other").length).toBe(8);
   await quiet();
@@ -80,7 +84,12 @@ test("all hosts together get so many a minute, and a host that is flooded takes 
 test("a host has so many subscriptions, and all of them so many; renewing is always possible", async () => {
   const modes = (path: string) => world.subscriber.asked(path).map(({ query }) => query.get("hub.mode"));
   for (const name of ["s1", "s2", "s3", "s4"]) await world.asked(name);
-  expect(["/s1", "/s2", "/s3", "/s4"].map(modes)).toEqual([["subscribe"], ["subscribe"], ["subscribe"], ["denied"]]);
+  expect(["/s1", "/s2", "/s3", "/s4"].map(modes)).toEqual([
+    ["subscribe"],
+    ["subscribe"],
+    ["subscribe"],
+    ["denied"],
+  ]);
   await world.advance(minute + 1);
   await world.asked("s3");
   expect(modes("/s3")).toEqual(["subscribe", "subscribe"]);
@@ -95,7 +104,9 @@ test("a host has so many subscriptions, and all of them so many; renewing is alw
 test("subscriptions that are verified in the same moment do not pass the limit together", async () => {
   const held = hold({ status: 404 });
   for (const name of ["r1", "r2", "r3", "r4", "r5"])
-    world.subscriber.behave(`/${name}`, (seen) => held.answer.then(() => obedient(seen) as { status: number }));
+    world.subscriber.behave(`/${name}`, (seen) =>
+      held.answer.then(() => obedient(seen) as { status: number }),
+    );
   for (const name of ["r1", "r2", "r3", "r4", "r5"]) await world.ask(name);
   await world.subscriber.until("all verifications", () => world.subscriber.asked("/r5").length === 1);
   held.release();
@@ -115,7 +126,11 @@ test("a callback that does not answer holds up no other", async () => {
   });
   await hub.hooks.tenants.upsert("acme", { websubTopics: ["*"] });
   const ask = (path: string) =>
-    hub.post({ "hub.mode": "subscribe", "hub.topic": topicUrl("acme", "e"), "hub.callback": subscriber.url + path });
+    hub.post({
+      "hub.mode": "subscribe",
+      "hub.topic": topicUrl("acme", "e"),
+      "hub.callback": subscriber.url + path,
+    });
   subscriber.behave("/slow", () => held.answer);
   for (let count = 0; count < 20; count += 1) await ask(`/slow?${count}`);
   await ask("/quick");

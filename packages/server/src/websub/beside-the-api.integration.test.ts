@@ -72,7 +72,11 @@ test("metrics count subscriptions and what came of requests", async () => {
 test("opening topics is in the audit log, and takes a key of the whole installation", async () => {
   const server = await startServer({ posthorn: { websub: {}, publicUrl } });
   await server.call("PUT", "/api/v1/tenants/t1", {});
-  const made = await server.call("POST", "/api/v1/keys", { name: "k", tenant: "t1", scopes: ["webhooks:manage"] });
+  const made = await server.call("POST", "/api/v1/keys", {
+    name: "k",
+    tenant: "t1",
+    scopes: ["webhooks:manage"],
+  });
   const asTenant = { authorization: `Bearer ${made.json.key}` };
   const refused = await server.call("PUT", "/api/v1/tenants/t1", { websub_topics: ["*"] }, asTenant);
   expect(refused.status).toBe(403);
@@ -82,7 +86,9 @@ test("opening topics is in the audit log, and takes a key of the whole installat
   expect(kept.json.websub_topics).toEqual(["order.*"]);
   const wrong = await server.call("PUT", "/api/v1/tenants/t1", { websub_topics: ["Order Paid"] });
   expect([wrong.status, wrong.json.errors[0].pointer]).toEqual([422, "/websub_topics"]);
-  const most = (count: number) => ({ websub_topics: Array.from({ length: count }, (_, index) => `t${index}`) });
+  const most = (count: number) => ({
+    websub_topics: Array.from({ length: count }, (_, index) => `t${index}`),
+  });
   expect((await server.call("PUT", "/api/v1/tenants/t1", most(100))).status).toBe(200);
   expect((await server.call("PUT", "/api/v1/tenants/t1", most(101))).status).toBe(422);
   const log = await server.call("GET", "/api/v1/audit-log?tenant=t1");

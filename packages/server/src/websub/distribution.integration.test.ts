@@ -37,15 +37,18 @@ async function ping(...names: string[]): Promise<number> {
 
 const fetches = (name: string): readonly Seen[] => world.subscriber.asked(`/feed/${name}`);
 
-test.each(["hub.url", "hub.topic"])("35: a ping by %s has the topic fetched and distributed; the answer is 204", async (field) => {
-  const name = `pinged_${field.replace(".", "_")}`;
-  await follow(name);
-  hold(name, "<feed>1</feed>");
-  const reply = await world.post({ "hub.mode": "publish", [field]: feedOf(name) });
-  await world.settle();
-  expect([reply.status, reply.text]).toEqual([204, ""]);
-  expect(world.news(name).map(({ body }) => body.toString())).toEqual(["<feed>1</feed>"]);
-});
+test.each(["hub.url", "hub.topic"])(
+  "35: a ping by %s has the topic fetched and distributed; the answer is 204",
+  async (field) => {
+    const name = `pinged_${field.replace(".", "_")}`;
+    await follow(name);
+    hold(name, "<feed>1</feed>");
+    const reply = await world.post({ "hub.mode": "publish", [field]: feedOf(name) });
+    await world.settle();
+    expect([reply.status, reply.text]).toEqual([204, ""]);
+    expect(world.news(name).map(({ body }) => body.toString())).toEqual(["<feed>1</feed>"]);
+  },
+);
 
 test("35: many topics are pinged at once, as WordPress does", async () => {
   const names = ["many_1", "many_2", "many_3"];
@@ -98,13 +101,15 @@ test("36: a notification is a POST to the exact callback with the payload as its
 
 test.each([
   ["text/plain", "a line\n"],
-  ["text/html; charset=\"ISO-8859-1\"", Buffer.from([0xe4, 0xf6, 0xfc])],
+  ['text/html; charset="ISO-8859-1"', Buffer.from([0xe4, 0xf6, 0xfc])],
   ["application/json", '{"b":1.0,  "a":2}'],
   ["application/feed+json;charset=utf-8", "{}"],
   ["application/json", "{ this is no JSON"],
   ["application/rss+xml", "\uFEFF<rss/>"],
 ])("37: content of %s goes on with its type and its bytes", async (contentType, body) => {
-  const name = `typed_${Buffer.from(contentType + body).toString("hex").slice(-40)}`;
+  const name = `typed_${Buffer.from(contentType + body)
+    .toString("hex")
+    .slice(-40)}`;
   await follow(name);
   hold(name, body as string, { "content-type": contentType });
   await ping(name);
@@ -187,7 +192,10 @@ test.each([301, 302, 400, 404, 500])("44, 46: %i is a failure, and tried again",
 
 test("45: what a subscriber says in its answer changes nothing", async () => {
   await world.asked("talkative");
-  world.subscriber.behave("/talkative", () => ({ status: 200, body: "hub.mode=unsubscribe ".repeat(10_000) }));
+  world.subscriber.behave("/talkative", () => ({
+    status: 200,
+    body: "hub.mode=unsubscribe ".repeat(10_000),
+  }));
   await world.publish("talkative");
   await world.publish("talkative");
   expect(world.news("talkative")).toHaveLength(2);
@@ -204,7 +212,11 @@ test("47: a notification that runs out of tries is dropped, and the subscription
   onTestFinished(() => stubborn.stop());
   await stubborn.hooks.tenants.upsert("acme", { websubTopics: ["*"] });
   const callback = `${world.subscriber.url}/stubborn`;
-  await stubborn.post({ "hub.mode": "subscribe", "hub.topic": topicUrl("acme", "e"), "hub.callback": callback });
+  await stubborn.post({
+    "hub.mode": "subscribe",
+    "hub.topic": topicUrl("acme", "e"),
+    "hub.callback": callback,
+  });
   await stubborn.settle();
   world.subscriber.behave("/stubborn", refusing(500));
   for (let event = 0; event < 4; event += 1) {
@@ -230,7 +242,9 @@ test("48: with a secret the body is signed by HMAC, without one nothing is", asy
   await world.publish("signed");
   await world.publish("unsigned");
   const [signed] = world.news("signed");
-  const hex = createHmac("sha256", "sécret").update(signed?.body ?? "").digest("hex");
+  const hex = createHmac("sha256", "sécret")
+    .update(signed?.body ?? "")
+    .digest("hex");
   expect(signed?.headers["x-hub-signature"]).toBe(`sha256=${hex}`);
   expect(world.news("unsigned")[0]?.headers).not.toHaveProperty("x-hub-signature");
 });
@@ -250,6 +264,8 @@ test.each(["sha1", "sha384", "sha512"] as const)("48: by a setting it is signed 
   await hub.hooks.publish({ tenant: "acme", type: "e", data: 1 });
   await hub.settle();
   const [seen] = world.news(method);
-  const hex = createHmac(method, "s").update(seen?.body ?? "").digest("hex");
+  const hex = createHmac(method, "s")
+    .update(seen?.body ?? "")
+    .digest("hex");
   expect(seen?.headers["x-hub-signature"]).toBe(`${method}=${hex}`);
 });

@@ -10,7 +10,10 @@ test("1: takes a form in UTF-8 with callback, mode and topic", async () => {
   const reply = await world.asked("one", { "hub.callback": `${world.subscriber.url}/one?name=Jörg` });
   expect(reply.status).toBe(202);
   expect(world.subscriber.asked("/one").map(({ query }) => query.get("name"))).toEqual(["Jörg"]);
-  await world.asked("one", { "hub.mode": "unsubscribe", "hub.callback": `${world.subscriber.url}/one?name=Jörg` });
+  await world.asked("one", {
+    "hub.mode": "unsubscribe",
+    "hub.callback": `${world.subscriber.url}/one?name=Jörg`,
+  });
   expect(world.subscriber.asked("/one").map(({ query }) => query.get("hub.mode"))).toEqual([
     "subscribe",
     "unsubscribe",
@@ -108,21 +111,24 @@ test.each([
   ["404", refusing(404)],
   ["500", refusing(500)],
   ["another body", refusing(200, "not the challenge")],
-])("9: a verification that fails with %s leaves state, secret and lease as they were", async (what, failing) => {
-  const name = `nine_${what.replaceAll(" ", "_")}`;
-  await world.asked(name, { "hub.secret": "first", "hub.lease_seconds": "3600" });
-  const before = (await world.subscriptions()).find(({ topic }) => topic === topicOf(name));
-  world.subscriber.behave(`/${name}`, (seen) => (seen.method === "GET" ? failing() : { status: 204 }));
-  await world.asked(name, { "hub.secret": "second", "hub.lease_seconds": "7200" });
-  await world.asked(name, { "hub.mode": "unsubscribe" });
-  expect(world.subscriber.asked(`/${name}`)).toHaveLength(3);
-  await world.publish(name);
-  const news = world.news(name);
-  expect(news).toHaveLength(1);
-  expect(signedWith("first", news[0])).toBe(true);
-  const after = (await world.subscriptions()).find(({ topic }) => topic === topicOf(name));
-  expect(after?.leaseSeconds).toBeLessThanOrEqual(before?.leaseSeconds ?? 0);
-});
+])(
+  "9: a verification that fails with %s leaves state, secret and lease as they were",
+  async (what, failing) => {
+    const name = `nine_${what.replaceAll(" ", "_")}`;
+    await world.asked(name, { "hub.secret": "first", "hub.lease_seconds": "3600" });
+    const before = (await world.subscriptions()).find(({ topic }) => topic === topicOf(name));
+    world.subscriber.behave(`/${name}`, (seen) => (seen.method === "GET" ? failing() : { status: 204 }));
+    await world.asked(name, { "hub.secret": "second", "hub.lease_seconds": "7200" });
+    await world.asked(name, { "hub.mode": "unsubscribe" });
+    expect(world.subscriber.asked(`/${name}`)).toHaveLength(3);
+    await world.publish(name);
+    const news = world.news(name);
+    expect(news).toHaveLength(1);
+    expect(signedWith("first", news[0])).toBe(true);
+    const after = (await world.subscriptions()).find(({ topic }) => topic === topicOf(name));
+    expect(after?.leaseSeconds).toBeLessThanOrEqual(before?.leaseSeconds ?? 0);
+  },
+);
 
 test("10: a renewal changes the secret, or drops it", async () => {
   await world.asked("ten", { "hub.secret": "first" });
@@ -139,11 +145,21 @@ test("11: a subscription is known by topic and callback together", async () => {
   await world.asked("eleven", { "hub.callback": `${world.subscriber.url}/eleven?other` });
   await world.asked("eleven", { "hub.topic": topicOf("eleven_b") });
   await world.publish("eleven");
-  expect(world.news("eleven").map(({ url }) => url).toSorted()).toEqual(["/eleven", "/eleven?other"]);
+  expect(
+    world
+      .news("eleven")
+      .map(({ url }) => url)
+      .toSorted(),
+  ).toEqual(["/eleven", "/eleven?other"]);
   await world.asked("eleven", { "hub.mode": "unsubscribe" });
   await world.publish("eleven");
   await world.publish("eleven_b");
-  expect(world.news("eleven").map(({ url }) => url).toSorted()).toEqual(["/eleven", "/eleven?other"]);
+  expect(
+    world
+      .news("eleven")
+      .map(({ url }) => url)
+      .toSorted(),
+  ).toEqual(["/eleven", "/eleven?other"]);
 });
 
 test("12: percent-encoded unreserved characters mean what they stand for", async () => {
@@ -230,7 +246,11 @@ test("18: the answer does not wait for the callback and is the same whatever com
 
 test("19: the callback is asked at once", async () => {
   await world.ask("nineteen");
-  await world.subscriber.until("the verification", () => world.subscriber.asked("/nineteen").length > 0, 5_000);
+  await world.subscriber.until(
+    "the verification",
+    () => world.subscriber.asked("/nineteen").length > 0,
+    5_000,
+  );
 });
 
 test("20: the hub serves its topics itself, and redirects nobody", async () => {
@@ -239,7 +259,14 @@ test("20: the hub serves its topics itself, and redirects nobody", async () => {
   expect((await world.get("/websub")).text).toContain(hubUrl);
 });
 
-function signedWith(secret: string, seen: { headers: Record<string, unknown>; body: Buffer } | undefined): boolean {
+function signedWith(
+  secret: string,
+  seen: { headers: Record<string, unknown>; body: Buffer } | undefined,
+): boolean {
   const [method = "", hex] = String(seen?.headers["x-hub-signature"]).split("=");
-  return createHmac(method, secret).update(seen?.body ?? "").digest("hex") === hex;
+  return (
+    createHmac(method, secret)
+      .update(seen?.body ?? "")
+      .digest("hex") === hex
+  );
 }

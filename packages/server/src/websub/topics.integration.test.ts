@@ -47,12 +47,18 @@ test("what is not open is not found, in the same words whether it is there or no
     ),
   );
   expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-  expect([replies[0]?.status, replies[0]?.headers.get("content-type")]).toEqual([404, "text/plain; charset=utf-8"]);
+  expect([replies[0]?.status, replies[0]?.headers.get("content-type")]).toEqual([
+    404,
+    "text/plain; charset=utf-8",
+  ]);
 });
 
 test("a test event is for one endpoint alone, and in no topic", async () => {
   await world.publish("tested", { n: 1 });
-  const { endpoint } = await world.hooks.endpoints.create("acme", { url: `${world.subscriber.url}/own`, events: ["*"] });
+  const { endpoint } = await world.hooks.endpoints.create("acme", {
+    url: `${world.subscriber.url}/own`,
+    events: ["*"],
+  });
   await world.hooks.endpoints.test("acme", endpoint.id, { type: "tested", data: { n: 2 } });
   await world.settle();
   expect(JSON.parse((await world.get("/websub/topics/acme/tested")).text).data).toEqual({ n: 1 });
@@ -68,7 +74,9 @@ test("a topic is fetched with what is known of it, and what has not changed is n
   hold("known", "one", { etag: '"other"' });
   await world.advance(10_000);
   await ping("known");
-  expect(fetches("known").map(({ headers }) => [headers["if-none-match"], headers["if-modified-since"]])).toEqual([
+  expect(
+    fetches("known").map(({ headers }) => [headers["if-none-match"], headers["if-modified-since"]]),
+  ).toEqual([
     [undefined, undefined],
     ['W/"1"', "Mon, 16 Nov 2026 10:00:00 GMT"],
     ['W/"1"', "Mon, 16 Nov 2026 10:00:00 GMT"],
@@ -110,20 +118,23 @@ test("a topic of the largest size is distributed, one of a byte more is not", as
   expect(world.news("large")).toEqual([]);
 });
 
-test.each([301, 302, 307, 404, 410])("a topic that answers %i is not followed anywhere, and tried at its next ping", async (status) => {
-  const name = `moved_${status}`;
-  await follow(name);
-  const location = feedOf(`target_${status}`);
-  world.subscriber.behave(`/feed/${name}`, () => ({ status, headers: { location }, body: "x" }));
-  await ping(name);
-  await world.advance(3_600_000);
-  await world.settle();
-  expect(fetches(name)).toHaveLength(1);
-  expect(fetches(`target_${status}`)).toEqual([]);
-  hold(name, "here");
-  await ping(name);
-  expect(world.news(name)).toHaveLength(1);
-});
+test.each([301, 302, 307, 404, 410])(
+  "a topic that answers %i is not followed anywhere, and tried at its next ping",
+  async (status) => {
+    const name = `moved_${status}`;
+    await follow(name);
+    const location = feedOf(`target_${status}`);
+    world.subscriber.behave(`/feed/${name}`, () => ({ status, headers: { location }, body: "x" }));
+    await ping(name);
+    await world.advance(3_600_000);
+    await world.settle();
+    expect(fetches(name)).toHaveLength(1);
+    expect(fetches(`target_${status}`)).toEqual([]);
+    hold(name, "here");
+    await ping(name);
+    expect(world.news(name)).toHaveLength(1);
+  },
+);
 
 test("a topic that does not answer is tried again over half an hour, and then at its next ping", async () => {
   await follow("down");

@@ -39,7 +39,10 @@ test("22: what is served is verified, each request by itself", async () => {
 
 test("23: a denial tells mode, topic and a reason behind the callback's own query", async () => {
   const topic = "https://elsewhere.example.com/feed?a=b&c";
-  await world.asked("denied", { "hub.topic": topic, "hub.callback": `${world.subscriber.url}/denied?mine=1` });
+  await world.asked("denied", {
+    "hub.topic": topic,
+    "hub.callback": `${world.subscriber.url}/denied?mine=1`,
+  });
   const [seen] = world.subscriber.asked("/denied");
   expect(seen?.url.startsWith("/denied?mine=1&hub.mode=denied&hub.topic=")).toBe(true);
   expect(seen?.query.get("hub.topic")).toBe(topic);
@@ -124,7 +127,10 @@ test.each([
   ["a body without end", (challenge: string) => challenge + "x".repeat(100_000)],
 ])("29: 200 with %s does not confirm", async (what, body) => {
   const name = `unconfirmed_${what.replaceAll(" ", "_")}`;
-  world.subscriber.behave(`/${name}`, ({ query }) => ({ status: 200, body: body(query.get("hub.challenge") ?? "") }));
+  world.subscriber.behave(`/${name}`, ({ query }) => ({
+    status: 200,
+    body: body(query.get("hub.challenge") ?? ""),
+  }));
   await world.asked(name);
   await world.publish(name);
   expect(world.news(name)).toEqual([]);
