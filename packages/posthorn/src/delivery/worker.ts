@@ -314,7 +314,9 @@ export class Worker implements LaneHolder {
     try {
       if (!(await this.#options.endpoints.disableAfter(lane.endpointId, cause, url))) return;
       lane.isPaused = true;
-      this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
+      const isSubscription = lane.target.websub !== null;
+      if (isSubscription) this.#options.logger.info("ended a WebSub subscription", facts);
+      else this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
     } catch (error) {
       this.#options.logger.error("could not disable an endpoint", {
         ...facts,
