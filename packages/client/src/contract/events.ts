@@ -173,6 +173,13 @@ export const events = {
     path: "/api/v1/events",
     summary: "Publishes an event, or up to 500 of them; answers when they are durable",
     permission: { scopes: ["events:publish"], reach: "tenant" },
+    query: z.object({
+      tenant: tenantId
+        .optional()
+        .describe(
+          "Of CloudEvents: whose they are. Without it, that of the key, or of the attribute `tenantid` of each.",
+        ),
+    }),
     headers: publishHeaders,
     body: z.union([eventInput, userEventInput, z.array(eventInput).meta({ minItems: 1, maxItems: 500 })]),
     answer: { status: 202, schema: z.union([published, publishedForUser, z.array(published)]) },
