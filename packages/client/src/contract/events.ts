@@ -5,6 +5,7 @@ import { operation, type Permission } from "./operation.ts";
 import {
   createdAfter,
   createdBefore,
+  deliveryId,
   endpointId,
   eventId,
   eventType,
@@ -60,6 +61,7 @@ const NOT_MATCHED = [
   "created_later",
   "deleted",
   "test",
+  "batch",
   "about_itself",
   "waiting",
   "tenant_inactive",
@@ -79,7 +81,22 @@ export type NotMatched = z.output<typeof notMatched>;
 
 const eventDetail = event
   .extend({
-    deliveries: z.array(delivery).describe("One for each endpoint that wanted it."),
+    deliveries: z.array(delivery).describe("One for each endpoint that wanted it; those of its batches too."),
+    batches: z
+      .array(
+        z
+          .object({
+            endpoint_id: endpointId,
+            event_id: eventId
+              .nullable()
+              .describe("The event that the batch is; null while this one waits for it."),
+            delivery_id: deliveryId.nullable().describe("The batch's delivery; null while there is none."),
+          })
+          .meta({ id: "EventBatch" }),
+      )
+      .describe(
+        "Of endpoints that take batches: the one it went in, one more for each time it was sent again.",
+      ),
     not_matched: z.array(notMatched).describe("The tenant's other endpoints, and why they have none."),
     previous: eventId
       .nullable()
@@ -209,5 +226,26 @@ export const events = {
     permission: reading,
     answer: { status: 200, schema: eventDetail },
     refusals: { 404: ["event_not_found"] },
+  }),
+  resend: operation({
+    method: "POST",
+    path: "/api/v1/events/{event}/resend",
+    summary: "Sends an event to an endpoint again; where that takes batches, in the next one",
+    permission: { scopes: ["deliveries:retry"], reach: "tenant" },
+    body: z.strictObject({ endpoint: endpointId }),
+    answer: {
+      status: 202,
+      schema: z
+        .object({
+          delivery_id: deliveryId
+            .nullable()
+            .describe("Of the event and the endpoint; null where it waits for its batch."),
+        })
+        .meta({ id: "Resent" }),
+    },
+    refusals: {
+      404: ["event_not_found", "endpoint_not_found", "delivery_not_found"],
+      409: ["delivery_in_flight", "endpoint_disabled", "endpoint_deleted", "tenant_inactive"],
+    },
   }),
 };

@@ -43,6 +43,10 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
       new JsonText(
         eventDetailJson(await events.get(params.event, { ...within(principal), ...redactedFor(principal) })),
       ),
+    resend: async ({ params, body, principal }) => {
+      const { deliveryId } = await events.resend(params.event, body.endpoint, within(principal));
+      return { delivery_id: deliveryId };
+    },
   };
 }
 
