@@ -22,12 +22,15 @@ import {
 const attributes = z
   .object({
     id: z.string().optional().describe("What its maker knows it by, together with `source`."),
-    source: z.string().optional(),
+    source: z.string().optional().describe("Where it was made: a URI reference."),
     type: z.string().optional().describe("Where it is no type of ours, such as `com.Example.Order-Paid`."),
     time: z.string().optional().describe("As its maker wrote it."),
-    datacontenttype: z.string().optional(),
-    dataschema: z.string().optional(),
-    extensions: z.record(z.string(), z.union([z.string(), z.int(), z.boolean()])).optional(),
+    datacontenttype: z.string().optional().describe("Media type of its data."),
+    dataschema: z.string().optional().describe("Where its data is described: a URI."),
+    extensions: z
+      .record(z.string(), z.union([z.string(), z.int(), z.boolean()]))
+      .optional()
+      .describe("Its other attributes, by their names."),
     encoding: z
       .enum(["text", "base64", "none"])
       .optional()

@@ -1417,7 +1417,7 @@ alter table posthorn.events add column is_test boolean;
   {
     version: 23,
     name: "cloudevents",
-    checksum: "b69f78fcda87b66a10847d2f03ddcfe7db849ae03be4b10552464bb4562394e9",
+    checksum: "a7567a440a3ba1765e62afbeeab64272dbb4b4b5583a285b58d3925be0b4aa84",
     sql: `-- What an event brought along from where it was made, such as a CloudEvent's source, and how its data is to be read. Null for
 -- those published our way, which are longer by nothing.
 alter table posthorn.events add column attributes jsonb;
@@ -1429,7 +1429,6 @@ alter table posthorn.endpoints add column batch jsonb;
 -- delivery like any other.
 create table posthorn.collected (
   endpoint_id uuid not null,
-  -- in a batch they stand in this order; of a subject it is that of the sequences
   place bigint generated always as identity,
   event_id uuid not null,
   -- in the batch, a few bytes more at most
