@@ -3,6 +3,7 @@ import { performance } from "node:perf_hooks";
 import { createDispatcher, type Dispatcher } from "./attempt/dispatcher.ts";
 import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
 import type { Config } from "./config.ts";
+import { Batcher } from "./delivery/batcher.ts";
 import { Worker } from "./delivery/worker.ts";
 import { Publisher, type PublishResult } from "./event/publisher.ts";
 import type { ValidEvent } from "./event/validate.ts";
@@ -18,6 +19,7 @@ import { Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
 import { deliver, type Stages } from "./pipeline.ts";
 import { Replayer } from "./replay/replayer.ts";
+import { DEFAULT_BATCH } from "./resources/endpoint-settings.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
 import type { Targets } from "./resources/targets.ts";
 import type { Clock } from "./service/clock.ts";
@@ -61,6 +63,7 @@ export class Engine {
   /** Keys and subjects may have to be waited for; events without either never wait with them. */
   readonly #lockingPublisher: Publisher;
   readonly #relay: Relay;
+  readonly #batcher: Batcher;
   readonly #upkeep: Upkeep;
   readonly #replayer: Replayer;
   readonly #notifier: Notifier;
@@ -101,10 +104,20 @@ export class Engine {
       attempt: (delivery, target) => deliver(delivery, target, stages),
       onOutboxHint: () => this.#relay.wake(),
     });
+    const { format } = config.endpointDefaults;
+    this.#batcher = new Batcher({
+      db,
+      logger,
+      targets,
+      defaults: { format, ...DEFAULT_BATCH },
+      nowMs: () => clock.nowMs(),
+      onOwed: (endpointId, owner) => this.tell(endpointId, owner),
+    });
     const fanOut = createFanOut({
       db,
       observer,
       lanes: this.#worker,
+      onCollected: (collected) => this.#batcher.note(collected),
       routes: new Routes((tenants) => targets.ofTenants(tenants)),
     });
     const onTrouble = (): void => this.#worker.noteTrouble();
@@ -208,8 +221,10 @@ export class Engine {
     await this.#replayer.start();
     await this.#notifier.start();
     await this.#lookForOperators();
+    if (!delivers) return;
+    await this.#batcher.start();
     await this.#hub?.start();
-    if (delivers) await this.#relay.start();
+    await this.#relay.start();
   }
 
   /** Events of a tenant that does not exist are kept and reach nobody, which here nobody would notice. */
@@ -229,6 +244,7 @@ export class Engine {
     await this.#hub?.stop();
     await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
     await this.#relay.stop();
+    await this.#batcher.stop();
     await this.#replayer.stop();
     this.#options.catalogue.keepFresh(false);
     await this.#catalogueLoop.stop();
@@ -258,6 +274,11 @@ export class Engine {
   /** Events were left in the outbox. */
   tellOfOutbox(): void {
     this.#relay.wake();
+  }
+
+  /** An event that was there before waits for its batch. */
+  tellOfCollected(): void {
+    this.#batcher.wake();
   }
 
   /** An endpoint was disabled: people are to be told. */
@@ -295,6 +316,7 @@ export class Engine {
     await this.#hub?.turn();
     await this.#relay.turn();
     await this.#replayer.turn();
+    await this.#batcher.turn();
     await this.#worker.lookNow();
     await this.#worker.quiet();
     await this.#notifier.turn();

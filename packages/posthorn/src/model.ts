@@ -36,6 +36,9 @@ export const PAYLOAD_FORMATS = [
 ] as const;
 export type PayloadFormat = (typeof PAYLOAD_FORMATS)[number];
 
+/** Of the event that a batch is: its payload is the body that is sent, whatever its endpoint's format is by then. */
+export const BATCH_TYPE = "webhook.batch";
+
 /** A batch is sent when one of them is reached. */
 export interface BatchSettings {
   readonly maxEvents: number;

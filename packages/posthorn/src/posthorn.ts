@@ -30,6 +30,7 @@ import { CALLS_AT_ONCE, inTurn, STRANGERS_AT_ONCE } from "./resources/in-turn.ts
 import { createKeys } from "./resources/keys.ts";
 import { createMembers } from "./resources/members.ts";
 import { createMetricsText } from "./resources/metrics-text.ts";
+import { createResendEvent } from "./resources/resend-event.ts";
 import { createResends } from "./resources/resends.ts";
 import { createShowRequest } from "./resources/sent-request.ts";
 import { createSessions } from "./resources/sessions.ts";
@@ -178,7 +179,15 @@ export class Instance implements Posthorn {
     this.auditLog = opened(createAuditLog({ db }));
     this.endpoints = opened({ ...endpoints, test });
     this.eventTypes = opened(createEventTypes({ db, catalogue }));
-    this.events = opened(createEvents({ db, catalogue }));
+    const events = createEvents({ db, catalogue });
+    const resend = createResendEvent({
+      db,
+      events,
+      endpoints,
+      retry: changes.retry,
+      onCollected: () => this.#engine?.tellOfCollected(),
+    });
+    this.events = opened({ ...events, resend });
     this.deliveries = opened({ ...deliveries, ...changes, request });
     this.replays = opened(replays);
     this.stats = opened(createStats({ db }));

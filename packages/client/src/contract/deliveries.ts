@@ -102,6 +102,10 @@ const deliveryDetail = delivery
     attempts: z
       .array(attempt)
       .describe("Its attempts so far, the first one first; of more than 250 the newest 250."),
+    members: z
+      .array(eventId)
+      .nullable()
+      .describe("Of a batch: the events that it was made of, in their order. Null of any other delivery."),
   })
   .meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof deliveryDetail>;

@@ -350,6 +350,7 @@ const readOnly = endpoint
     disabled_at: true,
     circuit: true,
     health: true,
+    websub: true,
     created_at: true,
     updated_at: true,
   })

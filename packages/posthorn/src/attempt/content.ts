@@ -14,7 +14,7 @@ import {
   thinCloudEvent,
   thinEnvelope,
 } from "@posthorn/wire";
-import type { Event, PayloadFormat, Target } from "../model.ts";
+import { BATCH_TYPE, type Event, type PayloadFormat, type Target } from "../model.ts";
 
 export interface Content {
   /** Names in lower case. */
@@ -23,6 +23,7 @@ export interface Content {
 }
 
 export function contentOf(event: Event, target: Pick<Target, "format" | "cloudEvents">): Content {
+  if (event.type === BATCH_TYPE) return { headers: BATCH_HEADERS, body: event.payload };
   return contents[target.format](event, target.cloudEvents);
 }
 

@@ -104,7 +104,7 @@ export function effectiveSettings(
 }
 
 /** Half of what many receivers take, and no longer than a person would notice. */
-const DEFAULT_BATCH: BatchSettings = { maxEvents: 100, maxBytes: 512 * 1024, maxDelayMs: 1_000 };
+export const DEFAULT_BATCH: BatchSettings = { maxEvents: 100, maxBytes: 512 * 1024, maxDelayMs: 1_000 };
 
 export interface SettingsContext {
   readonly addressPolicy: AddressPolicy;

@@ -26,5 +26,6 @@ export {
   STRUCTURED_MEDIA_TYPE,
 } from "./content-type.ts";
 export { type CloudEventFields, cloudEventFrom, eventData, thinCloudEvent } from "./from-event.ts";
+export { type EventParts, eventPartsOf, ownTypeOf } from "./into-event.ts";
 export { decodeStructured, encodeStructured } from "./structured.ts";
 export { instantOf, isTime } from "./time.ts";

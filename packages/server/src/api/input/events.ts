@@ -37,7 +37,7 @@ export function readEvents(body: Buffer): EventsInput {
   return input;
 }
 
-function scan(body: Buffer): RawDocument {
+export function scan(body: Buffer): RawDocument {
   try {
     return rawMembers(body);
   } catch (error) {
@@ -64,7 +64,7 @@ function readMany(
   return { kind: "many", inputs };
 }
 
-function tooManyEvents(count: number): HttpError {
+export function tooManyEvents(count: number): HttpError {
   const message = `The array has ${count} events. Send at most ${MAX_EVENTS} at once.`;
   return invalidBody([{ pointer: "", message }]);
 }

@@ -4,7 +4,7 @@ import type { Posthorn } from "posthorn";
 import { presentDelivery } from "./delivery.ts";
 
 type EventDetail = Awaited<ReturnType<Posthorn["events"]["get"]>>;
-type EventView = Omit<EventDetail, "deliveries" | "notMatched" | "previous">;
+type EventView = Omit<EventDetail, "deliveries" | "batches" | "notMatched" | "previous">;
 
 export function eventJson(event: EventView): string {
   const before = JSON.stringify({
@@ -22,6 +22,11 @@ export function eventJson(event: EventView): string {
 export function eventDetailJson(event: EventDetail): string {
   const became = {
     deliveries: event.deliveries.map(presentDelivery),
+    batches: event.batches.map(({ endpointId, eventId, deliveryId }) => ({
+      endpoint_id: endpointId,
+      event_id: eventId,
+      delivery_id: deliveryId,
+    })),
     not_matched: event.notMatched.map(presentNotMatched),
     previous: event.previous,
   };

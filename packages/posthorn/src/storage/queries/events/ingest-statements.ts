@@ -4,8 +4,9 @@
 //
 // Parameters: 1 worker · 2–3 routes · 4–7 keys · 8 outbox · 9–14 events · 15 foreign lanes · 16 wanted lanes · 17–20
 // deliveries; with subjects also: 21–24 events with a subject · 25 places of the events there · 26–31 ordered
-// deliveries · 32 their events. Where an event was published in a trace, the events' traces come last, and where one brought
-// attributes, those after them: an array more for every batch would cost those who have neither too.
+// deliveries · 32 their events. Where an event was published in a trace, the events' traces come last; and where one brought
+// attributes, or waits for its batch, the attributes and three arrays of those who wait after them: arrays more for every
+// batch would cost those who have none of it too.
 import { statement } from "../../sql.ts";
 import { healthColumn } from "../health/health-column.ts";
 import { isFirst } from "../queue/is-first.ts";
@@ -172,7 +173,7 @@ stored as (
   where not exists (select from refused where refused.event_id = e.id)
 ),
 ${laneSteps("refused")},
-${queueStep("refused")}
+${queueStep("refused")}${extra.steps(21, "refused")}
 select ${answer}
 `;
 
@@ -221,7 +222,7 @@ left_out as materialized (
 ),
 ${laneSteps("numbers")},
 ${queueStep("left_out")},
-${queueInOrderStep}
+${queueInOrderStep}${extra.steps(33, "left_out")}
 select
   (select array_to_json(sequences) from numbers) as sequences,
   (select json_agg(event_id) from deferred) as deferred,
@@ -229,33 +230,48 @@ select
   ${answer}
 `;
 
-/** How columns more are written, or nothing of them. */
+/** How columns and steps more are written, or nothing of them. `first`: the number of the first parameter more. */
 interface Extra {
   readonly names: string;
   readonly values: string;
   parameters(first: number): string;
+  steps(first: number, leftOut: string): string;
 }
-const untraced: Extra = { names: "", values: "", parameters: () => "" };
+
+const plain: Extra = { names: "", values: "", parameters: () => "", steps: () => "" };
+
 const traced: Extra = {
   names: ", traceparent",
   values: ", e.traceparent",
   parameters: (first) => `, $${first}::text[]`,
+  steps: () => "",
 };
-const attributed: Extra = {
+
+const rich: Extra = {
   names: ", traceparent, attributes",
   values: ", e.traceparent, e.attributes::jsonb",
   parameters: (first) => `, $${first}::text[], $${first + 1}::text[]`,
+  steps: (first, leftOut) => `,
+collecting as (
+  insert into posthorn.collected (endpoint_id, event_id, bytes)
+  select c.endpoint_id, c.event_id, c.bytes
+  from gate
+  cross join unnest($${first + 2}::uuid[], $${first + 3}::uuid[], $${first + 4}::integer[])
+    with ordinality as c (endpoint_id, event_id, bytes, place)
+  where not exists (select from ${leftOut} out where out.event_id = c.event_id)
+  order by c.place
+)`,
 };
 
 export const ingestStatements = {
   plain: {
-    untraced: statement("ingest", ingestText(untraced)),
+    plain: statement("ingest", ingestText(plain)),
     traced: statement("ingest traced", ingestText(traced)),
-    attributed: statement("ingest attributed", ingestText(attributed)),
+    rich: statement("ingest rich", ingestText(rich)),
   },
   subjects: {
-    untraced: statement("ingest subjects", ingestSubjectsText(untraced)),
+    plain: statement("ingest subjects", ingestSubjectsText(plain)),
     traced: statement("ingest subjects traced", ingestSubjectsText(traced)),
-    attributed: statement("ingest subjects attributed", ingestSubjectsText(attributed)),
+    rich: statement("ingest subjects rich", ingestSubjectsText(rich)),
   },
 };
