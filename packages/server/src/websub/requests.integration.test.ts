@@ -2,6 +2,7 @@
 import { createHmac } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { hubUrl } from "../../../../tests/support/websub/hub.ts";
+import { type Answer, obedient } from "../../../../tests/support/websub/subscriber.ts";
 import { hold, openWorld, refusing, topicOf } from "../../../../tests/support/websub/world.ts";
 
 const world = openWorld({ websub: { verificationsPerHost: 10_000 } });
@@ -105,6 +106,28 @@ test("8: what is asked for counts when it is verified, and not before", async ()
   await world.hooks.publish({ tenant: "acme", type: "eight", data: 1 });
   await world.subscriber.until("the event", () => world.subscriber.notified("/eight").length === 1);
   expect(signedWith("first", world.news("eight")[0])).toBe(true);
+});
+
+test("8: a request that was replaced while it was verified counts no more", async () => {
+  await world.asked("replaced", { "hub.secret": "first" });
+  const held = hold({ status: 200 });
+  let isHeld = true;
+  world.subscriber.behave("/replaced", (seen) => {
+    if (seen.method === "POST") return { status: 204 };
+    const answer = obedient(seen) as Answer;
+    if (!isHeld) return { status: 404 };
+    isHeld = false;
+    return held.answer.then(() => answer);
+  });
+  onTestFinished(held.release);
+  await world.ask("replaced", { "hub.secret": "second" });
+  await world.subscriber.until("its verification", () => world.subscriber.asked("/replaced").length === 2);
+  await world.ask("replaced", { "hub.secret": "third" });
+  await world.subscriber.until("the next one", () => world.subscriber.asked("/replaced").length === 3);
+  held.release();
+  await world.settle();
+  await world.publish("replaced");
+  expect(signedWith("first", world.news("replaced")[0])).toBe(true);
 });
 
 test.each([

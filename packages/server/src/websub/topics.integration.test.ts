@@ -1,7 +1,7 @@
 // How topics are found, shown and fetched.
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { hubUrl } from "../../../../tests/support/websub/hub.ts";
-import { openWorld, refusing, topicOf } from "../../../../tests/support/websub/world.ts";
+import { hold as later, openWorld, refusing, topicOf } from "../../../../tests/support/websub/world.ts";
 
 const world = openWorld({
   websub: { verificationsPerHost: 10_000, externalTopics: ["http://127.0.0.1/", "*"], maxTopicBytes: 2_000 },
@@ -105,6 +105,22 @@ test("many pings are one fetch, and one that comes too soon is carried out later
   await world.settle();
   expect(fetches("busy")).toHaveLength(2);
   expect(world.news("busy").map(({ body }) => String(body))).toEqual(["one", "two"]);
+});
+
+test("a ping that comes while the topic is fetched has it fetched once more", async () => {
+  await follow("meanwhile");
+  const before = later({ status: 200, body: "before" });
+  onTestFinished(before.release);
+  world.subscriber.behave("/feed/meanwhile", () => before.answer);
+  await world.post({ "hub.mode": "publish", "hub.url": feedOf("meanwhile") });
+  await world.subscriber.until("the fetch", () => fetches("meanwhile").length === 1);
+  await world.post({ "hub.mode": "publish", "hub.url": feedOf("meanwhile") });
+  hold("meanwhile", "after");
+  before.release();
+  await world.settle();
+  await world.advance(10_000);
+  await world.settle();
+  expect(world.news("meanwhile").map(({ body }) => String(body))).toEqual(["before", "after"]);
 });
 
 test("a topic of the largest size is distributed, one of a byte more is not", async () => {
