@@ -11,6 +11,7 @@ export const endpointInput = { url: "https://hooks.example/in", events: ["*"] };
 /** A body that is fine, for every operation that needs one; `tenant` is the one it is about. */
 export const bodies: Partial<Record<OperationId, (tenant: string) => unknown>> = {
   "events.publish": (tenant) => ({ tenant, type: "order.paid", data: {} }),
+  "events.resend": () => ({ endpoint: "ep_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10" }),
   "eventTypes.put": () => ({}),
   "eventTypes.import": () => ({ document: {} }),
   "tenants.put": () => ({}),

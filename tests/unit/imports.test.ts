@@ -27,7 +27,7 @@ const packageNames: Record<string, string> = {
 };
 
 /** What every folder of packages/posthorn/src may import, besides itself. */
-const shared = ["model", "errors", "config", "did-you-mean", "service", "observe"];
+const shared = ["model", "errors", "config", "did-you-mean", "option-checks", "service", "observe"];
 
 /** Folder of packages/posthorn/src → the folders it may import, besides the shared ones. Files beside them tie stages. */
 const stages: Record<string, string[]> = {
@@ -44,6 +44,7 @@ const stages: Record<string, string[]> = {
   notify: ["storage", "settle"],
   resources: ["storage", "event", "catalogue", "fan-out", "attempt", "settle"],
   replay: ["storage", "fan-out", "resources"],
+  websub: ["storage", "event", "attempt", "resources"],
   testing: [
     "posthorn",
     "storage",
@@ -56,6 +57,7 @@ const stages: Record<string, string[]> = {
     "notify",
     "resources",
     "replay",
+    "websub",
   ],
 };
 

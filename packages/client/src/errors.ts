@@ -70,9 +70,9 @@ function isProblem(given: unknown): given is Problem {
 }
 
 function isPlace(given: unknown): boolean {
-  const { message, pointer, parameter } = (given ?? {}) as Record<string, unknown>;
+  const { message, pointer, parameter, header } = (given ?? {}) as Record<string, unknown>;
   const isTextOrNone = (value: unknown) => value === undefined || typeof value === "string";
-  return typeof message === "string" && isTextOrNone(pointer) && isTextOrNone(parameter);
+  return typeof message === "string" && [pointer, parameter, header].every(isTextOrNone);
 }
 
 export function unexpected(

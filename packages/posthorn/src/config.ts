@@ -1,20 +1,33 @@
 // The library's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
-import { DEFAULT_HEADER_PREFIX, DEFAULT_SCHEMES, headerPrefixProblem, schemeProblems } from "@posthorn/wire";
+import {
+  DEFAULT_HEADER_PREFIX,
+  DEFAULT_SCHEMES,
+  headerPrefixProblem,
+  isUriReference,
+  schemeProblems,
+} from "@posthorn/wire";
 import type pg from "pg";
 import { checkUrl } from "./attempt/check-url.ts";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.ts";
 import type { CatalogueMode } from "./catalogue/catalogue.ts";
 import { DeclaredTypes, type EventDeclarations } from "./catalogue/declared-types.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
-import { PosthornError } from "./errors.ts";
 import { tenantSyntax } from "./event/limits.ts";
 import type { Retention } from "./maintenance/prune.ts";
-import { PAYLOAD_FORMATS, type PayloadFormat, type RetryOn, type RetryPolicy } from "./model.ts";
+import {
+  type CloudEventsTerms,
+  PAYLOAD_FORMATS,
+  type PayloadFormat,
+  type RetryOn,
+  type RetryPolicy,
+} from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
+import { invalid, oneOf, shown, within, yesOrNo } from "./option-checks.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
 import type { HealthRules } from "./settle/endpoint-health.ts";
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
+import { type HubConfig, resolveWebSub, type WebSubOptions } from "./websub/options.ts";
 
 export interface PosthornOptions {
   /** A `pg` pool of yours, or a connection string. */
@@ -67,8 +80,10 @@ export interface PosthornOptions {
   readonly signatureSchemes?: readonly string[] | undefined;
   /** Default `Posthorn/1`. */
   readonly userAgent?: string | undefined;
-  /** What is sent: the `envelope` around the data, the bare `data`, or `thin`, the envelope without it. Default `envelope`. */
+  /** What is sent: the `envelope` around the data, the bare `data`, or `thin`, the envelope without it; or CloudEvents: `cloudevents`, `cloudevents-binary`, `cloudevents-thin`, `cloudevents-batch`. Default `envelope`. */
   readonly format?: PayloadFormat | undefined;
+  /** `source` of CloudEvents that have none of their own: a URI reference, `{tenant}` in it is the tenant's id. Default: `publicUrl` and `/tenants/{tenant}`. */
+  readonly cloudEventsSource?: string | undefined;
   /** Event types in code, each made by `event({ schema })`: `publish` is then checked by TypeScript too. Default none. */
   readonly events?: EventDeclarations | undefined;
   /** `strict`: only registered types are published, and only data that fits. `open`: everything is. `auto`: strict from the first registered type on. Default `auto`. */
@@ -81,6 +96,8 @@ export interface PosthornOptions {
   readonly alertWebhookUrl?: string | undefined;
   /** Where people reach this installation; stands in mails. Default none. */
   readonly publicUrl?: string | undefined;
+  /** Makes this installation a WebSub hub, at `publicUrl` + `/websub`. Default: it is none. */
+  readonly websub?: WebSubOptions | undefined;
   /** False: events are kept and nothing is sent. Default true. */
   readonly enabled?: boolean | undefined;
   /** Metrics tell endpoints apart, the first 200 of them. False: they are counted together. Default true. */
@@ -107,6 +124,8 @@ export interface Config {
   readonly sendMail: SendMail | null;
   readonly alertWebhookUrl: string | null;
   readonly publicUrl: string | null;
+  /** Null: no hub. */
+  readonly websub: HubConfig | null;
   readonly enabled: boolean;
   readonly metricsEndpointLabel: boolean;
   readonly logger: Logger;
@@ -139,12 +158,14 @@ export const optionNames = [
   "signatureSchemes",
   "userAgent",
   "format",
+  "cloudEventsSource",
   "events",
   "catalogue",
   "operatorTenant",
   "sendMail",
   "alertWebhookUrl",
   "publicUrl",
+  "websub",
   "enabled",
   "metricsEndpointLabel",
   "logger",
@@ -175,6 +196,7 @@ export function resolveConfig(options: PosthornOptions): Config {
       rateLimit: null,
       retryPolicy: readRetryPolicy(options.retryPolicy),
       retryOn: oneOf("retryOn", options.retryOn ?? "transient", ["transient", "every"]),
+      cloudEvents: readCloudEvents(options),
     },
     concurrency: within("concurrency", options.concurrency ?? 500, 1, 10_000),
     healthRules: {
@@ -202,6 +224,7 @@ export function resolveConfig(options: PosthornOptions): Config {
     sendMail: optional(options.sendMail, readSendMail),
     alertWebhookUrl: optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
     publicUrl: optional(options.publicUrl, readPublicUrl),
+    websub: resolveWebSub(options.websub, options.publicUrl),
     enabled: yesOrNo("enabled", options.enabled ?? true),
     metricsEndpointLabel: yesOrNo("metricsEndpointLabel", options.metricsEndpointLabel ?? true),
     logger: options.logger ?? silentLogger,
@@ -239,6 +262,16 @@ function readHeaderPrefix(prefix: string): string {
   return prefix;
 }
 
+function readCloudEvents({ cloudEventsSource, publicUrl }: PosthornOptions): CloudEventsTerms {
+  const datarefBase = (publicUrl ?? "").replace(/\/+$/, "");
+  const source = cloudEventsSource ?? `${datarefBase}/tenants/{tenant}`;
+  if (typeof source === "string" && isUriReference(source.replaceAll("{tenant}", "t")))
+    return { source, datarefBase };
+  throw invalid(
+    `cloudEventsSource must be a URI reference such as https://shop.example/{tenant}; it is ${shown(source)}.`,
+  );
+}
+
 function readUserAgent(text: string): string {
   if (!/^[\x20-\x7e]{1,256}$/.test(text))
     throw invalid("userAgent must be 1 to 256 printable ASCII characters.");
@@ -269,33 +302,4 @@ function readAlertWebhookUrl(url: string, policy: AddressPolicy): string {
 function readPublicUrl(url: string): string {
   if (typeof url === "string" && /^https?:\/\/[!-~]{1,2000}$/.test(url) && URL.canParse(url)) return url;
   throw invalid(`publicUrl must be a URL such as https://hooks.example.com; it is ${shown(url)}.`);
-}
-
-function within(name: string, value: number, least: number, most: number): number {
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw invalid(`${name} must be a whole number from ${least} to ${most}; it is ${shown(value)}.`);
-  }
-  return value;
-}
-
-/** "false" is true in JavaScript: what comes from the environment must be read, not passed on. */
-export function yesOrNo(name: string, value: boolean): boolean {
-  if (typeof value !== "boolean") throw invalid(`${name} must be true or false; it is ${shown(value)}.`);
-  return value;
-}
-
-export function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
-  if (!allowed.includes(value)) {
-    throw invalid(`${name} must be one of ${allowed.join(", ")}; it is ${shown(value)}.`);
-  }
-  return value;
-}
-
-/** `"10"` and 10 look the same without their type. */
-export function shown(value: unknown): string {
-  return typeof value === "string" ? `the string "${value.slice(0, 60)}"` : String(value);
-}
-
-export function invalid(message: string): PosthornError {
-  return new PosthornError("invalid_config", message);
 }

@@ -3,6 +3,7 @@ import { performance } from "node:perf_hooks";
 import { createDispatcher, type Dispatcher } from "./attempt/dispatcher.ts";
 import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
 import type { Config } from "./config.ts";
+import { Batcher } from "./delivery/batcher.ts";
 import { Worker } from "./delivery/worker.ts";
 import { Publisher, type PublishResult } from "./event/publisher.ts";
 import type { ValidEvent } from "./event/validate.ts";
@@ -10,7 +11,7 @@ import { createFanOut } from "./fan-out/fan-out.ts";
 import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
 import { Upkeep } from "./maintenance/upkeep.ts";
-import type { Uuid } from "./model.ts";
+import type { PreparedRequest, Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
 import type { Channel } from "./notify/channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
@@ -18,12 +19,18 @@ import { Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
 import { deliver, type Stages } from "./pipeline.ts";
 import { Replayer } from "./replay/replayer.ts";
+import { DEFAULT_BATCH } from "./resources/endpoint-settings.ts";
 import type { Endpoints } from "./resources/endpoints.ts";
 import type { Targets } from "./resources/targets.ts";
 import type { Clock } from "./service/clock.ts";
 import { Loop } from "./service/loop.ts";
 import type { Database } from "./storage/database.ts";
+import type { KeyRing } from "./storage/key-ring.ts";
 import { findTenant } from "./storage/queries/tenants/read.ts";
+import { Hub } from "./websub/hub.ts";
+import { createSubscriptions } from "./websub/subscriptions.ts";
+import { TopicFetcher } from "./websub/topic-fetcher.ts";
+import { Verifier } from "./websub/verifier.ts";
 
 export interface EngineOptions {
   readonly config: Config;
@@ -32,6 +39,7 @@ export interface EngineOptions {
   readonly observer: Observer;
   readonly targets: Targets;
   readonly endpoints: Pick<Endpoints, "disableAfter">;
+  readonly keyRing: KeyRing;
   readonly catalogue: Catalogue;
   /** False in a process that takes events in and leaves the sending to others. */
   readonly delivers: boolean;
@@ -55,12 +63,16 @@ export class Engine {
   /** Keys and subjects may have to be waited for; events without either never wait with them. */
   readonly #lockingPublisher: Publisher;
   readonly #relay: Relay;
+  readonly #batcher: Batcher;
   readonly #upkeep: Upkeep;
   readonly #replayer: Replayer;
   readonly #notifier: Notifier;
   readonly #catalogueLoop: Loop;
+  /** Null: no hub, or not in this process. */
+  readonly #hub: Hub | null;
   readonly #options: EngineOptions;
   readonly #abort = new AbortController();
+  readonly #hubAbort = new AbortController();
 
   constructor(options: EngineOptions) {
     const { config, db, clock, observer, targets, endpoints, delivers } = options;
@@ -92,22 +104,35 @@ export class Engine {
       attempt: (delivery, target) => deliver(delivery, target, stages),
       onOutboxHint: () => this.#relay.wake(),
     });
+    const { format } = config.endpointDefaults;
+    this.#batcher = new Batcher({
+      db,
+      logger,
+      targets,
+      defaults: { format, ...DEFAULT_BATCH },
+      nowMs: () => clock.nowMs(),
+      onOwed: (endpointId, owner) => this.tell(endpointId, owner),
+    });
     const fanOut = createFanOut({
       db,
       observer,
       lanes: this.#worker,
+      onCollected: (collected) => this.#batcher.note(collected),
       routes: new Routes((tenants) => targets.ofTenants(tenants)),
     });
     const onTrouble = (): void => this.#worker.noteTrouble();
     this.#publisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#lockingPublisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#relay = new Relay({ db, logger, fanOut, onTrouble });
+    const hub = this.#createHub();
+    this.#hub = delivers ? hub : null;
     this.#upkeep = new Upkeep({
       db,
       logger,
       workerId: () => this.#worker.workerId,
       nowMs: () => clock.nowMs(),
       retention: config.retention,
+      others: hub === null ? {} : { "ending subscriptions": () => hub.tidyUp() },
     });
     this.#replayer = new Replayer({
       db,
@@ -125,6 +150,38 @@ export class Engine {
         await options.catalogue.refresh();
         return false;
       },
+    });
+  }
+
+  #createHub(): Hub | null {
+    const { config, db, clock, observer, keyRing } = this.#options;
+    const { websub: hub, logger, userAgent } = config;
+    if (hub === null) return null;
+    const { metrics } = observer;
+    const send = (request: PreparedRequest) => this.#dispatcher.send(request, this.#hubAbort.signal);
+    const subscriptions = createSubscriptions({
+      db,
+      keyRing,
+      hub,
+      nowMs: () => clock.nowMs(),
+      onChanged: ({ owner }) => this.tellOfChange(owner),
+    });
+    const verifier = new Verifier({ db, logger, metrics, hub, userAgent, subscriptions, send });
+    const fetcher = new TopicFetcher({
+      db,
+      logger,
+      metrics,
+      hub,
+      userAgent,
+      nowMs: () => clock.nowMs(),
+      publish: (event) => this.publish(event),
+      send,
+    });
+    return new Hub({
+      logger,
+      verifications: verifier.inFlight,
+      fetches: fetcher.inFlight,
+      tidyUp: () => subscriptions.endLapsed(),
     });
   }
 
@@ -164,7 +221,10 @@ export class Engine {
     await this.#replayer.start();
     await this.#notifier.start();
     await this.#lookForOperators();
-    if (delivers) await this.#relay.start();
+    if (!delivers) return;
+    await this.#batcher.start();
+    await this.#hub?.start();
+    await this.#relay.start();
   }
 
   /** Events of a tenant that does not exist are kept and reach nobody, which here nobody would notice. */
@@ -179,8 +239,12 @@ export class Engine {
 
   /** Nothing new is started; attempts in flight have the grace to end, the rest is given back. */
   async stop(graceMs: number): Promise<void> {
+    // what it was at is due again at once, for others
+    this.#hubAbort.abort();
+    await this.#hub?.stop();
     await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
     await this.#relay.stop();
+    await this.#batcher.stop();
     await this.#replayer.stop();
     this.#options.catalogue.keepFresh(false);
     await this.#catalogueLoop.stop();
@@ -212,6 +276,11 @@ export class Engine {
     this.#relay.wake();
   }
 
+  /** An event that was there before waits for its batch. */
+  tellOfCollected(): void {
+    this.#batcher.wake();
+  }
+
   /** An endpoint was disabled: people are to be told. */
   tellOfNotices(): void {
     this.#notifier.wake();
@@ -220,6 +289,11 @@ export class Engine {
   /** A replay was started; if another process leads, that one sees it within a second. */
   tellOfReplay(): void {
     this.#replayer.wake();
+  }
+
+  /** There is something to verify or to fetch; elsewhere it is seen within a second. */
+  tellOfHub(): void {
+    this.#hub?.wake();
   }
 
   /** Learns the database's time now instead of at the next renewal. */
@@ -239,8 +313,10 @@ export class Engine {
 
   /** Everything the loops would do by and by, done now; resolves when nothing claimed is left in memory. */
   async settleDown(): Promise<void> {
+    await this.#hub?.turn();
     await this.#relay.turn();
     await this.#replayer.turn();
+    await this.#batcher.turn();
     await this.#worker.lookNow();
     await this.#worker.quiet();
     await this.#notifier.turn();

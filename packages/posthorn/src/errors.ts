@@ -13,6 +13,10 @@ export const errorRegistry = {
   too_many_secrets: { status: 409, meaning: "The endpoint has as many valid secrets as it may have." },
   endpoint_disabled: { status: 409, meaning: "The endpoint is disabled, so nothing is sent to it." },
   endpoint_deleted: { status: 409, meaning: "The endpoint was deleted, so nothing is sent to it any more." },
+  endpoint_is_subscription: {
+    status: 409,
+    meaning: "The endpoint is a WebSub subscription: it can be read and deleted, not changed.",
+  },
   invalid_tenant: { status: 422, meaning: "The tenant's settings cannot be saved as they are." },
   invalid_member: { status: 422, meaning: "The member cannot be saved as it is." },
   invalid_event_type: { status: 422, meaning: "The event type cannot be saved as it is." },
@@ -45,6 +49,10 @@ export const errorRegistry = {
   replay_not_found: { status: 404, meaning: "There is no such replay." },
   replay_over: { status: 409, meaning: "The replay has ended: it is finished, or was cancelled." },
   replay_limit_reached: { status: 409, meaning: "As many replays are running as may run at a time." },
+  invalid_websub_request: { status: 400, meaning: "The request to the WebSub hub cannot be taken as it is." },
+  websub_off: { status: 404, meaning: "This installation is no WebSub hub." },
+  websub_topic_not_found: { status: 404, meaning: "There is no such topic, or it is not open to everybody." },
+  websub_busy: { status: 429, meaning: "As many requests to the WebSub hub are waiting as may wait." },
   encryption_key_missing: {
     status: 500,
     meaning: "A key needed to read or write endpoint secrets is not in the key ring.",

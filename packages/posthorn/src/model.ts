@@ -1,6 +1,7 @@
 // The types that travel along the pipeline, one per stage: an event becomes deliveries, a claimed delivery becomes
 // a prepared request, its outcome becomes a settlement. You cannot settle what was not sent.
 
+import type { EventAttributes } from "@posthorn/wire";
 import type { Filter } from "./fan-out/filter.ts";
 
 /** Identifiers inside the engine are bare UUIDv7 strings; `evt_`, `dlv_` and `ep_` are put on at the edge. */
@@ -19,11 +20,41 @@ export interface Event {
   readonly createdAt: Date;
   /** The trace it was published in (W3C); undefined without one. */
   readonly traceparent?: string | undefined;
+  /** Undefined where it was published our way: its data is JSON, and there is nothing more to know. */
+  readonly attributes?: EventAttributes | undefined;
 }
 
-/** What is sent: the envelope around the data, the bare data, or id, type and subject alone. */
-export const PAYLOAD_FORMATS = ["envelope", "data", "thin"] as const;
+/** What is sent: the envelope around the data, the bare data, or id, type and subject alone; and CloudEvents in their modes. */
+export const PAYLOAD_FORMATS = [
+  "envelope",
+  "data",
+  "thin",
+  "cloudevents",
+  "cloudevents-binary",
+  "cloudevents-thin",
+  "cloudevents-batch",
+] as const;
 export type PayloadFormat = (typeof PAYLOAD_FORMATS)[number];
+
+/** Of the event that a batch is: its payload is the body that is sent, whatever its endpoint's format is by then. */
+export const BATCH_TYPE = "webhook.batch";
+
+/** A batch is sent when one of them is reached. */
+export interface BatchSettings {
+  readonly maxEvents: number;
+  /** Of the body; one event that is longer goes alone. */
+  readonly maxBytes: number;
+  /** Since the first of its events. */
+  readonly maxDelayMs: number;
+}
+
+/** What a CloudEvent says that its event does not. */
+export interface CloudEventsTerms {
+  /** Of events that have none of their own: a URI reference. */
+  readonly source: string;
+  /** Where the API is reached, for `dataref`; empty: relative to it. */
+  readonly datarefBase: string;
+}
 
 export interface SignatureSettings {
   /** Names from the registry of `@posthorn/wire`, in the order their headers are written. */
@@ -68,6 +99,9 @@ export interface Target {
   /** Null: every event of these types. */
   readonly filter: Filter | null;
   readonly format: PayloadFormat;
+  readonly cloudEvents: CloudEventsTerms;
+  /** Of the format `cloudevents-batch`. */
+  readonly batch: BatchSettings;
   readonly signature: SignatureSettings;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly TargetSecret[];
@@ -79,9 +113,23 @@ export interface Target {
   readonly retryOn: RetryOn;
   readonly ordering: Ordering;
   readonly fifoOnDead: FifoOnDead;
+  /** Null unless it is a WebSub subscription. */
+  readonly websub: TargetSubscription | null;
   /** As it was when this was read, null when it was well; from there on the lane's owner knows better. */
   readonly health: RecordedHealth | null;
 }
+
+/** What notifications of a WebSub subscription have of their own. */
+export interface TargetSubscription {
+  /** `Link` to the hub and to the topic, in one header. */
+  readonly link: string;
+  readonly signatureMethod: HubSignatureMethod;
+  /** By the database's clock; nothing is distributed from then on. */
+  readonly leaseEndsMs: number;
+}
+
+export const HUB_SIGNATURE_METHODS = ["sha256", "sha384", "sha512", "sha1"] as const;
+export type HubSignatureMethod = (typeof HUB_SIGNATURE_METHODS)[number];
 
 /** Why the engine disables an endpoint: an answer of 410, too many failures in a row, or no success for days. */
 export type DisableCause = "gone" | "failures" | "no_success";
@@ -139,6 +187,8 @@ export interface PreparedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly timeoutMs: number;
+  /** A GET instead of a POST: without a body, and its answer is kept up to so many bytes. */
+  readonly get?: { readonly maxBodyBytes: number };
 }
 
 /** Why no status line arrived. `unknown` is written at burial only: it may or may not have been sent. */
@@ -154,6 +204,7 @@ export type AttemptError =
   | "blocked_address"
   | "invalid_request"
   | "not_signed"
+  | "lease_ended"
   | "unknown";
 
 /**
@@ -171,6 +222,14 @@ export interface AttemptPhases {
 /** Of a request that could not be made. */
 export const NO_PHASES: AttemptPhases = { connectMs: null, tlsMs: null, firstByteMs: null };
 
+/** What a GET is made for; `responseBody` then has as much as was asked for. */
+export interface WholeAnswer {
+  /** Names in lower case; of several of a name the last. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** False: it was longer than asked for, or broke off. */
+  readonly isWhole: boolean;
+}
+
 /** What one HTTP try came to. A customer's 500 is a value here, never an exception. */
 export type AttemptOutcome =
   | {
@@ -179,6 +238,8 @@ export type AttemptOutcome =
       /** The first 1 KB, as it came. */
       readonly responseBody: Uint8Array;
       readonly retryAfter: string | null;
+      /** Only of a request whose answer was wanted. */
+      readonly answer?: WholeAnswer;
       readonly durationMs: number;
       readonly phases: AttemptPhases;
     }
@@ -197,7 +258,8 @@ export type DeadReason =
   | "redirect"
   | "gone"
   | "blocked_address"
-  | "invalid_request";
+  | "invalid_request"
+  | "lease_ended";
 
 /** What follows from an outcome. */
 export type Decision =

@@ -3,6 +3,7 @@
 //   ClaimedDelivery ─► PreparedRequest ─► AttemptOutcome ─► Decision ─► Settlement
 //
 // How it came to be claimed is told in event/, fan-out/ and delivery/; how it is written down in settle/.
+import { RENEWAL_GRACE_MS } from "./attempt/build-notification.ts";
 import { buildRequest, type Moment } from "./attempt/build-request.ts";
 import { PosthornError } from "./errors.ts";
 import {
@@ -36,13 +37,27 @@ export async function deliver(
   const startedAt = stages.now();
   const span = stages.trace(delivery);
   const traceparent = sendable(span === null ? delivery.event.traceparent : span.traceparent);
-  const request = prepare(delivery, target, { startedAt, traceparent }, stages.userAgent);
+  const request = hasEnded(target, startedAt)
+    ? LEASE_ENDED
+    : prepare(delivery, target, { startedAt, traceparent }, stages.userAgent);
   const outcome = "kind" in request ? request : await stages.send(request);
   if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
   return { delivery, traceparent, startedAt, outcome, decision };
 }
+
+function hasEnded({ websub }: Target, now: Date): boolean {
+  return websub !== null && websub.leaseEndsMs + RENEWAL_GRACE_MS <= now.getTime();
+}
+
+const LEASE_ENDED: AttemptOutcome = {
+  kind: "failed",
+  error: "lease_ended",
+  detail: "not sent: the subscription had ended",
+  durationMs: 0,
+  phases: NO_PHASES,
+};
 
 /** SQL may have noted anything on the event, and one that is no header would cost the delivery. */
 function sendable(traceparent: string | undefined): string | undefined {

@@ -3,15 +3,7 @@ import { Admission } from "./admission.ts";
 import { metadataIn } from "./attempt/guard-address.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { EventDeclarations } from "./catalogue/declared-types.ts";
-import {
-  type Config,
-  invalid,
-  oneOf,
-  type PosthornOptions,
-  resolveConfig,
-  shown,
-  yesOrNo,
-} from "./config.ts";
+import { type Config, type PosthornOptions, resolveConfig } from "./config.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
 import { Engine } from "./engine.ts";
 import { PosthornError } from "./errors.ts";
@@ -22,6 +14,7 @@ import type { PublishInput } from "./event/validate.ts";
 import { createAnnounce } from "./notify/announce.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
+import { invalid, oneOf, shown, yesOrNo } from "./option-checks.ts";
 import type { Health, Posthorn, PublishOutcome, Role } from "./public-types.ts";
 import { Publishing } from "./publishing.ts";
 import { createReplays } from "./replay/replays.ts";
@@ -33,10 +26,11 @@ import { createEncryptionKeys } from "./resources/encryption-keys.ts";
 import { createEndpoints } from "./resources/endpoints.ts";
 import { createEventTypes, register } from "./resources/event-types.ts";
 import { createEvents } from "./resources/events.ts";
-import { CALLS_AT_ONCE, inTurn } from "./resources/in-turn.ts";
+import { CALLS_AT_ONCE, inTurn, STRANGERS_AT_ONCE } from "./resources/in-turn.ts";
 import { createKeys } from "./resources/keys.ts";
 import { createMembers } from "./resources/members.ts";
 import { createMetricsText } from "./resources/metrics-text.ts";
+import { createResendEvent } from "./resources/resend-event.ts";
 import { createResends } from "./resources/resends.ts";
 import { createShowRequest } from "./resources/sent-request.ts";
 import { createSessions } from "./resources/sessions.ts";
@@ -54,6 +48,7 @@ import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } fr
 import { setCatalogueMode } from "./storage/queries/event-types/write.ts";
 import { getMeta, replaceMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
 import { translate, translated } from "./translate-errors.ts";
+import { createWebSub } from "./websub/websub.ts";
 
 export function createPosthorn<const Declared extends EventDeclarations>(
   options: PosthornOptions & { readonly events: Declared },
@@ -80,6 +75,7 @@ export class Instance implements Posthorn {
   readonly resends: Posthorn["resends"];
   readonly activity: Posthorn["activity"];
   readonly system: Posthorn["system"];
+  readonly websub: Posthorn["websub"];
   readonly encryptionKeys: Posthorn["encryptionKeys"];
   readonly meta: Posthorn["meta"];
   readonly metrics: Posthorn["metrics"];
@@ -125,7 +121,7 @@ export class Instance implements Posthorn {
     });
     const keyRing = parseKeyRing(config.encryptionKeys);
     const defaults = config.endpointDefaults;
-    const targets = createTargets({ db, keyRing, defaults });
+    const targets = createTargets({ db, keyRing, defaults, hub: config.websub });
     const endpoints = createEndpoints({
       db,
       keyRing,
@@ -138,8 +134,13 @@ export class Instance implements Posthorn {
       announce: createAnnounce(config),
       onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),
       onDisabled: () => this.#engine?.tellOfNotices(),
+      onRevoked: () => this.#engine?.tellOfHub(),
     });
-    const tenants = createTenants({ db, onChanged: (owner) => this.#engine?.tellOfChange(owner) });
+    const tenants = createTenants({
+      db,
+      onChanged: (owner) => this.#engine?.tellOfChange(owner),
+      onRevoked: () => this.#engine?.tellOfHub(),
+    });
     const deliveries = createDeliveries({ db, catalogue });
     const request = createShowRequest({
       db,
@@ -178,7 +179,15 @@ export class Instance implements Posthorn {
     this.auditLog = opened(createAuditLog({ db }));
     this.endpoints = opened({ ...endpoints, test });
     this.eventTypes = opened(createEventTypes({ db, catalogue }));
-    this.events = opened(createEvents({ db, catalogue }));
+    const events = createEvents({ db, catalogue });
+    const resend = createResendEvent({
+      db,
+      events,
+      endpoints,
+      retry: changes.retry,
+      onCollected: () => this.#engine?.tellOfCollected(),
+    });
+    this.events = opened({ ...events, resend });
     this.deliveries = opened({ ...deliveries, ...changes, request });
     this.replays = opened(replays);
     this.stats = opened(createStats({ db }));
@@ -193,6 +202,17 @@ export class Instance implements Posthorn {
         nowMs: () => clock.nowMs(),
       }),
     );
+    const websub = createWebSub({
+      db,
+      keyRing,
+      addressPolicy: config.addressPolicy,
+      hub: config.websub,
+      nowMs: () => clock.nowMs(),
+      publish: (event) => this.#publishing.publishAdmitted(event),
+      onTaken: () => this.#engine?.tellOfHub(),
+    });
+    // in turns of their own: strangers must not stand in the way of those with a key
+    this.websub = translated(inTurn(websub, new Turns(STRANGERS_AT_ONCE)), this.#translate);
     this.encryptionKeys = translated(createEncryptionKeys({ db, keyRing, targets }), this.#translate);
     this.meta = translated(
       {
@@ -203,7 +223,7 @@ export class Instance implements Posthorn {
       this.#translate,
     );
     this.#newEngine = (delivers) =>
-      new Engine({ config, db, clock, observer, targets, endpoints, catalogue, delivers });
+      new Engine({ config, db, clock, observer, targets, endpoints, keyRing, catalogue, delivers });
   }
 
   get engine(): Engine | undefined {

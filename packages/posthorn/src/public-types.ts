@@ -16,6 +16,7 @@ import type { EventTypes } from "./resources/event-types.ts";
 import type { Events } from "./resources/events.ts";
 import type { Keys } from "./resources/keys.ts";
 import type { Members } from "./resources/members.ts";
+import type { ResendEvent } from "./resources/resend-event.ts";
 import type { Resends } from "./resources/resends.ts";
 import type { ShowRequest } from "./resources/sent-request.ts";
 import type { Sessions } from "./resources/sessions.ts";
@@ -24,6 +25,7 @@ import type { System } from "./resources/system.ts";
 import type { Tenants } from "./resources/tenants.ts";
 import type { SendTest } from "./resources/test-event.ts";
 import type { MigrateResult, MigrationStatus } from "./storage/migrate.ts";
+import type { WebSub } from "./websub/websub.ts";
 
 export type Role = "all" | "api" | "worker";
 
@@ -72,7 +74,10 @@ export interface PosthornFor<Input, UserInput> {
     test: SendTest;
   };
   readonly eventTypes: EventTypes;
-  readonly events: Events;
+  readonly events: Events & {
+    /** Its delivery to that endpoint again; where the endpoint takes batches, it goes in the next one. */
+    resend: ResendEvent;
+  };
   readonly deliveries: Deliveries &
     DeliveryChanges & {
       /** The request of an attempt as it was sent, or freshly signed. */
@@ -85,6 +90,8 @@ export interface PosthornFor<Input, UserInput> {
   readonly activity: Activity;
   /** Workers, what is owed, endpoints in trouble. */
   readonly system: System;
+  /** The hub, as whoever speaks HTTP for it sees it. */
+  readonly websub: WebSub;
   readonly encryptionKeys: EncryptionKeys;
   /** Small facts about this installation, written once. */
   readonly meta: {

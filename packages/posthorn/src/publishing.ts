@@ -1,6 +1,5 @@
 // The ways to publish: alone or many, in a transaction of the caller's, for a user; started or not.
 import type { Admission } from "./admission.ts";
-import { invalid } from "./config.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
 import type { Engine } from "./engine.ts";
 import { PosthornError } from "./errors.ts";
@@ -16,6 +15,7 @@ import {
 import type { PublishInput, ValidEvent } from "./event/validate.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Span } from "./observe/tracing.ts";
+import { invalid } from "./option-checks.ts";
 import type { PublishOutcome } from "./public-types.ts";
 import { type Database, isConflict } from "./storage/database.ts";
 
@@ -95,6 +95,11 @@ export class Publishing {
       return observer.loading.then(() => this.#traced(valid, publish, user));
     const span = observer.publishing(valid.event, user);
     return span === null ? publish(valid) : within(span, valid, publish);
+  }
+
+  /** What was not for the catalogue to judge. */
+  publishAdmitted(event: ValidEvent): Promise<PublishResult> {
+    return this.#publishAlone(event);
   }
 
   async publishMany(inputs: readonly PublishInput[], more: readonly unknown[]): Promise<PublishOutcome[]> {

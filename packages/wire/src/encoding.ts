@@ -6,8 +6,17 @@ const HEX = /^(?:[0-9a-f]{2})*$/;
 export type Encoding = "hex" | "base64";
 
 export function encode(encoding: Encoding, bytes: Uint8Array): string {
-  if (encoding === "base64") return btoa(String.fromCharCode(...bytes));
+  if (encoding === "base64") return btoa(asBinary(bytes));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** In parts: so many arguments fit on the stack, and data may have a quarter of a million bytes. */
+function asBinary(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  return text;
 }
 
 /** Lower-case hex, or standard padded base64 whose unused bits are zero; null for any other spelling. */

@@ -1,4 +1,5 @@
 // The body of a delivery: the facts about an event around its data, whose bytes are passed on untouched.
+import type { EventAttributes } from "./event-attributes.ts";
 import { formatId } from "./ids.ts";
 
 export interface EnvelopeFields {
@@ -13,6 +14,8 @@ export interface EnvelopeFields {
   readonly sequence: number | null;
   /** The JSON of `data`. Never parsed: 1.0, large integers, key order and escapes arrive as they were given. */
   readonly payload: Uint8Array;
+  /** Of one that was not published our way: how its data is to be read, and what else it brought. */
+  readonly attributes?: EventAttributes | undefined;
 }
 
 const encoder = new TextEncoder();
@@ -42,10 +45,12 @@ function headOf(event: EnvelopeFields): string {
   const id = formatId("evt", event.id);
   const subject = event.subject === null ? "" : `,"subject":${JSON.stringify(event.subject)}`;
   const sequence = event.sequence === null ? "" : `,"sequence":${event.sequence}`;
+  const attributes =
+    event.attributes === undefined ? "" : `,"attributes":${JSON.stringify(event.attributes)}`;
   return (
     `{"id":"${id}","type":${JSON.stringify(event.type)},"api_version":${JSON.stringify(event.apiVersion)}` +
     `,"created_at":"${event.createdAt.toISOString()}","tenant_id":${JSON.stringify(event.tenant)}` +
-    `${subject}${sequence}`
+    `${subject}${sequence}${attributes}`
   );
 }
 

@@ -100,7 +100,7 @@ const RESERVED = new Set(
     "content-type content-encoding accept-encoding user-agent traceparent tracestate"
   ).split(" "),
 );
-const RESERVED_FAMILIES = ["proxy-", "x-forwarded-", "webhook-", "posthorn-"];
+const RESERVED_FAMILIES = ["proxy-", "x-forwarded-", "webhook-", "posthorn-", "ce-"];
 
 function headerProblem(header: string, value: unknown, prefix: string): string | null {
   // "__proto__" would be lost in an object on the way

@@ -1,5 +1,7 @@
 // Everything that crosses the network, for the sender and the receiver alike.
+export * from "./cloudevents/index.ts";
 export { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
+export { DATA_ENCODINGS, type DataEncoding, type EventAttributes } from "./event-attributes.ts";
 export {
   DEFAULT_HEADER_PREFIX,
   type HeaderNames,
@@ -12,6 +14,17 @@ export {
   validateCustomHeaders,
 } from "./headers.ts";
 export { formatId, type IdKind, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";
+export { asObject, type Json, readJson } from "./json.ts";
+export {
+  MAX_MEMBERS,
+  namesWritten,
+  type RawDocument,
+  type RawItem,
+  type RawMembers,
+  rawMembers,
+  TooDeepError,
+  TooManyMembersError,
+} from "./raw-members.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
 export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";

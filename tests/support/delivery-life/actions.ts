@@ -137,6 +137,7 @@ export async function ingestAs(
     keys: key === null ? [] : ids.map((eventId) => ({ tenant, key, eventId, digest: digestOfAll })),
     outbox: fromOutbox ? batch.map(({ event }) => event) : [],
     deliveries: plan,
+    collected: [],
     foreignLanes,
   });
   expect(result.written).toBe(isFresh && isAlive(model, worker));

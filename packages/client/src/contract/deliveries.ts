@@ -43,7 +43,7 @@ export const delivery = z
       .string()
       .nullable()
       .describe(
-        "Null unless it is dead: `attempts_exhausted`, `too_old`, `rejected`, `redirect`, `gone`, `blocked_address`, `invalid_request`, `endpoint_deleted`, `discarded` or `cancelled`.",
+        "Null unless it is dead: `attempts_exhausted`, `too_old`, `rejected`, `redirect`, `gone`, `blocked_address`, `invalid_request`, `lease_ended`, `endpoint_deleted`, `discarded` or `cancelled`.",
       ),
     replay_count: z.int().describe("How often a replay made it owed again; retries by hand do not count."),
     created_at: time.describe("When its event was published, in UTC."),
@@ -102,6 +102,10 @@ const deliveryDetail = delivery
     attempts: z
       .array(attempt)
       .describe("Its attempts so far, the first one first; of more than 250 the newest 250."),
+    members: z
+      .array(eventId)
+      .nullable()
+      .describe("Of a batch: the events that it was made of, in their order. Null of any other delivery."),
   })
   .meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof deliveryDetail>;

@@ -4,10 +4,33 @@ import { createdAt, endpointId, tenantId, time, updatedAt } from "./parts.ts";
 import { retryPolicy, retryPolicyInput } from "./retry-policy.ts";
 
 const format = z
-  .enum(["envelope", "data", "thin"])
+  .enum([
+    "envelope",
+    "data",
+    "thin",
+    "cloudevents",
+    "cloudevents-binary",
+    "cloudevents-thin",
+    "cloudevents-batch",
+  ])
   .describe(
-    "What is sent: `envelope`, the data with its id, type and time; `data`, the bare data; `thin`, id, type and subject alone.",
+    "What is sent: `envelope`, the data with its id, type and time; `data`, the bare data; `thin`, id, type and subject alone; or a CloudEvent: `cloudevents` in one JSON document, `cloudevents-binary` with its attributes in headers, `cloudevents-thin` with a `dataref` in place of the data, `cloudevents-batch` many in one request.",
   );
+const batch = z
+  .object({
+    max_events: z.int().meta({ description: "Events in a batch.", minimum: 1, maximum: 1_000 }),
+    max_bytes: z.int().meta({
+      description: "Bytes of its body; one event that is longer goes alone.",
+      minimum: 1_024,
+      maximum: 4_194_304,
+    }),
+    max_delay_ms: z.int().meta({
+      description: "Milliseconds that its first event waits for others.",
+      minimum: 10,
+      maximum: 3_600_000,
+    }),
+  })
+  .describe("Of the format `cloudevents-batch`: a batch goes when the first of these is reached.");
 const retryOn = z
   .enum(["transient", "every"])
   .describe(
@@ -91,6 +114,7 @@ export const endpoint = z
       .describe("Attempts started per second, across all processes; null: no limit."),
     ordering,
     fifo_on_dead: fifoOnDead,
+    batch,
     retry_policy: retryPolicy.describe("When a failed delivery is tried again, and how often."),
     retry_on: retryOn,
     circuit: z
@@ -110,6 +134,15 @@ export const endpoint = z
         last_day: lastDay.nullable().describe("Its attempts of the last 24 hours; null without any."),
       })
       .describe("How it has done since its last success, and in the last day."),
+    websub: z
+      .object({
+        topic: z.string().describe("The topic's URL. Its query is masked without webhooks:manage."),
+        lease_ends_at: time.describe("When it ends unless its subscriber renews it."),
+      })
+      .nullable()
+      .describe(
+        "Null unless somebody subscribed by WebSub. Such an endpoint can be read and deleted, and is changed by its subscriber alone.",
+      ),
     created_at: createdAt,
     updated_at: updatedAt,
   })
@@ -181,6 +214,10 @@ export const endpointPatch = z
     ordering: orDeployments(ordering, "`none`"),
     fifo_on_dead: orDeployments(fifoOnDead, "`pass`"),
     filter: filterOrNone,
+    batch: orDeployments(
+      z.strictObject(batch.shape).partial().describe(`${batch.description} In part or whole.`),
+      "100 events, 512 KiB and one second",
+    ),
   })
   .partial()
   .meta({ id: "EndpointPatch" });
@@ -206,6 +243,7 @@ const readOnly = endpoint
     disabled_at: true,
     circuit: true,
     health: true,
+    websub: true,
     created_at: true,
     updated_at: true,
   })

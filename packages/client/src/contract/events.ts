@@ -5,6 +5,7 @@ import { operation, type Permission } from "./operation.ts";
 import {
   createdAfter,
   createdBefore,
+  deliveryId,
   endpointId,
   eventId,
   eventType,
@@ -18,6 +19,25 @@ import {
   userId,
 } from "./parts.ts";
 
+const attributes = z
+  .object({
+    id: z.string().optional().describe("What its maker knows it by, together with `source`."),
+    source: z.string().optional().describe("Where it was made: a URI reference."),
+    type: z.string().optional().describe("Where it is no type of ours, such as `com.Example.Order-Paid`."),
+    time: z.string().optional().describe("As its maker wrote it."),
+    datacontenttype: z.string().optional().describe("Media type of its data."),
+    dataschema: z.string().optional().describe("Where its data is described: a URI."),
+    extensions: z
+      .record(z.string(), z.union([z.string(), z.int(), z.boolean()]))
+      .optional()
+      .describe("Its other attributes, by their names."),
+    encoding: z
+      .enum(["text", "base64", "none"])
+      .optional()
+      .describe("`data` is a string that is the text, or its bytes in base64; null where there is no data."),
+  })
+  .meta({ id: "EventAttributes" });
+
 export const event = z
   .object({
     id: eventId,
@@ -30,6 +50,9 @@ export const event = z
       .unknown()
       .describe("Byte for byte as published; what the catalogue hides is masked without payloads:read."),
     created_at: time.describe("When it was recorded, in UTC."),
+    attributes: attributes
+      .nullable()
+      .describe("What it brought along when it came in as a CloudEvent; null for events published our way."),
   })
   .meta({ id: "Event" });
 export type Event = z.output<typeof event>;
@@ -41,9 +64,11 @@ const NOT_MATCHED = [
   "created_later",
   "deleted",
   "test",
+  "batch",
   "about_itself",
   "waiting",
   "tenant_inactive",
+  "lease_ended",
   "matches_now",
 ] as const;
 
@@ -60,7 +85,22 @@ export type NotMatched = z.output<typeof notMatched>;
 
 const eventDetail = event
   .extend({
-    deliveries: z.array(delivery).describe("One for each endpoint that wanted it."),
+    deliveries: z.array(delivery).describe("One for each endpoint that wanted it; those of its batches too."),
+    batches: z
+      .array(
+        z
+          .object({
+            endpoint_id: endpointId,
+            event_id: eventId
+              .nullable()
+              .describe("The event that the batch is; null while this one waits for it."),
+            delivery_id: deliveryId.nullable().describe("The batch's delivery; null while there is none."),
+          })
+          .meta({ id: "EventBatch" }),
+      )
+      .describe(
+        "Of endpoints that take batches: the one it went in, one more for each time it was sent again.",
+      ),
     not_matched: z.array(notMatched).describe("The tenant's other endpoints, and why they have none."),
     previous: eventId
       .nullable()
@@ -154,6 +194,13 @@ export const events = {
     path: "/api/v1/events",
     summary: "Publishes an event, or up to 500 of them; answers when they are durable",
     permission: { scopes: ["events:publish"], reach: "tenant" },
+    query: z.object({
+      tenant: tenantId
+        .optional()
+        .describe(
+          "Of CloudEvents: whose they are. Without it, that of the key, or of the attribute `tenantid` of each.",
+        ),
+    }),
     headers: publishHeaders,
     body: z.union([eventInput, userEventInput, z.array(eventInput).meta({ minItems: 1, maxItems: 500 })]),
     answer: { status: 202, schema: z.union([published, publishedForUser, z.array(published)]) },
@@ -183,5 +230,26 @@ export const events = {
     permission: reading,
     answer: { status: 200, schema: eventDetail },
     refusals: { 404: ["event_not_found"] },
+  }),
+  resend: operation({
+    method: "POST",
+    path: "/api/v1/events/{event}/resend",
+    summary: "Sends an event to an endpoint again; where that takes batches, in the next one",
+    permission: { scopes: ["deliveries:retry"], reach: "tenant" },
+    body: z.strictObject({ endpoint: endpointId }),
+    answer: {
+      status: 202,
+      schema: z
+        .object({
+          delivery_id: deliveryId
+            .nullable()
+            .describe("Of the event and the endpoint; null where it waits for its batch."),
+        })
+        .meta({ id: "Resent" }),
+    },
+    refusals: {
+      404: ["event_not_found", "endpoint_not_found", "delivery_not_found"],
+      409: ["delivery_in_flight", "endpoint_disabled", "endpoint_deleted", "tenant_inactive"],
+    },
   }),
 };

@@ -121,6 +121,7 @@ export const problem = z
         z.object({
           pointer: z.string().optional().describe("JSON Pointer to the wrong place in the body."),
           parameter: z.string().optional().describe("Name of the wrong parameter in the URL."),
+          header: z.string().optional().describe("Name of the wrong header of the request."),
           message: z.string().describe("What is wrong there, and what would be right."),
         }),
       )

@@ -8,6 +8,9 @@ export const tenant = z
     id: tenantId,
     name: z.string().nullable().describe("A name for people; null without one."),
     is_active: z.boolean().describe("False: nothing is sent to its endpoints."),
+    websub_topics: z
+      .array(z.string())
+      .describe("Event types that anybody may read and follow by WebSub; see docs/reference/websub.md."),
     created_at: createdAt,
     updated_at: updatedAt,
   })
@@ -26,6 +29,11 @@ const tenantInput = z
       .describe(
         "False: nothing is sent to its endpoints. Left out, it stays as it is; a new tenant is active.",
       ),
+    websub_topics: z.array(z.string()).optional().meta({
+      description:
+        "Event types, exact, as `order.*` or as `*`, that anybody may read and follow by WebSub where the hub is switched on. What is taken away ends the subscriptions to it. Left out, it stays as it is; a new tenant has none.",
+      maxItems: 100,
+    }),
     restore: z
       .boolean()
       .optional()

@@ -25,6 +25,8 @@ const texts = defineTexts({
       tenant_inactive:
         "Activate the tenant. A replay of what its endpoints want now and have not got brings this one, too.",
       matches_now: "A replay of what it wants now and has not got brings it.",
+      batch: "What became of it is said by the delivery of its batch.",
+      lease_ended: "Its subscriber has to subscribe again.",
     } satisfies Record<NotMatched["reason"], string>,
   },
   de: {
@@ -45,6 +47,8 @@ const texts = defineTexts({
       tenant_inactive:
         "Den Mandanten aktivieren. Eine Wiederholung dessen, was seine Endpunkte jetzt wollen und nicht bekamen, bringt auch dieses.",
       matches_now: "Eine Wiederholung dessen, was er jetzt will und nicht bekam, bringt es.",
+      batch: "Was daraus wurde, sagt die Zustellung seines Stapels.",
+      lease_ended: "Der Abonnent muss sich neu anmelden.",
     },
   },
 });

@@ -2,7 +2,15 @@
 // setting back to that of the deployment.
 import type { Endpoint } from "@posthorn/client";
 
-export const FORMATS = ["envelope", "data", "thin"] as const;
+export const FORMATS = [
+  "envelope",
+  "data",
+  "thin",
+  "cloudevents",
+  "cloudevents-binary",
+  "cloudevents-thin",
+  "cloudevents-batch",
+] as const;
 export const RETRY_ON = ["transient", "every"] as const;
 export const ORDERINGS = ["none", "fifo"] as const;
 export const FIFO_ON_DEAD = ["pass", "hold"] as const;

@@ -1,6 +1,6 @@
 // One request in the air: undici's callbacks on one side, exactly one AttemptOutcome on the other.
 import type { Dispatcher } from "undici";
-import type { AttemptOutcome, AttemptPhases } from "../model.ts";
+import type { AttemptOutcome, AttemptPhases, WholeAnswer } from "../model.ts";
 import { classifyError, type ErrorClass } from "./classify-error.ts";
 import type { OriginPool } from "./origin-pools.ts";
 
@@ -33,6 +33,10 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   #retryAfter: string | null = null;
   #kept: Uint8Array = NOTHING;
   #bytesRead = 0;
+  readonly #keptBytes: number;
+  readonly #drainedBytes: number;
+  /** Null: nobody wants them. */
+  #headers: WholeAnswer["headers"] | null;
 
   constructor(
     pool: OriginPool,
@@ -40,7 +44,11 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     group: AttemptHandler[] | null,
     onSettled: (pool: OriginPool) => void,
     resolve: (outcome: AttemptOutcome) => void,
+    wantedBytes: number | null = null,
   ) {
+    this.#keptBytes = wantedBytes ?? KEPT_BODY_BYTES;
+    this.#drainedBytes = wantedBytes ?? DRAINED_BODY_BYTES;
+    this.#headers = wantedBytes === null ? null : {};
     this.#pool = pool;
     pool.waiting += 1;
     this.#timeoutMs = timeoutMs;
@@ -83,14 +91,15 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     this.#answeredAt = performance.now();
     const retryAfter = headers["retry-after"];
     this.#retryAfter = typeof retryAfter === "string" ? retryAfter.slice(0, 100) : null;
+    if (this.#headers !== null) this.#headers = lastOfEach(headers);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytesRead += chunk.length;
-    const room = KEPT_BODY_BYTES - this.#kept.length;
+    const room = this.#keptBytes - this.#kept.length;
     // A copy, because the chunk is a view on a 64 KB read buffer.
     if (room > 0) this.#kept = Buffer.concat([this.#kept, chunk.subarray(0, room)]);
-    if (this.#bytesRead > DRAINED_BODY_BYTES) this.#giveUp(BODY_TOO_LONG);
+    if (this.#bytesRead > this.#drainedBytes) this.#giveUp(BODY_TOO_LONG);
   }
 
   onResponseEnd(): void {
@@ -135,6 +144,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
       statusCode: this.#statusCode,
       responseBody: this.#kept,
       retryAfter: this.#retryAfter,
+      ...(this.#headers !== null && { answer: { headers: this.#headers, isWhole: problem === null } }),
       durationMs,
       phases,
     });
@@ -170,6 +180,14 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     this.#group[this.#slot] = last;
     last.#slot = this.#slot;
   }
+}
+
+function lastOfEach(headers: Record<string, string | string[] | undefined>): WholeAnswer["headers"] {
+  const entries = Object.entries(headers).map(([name, value]) => [
+    name.toLowerCase(),
+    (Array.isArray(value) ? value.at(-1) : value) ?? "",
+  ]);
+  return Object.fromEntries(entries);
 }
 
 const SENT_ONCE: ErrorClass = { error: "connection_reset", detail: "connection closed before an answer" };

@@ -1,13 +1,8 @@
 // A claimed delivery becomes exactly what goes over the wire: the bytes, and the headers that sign those bytes.
-import { envelope, formatId, headerNames, isReservedHeader, thinEnvelope } from "@posthorn/wire";
-import type {
-  ClaimedDelivery,
-  Event,
-  PayloadFormat,
-  PreparedRequest,
-  Target,
-  TargetSecret,
-} from "../model.ts";
+import { formatId, headerNames, isReservedHeader } from "@posthorn/wire";
+import type { ClaimedDelivery, PreparedRequest, Target, TargetSecret } from "../model.ts";
+import { buildNotification } from "./build-notification.ts";
+import { contentOf } from "./content.ts";
 import { signRequest } from "./sign.ts";
 
 /** What differs from attempt to attempt. */
@@ -27,13 +22,17 @@ export function buildRequest(
   { startedAt: now, traceparent }: Moment,
   userAgent: string,
 ): PreparedRequest {
+  if (target.websub !== null) {
+    const [secret = null] = validSecrets(target.secrets, now);
+    return buildNotification(delivery, { target, websub: target.websub, secret, userAgent, traceparent });
+  }
   const { event } = delivery;
   const names = headerNames(target.signature.headerPrefix);
-  const body = bodies[target.format](event);
+  const { body, headers: about } = contentOf(event, target);
   const id = formatId("evt", event.id);
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const headers: Record<string, string> = {
-    "content-type": "application/json",
+    ...about,
     "user-agent": userAgent,
     [names.id]: id,
     [names.timestamp]: timestamp,
@@ -46,13 +45,6 @@ export function buildRequest(
   addCustomHeaders(headers, target);
   return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
 }
-
-/** Pure, so that the bytes are the same at every attempt. */
-const bodies: Readonly<Record<PayloadFormat, (event: Event) => Uint8Array>> = {
-  envelope,
-  data: (event) => event.payload,
-  thin: thinEnvelope,
-};
 
 /** Those not yet expired, the one that retires soonest first and the current one last. */
 function validSecrets(secrets: readonly TargetSecret[], now: Date): string[] {

@@ -43,6 +43,7 @@ const ERRORS: Readonly<Record<AttemptError, OutcomeClass>> = {
   headers_too_large: "transient",
   unknown: "transient",
   not_signed: "transient",
+  lease_ended: "permanent",
   blocked_address: "permanent",
   invalid_request: "permanent",
 };

@@ -38,4 +38,6 @@ const BY_ERROR: Readonly<Record<AttemptError, OutcomeClass>> = {
   unknown: "transient",
   blocked_address: "permanent",
   invalid_request: "permanent",
+  // nothing was sent: the subscriber asked for no more than that
+  lease_ended: "permanent",
 };

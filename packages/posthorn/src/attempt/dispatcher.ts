@@ -65,7 +65,7 @@ class GuardedDispatcher implements Dispatcher {
 
   send(request: PreparedRequest, signal?: AbortSignal): Promise<AttemptOutcome> {
     if (this.#closing !== null) return Promise.reject(new Error("The dispatcher is closed."));
-    const destination = this.#destinationOf(request.url);
+    const destination = this.#destinationOf(request);
     if ("error" in destination) return Promise.resolve(failed(destination, 0, NO_PHASES));
     const headers = wireHeaders(request.headers);
     if (headers === null) return Promise.resolve(failed(RESERVED_HEADER, 0, NO_PHASES));
@@ -73,12 +73,14 @@ class GuardedDispatcher implements Dispatcher {
 
     this.#inFlight += 1;
     return new Promise((resolve) => {
-      const { body, tenant, timeoutMs } = request;
+      const { body, tenant, timeoutMs, get = null } = request;
       const { origin, path } = destination;
       const pool = this.#pools.take(tenant, origin);
       const group = signal === undefined ? null : this.#handlersUnder(signal);
-      const handler = new AttemptHandler(pool, timeoutMs, group, this.#onSettled, resolve);
-      pool.pool.dispatch({ path, method: "POST", headers, body }, handler);
+      const wantedBytes = get === null ? null : get.maxBodyBytes;
+      const handler = new AttemptHandler(pool, timeoutMs, group, this.#onSettled, resolve, wantedBytes);
+      if (get === null) pool.pool.dispatch({ path, method: "POST", headers, body }, handler);
+      else pool.pool.dispatch({ path, method: "GET", headers }, handler);
     });
   }
 
@@ -117,9 +119,10 @@ class GuardedDispatcher implements Dispatcher {
 
   /**
    * Parsing and checking a URL costs more than all the rest of `send`; endpoints are few, so remember them. Not what was
-   * refused: an address may stop being this machine's own. Literals are checked again when they are dialled.
+   * refused: an address may stop being this machine's own. Literals are checked again when they are dialled. What is got
+   * is nearly always got once, and would only push out the endpoints.
    */
-  #destinationOf(text: string): Destination | ErrorClass {
+  #destinationOf({ url: text, get }: PreparedRequest): Destination | ErrorClass {
     const known = this.#destinations.get(text);
     if (known !== undefined) return known;
     const check = checkUrl(text, this.#policy);
@@ -129,6 +132,7 @@ class GuardedDispatcher implements Dispatcher {
     }
     const { origin, pathname, search } = new URL(check.href);
     const destination = { origin, path: pathname + search };
+    if (get !== undefined) return destination;
     if (this.#destinations.size >= MAX_REMEMBERED_URLS) this.#destinations.clear();
     this.#destinations.set(text, destination);
     return destination;

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { closest, didYouMean } from "../did-you-mean.ts";
 import { type ErrorCode, type InputProblem, PosthornError } from "../errors.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
-import type { Event } from "../model.ts";
+import { BATCH_TYPE, type Event } from "../model.ts";
 import { isUnavailable, type Queryable } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
 import { catalogueStatement, type StoredCatalogue } from "../storage/queries/event-types/read.ts";
@@ -166,7 +166,10 @@ export class Catalogue {
   /** Of which types anything is hidden: by what the catalogue says now, and not what it said half a second ago. */
   async hiding(): Promise<(type: string) => boolean> {
     await this.refresh();
-    return (type) => this.redactedPaths(type, null).length > 0;
+    const hides = (type: string) => this.redactedPaths(type, null).length > 0;
+    // a batch may have members of any
+    return (type) =>
+      type === BATCH_TYPE ? [...this.#types.keys(), ...this.#names()].some(hides) : hides(type);
   }
 
   /**

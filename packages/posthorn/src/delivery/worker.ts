@@ -265,6 +265,8 @@ export class Worker implements LaneHolder {
     this.#lanes.changeHealth(lane, afterAttempt(before, sign, { rules, window, maxInFlight, nowMs }));
     if (before.trips === 0 && lane.health.trips > 0) this.#tellOfCircuit(lane);
     if (sign.kind !== "failure" && sign.kind !== "throttled") return;
+    // a subscription lasts until its lease ends, whatever becomes of notifications (WebSub REC 7)
+    if (target.websub !== null) return;
     const cause = disableCause(lane.health, nowMs, rules);
     if (cause !== null) this.#disable(lane, cause);
   }
@@ -311,7 +313,9 @@ export class Worker implements LaneHolder {
     try {
       if (!(await this.#options.endpoints.disableAfter(lane.endpointId, cause, url))) return;
       lane.isPaused = true;
-      this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
+      const isSubscription = lane.target.websub !== null;
+      if (isSubscription) this.#options.logger.info("ended a WebSub subscription", facts);
+      else this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
     } catch (error) {
       this.#options.logger.error("could not disable an endpoint", {
         ...facts,

@@ -1,7 +1,8 @@
 // Publishing in the caller's own open transaction: the event exists if and only if that transaction commits.
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
-import { publishStatement, traceStatement } from "../storage/queries/events/publish-in-transaction.ts";
+import type { Event } from "../model.ts";
+import { noteStatement, publishStatement } from "../storage/queries/events/publish-in-transaction.ts";
 import { inSchema } from "../storage/sql.ts";
 import type { PublishResult } from "./publisher.ts";
 import type { ValidEvent } from "./validate.ts";
@@ -29,7 +30,7 @@ export async function publishInTransaction(
   try {
     const { rows } = await tx.query(inSchema(publishStatement.text, schema), values);
     const { id, newId, sequence } = rows[0] as { id: string; newId: string; sequence: string | null };
-    if (id === newId) await trace(tx, schema, [id], event.traceparent);
+    if (id === newId) await note(tx, schema, [id], event);
     return {
       id,
       sequence: sequence === null ? null : Number(sequence),
@@ -41,15 +42,19 @@ export async function publishInTransaction(
   }
 }
 
-/** Notes the trace of events that were published in this transaction, where there is one. */
-export async function trace(
+/** Notes what the SQL function has no parameter for on events that were published in this transaction, where there is any. */
+export async function note(
   tx: Transaction,
   schema: string,
   ids: readonly string[],
-  traceparent: string | undefined,
+  { traceparent, attributes }: Pick<Event, "traceparent" | "attributes">,
 ): Promise<void> {
-  if (traceparent === undefined || ids.length === 0) return;
-  await tx.query(inSchema(traceStatement.text, schema), [JSON.stringify(ids), traceparent]);
+  if ((traceparent === undefined && attributes === undefined) || ids.length === 0) return;
+  await tx.query(inSchema(noteStatement.text, schema), [
+    JSON.stringify(ids),
+    traceparent ?? null,
+    attributes === undefined ? null : JSON.stringify(attributes),
+  ]);
 }
 
 /** What the SQL function refused, in our words; any other error as it is. */

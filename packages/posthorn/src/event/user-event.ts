@@ -6,7 +6,7 @@ import {
   tenantsOfUserStatement,
 } from "../storage/queries/events/publish-for-user.ts";
 import { inSchema } from "../storage/sql.ts";
-import { refusalOf, refuseNoTransaction, type Transaction, trace } from "./publish-in-transaction.ts";
+import { note, refusalOf, refuseNoTransaction, type Transaction } from "./publish-in-transaction.ts";
 import type { PublishResult } from "./publisher.ts";
 import { type PublishInput, type ValidEvent, validate } from "./validate.ts";
 
@@ -73,7 +73,7 @@ export async function publishForUser(
     const published = await tx.query(inSchema(publishForUserStatement.text, schema), values);
     const events = (published.rows as PublishedForUser[]).map(resultOf);
     const fresh = events.filter(({ duplicate }) => !duplicate).map(({ id }) => id);
-    await trace(tx, schema, fresh, event.traceparent);
+    await note(tx, schema, fresh, event);
     return { user, events };
   } catch (error) {
     throw refusalOf(error);

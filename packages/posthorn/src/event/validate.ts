@@ -1,12 +1,13 @@
 // From what a caller passes to an event that may be stored, or to an error that names every place that is wrong.
 import { hash } from "node:crypto";
 import { types } from "node:util";
-import { uuidv7 } from "@posthorn/wire";
+import { type EventAttributes, uuidv7 } from "@posthorn/wire";
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import type { Event } from "../model.ts";
 import { isTraceparent } from "../observe/tracing.ts";
+import { checkAttributes } from "./attributes.ts";
 import { jsonDepth } from "./json-depth.ts";
 import {
   apiVersionSyntax,
@@ -37,6 +38,8 @@ export interface PublishInput {
   readonly idempotencyKey?: string | undefined;
   /** The trace it belongs to (W3C `traceparent`), where no span of OpenTelemetry is active. Sent on with its deliveries. */
   readonly traceparent?: string | undefined;
+  /** What it brought along from where it was made, such as a CloudEvent's `source`; and how data that is not JSON is to be read. */
+  readonly attributes?: EventAttributes | undefined;
 }
 
 /** JSON that somebody has parsed and measured already: valid, and no deeper than the limit. */
@@ -71,6 +74,7 @@ const fields = [
   "apiVersion",
   "idempotencyKey",
   "traceparent",
+  "attributes",
 ];
 
 export function validate(input: PublishInput, nowMs: number): ValidEvent {
@@ -87,6 +91,8 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
       `The event's data has ${payload.byteLength} bytes; the limit is ${maxPayloadBytes}. Send a reference instead of the content.`,
     );
   }
+  const { attributes } = input;
+  if (attributes !== undefined && payload !== null) checkAttributes(attributes, payload, problems);
   if (problems.length > 0 || payload === null) {
     throw new PosthornError("invalid_event", problems.map((problem) => problem.message).join(" "), {
       problems,
@@ -102,6 +108,7 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
     payload,
     createdAt: new Date(nowMs),
     traceparent: input.traceparent,
+    attributes,
   };
   const key = input.idempotencyKey;
   return { event, idempotency: key === undefined ? null : { key, digest: digestOf(event) } };

@@ -9,6 +9,7 @@ const event = (tenant: string): Event => ({ tenant, type: "order.paid" }) as Eve
 const { fit } = createFanOut({
   db: {} as never,
   lanes: {} as never,
+  onCollected: () => {},
   observer: {} as never,
   routes: new Routes(async (tenants) => {
     const target = { events: ["*"] } as unknown as Target;

@@ -7,7 +7,7 @@ import type { Database } from "../storage/database.ts";
 import { claim, type IngestBatch, type IngestResult, ingest } from "../storage/queries/events/ingest.ts";
 import { ingestInOrder } from "../storage/queries/events/ingest-in-order.ts";
 import type { IdempotencyKey } from "../storage/queries/events/number.ts";
-import { type Planned, planDeliveries } from "./plan.ts";
+import { type Collected, type Plan, type Planned, planDeliveries } from "./plan.ts";
 import type { Routes } from "./routes.ts";
 
 /** Where deliveries go; implemented by the worker. */
@@ -60,11 +60,14 @@ export function createFanOut({
   routes,
   lanes,
   observer,
+  onCollected,
 }: {
   db: Database;
   routes: Routes;
   lanes: LaneHolder;
   observer: Observer;
+  /** Events wait for their batches. */
+  onCollected: (collected: readonly Collected[]) => void;
 }): FanOut {
   return { fit, run };
 
@@ -114,17 +117,20 @@ export function createFanOut({
     batch: FanOutBatch,
     workerId: number,
     tenants: ReadonlySet<string>,
-  ): Promise<{ plan: Planned[]; result: IngestResult }> {
+  ): Promise<{ plan: Plan; result: IngestResult }> {
     const plan = planDeliveries(batch, routes, lanes);
     const result = await write(batch, plan, workerId, tenants);
-    if (result.written) handOver(plan, result);
-    else returnPromises(plan);
+    if (!result.written) returnPromises(plan);
+    else {
+      handOver(plan, result);
+      if (plan.collected.length > 0) onCollected(plan.collected);
+    }
     return { plan, result };
   }
 
   async function write(
     batch: FanOutBatch,
-    plan: readonly Planned[],
+    plan: Plan,
     workerId: number,
     tenants: ReadonlySet<string>,
   ): Promise<IngestResult> {
@@ -135,11 +141,12 @@ export function createFanOut({
       events: batch.fromOutbox ? [] : batch.events,
       keys: batch.keys,
       outbox: batch.fromOutbox ? batch.events : [],
-      deliveries: plan,
-      foreignLanes: [...new Set(plan.filter((row) => row.isForeign).map((row) => row.endpointId))],
+      deliveries: plan.deliveries,
+      collected: plan.collected,
+      foreignLanes: [...new Set(plan.deliveries.filter((row) => row.isForeign).map((row) => row.endpointId))],
     };
     // events in the outbox have their numbers, and who sees one sees those before it
-    const needsSubjects = !batch.fromOutbox && plan.some((row) => row.isOrdered);
+    const needsSubjects = !batch.fromOutbox && plan.deliveries.some((row) => row.isOrdered);
     const startedAt = performance.now();
     try {
       const result = needsSubjects ? await ingestInOrder(db, written) : await ingest(db, written);
@@ -151,7 +158,7 @@ export function createFanOut({
     }
   }
 
-  function handOver(plan: readonly Planned[], result: IngestResult): void {
+  function handOver({ deliveries: plan }: Plan, result: IngestResult): void {
     const leftOut = new Set([...result.refusedEventIds, ...result.deferredEventIds]);
     const behind = new Set(result.behindIds);
     const gained = result.gainedLanes;
@@ -177,8 +184,8 @@ export function createFanOut({
     for (const [endpointId, health] of gained) lanes.gain(targets.get(endpointId) as Target, health);
   }
 
-  function returnPromises(plan: readonly Planned[]): void {
-    for (const row of plan) if (row.claim === claim.mine) lanes.unreserve(row.endpointId);
+  function returnPromises({ deliveries }: Plan): void {
+    for (const row of deliveries) if (row.claim === claim.mine) lanes.unreserve(row.endpointId);
   }
 }
 
@@ -208,11 +215,13 @@ function bornClaimed(row: Planned, event: Event): ClaimedDelivery {
 }
 
 function countByEvent(
-  plan: readonly Planned[],
+  { deliveries, collected }: Plan,
   { deferredEventIds }: IngestResult,
 ): Map<Uuid, number | null> {
   const counts = new Map<Uuid, number | null>();
-  for (const row of plan) counts.set(row.eventId, (counts.get(row.eventId) ?? 0) + 1);
+  // a place in a batch is a delivery too, of which others have a part
+  for (const row of [...deliveries, ...collected])
+    counts.set(row.eventId, (counts.get(row.eventId) ?? 0) + 1);
   for (const id of deferredEventIds) counts.set(id, null);
   return counts;
 }

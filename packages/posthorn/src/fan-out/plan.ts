@@ -1,6 +1,7 @@
 // Who gets which event, and how each delivery is to be born, as far as this worker can tell.
+import { cloudEventFrom, encodeStructured } from "@posthorn/wire";
 import type { Event, Target, Uuid } from "../model.ts";
-import { claim, type QueuedDelivery } from "../storage/queries/events/ingest.ts";
+import { type CollectedEvent, claim, type QueuedDelivery } from "../storage/queries/events/ingest.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import type { FanOutBatch, LaneHolder } from "./fan-out.ts";
 import { type FilterFacts, failedCondition, readFacts } from "./filter.ts";
@@ -14,8 +15,19 @@ export interface Planned extends QueuedDelivery {
   readonly isForeign: boolean;
 }
 
-export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHolder): Planned[] {
+export interface Collected extends CollectedEvent {
+  readonly target: Target;
+}
+
+export interface Plan {
+  readonly deliveries: readonly Planned[];
+  /** Those that wait for others to be sent with. */
+  readonly collected: readonly Collected[];
+}
+
+export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHolder): Plan {
   const plan: Planned[] = [];
+  const collected: Collected[] = [];
   const hoped = new Map<Uuid, number>();
   const subjects = new Set<string>();
   for (const event of batch.events) {
@@ -24,9 +36,14 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHo
     for (const target of routes.matching(event.tenant, event.type)) {
       const { endpointId } = target;
       if (isAbout(event, endpointId)) continue;
+      if (target.websub !== null && target.websub.leaseEndsMs <= event.createdAt.getTime()) continue;
       if (target.filter !== null) {
         facts ??= readFacts(event);
         if (failedCondition(target.filter, facts) !== null) continue;
+      }
+      if (target.format === "cloudevents-batch") {
+        collected.push({ eventId: event.id, endpointId, bytes: memberBytes(event, target), target });
+        continue;
       }
       const isOrdered = target.ordering === "fifo" && canBeOrdered(event, batch);
       const reservation = lanes.reserve(target);
@@ -48,7 +65,13 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHo
       });
     }
   }
-  return plan;
+  return { deliveries: plan, collected };
+}
+
+/** With the longest sequence there is, where it has one and nobody knows it yet. */
+function memberBytes(event: Event, { cloudEvents }: Target): number {
+  const sequence = event.subject === null ? null : (event.sequence ?? Number.MAX_SAFE_INTEGER);
+  return encodeStructured(cloudEventFrom({ ...event, sequence }, cloudEvents.source)).length;
 }
 
 /** In the outbox may be events with a subject from before there were numbers. */

@@ -5,6 +5,7 @@ import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Database } from "../storage/database.ts";
 import { pruneAuditLog } from "../storage/queries/audit-log/write.ts";
+import { pruneMembers } from "../storage/queries/batches/read.ts";
 import { pruneDead } from "../storage/queries/deliveries/prune-dead.ts";
 import { pruneDeletedEndpoints } from "../storage/queries/endpoints/prune.ts";
 import { type PrunedStretch, pruneStretch } from "../storage/queries/events/prune.ts";
@@ -41,7 +42,8 @@ export async function prune(options: PruneOptions): Promise<void> {
   const auditEntries = await untilFewer(options, () => pruneAuditLog(db, auditDays, step));
   const replays = await untilFewer(options, () => pruneReplays(db, retentionDays, step));
   const sessions = await untilFewer(options, () => pruneSessions(db, step));
-  const pruned = { keys, deadLetters, outlived, endpoints, auditEntries, replays, sessions };
+  const batchMembers = await untilFewer(options, () => pruneMembers(db, retentionDays, step));
+  const pruned = { keys, deadLetters, outlived, endpoints, auditEntries, replays, sessions, batchMembers };
   if (Object.values(pruned).some((count) => count > 0)) options.logger.info("pruned", pruned);
 }
 

@@ -20,6 +20,8 @@ export interface UpkeepOptions {
   /** The database's time. */
   readonly nowMs: () => number;
   readonly retention: Retention;
+  /** What else there is to tidy up, by name. */
+  readonly others: Readonly<Record<string, () => Promise<void>>>;
 }
 
 export class Upkeep implements Service {
@@ -29,7 +31,7 @@ export class Upkeep implements Service {
   #isStopping = false;
 
   constructor(options: UpkeepOptions) {
-    const { db, logger, workerId, nowMs, retention } = options;
+    const { db, logger, workerId, nowMs, retention, others } = options;
     this.#options = options;
     this.#leader = new Leader({ db, logger, workerId, onElected: () => this.#wakeAll() });
     const mayGoOn = (): boolean => this.#leader.leads && !this.#isStopping;
@@ -43,6 +45,7 @@ export class Upkeep implements Service {
       this.#loop("pruning", 600_000, () => prune({ db, logger, mayGoOn, ...retention })),
       this.#loop("rolling activity up", 600_000, () => activity.tend()),
       this.#loop("sweeping", 60_000, () => this.#sweep()),
+      ...Object.entries(others).map(([name, work]) => this.#loop(name, 60_000, work)),
     ];
   }
 

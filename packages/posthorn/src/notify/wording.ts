@@ -111,6 +111,7 @@ const ERRORS: Readonly<Record<AttemptError, string>> = {
   blocked_address: "its address is not allowed",
   invalid_request: "its settings make no valid request",
   not_signed: "its secret could not be read",
+  lease_ended: "the subscription had ended",
   unknown: "nobody knows how the last attempt ended",
 };
 

@@ -112,6 +112,21 @@ export const metricDefinitions = {
     help: "Days after today for which every table of history has a partition",
     labels: [],
   },
+  webhook_websub_subscriptions: {
+    type: "gauge",
+    help: "WebSub subscriptions whose lease has not ended",
+    labels: [],
+  },
+  webhook_websub_requests_total: {
+    type: "counter",
+    help: "Requests to the WebSub hub that this process has brought to an end, by what came of them",
+    labels: ["mode", "result"],
+  },
+  webhook_websub_fetches_total: {
+    type: "counter",
+    help: "Topics of others that this process has fetched for the WebSub hub, by what came of it",
+    labels: ["result"],
+  },
 } as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof metricDefinitions;
@@ -126,7 +141,8 @@ export type InstallationGauges = Readonly<
     | "webhook_workers"
     | "webhook_circuits_open"
     | "webhook_endpoints_disabled"
-    | "webhook_partition_days_ahead",
+    | "webhook_partition_days_ahead"
+    | "webhook_websub_subscriptions",
     number
   >
 > & {
@@ -201,6 +217,14 @@ export class Metrics {
     this.#metrics.webhook_database_errors_total.series(kind).add(1);
   }
 
+  hubRequestEnded(mode: string, result: string): void {
+    this.#metrics.webhook_websub_requests_total.series(mode, result).add(1);
+  }
+
+  topicFetched(result: string): void {
+    this.#metrics.webhook_websub_fetches_total.series(result).add(1);
+  }
+
   text(
     now: { readonly inFlight: number; readonly poolWaiting: number },
     installation: InstallationGauges | null,
@@ -227,6 +251,7 @@ const installationGaugeNames: readonly Exclude<keyof InstallationGauges, "webhoo
   "webhook_circuits_open",
   "webhook_endpoints_disabled",
   "webhook_partition_days_ahead",
+  "webhook_websub_subscriptions",
 ];
 
 function withoutEndpoint(definition: MetricDefinition): MetricDefinition {

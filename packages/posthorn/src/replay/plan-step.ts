@@ -6,6 +6,7 @@ import { isAbout } from "../fan-out/matches.ts";
 import { Routes, type TenantRoutes } from "../fan-out/routes.ts";
 import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
+import { inBatches } from "../storage/queries/batches/collect.ts";
 import { walkDeliveries } from "../storage/queries/deliveries/walk.ts";
 import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
 import {
@@ -33,7 +34,12 @@ export interface Wish {
   readonly what:
     | ({ readonly kind: "ended" } & EndedDelivery)
     | { readonly kind: "failed"; readonly id: Uuid }
-    | { readonly kind: "missing"; readonly delivery: MissingDelivery };
+    | {
+        readonly kind: "missing";
+        readonly delivery: MissingDelivery;
+        /** It goes in the endpoint's next batch. */
+        readonly isCollected: boolean;
+      };
 }
 
 export type LoadRoutes = (tenants: readonly string[]) => Promise<ReadonlyMap<string, TenantRoutes>>;
@@ -119,7 +125,9 @@ async function planMissing(db: Queryable, range: Range, loadRoutes: LoadRoutes):
         subject: isOrdered ? event.subject : null,
         sequence: isOrdered ? event.sequence : null,
       };
-      const wish: MissingWish = { after: position, endpointId, what: { kind: "missing", delivery } };
+      const isCollected = target.format === "cloudevents-batch";
+      const what = { kind: "missing", delivery, isCollected } as const;
+      const wish: MissingWish = { after: position, endpointId, what };
       wanted.push({ wish, event, filter: target.filter });
     }
     position = event.id;
@@ -128,7 +136,14 @@ async function planMissing(db: Queryable, range: Range, loadRoutes: LoadRoutes):
     db,
     wanted.map(({ wish }) => wish.what.delivery.id),
   );
-  const missing = wanted.filter(({ wish }) => !existing.has(wish.what.delivery.id));
+  const batched = await inBatches(
+    db,
+    wanted.flatMap(({ wish }) => (wish.what.isCollected ? wish.what.delivery : [])),
+  );
+  const missing = wanted.filter(({ wish }) => {
+    const { id, eventId, endpointId } = wish.what.delivery;
+    return !existing.has(id) && !batched.has(`${eventId} ${endpointId}`);
+  });
   const isLast = !isCutShort && events.length < EVENTS_PER_STEP;
   return {
     wishes: (await thoseThatMatch(db, missing)).map(({ wish }) => wish),

@@ -2,6 +2,7 @@
 // the replay moves on, in one transaction.
 import type { Uuid } from "../model.ts";
 import type { Database, Queryable } from "../storage/database.ts";
+import { collectMissing } from "../storage/queries/batches/collect.ts";
 import {
   type EndedDelivery,
   type LockedLane,
@@ -57,15 +58,17 @@ async function grant(
   endedByMs: number,
 ): Promise<number> {
   const missing: MissingDelivery[] = [];
+  const collected: MissingDelivery[] = [];
   const ended: EndedDelivery[] = [];
   const failed: Uuid[] = [];
   for (const { endpointId, what } of wishes) {
-    if (what.kind === "missing") missing.push(what.delivery);
+    if (what.kind === "missing") (what.isCollected ? collected : missing).push(what.delivery);
     else if (what.kind === "failed") failed.push(what.id);
     else if (lanes.get(endpointId)?.isOrdered && what.sequence !== null) ended.push(what);
     else ended.push({ id: what.id, subject: null, sequence: null });
   }
-  if (missing.length > 0) return await oweMissing(tx, missing);
+  if (missing.length + collected.length > 0)
+    return (await oweMissing(tx, missing)) + (await collectMissing(tx, collected));
   return await oweManyAgain(tx, { ended, failed, endedByMs });
 }
 

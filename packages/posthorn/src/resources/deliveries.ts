@@ -3,9 +3,10 @@ import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
-import type { Uuid } from "../model.ts";
+import { BATCH_TYPE, type Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { newestAttempts } from "../storage/queries/attempts/list.ts";
+import { membersOfBatch } from "../storage/queries/batches/read.ts";
 import {
   DELIVERY_STATES,
   type DeliveryRow,
@@ -63,14 +64,17 @@ export interface DeliveryScope {
   readonly redacted?: boolean | undefined;
 }
 
+export interface DeliveryDetail extends DeliveryView {
+  readonly attempts: readonly AttemptView[];
+  /** Of a batch: the events that it was made of, in their order. Null of any other. */
+  readonly members: readonly string[] | null;
+}
+
 export interface Deliveries {
   /** Newest first. */
   list(query?: DeliveryQuery): Promise<Page<DeliveryView>>;
   /** With its newest attempts, 250 at most. With a tenant given, another tenant's delivery is not found. */
-  get(
-    id: string,
-    scope?: DeliveryScope,
-  ): Promise<DeliveryView & { readonly attempts: readonly AttemptView[] }>;
+  get(id: string, scope?: DeliveryScope): Promise<DeliveryDetail>;
   /** Those in the state `failed`, the one whose next attempt is first, first. */
   retryQueue(query?: RetryQueueQuery): Promise<Page<DeliveryView>>;
 }
@@ -150,7 +154,12 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
       toAttemptView(attempt, uuid),
     );
     const hides = redacted && (await catalogue.hiding())(row.eventType);
-    return { ...toDeliveryView(row), attempts: hides ? attempts.map(withoutAnswer) : attempts };
+    const members = row.eventType === BATCH_TYPE ? await membersOfBatch(db, row.eventId) : null;
+    return {
+      ...toDeliveryView(row),
+      attempts: hides ? attempts.map(withoutAnswer) : attempts,
+      members: members?.map((member) => formatId("evt", member)) ?? null,
+    };
   }
 }
 

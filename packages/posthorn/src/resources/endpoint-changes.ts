@@ -74,6 +74,15 @@ export function createEndpointChanges(
   }
 }
 
+/** Whoever subscribed is the one to change it, and would not know of ours. */
+export function refuseSubscription({ websubTopic }: Pick<EndpointRow, "websubTopic">): void {
+  if (websubTopic === null) return;
+  throw new PosthornError(
+    "endpoint_is_subscription",
+    "This endpoint is a WebSub subscription, which only its subscriber changes. It can be deleted.",
+  );
+}
+
 /** The same words whether it never was, is another tenant's, or was deleted. */
 export function endpointNotFound(id: unknown): PosthornError {
   const shown = parseId("ep", String(id)) === null ? "with that id" : String(id);

@@ -103,6 +103,8 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
     const uuid = parseId("ep", String(item.id));
     const current = uuid === null ? null : await lockEndpoint(tx, tenant, uuid);
     if (current === null) throw unknownId();
+    // it is in what was exported, and its subscriber's to change
+    if (current.websubTopic !== null) return { action: "unchanged", current };
     const settings = parseEndpointPatch(withoutReadOnly(item), current, asOfNow);
     await writer.checkStillSigned(tx, current, settings);
     const isSame = Object.entries(settings).every(([name, value]) =>

@@ -9,7 +9,7 @@ import { findEndpoint } from "../storage/queries/endpoints/read.ts";
 import { raiseEndpointVersion } from "../storage/queries/endpoints/write.ts";
 import { listSecrets, type SecretRow } from "../storage/queries/secrets/list.ts";
 import { revokeSecret as deleteRetired, retireSecrets } from "../storage/queries/secrets/rotate.ts";
-import { type EndpointChanges, endpointNotFound } from "./endpoint-changes.ts";
+import { type EndpointChanges, endpointNotFound, refuseSubscription } from "./endpoint-changes.ts";
 import { type EndpointDefaults, fitsAny, schemesOf } from "./endpoint-settings.ts";
 import type { EndpointWriter } from "./endpoint-writer.ts";
 import { secretProblem } from "./setting-readers.ts";
@@ -69,6 +69,7 @@ export function createEndpointSecrets({
     const { overlapSeconds = DEFAULT_OVERLAP_SECONDS, secret: ownSecret } = rotation;
     checkRotation(overlapSeconds, ownSecret);
     return await changes.changeOne(tenant, id, async (tx, current) => {
+      refuseSubscription(current);
       const schemes = schemesOf(current, defaults);
       const secret = ownSecret ?? (await writer.makeSecret(current));
       if (!fitsAny(secret, schemes)) {
@@ -96,6 +97,7 @@ export function createEndpointSecrets({
   async function revokeSecret(tenant: string, id: string, secretId: string): Promise<void> {
     const secret: Uuid | null = parseId("sec", String(secretId));
     await changes.changeOne(tenant, id, async (tx, current) => {
+      refuseSubscription(current);
       const valid = await listSecrets(tx, current.id);
       const found = valid.find((row) => row.id === secret);
       if (found === undefined) throw secretNotFound(secret);

@@ -14,6 +14,7 @@ const context: SettingsContext = {
   addressPolicy: PUBLIC_ONLY,
   defaults: {
     format: "envelope",
+    cloudEvents: { source: "/tenants/{tenant}", datarefBase: "" },
     signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
     timeoutMs: 10_000,
     rateLimit: null,
@@ -56,6 +57,7 @@ test("url and events are enough, everything else is as the deployment is set", (
       ordering: null,
       fifoOnDead: null,
       filter: null,
+      batch: null,
     },
     secret: null,
   });

@@ -2,6 +2,8 @@
 import { DEFAULT_HEADER_PREFIX, schemeNamed, signingKeyBytes } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import {
+  type BatchSettings,
+  type CloudEventsTerms,
   type FifoOnDead,
   type FilterInput,
   type Ordering,
@@ -17,6 +19,7 @@ import type { RetryPolicyInput } from "./retry-policy-input.ts";
 import {
   oneOf,
   orDefault,
+  readBatch,
   readBoolean,
   readDescription,
   readEvents,
@@ -52,6 +55,8 @@ export interface EndpointInput {
   readonly fifoOnDead?: FifoOnDead | null | undefined;
   /** What an event of these types must have to be delivered; null or nothing: every one is. */
   readonly filter?: FilterInput | null | undefined;
+  /** Of the format `cloudevents-batch`, in part or whole; null or nothing: 100 events, 512 KiB, one second. */
+  readonly batch?: Partial<BatchSettings> | null | undefined;
   /** Your own `whsec_…` or `whsk_…`; one is made when it is left out. */
   readonly secret?: string | undefined;
 }
@@ -68,6 +73,8 @@ export interface EndpointDefaults {
   readonly rateLimit: number | null;
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
+  /** `source` with `{tenant}` for the tenant's id. */
+  readonly cloudEvents: CloudEventsTerms;
 }
 
 /** What no deployment sets for its endpoints. */
@@ -75,13 +82,14 @@ export interface OwnSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly ordering: Ordering;
   readonly fifoOnDead: FifoOnDead;
+  readonly batch: BatchSettings;
 }
 
 /** What is in force for an endpoint. */
 export function effectiveSettings(
   stored: Omit<EndpointSettings, "url" | "events" | "filter" | "description" | "isActive">,
   defaults: EndpointDefaults,
-): EndpointDefaults & OwnSettings {
+): Omit<EndpointDefaults, "cloudEvents"> & OwnSettings {
   return {
     // one that a later version wrote has no bytes here
     format: PAYLOAD_FORMATS.find((format) => format === stored.format) ?? defaults.format,
@@ -94,8 +102,12 @@ export function effectiveSettings(
     retryOn: stored.retryOn ?? defaults.retryOn,
     ordering: stored.ordering ?? "none",
     fifoOnDead: stored.fifoOnDead ?? "pass",
+    batch: { ...DEFAULT_BATCH, ...stored.batch },
   };
 }
+
+/** Half of what many receivers take, and no longer than a person would notice. */
+export const DEFAULT_BATCH: BatchSettings = { maxEvents: 100, maxBytes: 512 * 1024, maxDelayMs: 1_000 };
 
 export interface SettingsContext {
   readonly addressPolicy: AddressPolicy;
@@ -162,6 +174,7 @@ const NEW_ENDPOINT: EndpointSettings = {
   ordering: null,
   fifoOnDead: null,
   filter: null,
+  batch: null,
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
 function readSettings(
@@ -170,6 +183,14 @@ function readSettings(
   context: SettingsContext,
 ): EndpointSettings {
   const signature = check.read("signature", current.signature, orDefault(readSignature));
+  const format = check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS)));
+  const ordering = check.read("ordering", current.ordering, orDefault(oneOf(["none", "fifo"])));
+  if (ordering === "fifo" && (format ?? context.defaults.format) === "cloudevents-batch") {
+    check.refuse(
+      "/ordering",
+      "Batches may overtake one another when one is retried: fifo goes with every other format.",
+    );
+  }
   const prefix = signature?.headerPrefix ?? context.defaults.signature.headerPrefix ?? DEFAULT_HEADER_PREFIX;
   return {
     url: check.read("url", current.url, (value, refuse) => readUrl(value, refuse, context.addressPolicy)),
@@ -179,7 +200,7 @@ function readSettings(
     ),
     description: check.read("description", current.description, orDefault(readDescription)),
     isActive: check.read("isActive", current.isActive, readBoolean),
-    format: check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS))),
+    format,
     signature,
     headers: check.read(
       "headers",
@@ -191,8 +212,9 @@ function readSettings(
     rateLimit: check.read("rateLimit", current.rateLimit, orDefault(wholeNumber(1, 10_000))),
     retryPolicy: check.read("retryPolicy", current.retryPolicy, orDefault(readRetryPolicy)),
     retryOn: check.read("retryOn", current.retryOn, orDefault(oneOf(["transient", "every"]))),
-    ordering: check.read("ordering", current.ordering, orDefault(oneOf(["none", "fifo"]))),
+    ordering,
     fifoOnDead: check.read("fifoOnDead", current.fifoOnDead, orDefault(oneOf(["pass", "hold"]))),
     filter: check.read("filter", current.filter, orDefault(readFilter)),
+    batch: check.read("batch", current.batch, orDefault(readBatch)),
   };
 }

@@ -10,8 +10,10 @@ import { tenantOfEndpoint } from "../storage/queries/endpoints/read.ts";
 import { disableEndpoint } from "../storage/queries/endpoints/write.ts";
 import { ownerOfLane } from "../storage/queries/lanes/owner.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { subscriptionOf } from "../storage/queries/websub/subscriptions.ts";
 import type { EndpointChanges } from "./endpoint-changes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
+import { endSubscription } from "./subscription-end.ts";
 
 export interface EnableOptions {
   /** `deliver` what is owed (the default), or `discard` it: then it ends as dead, with the reason `discarded`. */
@@ -58,13 +60,22 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
   ): Promise<boolean> {
     const tenant = await tenantOfEndpoint(db, endpointId);
     if (tenant === null) return false;
-    const isDisabled = await changes.change(tenant, async (tx) => {
+    const end = await changes.change(tenant, async (tx) => {
+      const subscription = await subscriptionOf(tx, endpointId);
+      if (subscription !== null) {
+        const isMeant = url === null || subscription.callback === url;
+        if (isMeant) await endSubscription(tx, subscription);
+        return { result: isMeant ? "ended" : null, endpointIds: isMeant ? [endpointId] : [] } as const;
+      }
       const disabled = await disableEndpoint(tx, endpointId, cause, url);
       if (disabled !== null) await announce(tx, disabled);
-      return { result: disabled !== null, endpointIds: disabled === null ? [] : [endpointId] };
+      const isDisabled = disabled !== null;
+      return { result: isDisabled ? "disabled" : null, endpointIds: isDisabled ? [endpointId] : [] } as const;
     });
-    if (isDisabled) onDisabled();
-    return isDisabled;
+    if (end === "disabled") onDisabled();
+    // a subscriber that is gone subscribes anew if it comes back, and nobody else can enable it
+    if (end === "ended") await cancelOwed(db, [endpointId]);
+    return end !== null;
   }
 
   async function discard(endpointId: Uuid): Promise<void> {

@@ -78,7 +78,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     const schemes = schemesOf(next, defaults);
     if (String(schemes) === String(schemesOf(current, defaults))) return;
     const [row] = await targetsByIds(tx, [current.id]);
-    const secrets = row === undefined ? [] : toTarget(row, defaults, keyRing).secrets;
+    const secrets = row === undefined ? [] : toTarget(row, { defaults, keyRing, hub: null }).secrets;
     if (secrets.some(({ value }) => fitsAny(value, schemes))) return;
     const message =
       `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme beside those in use, rotate to a ` +

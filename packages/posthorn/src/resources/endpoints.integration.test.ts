@@ -46,6 +46,7 @@ test("an endpoint is made with the deployment's settings in force, and its secre
       throttledUntil: null,
       lastDay: null,
     },
+    websub: null,
     createdAt: expect.any(Date),
     updatedAt: expect.any(Date),
   });

@@ -4,6 +4,7 @@ import { formatId, parseId } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { PosthornError } from "../errors.ts";
 import type {
+  BatchSettings,
   CircuitState,
   DisableCause,
   FifoOnDead,
@@ -30,13 +31,19 @@ import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteSecrets } from "../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
+import { subscriptionOf } from "../storage/queries/websub/subscriptions.ts";
 import { type LastDay, lastDaysOf } from "./activity.ts";
 import {
   type EndpointAttempt,
   type EndpointAttemptQuery,
   listEndpointAttempts,
 } from "./endpoint-attempts.ts";
-import { createEndpointChanges, type EndpointChange, endpointNotFound } from "./endpoint-changes.ts";
+import {
+  createEndpointChanges,
+  type EndpointChange,
+  endpointNotFound,
+  refuseSubscription,
+} from "./endpoint-changes.ts";
 import { createEndpointImport, type ImportInput, type ImportResult } from "./endpoint-import.ts";
 import { type MatchInput, type MatchResult, matchEndpoint } from "./endpoint-match.ts";
 import { createEndpointSecrets, type EndpointSecrets } from "./endpoint-secrets.ts";
@@ -52,6 +59,7 @@ import {
 import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
 import { createEndpointWriter } from "./endpoint-writer.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+import { NOT_OFFERED, revokeSubscription } from "./subscription-end.ts";
 import { counted, isTenantId, tenantNotFound } from "./tenants.ts";
 
 /** With the deployment's settings filled in where the endpoint has none of its own. */
@@ -76,11 +84,14 @@ export interface Endpoint {
   readonly rateLimit: number | null;
   readonly ordering: Ordering;
   readonly fifoOnDead: FifoOnDead;
+  readonly batch: BatchSettings;
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
   /** `open`: nothing is sent until `health.probeAt`; `half_open`: few at a time, until enough have succeeded. */
   readonly circuit: CircuitState;
   readonly health: EndpointHealthView;
+  /** Null unless somebody subscribed by WebSub: then it can be read and deleted, and is changed by its subscriber alone. */
+  readonly websub: { readonly topic: string; readonly leaseEndsAt: Date } | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -153,12 +164,14 @@ export interface EndpointsOptions {
   readonly announce: (tx: Queryable, disabled: EndpointRow) => Promise<void>;
   /** After its commit. */
   readonly onDisabled?: () => void;
+  /** A subscription may have been deleted: its subscriber is to be told. */
+  readonly onRevoked?: () => void;
 }
 
 const STATES: readonly EndpointState[] = ["active", "disabled", "failing"];
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
-  const { db, defaults, maxPerTenant = 10, announce, onDisabled = () => {} } = options;
+  const { db, defaults, maxPerTenant = 10, announce, onDisabled = () => {}, onRevoked = () => {} } = options;
   const changes = createEndpointChanges(db, options.onChanged);
   const { change, changeOne } = changes;
   const writer = createEndpointWriter(options);
@@ -241,6 +254,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   async function update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint> {
     const asOfNow = await context();
     const row = await changeOne(tenant, id, async (tx, current) => {
+      refuseSubscription(current);
       const settings = parseEndpointPatch(patch, current, asOfNow);
       await writer.checkStillSigned(tx, current, settings);
       return await writer.update(tx, current, settings);
@@ -250,6 +264,11 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 
   async function remove(tenant: string, id: string): Promise<void> {
     const endpointId = await changeOne(tenant, id, async (tx, current) => {
+      const subscription = current.websubTopic === null ? null : await subscriptionOf(tx, current.id);
+      if (subscription !== null) {
+        await revokeSubscription(tx, subscription, NOT_OFFERED);
+        return current.id;
+      }
       await markDeleted(tx, current.id);
       await deleteSecrets(tx, current.id);
       await letGoOfSubjects(tx, current.id);
@@ -257,6 +276,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     });
     // After the commit: a backlog of a million must not keep the lane locked, which others' publishes wait for.
     await cancelOwed(db, [endpointId]);
+    onRevoked();
   }
 
   async function match(tenant: string, id: string, input: MatchInput): Promise<MatchResult> {
@@ -305,6 +325,10 @@ function toEndpoint(
       throttledUntil: toDateAhead(row.health?.throttledUntilMs, nowMs),
       lastDay,
     },
+    websub:
+      row.websubTopic === null
+        ? null
+        : { topic: row.websubTopic, leaseEndsAt: new Date(row.leaseEndsMs as number) },
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),
   };

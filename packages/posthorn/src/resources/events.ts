@@ -1,13 +1,15 @@
 // Events as people see them, and what became of each.
 import { setImmediate } from "node:timers/promises";
-import { formatId, parseId, uuidTimeMs } from "@posthorn/wire";
+import { type EventAttributes, formatId, parseId, uuidTimeMs } from "@posthorn/wire";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { hiddenPathsOf } from "../catalogue/hidden-paths.ts";
 import { redactPayload } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
 import type { Event, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
+import { type BatchOfEvent, batchesOfEvent } from "../storage/queries/batches/read.ts";
 import { findDeliveries } from "../storage/queries/deliveries/find.ts";
 import { endpointsOfEvent } from "../storage/queries/endpoints/of-event.ts";
 import { findEvent, listEvents } from "../storage/queries/events/list.ts";
@@ -27,10 +29,22 @@ export interface EventView {
   /** The JSON of `data`, byte for byte as it was given. */
   readonly payload: Buffer;
   readonly createdAt: Date;
+  /** Of one that was not published our way: what it brought, and how `payload` is to be read. */
+  readonly attributes: EventAttributes | null;
+}
+
+/** Where an endpoint takes batches: the one that the event went in. */
+export interface BatchView {
+  readonly endpointId: string;
+  /** The event that the batch is; null while this one waits for it. */
+  readonly eventId: string | null;
+  readonly deliveryId: string | null;
 }
 
 export interface EventDetail extends EventView {
+  /** Those of its batches too. */
   readonly deliveries: readonly DeliveryView[];
+  readonly batches: readonly BatchView[];
   /** The tenant's endpoints that have no delivery of it, and why. */
   readonly notMatched: readonly NotMatched[];
   /** The one before it in its subject; null without one, or when it is too far back to be looked for. */
@@ -50,7 +64,7 @@ export interface EventQuery extends PageQuery {
 }
 
 /** Without its payload. */
-export interface NewestEventView extends Omit<EventView, "payload"> {
+export interface NewestEventView extends Omit<EventView, "payload" | "attributes"> {
   /** False for a moment after it was published in a transaction, or behind another of its subject. */
   readonly hasDeliveriesMade: boolean;
 }
@@ -146,25 +160,37 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
   async function hiddenPaths(redacted = false): Promise<(event: Event) => readonly string[]> {
     if (!redacted) return () => [];
     await catalogue.refresh();
-    return ({ type, apiVersion }) => catalogue.redactedPaths(type, apiVersion);
+    return (event) => hiddenPathsOf(event, (type, version) => catalogue.redactedPaths(type, version));
   }
 
   /** By primary key, for every endpoint the tenant has or had: nothing indexes deliveries by event. */
   async function becameOf(
     event: Event,
     hidden: readonly string[],
-  ): Promise<Pick<EventDetail, "deliveries" | "notMatched">> {
+  ): Promise<Pick<EventDetail, "deliveries" | "batches" | "notMatched">> {
     const endpoints = await endpointsOfEvent(db, event.tenant, event.id);
-    const rows = await findDeliveries(
-      db,
-      endpoints.map(({ id }) => deliveryIdOf(event.id, id)),
-    );
-    const deliveredTo = new Set(rows.map(({ endpointId }) => endpointId));
+    const batches = await batchesOfEvent(db, event.id);
+    const rows = await findDeliveries(db, [
+      ...endpoints.map(({ id }) => deliveryIdOf(event.id, id)),
+      ...batches.flatMap(({ endpointId, batchId }) =>
+        batchId === null ? [] : deliveryIdOf(batchId, endpointId),
+      ),
+    ]);
+    const deliveredTo = new Set([...rows, ...batches].map(({ endpointId }) => endpointId));
     return {
       deliveries: rows.map(toDeliveryView),
+      batches: batches.map(toBatchView),
       notMatched: notMatched(event, endpoints, deliveredTo, hidden),
     };
   }
+}
+
+function toBatchView({ endpointId, batchId }: BatchOfEvent): BatchView {
+  return {
+    endpointId: formatId("ep", endpointId),
+    eventId: batchId === null ? null : formatId("evt", batchId),
+    deliveryId: batchId === null ? null : formatId("dlv", deliveryIdOf(batchId, endpointId)),
+  };
 }
 
 /** Events of a subject that are looked at for the one before: those published in the same moment may be out of order. */
@@ -192,7 +218,12 @@ async function shownRows(events: readonly Event[], hidden: (event: Event) => rea
 }
 
 function toEventView(event: Event, hidden: readonly string[]): EventView {
-  return { ...event, id: formatId("evt", event.id), payload: redactPayload(event.payload, hidden) };
+  return {
+    ...event,
+    id: formatId("evt", event.id),
+    payload: redactPayload(event.payload, hidden),
+    attributes: event.attributes ?? null,
+  };
 }
 
 function notFound(uuid: Uuid | null): PosthornError {

@@ -5,6 +5,7 @@ import type { Turns } from "../service/turns.ts";
 
 /** Of the ten connections of an own pool. */
 export const CALLS_AT_ONCE = 4;
+export const STRANGERS_AT_ONCE = 2;
 export const MOST_WAITING_CALLS = 1_000;
 /** As long as one waits for a connection: a database that hangs is told of, not waited for in a line. */
 export const LONGEST_WAIT_MS = 5_000;

@@ -4,7 +4,7 @@ import { redactData } from "../catalogue/redact.ts";
 import { type FilterFacts, HIDDEN, looksAtHidden, readFacts } from "../fan-out/filter.ts";
 import { isAbout, matches } from "../fan-out/matches.ts";
 import { mismatchOf } from "../fan-out/why-not.ts";
-import type { Event, Uuid } from "../model.ts";
+import { BATCH_TYPE, type Event, type Uuid } from "../model.ts";
 import type { EventEndpointRow } from "../storage/queries/endpoints/of-event.ts";
 import { readableFilter } from "./targets.ts";
 
@@ -15,9 +15,11 @@ export type NotMatchedReason =
   | "created_later"
   | "deleted"
   | "test"
+  | "batch"
   | "about_itself"
   | "waiting"
   | "tenant_inactive"
+  | "lease_ended"
   | "matches_now";
 
 export interface NotMatched {
@@ -60,8 +62,11 @@ type Why = Pick<NotMatched, "reason" | "detail" | "pointer">;
 function whyNot(event: Event, endpoint: EventEndpointRow, facts: () => FilterFacts): Why {
   if (endpoint.deletedMs !== null) return why("deleted");
   if (endpoint.eventIsTest) return why("test");
+  if (event.type === BATCH_TYPE) return why("batch");
   if (isAbout(event, endpoint.id)) return why("about_itself");
   if (endpoint.createdMs > event.createdAt.getTime()) return why("created_later");
+  if (endpoint.leaseEndsMs !== null && endpoint.leaseEndsMs <= event.createdAt.getTime())
+    return why("lease_ended");
   const { events } = endpoint;
   const filter = readableFilter(endpoint.filter);
   const isFiltered = filter !== null && matches(events, event.type);
@@ -75,7 +80,9 @@ function whyNot(event: Event, endpoint: EventEndpointRow, facts: () => FilterFac
 const DETAILS = {
   deleted: "It has been deleted since.",
   test: "A test event is for one endpoint alone.",
+  batch: "A batch is for the endpoint that its events were collected for.",
   about_itself: "An endpoint is not told about itself.",
+  lease_ended: "Its WebSub subscription had ended.",
   created_later: "It was made after the event.",
   filter_hidden: "Its filter looks at redacted data, so what came of it is not shown.",
   waiting: "The event is stored, and its deliveries are about to be made.",

@@ -4,6 +4,7 @@ import { isReservedHeader, parseId } from "@posthorn/wire";
 import { buildRequest } from "../attempt/build-request.ts";
 import { wireHeaders } from "../attempt/wire-headers.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { hiddenPathsOf } from "../catalogue/hidden-paths.ts";
 import { REDACTED, redactPayload } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
@@ -115,9 +116,9 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     throw noSuchAttempt(attempt);
   }
 
-  async function hiddenPaths({ type, apiVersion }: Event): Promise<readonly string[]> {
+  async function hiddenPaths(event: Event): Promise<readonly string[]> {
     await catalogue.refresh();
-    return catalogue.redactedPaths(type, apiVersion);
+    return hiddenPathsOf(event, (type, version) => catalogue.redactedPaths(type, version));
   }
 
   function make(delivery: ClaimedDelivery, target: Target, at: Date): PreparedRequest {

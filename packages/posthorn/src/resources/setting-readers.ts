@@ -6,7 +6,7 @@ import { REDACTED } from "../catalogue/redact.ts";
 import { findUnknown } from "../did-you-mean.ts";
 import type { InputProblem } from "../errors.ts";
 import { parseFilter } from "../fan-out/parse-filter.ts";
-import type { FilterInput, RetryPolicy, SignatureSettings } from "../model.ts";
+import type { BatchSettings, FilterInput, RetryPolicy, SignatureSettings } from "../model.ts";
 import { normaliseRetryPolicy } from "./retry-policy-input.ts";
 import { escapePointer, isObject, type Reader, type Refuse } from "./settings-check.ts";
 
@@ -96,6 +96,26 @@ export function readSignature(value: unknown, refuse: Refuse): Partial<Signature
     ...(schemes === undefined ? {} : { schemes: schemes as string[] }),
     ...(headerPrefix === undefined ? {} : { headerPrefix: headerPrefix as string }),
   };
+}
+
+const BATCH_LIMITS: Readonly<Record<keyof BatchSettings, Reader<number>>> = {
+  maxEvents: wholeNumber(1, 1_000),
+  maxBytes: wholeNumber(1_024, 4 * 1024 * 1024),
+  maxDelayMs: wholeNumber(10, 3_600_000),
+};
+
+export function readBatch(value: unknown, refuse: Refuse): Partial<BatchSettings> | undefined {
+  if (!isObject(value)) return refuse("batch is an object with maxEvents, maxBytes, maxDelayMs.");
+  const problems: InputProblem[] = [];
+  findUnknown("A batch has no", value, Object.keys(BATCH_LIMITS), problems);
+  for (const { message, pointer } of problems) refuse(message, pointer);
+  const read: Partial<Record<keyof BatchSettings, number>> = {};
+  for (const [name, limit] of Object.entries(BATCH_LIMITS) as [keyof BatchSettings, Reader<number>][]) {
+    if (value[name] === undefined) continue;
+    const number = limit(value[name], (message) => refuse(message, `/${name}`));
+    if (number !== undefined) read[name] = number;
+  }
+  return read;
 }
 
 export function readHeaders(

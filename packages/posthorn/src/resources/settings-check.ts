@@ -8,6 +8,7 @@ export type Reader<T> = (value: unknown, refuse: Refuse) => T | undefined;
 
 /** What an endpoint shows besides. */
 const READ_ONLY = [
+  "websub",
   "id",
   "tenant",
   "disabledReason",

@@ -33,6 +33,7 @@ test("a tenant's targets come with its version, inactive ones included and delet
     events: hook.events,
     filter: null,
     health: null,
+    websub: null,
     ...defaults,
     headers: { "X-A": "b" },
     timeoutMs: 700,

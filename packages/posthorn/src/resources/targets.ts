@@ -13,6 +13,7 @@ import {
   targetsOfTenants,
 } from "../storage/queries/endpoints/targets.ts";
 import { type EndpointDefaults, effectiveSettings } from "./endpoint-settings.ts";
+import { type HubIdentity, targetSubscription } from "./hub-identity.ts";
 
 export interface TenantTargets {
   /** 0 for a tenant that is not registered. */
@@ -45,9 +46,11 @@ export interface TargetsOptions {
   readonly db: Queryable;
   readonly keyRing: KeyRing;
   readonly defaults: EndpointDefaults;
+  /** Null: this installation is no WebSub hub. */
+  readonly hub?: HubIdentity | null;
 }
 
-export function createTargets({ db, keyRing, defaults }: TargetsOptions): Targets {
+export function createTargets({ db, keyRing, defaults, hub = null }: TargetsOptions): Targets {
   return { ofTenants, byIds, at, checkKeys };
 
   async function ofTenants(tenants: readonly string[]): Promise<Map<string, TenantTargets>> {
@@ -58,7 +61,7 @@ export function createTargets({ db, keyRing, defaults }: TargetsOptions): Target
         entry = { version: row.routingVersion ?? 0, isActive: row.tenantIsActive ?? true, targets: [] };
         found.set(row.asked, entry);
       }
-      if (row.id !== null) entry.targets.push(toTarget(row, defaults, keyRing));
+      if (row.id !== null) entry.targets.push(toTarget(row, { defaults, keyRing, hub }));
     }
     return found;
   }
@@ -66,7 +69,7 @@ export function createTargets({ db, keyRing, defaults }: TargetsOptions): Target
   async function byIds(endpointIds: readonly Uuid[]): Promise<Map<Uuid, Target | null>> {
     const found = new Map<Uuid, Target | null>(endpointIds.map((id) => [id, null]));
     for (const row of await targetsByIds(db, endpointIds))
-      found.set(row.id, toTarget(row, defaults, keyRing));
+      found.set(row.id, toTarget(row, { defaults, keyRing, hub }));
     return found;
   }
 
@@ -75,7 +78,7 @@ export function createTargets({ db, keyRing, defaults }: TargetsOptions): Target
     // all may have been revoked since: those of now are the best there is then
     const row = then?.secrets === null ? (await targetsByIds(db, [endpointId]))[0] : then;
     if (row === null || row === undefined) return null;
-    return { target: toTarget(row, defaults, keyRing), changedAt: new Date(row.updatedMs) };
+    return { target: toTarget(row, { defaults, keyRing, hub }), changedAt: new Date(row.updatedMs) };
   }
 
   async function checkKeys(): Promise<void> {
@@ -84,7 +87,14 @@ export function createTargets({ db, keyRing, defaults }: TargetsOptions): Target
   }
 }
 
-export function toTarget(row: TargetRow, defaults: EndpointDefaults, keyRing: KeyRing): Target {
+export function toTarget(
+  row: TargetRow,
+  {
+    defaults,
+    keyRing,
+    hub,
+  }: Pick<TargetsOptions, "defaults" | "keyRing"> & { readonly hub: HubIdentity | null },
+): Target {
   let secrets: readonly TargetSecret[] | undefined;
   return {
     endpointId: row.id,
@@ -94,8 +104,13 @@ export function toTarget(row: TargetRow, defaults: EndpointDefaults, keyRing: Ke
     isActive: row.isActive && row.tenantIsActive,
     events: row.events,
     filter: readableFilter(row.filter),
+    websub: targetSubscription(row, hub),
     health: row.health,
     ...effectiveSettings(row, defaults),
+    get cloudEvents() {
+      const { source, datarefBase } = defaults.cloudEvents;
+      return { source: source.replaceAll("{tenant}", encodeURIComponent(row.tenant)), datarefBase };
+    },
     // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to
     // its own endpoint, not the reading of everybody's routes.
     get secrets() {

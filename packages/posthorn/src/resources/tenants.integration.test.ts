@@ -11,6 +11,7 @@ test("a tenant is made under your own id and changed by the same call", async ()
     id: "acme:1",
     name: "Acme",
     isActive: true,
+    websubTopics: [],
     createdAt: expect.any(Date),
     updatedAt: expect.any(Date),
   });

@@ -2,7 +2,9 @@
 
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
-import { tenantSyntax, tenantSyntaxInWords } from "../event/limits.ts";
+import { maxTypeLength, tenantSyntax, tenantSyntaxInWords } from "../event/limits.ts";
+import { matches, SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
+import type { Uuid } from "../model.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
@@ -17,13 +19,17 @@ import {
   wasDeleted,
 } from "../storage/queries/tenants/save.ts";
 import type { TenantRow } from "../storage/queries/tenants/tenant-row.ts";
+import { subscriptionsOfTenant } from "../storage/queries/websub/subscriptions.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+import { NOT_OFFERED, revokeSubscription } from "./subscription-end.ts";
 
 export interface Tenant {
   readonly id: string;
   readonly name: string | null;
   /** False: nothing is sent. See `TenantInput`. */
   readonly isActive: boolean;
+  /** Event types that anybody may read and follow by WebSub, such as `order.*`. */
+  readonly websubTopics: readonly string[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -36,6 +42,11 @@ export interface TenantInput {
    * gets nothing. Deliveries that were owed before wait, and go out when it is active again. Default true.
    */
   readonly isActive?: boolean | undefined;
+  /**
+   * Event types, exact, as `order.*` or as `*`, that anybody may read and follow at `/websub/topics/{tenant}/{type}` where
+   * the hub is switched on. What is taken away ends the subscriptions to it. Default: none.
+   */
+  readonly websubTopics?: readonly string[] | undefined;
   /** Brings back one that was deleted, with the history that was kept; otherwise its id is refused. Default false. */
   readonly restore?: boolean | undefined;
 }
@@ -52,25 +63,32 @@ export interface TenantsOptions {
   readonly db: Database;
   /** After the commit, so that each worker that owns lanes of the tenant can be told. */
   readonly onChanged?: (owner: number | null) => void;
+  /** Subscribers are to be told. */
+  readonly onRevoked?: () => void;
 }
 
-export function createTenants({ db, onChanged }: TenantsOptions): Tenants {
+export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Tenants {
   return { upsert, get, list, delete: remove };
 
   async function upsert(id: string, input: TenantInput = {}): Promise<Tenant> {
     checkInput(id, input);
-    const { row, owners } = await db.transaction(async (tx) => {
+    const { row, owners, revoked } = await db.transaction(async (tx) => {
       if (await insertTenant(tx, id)) await settleDeletion(tx, id, input);
       const before = await lockTenant(tx, id);
       // by somebody else, since we saw it a moment ago
       if (before === null) throw tenantDeleted(id);
       const row = await updateTenant(tx, id, input);
-      if (before.isActive === row.isActive) return { row, owners: [] };
+      const revoked = input.websubTopics === undefined ? [] : await revokeClosed(tx, row);
+      if (before.isActive === row.isActive && revoked.length === 0) return { row, owners: [], revoked };
       await raiseRoutingVersion(tx, id);
-      const lanes = await syncLanes(tx, await touchEndpoints(tx, id));
-      return { row, owners: [...new Set(lanes.values())] };
+      const lanes = await syncLanes(tx, [...(await touchEndpoints(tx, id)), ...revoked]);
+      return { row, owners: [...new Set(lanes.values())], revoked };
     });
     for (const owner of owners) onChanged?.(owner);
+    if (revoked.length > 0) {
+      await cancelOwed(db, revoked);
+      onRevoked?.();
+    }
     return toTenant(row);
   }
 
@@ -118,6 +136,19 @@ async function settleDeletion(tx: Queryable, id: string, { restore = false }: Te
   if (await wasDeleted(tx, id)) throw tenantDeleted(id);
 }
 
+/** What is not open any more is not sent any more, from this transaction on. */
+async function revokeClosed(tx: Queryable, { id, websubTopics }: TenantRow): Promise<Uuid[]> {
+  const subscriptions = await subscriptionsOfTenant(tx, id);
+  const closed = subscriptions.filter(({ eventType }) => !isOpenTopic(websubTopics ?? [], eventType));
+  for (const subscription of closed) await revokeSubscription(tx, subscription, NOT_OFFERED);
+  return closed.map((subscription) => subscription.id);
+}
+
+/** Posthorn's own events are nobody else's business, whatever is open. */
+export function isOpenTopic(openTypes: readonly string[], type: string): boolean {
+  return !type.startsWith(SYSTEM_TYPE_PREFIX) && matches(openTypes, type);
+}
+
 function tenantDeleted(id: string): PosthornError {
   return new PosthornError(
     "tenant_deleted",
@@ -145,17 +176,37 @@ function checkInput(id: unknown, input: TenantInput): void {
   const problems: InputProblem[] = [];
   const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
   if (!isTenantId(id)) refuse("/id", `A tenant's id has ${tenantSyntaxInWords}`);
-  findUnknown("A tenant has no", input, ["name", "isActive", "restore"], problems);
-  const { name, isActive, restore } = input;
+  findUnknown("A tenant has no", input, ["name", "isActive", "websubTopics", "restore"], problems);
+  const { name, isActive, websubTopics, restore } = input;
   const nameFits = typeof name !== "string" || (name.length <= MAX_NAME_LENGTH && !name.includes("\0"));
   if (!nameFits || (name !== undefined && name !== null && typeof name !== "string")) {
     refuse("/name", `name is text of at most ${MAX_NAME_LENGTH} characters, or null.`);
   }
   if (isActive !== undefined && typeof isActive !== "boolean")
     refuse("/isActive", "isActive is true or false.");
+  if (websubTopics !== undefined && !areTypePatterns(websubTopics)) {
+    refuse(
+      "/websubTopics",
+      `websubTopics is a list of at most ${MAX_TOPICS} event types such as order.paid, order.* or *.`,
+    );
+  }
   if (restore !== undefined && typeof restore !== "boolean") refuse("/restore", "restore is true or false.");
   const [first] = problems;
   if (first !== undefined) throw new PosthornError("invalid_tenant", first.message, { problems });
+}
+
+const MAX_TOPICS = 100;
+const patternSyntax = /^(\*|[a-z0-9_]+(\.[a-z0-9_]+)*(\.\*)?)$/;
+
+function areTypePatterns(patterns: unknown): boolean {
+  return (
+    Array.isArray(patterns) &&
+    patterns.length <= MAX_TOPICS &&
+    patterns.every(
+      (pattern) =>
+        typeof pattern === "string" && pattern.length <= maxTypeLength && patternSyntax.test(pattern),
+    )
+  );
 }
 
 function toTenant(row: TenantRow): Tenant {
@@ -163,6 +214,7 @@ function toTenant(row: TenantRow): Tenant {
     id: row.id,
     name: row.name,
     isActive: row.isActive,
+    websubTopics: row.websubTopics ?? [],
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),
   };

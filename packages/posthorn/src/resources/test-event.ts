@@ -2,6 +2,7 @@
 // unless told; of any other type it is marked, so that nothing takes it for one that was published.
 import { formatId, parseId } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
+import { PosthornError } from "../errors.ts";
 import { validate } from "../event/validate.ts";
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
 import { TEST_TYPE } from "../fan-out/matches.ts";
@@ -36,7 +37,8 @@ export interface SendTestOptions {
 export function createSendTest({ db, find, nowMs, onOwed }: SendTestOptions): SendTest {
   return async (tenant, id, input = {}) => {
     refuseUnknown("A test event has no field", input, ["type", "data", "subject"], "invalid_event");
-    await find(tenant, id);
+    const { websub } = await find(tenant, id);
+    if (websub !== null) throw notForSubscriptions();
     const endpointId = parseId("ep", id) as Uuid;
     const event = testEvent(tenant, id, input, nowMs());
     const delivery = { id: deliveryIdOf(event.id, endpointId), endpointId, trigger: "test" } as const;
@@ -53,6 +55,13 @@ function testEvent(tenant: string, endpointId: string, input: TestEventInput, at
   const checkedType = type === TEST_TYPE ? "test" : type;
   const { event } = validate({ tenant, type: checkedType, data, subject: subject ?? undefined }, atMs);
   return { ...event, type };
+}
+
+function notForSubscriptions(): PosthornError {
+  return new PosthornError(
+    "endpoint_is_subscription",
+    "This endpoint is a WebSub subscription, and gets what its topic holds. Publish to the topic instead.",
+  );
 }
 
 function greeting(endpointId: string): unknown {

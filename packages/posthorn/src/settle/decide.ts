@@ -106,5 +106,6 @@ function askedDelayMs(outcome: AttemptOutcome, now: number): number | undefined 
 
 function permanentReason(outcome: AttemptOutcome): DeadReason {
   if (outcome.kind === "answered") return outcome.statusCode < 400 ? "redirect" : "rejected";
-  return outcome.error === "invalid_request" ? "invalid_request" : "blocked_address";
+  const { error } = outcome;
+  return error === "invalid_request" || error === "lease_ended" ? error : "blocked_address";
 }

@@ -90,7 +90,7 @@ export function healthSign(outcome: AttemptOutcome, retryOn: RetryOn, nowMs: num
   if (outcomeClass === "later") return { kind: "neutral" };
   if (outcome.kind === "failed") {
     // a key that is missing in this process says nothing; what the endpoint's own settings make impossible does
-    if (outcome.error === "not_signed") return { kind: "neutral" };
+    if (outcome.error === "not_signed" || outcome.error === "lease_ended") return { kind: "neutral" };
     return { kind: "failure", askedMs: null, error: outcome.error, isBusy: false };
   }
   const askedMs = parseRetryAfter(outcome.retryAfter, nowMs) ?? null;

@@ -137,6 +137,7 @@ async function ingestOne(
     keys: [],
     outbox: [],
     deliveries: [{ id, eventId: event.id, endpointId, claim: how, isOrdered: false }],
+    collected: [],
     foreignLanes: how === claim.mine ? [] : [endpointId],
   });
   return written ? id : "not written";

@@ -156,6 +156,7 @@ async function createWorld(fifoOnDead: FifoOnDead) {
       keys: [],
       outbox: fromOutbox ? events : [],
       deliveries,
+      collected: [],
       foreignLanes: worker.ownsLane ? [] : [endpointId],
     };
     const result = fromOutbox ? await ingest(db, batch) : await ingestInOrder(db, batch);

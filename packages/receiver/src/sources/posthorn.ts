@@ -1,8 +1,7 @@
 // What Posthorn sends: its envelope, thin, or the bare data, and CloudEvents.
-import { headerNames, parseId } from "@posthorn/wire";
+import { asObject, headerNames, parseId, readJson } from "@posthorn/wire";
 import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "../cloud-events.ts";
 import { readHeader } from "../headers.ts";
-import { asObject, readJson } from "../json.ts";
 import type { Authentic } from "../model.ts";
 import { known } from "../options.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";

@@ -1,6 +1,6 @@
 // Whoever sends by the Standard Webhooks specification, with CloudEvents or any other JSON in the body.
+import { asObject, readJson } from "@posthorn/wire";
 import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "../cloud-events.ts";
-import { asObject, readJson } from "../json.ts";
 import type { Authentic } from "../model.ts";
 import { known } from "../options.ts";
 import type { Parsed, Source } from "../source.ts";

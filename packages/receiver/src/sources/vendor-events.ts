@@ -1,7 +1,6 @@
 // Reads the events of an authentic request by a vendor's description.
-import { type Path, type Place, readTimeMs, type Vendor } from "@posthorn/wire";
+import { type Path, type Place, readJson, readTimeMs, type Vendor } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
-import { readJson } from "../json.ts";
 import type { Answer, Authentic } from "../model.ts";
 import type { Parsed, ParsedEvent } from "../source.ts";
 

@@ -242,6 +242,7 @@ function posthornSends(event: PosthornWebhook, format: PayloadFormat) {
     signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
     headers: {},
     secrets: [{ value: secret, expiresAt: null }],
+    websub: null,
   } as unknown as Target;
   return buildRequest(delivery, target, { startedAt: event.timestamp ?? new Date() }, "Posthorn");
 }

@@ -6,6 +6,7 @@ import { MAX_PAGE_BYTES } from "posthorn/internal";
 import { createDashboard, type Dashboard } from "../dashboard/dashboard.ts";
 import { LiveFeed } from "../live/live-feed.ts";
 import { liveRoute } from "../live/live-route.ts";
+import { webSubRoutes } from "../websub/routes.ts";
 import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
@@ -209,6 +210,7 @@ export function routesOf(
       },
       audit,
     ),
+    ...webSubRoutes(hooks, logger),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
   ];
 }

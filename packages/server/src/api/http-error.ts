@@ -28,9 +28,10 @@ export const httpErrorRegistry = {
 
 export type HttpErrorCode = keyof typeof httpErrorRegistry;
 
-/** One place that is wrong: a JSON Pointer into the body, or a parameter of the URL. */
+/** One place that is wrong: a JSON Pointer into the body, a header, or a parameter of the URL. */
 export type ProblemPlace =
   | { readonly pointer: string; readonly message: string }
+  | { readonly header: string; readonly message: string }
   | { readonly parameter: string; readonly message: string };
 
 export class HttpError extends Error {

@@ -109,8 +109,9 @@ const MAX_PLACE_LENGTH = 500;
 
 function shortPlace(place: ProblemPlace): ProblemPlace {
   const message = shortened(place.message, MAX_PLACE_LENGTH);
-  return "pointer" in place
-    ? { pointer: shortened(place.pointer, MAX_PLACE_LENGTH), message }
+  if ("pointer" in place) return { pointer: shortened(place.pointer, MAX_PLACE_LENGTH), message };
+  return "header" in place
+    ? { header: shortened(place.header, MAX_PLACE_LENGTH), message }
     : { parameter: shortened(place.parameter, MAX_PLACE_LENGTH), message };
 }
 

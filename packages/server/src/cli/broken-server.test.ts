@@ -126,7 +126,7 @@ test("a list of empty pages without end is left, with the place to go on from", 
 });
 
 test("a list of full pages without end is left where --limit says", async () => {
-  const tenant = { id: "a", name: null, is_active: true, created_at: "", updated_at: "" };
+  const tenant = { id: "a", name: null, is_active: true, websub_topics: [], created_at: "", updated_at: "" };
   let page = 0;
   const { posthorn, asked } = await serverThat((_url, response) => {
     page += 1;
@@ -137,7 +137,15 @@ test("a list of full pages without end is left where --limit says", async () => 
 });
 
 test("a choice and a field of a later version are shown as they came", async () => {
-  const answer = { id: "a", name: null, is_active: true, created_at: "", updated_at: "", colour: "red" };
+  const answer = {
+    id: "a",
+    name: null,
+    is_active: true,
+    websub_topics: [],
+    created_at: "",
+    updated_at: "",
+    colour: "red",
+  };
   const { posthorn } = await serverThat((url, response) =>
     response.end(
       JSON.stringify(

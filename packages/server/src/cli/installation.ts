@@ -123,12 +123,28 @@ function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOp
     userAgent: config.userAgent,
     catalogue: config.catalogue,
     operatorTenant: config.operatorTenant,
+    cloudEventsSource: config.cloudEventsSource,
     alertWebhookUrl: config.alertWebhookUrl,
     publicUrl: config.publicUrl,
+    websub: config.websub ? webSubOptions(config) : undefined,
     sendMail: sendMailBy(config),
     enabled: config.enabled,
     metricsEndpointLabel: config.metricsEndpointLabel,
     logger,
+  };
+}
+
+function webSubOptions(config: Config): PosthornOptions["websub"] {
+  return {
+    externalTopics: config.websubExternalTopics,
+    signature: config.websubSignature,
+    leaseSeconds: config.websubLeaseSeconds,
+    maxLeaseSeconds: config.websubMaxLeaseSeconds,
+    maxSubscriptions: config.websubMaxSubscriptions,
+    maxSubscriptionsPerHost: config.websubMaxSubscriptionsPerHost,
+    verificationsPerHost: config.websubVerificationsPerHost,
+    verificationsPerMinute: config.websubVerificationsPerMinute,
+    maxTopicBytes: config.websubMaxTopicBytes,
   };
 }
 

@@ -1,5 +1,7 @@
 // From the text of a setting to its value. A parser throws a sentence that says what is expected.
+
 import { isIP } from "node:net";
+import { isUriReference } from "@posthorn/wire";
 import { isMailAddress } from "posthorn/internal";
 import type { MailServer } from "../mail.ts";
 
@@ -100,6 +102,12 @@ export const webOrigin: Parser<string> = (text) => {
 export const shortText: Parser<string> = (text) => {
   if (text.length <= 60 && !/\p{Cc}/u.test(text)) return text;
   throw new InvalidValueError("must be text of at most 60 characters");
+};
+
+/** Of CloudEvents; `{tenant}` stands for a tenant's id. */
+export const uriReference: Parser<string> = (text) => {
+  if (text.length <= 500 && isUriReference(text.replaceAll("{tenant}", "t"))) return text;
+  throw new InvalidValueError("must be a URI reference such as https://shop.example/{tenant}");
 };
 
 /** The pages load images of their own host and from `data:` only. */

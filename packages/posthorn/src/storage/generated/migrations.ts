@@ -1414,4 +1414,237 @@ create table posthorn.activity (
 alter table posthorn.events add column is_test boolean;
 `,
   },
+  {
+    version: 23,
+    name: "cloudevents",
+    checksum: "a7567a440a3ba1765e62afbeeab64272dbb4b4b5583a285b58d3925be0b4aa84",
+    sql: `-- What an event brought along from where it was made, such as a CloudEvent's source, and how its data is to be read. Null for
+-- those published our way, which are longer by nothing.
+alter table posthorn.events add column attributes jsonb;
+
+-- Null: as it is unless told.
+alter table posthorn.endpoints add column batch jsonb;
+
+-- Events that wait for the others of their batch. A batch is made of them in one transaction: from then on it is an event and a
+-- delivery like any other.
+create table posthorn.collected (
+  endpoint_id uuid not null,
+  place bigint generated always as identity,
+  event_id uuid not null,
+  -- in the batch, a few bytes more at most
+  bytes integer not null,
+  collected_at timestamptz not null default posthorn.now(),
+  primary key (endpoint_id, place)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+create index collected_of_event on posthorn.collected (event_id);
+
+-- Which events a batch was made of. Kept for as long as the batch is.
+create table posthorn.batch_members (
+  batch_id uuid not null,
+  place integer not null,
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  primary key (batch_id, place)
+);
+create index batch_members_of_event on posthorn.batch_members (event_id);
+
+-- As in migration 0005, and an event that waits for its batch stays as well.
+create or replace function posthorn.copy_kept(parent text, target text, lowest uuid, beyond uuid, most integer) returns integer
+language plpgsql
+as $$
+declare
+  stays text := 'true';
+  copied integer;
+begin
+  if parent = 'deliveries' then
+    if exists (
+      select
+      from posthorn.history_partitions() p
+      where p.parent = 'deliveries'
+        and p.lowest >= copy_kept.lowest
+        and p.beyond <= copy_kept.beyond
+        and not p.is_kept
+    ) then
+      -- answered by the index of the dead: the rest of the day is not read
+      stays := $sql$d.state = 'dead'$sql$;
+    end if;
+    -- what was retried since it was copied
+    execute format(
+      $sql$
+        delete from posthorn.%I t
+        where not exists (
+          select
+          from posthorn.deliveries d
+          where d.id = t.id
+            and d.id >= $1
+            and d.id < $2
+            and %s
+            and d.attempts = t.attempts
+            and d.replay_count = t.replay_count
+            and d.finished_at = t.finished_at
+        )
+      $sql$, target, stays)
+      using lowest, beyond;
+    execute format(
+      $sql$
+        insert into posthorn.%1$I
+        select d.*
+        from posthorn.deliveries d
+        where d.id >= $1
+          and d.id < $2
+          and %2$s
+          and not exists (select from posthorn.%1$I t where t.id = d.id)
+        limit $3
+      $sql$, target, stays)
+      using lowest, beyond, most;
+  elsif parent = 'attempts' then
+    execute format(
+      $sql$
+        insert into posthorn.%1$I
+        select a.*
+        from posthorn.attempts a
+        where a.delivery_id = any (array(
+            select d.id
+            from (
+              select d.id, d.attempts
+              from posthorn.deliveries d
+              where d.id >= $1
+                and d.id < $2
+              union all
+              select q.id, q.attempts
+              from posthorn.queue q
+              where q.id >= $1
+                and q.id < $2
+            ) d
+            left join (
+              select t.delivery_id, count(*) as attempts
+              from posthorn.%1$I t
+              group by t.delivery_id
+            ) t on t.delivery_id = d.id
+            where d.attempts > coalesce(t.attempts, 0)
+            limit $3
+          ))
+        on conflict do nothing
+      $sql$, target)
+      using lowest, beyond, most;
+  else
+    execute format(
+      $sql$
+        insert into posthorn.%1$I
+        select e.*
+        from posthorn.events e
+        where e.id = any (array(
+            (
+              select d.event_id
+              from posthorn.deliveries d
+              where d.id >= $1
+                and d.id < $2
+              union
+              select q.event_id
+              from posthorn.queue q
+              where q.id >= $1
+                and q.id < $2
+              union
+              select o.event_id
+              from posthorn.outbox o
+              where o.event_id >= $1
+                and o.event_id < $2
+              union
+              select c.event_id
+              from posthorn.collected c
+              where c.event_id >= $1
+                and c.event_id < $2
+            )
+            except
+            select t.id
+            from posthorn.%1$I t
+            limit $3
+          ))
+      $sql$, target)
+      using lowest, beyond, most;
+  end if;
+  get diagnostics copied = row_count;
+  return copied;
+end
+$$;
+`,
+  },
+  {
+    version: 24,
+    name: "websub",
+    checksum: "716e9cb228a3fd977c606200c05595819eaca7306c5c07514894cc5c64806209",
+    sql: `-- The WebSub hub. A verified subscription is an endpoint, so that everything behind the queue treats it as one; here is
+-- what only a subscription has, what is still to be verified, and the topics of others that are fetched.
+
+-- Which types of events anybody may read and follow; null: none.
+alter table posthorn.tenants add column websub_topics text[];
+
+alter table posthorn.endpoints
+  -- the topic's URL; null: no subscription
+  add column websub_topic text,
+  -- digest of topic and callback as they are compared
+  add column websub_pair bytea,
+  -- of the callback
+  add column websub_host text,
+  add column lease_ends_at timestamptz;
+create unique index endpoints_of_websub_pair on posthorn.endpoints (websub_pair)
+  where websub_pair is not null and deleted_at is null;
+create index endpoints_of_websub_host on posthorn.endpoints (websub_host)
+  where websub_host is not null and deleted_at is null;
+create index endpoints_of_lease on posthorn.endpoints (lease_ends_at)
+  where lease_ends_at is not null and deleted_at is null;
+
+-- What somebody asked for and has not confirmed yet. Nothing of it counts before.
+create table posthorn.websub_requests (
+  id bigint generated by default as identity primary key,
+  -- subscribe, unsubscribe, or denied: the callback is to be told that there is no subscription
+  mode text not null,
+  -- both as they were written: they are sent back
+  topic text not null,
+  callback text not null,
+  pair bytea not null,
+  host text not null,
+  lease_seconds integer,
+  -- the secret, encrypted; null: none
+  key_id text,
+  ciphertext bytea,
+  reason text,
+  attempts integer not null default 0,
+  -- when it is due; moved ahead while somebody is at it
+  next_at timestamptz not null default posthorn.now(),
+  -- the newest request of a kind takes the place of the one before
+  unique (pair, mode)
+);
+create index websub_requests_due on posthorn.websub_requests (next_at);
+create index websub_requests_of_host on posthorn.websub_requests (host);
+
+-- How many requests went where, so that all processes together keep to a limit.
+create table posthorn.websub_permits (
+  name text primary key,
+  window_ends_at timestamptz not null,
+  taken integer not null
+);
+
+-- Topics of others, from their first subscription on.
+create table posthorn.websub_topics (
+  -- sha-256 of the URL as it is compared, in hex
+  hash text primary key,
+  url text not null,
+  host text not null,
+  etag text,
+  last_modified text,
+  -- of the content that was distributed last
+  digest bytea,
+  -- how often it has changed
+  revision bigint not null default 0,
+  -- raised by every ping: one that comes while the topic is fetched has it fetched once more
+  pings bigint not null default 0,
+  attempts integer not null default 0,
+  fetched_at timestamptz,
+  -- null: nobody pinged since
+  due_at timestamptz
+);
+create index websub_topics_due on posthorn.websub_topics (due_at) where due_at is not null;
+`,
+  },
 ];

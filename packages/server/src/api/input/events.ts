@@ -1,17 +1,18 @@
 // From the bytes of a request to what is published. `data` is cut out of the bytes as it was sent; everything else is
 // checked for its type, so that every mistake of a batch is found before anything of it is published.
-import type { PublishInput, UserPublishInput } from "posthorn";
-import { CheckedJson } from "posthorn/internal";
-import { HttpError, type ProblemPlace } from "../http-error.ts";
-import { parseJson } from "../middleware/read-body.ts";
 import {
   MAX_MEMBERS,
   type RawDocument,
+  type RawItem,
   type RawMembers,
   rawMembers,
   TooDeepError,
   TooManyMembersError,
-} from "../raw-members.ts";
+} from "@posthorn/wire";
+import type { PublishInput, UserPublishInput } from "posthorn";
+import { CheckedJson } from "posthorn/internal";
+import { HttpError, type ProblemPlace } from "../http-error.ts";
+import { parseJson } from "../middleware/read-body.ts";
 import { GIVEN_TWICE, invalidBody } from "./invalid-body.ts";
 import { ENOUGH_PROBLEMS, pointerTo, unknownField } from "./issues.ts";
 
@@ -36,7 +37,7 @@ export function readEvents(body: Buffer): EventsInput {
   return input;
 }
 
-function scan(body: Buffer): RawDocument {
+export function scan(body: Buffer): RawDocument {
   try {
     return rawMembers(body);
   } catch (error) {
@@ -52,18 +53,18 @@ function scan(body: Buffer): RawDocument {
 function readMany(
   body: Buffer,
   parsed: readonly unknown[],
-  items: readonly RawMembers[],
+  items: readonly RawItem[],
   problems: ProblemPlace[],
 ): EventsInput {
   if (parsed.length === 0)
     problems.push({ pointer: "", message: "The array is empty. Send at least one event." });
   const inputs = parsed.map((item, index) =>
-    readEvent("tenant", body, item, items[index] ?? [], `/${index}`, problems),
+    readEvent("tenant", body, item, items[index]?.members ?? [], `/${index}`, problems),
   );
   return { kind: "many", inputs };
 }
 
-function tooManyEvents(count: number): HttpError {
+export function tooManyEvents(count: number): HttpError {
   const message = `The array has ${count} events. Send at most ${MAX_EVENTS} at once.`;
   return invalidBody([{ pointer: "", message }]);
 }

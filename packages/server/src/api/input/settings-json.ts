@@ -1,7 +1,8 @@
 // Parses a body of settings, and refuses what JavaScript would pass over in silence: a name given twice, of which the
 // last would count, and one that schemas drop. And lists so long that checking each item would hold everybody up.
+import { namesWritten } from "@posthorn/wire";
 import { parseJson } from "../middleware/read-body.ts";
-import { namesWritten } from "../raw-members.ts";
+
 import { GIVEN_TWICE, invalidBody } from "./invalid-body.ts";
 import { pointerTo } from "./issues.ts";
 import { CALLERS_OWN } from "./library-names.ts";

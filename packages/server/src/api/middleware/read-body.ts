@@ -8,21 +8,33 @@ import { Room } from "../room.ts";
 
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
+type Asked = Pick<Exchange, "request" | "response" | "principal">;
+
 /** The exact bytes of a JSON body: valid UTF-8, not yet parsed. */
-export async function readJsonBytes(
-  exchange: Pick<Exchange, "request" | "response" | "principal">,
-  maxBytes = MAX_BODY_BYTES,
-): Promise<Buffer> {
+export async function readJsonBytes(exchange: Asked, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
+  checkIsJson(exchange.request);
+  return checkedUtf8(await readBytesOf(exchange, maxBytes));
+}
+
+/** The same of a body whose content type says that it is JSON in UTF-8 in other words. */
+export async function readUtf8Bytes(exchange: Asked): Promise<Buffer> {
+  return checkedUtf8(await readBytesOf(exchange));
+}
+
+/** The exact bytes of a body of any content type. */
+export async function readBytesOf(exchange: Asked, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const { request, principal } = exchange;
   checkHeaders(request, maxBytes);
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > LARGE_BYTES) bodies.hold(exchange, principal, announced);
   // One of unknown length counts as the longest there may be, as soon as it is large.
   const onLarge = announced > 0 ? ignore : () => bodies.hold(exchange, principal, maxBytes);
-  const body = await readBytes(request, maxBytes, onLarge);
-  if (!isUtf8(body))
-    throw new HttpError("invalid_utf8", "The body is not valid UTF-8. Send JSON encoded in UTF-8.");
-  return body;
+  return await readBytes(request, maxBytes, onLarge);
+}
+
+function checkedUtf8(body: Buffer): Buffer {
+  if (isUtf8(body)) return body;
+  throw new HttpError("invalid_utf8", "The body is not valid UTF-8. Send JSON encoded in UTF-8.");
 }
 
 /** A body that is being read, parsed or published; parsed it takes several times its size. */
@@ -51,18 +63,25 @@ function checkHeaders({ headers }: IncomingMessage, maxBytes: number): void {
       "Compressed bodies are not accepted. Send it without Content-Encoding.",
     );
   }
-  if (!JSON_TYPE.test(headers["content-type"] ?? "")) {
-    throw new HttpError(
-      "unsupported_media_type",
-      "The body must be JSON. Send it with Content-Type: application/json.",
-    );
-  }
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+}
+
+function checkIsJson({ headers }: IncomingMessage): void {
+  if (JSON_TYPE.test(headers["content-type"] ?? "")) return;
+  throw new HttpError(
+    "unsupported_media_type",
+    "The body must be JSON. Send it with Content-Type: application/json.",
+  );
 }
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 
-function readBytes(request: IncomingMessage, maxBytes: number, onLarge: () => void): Promise<Buffer> {
+/** `onLarge`: asked once, before the rest of a large one is read; it may refuse. */
+export function readBytes(
+  request: IncomingMessage,
+  maxBytes: number,
+  onLarge: () => void = ignore,
+): Promise<Buffer> {
   if (request.readableEnded) return Promise.resolve(bytesKeptBySomeoneElse(request));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -11,12 +11,13 @@ import type {
 } from "posthorn";
 import { isTraceparent } from "posthorn/internal";
 import type { Exchange } from "../exchange.ts";
-import type { ProblemPlace } from "../http-error.ts";
+import { HttpError, type ProblemPlace } from "../http-error.ts";
 import { type Handlers, JsonText, LargeAnswer, Unread } from "../implement.ts";
+import { cloudEventPlace, type PublishMode, publishModeOf, readCloudEvents } from "../input/cloud-events.ts";
 import { type EventsInput, readEvents } from "../input/events.ts";
 import { invalidBody } from "../input/invalid-body.ts";
 import { inLibraryFilters } from "../input/library-names.ts";
-import { readJsonBytes } from "../middleware/read-body.ts";
+import { readBytesOf, readJsonBytes, readUtf8Bytes } from "../middleware/read-body.ts";
 import { eventDetailJson, eventJson } from "../present/event.ts";
 import { pageOfJson } from "../present/page.ts";
 import {
@@ -27,7 +28,7 @@ import {
   tenantWithin,
   within,
 } from "../principal.ts";
-import { apiPointer, apiText, ProblemError, problemOf } from "../problem.ts";
+import { apiPointer, apiText, isPosthornError, ProblemError, problemOf } from "../problem.ts";
 
 export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["events"] {
   const { events } = hooks;
@@ -42,6 +43,10 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
       new JsonText(
         eventDetailJson(await events.get(params.event, { ...within(principal), ...redactedFor(principal) })),
       ),
+    resend: async ({ params, body, principal }) => {
+      const { deliveryId } = await events.resend(params.event, body.endpoint, within(principal));
+      return { delivery_id: deliveryId };
+    },
   };
 }
 
@@ -49,6 +54,9 @@ type EventQuery = NonNullable<Parameters<Posthorn["events"]["list"]>[0]>;
 
 async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
   const { request, principal } = exchange;
+  const mode = publishModeOf(request.headers);
+  if (mode !== "own") return await publishCloudEvents(hooks, exchange, mode);
+  if (exchange.query !== "") throw onlyForCloudEvents();
   const events = readEvents(await readJsonBytes(exchange));
   checkTenants(principal, events);
   const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
@@ -66,6 +74,51 @@ async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
     throw invalidBody([{ pointer: "", message }]);
   }
   return accepted(await publishAll(hooks, events.inputs.map(trace)), false);
+}
+
+async function publishCloudEvents(
+  hooks: Posthorn,
+  exchange: Exchange,
+  mode: Exclude<PublishMode, "own">,
+): Promise<JsonText> {
+  const { request, principal } = exchange;
+  if (idempotencyKeyOf(request.headers["idempotency-key"]) !== undefined) {
+    const message = "A CloudEvent is known by its source and id. Leave this header out.";
+    throw invalidBody([{ header: "idempotency-key", message }]);
+  }
+  const asked = new URLSearchParams(exchange.query).get("tenant");
+  const tenant = tenantWithin(principal, asked ?? undefined) ?? null;
+  const body = await (mode === "binary" ? readBytesOf(exchange) : readUtf8Bytes(exchange));
+  const events = readCloudEvents(mode, request, body, tenant);
+  const trace = traceOf(request.headers.traceparent);
+  // a trace of the event's own is the one it began in
+  const traced = (input: PublishInput) => (input.traceparent === undefined ? trace(input) : input);
+  try {
+    if (events.kind === "many") return accepted(await publishAll(hooks, events.inputs.map(traced)), false);
+    const result = await hooks.publish(traced(events.input as PublishInput));
+    return accepted(resultJson(result), result.duplicate);
+  } catch (error) {
+    throw inCloudEvent(error, mode);
+  }
+}
+
+/** The same refusal, with places of the CloudEvent that came in. */
+function inCloudEvent(error: unknown, mode: Exclude<PublishMode, "own">): unknown {
+  if (!(error instanceof ProblemError || isPosthornError(error))) return error;
+  const problem = problemOf(error);
+  const places = problem.places.map((place): ProblemPlace => {
+    if (!("pointer" in place)) return place;
+    const found = cloudEventPlace(place.pointer, mode);
+    return found === "" || found.startsWith("/")
+      ? { pointer: found, message: place.message }
+      : { header: found, message: place.message };
+  });
+  return new ProblemError({ ...problem, places });
+}
+
+function onlyForCloudEvents(): HttpError {
+  const message = "The tenant of an event in JSON is in the event; this is for CloudEvents.";
+  return new HttpError("invalid_parameter", message, { places: [{ parameter: "tenant", message }] });
 }
 
 function accepted(body: string, isReplay: boolean): JsonText {

@@ -3,7 +3,7 @@ import type { Posthorn } from "posthorn";
 import type { Sent } from "../implement.ts";
 
 type Given = Awaited<ReturnType<Posthorn["deliveries"]["get"]>>;
-type DeliveryView = Omit<Given, "attempts">;
+type DeliveryView = Omit<Given, "attempts" | "members">;
 type AttemptView = Given["attempts"][number];
 
 /** A delivery as the API shows it. */
@@ -28,7 +28,11 @@ export function presentDelivery(delivery: DeliveryView): Sent<Delivery> {
 }
 
 export function presentDeliveryDetail(delivery: Given): Sent<DeliveryDetail> {
-  return { ...presentDelivery(delivery), attempts: delivery.attempts.map(presentAttempt) };
+  return {
+    ...presentDelivery(delivery),
+    attempts: delivery.attempts.map(presentAttempt),
+    members: delivery.members,
+  };
 }
 
 type EndpointAttemptView = Awaited<ReturnType<Posthorn["endpoints"]["attempts"]>>["data"][number];

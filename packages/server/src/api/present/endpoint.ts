@@ -25,6 +25,11 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
     rate_limit: endpoint.rateLimit,
     ordering: endpoint.ordering,
     fifo_on_dead: endpoint.fifoOnDead,
+    batch: {
+      max_events: endpoint.batch.maxEvents,
+      max_bytes: endpoint.batch.maxBytes,
+      max_delay_ms: endpoint.batch.maxDelayMs,
+    },
     retry_policy: presentRetryPolicy(endpoint.retryPolicy),
     retry_on: endpoint.retryOn,
     circuit: endpoint.circuit,
@@ -35,6 +40,10 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
       probe_at: endpoint.health.probeAt,
       throttled_until: endpoint.health.throttledUntil,
       last_day: endpoint.health.lastDay && presentLastDay(endpoint.health.lastDay),
+    },
+    websub: endpoint.websub && {
+      topic: endpoint.websub.topic,
+      lease_ends_at: endpoint.websub.leaseEndsAt,
     },
     created_at: endpoint.createdAt,
     updated_at: endpoint.updatedAt,
@@ -54,7 +63,12 @@ function presentLastDay({
 export function presentEndpointToReader(endpoint: Given): Sent<Endpoint> {
   const names = Object.keys(endpoint.headers);
   const headers = Object.fromEntries(names.map((name) => [name, REDACTED]));
-  return { ...presentEndpoint(endpoint), url: withQueryMasked(endpoint.url), headers };
+  const shown = presentEndpoint(endpoint);
+  const websub = endpoint.websub && {
+    topic: withQueryMasked(endpoint.websub.topic),
+    lease_ends_at: endpoint.websub.leaseEndsAt,
+  };
+  return { ...shown, url: withQueryMasked(endpoint.url), headers, websub };
 }
 
 const REDACTED = "[redacted]";

@@ -5,7 +5,7 @@ import type { Sent } from "../implement.ts";
 import { presentDelivery } from "./delivery.ts";
 
 type EventDetail = Awaited<ReturnType<Posthorn["events"]["get"]>>;
-type EventView = Omit<EventDetail, "deliveries" | "notMatched" | "previous">;
+type EventView = Omit<EventDetail, "deliveries" | "batches" | "notMatched" | "previous">;
 
 export function eventJson(event: EventView): string {
   const before = JSON.stringify({
@@ -16,13 +16,18 @@ export function eventJson(event: EventView): string {
     subject: event.subject,
     sequence: event.sequence,
   });
-  return `${before.slice(0, -1)},"data":${event.payload},"created_at":${JSON.stringify(event.createdAt)}}`;
+  return `${before.slice(0, -1)},"data":${event.payload},"created_at":${JSON.stringify(event.createdAt)},"attributes":${JSON.stringify(event.attributes)}}`;
 }
 
 /** With what became of it. */
 export function eventDetailJson(event: EventDetail): string {
   const became = {
     deliveries: event.deliveries.map(presentDelivery),
+    batches: event.batches.map(({ endpointId, eventId, deliveryId }) => ({
+      endpoint_id: endpointId,
+      event_id: eventId,
+      delivery_id: deliveryId,
+    })),
     not_matched: event.notMatched.map(presentNotMatched),
     previous: event.previous,
   };
@@ -32,7 +37,7 @@ export function eventDetailJson(event: EventDetail): string {
 type NewestEvent = Awaited<ReturnType<Posthorn["events"]["newest"]>>[number];
 
 /** One that no endpoint wanted, for open pages: without its data. */
-export function presentUnwanted(event: NewestEvent): Sent<Omit<Event, "data">> {
+export function presentUnwanted(event: NewestEvent): Sent<Omit<Event, "data" | "attributes">> {
   return {
     id: event.id,
     tenant: event.tenant,

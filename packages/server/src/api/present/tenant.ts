@@ -10,6 +10,7 @@ export function presentTenant(tenant: Given): Sent<Tenant> {
     id: tenant.id,
     name: tenant.name,
     is_active: tenant.isActive,
+    websub_topics: [...tenant.websubTopics],
     created_at: tenant.createdAt,
     updated_at: tenant.updatedAt,
   };

@@ -75,11 +75,16 @@ async function screen(
     ["published", timeText(event.created_at)],
     ["data", shortened(JSON.stringify(event.data))],
   ]);
-  if (deliveries.length === 0)
+  const waiting = event.batches.filter(({ event_id }) => event_id === null).map(batchText);
+  if (deliveries.length + waiting.length === 0)
     return [about, `No delivery was made. ${await whyNobody(remote, event)}`].join("\n\n");
   const made = deliveries.map((delivery) => deliveryText(terminal, delivery, now()));
   const others = event.not_matched.map(whyNot).join("\n");
-  return [about, ...made, ...(others === "" ? [] : [others])].join("\n\n");
+  return [about, ...made, ...waiting, ...(others === "" ? [] : [others])].join("\n\n");
+}
+
+function batchText({ endpoint_id }: EventDetail["batches"][number]): string {
+  return `It waits for its batch to ${clean(endpoint_id)}.`;
 }
 
 function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): string {
@@ -90,10 +95,18 @@ function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): 
   const tries = delivery.attempts.length === 0 ? [] : [attemptTable(terminal, delivery.attempts)];
   return [
     `${state}  ${url}`,
-    toned(terminal, "quiet", `${clean(delivery.id)} to ${clean(delivery.endpoint_id)}`),
+    toned(
+      terminal,
+      "quiet",
+      `${clean(delivery.id)} to ${clean(delivery.endpoint_id)}${membersText(delivery)}`,
+    ),
     ...tries,
     ...(delivery.advice === null ? [] : [`→ ${clean(delivery.advice)}`]),
   ].join("\n");
+}
+
+function membersText({ members }: TracedDelivery): string {
+  return members === null ? "" : `, a batch of ${members.length}`;
 }
 
 const DATA_LENGTH = 200;

@@ -1,8 +1,7 @@
 // An event as a signed request for the machine of whoever listens: the bytes that an endpoint gets, signed with the
 // listener's own secret, never with that of an endpoint.
 import { createHmac } from "node:crypto";
-import { envelope, formatId, headerNames, parseId, sign } from "@posthorn/wire";
-import { rawMembers } from "../../api/raw-members.ts";
+import { envelope, formatId, headerNames, parseId, rawMembers, sign } from "@posthorn/wire";
 
 export interface ListenedEvent {
   readonly id: string;

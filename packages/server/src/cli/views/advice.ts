@@ -41,6 +41,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   blocked_address:
     "The URL leads to an address that may not be called. Change it, or allow the address in POSTHORN_ALLOW_CIDRS",
   invalid_request: "The endpoint's settings make no valid request. Look at its headers and URL",
+  lease_ended: "The WebSub subscription had ended. If its subscriber has renewed it",
   gone: "The receiver said that it is gone. If it is not, enable the endpoint",
   cancelled: "It was cancelled by hand. If it is wanted after all",
   discarded: "It was discarded when the endpoint was enabled. If it is wanted after all",

@@ -29,6 +29,7 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ["filter", endpoint.filter],
     ["headers", Object.keys(endpoint.headers).join(" ")],
     ["format", endpoint.format],
+    ...batchFacts(endpoint),
     ["signature", `${signature.schemes.join(" ")} (${signature.header_prefix}-…)`],
     ["timeout", durationText(endpoint.timeout_ms)],
     ["in flight", `at most ${endpoint.max_in_flight}`],
@@ -43,6 +44,12 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ["created", timeText(endpoint.created_at)],
     ["updated", timeText(endpoint.updated_at)],
   ]);
+}
+
+function batchFacts({ format, batch }: Endpoint): [string, unknown][] {
+  if (format !== "cloudevents-batch") return [];
+  const { max_events, max_bytes, max_delay_ms } = batch;
+  return [["batch", `${max_events} events, ${max_bytes} bytes or ${durationText(max_delay_ms)}`]];
 }
 
 function ifSet(name: string, value: string | null, text: (value: string) => string): [string, unknown][] {

@@ -23,6 +23,7 @@ const endReasons: Readonly<Record<EndReason, true>> = {
   gone: true,
   blocked_address: true,
   invalid_request: true,
+  lease_ended: true,
   endpoint_deleted: true,
   discarded: true,
   cancelled: true,

@@ -1,4 +1,4 @@
-// All endpoints a tenant has or had, with what says whether they get an event, in one snapshot with whether the event
+// All endpoints a tenant has or had, of WebSub subscriptions those to the event's topic, with what says whether they get an event, in one snapshot with whether the event
 // still waits for its fan-out.
 import type { FilterInput, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
@@ -11,6 +11,8 @@ export interface EventEndpointRow {
   readonly createdMs: number;
   readonly updatedMs: number;
   readonly deletedMs: number | null;
+  /** Null: no subscription. */
+  readonly leaseEndsMs: number | null;
   readonly tenantIsActive: boolean;
   readonly eventWaits: boolean;
   readonly eventIsTest: boolean;
@@ -34,12 +36,17 @@ select
   posthorn.epoch_ms(ep.created_at) as "createdMs",
   posthorn.epoch_ms(ep.updated_at) as "updatedMs",
   posthorn.epoch_ms(ep.deleted_at) as "deletedMs",
+  posthorn.epoch_ms(ep.lease_ends_at) as "leaseEndsMs",
   t.is_active as "tenantIsActive",
   exists (select from posthorn.outbox o where o.event_id = $2::uuid) as "eventWaits",
   exists (select from posthorn.events e where e.id = $2::uuid and e.is_test) as "eventIsTest"
 from posthorn.endpoints ep
 join posthorn.tenants t on t.id = ep.tenant
 where ep.tenant = $1::text
+  and (
+    ep.websub_topic is null
+    or ep.events @> array(select e.type from posthorn.events e where e.id = $2::uuid)
+  )
 order by ep.id
 `,
 );

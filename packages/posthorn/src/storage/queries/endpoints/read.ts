@@ -80,6 +80,7 @@ const listStatements = {
   ),
 };
 
+/** Without WebSub subscriptions: those are not the tenant's doing, and have limits of their own. */
 export async function countEndpoints(tx: Queryable, tenant: string): Promise<number> {
   const [row] = await tx.query<{ count: number }>(countStatement, [tenant]);
   return row?.count ?? 0;
@@ -91,6 +92,7 @@ const countStatement = statement(
 select count(*)::integer as count
 from posthorn.endpoints ep
 where ep.tenant = $1::text
+  and ep.websub_topic is null
   and ep.deleted_at is null
 `,
 );

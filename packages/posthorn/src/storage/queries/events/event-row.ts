@@ -1,5 +1,5 @@
 // How an event is read back.
-import { uuidTimeMs } from "@posthorn/wire";
+import { type EventAttributes, uuidTimeMs } from "@posthorn/wire";
 import type { Event, Uuid } from "../../../model.ts";
 
 export interface EventRow {
@@ -11,11 +11,12 @@ export interface EventRow {
   sequence: number | null;
   payload: Buffer;
   traceparent: string | null;
+  attributes: EventAttributes | null;
 }
 
 /** For `posthorn.events e`. */
 export const eventColumns =
-  "e.id as event_id, e.tenant, e.type, e.api_version, e.subject, e.sequence, e.payload, e.traceparent";
+  "e.id as event_id, e.tenant, e.type, e.api_version, e.subject, e.sequence, e.payload, e.traceparent, e.attributes";
 
 export function toEvent(row: EventRow): Event {
   return {
@@ -28,5 +29,6 @@ export function toEvent(row: EventRow): Event {
     payload: row.payload,
     createdAt: new Date(uuidTimeMs(row.event_id)),
     traceparent: row.traceparent ?? undefined,
+    attributes: row.attributes ?? undefined,
   };
 }

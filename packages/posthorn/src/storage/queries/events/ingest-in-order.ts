@@ -31,6 +31,7 @@ function withNumbers(batch: IngestBatch, numbered: readonly Event[], numbers: Nu
       .filter((event) => !refused.has(event.id))
       .map((event) => ({ ...event, sequence: sequences.get(event.id) ?? null })),
     deliveries: batch.deliveries.filter((delivery) => !refused.has(delivery.eventId)),
+    collected: batch.collected.filter((event) => !refused.has(event.eventId)),
   };
 }
 

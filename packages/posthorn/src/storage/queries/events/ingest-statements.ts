@@ -4,8 +4,9 @@
 //
 // Parameters: 1 worker · 2–3 routes · 4–7 keys · 8 outbox · 9–14 events · 15 foreign lanes · 16 wanted lanes · 17–20
 // deliveries; with subjects also: 21–24 events with a subject · 25 places of the events there · 26–31 ordered
-// deliveries · 32 their events. Where an event was published in a trace, the events' traces come last: an array more for
-// every batch would cost those who trace nothing too.
+// deliveries · 32 their events. Where an event was published in a trace, the events' traces come last; and where one brought
+// attributes, or waits for its batch, the attributes and three arrays of those who wait after them: arrays more for every
+// batch would cost those who have none of it too.
 import { statement } from "../../sql.ts";
 import { healthColumn } from "../health/health-column.ts";
 import { isFirst } from "../queue/is-first.ts";
@@ -153,7 +154,7 @@ const answer = `
     left join gained g on g.endpoint_id = f.endpoint_id
   ) as lanes`;
 
-const ingestText = (trace: Trace): string => `
+const ingestText = (extra: Extra): string => `
 with ${gateSteps},
 ${reserveStep(4)},
 ${waitingStep},
@@ -164,19 +165,19 @@ taken as (
 ),
 ${refusedStep},
 stored as (
-  insert into posthorn.events (id, tenant, type, api_version, payload${trace.column("traceparent")})
-  select e.id, e.tenant, e.type, e.api_version, e.payload${trace.column("e.traceparent")}
+  insert into posthorn.events (id, tenant, type, api_version, payload${extra.names})
+  select e.id, e.tenant, e.type, e.api_version, e.payload${extra.values}
   from gate, unnest(
-    $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[]${trace.column("$21::text[]")}
-  ) as e (id, tenant, type, api_version, subject, payload${trace.column("traceparent")})
+    $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[]${extra.parameters(21)}
+  ) as e (id, tenant, type, api_version, subject, payload${extra.names})
   where not exists (select from refused where refused.event_id = e.id)
 ),
 ${laneSteps("refused")},
-${queueStep("refused")}
+${queueStep("refused")}${extra.steps(21, "refused")}
 select ${answer}
 `;
 
-const ingestSubjectsText = (trace: Trace): string => `
+const ingestSubjectsText = (extra: Extra): string => `
 with ${gateSteps},
 ${reserveStep(4)},
 ${waitingStep},
@@ -194,16 +195,16 @@ ${refusedStep},
 ${numberSteps(21)},
 stored as (
   insert into posthorn.events (
-    id, tenant, type, api_version, subject, sequence, payload${trace.column("traceparent")}
+    id, tenant, type, api_version, subject, sequence, payload${extra.names}
   )
   select e.id, e.tenant, e.type, e.api_version, e.subject, numbers.sequences[e.place],
-    e.payload${trace.column("e.traceparent")}
+    e.payload${extra.values}
   from gate
   cross join numbers
   cross join unnest(
     $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[],
-    $25::integer[]${trace.column("$33::text[]")}
-  ) as e (id, tenant, type, api_version, subject, payload, place${trace.column("traceparent")})
+    $25::integer[]${extra.parameters(33)}
+  ) as e (id, tenant, type, api_version, subject, payload, place${extra.names})
   where not exists (select from refused where refused.event_id = e.id)
 ),
 deferred as (
@@ -221,7 +222,7 @@ left_out as materialized (
 ),
 ${laneSteps("numbers")},
 ${queueStep("left_out")},
-${queueInOrderStep}
+${queueInOrderStep}${extra.steps(33, "left_out")}
 select
   (select array_to_json(sequences) from numbers) as sequences,
   (select json_agg(event_id) from deferred) as deferred,
@@ -229,20 +230,48 @@ select
   ${answer}
 `;
 
-/** How a column more is written, or nothing of it. */
-interface Trace {
-  column(text: string): string;
+/** How columns and steps more are written, or nothing of them. `first`: the number of the first parameter more. */
+interface Extra {
+  readonly names: string;
+  readonly values: string;
+  parameters(first: number): string;
+  steps(first: number, leftOut: string): string;
 }
-const untraced: Trace = { column: () => "" };
-const traced: Trace = { column: (text) => `, ${text}` };
+
+const plain: Extra = { names: "", values: "", parameters: () => "", steps: () => "" };
+
+const traced: Extra = {
+  names: ", traceparent",
+  values: ", e.traceparent",
+  parameters: (first) => `, $${first}::text[]`,
+  steps: () => "",
+};
+
+const rich: Extra = {
+  names: ", traceparent, attributes",
+  values: ", e.traceparent, e.attributes::jsonb",
+  parameters: (first) => `, $${first}::text[], $${first + 1}::text[]`,
+  steps: (first, leftOut) => `,
+collecting as (
+  insert into posthorn.collected (endpoint_id, event_id, bytes)
+  select c.endpoint_id, c.event_id, c.bytes
+  from gate
+  cross join unnest($${first + 2}::uuid[], $${first + 3}::uuid[], $${first + 4}::integer[])
+    with ordinality as c (endpoint_id, event_id, bytes, place)
+  where not exists (select from ${leftOut} out where out.event_id = c.event_id)
+  order by c.place
+)`,
+};
 
 export const ingestStatements = {
   plain: {
-    untraced: statement("ingest", ingestText(untraced)),
+    plain: statement("ingest", ingestText(plain)),
     traced: statement("ingest traced", ingestText(traced)),
+    rich: statement("ingest rich", ingestText(rich)),
   },
   subjects: {
-    untraced: statement("ingest subjects", ingestSubjectsText(untraced)),
+    plain: statement("ingest subjects", ingestSubjectsText(plain)),
     traced: statement("ingest subjects traced", ingestSubjectsText(traced)),
+    rich: statement("ingest subjects rich", ingestSubjectsText(rich)),
   },
 };

@@ -27,8 +27,17 @@ export interface IngestBatch {
    */
   readonly outbox: readonly Event[];
   readonly deliveries: readonly QueuedDelivery[];
+  /** Events that are to wait for their batches. */
+  readonly collected: readonly CollectedEvent[];
   /** Lanes of the deliveries that this worker does not own. */
   readonly foreignLanes: readonly Uuid[];
+}
+
+export interface CollectedEvent {
+  readonly eventId: Uuid;
+  readonly endpointId: Uuid;
+  /** In the batch, a few bytes more at most: nobody knows its sequence yet. */
+  readonly bytes: number;
 }
 
 export const claim = {
@@ -90,11 +99,26 @@ export async function ingest(db: Queryable, batch: IngestBatch): Promise<IngestR
   ];
   const hasSubjects = subjectEvents.length > 0;
   if (hasSubjects) values.push(...orderValues(batch, subjectEvents));
-  const isTraced = events.some((event) => event.traceparent !== undefined);
-  if (isTraced) values.push(textArray(events.map((event) => event.traceparent ?? null)));
-  const kind = ingestStatements[hasSubjects ? "subjects" : "plain"];
-  const [row] = await db.query<IngestRow>(isTraced ? kind.traced : kind.untraced, values);
+  const extra = extraOf(batch);
+  if (extra !== "plain") values.push(textArray(events.map((event) => event.traceparent ?? null)));
+  if (extra === "rich") values.push(...richValues(batch));
+  const statement = ingestStatements[hasSubjects ? "subjects" : "plain"][extra];
+  const [row] = await db.query<IngestRow>(statement, values);
   return toResult(row as IngestRow, batch.workerId, subjectEvents);
+}
+
+function extraOf({ events, collected }: IngestBatch): "plain" | "traced" | "rich" {
+  if (collected.length > 0 || events.some((event) => event.attributes !== undefined)) return "rich";
+  return events.some((event) => event.traceparent !== undefined) ? "traced" : "plain";
+}
+
+function richValues({ events, collected }: IngestBatch): unknown[] {
+  return [
+    textArray(events.map(({ attributes }) => (attributes === undefined ? null : JSON.stringify(attributes)))),
+    uuidArray(collected.map(({ endpointId }) => endpointId)),
+    uuidArray(collected.map(({ eventId }) => eventId)),
+    int4Array(collected.map(({ bytes }) => bytes)),
+  ];
 }
 
 const hasSubject = (event: Event): boolean => event.subject !== null;

@@ -95,6 +95,8 @@ with pruned as (
       select q.event_id from posthorn.queue q where q.id >= $1::uuid and q.id < $2::uuid
       union all
       select o.event_id from posthorn.outbox o where o.event_id >= $1::uuid and o.event_id < $2::uuid
+      union all
+      select c.event_id from posthorn.collected c where c.event_id >= $1::uuid and c.event_id < $2::uuid
     )) is not true
   returning 1
 )

@@ -37,12 +37,14 @@ from (
 `,
 );
 
-// A statement of its own, for those who trace: the SQL function stays as other languages call it. The ids come as JSON.
-export const traceStatement = statement(
-  "trace published events",
+// A statement of its own, for those who trace or bring attributes: the SQL function stays as other languages call it. The ids
+// come as JSON.
+export const noteStatement = statement(
+  "note on published events",
   `
 update posthorn.events
-set traceparent = $2::text
+set traceparent = $2::text,
+  attributes = $3::jsonb
 where id = any (array(
   select substring(published.id from 5)::uuid
   from json_array_elements_text($1::json) as published (id)

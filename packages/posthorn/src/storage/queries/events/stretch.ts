@@ -29,6 +29,7 @@ from posthorn.events e
 where e.id > $1::uuid
   and e.id < $2::uuid
   and e.is_test is not true
+  and e.type <> 'webhook.batch'
   ${condition}
 order by e.id
 limit $3::integer

@@ -143,6 +143,12 @@ select
       and ep.deleted_at is null
       and ep.disabled_reason <> 'manual'
   )::double precision as webhook_endpoints_disabled,
+  (
+    select count(*)
+    from posthorn.endpoints ep
+    where ep.lease_ends_at > posthorn.now()
+      and ep.deleted_at is null
+  )::double precision as webhook_websub_subscriptions,
   (coalesce(missing.ahead, $2::integer + 1) - 1)::double precision as webhook_partition_days_ahead
 from counted
 cross join estimated

@@ -1,4 +1,5 @@
 // Makes a tenant, or changes one that is locked.
+import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type TenantRow, tenantColumns } from "./tenant-row.ts";
@@ -44,13 +45,18 @@ const forgetStatement = statement(
 export async function updateTenant(
   tx: Queryable,
   id: string,
-  change: { readonly name?: string | null | undefined; readonly isActive?: boolean | undefined },
+  change: {
+    readonly name?: string | null | undefined;
+    readonly isActive?: boolean | undefined;
+    readonly websubTopics?: readonly string[] | undefined;
+  },
 ): Promise<TenantRow> {
   const [row] = await tx.query<TenantRow>(updateStatement, [
     id,
     change.name !== undefined,
     change.name ?? null,
     change.isActive ?? null,
+    change.websubTopics === undefined ? null : textArray(change.websubTopics),
   ]);
   return row as TenantRow;
 }
@@ -61,6 +67,7 @@ const updateStatement = statement(
 update posthorn.tenants t
 set name = case when $2::boolean then $3::text else t.name end,
   is_active = coalesce($4::boolean, t.is_active),
+  websub_topics = coalesce($5::text[], t.websub_topics),
   updated_at = posthorn.now()
 where t.id = $1::text
 returning ${tenantColumns}

@@ -10,8 +10,18 @@ export interface RawValue {
   readonly end: number;
 }
 
-/** The values of an object's members in the order they are written. */
-export type RawMembers = readonly RawValue[];
+/** The value of a member; its name, quotes included, ends before it. */
+export interface RawMember extends RawValue {
+  readonly nameStart: number;
+  readonly nameEnd: number;
+}
+
+/** An object's members in the order they are written. */
+export type RawMembers = readonly RawMember[];
+
+export interface RawItem extends RawValue {
+  readonly members: RawMembers;
+}
 
 export class TooDeepError extends Error {}
 
@@ -22,10 +32,17 @@ export class TooManyMembersError extends Error {}
 /** An item of an array, or a document, that is no object has no members. */
 export type RawDocument =
   | { readonly kind: "object"; readonly members: RawMembers }
-  | { readonly kind: "array"; readonly items: readonly RawMembers[] };
+  | { readonly kind: "array"; readonly items: readonly RawItem[] };
 
-export function rawMembers(json: Uint8Array): RawDocument {
-  return new Scanner(json).document();
+export interface RawLimits {
+  readonly depth: number;
+  readonly members: number;
+}
+
+const LIMITS: RawLimits = { depth: MAX_DEPTH, members: MAX_MEMBERS };
+
+export function rawMembers(json: Uint8Array, limits: RawLimits = LIMITS): RawDocument {
+  return new Scanner(json, limits).document();
 }
 
 /** How many names the objects of a valid JSON text have together, each counted as often as it is written. */
@@ -54,10 +71,12 @@ const NO_MEMBERS: RawMembers = [];
 
 class Scanner {
   readonly #json: Uint8Array;
+  readonly #limits: RawLimits;
   #at = 0;
 
-  constructor(json: Uint8Array) {
+  constructor(json: Uint8Array, limits: RawLimits) {
     this.#json = json;
+    this.#limits = limits;
   }
 
   document(): RawDocument {
@@ -67,12 +86,14 @@ class Scanner {
       : { kind: "object", members: this.#members() };
   }
 
-  #items(): readonly RawMembers[] {
-    const items: RawMembers[] = [];
+  #items(): readonly RawItem[] {
+    const items: RawItem[] = [];
     this.#at += 1;
     this.#skipSpace();
     while (this.#at < this.#json.length && this.#byte() !== CLOSE_ARRAY) {
-      items.push(this.#members());
+      const start = this.#at;
+      const members = this.#members();
+      items.push({ start, end: this.#at, members });
       this.#skipSeparator(COMMA);
     }
     return items;
@@ -84,16 +105,18 @@ class Scanner {
       this.#skipValue();
       return NO_MEMBERS;
     }
-    const members: RawValue[] = [];
+    const members: RawMember[] = [];
     this.#at += 1;
     this.#skipSpace();
     while (this.#at < this.#json.length && this.#byte() !== CLOSE_OBJECT) {
-      this.#skipValue(); // the name
+      const nameStart = this.#at;
+      this.#skipValue();
+      const nameEnd = this.#at;
       this.#skipSeparator(COLON);
       const start = this.#at;
       this.#skipValue();
-      members.push({ start, end: this.#at });
-      if (members.length > MAX_MEMBERS) throw new TooManyMembersError();
+      members.push({ start, end: this.#at, nameStart, nameEnd });
+      if (members.length > this.#limits.members) throw new TooManyMembersError();
       this.#skipSeparator(COMMA);
     }
     this.#at += 1;
@@ -133,7 +156,7 @@ class Scanner {
         at = this.#at - 1;
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         depth += 1;
-        if (depth > MAX_DEPTH) throw new TooDeepError();
+        if (depth > this.#limits.depth) throw new TooDeepError();
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
         depth -= 1;
         if (depth === 0) {

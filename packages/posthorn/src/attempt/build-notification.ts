@@ -1,0 +1,37 @@
+// A delivery to a WebSub subscriber: the topic's content as it is, and the headers that the recommendation has (REC 7).
+import { createHmac } from "node:crypto";
+import { formatId, headerNames } from "@posthorn/wire";
+import type { ClaimedDelivery, PreparedRequest, Target, TargetSubscription } from "../model.ts";
+import { contentOf } from "./content.ts";
+
+/** Whoever holds the lane knows of a renewal in the last moment within this time; the fan-out knows at once. */
+export const RENEWAL_GRACE_MS = 5_000;
+
+export interface NotificationParts {
+  readonly target: Target;
+  readonly websub: TargetSubscription;
+  /** Null: the subscriber gave none, and nothing is signed. */
+  readonly secret: string | null;
+  readonly userAgent: string;
+  readonly traceparent: string | undefined;
+}
+
+export function buildNotification(delivery: ClaimedDelivery, parts: NotificationParts): PreparedRequest {
+  const { target, websub, secret, userAgent, traceparent } = parts;
+  const { headers: about, body } = contentOf(delivery.event, target);
+  const names = headerNames(target.signature.headerPrefix);
+  const headers: Record<string, string> = {
+    ...about,
+    "user-agent": userAgent,
+    link: websub.link,
+    [names.id]: formatId("evt", delivery.event.id),
+    [names.deliveryId]: formatId("dlv", delivery.id),
+    [names.attempt]: String(delivery.attempts + 1),
+  };
+  if (traceparent !== undefined) headers.traceparent = traceparent;
+  if (secret !== null) {
+    const { signatureMethod: method } = websub;
+    headers["x-hub-signature"] = `${method}=${createHmac(method, secret).update(body).digest("hex")}`;
+  }
+  return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
+}

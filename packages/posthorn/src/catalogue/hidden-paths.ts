@@ -1,0 +1,25 @@
+// What of an event's payload is hidden from people, by what the catalogue hides of types: of a batch what it hides of every
+// member, and all of data that is no JSON, into which no path leads.
+import { ownTypeOf } from "@posthorn/wire";
+import { BATCH_TYPE, type Event } from "../model.ts";
+
+/** Paths into the data of a type; of a version that is null, all that is hidden in any. */
+export type RedactedPaths = (type: string, apiVersion: string | null) => readonly string[];
+
+export function hiddenPathsOf(event: Event, redactedPaths: RedactedPaths): readonly string[] {
+  if (event.type === BATCH_TYPE) return hiddenInBatch(event, redactedPaths);
+  const paths = redactedPaths(event.type, event.apiVersion);
+  return paths.length > 0 && event.attributes?.encoding !== undefined ? [WHOLE] : paths;
+}
+
+const WHOLE = "";
+
+function hiddenInBatch({ payload }: Event, redactedPaths: RedactedPaths): string[] {
+  const members = JSON.parse(Buffer.from(payload).toString("utf8")) as readonly Record<string, unknown>[];
+  return members.flatMap(({ type, apiversion }, index) => {
+    const version = typeof apiversion === "string" ? apiversion : "1";
+    const paths = redactedPaths(ownTypeOf(String(type)), version);
+    if (paths.length === 0) return [];
+    return [`/${index}/data_base64`, ...paths.map((path) => `/${index}/data${path}`)];
+  });
+}

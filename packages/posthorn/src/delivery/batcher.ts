@@ -1,0 +1,211 @@
+// Makes batches of what was collected: when there are enough events or bytes, or the first of them has waited long enough.
+// Any worker may make one, under the lane's lock; from then on a batch is a delivery like any other, whose body is fixed.
+//
+//   collected ──(count, bytes or delay reached)──► one event + one queue row ──► the way of every delivery
+//
+// Both sides are one transaction: an event waits, or is in a batch, and never both or neither.
+import { performance } from "node:perf_hooks";
+import { batchBytes, cloudEventFrom, encodeBatch, encodeStructured, uuidv7 } from "@posthorn/wire";
+import { deliveryIdOf } from "../fan-out/delivery-id.ts";
+import type { Collected } from "../fan-out/plan.ts";
+import { BATCH_TYPE, type Event, type Target, type Uuid } from "../model.ts";
+import type { Logger } from "../observe/log.ts";
+import type { Targets } from "../resources/targets.ts";
+import { Loop } from "../service/loop.ts";
+import type { Database, Queryable } from "../storage/database.ts";
+import { type BatchDefaults, type Collection, collections } from "../storage/queries/batches/due.ts";
+import { type Member, oweSingly, waitingMembers, writeBatch } from "../storage/queries/batches/make.ts";
+import { lockLanes } from "../storage/queries/queue/owe-many.ts";
+
+export interface BatcherOptions {
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly targets: Pick<Targets, "byIds">;
+  readonly defaults: BatchDefaults;
+  /** The database's time. */
+  readonly nowMs: () => number;
+  readonly onOwed: (endpointId: Uuid, owner: number | null) => void;
+}
+
+/** What other processes collected is seen that late at most; what this one did is minded by a timer. */
+const lookEveryMs = 1_000;
+/** Of endpoints that take no batches any more. */
+const singlyAtOnce = 500;
+
+export class Batcher {
+  readonly #options: BatcherOptions;
+  readonly #loop: Loop;
+  /** What waits for an endpoint, as far as this process knows. */
+  readonly #known = new Map<Uuid, { events: number; bytes: number }>();
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+
+  constructor(options: BatcherOptions) {
+    this.#options = options;
+    this.#loop = new Loop({
+      name: "making batches",
+      intervalMs: lookEveryMs,
+      logger: options.logger,
+      step: () => this.#step(),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#loop.stop();
+  }
+
+  /** Something was collected elsewhere. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  turn(): Promise<void> {
+    return this.#loop.turn();
+  }
+
+  /** A look at the database for each would cost more than a batch saves: it is counted here until one is full. */
+  note(collected: readonly Collected[]): void {
+    for (const { endpointId, bytes, target } of collected) {
+      const known = this.#known.get(endpointId) ?? { events: 0, bytes: 1 };
+      known.events += 1;
+      known.bytes += bytes + 1;
+      this.#known.set(endpointId, known);
+      const { maxEvents, maxBytes, maxDelayMs } = target.batch;
+      if (known.events >= maxEvents || known.bytes >= maxBytes) this.#loop.wake();
+      else this.#wakeIn(maxDelayMs);
+    }
+  }
+
+  async #step(): Promise<boolean> {
+    const { db, defaults } = this.#options;
+    const waiting = await collections(db, defaults, null);
+    this.#known.clear();
+    let made = 0;
+    for (const { endpointId, events, bytes, dueInMs } of waiting) {
+      if (dueInMs <= 0) made += await this.#make(endpointId);
+      else {
+        this.#known.set(endpointId, { events, bytes });
+        this.#wakeIn(dueInMs);
+      }
+    }
+    return made > 0;
+  }
+
+  /** 1 when it did something: there may be more of that endpoint. */
+  async #make(endpointId: Uuid): Promise<0 | 1> {
+    const { db, targets, onOwed } = this.#options;
+    const target = (await targets.byIds([endpointId])).get(endpointId) ?? null;
+    const owner = await db.transaction(async (tx) => {
+      const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
+      if (!(await this.#isDue(tx, endpointId))) return undefined;
+      const written =
+        target?.format === "cloudevents-batch"
+          ? await this.#writeBatch(tx, target)
+          : await this.#writeSingly(tx, endpointId);
+      return written ? (lane?.owner ?? null) : undefined;
+    });
+    if (owner === undefined) return 0;
+    onOwed(endpointId, owner);
+    return 1;
+  }
+
+  /** Asked under the lane's lock: another worker may have made the batch in the meantime. */
+  async #isDue(tx: Queryable, endpointId: Uuid): Promise<boolean> {
+    const [collection]: (Collection | undefined)[] = await collections(
+      tx,
+      this.#options.defaults,
+      endpointId,
+    );
+    return collection !== undefined && collection.dueInMs <= 0;
+  }
+
+  async #writeBatch(tx: Queryable, target: Target): Promise<boolean> {
+    const { endpointId, batch, tenant } = target;
+    const members = await waitingMembers(tx, endpointId, batch.maxEvents);
+    if (members.length === 0) return false;
+    const chosen = inOrder(members.slice(0, fitting(members, target)));
+    const id = uuidv7(this.#options.nowMs());
+    const body = encodeBatch(chosen.map(({ event }) => memberOf(event, target)));
+    await writeBatch(tx, {
+      endpointId,
+      event: batchEvent(id, tenant, body),
+      deliveryId: deliveryIdOf(id, endpointId),
+      places: chosen.map(({ place }) => place),
+      memberIds: chosen.map(({ event }) => event.id),
+    });
+    return true;
+  }
+
+  async #writeSingly(tx: Queryable, endpointId: Uuid): Promise<boolean> {
+    const members = await waitingMembers(tx, endpointId, singlyAtOnce);
+    const owed = members.map(({ place, event }) => ({
+      place,
+      eventId: event.id,
+      deliveryId: deliveryIdOf(event.id, endpointId),
+    }));
+    await oweSingly(tx, endpointId, owed);
+    return members.length > 0;
+  }
+
+  #wakeIn(ms: number): void {
+    const at = performance.now() + ms;
+    if (at >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(
+      () => {
+        this.#timerAt = Number.POSITIVE_INFINITY;
+        this.#loop.wake();
+      },
+      Math.max(1, ms),
+    );
+  }
+}
+
+/** How many from the first on fit; one that is too long goes alone. */
+function fitting(members: readonly Member[], target: Target): number {
+  const lengths: number[] = [];
+  for (const { event } of members) {
+    lengths.push(memberOf(event, target).length);
+    if (batchBytes(lengths) > target.batch.maxBytes) return Math.max(1, lengths.length - 1);
+  }
+  return members.length;
+}
+
+/** Two writers may have numbered a subject in one order and collected in the other. */
+function inOrder(members: readonly Member[]): Member[] {
+  const bySubject = new Map<string, Member[]>();
+  for (const member of members) {
+    const { subject, sequence } = member.event;
+    if (subject === null || sequence === null) continue;
+    bySubject.set(subject, [...(bySubject.get(subject) ?? []), member]);
+  }
+  for (const line of bySubject.values())
+    line.sort((a, b) => (a.event.sequence as number) - (b.event.sequence as number));
+  const isNumbered = ({ event }: Member) => event.subject !== null && event.sequence !== null;
+  return members.map((member) =>
+    isNumbered(member) ? (bySubject.get(member.event.subject as string)?.shift() as Member) : member,
+  );
+}
+
+function memberOf(event: Event, { cloudEvents }: Target): Uint8Array {
+  return encodeStructured(cloudEventFrom(event, cloudEvents.source));
+}
+
+function batchEvent(id: Uuid, tenant: string, payload: Uint8Array): Event {
+  return {
+    id,
+    tenant,
+    type: BATCH_TYPE,
+    apiVersion: "1",
+    subject: null,
+    sequence: null,
+    payload,
+    createdAt: new Date(0),
+  };
+}

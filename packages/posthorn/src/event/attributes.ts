@@ -1,0 +1,87 @@
+// What an event may bring along: attributes by the rules of CloudEvents, and data that is what they say it is.
+import { attributeProblems, DATA_ENCODINGS, type EventAttributes, isJsonType } from "@posthorn/wire";
+import { findUnknown } from "../did-you-mean.ts";
+import type { InputProblem } from "../errors.ts";
+import { maxAttributesBytes } from "./limits.ts";
+
+const NAMES = [
+  "id",
+  "source",
+  "type",
+  "time",
+  "datacontenttype",
+  "dataschema",
+  "extensions",
+  "encoding",
+] as const satisfies readonly (keyof EventAttributes)[];
+
+/** Those that are the event's own, or ours to say. */
+const NOT_EXTENSIONS = [
+  "id",
+  "source",
+  "type",
+  "specversion",
+  "subject",
+  "time",
+  "datacontenttype",
+  "dataschema",
+];
+
+export function checkAttributes(
+  attributes: EventAttributes,
+  payload: Uint8Array,
+  problems: InputProblem[],
+): void {
+  const wrong = (pointer: string, message: string): void => {
+    problems.push({ pointer: `/attributes${pointer}`, message });
+  };
+  if (!isObject(attributes)) {
+    wrong("", "attributes must be an object.");
+    return;
+  }
+  const { extensions = {}, encoding, ...core } = attributes;
+  if (!isObject(extensions)) {
+    wrong("/extensions", "extensions must be an object.");
+    return;
+  }
+  const unknown: InputProblem[] = [];
+  findUnknown("attributes have no field", attributes, NAMES, unknown);
+  for (const { pointer, message } of unknown) wrong(pointer, message);
+  for (const name of Object.keys(extensions)) {
+    if (NOT_EXTENSIONS.includes(name))
+      wrong(`/extensions/${name}`, `${name} is no extension; give it by itself.`);
+  }
+  // those that are required stand for themselves where they are left out
+  const whole = { id: "1", source: "/", type: "t", ...given(core), specversion: "1.0" };
+  for (const { name, message } of attributeProblems({ ...given(extensions), ...whole })) {
+    wrong(name in whole ? `/${name}` : `/extensions/${name}`, message);
+  }
+  const dataProblem = encodingProblem(attributes, payload);
+  if (dataProblem !== null) wrong("/encoding", dataProblem);
+  const bytes = Buffer.byteLength(JSON.stringify(attributes));
+  if (bytes > maxAttributesBytes)
+    wrong("", `The attributes have ${bytes} bytes together; the limit is ${maxAttributesBytes}.`);
+}
+
+function encodingProblem({ datacontenttype, encoding }: EventAttributes, payload: Uint8Array): string | null {
+  if (encoding !== undefined && !DATA_ENCODINGS.includes(encoding))
+    return `encoding must be one of ${DATA_ENCODINGS.join(", ")}.`;
+  if (encoding === undefined)
+    return typeof datacontenttype !== "string" || isJsonType(datacontenttype)
+      ? null
+      : `Data of ${datacontenttype} is no JSON; say by encoding how it is written.`;
+  const data: unknown = JSON.parse(Buffer.from(payload).toString());
+  if (encoding === "none") return data === null ? null : "Where there is no data, data must be null.";
+  if (typeof data !== "string") return `With encoding ${encoding}, data must be a string.`;
+  return encoding === "text" || Buffer.from(data, "base64").toString("base64") === data
+    ? null
+    : "data is not base64.";
+}
+
+function given(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,91 @@
+// Which endpoints have a batch to make of what was collected for them, and when the next one has.
+import type { Uuid } from "../../../model.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+/** What is in force where an endpoint has no setting of its own. */
+export interface BatchDefaults {
+  readonly format: string;
+  readonly maxEvents: number;
+  readonly maxBytes: number;
+  readonly maxDelayMs: number;
+}
+
+export interface Collection {
+  readonly endpointId: Uuid;
+  /** Of those that would go into the next batch, as far as their number goes. */
+  readonly events: number;
+  readonly bytes: number;
+  /** Zero or less: now. */
+  readonly dueInMs: number;
+}
+
+/** Of all endpoints, or of one. */
+export async function collections(
+  db: Queryable,
+  { format, maxEvents, maxBytes, maxDelayMs }: BatchDefaults,
+  endpointId: Uuid | null,
+): Promise<Collection[]> {
+  return await db.query<Collection>(collectionsStatement, [
+    format,
+    maxEvents,
+    maxBytes,
+    maxDelayMs,
+    endpointId,
+  ]);
+}
+
+// One look at the index for each endpoint with something collected, and one at as many events as a batch has. What was
+// collected for an endpoint that takes no batches any more, or is gone, is due at once. 0.05 ms where nothing is collected.
+const collectionsStatement = statement(
+  "collections",
+  `
+with recursive endpoint as (
+  (
+    select c.endpoint_id
+    from posthorn.collected c
+    where $5::uuid is null
+      or c.endpoint_id = $5::uuid
+    order by c.endpoint_id
+    limit 1
+  )
+  union all
+  select (
+    select c.endpoint_id
+    from posthorn.collected c
+    where c.endpoint_id > endpoint.endpoint_id
+    order by c.endpoint_id
+    limit 1
+  )
+  from endpoint
+  where endpoint.endpoint_id is not null
+    and $5::uuid is null
+),
+setting as (
+  select endpoint.endpoint_id,
+    ep.deleted_at is null and coalesce(ep.format, $1::text) = 'cloudevents-batch' as takes_batches,
+    coalesce((ep.batch ->> 'maxEvents')::integer, $2::integer) as max_events,
+    coalesce((ep.batch ->> 'maxBytes')::integer, $3::integer) as max_bytes,
+    coalesce((ep.batch ->> 'maxDelayMs')::integer, $4::integer) as max_delay_ms
+  from endpoint
+  left join posthorn.endpoints ep on ep.id = endpoint.endpoint_id
+  where endpoint.endpoint_id is not null
+)
+select s.endpoint_id as "endpointId", next.events, next.bytes,
+  case
+    when not s.takes_batches or next.events >= s.max_events or next.bytes >= s.max_bytes then 0
+    else posthorn.epoch_ms(next.since) + s.max_delay_ms - posthorn.epoch_ms(posthorn.now())
+  end as "dueInMs"
+from setting s
+cross join lateral (
+  select count(*)::integer as events, (sum(c.bytes + 1) + 1)::bigint as bytes, min(c.collected_at) as since
+  from (
+    select c.bytes, c.collected_at
+    from posthorn.collected c
+    where c.endpoint_id = s.endpoint_id
+    order by c.place
+    limit s.max_events
+  ) c
+) next
+`,
+);

@@ -1,0 +1,111 @@
+// The steps of making a batch, in one transaction of the caller's that holds the endpoint's lane: what waits is read, and
+// leaves in the statement that writes what it became.
+import type { Event, Uuid } from "../../../model.ts";
+import { int4Array, int8Array, uuidArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { type EventRow, eventColumns, toEvent } from "../events/event-row.ts";
+
+export interface Member {
+  readonly place: number;
+  readonly event: Event;
+}
+
+/** In their order. */
+export async function waitingMembers(tx: Queryable, endpointId: Uuid, limit: number): Promise<Member[]> {
+  const rows = await tx.query<EventRow & { place: number }>(waitingStatement, [endpointId, limit]);
+  return rows.map((row) => ({ place: row.place, event: toEvent(row) }));
+}
+
+// Retention keeps the events of those that wait, so none is without its own.
+const waitingStatement = statement(
+  "waiting members",
+  `
+select c.place, ${eventColumns}
+from (
+  select c.place, c.event_id
+  from posthorn.collected c
+  where c.endpoint_id = $1::uuid
+  order by c.place
+  limit $2::integer
+) c
+join posthorn.events e on e.id = c.event_id
+order by c.place
+`,
+);
+
+export interface NewBatch {
+  readonly endpointId: Uuid;
+  readonly event: Event;
+  readonly deliveryId: Uuid;
+  /** What leaves the collection; the events of these, in this order, are its members. */
+  readonly places: readonly number[];
+  readonly memberIds: readonly Uuid[];
+}
+
+export async function writeBatch(tx: Queryable, batch: NewBatch): Promise<void> {
+  const { event } = batch;
+  await tx.query(writeStatement, [
+    event.id,
+    event.tenant,
+    event.type,
+    event.apiVersion,
+    event.payload,
+    batch.deliveryId,
+    batch.endpointId,
+    int8Array(batch.places),
+    uuidArray(batch.memberIds),
+    int4Array(batch.memberIds.map((_, index) => index)),
+  ]);
+}
+
+const writeStatement = statement(
+  "write batch",
+  `
+with left_collection as (
+  delete from posthorn.collected c
+  where c.endpoint_id = $7::uuid
+    and c.place = any ($8::bigint[])
+),
+stored as (
+  insert into posthorn.events (id, tenant, type, api_version, payload)
+  values ($1::uuid, $2::text, $3::text, $4::text, $5::bytea)
+),
+listed as (
+  insert into posthorn.batch_members (batch_id, place, event_id, endpoint_id)
+  select $1::uuid, m.place, m.event_id, $7::uuid
+  from unnest($9::uuid[], $10::integer[]) as m (event_id, place)
+)
+insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+values ($6::uuid, $1::uuid, $7::uuid, posthorn.now(), posthorn.now())
+`,
+);
+
+/** For an endpoint that takes no batches any more: each is owed by itself, unless it is already. */
+export async function oweSingly(
+  tx: Queryable,
+  endpointId: Uuid,
+  members: readonly { readonly place: number; readonly eventId: Uuid; readonly deliveryId: Uuid }[],
+): Promise<void> {
+  await tx.query(singlyStatement, [
+    endpointId,
+    int8Array(members.map(({ place }) => place)),
+    uuidArray(members.map(({ eventId }) => eventId)),
+    uuidArray(members.map(({ deliveryId }) => deliveryId)),
+  ]);
+}
+
+const singlyStatement = statement(
+  "owe collected singly",
+  `
+with left_collection as (
+  delete from posthorn.collected c
+  where c.endpoint_id = $1::uuid
+    and c.place = any ($2::bigint[])
+)
+insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+select distinct m.id, m.event_id, $1::uuid, posthorn.now(), posthorn.now()
+from unnest($3::uuid[], $4::uuid[]) as m (event_id, id)
+where (m.id in (select d.id from posthorn.delivery_states d where d.id = any ($4::uuid[]))) is not true
+`,
+);

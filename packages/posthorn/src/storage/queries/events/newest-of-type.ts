@@ -1,0 +1,39 @@
+// The newest event of a type, which its topic shows to everybody: so it looks at so many events of the tenant and no more,
+// as a page does. Test events are for one endpoint alone.
+import type { Event } from "../../../model.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+import { type EventRow, eventColumns, toEvent } from "./event-row.ts";
+
+export async function newestEvent(db: Queryable, tenant: string, type: string): Promise<Event | null> {
+  const [row] = await db.query<EventRow>(newestStatement, [tenant, type]);
+  return row === undefined ? null : toEvent(row);
+}
+
+const LOOK_AT = 2_000;
+
+// A range of the pair in the pair's order, and limits that hide how many rows are asked for, for the reasons told in
+// list.ts.
+const newestStatement = statement(
+  "newest event of type",
+  `
+with looked_at as materialized (
+  select e.id, e.type, e.is_test
+  from posthorn.events e
+  where (e.tenant, e.id) >= ($1::text, '00000000-0000-0000-0000-000000000000'::uuid)
+    and (e.tenant, e.id) <= ($1::text, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+  order by e.tenant desc, e.id desc
+  limit (select ${LOOK_AT})
+)
+select ${eventColumns}
+from posthorn.events e
+where e.id = (
+    select looked_at.id
+    from looked_at
+    where looked_at.type = $2::text
+      and looked_at.is_test is not true
+    order by looked_at.id desc
+    limit 1
+  )
+`,
+);

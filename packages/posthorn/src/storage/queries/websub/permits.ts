@@ -1,0 +1,51 @@
+// Requests that the hub may make within a minute, counted for all processes together.
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export type Permit =
+  | { readonly isGiven: true }
+  /** Until the minute is over. */
+  | { readonly isGiven: false; readonly waitMs: number };
+
+export async function takePermit(db: Queryable, name: string, perMinute: number): Promise<Permit> {
+  const taken = await db.query(takeStatement, [name, perMinute]);
+  if (taken.length > 0) return { isGiven: true };
+  const [row] = await db.query<{ waitMs: number }>(waitStatement, [name]);
+  return { isGiven: false, waitMs: Math.max(row?.waitMs ?? 0, 0) };
+}
+
+const takeStatement = statement(
+  "take websub permit",
+  `
+insert into posthorn.websub_permits as p (name, window_ends_at, taken)
+values ($1::text, posthorn.now() + interval '1 minute', 1)
+on conflict (name) do update
+set taken = case when p.window_ends_at <= posthorn.now() then 1 else p.taken + 1 end,
+  window_ends_at = case
+    when p.window_ends_at <= posthorn.now() then posthorn.now() + interval '1 minute'
+    else p.window_ends_at
+  end
+where p.window_ends_at <= posthorn.now()
+  or p.taken < $2::integer
+returning p.taken
+`,
+);
+
+const waitStatement = statement(
+  "wait for websub permit",
+  `
+select posthorn.epoch_ms(p.window_ends_at) - posthorn.epoch_ms(posthorn.now()) as "waitMs"
+from posthorn.websub_permits p
+where p.name = $1::text
+`,
+);
+
+/** Minutes that are over say nothing any more. */
+export async function prunePermits(db: Queryable): Promise<void> {
+  await db.query(pruneStatement);
+}
+
+const pruneStatement = statement(
+  "prune websub permits",
+  "delete from posthorn.websub_permits where window_ends_at < posthorn.now() - interval '1 minute'",
+);

@@ -1,0 +1,170 @@
+// What subscribers asked the hub for, from the moment they were told 202 until it is verified or given up. As with
+// notices there is no lock while one is worked on: its time is moved ahead, and whoever dies leaves it due.
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export type RequestMode = "subscribe" | "unsubscribe" | "denied";
+
+export interface NewRequest {
+  readonly mode: RequestMode;
+  readonly topic: string;
+  readonly callback: string;
+  readonly pair: Buffer;
+  readonly host: string;
+  readonly leaseSeconds: number | null;
+  readonly secret: { readonly keyId: string; readonly ciphertext: Buffer } | null;
+  readonly reason: string | null;
+}
+
+export interface ClaimedRequest {
+  readonly id: number;
+  readonly mode: RequestMode;
+  readonly topic: string;
+  readonly callback: string;
+  readonly pairHex: string;
+  readonly host: string;
+  readonly leaseSeconds: number | null;
+  readonly keyId: string | null;
+  readonly ciphertextHex: string | null;
+  readonly reason: string | null;
+  /** This one included. */
+  readonly attempts: number;
+  /** The database's time. */
+  readonly claimedMs: number;
+}
+
+export interface WaitingLimits {
+  readonly perHost: number;
+  readonly inAll: number;
+}
+
+/** False, and nothing is kept, where as many wait as may. One of the same kind for the same pair is replaced. */
+export async function keepRequest(
+  db: Queryable,
+  request: NewRequest,
+  limits: WaitingLimits = { perHost: MANY, inAll: MANY },
+): Promise<boolean> {
+  const { mode, topic, callback, pair, host, leaseSeconds, secret, reason } = request;
+  const rows = await db.query(keepStatement, [
+    mode,
+    topic,
+    callback,
+    pair,
+    host,
+    leaseSeconds,
+    secret?.keyId ?? null,
+    secret?.ciphertext ?? null,
+    reason,
+    limits.perHost,
+    limits.inAll,
+  ]);
+  return rows.length > 0;
+}
+
+const MANY = 2_147_483_647;
+
+// A new id, so that whoever works on the one before changes nothing of this one. Its attempts stay counted.
+const keepStatement = statement(
+  "keep websub request",
+  `
+insert into posthorn.websub_requests as r (
+  mode, topic, callback, pair, host, lease_seconds, key_id, ciphertext, reason
+)
+select $1::text, $2::text, $3::text, $4::bytea, $5::text, $6::integer, $7::text, $8::bytea, $9::text
+where exists (select from posthorn.websub_requests same where same.pair = $4::bytea and same.mode = $1::text)
+  or (
+    (
+      select count(*)
+      from (
+        select
+        from posthorn.websub_requests w
+        where w.host = $5::text
+        limit $10::integer
+      ) waiting
+    ) < $10::integer
+    and (
+      select count(*)
+      from (
+        select
+        from posthorn.websub_requests w
+        limit $11::integer
+      ) waiting
+    ) < $11::integer
+  )
+on conflict (pair, mode) do update
+set id = excluded.id,
+  topic = excluded.topic,
+  callback = excluded.callback,
+  lease_seconds = excluded.lease_seconds,
+  key_id = excluded.key_id,
+  ciphertext = excluded.ciphertext,
+  reason = excluded.reason,
+  next_at = posthorn.now()
+returning r.id
+`,
+);
+
+/** Those that are due; of a pair the one that was asked for first. */
+export async function claimRequests(
+  db: Queryable,
+  { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
+): Promise<ClaimedRequest[]> {
+  return await db.query<ClaimedRequest>(claimStatement, [limit, leaseMs]);
+}
+
+const claimStatement = statement(
+  "claim websub requests",
+  `
+update posthorn.websub_requests r
+set attempts = r.attempts + 1,
+  next_at = posthorn.now() + $2::double precision * interval '1 millisecond'
+where r.id = any (array(
+    select due.id
+    from posthorn.websub_requests due
+    where due.next_at <= posthorn.now()
+      and not exists (
+        select
+        from posthorn.websub_requests before
+        where before.pair = due.pair
+          and before.id < due.id
+      )
+    order by due.next_at, due.id
+    limit $1::integer
+    for update skip locked
+  ))
+returning
+  r.id, r.mode, r.topic, r.callback, encode(r.pair, 'hex') as "pairHex", r.host,
+  r.lease_seconds as "leaseSeconds", r.key_id as "keyId", encode(r.ciphertext, 'hex') as "ciphertextHex", r.reason,
+  r.attempts, posthorn.epoch_ms(posthorn.now()) as "claimedMs"
+`,
+);
+
+/** It has its end. False: another has taken its place meanwhile, and what came of this one does not count. */
+export async function endRequest(db: Queryable, id: number): Promise<boolean> {
+  const rows = await db.query(endStatement, [id]);
+  return rows.length > 0;
+}
+
+const endStatement = statement(
+  "end websub request",
+  "delete from posthorn.websub_requests where id = $1::bigint returning id",
+);
+
+export async function putOffRequest(
+  db: Queryable,
+  { id, attempts }: Pick<ClaimedRequest, "id" | "attempts">,
+  { delayMs, isCounted }: { readonly delayMs: number; readonly isCounted: boolean },
+): Promise<void> {
+  await db.query(putOffStatement, [id, attempts, delayMs, isCounted ? attempts : attempts - 1]);
+}
+
+const putOffStatement = statement(
+  "put websub request off",
+  `
+update posthorn.websub_requests
+set next_at = posthorn.now() + $3::double precision * interval '1 millisecond',
+  attempts = $4::integer
+where id = $1::bigint
+  and attempts = $2::integer
+`,
+);

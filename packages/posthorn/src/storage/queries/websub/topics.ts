@@ -1,0 +1,213 @@
+// Topics of others: which there are, which are due to be fetched, and what was seen of each.
+import { textArray } from "../../binary-array.ts";
+import type { Queryable } from "../../database.ts";
+import { statement } from "../../sql.ts";
+
+export interface TopicRow {
+  readonly hash: string;
+  readonly url: string;
+  readonly host: string;
+}
+
+/** From its first subscription on. */
+export async function ensureTopic(tx: Queryable, { hash, url, host }: TopicRow): Promise<void> {
+  await tx.query(ensureStatement, [hash, url, host]);
+}
+
+// A topic that was forgotten and comes back must not count as it did before: the keys of its events are remembered.
+// Milliseconds rise faster than topics change.
+const ensureStatement = statement(
+  "ensure websub topic",
+  `
+insert into posthorn.websub_topics (hash, url, host, revision)
+values ($1::text, $2::text, $3::text, posthorn.epoch_ms(posthorn.now())::bigint)
+on conflict (hash) do nothing
+`,
+);
+
+/** The reserved tenant, and no other, is made by the hub. */
+export async function ensureExternalTenant(tx: Queryable, tenant: string, name: string): Promise<void> {
+  await tx.query(ensureTenantStatement, [tenant, name]);
+}
+
+const ensureTenantStatement = statement(
+  "ensure websub tenant",
+  `
+insert into posthorn.tenants (id, name, routing_version)
+values ($1::text, $2::text, posthorn.epoch_ms(posthorn.now())::bigint)
+on conflict (id) do nothing
+`,
+);
+
+/** What nobody subscribes to is not fetched. Those pinged lately wait until they may be fetched again. */
+export async function pingTopics(db: Queryable, hashes: readonly string[], restMs: number): Promise<void> {
+  await db.query(pingStatement, [textArray(hashes), restMs]);
+}
+
+const pingStatement = statement(
+  "ping websub topics",
+  `
+update posthorn.websub_topics t
+set pings = t.pings + 1,
+  attempts = 0,
+  due_at = coalesce(
+    t.due_at,
+    greatest(posthorn.now(), t.fetched_at + $2::double precision * interval '1 millisecond')
+  )
+where t.hash = any ($1::text[])
+`,
+);
+
+export interface DueTopic extends TopicRow {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly digestHex: string | null;
+  readonly revision: number;
+  readonly pings: number;
+  /** This one included. */
+  readonly attempts: number;
+}
+
+export async function claimTopics(
+  db: Queryable,
+  { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
+): Promise<DueTopic[]> {
+  return await db.query<DueTopic>(claimStatement, [limit, leaseMs]);
+}
+
+const claimStatement = statement(
+  "claim websub topics",
+  `
+update posthorn.websub_topics t
+set attempts = t.attempts + 1,
+  due_at = posthorn.now() + $2::double precision * interval '1 millisecond'
+where t.hash = any (array(
+    select due.hash
+    from posthorn.websub_topics due
+    where due.due_at <= posthorn.now()
+    order by due.due_at
+    limit $1::integer
+    for update skip locked
+  ))
+returning
+  t.hash, t.url, t.host, t.etag, t.last_modified as "lastModified", encode(t.digest, 'hex') as "digestHex", t.revision,
+  t.pings, t.attempts
+`,
+);
+
+export interface SeenContent {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly digest: Buffer;
+  /** It was distributed: the next one is the next revision. */
+  readonly revision: number;
+}
+
+/** Fetched, with what was seen; null: it has not changed. A ping that came meanwhile has it fetched once more. */
+export async function settleTopic(
+  db: Queryable,
+  topic: Pick<DueTopic, "hash" | "pings">,
+  seen: SeenContent | null,
+  restMs: number,
+): Promise<void> {
+  await db.query(settleStatement, [
+    topic.hash,
+    topic.pings,
+    restMs,
+    seen !== null,
+    seen?.etag ?? null,
+    seen?.lastModified ?? null,
+    seen?.digest ?? null,
+    seen?.revision ?? null,
+  ]);
+}
+
+const settleStatement = statement(
+  "settle websub topic",
+  `
+update posthorn.websub_topics t
+set fetched_at = posthorn.now(),
+  attempts = 0,
+  due_at = case
+    when t.pings <> $2::bigint then posthorn.now() + $3::double precision * interval '1 millisecond'
+  end,
+  etag = case when $4::boolean then $5::text else t.etag end,
+  last_modified = case when $4::boolean then $6::text else t.last_modified end,
+  digest = case when $4::boolean then $7::bytea else t.digest end,
+  revision = greatest(t.revision, coalesce($8::bigint, t.revision))
+where t.hash = $1::text
+`,
+);
+
+/** Null: given up until the next ping. */
+export async function putOffTopic(
+  db: Queryable,
+  { hash, pings, attempts }: Pick<DueTopic, "hash" | "pings" | "attempts">,
+  { delayMs, isCounted }: { readonly delayMs: number | null; readonly isCounted: boolean },
+): Promise<void> {
+  await db.query(putOffStatement, [hash, pings, delayMs, isCounted ? attempts : attempts - 1]);
+}
+
+const putOffStatement = statement(
+  "put websub topic off",
+  `
+update posthorn.websub_topics t
+set due_at = case
+    when $3::double precision is null and t.pings <> $2::bigint then posthorn.now()
+    else posthorn.now() + $3::double precision * interval '1 millisecond'
+  end,
+  attempts = $4::integer
+where t.hash = $1::text
+`,
+);
+
+/** Pushed by the publisher: the next revision, which nobody else has. */
+export async function nextRevision(db: Queryable, hash: string): Promise<number | null> {
+  const [row] = await db.query<{ revision: number }>(nextStatement, [hash]);
+  return row?.revision ?? null;
+}
+
+const nextStatement = statement(
+  "next revision of websub topic",
+  `
+update posthorn.websub_topics t
+set revision = t.revision + 1
+where t.hash = $1::text
+returning t.revision
+`,
+);
+
+/** What was distributed: a fetch that finds the same brings nothing new. */
+export async function noteContent(db: Queryable, hash: string, digest: Buffer): Promise<void> {
+  await db.query(noteStatement, [hash, digest]);
+}
+
+const noteStatement = statement(
+  "note content of websub topic",
+  `
+update posthorn.websub_topics
+set digest = $2::bytea,
+  etag = null,
+  last_modified = null
+where hash = $1::text
+`,
+);
+
+/** Topics that nobody follows any more. */
+export async function pruneTopics(db: Queryable, tenant: string): Promise<void> {
+  await db.query(pruneStatement, [tenant]);
+}
+
+const pruneStatement = statement(
+  "prune websub topics",
+  `
+delete from posthorn.websub_topics t
+where not exists (
+    select
+    from posthorn.endpoints ep
+    where ep.tenant = $1::text
+      and ep.events @> array['websub.' || t.hash]
+      and ep.deleted_at is null
+  )
+`,
+);

@@ -1,0 +1,43 @@
+// How topics and callbacks are compared, and how parameters are put behind a callback. Text is put together here, never
+// by URLSearchParams: that writes `?foo=a%20b&x` as `?foo=a+b&x=`, and the subscriber's own parameters must stay.
+import { createHash } from "node:crypto";
+
+/**
+ * The same for URLs that mean the same: percent-encoded unreserved characters are decoded (RFC 3986 §6.2.2.2), the host
+ * is in lower case, a usual port is left out.
+ */
+export function comparable(url: string): string {
+  const { href } = new URL(withoutFragment(url));
+  return href.replaceAll(/%[0-9A-Fa-f]{2}/g, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : encoded.toUpperCase();
+  });
+}
+
+/** What a subscription is known by (REC 5.1). */
+export function pairOf(topic: string, callback: string): Buffer {
+  return createHash("sha256")
+    .update(`${comparable(topic)}\n${comparable(callback)}`)
+    .digest();
+}
+
+export function topicHash(topic: string): string {
+  return createHash("sha256").update(comparable(topic)).digest("hex");
+}
+
+export function hostOf(url: string): string {
+  return new URL(url).hostname;
+}
+
+export function withoutFragment(url: string): string {
+  const [text = ""] = url.split("#", 1);
+  return text;
+}
+
+export function withParameters(callback: string, parameters: Readonly<Record<string, string>>): string {
+  const query = Object.entries(parameters)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join("&");
+  if (!callback.includes("?")) return `${callback}?${query}`;
+  return /[?&]$/.test(callback) ? callback + query : `${callback}&${query}`;
+}

@@ -1,0 +1,162 @@
+// The hub as whoever speaks HTTP sees it: what a posted form leads to, and what a topic of our own shows.
+
+import { contentOf } from "../attempt/content.ts";
+import type { AddressPolicy } from "../attempt/guard-address.ts";
+import { PosthornError } from "../errors.ts";
+import { maxTypeLength, typeSyntax } from "../event/limits.ts";
+import type { PublishResult } from "../event/publisher.ts";
+import type { ValidEvent } from "../event/validate.ts";
+import type { Event } from "../model.ts";
+import { discoveryLink } from "../resources/hub-identity.ts";
+import { isOpenTopic, isTenantId } from "../resources/tenants.ts";
+import type { Database } from "../storage/database.ts";
+import type { KeyRing } from "../storage/key-ring.ts";
+import { newestEvent } from "../storage/queries/events/newest-of-type.ts";
+import { findTenant } from "../storage/queries/tenants/read.ts";
+import { keepRequest } from "../storage/queries/websub/requests.ts";
+import { nextRevision, noteContent, pingTopics } from "../storage/queries/websub/topics.ts";
+import { contentEvent, digestOf, type TopicContent } from "./content-event.ts";
+import type { HubConfig } from "./options.ts";
+import { type HubRequest, parseForm, refusal } from "./parse-form.ts";
+import { requestBinding } from "./subscriptions.ts";
+import { REST_MS } from "./topic-fetcher.ts";
+import { OWN_FORMAT, ownTopicUrl, topicOf } from "./topics.ts";
+import { hostOf, pairOf } from "./urls.ts";
+
+export interface ShownTopic {
+  /** The hub and the topic, as `Link` has them. */
+  readonly link: string;
+  /** Null: no event yet, or none among the tenant's last 2 000. */
+  readonly content: {
+    readonly eventId: string;
+    readonly contentType: string;
+    readonly body: Uint8Array;
+  } | null;
+}
+
+export interface WebSub {
+  hubUrl(): Promise<string>;
+  /** `accepted`: durable, and verified by and by, whatever comes of it. `published`: the topics are fetched by and by. */
+  take(form: URLSearchParams): Promise<"accepted" | "published">;
+  topic(tenant: string, type: string): Promise<ShownTopic>;
+  /** Content of somebody else's topic, from one who may say what it is; distributed as if it had been fetched. */
+  push(topicUrl: string, content: TopicContent): Promise<void>;
+}
+
+export interface WebSubResourceOptions {
+  readonly db: Database;
+  readonly keyRing: KeyRing;
+  readonly addressPolicy: AddressPolicy;
+  readonly hub: HubConfig | null;
+  readonly nowMs: () => number;
+  readonly publish: (event: ValidEvent) => Promise<PublishResult>;
+  /** There is something for the hub to do. */
+  readonly onTaken: () => void;
+}
+
+export function createWebSub(options: WebSubResourceOptions): WebSub {
+  const { db, keyRing, addressPolicy, onTaken } = options;
+  return { hubUrl: async () => theHub().hubUrl, take, topic, push };
+
+  async function take(form: URLSearchParams): Promise<"accepted" | "published"> {
+    const hub = theHub();
+    const request = parseForm(form, addressPolicy);
+    if (request.kind === "publish") {
+      await ping(request.topics, hub);
+      return "published";
+    }
+    await keep(request, hub);
+    onTaken();
+    return "accepted";
+  }
+
+  /** Topics of our own need none, and of those that nobody follows nobody wants the content. */
+  async function ping(urls: readonly string[], hub: HubConfig): Promise<void> {
+    const topics = urls.map((url) => topicOf(url, hub)).filter((topic) => topic?.kind === "external");
+    if (topics.length === 0) return;
+    await pingTopics(
+      db,
+      topics.map(({ hash }) => hash),
+      REST_MS,
+    );
+    onTaken();
+  }
+
+  async function push(topicUrl: string, content: TopicContent): Promise<void> {
+    const hub = theHub();
+    const topic = URL.canParse(topicUrl) ? topicOf(topicUrl, hub) : null;
+    if (topic === null) throw noSuchTopic();
+    if (topic.kind === "own") {
+      throw refusal("This is a topic of our own. Publish its events with POST /api/v1/events.");
+    }
+    if (content.body.length > hub.maxTopicBytes) {
+      throw new PosthornError("payload_too_large", `A topic holds at most ${hub.maxTopicBytes} bytes.`);
+    }
+    const revision = await nextRevision(db, topic.hash);
+    if (revision === null) return;
+    await options.publish(contentEvent(topic, content, { revision, nowMs: options.nowMs() }));
+    await noteContent(db, topic.hash, digestOf(content));
+  }
+
+  async function keep(request: Extract<HubRequest, { kind: "subscription" }>, hub: HubConfig): Promise<void> {
+    const { mode, topic, callback, leaseSeconds, secret } = request;
+    const pair = pairOf(topic, callback);
+    const encrypted = secret === null ? null : keyRing.encrypt(secret, requestBinding(pair.toString("hex")));
+    const limits = {
+      perHost: hub.verificationsPerHost * MINUTES_OF_WAITING,
+      inAll: hub.verificationsPerMinute * MINUTES_OF_WAITING,
+    };
+    const isKept = await keepRequest(
+      db,
+      {
+        mode,
+        topic,
+        callback,
+        pair,
+        host: hostOf(callback),
+        leaseSeconds: leaseSeconds === null ? null : Math.min(leaseSeconds, hub.maxLeaseSeconds),
+        secret: encrypted,
+        reason: null,
+      },
+      limits,
+    );
+    if (!isKept) {
+      throw new PosthornError(
+        "websub_busy",
+        "Too many requests for callbacks on this host, or in all, are waiting to be verified. Try again in some minutes.",
+      );
+    }
+  }
+
+  async function topic(tenantId: string, type: string): Promise<ShownTopic> {
+    const { hubUrl, topicsUrl } = theHub();
+    const isPossible = isTenantId(tenantId) && typeSyntax.test(type) && type.length <= maxTypeLength;
+    const tenant = isPossible ? await findTenant(db, tenantId) : null;
+    if (tenant?.isActive !== true || !isOpenTopic(tenant.websubTopics ?? [], type)) throw noSuchTopic();
+    const link = discoveryLink(hubUrl, ownTopicUrl(topicsUrl, tenantId, type));
+    const event = await newestEvent(db, tenantId, type);
+    return { link, content: event === null ? null : { eventId: event.id, ...shownContent(event) } };
+  }
+
+  function theHub(): HubConfig {
+    if (options.hub !== null) return options.hub;
+    throw new PosthornError("websub_off", "This server is no WebSub hub.");
+  }
+}
+
+/** What its subscribers are sent, byte for byte. */
+function shownContent(event: Event): { readonly contentType: string; readonly body: Uint8Array } {
+  const { headers, body } = contentOf(event, { format: OWN_FORMAT, cloudEvents: NO_TERMS });
+  return { contentType: headers["content-type"] as string, body };
+}
+
+/** An envelope says nothing of them. */
+const NO_TERMS = { source: "", datarefBase: "" };
+
+/** What waits longer than this is not worth waiting for. */
+const MINUTES_OF_WAITING = 10;
+
+/** The same words whether the tenant is unknown, inactive, or keeps its events to itself. */
+function noSuchTopic(): PosthornError {
+  return new PosthornError("websub_topic_not_found", "There is no such topic here.");
+}

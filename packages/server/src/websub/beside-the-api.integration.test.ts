@@ -1,0 +1,128 @@
+// Subscriptions beside what is there already: the API, limits, the audit log, other tenants, and a hub that is off.
+import { createPosthorn } from "posthorn";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../../../tests/support/start-server.ts";
+import { publicUrl } from "../../../../tests/support/websub/hub.ts";
+import { openWorld, topicOf } from "../../../../tests/support/websub/world.ts";
+
+const world = openWorld({ maxEndpointsPerTenant: 1 });
+
+async function subscription(name: string) {
+  await world.asked(name);
+  const { data } = await world.hooks.endpoints.list("acme", { limit: 250 });
+  const found = data.find(({ websub }) => websub?.topic === topicOf(name));
+  if (found === undefined) throw new Error(`There is no subscription to ${name}.`);
+  return found;
+}
+
+test("a subscription is an endpoint that is read and deleted, and changed by nobody but its subscriber", async () => {
+  const { id } = await subscription("fixed");
+  const { endpoints } = world.hooks;
+  expect((await endpoints.get("acme", id)).websub).toEqual({
+    topic: topicOf("fixed"),
+    leaseEndsAt: expect.any(Date),
+  });
+  const isRefused = expect.objectContaining({ code: "endpoint_is_subscription" });
+  await expect(endpoints.update("acme", id, { url: "https://example.com/" })).rejects.toEqual(isRefused);
+  await expect(endpoints.disable("acme", id)).rejects.toEqual(isRefused);
+  await expect(endpoints.rotateSecret("acme", id)).rejects.toEqual(isRefused);
+  await expect(endpoints.test("acme", id)).rejects.toEqual(isRefused);
+  const shown = await endpoints.get("acme", id);
+  const imported = await endpoints.import("acme", { endpoints: [{ ...shown }] });
+  expect(imported.endpoints.map(({ action }) => action)).toEqual(["unchanged"]);
+  await endpoints.delete("acme", id);
+  await expect(endpoints.get("acme", id)).rejects.toMatchObject({ code: "endpoint_not_found" });
+});
+
+test("subscriptions do not count against the endpoints a tenant may have", async () => {
+  await subscription("counted_1");
+  await subscription("counted_2");
+  await world.hooks.endpoints.create("acme", { url: `${world.subscriber.url}/own`, events: ["own"] });
+  await expect(
+    world.hooks.endpoints.create("acme", { url: `${world.subscriber.url}/two`, events: ["own"] }),
+  ).rejects.toMatchObject({ code: "endpoint_limit_reached" });
+});
+
+test("the request of a notification is shown as it was sent", async () => {
+  await world.asked("seen", { "hub.secret": "s" });
+  await world.publish("seen");
+  const [sent] = world.news("seen");
+  const { data } = await world.hooks.deliveries.list({ tenant: "acme", type: "seen" });
+  const shown = await world.hooks.deliveries.request(data[0]?.id ?? "", { attempt: 1 });
+  expect(String(shown.body)).toBe(String(sent?.body));
+});
+
+test("an event's page tells of subscriptions to its own topic alone", async () => {
+  await subscription("page_a");
+  await subscription("page_b");
+  await world.advance(864_000_000);
+  const { id } = await world.hooks.publish({ tenant: "acme", type: "page_a", data: 1 });
+  const { notMatched } = await world.hooks.events.get(id);
+  const reasons = notMatched.map(({ reason }) => reason).filter((reason) => reason === "lease_ended");
+  expect(reasons).toHaveLength(1);
+});
+
+test("metrics count subscriptions and what came of requests", async () => {
+  await subscription("measured");
+  const text = await world.hooks.metrics();
+  expect(text).toMatch(/^webhook_websub_subscriptions [1-9]/m);
+  expect(text).toMatch(/^webhook_websub_requests_total\{mode="subscribe",result="verified"\} [1-9]/m);
+});
+
+test("opening topics is in the audit log, and takes a key of the whole installation", async () => {
+  const server = await startServer({ posthorn: { websub: {}, publicUrl } });
+  await server.call("PUT", "/api/v1/tenants/t1", {});
+  const made = await server.call("POST", "/api/v1/keys", {
+    name: "k",
+    tenant: "t1",
+    scopes: ["webhooks:manage"],
+  });
+  const asTenant = { authorization: `Bearer ${made.json.key}` };
+  const refused = await server.call("PUT", "/api/v1/tenants/t1", { websub_topics: ["*"] }, asTenant);
+  expect(refused.status).toBe(403);
+  const opened = await server.call("PUT", "/api/v1/tenants/t1", { websub_topics: ["order.*"] });
+  expect(opened.json.websub_topics).toEqual(["order.*"]);
+  const kept = await server.call("PUT", "/api/v1/tenants/t1", { name: "T" });
+  expect(kept.json.websub_topics).toEqual(["order.*"]);
+  const wrong = await server.call("PUT", "/api/v1/tenants/t1", { websub_topics: ["Order Paid"] });
+  expect([wrong.status, wrong.json.errors[0].pointer]).toEqual([422, "/websub_topics"]);
+  const most = (count: number) => ({
+    websub_topics: Array.from({ length: count }, (_, index) => `t${index}`),
+  });
+  expect((await server.call("PUT", "/api/v1/tenants/t1", most(100))).status).toBe(200);
+  expect((await server.call("PUT", "/api/v1/tenants/t1", most(101))).status).toBe(422);
+  const log = await server.call("GET", "/api/v1/audit-log?tenant=t1");
+  expect(JSON.stringify(log.json.data)).toContain('"websub_topics":["order.*"]');
+});
+
+test("a hub that is off takes nothing, shows nothing and distributes nothing", async () => {
+  const server = await startServer();
+  await server.hooks.tenants.upsert("acme", { websubTopics: ["*"] });
+  const answers = [
+    await server.visit("POST", "/websub", "hub.mode=publish&hub.url=https://example.com/", {
+      "content-type": "application/x-www-form-urlencoded",
+    }),
+    await server.visit("GET", "/websub"),
+    await server.visit("GET", "/websub/topics/acme/order.paid"),
+    await server.call("POST", "/websub/content?topic=https://example.com/", "x"),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  expect(answers.map(({ headers }) => headers.get("content-type"))).toEqual(
+    Array.from({ length: 4 }, () => "text/plain; charset=utf-8"),
+  );
+});
+
+test("subscriptions from when the hub was on get nothing while it is off", async () => {
+  await subscription("switched");
+  const off = createPosthorn({ database: world.connectionString, encryptionKeys: `k:${"A".repeat(43)}=` });
+  onTestFinished(() => off.stop());
+  await off.publish({ tenant: "acme", type: "switched", data: 1 });
+  const { data } = await off.deliveries.list({ tenant: "acme", type: "switched" });
+  expect(data).toEqual([]);
+});
+
+test("a hub without a public URL does not start", () => {
+  expect(() => createPosthorn({ database: "postgres://x", websub: {} })).toThrow(/publicUrl/);
+  const wrong = { database: "postgres://x", publicUrl, websub: { leases: 5 } as never };
+  expect(() => createPosthorn(wrong)).toThrow(/websub has no option/);
+});

@@ -1,0 +1,271 @@
+// Pings and notifications: points 35 to 48 of the list in docs/reference/websub.md, with topics of our own and of others.
+import { createHmac } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
+import { adminKey } from "../../../../tests/support/start-server.ts";
+import { hubUrl, startHub, topicUrl } from "../../../../tests/support/websub/hub.ts";
+import { obedient, type Seen } from "../../../../tests/support/websub/subscriber.ts";
+import { openWorld, refusing, topicOf } from "../../../../tests/support/websub/world.ts";
+
+const world = openWorld({
+  websub: { verificationsPerHost: 10_000, externalTopics: ["*"], maxTopicBytes: 2_000 },
+  retryPolicy: "1s,10s",
+  circuitFailures: 0,
+});
+
+/** A topic of somebody else, on the subscriber's own server; what it holds is changed by `behave`. */
+const feedOf = (name: string): string => `${world.subscriber.url}/feed/${name}`;
+
+async function follow(name: string, fields: Record<string, string> = {}): Promise<void> {
+  await world.asked(name, { "hub.topic": feedOf(name), ...fields });
+}
+
+function hold(name: string, body: string | Buffer, headers: Record<string, string> = {}): void {
+  world.subscriber.behave(`/feed/${name}`, () => ({
+    status: 200,
+    body,
+    headers: { "content-type": "application/atom+xml", ...headers },
+  }));
+}
+
+async function ping(...names: string[]): Promise<number> {
+  const form = new URLSearchParams({ "hub.mode": "publish" });
+  for (const name of names) form.append("hub.url", feedOf(name));
+  const { status } = await world.post(form.toString());
+  await world.settle();
+  return status;
+}
+
+const fetches = (name: string): readonly Seen[] => world.subscriber.asked(`/feed/${name}`);
+
+test.each(["hub.url", "hub.topic"])(
+  "35: a ping by %s has the topic fetched and distributed; the answer is 204",
+  async (field) => {
+    const name = `pinged_${field.replace(".", "_")}`;
+    await follow(name);
+    hold(name, "<feed>1</feed>");
+    const reply = await world.post({ "hub.mode": "publish", [field]: feedOf(name) });
+    await world.settle();
+    expect([reply.status, reply.text]).toEqual([204, ""]);
+    expect(world.news(name).map(({ body }) => body.toString())).toEqual(["<feed>1</feed>"]);
+  },
+);
+
+test("35: many topics are pinged at once, as WordPress does", async () => {
+  const names = ["many_1", "many_2", "many_3"];
+  for (const name of names) {
+    await follow(name);
+    hold(name, `<feed>${name}</feed>`);
+  }
+  expect(await ping(...names, "many_1")).toBe(204);
+  expect(names.map((name) => world.news(name).length)).toEqual([1, 1, 1]);
+  const form = (count: number): string =>
+    `hub.mode=publish&${Array.from({ length: count }, (_, index) => `hub.url=${feedOf(`n${index}`)}`).join("&")}`;
+  expect([(await world.post(form(100))).status, (await world.post(form(101))).status]).toEqual([204, 400]);
+  expect((await world.post({ "hub.mode": "publish" })).status).toBe(400);
+});
+
+test("35: a topic that nobody follows is not fetched, and a ping for one of ours changes nothing", async () => {
+  expect(await ping("unknown")).toBe(204);
+  expect(fetches("unknown")).toEqual([]);
+  expect((await world.post({ "hub.mode": "publish", "hub.topic": topicOf("ours") })).status).toBe(204);
+});
+
+test("35: whoever has a key pushes the content itself", async () => {
+  await follow("pushed", { "hub.secret": "s" });
+  const push = (topic: string, body: Buffer | string, key = adminKey): Promise<Response> =>
+    fetch(`${world.url}/websub/content?topic=${encodeURIComponent(topic)}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "image/png; x=1" },
+      body: new Uint8Array(Buffer.from(body)),
+    });
+  const bytes = Buffer.from([0x89, 0x50, 0, 0xff, 0xfe]);
+  expect((await push(feedOf("pushed"), bytes)).status).toBe(204);
+  await world.settle();
+  const [seen] = world.news("pushed");
+  expect([seen?.body, seen?.headers["content-type"]]).toEqual([bytes, "image/png; x=1"]);
+  expect(fetches("pushed")).toEqual([]);
+  expect((await push(feedOf("pushed"), bytes, "wrong")).status).toBe(401);
+  expect((await push(topicOf("pushed"), bytes)).status).toBe(400);
+  expect((await push("nonsense", bytes)).status).toBe(404);
+  expect((await push(feedOf("pushed"), "x".repeat(2_000))).status).toBe(204);
+  expect((await push(feedOf("pushed"), "x".repeat(2_001))).status).toBe(413);
+});
+
+test("36: a notification is a POST to the exact callback with the payload as its body", async () => {
+  await world.asked("exact", { "hub.callback": `${world.subscriber.url}/exact?a=%20+b&hub.mode=mine&c` });
+  await world.publish("exact", { n: 1 });
+  const [seen] = world.news("exact");
+  expect([seen?.method, seen?.url]).toEqual(["POST", "/exact?a=%20+b&hub.mode=mine&c"]);
+  expect(JSON.parse(String(seen?.body))).toMatchObject({ type: "exact", data: { n: 1 } });
+});
+
+test.each([
+  ["text/plain", "a line\n"],
+  ['text/html; charset="ISO-8859-1"', Buffer.from([0xe4, 0xf6, 0xfc])],
+  ["application/json", '{"b":1.0,  "a":2}'],
+  ["application/feed+json;charset=utf-8", "{}"],
+  ["application/json", "{ this is no JSON"],
+  ["application/rss+xml", "\uFEFF<rss/>"],
+])("37: content of %s goes on with its type and its bytes", async (contentType, body) => {
+  const name = `typed_${Buffer.from(contentType + body)
+    .toString("hex")
+    .slice(-40)}`;
+  await follow(name);
+  hold(name, body as string, { "content-type": contentType });
+  await ping(name);
+  const [seen] = world.news(name);
+  expect(seen?.headers["content-type"]).toBe(contentType);
+  expect(seen?.body).toEqual(Buffer.from(body as string));
+});
+
+test("38: what is sent is all that the topic holds, byte for byte as whoever reads it sees it", async () => {
+  await world.asked("whole");
+  await world.publish("whole", { text: "ü", n: 1 });
+  const shown = await world.get("/websub/topics/acme/whole");
+  const [seen] = world.news("whole");
+  expect(shown.text).toBe(String(seen?.body));
+  expect(shown.headers.get("content-type")).toBe(seen?.headers["content-type"]);
+});
+
+test("39: an entry that was delivered before is not taken out: the topic comes whole", async () => {
+  await follow("entries");
+  hold("entries", "<feed><entry>1</entry></feed>");
+  await ping("entries");
+  hold("entries", "<feed><entry>2</entry><entry>1</entry></feed>");
+  await world.advance(10_000);
+  await ping("entries");
+  expect(world.news("entries").map(({ body }) => String(body))).toEqual([
+    "<feed><entry>1</entry></feed>",
+    "<feed><entry>2</entry><entry>1</entry></feed>",
+  ]);
+});
+
+test("40, 41, 42: hub and topic are in one Link header", async () => {
+  await world.asked("linked");
+  await follow("linked_feed");
+  hold("linked_feed", "x");
+  await world.publish("linked");
+  await ping("linked_feed");
+  const links = (name: string): string[] => {
+    const { rawHeaders = [] } = world.news(name)[0] ?? {};
+    return rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === "link");
+  };
+  expect(links("linked")).toEqual([`<${hubUrl}>; rel="hub", <${topicOf("linked")}>; rel="self"`]);
+  expect(links("linked_feed")).toEqual([`<${hubUrl}>; rel="hub", <${feedOf("linked_feed")}>; rel="self"`]);
+});
+
+test.each([200, 204, 299])("43: %i is a success", async (status) => {
+  const name = `ok_${status}`;
+  await world.asked(name);
+  world.subscriber.behave(`/${name}`, refusing(status));
+  await world.publish(name);
+  await world.advance(60_000);
+  await world.settle();
+  expect(world.news(name)).toHaveLength(1);
+});
+
+test("43: 410 ends the subscription", async () => {
+  await world.asked("over");
+  world.subscriber.behave("/over", refusing(410));
+  await world.publish("over");
+  world.subscriber.behave("/over", obedient);
+  await world.publish("over");
+  expect(world.news("over")).toHaveLength(1);
+  expect((await world.subscriptions()).filter(({ topic }) => topic === topicOf("over"))).toEqual([]);
+  await world.asked("over");
+  await world.publish("over");
+  expect(world.news("over")).toHaveLength(1);
+});
+
+test.each([301, 302, 400, 404, 500])("44, 46: %i is a failure, and tried again", async (status) => {
+  const name = `failing_${status}`;
+  await world.asked(name);
+  const location = `${world.subscriber.url}/moved_${status}`;
+  world.subscriber.behave(`/${name}`, () => ({ status, headers: { location } }));
+  await world.publish(name);
+  world.subscriber.behave(`/${name}`, obedient);
+  await world.advance(2_000);
+  await world.settle();
+  expect(world.news(name)).toHaveLength(2);
+  expect(world.subscriber.notified(`/moved_${status}`)).toEqual([]);
+});
+
+test("45: what a subscriber says in its answer changes nothing", async () => {
+  await world.asked("talkative");
+  world.subscriber.behave("/talkative", () => ({
+    status: 200,
+    body: "hub.mode=unsubscribe ".repeat(10_000),
+  }));
+  await world.publish("talkative");
+  await world.publish("talkative");
+  expect(world.news("talkative")).toHaveLength(2);
+});
+
+test("47: a notification that runs out of tries is dropped, and the subscription stays", async () => {
+  const stubborn = await startHub({
+    websub: {},
+    retryPolicy: "1s",
+    circuitFailures: 0,
+    disableAfterFailures: 3,
+    disableAfterDays: 1,
+  });
+  onTestFinished(() => stubborn.stop());
+  await stubborn.hooks.tenants.upsert("acme", { websubTopics: ["*"] });
+  const callback = `${world.subscriber.url}/stubborn`;
+  await stubborn.post({
+    "hub.mode": "subscribe",
+    "hub.topic": topicUrl("acme", "e"),
+    "hub.callback": callback,
+  });
+  await stubborn.settle();
+  world.subscriber.behave("/stubborn", refusing(500));
+  for (let event = 0; event < 4; event += 1) {
+    await stubborn.hooks.publish({ tenant: "acme", type: "e", data: event });
+    await stubborn.settle();
+    await stubborn.advance(36 * 3_600_000);
+    await stubborn.settle();
+  }
+  expect(world.news("stubborn")).toHaveLength(8);
+  const { data } = await stubborn.hooks.deliveries.list({ tenant: "acme" });
+  expect(data.map(({ state, deadReason }) => `${state} ${deadReason}`)).toEqual(
+    Array.from({ length: 4 }, () => "dead attempts_exhausted"),
+  );
+  world.subscriber.behave("/stubborn", obedient);
+  await stubborn.hooks.publish({ tenant: "acme", type: "e", data: 5 });
+  await stubborn.settle();
+  expect(world.news("stubborn")).toHaveLength(1);
+});
+
+test("48: with a secret the body is signed by HMAC, without one nothing is", async () => {
+  await world.asked("signed", { "hub.secret": "sécret" });
+  await world.asked("unsigned");
+  await world.publish("signed");
+  await world.publish("unsigned");
+  const [signed] = world.news("signed");
+  const hex = createHmac("sha256", "sécret")
+    .update(signed?.body ?? "")
+    .digest("hex");
+  expect(signed?.headers["x-hub-signature"]).toBe(`sha256=${hex}`);
+  expect(world.news("unsigned")[0]?.headers).not.toHaveProperty("x-hub-signature");
+});
+
+test.each(["sha1", "sha384", "sha512"] as const)("48: by a setting it is signed with %s", async (method) => {
+  const hub = await startHub({ websub: { signature: method } });
+  onTestFinished(() => hub.stop());
+  await hub.hooks.tenants.upsert("acme", { websubTopics: ["*"] });
+  const callback = `${world.subscriber.url}/${method}`;
+  await hub.post({
+    "hub.mode": "subscribe",
+    "hub.topic": topicUrl("acme", "e"),
+    "hub.callback": callback,
+    "hub.secret": "s",
+  });
+  await hub.settle();
+  await hub.hooks.publish({ tenant: "acme", type: "e", data: 1 });
+  await hub.settle();
+  const [seen] = world.news(method);
+  const hex = createHmac(method, "s")
+    .update(seen?.body ?? "")
+    .digest("hex");
+  expect(seen?.headers["x-hub-signature"]).toBe(`${method}=${hex}`);
+});

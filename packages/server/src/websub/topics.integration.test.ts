@@ -1,0 +1,211 @@
+// How topics are found, shown and fetched.
+import { expect, onTestFinished, test } from "vitest";
+import { hubUrl } from "../../../../tests/support/websub/hub.ts";
+import { hold as later, openWorld, refusing, topicOf } from "../../../../tests/support/websub/world.ts";
+
+const world = openWorld({
+  websub: { verificationsPerHost: 10_000, externalTopics: ["http://127.0.0.1/", "*"], maxTopicBytes: 2_000 },
+});
+const feedOf = (name: string): string => `${world.subscriber.url}/feed/${name}`;
+const fetches = (name: string) => world.subscriber.asked(`/feed/${name}`);
+
+async function follow(name: string): Promise<void> {
+  await world.asked(name, { "hub.topic": feedOf(name) });
+}
+
+async function ping(name: string): Promise<void> {
+  await world.post({ "hub.mode": "publish", "hub.url": feedOf(name) });
+  await world.settle();
+}
+
+function hold(name: string, body: string, headers: Record<string, string> = {}): void {
+  world.subscriber.behave(`/feed/${name}`, () => ({ status: 200, body, headers }));
+}
+
+test("a topic of ours tells its hub and itself in one header, also to HEAD and before its first event", async () => {
+  const link = `<${hubUrl}>; rel="hub", <${topicOf("found")}>; rel="self"`;
+  const empty = await world.get("/websub/topics/acme/found");
+  expect([empty.status, empty.headers.get("link")]).toEqual([204, link]);
+  await world.publish("found", { n: 1 });
+  const shown = await world.get("/websub/topics/acme/found");
+  expect([shown.status, shown.headers.get("link")]).toEqual([200, link]);
+  const head = await fetch(`${world.url}/websub/topics/acme/found`, { method: "HEAD" });
+  expect(head.headers.get("link")).toBe(link);
+  const etag = shown.headers.get("etag") ?? "";
+  expect((await world.get("/websub/topics/acme/found", { "if-none-match": etag })).status).toBe(304);
+  await world.publish("found", { n: 2 });
+  const newer = await world.get("/websub/topics/acme/found", { "if-none-match": etag });
+  expect([newer.status, JSON.parse(newer.text).data]).toEqual([200, { n: 2 }]);
+});
+
+test("what is not open is not found, in the same words whether it is there or not", async () => {
+  await world.hooks.tenants.upsert("shy", {});
+  await world.hooks.publish({ tenant: "shy", type: "order.paid", data: "private" });
+  const replies = await Promise.all(
+    ["shy/order.paid", "nobody/order.paid", "acme/webhook.test", "acme/Not.A.Type", "a%20b/x"].map((path) =>
+      world.get(`/websub/topics/${path}`),
+    ),
+  );
+  expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect([replies[0]?.status, replies[0]?.headers.get("content-type")]).toEqual([
+    404,
+    "text/plain; charset=utf-8",
+  ]);
+});
+
+test("a test event is for one endpoint alone, and in no topic", async () => {
+  await world.publish("tested", { n: 1 });
+  const { endpoint } = await world.hooks.endpoints.create("acme", {
+    url: `${world.subscriber.url}/own`,
+    events: ["*"],
+  });
+  await world.hooks.endpoints.test("acme", endpoint.id, { type: "tested", data: { n: 2 } });
+  await world.settle();
+  expect(JSON.parse((await world.get("/websub/topics/acme/tested")).text).data).toEqual({ n: 1 });
+});
+
+test("a topic is fetched with what is known of it, and what has not changed is not distributed", async () => {
+  await follow("known");
+  hold("known", "one", { etag: 'W/"1"', "last-modified": "Mon, 16 Nov 2026 10:00:00 GMT" });
+  await ping("known");
+  world.subscriber.behave("/feed/known", refusing(304));
+  await world.advance(10_000);
+  await ping("known");
+  hold("known", "one", { etag: '"other"' });
+  await world.advance(10_000);
+  await ping("known");
+  expect(
+    fetches("known").map(({ headers }) => [headers["if-none-match"], headers["if-modified-since"]]),
+  ).toEqual([
+    [undefined, undefined],
+    ['W/"1"', "Mon, 16 Nov 2026 10:00:00 GMT"],
+    ['W/"1"', "Mon, 16 Nov 2026 10:00:00 GMT"],
+  ]);
+  expect(world.news("known")).toHaveLength(1);
+});
+
+test("what a topic held before comes again when it holds it again", async () => {
+  await follow("back");
+  for (const body of ["one", "two", "one"]) {
+    hold("back", body);
+    await ping("back");
+    await world.advance(10_000);
+  }
+  expect(world.news("back").map(({ body }) => String(body))).toEqual(["one", "two", "one"]);
+});
+
+test("many pings are one fetch, and one that comes too soon is carried out later", async () => {
+  await follow("busy");
+  hold("busy", "one");
+  await ping("busy");
+  for (let count = 0; count < 20; count += 1) await ping("busy");
+  expect(fetches("busy")).toHaveLength(1);
+  hold("busy", "two");
+  await world.advance(10_000);
+  await world.settle();
+  expect(fetches("busy")).toHaveLength(2);
+  expect(world.news("busy").map(({ body }) => String(body))).toEqual(["one", "two"]);
+});
+
+test("a ping that comes while the topic is fetched has it fetched once more", async () => {
+  await follow("meanwhile");
+  const before = later({ status: 200, body: "before" });
+  onTestFinished(before.release);
+  world.subscriber.behave("/feed/meanwhile", () => before.answer);
+  await world.post({ "hub.mode": "publish", "hub.url": feedOf("meanwhile") });
+  await world.subscriber.until("the fetch", () => fetches("meanwhile").length === 1);
+  await world.post({ "hub.mode": "publish", "hub.url": feedOf("meanwhile") });
+  hold("meanwhile", "after");
+  before.release();
+  await world.settle();
+  await world.advance(10_000);
+  await world.settle();
+  expect(world.news("meanwhile").map(({ body }) => String(body))).toEqual(["before", "after"]);
+});
+
+test("a topic of the largest size is distributed, one of a byte more is not", async () => {
+  await follow("large");
+  hold("large", "x".repeat(2_000));
+  await ping("large");
+  expect(world.news("large")[0]?.body.length).toBe(2_000);
+  hold("large", "x".repeat(2_001));
+  await world.advance(10_000);
+  await ping("large");
+  expect(world.news("large")).toEqual([]);
+});
+
+test.each([301, 302, 307, 404, 410])(
+  "a topic that answers %i is not followed anywhere, and tried at its next ping",
+  async (status) => {
+    const name = `moved_${status}`;
+    await follow(name);
+    const location = feedOf(`target_${status}`);
+    world.subscriber.behave(`/feed/${name}`, () => ({ status, headers: { location }, body: "x" }));
+    await ping(name);
+    await world.advance(3_600_000);
+    await world.settle();
+    expect(fetches(name)).toHaveLength(1);
+    expect(fetches(`target_${status}`)).toEqual([]);
+    hold(name, "here");
+    await ping(name);
+    expect(world.news(name)).toHaveLength(1);
+  },
+);
+
+test("a topic that does not answer is tried again over half an hour, and then at its next ping", async () => {
+  await follow("down");
+  world.subscriber.behave("/feed/down", () => "reset");
+  await ping("down");
+  for (const wait of [10_000, 60_000, 300_000, 1_800_000, 86_400_000]) {
+    await world.advance(wait);
+    await world.settle();
+  }
+  expect(fetches("down")).toHaveLength(5);
+  hold("down", "up");
+  await ping("down");
+  expect(world.news("down")).toHaveLength(1);
+});
+
+test("what comes compressed although it was not asked for is not distributed", async () => {
+  await follow("zipped");
+  hold("zipped", "x", { "content-encoding": "gzip" });
+  await ping("zipped");
+  expect(fetches("zipped")[0]?.headers["accept-encoding"]).toBe("identity");
+  expect(world.news("zipped")).toEqual([]);
+});
+
+test("a topic at an address that is not allowed is never fetched", async () => {
+  const topic = "http://169.254.169.254/latest/meta-data";
+  await world.asked("inside", { "hub.topic": topic });
+  await world.post({ "hub.mode": "publish", "hub.url": topic });
+  await world.settle();
+  expect(world.news("inside")).toEqual([]);
+  const text = await world.hooks.metrics();
+  expect(text).toMatch(/webhook_websub_fetches_total\{result="failed"\} [1-9]/);
+});
+
+test("content of others is an event with its bytes, in the hub's own tenant, and shown as any other", async () => {
+  await follow("shown");
+  hold("shown", "<feed/>", { "content-type": "application/atom+xml" });
+  await ping("shown");
+  const { data } = await world.hooks.events.list({ tenant: "posthorn.websub" });
+  const [event] = data.filter(({ attributes }) => attributes?.source === feedOf("shown"));
+  expect(event?.attributes).toEqual({
+    source: feedOf("shown"),
+    datacontenttype: "application/atom+xml",
+    encoding: "text",
+  });
+  expect(JSON.parse(String(event?.payload))).toBe("<feed/>");
+});
+
+test("a topic that nobody follows any more is forgotten", async () => {
+  await follow("left");
+  await world.asked("left", { "hub.topic": feedOf("left"), "hub.mode": "unsubscribe" });
+  await world.hooks.engine?.tidyUp();
+  const rows = await world.query("select url from posthorn.websub_topics where url = $1", [feedOf("left")]);
+  expect(rows).toEqual([]);
+  await follow("left");
+  hold("left", "again");
+  await ping("left");
+  expect(world.news("left")).toHaveLength(1);
+});

@@ -1,0 +1,46 @@
+// Batch mode: a JSON array of events in structured form, of any number. Never sent to who did not ask for it.
+import { readJson } from "../json.ts";
+import { rawMembers } from "../raw-members.ts";
+import { type CloudEvent, type CloudEventProblem, type Decoded, malformed } from "./cloud-event.ts";
+import { ANY_SIZE, decodeMember } from "./structured.ts";
+
+export interface BatchMember {
+  readonly event: CloudEvent;
+  /** Its own bytes: what structured mode would have for a body. */
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** Of members as structured mode writes them. */
+export function encodeBatch(members: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(batchBytes(members.map(({ length }) => length)));
+  let at = 0;
+  bytes[at++] = 0x5b;
+  for (const [index, member] of members.entries()) {
+    if (index > 0) bytes[at++] = 0x2c;
+    bytes.set(member, at);
+    at += member.length;
+  }
+  bytes[at] = 0x5d;
+  return bytes;
+}
+
+/** How long a batch of members of these lengths is: a comma between two, and the brackets. */
+export function batchBytes(lengths: readonly number[]): number {
+  return lengths.reduce((sum, length) => sum + length, 0) + Math.max(0, lengths.length - 1) + 2;
+}
+
+export function decodeBatch(body: Uint8Array): Decoded<BatchMember[]> {
+  const json = readJson(body);
+  if (!json.ok) return malformed("", json.reason);
+  const document = rawMembers(body, ANY_SIZE);
+  if (document.kind !== "array") return malformed("", "A batch is a JSON array.");
+  const problems: CloudEventProblem[] = [];
+  const members: BatchMember[] = [];
+  for (const [index, item] of document.items.entries()) {
+    const parsed = (json.value as readonly unknown[])[index];
+    const read = decodeMember(body, parsed, item.members, `/${index}`);
+    if (read.ok) members.push({ event: read.value, body: body.slice(item.start, item.end) });
+    else problems.push(...read.problems);
+  }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: members };
+}

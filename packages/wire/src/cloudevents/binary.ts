@@ -1,0 +1,120 @@
+// Binary mode: attributes in ce-* headers, the data as the body, its content type where every body has it.
+import { readJson } from "../json.ts";
+import { attributeProblems } from "./attributes.ts";
+import {
+  type AttributeValue,
+  type CloudEvent,
+  type CloudEventData,
+  type CloudEventProblem,
+  CORE_ATTRIBUTES,
+  cloudEventOf,
+  type Decoded,
+} from "./cloud-event.ts";
+import { isJsonType, isTextType } from "./content-type.ts";
+
+export const BINARY_HEADER_PREFIX = "ce-";
+
+const encoder = new TextEncoder();
+const NOTHING = new Uint8Array(0);
+
+export interface BinaryMessage {
+  /** Names in lower case. `content-type` is missing where the event has no datacontenttype and its data is not JSON. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+export function encodeBinary(event: CloudEvent): BinaryMessage {
+  const headers: Record<string, string> = { "ce-specversion": "1.0" };
+  for (const name of CORE_ATTRIBUTES) {
+    const value = event[name];
+    if (name !== "datacontenttype" && value !== undefined) headers[`ce-${name}`] = encodeHeader(value);
+  }
+  for (const [name, value] of Object.entries(event.extensions)) headers[`ce-${name}`] = encodeHeader(value);
+  const contentType = event.datacontenttype ?? (event.data.kind === "json" ? "application/json" : undefined);
+  if (contentType !== undefined) headers["content-type"] = contentType;
+  return { headers, body: dataBytes(event.data) };
+}
+
+/** The data as bytes, apart from its event. */
+export function dataBytes(data: CloudEventData): Uint8Array {
+  switch (data.kind) {
+    case "none":
+      return NOTHING;
+    case "json":
+      return data.json;
+    case "text":
+      return encoder.encode(data.text);
+    case "binary":
+      return data.bytes;
+  }
+}
+
+/** HTTP binding §3.1.3.2: space, quote, percent and all that is not visible ASCII, as UTF-8. */
+function encodeHeader(value: AttributeValue): string {
+  return String(value).replace(/[^\x21\x23\x24\x26-\x7e]+/gu, (text) =>
+    Array.from(encoder.encode(text), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(
+      "",
+    ),
+  );
+}
+
+/** `headers`: those that begin with `ce-`, by their names in lower case. */
+export function decodeBinary(
+  headers: ReadonlyMap<string, string>,
+  contentType: string | null,
+  body: Uint8Array,
+): Decoded<CloudEvent> {
+  const problems: CloudEventProblem[] = [];
+  const attributes: Record<string, AttributeValue> = {};
+  for (const [header, value] of headers) {
+    const decoded = decodeHeader(value);
+    if (decoded === null) {
+      const message = `The header ${header} is not well-formed percent-encoded UTF-8.`;
+      problems.push({ place: header, message });
+    } else if (header === "ce-datacontenttype") {
+      const message =
+        "In binary mode Content-Type is the content type of the data; ce-datacontenttype is not allowed.";
+      problems.push({ place: header, message });
+    } else attributes[header.slice(BINARY_HEADER_PREFIX.length)] = decoded;
+  }
+  if (contentType !== null) attributes.datacontenttype = contentType;
+  // one that could not be decoded is not missing
+  const isKnown = (place: string) => problems.some((problem) => problem.place === place);
+  for (const { name, message } of attributeProblems(attributes)) {
+    const place = name === "datacontenttype" ? "content-type" : `${BINARY_HEADER_PREFIX}${name}`;
+    if (!isKnown(place)) problems.push({ place, message });
+  }
+  const data = readBody(contentType, body);
+  if (typeof data === "string") problems.push({ place: "", message: data });
+  return problems.length > 0 || typeof data === "string"
+    ? { ok: false, problems }
+    : { ok: true, value: cloudEventOf(attributes, data) };
+}
+
+/** Nothing in the body is no data: in this mode an empty text cannot be told from none. */
+function readBody(contentType: string | null, body: Uint8Array): CloudEventData | string {
+  if (body.length === 0) return { kind: "none" };
+  if (contentType !== null && isJsonType(contentType)) {
+    const json = readJson(body);
+    return json.ok ? { kind: "json", json: body, value: json.value } : json.reason;
+  }
+  if (!isTextType(contentType)) return { kind: "binary", bytes: body };
+  try {
+    return { kind: "text", text: utf8.decode(body) };
+  } catch {
+    return "The body is not UTF-8.";
+  }
+}
+
+// a byte order mark is part of the data
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Unquotes, then one round of percent-decoding; overlong UTF-8 does not decode. */
+function decodeHeader(value: string): string | null {
+  const unquoted = /^"(?:[^"\\]|\\.)*"$/.test(value) ? value.slice(1, -1).replace(/\\(.)/g, "$1") : value;
+  try {
+    return decodeURIComponent(unquoted);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,79 @@
+// A CloudEvent apart from how it travels. What the spec calls data is told apart by how it is written, since bytes and text
+// cross from one mode to another by different ways.
+
+export interface CloudEvent {
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly subject?: string | undefined;
+  /** RFC 3339, as it was written: `Date` would cut it to milliseconds. */
+  readonly time?: string | undefined;
+  readonly datacontenttype?: string | undefined;
+  readonly dataschema?: string | undefined;
+  readonly extensions: Readonly<Record<string, AttributeValue>>;
+  readonly data: CloudEventData;
+}
+
+/** In binary mode every value is text: what was 5 in JSON comes out of a header as "5". */
+export type AttributeValue = string | number | boolean;
+
+export type CloudEventData =
+  | { readonly kind: "none" }
+  /** `json` is the text, never written anew; `value` what it was parsed to, where somebody did. */
+  | { readonly kind: "json"; readonly json: Uint8Array<ArrayBufferLike>; readonly value?: unknown }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "binary"; readonly bytes: Uint8Array<ArrayBufferLike> };
+
+/** `place` is a JSON pointer into the body, or the name of a header; empty for the whole. */
+export interface CloudEventProblem {
+  readonly place: string;
+  readonly message: string;
+}
+
+export type Decoded<Content> =
+  | { readonly ok: true; readonly value: Content }
+  | { readonly ok: false; readonly problems: readonly CloudEventProblem[] };
+
+/** Optional ones last, in the order they are written. */
+export const CORE_ATTRIBUTES = [
+  "id",
+  "source",
+  "type",
+  "subject",
+  "time",
+  "datacontenttype",
+  "dataschema",
+] as const;
+
+/** From attributes that were found to be in order. */
+export function cloudEventOf(
+  attributes: Readonly<Record<string, AttributeValue>>,
+  data: CloudEventData,
+): CloudEvent {
+  const {
+    specversion: _,
+    id,
+    source,
+    type,
+    subject,
+    time,
+    datacontenttype,
+    dataschema,
+    ...extensions
+  } = attributes as Record<string, string>;
+  return {
+    id: id as string,
+    source: source as string,
+    type: type as string,
+    ...(subject !== undefined && { subject }),
+    ...(time !== undefined && { time }),
+    ...(datacontenttype !== undefined && { datacontenttype }),
+    ...(dataschema !== undefined && { dataschema }),
+    extensions,
+    data,
+  };
+}
+
+export function malformed(place: string, message: string): Extract<Decoded<never>, { ok: false }> {
+  return { ok: false, problems: [{ place, message }] };
+}

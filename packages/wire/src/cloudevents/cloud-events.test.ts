@@ -1,0 +1,211 @@
+// CloudEvents 1.0.2: every rule with the place of what is wrong, and nothing lost from any mode to any other.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anyCloudEvent, essence } from "../../../../tests/support/cloud-events.ts";
+import {
+  BATCH_CONTENT_TYPE,
+  batchBytes,
+  type CloudEvent,
+  cloudEventFrom,
+  type Decoded,
+  decodeBatch,
+  decodeBinary,
+  decodeStructured,
+  encodeBatch,
+  encodeBinary,
+  encodeStructured,
+  eventPartsOf,
+  formatProblem,
+  modeOf,
+  ownTypeOf,
+  STRUCTURED_CONTENT_TYPE,
+} from "./index.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const valid = { specversion: "1.0", id: "1", source: "/shop", type: "order.paid" };
+const placesIn = (decoded: Decoded<unknown>) =>
+  decoded.ok ? [] : decoded.problems.map(({ place }) => place);
+const structured = (event: unknown) => decodeStructured(bytes(JSON.stringify(event)));
+
+const modes: Record<string, (event: CloudEvent) => CloudEvent> = {
+  structured: (event) => value(decodeStructured(encodeStructured(event))),
+  binary: (event) => {
+    const { headers, body } = encodeBinary(event);
+    const attributes = new Map(Object.entries(headers).filter(([header]) => header.startsWith("ce-")));
+    return value(decodeBinary(attributes, headers["content-type"] ?? null, body));
+  },
+  batch: (event) => {
+    const one = encodeStructured(event);
+    return value(decodeBatch(encodeBatch([one, one])))[1]?.event as CloudEvent;
+  },
+};
+
+function value<Content>(decoded: Decoded<Content>): Content {
+  if (!decoded.ok) throw new Error(JSON.stringify(decoded.problems));
+  return decoded.value;
+}
+
+/** As Posthorn keeps it, and gives it back. */
+function kept(event: CloudEvent): CloudEvent {
+  const { type, subject = null, payload, attributes } = value(eventPartsOf(event));
+  const stored = JSON.parse(JSON.stringify(attributes));
+  const facts = { id: "x", tenant: "t", apiVersion: "1", createdAt: new Date(0) };
+  const sequence = subject === null ? null : 7;
+  return cloudEventFrom({ ...facts, type, subject, sequence, payload, attributes: stored }, "/ours");
+}
+
+describe("nothing is lost", () => {
+  const pairs = Object.keys(modes).flatMap((first) =>
+    Object.keys(modes).map((last) => [first, last] as const),
+  );
+
+  test.each(pairs)("in as %s, out as %s", (first, last) => {
+    fc.assert(
+      fc.property(anyCloudEvent, (event) => {
+        const came = (modes[first] as (event: CloudEvent) => CloudEvent)(event);
+        const went = (modes[last] as (event: CloudEvent) => CloudEvent)(kept(came));
+        expect(essence(went)).toEqual(essence(event));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("an event gains its place in its subject, unless it counts by itself", () => {
+    const event = value(structured({ ...valid, subject: "s" }));
+    expect(kept(event).extensions).toEqual({ partitionkey: "s", sequence: "7", sequencetype: "Integer" });
+    const counted = value(structured({ ...valid, subject: "s", sequence: "a", partitionkey: "p" }));
+    expect(kept(counted).extensions).toEqual({ partitionkey: "p", sequence: "a" });
+  });
+});
+
+test("content types are written as the official libraries read them", () => {
+  expect([STRUCTURED_CONTENT_TYPE, BATCH_CONTENT_TYPE]).toEqual([
+    "application/cloudevents+json; charset=utf-8",
+    "application/cloudevents-batch+json; charset=utf-8",
+  ]);
+});
+
+test.each([
+  ["application/cloudevents+json", "structured", null],
+  ["Application/CloudEvents+JSON; charset=UTF-8", "structured", null],
+  ["application/cloudevents-batch+json", "batch", null],
+  ["application/json", "binary", null],
+  [null, "binary", null],
+  ["application/cloudevents+avro", "structured", expect.stringContaining("application/cloudevents+avro")],
+])("%s is %s mode", (contentType, mode, problem) => {
+  expect([modeOf(contentType), formatProblem(contentType)]).toEqual([mode, problem]);
+});
+
+test.each<[what: string, changed: object, place: string]>([
+  ["no id", { id: undefined }, "/id"],
+  ["an empty source", { source: "" }, "/source"],
+  ["a source that is no URI reference", { source: "a b" }, "/source"],
+  ["half a percent sign", { source: "/a%2" }, "/source"],
+  ["another specversion", { specversion: "0.3" }, "/specversion"],
+  ["an empty subject", { subject: "" }, "/subject"],
+  ["a time without a zone", { time: "2026-01-02T03:04:05" }, "/time"],
+  ["a relative dataschema", { dataschema: "/a" }, "/dataschema"],
+  ["a datacontenttype that is none", { datacontenttype: "json" }, "/datacontenttype"],
+  ["a datacontenttype that is two headers", { datacontenttype: "a/b\r\nx: y" }, "/datacontenttype"],
+  ["an upper-case name", { traceParent: "x" }, "/traceParent"],
+  ["a name with a slash", { "a/b~": 1 }, "/a~1b~0"],
+  ["an object as attribute", { ext: {} }, "/ext"],
+  ["an integer past 32 bits", { ext: 2 ** 31 }, "/ext"],
+  ["a control character", { ext: "\u0007" }, "/ext"],
+  ["half a character", { ext: "\ud800" }, "/ext"],
+  ["both kinds of data", { data: 1, data_base64: "AA==" }, "/data_base64"],
+  ["what is no base64", { data_base64: "AA" }, "/data_base64"],
+])("%s is pointed at", (_, changed, place) => {
+  expect(placesIn(structured({ ...valid, ...changed }))).toContain(place);
+  expect(placesIn(decodeBatch(bytes(JSON.stringify([valid, { ...valid, ...changed }]))))).toContain(
+    `/1${place}`,
+  );
+});
+
+test("everything wrong is told at once", () => {
+  expect(placesIn(structured({ specversion: "1.0", time: "x", ext: [] }))).toEqual([
+    "/id",
+    "/source",
+    "/type",
+    "/ext",
+    "/time",
+  ]);
+});
+
+test("a name that is given twice is refused, whatever JSON makes of it", () => {
+  const twice = bytes('{"specversion":"1.0","id":"1","source":"/a","type":"a","id":"2"}');
+  expect(decodeStructured(twice)).toMatchObject({
+    ok: false,
+    problems: [{ message: "A name is given twice." }],
+  });
+});
+
+test("data is found by its name, also beside names of digits and however it is written", () => {
+  const body = bytes(
+    '{"1":"x","specversion":"1.0","id":"1","source":"/a","type":"a","d\\u0061ta": {"b":1.0} }',
+  );
+  const { data } = value(decodeStructured(body));
+  expect(data.kind === "json" && new TextDecoder().decode(data.json)).toBe('{"b":1.0}');
+});
+
+test("JSON under a content type that is none has no way through binary mode, and is refused", () => {
+  const event = value(structured({ ...valid, datacontenttype: "text/plain", data: { a: 1 } }));
+  expect(placesIn(eventPartsOf(event, "/3"))).toEqual(["/3/data"]);
+});
+
+describe("binary mode", () => {
+  const headers = { "ce-specversion": "1.0", "ce-id": "1", "ce-source": "/shop", "ce-type": "a" };
+  const decode = (
+    changed: Record<string, string>,
+    contentType: string | null = "application/json",
+    body = "{}",
+  ) => decodeBinary(new Map(Object.entries({ ...headers, ...changed })), contentType, bytes(body));
+
+  test("the vector of the specification", () => {
+    const event = value(structured({ ...valid, subject: "Euro € 😀" }));
+    expect(encodeBinary(event).headers["ce-subject"]).toBe("Euro%20%E2%82%AC%20%F0%9F%98%80");
+  });
+
+  test.each([
+    ["%C0%A0", "ce-ext"],
+    ["100%", "ce-ext"],
+    ["%E2%82", "ce-ext"],
+  ])("the header value %s is pointed at", (given, place) => {
+    expect(placesIn(decode({ "ce-ext": given }))).toEqual([place]);
+  });
+
+  test("a header that is wrong is named, and one that cannot be decoded is not missing as well", () => {
+    expect(placesIn(decode({ "ce-id": "%ff", "ce-time": "x", "ce-bad_name": "y", "ce-data": "z" }))).toEqual([
+      "ce-id",
+      "ce-bad_name",
+      "ce-data",
+      "ce-time",
+    ]);
+    expect(placesIn(decode({ "ce-datacontenttype": "a/b" }))).toEqual(["ce-datacontenttype"]);
+    expect(placesIn(decode({}, "json"))).toEqual(["content-type"]);
+    expect(placesIn(decode({}, "application/json", "{"))).toEqual([""]);
+  });
+
+  test("text in another charset than UTF-8 is bytes", () => {
+    expect(value(decode({}, "text/plain; charset=iso-8859-1", "x")).data.kind).toBe("binary");
+    expect(value(decode({}, "text/plain; charset=utf-8", "x")).data.kind).toBe("text");
+  });
+});
+
+test.each([
+  ["order.paid", "order.paid"],
+  ["com.Example.Order-Paid", "com.example.order_paid"],
+  ["a..b", "a._.b"],
+  ["Ünïcode!", "_n_code_"],
+])("the type %s is %s to endpoints", (type, own) => {
+  expect(ownTypeOf(type)).toBe(own);
+});
+
+test("a batch is as long as is said beforehand", () => {
+  const members = [bytes("{}"), bytes('{"a":1}'), bytes("{ }")];
+  for (let n = 0; n <= members.length; n += 1) {
+    const some = members.slice(0, n);
+    expect(encodeBatch(some).length).toBe(batchBytes(some.map(({ length }) => length)));
+  }
+  expect(decodeBatch(encodeBatch([]))).toEqual({ ok: true, value: [] });
+});

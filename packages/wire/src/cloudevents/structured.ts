@@ -1,0 +1,120 @@
+// Structured mode: the event is one JSON object. Its data is passed on by its bytes: parsed and written again it would lose
+// 1.0, large integers and the order of names.
+import { decode, encode } from "../encoding.ts";
+import { asObject, readJson } from "../json.ts";
+import { type RawMembers, rawMembers } from "../raw-members.ts";
+import { attributeProblems } from "./attributes.ts";
+import {
+  type AttributeValue,
+  type CloudEvent,
+  type CloudEventData,
+  type CloudEventProblem,
+  CORE_ATTRIBUTES,
+  cloudEventOf,
+  type Decoded,
+  malformed,
+} from "./cloud-event.ts";
+import { isJsonType } from "./content-type.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The same event gives the same bytes. */
+export function encodeStructured(event: CloudEvent): Uint8Array<ArrayBuffer> {
+  const { data, extensions } = event;
+  let head = '{"specversion":"1.0"';
+  for (const name of CORE_ATTRIBUTES) {
+    if (event[name] !== undefined) head += `,"${name}":${JSON.stringify(event[name])}`;
+  }
+  for (const name of Object.keys(extensions)) head += `,"${name}":${JSON.stringify(extensions[name])}`;
+  switch (data.kind) {
+    case "none":
+      return encoder.encode(`${head}}`);
+    case "text":
+      return encoder.encode(`${head},"data":${JSON.stringify(data.text)}}`);
+    case "binary":
+      return encoder.encode(`${head},"data_base64":"${encode("base64", data.bytes)}"}`);
+    case "json":
+      return withClosingBrace(encoder.encode(`${head},"data":`), data.json);
+  }
+}
+
+function withClosingBrace(head: Uint8Array, json: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(head.length + json.length + 1);
+  bytes.set(head);
+  bytes.set(json, head.length);
+  bytes[bytes.length - 1] = 0x7d;
+  return bytes;
+}
+
+export function decodeStructured(body: Uint8Array): Decoded<CloudEvent> {
+  const json = readJson(body);
+  if (!json.ok) return malformed("", json.reason);
+  const document = rawMembers(body, ANY_SIZE);
+  return decodeMember(body, json.value, document.kind === "object" ? document.members : [], "");
+}
+
+/** How much is too much is for the caller to say, before it asks. */
+export const ANY_SIZE = { depth: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
+
+/** An event out of a body that is JSON; `place` is the pointer to it. */
+export function decodeMember(
+  body: Uint8Array,
+  parsed: unknown,
+  members: RawMembers,
+  place: string,
+): Decoded<CloudEvent> {
+  const object = asObject(parsed);
+  if (object === null) return malformed(place, "A CloudEvent is a JSON object.");
+  if (Object.keys(object).length !== members.length) return malformed(place, "A name is given twice.");
+  const { data: _, data_base64: base64, ...rest } = object;
+  // null is absent
+  const attributes = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null)) as Record<
+    string,
+    AttributeValue
+  >;
+  const problems: CloudEventProblem[] = attributeProblems(attributes).map(({ name, message }) => ({
+    place: `${place}/${escaped(name)}`,
+    message,
+  }));
+  const data = isGiven(base64)
+    ? readBase64(object, base64)
+    : readData(body, members, object, attributes.datacontenttype);
+  if (typeof data === "string") {
+    problems.push({ place: `${place}/${isGiven(base64) ? "data_base64" : "data"}`, message: data });
+  }
+  return problems.length > 0 || typeof data === "string"
+    ? { ok: false, problems }
+    : { ok: true, value: cloudEventOf(attributes, data) };
+}
+
+function readBase64({ data }: Readonly<Record<string, unknown>>, base64: unknown): CloudEventData | string {
+  if (isGiven(data)) return "It has both data and data_base64.";
+  const bytes = typeof base64 === "string" ? decode("base64", base64) : null;
+  return bytes === null ? "data_base64 is not base64." : { kind: "binary", bytes };
+}
+
+/** A string of a content type that is not JSON is text; anything else is JSON. */
+function readData(
+  body: Uint8Array,
+  members: RawMembers,
+  { data }: Readonly<Record<string, unknown>>,
+  contentType: unknown,
+): CloudEventData {
+  if (data === undefined) return { kind: "none" };
+  if (typeof data === "string" && typeof contentType === "string" && !isJsonType(contentType))
+    return { kind: "text", text: data };
+  const isData = ({ nameStart, nameEnd }: RawMembers[number]) =>
+    JSON.parse(decoder.decode(body.subarray(nameStart, nameEnd))) === "data";
+  const { start, end } = members.find(isData) as RawMembers[number];
+  return { kind: "json", json: body.subarray(start, end), value: data };
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** RFC 6901 §3. */
+function escaped(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
