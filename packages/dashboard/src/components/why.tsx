@@ -25,7 +25,7 @@ const texts = defineTexts({
       tenant_inactive:
         "Activate the tenant. A replay of what its endpoints want now and have not got brings this one, too.",
       matches_now: "A replay of what it wants now and has not got brings it.",
-      batch: "What became of it is said by the delivery of its batch.",
+      batch: "There is nothing to do: a batch is for one endpoint alone.",
       lease_ended: "Its subscriber has to subscribe again.",
     } satisfies Record<NotMatched["reason"], string>,
   },
@@ -47,7 +47,7 @@ const texts = defineTexts({
       tenant_inactive:
         "Den Mandanten aktivieren. Eine Wiederholung dessen, was seine Endpunkte jetzt wollen und nicht bekamen, bringt auch dieses.",
       matches_now: "Eine Wiederholung dessen, was er jetzt will und nicht bekam, bringt es.",
-      batch: "Was daraus wurde, sagt die Zustellung seines Stapels.",
+      batch: "Es ist nichts zu tun: Ein Stapel ist für einen Endpunkt allein.",
       lease_ended: "Der Abonnent muss sich neu anmelden.",
     },
   },
