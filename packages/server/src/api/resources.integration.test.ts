@@ -211,7 +211,9 @@ test("PATCH with all that GET shows says which fields to leave out, and takes th
   const { json: endpoint } = await server.call("GET", path);
   const refused = await server.call("PATCH", path, endpoint);
   expect(refused.status).toBe(422);
-  const readOnly = "id tenant disabled_reason disabled_at circuit health websub created_at updated_at".split(" ");
+  const readOnly = "id tenant disabled_reason disabled_at circuit health websub created_at updated_at".split(
+    " ",
+  );
   expect(refused.json.detail).toContain(
     `"id" is read-only. Leave out what cannot be set: ${readOnly.join(", ")}.`,
   );
