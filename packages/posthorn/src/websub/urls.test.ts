@@ -47,10 +47,16 @@ test("a topic's URL in a Link header ends neither the reference nor the header",
 });
 
 describe("a topic is", () => {
-  const hub = { topicsUrl: "https://hub.example/websub/topics/", externalTopics: ["https://blog.example/feeds/"] };
+  const hub = {
+    topicsUrl: "https://hub.example/websub/topics/",
+    externalTopics: ["https://blog.example/feeds/"],
+  };
 
   test.each([
-    ["https://hub.example/websub/topics/acme/order.paid", { kind: "own", tenant: "acme", type: "order.paid" }],
+    [
+      "https://hub.example/websub/topics/acme/order.paid",
+      { kind: "own", tenant: "acme", type: "order.paid" },
+    ],
     ["https://hub.example/websub/topics/a%3Ab/order.paid", { kind: "own", tenant: "a:b" }],
     ["https://blog.example/feeds/all.xml", { kind: "external", tenant: "posthorn.websub", format: "data" }],
   ])("%s: of somebody the hub serves", (url, expected) => {
