@@ -11,7 +11,7 @@ import { createFanOut } from "./fan-out/fan-out.ts";
 import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
 import { Upkeep } from "./maintenance/upkeep.ts";
-import type { PreparedRequest, Uuid } from "./model.ts";
+import type { Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
 import type { Channel } from "./notify/channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
@@ -27,10 +27,8 @@ import { Loop } from "./service/loop.ts";
 import type { Database } from "./storage/database.ts";
 import type { KeyRing } from "./storage/key-ring.ts";
 import { findTenant } from "./storage/queries/tenants/read.ts";
-import { Hub } from "./websub/hub.ts";
-import { createSubscriptions } from "./websub/subscriptions.ts";
-import { TopicFetcher } from "./websub/topic-fetcher.ts";
-import { Verifier } from "./websub/verifier.ts";
+import { createHub } from "./websub/create-hub.ts";
+import type { Hub } from "./websub/hub.ts";
 
 export interface EngineOptions {
   readonly config: Config;
@@ -157,31 +155,17 @@ export class Engine {
     const { config, db, clock, observer, keyRing } = this.#options;
     const { websub: hub, logger, userAgent } = config;
     if (hub === null) return null;
-    const { metrics } = observer;
-    const send = (request: PreparedRequest) => this.#dispatcher.send(request, this.#hubAbort.signal);
-    const subscriptions = createSubscriptions({
+    return createHub({
       db,
+      logger,
       keyRing,
       hub,
+      userAgent,
+      metrics: observer.metrics,
       nowMs: () => clock.nowMs(),
       onChanged: ({ owner }) => this.tellOfChange(owner),
-    });
-    const verifier = new Verifier({ db, logger, metrics, hub, userAgent, subscriptions, send });
-    const fetcher = new TopicFetcher({
-      db,
-      logger,
-      metrics,
-      hub,
-      userAgent,
-      nowMs: () => clock.nowMs(),
       publish: (event) => this.publish(event),
-      send,
-    });
-    return new Hub({
-      logger,
-      verifications: verifier.inFlight,
-      fetches: fetcher.inFlight,
-      tidyUp: () => subscriptions.endLapsed(),
+      send: (request) => this.#dispatcher.send(request, this.#hubAbort.signal),
     });
   }
 

@@ -116,9 +116,12 @@ test("subscriptions from when the hub was on get nothing while it is off", async
   await subscription("switched");
   const off = createPosthorn({ database: world.connectionString, encryptionKeys: `k:${"A".repeat(43)}=` });
   onTestFinished(() => off.stop());
+  await off.start({ role: "api" });
   await off.publish({ tenant: "acme", type: "switched", data: 1 });
   const { data } = await off.deliveries.list({ tenant: "acme", type: "switched" });
   expect(data).toEqual([]);
+  await world.publish("switched");
+  expect(world.news("switched")).toHaveLength(1);
 });
 
 test("a hub without a public URL does not start", () => {

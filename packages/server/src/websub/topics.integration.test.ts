@@ -128,7 +128,7 @@ test("a topic of the largest size is distributed, one of a byte more is not", as
   hold("large", "x".repeat(2_000));
   await ping("large");
   expect(world.news("large")[0]?.body.length).toBe(2_000);
-  hold("large", "x".repeat(2_001));
+  hold("large", "y".repeat(2_001));
   await world.advance(10_000);
   await ping("large");
   expect(world.news("large")).toEqual([]);

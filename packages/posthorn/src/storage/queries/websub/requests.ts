@@ -38,7 +38,10 @@ export interface WaitingLimits {
   readonly inAll: number;
 }
 
-/** False, and nothing is kept, where as many wait as may. One of the same kind for the same pair is replaced. */
+/**
+ * False, and nothing is kept, where as many wait as may; denials are our own doing and do not count. One of the same kind
+ * for the same pair is replaced.
+ */
 export async function keepRequest(
   db: Queryable,
   request: NewRequest,
@@ -79,6 +82,7 @@ where exists (select from posthorn.websub_requests same where same.pair = $4::by
         select
         from posthorn.websub_requests w
         where w.host = $5::text
+          and w.mode <> 'denied'
         limit $10::integer
       ) waiting
     ) < $10::integer
@@ -87,6 +91,7 @@ where exists (select from posthorn.websub_requests same where same.pair = $4::by
       from (
         select
         from posthorn.websub_requests w
+        where w.mode <> 'denied'
         limit $11::integer
       ) waiting
     ) < $11::integer
