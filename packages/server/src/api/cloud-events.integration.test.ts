@@ -10,8 +10,8 @@ import {
   type CloudEvent as OurEvent,
 } from "@posthorn/wire";
 import { CloudEvent, HTTP, type Message } from "cloudevents";
-import { type ScriptedReceiver, startScriptedReceiver } from "posthorn/testing";
 import fc from "fast-check";
+import { type ScriptedReceiver, startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { anyCloudEvent, essence } from "../../../../tests/support/cloud-events.ts";
 import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
@@ -331,7 +331,9 @@ test("an event's page names its batch, the batch's page its events, and one of t
   expect(delivery.json).toMatchObject({ event_id: batch.event_id, members: [json.id] });
   const other = await server.call("GET", `/api/v1/events/${batch.event_id}`);
   expect(other.json).toMatchObject({ type: "webhook.batch", data: [{ id: "1", source: "/shop" }] });
-  const again = await server.call("POST", `/api/v1/events/${json.id}/resend`, { endpoint: batch.endpoint_id });
+  const again = await server.call("POST", `/api/v1/events/${json.id}/resend`, {
+    endpoint: batch.endpoint_id,
+  });
   expect(again).toMatchObject({ status: 202, json: { delivery_id: null } });
   const [first, second] = await receiver.received(2);
   expect(second?.headers["webhook-id"]).not.toBe(first?.headers["webhook-id"]);
