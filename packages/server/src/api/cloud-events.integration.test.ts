@@ -123,6 +123,20 @@ test("a structured event goes out in every format, and loses nothing but what th
   expect(got.get("cloudevents")?.headers).not.toHaveProperty("ce-id");
 });
 
+test("a trace of the event's own goes on with its deliveries, before that of the request", async () => {
+  const { server, receiver } = await startWorld(["cloudevents"]);
+  const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+  const headers = { ...STRUCTURED, traceparent: trace("2") };
+  await server.call("POST", PATH, { ...valid, traceparent: trace("1") }, headers);
+  await server.call("POST", PATH, { ...valid, id: "2" }, headers);
+  const requests = await receiver.received(2);
+  const traces = requests.map((request) => [
+    request.headers.traceparent,
+    decoded(request).extensions.traceparent,
+  ]);
+  expect(traces.toSorted()).toEqual([Array(2).fill(trace("1")), Array(2).fill(trace("2"))]);
+});
+
 test("binary data, text and no data at all come out as they came in", async () => {
   const { server, receiver } = await startWorld(["cloudevents-binary", "data"]);
   const headers = (id: string, contentType: string) => ({
