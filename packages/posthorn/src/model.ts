@@ -110,8 +110,10 @@ export interface EndpointHealth extends RecordedHealth {
 }
 
 export interface TargetSecret {
-  /** `whsec_…` (shared) or `whsk_…` (ed25519 seed and public key). */
+  /** `whsec_…` (shared), `whsk_…` (ed25519 seed and public key), or any text for a vendor's scheme. */
   readonly value: string;
+  /** The one scheme that signs with it; undefined: every scheme that has none of its own. */
+  readonly scheme?: string | undefined;
   readonly expiresAt: Date | null;
 }
 

@@ -25,7 +25,9 @@ const signature = z
   .object({
     schemes: z
       .array(z.string())
-      .describe("One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a."),
+      .describe(
+        "One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, or a vendor whose receivers are to accept it: github, stripe, slack and others. See the reference of signatures.",
+      ),
     header_prefix: z.string().describe("What the names of Posthorn's headers begin with, such as X-Webhook."),
   })
   .describe("How its deliveries are signed.");
@@ -194,7 +196,16 @@ export const endpointInput = z
     secret: z
       .string()
       .optional()
-      .describe("A secret of your own to sign with, `whsec_…` or `whsk_…`; left out: one is made."),
+      .describe(
+        "A secret of your own to sign with, `whsec_…` or `whsk_…`, or with a vendor's scheme any text; left out: one is made.",
+      ),
+    scheme_secrets: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({
+        description: "Secrets of single schemes, by their names; the others sign with `secret`.",
+        examples: [{ github: "the secret that its receivers have" }],
+      }),
   })
   .meta({ id: "EndpointInput" });
 

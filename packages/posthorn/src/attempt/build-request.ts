@@ -8,7 +8,8 @@ import type {
   Target,
   TargetSecret,
 } from "../model.ts";
-import { signRequest } from "./sign.ts";
+import { addCompanions, digestOf, type LookAlike, lookAlikeOf } from "./look-alike.ts";
+import { type SigningSecrets, signRequest } from "./sign.ts";
 
 /** What differs from attempt to attempt. */
 export interface Moment {
@@ -29,22 +30,25 @@ export function buildRequest(
 ): PreparedRequest {
   const { event } = delivery;
   const names = headerNames(target.signature.headerPrefix);
+  const look = lookAlikeOf(target.signature);
   const body = bodies[target.format](event);
   const id = formatId("evt", event.id);
   const timestamp = String(Math.floor(now.getTime() / 1000));
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    "user-agent": userAgent,
-    [names.id]: id,
-    [names.timestamp]: timestamp,
-    [names.event]: event.type,
-    [names.deliveryId]: formatId("dlv", delivery.id),
-    [names.attempt]: String(delivery.attempts + 1),
-  };
+  const headers: Record<string, string> = { "content-type": "application/json", "user-agent": userAgent };
+  if (look.hasOwnHeaders) {
+    headers[names.id] = id;
+    headers[names.timestamp] = timestamp;
+    headers[names.event] = event.type;
+    headers[names.deliveryId] = formatId("dlv", delivery.id);
+    headers[names.attempt] = String(delivery.attempts + 1);
+  }
   if (traceparent !== undefined) headers.traceparent = traceparent;
-  signRequest(headers, target.signature, { id, timestamp, body }, validSecrets(target.secrets, now));
-  addCustomHeaders(headers, target);
-  return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
+  const url = look.urlToSend === undefined ? target.url : look.urlToSend(target.url, digestOf(body));
+  const message = { id, timestamp, body, method: "POST", url };
+  signRequest(headers, target.signature, message, validSecrets(target.secrets, now), now);
+  addCompanions(headers, look, delivery, target.headers);
+  addCustomHeaders(headers, target, look);
+  return { tenant: target.tenant, url, headers, body, timeoutMs: target.timeoutMs };
 }
 
 /** Pure, so that the bytes are the same at every attempt. */
@@ -55,10 +59,21 @@ const bodies: Readonly<Record<PayloadFormat, (event: Event) => Uint8Array>> = {
 };
 
 /** Those not yet expired, the one that retires soonest first and the current one last. */
-function validSecrets(secrets: readonly TargetSecret[], now: Date): string[] {
+function validSecrets(secrets: readonly TargetSecret[], now: Date): SigningSecrets {
   const valid = secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
   if (valid.length > 1) valid.sort((a, b) => retiresAt(a) - retiresAt(b));
-  return valid.map(({ value }) => value);
+  const shared: string[] = [];
+  let ofScheme: Map<string, string[]> | null = null;
+  for (const { value, scheme } of valid) {
+    if (scheme === undefined) shared.push(value);
+    else {
+      ofScheme ??= new Map();
+      const own = ofScheme.get(scheme);
+      if (own === undefined) ofScheme.set(scheme, [value]);
+      else own.push(value);
+    }
+  }
+  return { shared, ofScheme };
 }
 
 function retiresAt({ expiresAt }: TargetSecret): number {
@@ -66,9 +81,14 @@ function retiresAt({ expiresAt }: TargetSecret): number {
 }
 
 /** They were checked when they were saved, but the header prefix may have been changed since. */
-function addCustomHeaders(headers: Record<string, string>, { headers: custom, signature }: Target): void {
+function addCustomHeaders(
+  headers: Record<string, string>,
+  { headers: custom, signature }: Target,
+  { reserved }: LookAlike,
+): void {
   for (const name in custom) {
     const value = custom[name];
-    if (value !== undefined && !isReservedHeader(name, signature.headerPrefix)) headers[name] = value;
+    if (value === undefined || isReservedHeader(name, signature.headerPrefix)) continue;
+    if (reserved.size === 0 || !reserved.has(name.toLowerCase())) headers[name] = value;
   }
 }

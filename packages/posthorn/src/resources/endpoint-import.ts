@@ -86,8 +86,7 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
   /** Null for an item that names an endpoint. */
   async function prepareNew(item: ImportItem, asOfNow: SettingsContext): Promise<NewEndpoint | null> {
     if (isPatch(item)) return null;
-    const { settings, secret } = parseEndpointInput(withoutReadOnly(item), asOfNow);
-    return await writer.prepare(settings, secret);
+    return await writer.prepare(parseEndpointInput(withoutReadOnly(item), asOfNow));
   }
 
   async function planOne(

@@ -1,5 +1,5 @@
 // What may be set on an endpoint: checked field by field, everything wrong with it told at once.
-import { DEFAULT_HEADER_PREFIX, schemeNamed, signingKeyBytes } from "@posthorn/wire";
+import { schemeNamed, signingKeyBytes } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import {
   type FifoOnDead,
@@ -23,6 +23,7 @@ import {
   readFilter,
   readHeaders,
   readRetryPolicy,
+  readSchemeSecrets,
   readSecret,
   readSignature,
   readUrl,
@@ -52,12 +53,14 @@ export interface EndpointInput {
   readonly fifoOnDead?: FifoOnDead | null | undefined;
   /** What an event of these types must have to be delivered; null or nothing: every one is. */
   readonly filter?: FilterInput | null | undefined;
-  /** Your own `whsec_…` or `whsk_…`; one is made when it is left out. */
+  /** Your own `whsec_…` or `whsk_…`, or the text that a vendor's receivers have; one is made when it is left out. */
   readonly secret?: string | undefined;
+  /** Secrets of single schemes, such as `{ stripe: "whsec_…" }`; the others sign with `secret`. */
+  readonly schemeSecrets?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A field that is given replaces the whole value; null takes it back to the deployment's setting. */
-export type EndpointPatch = Partial<Omit<EndpointInput, "secret">>;
+export type EndpointPatch = Partial<Omit<EndpointInput, "secret" | "schemeSecrets">>;
 
 /** The deployment's settings, in force where an endpoint has none of its own. */
 export interface EndpointDefaults {
@@ -104,23 +107,33 @@ export interface SettingsContext {
   readonly typeProblem: (type: string) => string | null;
 }
 
-export function parseEndpointInput(
-  input: unknown,
-  context: SettingsContext,
-): { settings: EndpointSettings; secret: string | null } {
-  const check = new SettingsCheck(input, [...FIELDS, "secret"]);
+export interface ParsedInput {
+  readonly settings: EndpointSettings;
+  /** Null: one is made. */
+  readonly secret: string | null;
+  readonly schemeSecrets: Readonly<Record<string, string>>;
+}
+
+export function parseEndpointInput(input: unknown, context: SettingsContext): ParsedInput {
+  const check = new SettingsCheck(input, [...FIELDS, "secret", "schemeSecrets"]);
   const settings = readSettings(check, NEW_ENDPOINT, context);
   check.require("url", "The URL that deliveries are sent to is missing.");
   check.require(
     "events",
     'The event types to deliver are missing. Give a list such as ["order.*"], or ["*"] for all.',
   );
-  const secret = check.read("secret", null, readSecret);
-  if (secret !== null && check.isClean && !fitsAny(secret, schemesOf(settings, context.defaults))) {
+  const schemes = schemesOf(settings, context.defaults);
+  const secret = check.read("secret", null, readSecret(schemes));
+  if (secret !== null && check.isClean && !fitsAny(secret, schemes)) {
     check.refuse("/secret", "This kind of secret fits none of the endpoint's signature schemes.");
   }
+  const schemeSecrets = check.read("schemeSecrets", {}, readSchemeSecrets);
+  for (const scheme of Object.keys(schemeSecrets)) {
+    if (check.isClean && !schemes.includes(scheme))
+      check.refuse("/schemeSecrets", `The endpoint does not sign by ${scheme}; add it to signature.schemes.`);
+  }
   check.finish("The endpoint cannot be created");
-  return { settings, secret };
+  return { settings, secret, schemeSecrets };
 }
 
 export function parseEndpointPatch(
@@ -170,7 +183,7 @@ function readSettings(
   context: SettingsContext,
 ): EndpointSettings {
   const signature = check.read("signature", current.signature, orDefault(readSignature));
-  const prefix = signature?.headerPrefix ?? context.defaults.signature.headerPrefix ?? DEFAULT_HEADER_PREFIX;
+  const inForce = { ...context.defaults.signature, ...signature };
   return {
     url: check.read("url", current.url, (value, refuse) => readUrl(value, refuse, context.addressPolicy)),
     events: check.read("events", current.events, (value, refuse) =>
@@ -184,7 +197,7 @@ function readSettings(
     headers: check.read(
       "headers",
       current.headers,
-      orDefault((value, refuse) => readHeaders(value, refuse, prefix)),
+      orDefault((value, refuse) => readHeaders(value, refuse, inForce)),
     ),
     timeoutMs: check.read("timeoutMs", current.timeoutMs, orDefault(wholeNumber(100, 60_000))),
     maxInFlight: check.read("maxInFlight", current.maxInFlight, orDefault(wholeNumber(1, 100))),

@@ -181,8 +181,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   };
 
   async function create(tenant: string, input: EndpointInput) {
-    const { settings, secret: ownSecret } = parseEndpointInput(input, await context());
-    const made = await writer.prepare(settings, ownSecret);
+    const made = await writer.prepare(parseEndpointInput(input, await context()));
     const row = await change(tenant, async (tx) => {
       // exact, because the tenant's row is locked and this statement came after
       if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);

@@ -116,5 +116,6 @@ function decryptSecret(endpointId: Uuid, row: SecretRow, keyRing: KeyRing): Targ
   return {
     value: keyRing.decrypt(encrypted, secretBinding(endpointId, row.id)),
     expiresAt: row.expiresMs === null ? null : new Date(row.expiresMs),
+    scheme: row.scheme ?? undefined,
   };
 }

@@ -1414,4 +1414,12 @@ create table posthorn.activity (
 alter table posthorn.events add column is_test boolean;
 `,
   },
+  {
+    version: 23,
+    name: "signing-as-others-do",
+    checksum: "e98c33974f2fce9d6c69a455f11e06d018de7809c0ad90f63f733f33da974fff",
+    sql: `-- The one signature scheme that signs with a secret, such as \`stripe\`. Null: every scheme that has none of its own.
+alter table posthorn.endpoint_secrets add column scheme text;
+`,
+  },
 ];

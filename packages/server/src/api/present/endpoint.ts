@@ -68,6 +68,7 @@ export function presentSecret(secret: GivenSecret): Sent<EndpointSecret> {
   return {
     id: secret.id,
     is_current: secret.isCurrent,
+    scheme: secret.scheme,
     created_at: secret.createdAt,
     expires_at: secret.expiresAt,
   };

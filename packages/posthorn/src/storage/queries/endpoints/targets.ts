@@ -11,6 +11,7 @@ export interface SecretRow {
   readonly keyId: string;
   readonly ciphertextHex: string;
   readonly expiresMs: number | null;
+  readonly scheme: string | null;
 }
 
 export interface TargetRow extends EndpointRow {
@@ -25,7 +26,8 @@ const secretsWhere = (condition: string): string => `(
         'id', s.id,
         'keyId', s.key_id,
         'ciphertextHex', encode(s.ciphertext, 'hex'),
-        'expiresMs', posthorn.epoch_ms(s.expires_at)
+        'expiresMs', posthorn.epoch_ms(s.expires_at),
+        'scheme', s.scheme
       )
       order by (s.expires_at is null) desc, s.created_at desc, s.id desc
     )
@@ -120,7 +122,8 @@ select distinct on (s.key_id)
   s.endpoint_id as "endpointId",
   s.key_id as "keyId",
   encode(s.ciphertext, 'hex') as "ciphertextHex",
-  posthorn.epoch_ms(s.expires_at) as "expiresMs"
+  posthorn.epoch_ms(s.expires_at) as "expiresMs",
+  s.scheme
 from posthorn.endpoint_secrets s
 where s.expires_at is null
   or s.expires_at > posthorn.now()
