@@ -32,6 +32,15 @@ export interface SignatureSettings {
   readonly headerPrefix: string;
 }
 
+/** Where the token goes that a receiver knows its sender by: into the Authorization header, or into the query. */
+export const AUTHORIZATION_TYPES = ["bearer", "query"] as const;
+export type AuthorizationType = (typeof AUTHORIZATION_TYPES)[number];
+
+export interface TargetAuthorization {
+  readonly type: AuthorizationType;
+  readonly token: string;
+}
+
 /** Gaps between attempts in milliseconds, or exponential growth with full jitter. */
 export type RetryPolicy =
   | { readonly kind: "gaps"; readonly gapsMs: readonly number[]; readonly maxAgeMs?: number }
@@ -71,6 +80,8 @@ export interface Target {
   readonly signature: SignatureSettings;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly TargetSecret[];
+  /** Null: the signature is all that the receiver asks for. */
+  readonly authorization: TargetAuthorization | null;
   readonly timeoutMs: number;
   readonly maxInFlight: number;
   /** Attempts started per second; null: as many as the other limits allow. */

@@ -105,6 +105,7 @@ export const endpointSettings = {
   ordering: null,
   fifoOnDead: null,
   filter: null,
+  authorization: null,
 };
 
 export async function startProcess(model: Model, slot: number): Promise<void> {

@@ -32,6 +32,10 @@ const signature = z
   })
   .describe("How its deliveries are signed.");
 
+const authorizationType = z
+  .enum(["bearer", "query"])
+  .describe("`bearer`: in the Authorization header. `query`: as `access_token` in the URL's query.");
+
 /** Taken as it is: the library reads it, and zod would drop a field named `__proto__`. */
 export const filter = z.unknown().meta({
   id: "Filter",
@@ -85,6 +89,10 @@ export const endpoint = z
     headers: z
       .record(z.string(), z.string())
       .describe("Headers that are sent besides. The values are masked without webhooks:manage."),
+    authorization: z
+      .object({ type: authorizationType })
+      .nullable()
+      .describe("Where the token goes that the receiver knows its sender by, without the token; null: none."),
     timeout_ms: z.int().describe("Longest time of one attempt, in milliseconds."),
     max_in_flight: z.int().describe("Attempts at a time, across all processes."),
     rate_limit: z
@@ -158,6 +166,18 @@ export const endpointPatch = z
           "Headers that are sent besides: names and values. They cannot replace Posthorn's own; null takes them away.",
         examples: [{ "X-Team": "billing" }],
       }),
+    authorization: z
+      .strictObject({
+        type: authorizationType,
+        token: z
+          .string()
+          .optional()
+          .meta({ description: "The token. Left out: the one it has already.", maxLength: 4096 }),
+      })
+      .nullable()
+      .describe(
+        "A token that the receiver knows its sender by. It is kept encrypted and shown to nobody; null takes it away.",
+      ),
     timeout_ms: orDeployments(
       z.int().describe("Longest time of one attempt, in milliseconds."),
       "10000",

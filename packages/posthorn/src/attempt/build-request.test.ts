@@ -46,6 +46,7 @@ function target(changed: Partial<Target> = {}): Target {
     signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
     headers: {},
     secrets: [{ value: SECRET, expiresAt: null }],
+    authorization: null,
     timeoutMs: 15_000,
     maxInFlight: 5,
     rateLimit: null,

@@ -6,8 +6,10 @@ import type {
   PayloadFormat,
   PreparedRequest,
   Target,
+  TargetAuthorization,
   TargetSecret,
 } from "../model.ts";
+import { AUTHORIZATION_HEADER, authorizationHeader, authorizedUrl } from "./authorize.ts";
 import { addCompanions, digestOf, type LookAlike, lookAlikeOf } from "./look-alike.ts";
 import { type SigningSecrets, signRequest } from "./sign.ts";
 
@@ -43,11 +45,14 @@ export function buildRequest(
     headers[names.attempt] = String(delivery.attempts + 1);
   }
   if (traceparent !== undefined) headers.traceparent = traceparent;
-  const url = look.urlToSend === undefined ? target.url : look.urlToSend(target.url, digestOf(body));
+  const { authorization } = target;
+  const place = authorization === null ? target.url : authorizedUrl(target.url, authorization);
+  const url = look.urlToSend === undefined ? place : look.urlToSend(place, digestOf(body));
   const message = { id, timestamp, body, method: "POST", url };
   signRequest(headers, target.signature, message, validSecrets(target.secrets, now), now);
   addCompanions(headers, look, delivery, target.headers);
   addCustomHeaders(headers, target, look);
+  if (authorization !== null) addAuthorization(headers, authorization);
   return { tenant: target.tenant, url, headers, body, timeoutMs: target.timeoutMs };
 }
 
@@ -78,6 +83,15 @@ function validSecrets(secrets: readonly TargetSecret[], now: Date): SigningSecre
 
 function retiresAt({ expiresAt }: TargetSecret): number {
   return expiresAt === null ? Number.MAX_SAFE_INTEGER : expiresAt.getTime();
+}
+
+/** Last, and in place of a custom header that was there before it. */
+function addAuthorization(headers: Record<string, string>, authorization: TargetAuthorization): void {
+  const [name, value] = authorizationHeader(authorization);
+  for (const other of Object.keys(headers)) {
+    if (other.toLowerCase() === AUTHORIZATION_HEADER[authorization.type]) delete headers[other];
+  }
+  headers[name] = value;
 }
 
 /** They were checked when they were saved, but the header prefix may have been changed since. */

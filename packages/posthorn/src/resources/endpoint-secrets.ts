@@ -81,7 +81,7 @@ export function createEndpointSecrets({
       if (scheme !== null) await writer.keepSharedFor(tx, current, scheme, overlapSeconds);
       const retired = await retireSecrets(tx, current.id, scheme, overlapSeconds);
       if (retired.count >= MAX_VALID_SECRETS) throw tooManySecrets();
-      await writer.addSecret(tx, current.id, secret, { scheme });
+      await writer.addSecret(tx, current.id, secret, { usedFor: scheme });
       await raiseEndpointVersion(tx, current.id);
       const { lastExpiresMs } = retired;
       return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };

@@ -56,8 +56,11 @@ test("url and events are enough, everything else is as the deployment is set", (
       ordering: null,
       fifoOnDead: null,
       filter: null,
+      authorization: null,
     },
     secret: null,
+    schemeSecrets: {},
+    token: null,
   });
 });
 

@@ -2,6 +2,7 @@
 import { schemeNamed, signingKeyBytes } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import {
+  type AuthorizationType,
   type FifoOnDead,
   type FilterInput,
   type Ordering,
@@ -13,6 +14,7 @@ import {
 } from "../model.ts";
 import { isRetryPolicy } from "../settle/retry-schedule.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
+import { checkAuthorization, readAuthorization } from "./authorization-settings.ts";
 import type { RetryPolicyInput } from "./retry-policy-input.ts";
 import {
   oneOf,
@@ -30,6 +32,13 @@ import {
   wholeNumber,
 } from "./setting-readers.ts";
 import { SettingsCheck } from "./settings-check.ts";
+
+/** `bearer`: in the Authorization header. `query`: as `access_token` in the URL's query. */
+export interface AuthorizationInput {
+  readonly type: AuthorizationType;
+  /** Left out: the one that the endpoint has already. */
+  readonly token?: string | undefined;
+}
 
 export interface EndpointInput {
   readonly url: string;
@@ -53,6 +62,8 @@ export interface EndpointInput {
   readonly fifoOnDead?: FifoOnDead | null | undefined;
   /** What an event of these types must have to be delivered; null or nothing: every one is. */
   readonly filter?: FilterInput | null | undefined;
+  /** A token that the receiver knows its sender by. Kept encrypted and shown to nobody; null: none is sent. */
+  readonly authorization?: AuthorizationInput | null | undefined;
   /** Your own `whsec_…` or `whsk_…`, or the text that a vendor's receivers have; one is made when it is left out. */
   readonly secret?: string | undefined;
   /** Secrets of single schemes, such as `{ stripe: "whsec_…" }`; the others sign with `secret`. */
@@ -112,6 +123,8 @@ export interface ParsedInput {
   /** Null: one is made. */
   readonly secret: string | null;
   readonly schemeSecrets: Readonly<Record<string, string>>;
+  /** Null: none is sent. */
+  readonly token: string | null;
 }
 
 export function parseEndpointInput(input: unknown, context: SettingsContext): ParsedInput {
@@ -133,7 +146,7 @@ export function parseEndpointInput(input: unknown, context: SettingsContext): Pa
       check.refuse("/schemeSecrets", `The endpoint does not sign by ${scheme}; add it to signature.schemes.`);
   }
   check.finish("The endpoint cannot be created");
-  return { settings, secret, schemeSecrets };
+  return { settings, secret, schemeSecrets, token: tokenIn(input as EndpointInput) };
 }
 
 export function parseEndpointPatch(
@@ -145,6 +158,11 @@ export function parseEndpointPatch(
   const settings = readSettings(check, current, context);
   check.finish("The endpoint cannot be changed");
   return settings;
+}
+
+/** The token of settings that were read; null: none is given. */
+export function tokenIn({ authorization }: EndpointPatch): string | null {
+  return authorization?.token ?? null;
 }
 
 export function schemesOf(
@@ -175,6 +193,7 @@ const NEW_ENDPOINT: EndpointSettings = {
   ordering: null,
   fifoOnDead: null,
   filter: null,
+  authorization: null,
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
 function readSettings(
@@ -184,8 +203,18 @@ function readSettings(
 ): EndpointSettings {
   const signature = check.read("signature", current.signature, orDefault(readSignature));
   const inForce = { ...context.defaults.signature, ...signature };
+  const url = check.read("url", current.url, (value, refuse) =>
+    readUrl(value, refuse, context.addressPolicy),
+  );
+  const authorization = check.read(
+    "authorization",
+    current.authorization,
+    orDefault((value, refuse) => readAuthorization(value, refuse, current.authorization)),
+  );
+  if (authorization !== null) checkAuthorization(check, authorization, current.url, url);
   return {
-    url: check.read("url", current.url, (value, refuse) => readUrl(value, refuse, context.addressPolicy)),
+    url,
+    authorization,
     events: check.read("events", current.events, (value, refuse) =>
       // what it has already may have been deleted from the catalogue since
       readEvents(value, refuse, (type) => (current.events.includes(type) ? null : context.typeProblem(type))),
@@ -197,7 +226,7 @@ function readSettings(
     headers: check.read(
       "headers",
       current.headers,
-      orDefault((value, refuse) => readHeaders(value, refuse, inForce)),
+      orDefault((value, refuse) => readHeaders(value, refuse, inForce, authorization)),
     ),
     timeoutMs: check.read("timeoutMs", current.timeoutMs, orDefault(wholeNumber(100, 60_000))),
     maxInFlight: check.read("maxInFlight", current.maxInFlight, orDefault(wholeNumber(1, 100))),

@@ -9,23 +9,29 @@ import { targetsByIds } from "../storage/queries/endpoints/targets.ts";
 import { type EndpointSettings, insertEndpoint, updateEndpoint } from "../storage/queries/endpoints/write.ts";
 import { forgetHealth } from "../storage/queries/health/record.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
-import { insertSecret, type SecretTerms } from "../storage/queries/secrets/rotate.ts";
+import { deleteToken, insertSecret, type SecretTerms } from "../storage/queries/secrets/rotate.ts";
 import { type EndpointDefaults, fitsAny, type ParsedInput, schemesOf } from "./endpoint-settings.ts";
-import { toTarget } from "./targets.ts";
+import { TOKEN, toTarget } from "./targets.ts";
 
 export interface NewEndpoint {
   readonly id: Uuid;
   readonly settings: EndpointSettings;
   readonly secret: string;
   readonly schemeSecrets: Readonly<Record<string, string>>;
+  readonly token: string | null;
 }
 
 export interface EndpointWriter {
   /** Before the transaction: keys are made meanwhile, and nothing is locked. */
   prepare(input: ParsedInput): Promise<NewEndpoint>;
   insert(tx: Queryable, tenant: string, endpoint: NewEndpoint): Promise<EndpointRow>;
-  /** The endpoint is locked. */
-  update(tx: Queryable, current: EndpointRow, settings: EndpointSettings): Promise<EndpointRow>;
+  /** The endpoint is locked. Without a token the one that is there stays, as long as it is sent at all. */
+  update(
+    tx: Queryable,
+    current: EndpointRow,
+    settings: EndpointSettings,
+    token: string | null,
+  ): Promise<EndpointRow>;
   addSecret(tx: Queryable, endpointId: Uuid, secret: string, terms?: Partial<SecretTerms>): Promise<void>;
   /** One that all of these can sign with, or if there is none those that take a shared secret. */
   makeSecret(schemes: readonly string[]): Promise<string>;
@@ -48,19 +54,29 @@ export interface EndpointWriterOptions {
 export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWriterOptions): EndpointWriter {
   return { prepare, insert, update, addSecret, makeSecret, keepSharedFor, checkStillSigned };
 
-  async function prepare({ settings, secret: given, schemeSecrets }: ParsedInput): Promise<NewEndpoint> {
-    const secret = given ?? (await makeSecret(schemesOf(settings, defaults)));
-    return { id: uuidv7(nowMs()), settings, secret, schemeSecrets };
+  async function prepare({ secret: given, ...input }: ParsedInput): Promise<NewEndpoint> {
+    const secret = given ?? (await makeSecret(schemesOf(input.settings, defaults)));
+    return { id: uuidv7(nowMs()), ...input, secret };
   }
 
-  async function insert(tx: Queryable, tenant: string, { id, settings, secret, schemeSecrets }: NewEndpoint) {
-    const inserted = await insertEndpoint(tx, id, tenant, settings);
-    await addSecret(tx, id, secret);
-    for (const [scheme, own] of Object.entries(schemeSecrets)) await addSecret(tx, id, own, { scheme });
+  async function insert(tx: Queryable, tenant: string, made: NewEndpoint) {
+    const { id, token } = made;
+    const inserted = await insertEndpoint(tx, id, tenant, made.settings);
+    await addSecret(tx, id, made.secret);
+    for (const [usedFor, own] of Object.entries(made.schemeSecrets))
+      await addSecret(tx, id, own, { usedFor });
+    if (token !== null) await addSecret(tx, id, token, { usedFor: TOKEN });
     return inserted;
   }
 
-  async function update(tx: Queryable, current: EndpointRow, settings: EndpointSettings) {
+  async function update(
+    tx: Queryable,
+    current: EndpointRow,
+    settings: EndpointSettings,
+    token: string | null,
+  ) {
+    if (token !== null || settings.authorization === null) await deleteToken(tx, current.id);
+    if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
     const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
     if (isAnew) await forgetHealth(tx, current.id);
     if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold") await letGoOfSubjects(tx, current.id);
@@ -71,11 +87,11 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     tx: Queryable,
     endpointId: Uuid,
     secret: string,
-    { scheme = null, overlapSeconds = null }: Partial<SecretTerms> = {},
+    { usedFor = null, overlapSeconds = null }: Partial<SecretTerms> = {},
   ): Promise<void> {
     const id = uuidv7(nowMs());
     const sealed = keyRing.encrypt(secret, secretBinding(endpointId, id));
-    await insertSecret(tx, endpointId, { id, ...sealed }, { scheme, overlapSeconds });
+    await insertSecret(tx, endpointId, { id, ...sealed }, { usedFor, overlapSeconds });
   }
 
   /** `whsk_` where every scheme wants an ed25519 key, `whsec_` otherwise. */
@@ -97,7 +113,8 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     for (const { value, scheme: owner, expiresAt } of secrets) {
       if (owner !== undefined || !fitsAny(value, [scheme])) continue;
       const left = expiresAt === null ? overlapSeconds : (expiresAt.getTime() - now) / 1000;
-      await addSecret(tx, current.id, value, { scheme, overlapSeconds: Math.min(left, overlapSeconds) });
+      const terms = { usedFor: scheme, overlapSeconds: Math.min(left, overlapSeconds) };
+      await addSecret(tx, current.id, value, terms);
     }
   }
 

@@ -33,6 +33,7 @@ test("an endpoint is made with the deployment's settings in force, and its secre
     disabledReason: null,
     disabledAt: null,
     headers: {},
+    authorization: null,
     ...defaults,
     rateLimit: null,
     ordering: "none",

@@ -4,6 +4,7 @@ import { formatId, parseId } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { PosthornError } from "../errors.ts";
 import type {
+  AuthorizationType,
   CircuitState,
   DisableCause,
   FifoOnDead,
@@ -48,6 +49,7 @@ import {
   parseEndpointInput,
   parseEndpointPatch,
   type SettingsContext,
+  tokenIn,
 } from "./endpoint-settings.ts";
 import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
 import { createEndpointWriter } from "./endpoint-writer.ts";
@@ -70,6 +72,8 @@ export interface Endpoint {
   readonly format: PayloadFormat;
   readonly signature: SignatureSettings;
   readonly headers: Readonly<Record<string, string>>;
+  /** Where its token goes, without the token; null: none is sent. */
+  readonly authorization: { readonly type: AuthorizationType } | null;
   readonly timeoutMs: number;
   readonly maxInFlight: number;
   /** Attempts per second. */
@@ -242,7 +246,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     const row = await changeOne(tenant, id, async (tx, current) => {
       const settings = parseEndpointPatch(patch, current, asOfNow);
       await writer.checkStillSigned(tx, current, settings);
-      return await writer.update(tx, current, settings);
+      return await writer.update(tx, current, settings, tokenIn(patch));
     });
     return await view(row);
   }
@@ -295,6 +299,7 @@ function toEndpoint(
     disabledReason: row.disabledReason,
     disabledAt: toDate(row.disabledMs),
     ...effectiveSettings(row, defaults),
+    authorization: row.authorization === null ? null : { type: row.authorization },
     circuit: shownCircuit(row, nowMs),
     health: {
       consecutiveFailures: row.health?.consecutiveFailures ?? 0,

@@ -1,13 +1,22 @@
 // The request of an attempt, made again by what makes every request: from the event, the endpoint and the time. What has
 // changed since then cannot be made again, and is said.
 import { headerNames, isReservedHeader, parseId, schemeNamed } from "@posthorn/wire";
+import { withoutToken } from "../attempt/authorize.ts";
 import { buildRequest } from "../attempt/build-request.ts";
 import { wireHeaders } from "../attempt/wire-headers.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { REDACTED, redactPayload } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
-import type { ClaimedDelivery, Event, PreparedRequest, SignatureSettings, Target, Uuid } from "../model.ts";
+import type {
+  AuthorizationType,
+  ClaimedDelivery,
+  Event,
+  PreparedRequest,
+  SignatureSettings,
+  Target,
+  Uuid,
+} from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { type AttemptRow, findAttempt } from "../storage/queries/attempts/list.ts";
 import type { DeliveryRow } from "../storage/queries/deliveries/delivery-row.ts";
@@ -194,11 +203,21 @@ class Masking {
   readonly #custom: readonly string[];
   readonly #signatures: ReadonlySet<string>;
 
-  constructor(request: PreparedRequest, { headers, signature }: Target) {
+  constructor(request: PreparedRequest, { headers, signature, authorization }: Target) {
     this.#signatures = signatureHeaders(signature);
     this.url = request.url;
     this.headers = Object.fromEntries(pairs(wireHeaders(request.headers) ?? []));
+    if (authorization !== null) this.#hideToken(authorization.type);
     this.#custom = Object.keys(headers).filter((name) => !isReservedHeader(name, signature.headerPrefix));
+  }
+
+  /** From everybody: whoever needs it has it already. */
+  #hideToken(type: AuthorizationType): void {
+    if (type === "bearer") this.#hide("Authorization", REDACTED);
+    else {
+      this.url = withoutToken(this.url, REDACTED);
+      this.masked.push("url");
+    }
   }
 
   /** What opens the receiver's door. */
@@ -206,7 +225,7 @@ class Masking {
     const mark = this.url.indexOf("?");
     if (mark !== -1) {
       this.url = `${this.url.slice(0, mark + 1)}${REDACTED}`;
-      this.masked.push("url");
+      if (!this.masked.includes("url")) this.masked.push("url");
     }
     for (const name of this.#custom) this.#hide(name, REDACTED);
   }

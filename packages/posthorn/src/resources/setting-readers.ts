@@ -9,13 +9,14 @@ import {
   signingKeyBytes,
   validateCustomHeaders,
 } from "@posthorn/wire";
+import { AUTHORIZATION_HEADER } from "../attempt/authorize.ts";
 import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { REDACTED } from "../catalogue/redact.ts";
 import { findUnknown } from "../did-you-mean.ts";
 import type { InputProblem } from "../errors.ts";
 import { parseFilter } from "../fan-out/parse-filter.ts";
-import type { FilterInput, RetryPolicy, SignatureSettings } from "../model.ts";
+import type { AuthorizationType, FilterInput, RetryPolicy, SignatureSettings } from "../model.ts";
 import { normaliseRetryPolicy } from "./retry-policy-input.ts";
 import { escapePointer, isObject, type Reader, type Refuse } from "./settings-check.ts";
 
@@ -114,10 +115,12 @@ export function readHeaders(
   value: unknown,
   refuse: Refuse,
   { schemes, headerPrefix }: SignatureSettings,
+  authorization: AuthorizationType | null,
 ): Readonly<Record<string, string>> | undefined {
   if (!isObject(value))
     return refuse('headers is an object of names and values, such as { "X-Team": "billing" }.');
-  const taken = schemeHeaders(schemes, headerPrefix);
+  const taken = new Set(schemeHeaders(schemes, headerPrefix));
+  if (authorization !== null) taken.add(AUTHORIZATION_HEADER[authorization]);
   for (const { header, message } of validateCustomHeaders(value, headerPrefix, taken)) {
     refuse(message, header === "" ? "" : `/${escapePointer(header)}`);
   }

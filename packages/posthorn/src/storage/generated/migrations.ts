@@ -1417,9 +1417,14 @@ alter table posthorn.events add column is_test boolean;
   {
     version: 23,
     name: "signing-as-others-do",
-    checksum: "e98c33974f2fce9d6c69a455f11e06d018de7809c0ad90f63f733f33da974fff",
-    sql: `-- The one signature scheme that signs with a secret, such as \`stripe\`. Null: every scheme that has none of its own.
-alter table posthorn.endpoint_secrets add column scheme text;
+    checksum: "a8137668a7faa50bd5e9cb7e20adab5badb1189886f9f4c95653738fee5aeb58",
+    sql: `-- What a secret is for. Null: every signature scheme that has none of its own. The name of a scheme, such as \`stripe\`: that
+-- one alone. \`authorization\`: it signs nothing and is the token that the receiver knows its sender by.
+alter table posthorn.endpoint_secrets add column used_for text;
+
+-- Where that token goes; null: there is none.
+alter table posthorn.endpoints
+  add column authorization_type text check (authorization_type in ('bearer', 'query'));
 `,
   },
 ];

@@ -20,6 +20,7 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
     format: endpoint.format,
     signature: { schemes: endpoint.signature.schemes, header_prefix: endpoint.signature.headerPrefix },
     headers: endpoint.headers,
+    authorization: endpoint.authorization,
     timeout_ms: endpoint.timeoutMs,
     max_in_flight: endpoint.maxInFlight,
     rate_limit: endpoint.rateLimit,

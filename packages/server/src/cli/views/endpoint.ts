@@ -28,6 +28,7 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ["events", endpoint.events.join(" ")],
     ["filter", endpoint.filter],
     ["headers", Object.keys(endpoint.headers).join(" ")],
+    ...ifSet("authorization", endpoint.authorization?.type ?? null, (type) => `${type} token`),
     ["format", endpoint.format],
     ["signature", `${signature.schemes.join(" ")} (${signature.header_prefix}-…)`],
     ["timeout", durationText(endpoint.timeout_ms)],

@@ -1,5 +1,6 @@
 // How an endpoint is read; null in a setting means: as the deployment is set.
 import type {
+  AuthorizationType,
   FifoOnDead,
   FilterInput,
   Ordering,
@@ -32,6 +33,7 @@ export interface EndpointRow {
   readonly ordering: Ordering | null;
   readonly fifoOnDead: FifoOnDead | null;
   readonly filter: FilterInput | null;
+  readonly authorization: AuthorizationType | null;
   readonly version: number;
   readonly health: RecordedHealth | null;
   readonly createdMs: number;
@@ -44,6 +46,6 @@ export const endpointColumns = `ep.id, ep.tenant, ep.url, ep.description, to_jso
   posthorn.epoch_ms(ep.disabled_at) as "disabledMs", ep.format, ep.signature, ep.headers,
   ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.rate_limit as "rateLimit",
   ep.retry_policy as "retryPolicy", ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead",
-  ep.filter, ep.version,
+  ep.filter, ep.authorization_type as authorization, ep.version,
   posthorn.epoch_ms(ep.created_at) as "createdMs", posthorn.epoch_ms(ep.updated_at) as "updatedMs",
   ${healthColumn("ep.id")} as health`;

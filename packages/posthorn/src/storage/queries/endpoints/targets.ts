@@ -11,7 +11,8 @@ export interface SecretRow {
   readonly keyId: string;
   readonly ciphertextHex: string;
   readonly expiresMs: number | null;
-  readonly scheme: string | null;
+  /** A scheme that alone signs with it, or `authorization`; null: every scheme that has none of its own. */
+  readonly usedFor: string | null;
 }
 
 export interface TargetRow extends EndpointRow {
@@ -27,7 +28,7 @@ const secretsWhere = (condition: string): string => `(
         'keyId', s.key_id,
         'ciphertextHex', encode(s.ciphertext, 'hex'),
         'expiresMs', posthorn.epoch_ms(s.expires_at),
-        'scheme', s.scheme
+        'usedFor', s.used_for
       )
       order by (s.expires_at is null) desc, s.created_at desc, s.id desc
     )
@@ -123,7 +124,7 @@ select distinct on (s.key_id)
   s.key_id as "keyId",
   encode(s.ciphertext, 'hex') as "ciphertextHex",
   posthorn.epoch_ms(s.expires_at) as "expiresMs",
-  s.scheme
+  s.used_for as "usedFor"
 from posthorn.endpoint_secrets s
 where s.expires_at is null
   or s.expires_at > posthorn.now()

@@ -1,5 +1,6 @@
 // Writes an endpoint's settings. The caller holds the tenant's row, then the endpoint's.
 import type {
+  AuthorizationType,
   FifoOnDead,
   FilterInput,
   Ordering,
@@ -31,6 +32,8 @@ export interface EndpointSettings {
   readonly ordering: Ordering | null;
   readonly fifoOnDead: FifoOnDead | null;
   readonly filter: FilterInput | null;
+  /** Where its token goes; the token itself is kept with the secrets. */
+  readonly authorization: AuthorizationType | null;
 }
 
 function settingsValues(settings: EndpointSettings): unknown[] {
@@ -50,6 +53,7 @@ function settingsValues(settings: EndpointSettings): unknown[] {
     settings.ordering,
     settings.fifoOnDead,
     json(settings.filter),
+    settings.authorization,
   ];
 }
 
@@ -74,11 +78,12 @@ const insertStatement = statement(
   `
 insert into posthorn.endpoints as ep (
   id, tenant, url, description, events, is_active, format, signature, headers, timeout_ms, max_in_flight,
-  rate_limit, retry_policy, retry_on, ordering, fifo_on_dead, filter, disabled_reason, disabled_at
+  rate_limit, retry_policy, retry_on, ordering, fifo_on_dead, filter, authorization_type,
+  disabled_reason, disabled_at
 )
 values (
   $1::uuid, $2::text, $3::text, $4::text, $5::text[], $6::boolean, $7::text, $8::jsonb, $9::jsonb, $10::integer,
-  $11::integer, $12::integer, $13::jsonb, $14::text, $15::text, $16::text, $17::jsonb,
+  $11::integer, $12::integer, $13::jsonb, $14::text, $15::text, $16::text, $17::jsonb, $18::text,
   case when not $6::boolean then 'manual' end,
   case when not $6::boolean then posthorn.now() end
 )
@@ -123,6 +128,7 @@ set url = $2::text,
   ordering = $14::text,
   fifo_on_dead = $15::text,
   filter = $16::jsonb,
+  authorization_type = $17::text,
   disabled_reason = case when not $5::boolean then coalesce(ep.disabled_reason, 'manual') end,
   disabled_at = case when not $5::boolean then coalesce(ep.disabled_at, posthorn.now()) end,
   version = ep.version + 1,

@@ -20,9 +20,10 @@ const listStatement = statement(
   "list secrets",
   `
 select s.id, posthorn.epoch_ms(s.created_at) as "createdMs", posthorn.epoch_ms(s.expires_at) as "expiresMs",
-  s.scheme
+  s.used_for as scheme
 from posthorn.endpoint_secrets s
 where s.endpoint_id = $1::uuid
+  and s.used_for is distinct from 'authorization'
   and (s.expires_at is null or s.expires_at > posthorn.now())
 order by s.id desc
 `,

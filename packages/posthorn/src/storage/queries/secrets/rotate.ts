@@ -9,9 +9,9 @@ export interface NewSecret {
   readonly ciphertext: Buffer;
 }
 
-/** Whose secret it is, and until when; null: for every scheme that has none of its own, and to stay. */
+/** What it is for, and until when; null: for every scheme that has none of its own, and to stay. */
 export interface SecretTerms {
-  readonly scheme: string | null;
+  readonly usedFor: string | null;
   readonly overlapSeconds: number | null;
 }
 
@@ -19,15 +19,15 @@ export async function insertSecret(
   tx: Queryable,
   endpointId: Uuid,
   { id, keyId, ciphertext }: NewSecret,
-  { scheme, overlapSeconds }: SecretTerms,
+  { usedFor, overlapSeconds }: SecretTerms,
 ): Promise<void> {
-  await tx.query(insertStatement, [id, endpointId, keyId, ciphertext, scheme, overlapSeconds]);
+  await tx.query(insertStatement, [id, endpointId, keyId, ciphertext, usedFor, overlapSeconds]);
 }
 
 const insertStatement = statement(
   "insert secret",
   `
-insert into posthorn.endpoint_secrets (id, endpoint_id, key_id, ciphertext, scheme, expires_at)
+insert into posthorn.endpoint_secrets (id, endpoint_id, key_id, ciphertext, used_for, expires_at)
 values (
   $1::uuid, $2::uuid, $3::text, $4::bytea, $5::text,
   posthorn.now() + $6::double precision * interval '1 second'
@@ -61,7 +61,7 @@ const retireStatement = statement(
 update posthorn.endpoint_secrets
 set expires_at = least(expires_at, posthorn.now() + $2::double precision * interval '1 second')
 where endpoint_id = $1::uuid
-  and scheme is not distinct from $3::text
+  and used_for is not distinct from $3::text
 `,
 );
 
@@ -80,7 +80,7 @@ const remainingStatement = statement(
 select count(*)::integer as count, posthorn.epoch_ms(max(s.expires_at)) as "lastExpiresMs"
 from posthorn.endpoint_secrets s
 where s.endpoint_id = $1::uuid
-  and s.scheme is not distinct from $2::text
+  and s.used_for is not distinct from $2::text
 `,
 );
 
@@ -104,4 +104,13 @@ export async function deleteSecrets(tx: Queryable, endpointId: Uuid): Promise<vo
 const deleteStatement = statement(
   "delete secrets",
   "delete from posthorn.endpoint_secrets where endpoint_id = $1::uuid",
+);
+
+export async function deleteToken(tx: Queryable, endpointId: Uuid): Promise<void> {
+  await tx.query(deleteTokenStatement, [endpointId]);
+}
+
+const deleteTokenStatement = statement(
+  "delete token",
+  "delete from posthorn.endpoint_secrets where endpoint_id = $1::uuid and used_for = 'authorization'",
 );
