@@ -116,7 +116,7 @@ export const endpoint = z
         probe_at: time.nullable().describe("When an open circuit is tried next; null unless it is open."),
         throttled_until: time
           .nullable()
-          .describe("Until when nothing is sent because it answered 429 or 503; null otherwise."),
+          .describe("Until when nothing is sent because it answered 429, 502, 503 or 504; null otherwise."),
         last_day: lastDay.nullable().describe("Its attempts of the last 24 hours; null without any."),
       })
       .describe("How it has done since its last success, and in the last day."),
@@ -138,6 +138,12 @@ export const endpointPatch = z
         "Where deliveries go: https, and an address that is reachable from the internet, unless the deployment allows others.",
       examples: ["https://example.com/webhooks"],
     }),
+    preset: z
+      .enum(["standard-webhooks"])
+      .nullable()
+      .describe(
+        "Fills in settings that go together: `standard-webhooks`, what that standard advises. Those given beside it stay.",
+      ),
     description: z
       .string()
       .nullable()

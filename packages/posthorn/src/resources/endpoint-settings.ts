@@ -15,6 +15,7 @@ import {
 import { isRetryPolicy } from "../settle/retry-schedule.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
 import { checkAuthorization, readAuthorization } from "./authorization-settings.ts";
+import { type EndpointPreset, readPreset, withPreset } from "./endpoint-presets.ts";
 import type { RetryPolicyInput } from "./retry-policy-input.ts";
 import {
   oneOf,
@@ -44,6 +45,8 @@ export interface EndpointInput {
   readonly url: string;
   /** 1 to 100 of: an exact type, `order.*`, or `*`. */
   readonly events: readonly string[];
+  /** Fills in settings that go together: `standard-webhooks`, what that standard advises. Those given beside it stay. */
+  readonly preset?: EndpointPreset | null | undefined;
   readonly description?: string | null | undefined;
   readonly isActive?: boolean | undefined;
   /** From here on null or nothing means: as the deployment is set, also when that changes. */
@@ -118,6 +121,9 @@ export interface SettingsContext {
   readonly typeProblem: (type: string) => string | null;
 }
 
+/** What is given by a name, and read before the settings themselves. */
+const PRESET = "preset";
+
 export interface ParsedInput {
   readonly settings: EndpointSettings;
   /** Null: one is made. */
@@ -128,7 +134,7 @@ export interface ParsedInput {
 }
 
 export function parseEndpointInput(input: unknown, context: SettingsContext): ParsedInput {
-  const check = new SettingsCheck(input, [...FIELDS, "secret", "schemeSecrets"]);
+  const check = new SettingsCheck(withPreset(input), [...FIELDS, PRESET, "secret", "schemeSecrets"]);
   const settings = readSettings(check, NEW_ENDPOINT, context);
   check.require("url", "The URL that deliveries are sent to is missing.");
   check.require(
@@ -154,7 +160,7 @@ export function parseEndpointPatch(
   current: EndpointSettings,
   context: SettingsContext,
 ): EndpointSettings {
-  const check = new SettingsCheck(patch, FIELDS);
+  const check = new SettingsCheck(withPreset(patch), [...FIELDS, PRESET]);
   const settings = readSettings(check, current, context);
   check.finish("The endpoint cannot be changed");
   return settings;
@@ -201,6 +207,7 @@ function readSettings(
   current: EndpointSettings,
   context: SettingsContext,
 ): EndpointSettings {
+  check.read(PRESET, null, orDefault(readPreset));
   const signature = check.read("signature", current.signature, orDefault(readSignature));
   const inForce = { ...context.defaults.signature, ...signature };
   const url = check.read("url", current.url, (value, refuse) =>

@@ -54,6 +54,8 @@ import {
 import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
 import { createEndpointWriter } from "./endpoint-writer.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+import { createPublicKeys, type PublicKeys } from "./public-keys.ts";
+import { createTargets } from "./targets.ts";
 import { counted, isTenantId, tenantNotFound } from "./tenants.ts";
 
 /** With the deployment's settings filled in where the endpoint has none of its own. */
@@ -96,7 +98,7 @@ export interface EndpointHealthView {
   /** Such as `HTTP 500`, or an attempt's error. */
   readonly lastError: string | null;
   readonly probeAt: Date | null;
-  /** The receiver asked to be left alone until then (429, 503). */
+  /** The receiver asked to be left alone until then (429, 502, 503, 504). */
   readonly throttledUntil: Date | null;
   /** Its attempts of the last 24 hours; null without any. */
   readonly lastDay: LastDay | null;
@@ -125,6 +127,8 @@ export interface Endpoints extends EndpointSecrets {
   attempts(tenant: string, id: string, query?: EndpointAttemptQuery): Promise<Page<EndpointAttempt>>;
   /** All or nothing: an item with an `id` changes that endpoint, one without makes one. Secrets are shown here only. */
   import(tenant: string, input: ImportInput): Promise<ImportResult>;
+  /** What its signatures by key pairs are verified with; anybody may know. */
+  publicKeys: PublicKeys;
   /** Would it get such an event? Nothing is published. */
   match(tenant: string, id: string, input: MatchInput): Promise<MatchResult>;
   /** Nothing is sent to it from now on; what is for it is kept. The reason is `manual`, unless there is one already. */
@@ -169,6 +173,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
   const importAll = createEndpointImport({ context, changes, writer, maxPerTenant });
   const secrets = createEndpointSecrets({ db, defaults, changes, writer });
+  const targets = createTargets(options);
   const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(options, ...asked);
   return {
     create,
@@ -180,6 +185,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     attempts,
     import: importAll,
     match,
+    publicKeys: createPublicKeys((ids) => targets.byIds(ids)),
     ...secrets,
     ...onAndOff,
   };

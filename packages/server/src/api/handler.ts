@@ -39,6 +39,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/open-api.ts";
+import { publicKeyRoutes } from "./routes/public-keys.ts";
 import { checkSiteOptions } from "./session/check-site-options.ts";
 import { Door, type PortalOptions } from "./session/door.ts";
 import { Site } from "./session/site.ts";
@@ -186,6 +187,7 @@ export function routesOf(
     ...health,
     homeRoute(dashboard),
     openApiRoute,
+    ...publicKeyRoutes(hooks),
     docsRoute(door.site),
     liveRoute(new LiveFeed(hooks, isDraining), authenticate),
     ...implement(
