@@ -41,6 +41,32 @@ export interface TargetAuthorization {
   readonly token: string;
 }
 
+/** How an endpoint is asked whether it wants webhooks. */
+export interface HandshakeSettings {
+  /** The DNS name that stands for the sender. */
+  readonly origin: string;
+  /** Requests per minute that are asked for; null: none in particular. */
+  readonly rate: number | null;
+}
+
+/** `waiting`: it was asked, and can still agree by the callback URL. Only `granted` lets anything through. */
+export type HandshakeState = "asking" | "waiting" | "granted" | "denied";
+
+export interface Grant {
+  readonly state: HandshakeState;
+  /** Requests per minute; null: as many as one likes. */
+  readonly allowedRate: number | null;
+  /** Why it is not granted, in words. */
+  readonly detail: string | null;
+  readonly askedMs: number | null;
+  readonly decidedMs: number | null;
+}
+
+export interface HandshakeDecision extends Pick<Grant, "state" | "allowedRate" | "detail"> {
+  /** Null: it is not asked again by itself. */
+  readonly retryInMs: number | null;
+}
+
 /** Gaps between attempts in milliseconds, or exponential growth with full jitter. */
 export type RetryPolicy =
   | { readonly kind: "gaps"; readonly gapsMs: readonly number[]; readonly maxAgeMs?: number }
@@ -82,6 +108,10 @@ export interface Target {
   readonly secrets: readonly TargetSecret[];
   /** Null: the signature is all that the receiver asks for. */
   readonly authorization: TargetAuthorization | null;
+  /** Stands in every request to an endpoint that was asked whether it wants any; null: it was not. */
+  readonly requestOrigin: string | null;
+  /** Attempts per minute that it allowed; null: it named no bound. */
+  readonly allowedPerMinute: number | null;
   readonly timeoutMs: number;
   readonly maxInFlight: number;
   /** Attempts started per second; null: as many as the other limits allow. */
@@ -152,6 +182,10 @@ export interface PreparedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly timeoutMs: number;
+  /** Default POST. */
+  readonly method?: "POST" | "OPTIONS";
+  /** Names, in lower case, of headers of the answer that are wanted; none unless told. */
+  readonly keepsHeaders?: readonly string[];
 }
 
 /** Why no status line arrived. `unknown` is written at burial only: it may or may not have been sent. */
@@ -192,6 +226,8 @@ export type AttemptOutcome =
       /** The first 1 KB, as it came. */
       readonly responseBody: Uint8Array;
       readonly retryAfter: string | null;
+      /** Those that the request wanted and that were there once. */
+      readonly headers?: Readonly<Record<string, string>>;
       readonly durationMs: number;
       readonly phases: AttemptPhases;
     }

@@ -106,6 +106,7 @@ export const endpointSettings = {
   fifoOnDead: null,
   filter: null,
   authorization: null,
+  handshake: null,
 };
 
 export async function startProcess(model: Model, slot: number): Promise<void> {

@@ -36,6 +36,28 @@ const authorizationType = z
   .enum(["bearer", "query"])
   .describe("`bearer`: in the Authorization header. `query`: as `access_token` in the URL's query.");
 
+const origin = z.string().meta({
+  description: "The DNS name that stands for you in `WebHook-Request-Origin`.",
+  examples: ["hooks.example.com"],
+});
+const rate = z.int().nullable().describe("Requests per minute that are asked for; null: none in particular.");
+const handshake = z.object({
+  origin,
+  rate,
+  state: z
+    .enum(["asking", "waiting", "granted", "denied"])
+    .describe(
+      "`asking`: it is being asked. `waiting`: it was, and can still agree by the callback URL. `granted`: it agreed. `denied`: it did not. Nothing is sent unless it is `granted`.",
+    ),
+  allowed_rate: z
+    .int()
+    .nullable()
+    .describe("Requests per minute that it allows; null: as many as there are."),
+  detail: z.string().nullable().describe("Why it is not granted, in words; null when it is."),
+  asked_at: time.nullable().describe("When it was asked last; null: not yet."),
+  decided_at: time.nullable().describe("When it agreed or did not; null: not yet."),
+});
+
 /** Taken as it is: the library reads it, and zod would drop a field named `__proto__`. */
 export const filter = z.unknown().meta({
   id: "Filter",
@@ -93,6 +115,9 @@ export const endpoint = z
       .object({ type: authorizationType })
       .nullable()
       .describe("Where the token goes that the receiver knows its sender by, without the token; null: none."),
+    handshake: handshake
+      .nullable()
+      .describe("What it said when it was asked whether it wants webhooks; null: it is not asked."),
     timeout_ms: z.int().describe("Longest time of one attempt, in milliseconds."),
     max_in_flight: z.int().describe("Attempts at a time, across all processes."),
     rate_limit: z
@@ -183,6 +208,16 @@ export const endpointPatch = z
       .nullable()
       .describe(
         "A token that the receiver knows its sender by. It is kept encrypted and shown to nobody; null takes it away.",
+      ),
+    handshake: z
+      .strictObject({
+        origin,
+        rate: rate.optional(),
+        ...handshake.omit({ origin: true, rate: true }).partial().shape,
+      })
+      .nullable()
+      .describe(
+        "It is asked by OPTIONS whether it wants webhooks, and gets none until it agreed. What it shows besides `origin` and `rate` is passed over; null: it is not asked.",
       ),
     timeout_ms: orDeployments(
       z.int().describe("Longest time of one attempt, in milliseconds."),

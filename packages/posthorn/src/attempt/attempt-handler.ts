@@ -31,6 +31,8 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   #isNewConnection = false;
   #informational = 0;
   #retryAfter: string | null = null;
+  readonly #keepsHeaders: readonly string[] | undefined;
+  #headers: Record<string, string> | undefined;
   #kept: Uint8Array = NOTHING;
   #bytesRead = 0;
 
@@ -40,7 +42,9 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     group: AttemptHandler[] | null,
     onSettled: (pool: OriginPool) => void,
     resolve: (outcome: AttemptOutcome) => void,
+    keepsHeaders?: readonly string[],
   ) {
+    this.#keepsHeaders = keepsHeaders;
     this.#pool = pool;
     pool.waiting += 1;
     this.#timeoutMs = timeoutMs;
@@ -83,6 +87,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     this.#answeredAt = performance.now();
     const retryAfter = headers["retry-after"];
     this.#retryAfter = typeof retryAfter === "string" ? retryAfter.slice(0, 100) : null;
+    if (this.#keepsHeaders !== undefined) this.#headers = pick(headers, this.#keepsHeaders);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -135,6 +140,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
       statusCode: this.#statusCode,
       responseBody: this.#kept,
       retryAfter: this.#retryAfter,
+      ...(this.#headers === undefined ? {} : { headers: this.#headers }),
       durationMs,
       phases,
     });
@@ -170,6 +176,18 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     this.#group[this.#slot] = last;
     last.#slot = this.#slot;
   }
+}
+
+function pick(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  names: readonly string[],
+): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === "string") picked[name] = value.slice(0, 1_000);
+  }
+  return picked;
 }
 
 const SENT_ONCE: ErrorClass = { error: "connection_reset", detail: "connection closed before an answer" };

@@ -47,6 +47,8 @@ function target(changed: Partial<Target> = {}): Target {
     headers: {},
     secrets: [{ value: SECRET, expiresAt: null }],
     authorization: null,
+    requestOrigin: null,
+    allowedPerMinute: null,
     timeoutMs: 15_000,
     maxInFlight: 5,
     rateLimit: null,

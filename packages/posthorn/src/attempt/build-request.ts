@@ -53,6 +53,7 @@ export function buildRequest(
   addCompanions(headers, look, delivery, target.headers);
   addCustomHeaders(headers, target, look);
   if (authorization !== null) addAuthorization(headers, authorization);
+  if (target.requestOrigin !== null) headers["WebHook-Request-Origin"] = target.requestOrigin;
   return { tenant: target.tenant, url, headers, body, timeoutMs: target.timeoutMs };
 }
 

@@ -73,12 +73,12 @@ class GuardedDispatcher implements Dispatcher {
 
     this.#inFlight += 1;
     return new Promise((resolve) => {
-      const { body, tenant, timeoutMs } = request;
+      const { body, tenant, timeoutMs, method = "POST", keepsHeaders } = request;
       const { origin, path } = destination;
       const pool = this.#pools.take(tenant, origin);
       const group = signal === undefined ? null : this.#handlersUnder(signal);
-      const handler = new AttemptHandler(pool, timeoutMs, group, this.#onSettled, resolve);
-      pool.pool.dispatch({ path, method: "POST", headers, body }, handler);
+      const handler = new AttemptHandler(pool, timeoutMs, group, this.#onSettled, resolve, keepsHeaders);
+      pool.pool.dispatch({ path, method, headers, body }, handler);
     });
   }
 

@@ -57,6 +57,7 @@ test("url and events are enough, everything else is as the deployment is set", (
       fifoOnDead: null,
       filter: null,
       authorization: null,
+      handshake: null,
     },
     secret: null,
     schemeSecrets: {},

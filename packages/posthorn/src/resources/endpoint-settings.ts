@@ -16,6 +16,7 @@ import { isRetryPolicy } from "../settle/retry-schedule.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
 import { checkAuthorization, readAuthorization } from "./authorization-settings.ts";
 import { type EndpointPreset, readPreset, withPreset } from "./endpoint-presets.ts";
+import { readHandshake } from "./handshake-settings.ts";
 import type { RetryPolicyInput } from "./retry-policy-input.ts";
 import {
   oneOf,
@@ -39,6 +40,13 @@ export interface AuthorizationInput {
   readonly type: AuthorizationType;
   /** Left out: the one that the endpoint has already. */
   readonly token?: string | undefined;
+}
+
+export interface HandshakeInput {
+  /** The DNS name that stands for you, such as `hooks.example.com`. */
+  readonly origin: string;
+  /** Requests per minute to ask for, 1 to 600 000. */
+  readonly rate?: number | null | undefined;
 }
 
 export interface EndpointInput {
@@ -67,6 +75,8 @@ export interface EndpointInput {
   readonly filter?: FilterInput | null | undefined;
   /** A token that the receiver knows its sender by. Kept encrypted and shown to nobody; null: none is sent. */
   readonly authorization?: AuthorizationInput | null | undefined;
+  /** The endpoint is asked whether it wants webhooks, and gets none until it agreed. Null or nothing: it is not asked. */
+  readonly handshake?: HandshakeInput | null | undefined;
   /** Your own `whsec_…` or `whsk_…`, or the text that a vendor's receivers have; one is made when it is left out. */
   readonly secret?: string | undefined;
   /** Secrets of single schemes, such as `{ stripe: "whsec_…" }`; the others sign with `secret`. */
@@ -200,6 +210,7 @@ const NEW_ENDPOINT: EndpointSettings = {
   fifoOnDead: null,
   filter: null,
   authorization: null,
+  handshake: null,
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
 function readSettings(
@@ -222,6 +233,7 @@ function readSettings(
   return {
     url,
     authorization,
+    handshake: check.read("handshake", current.handshake, orDefault(readHandshake)),
     events: check.read("events", current.events, (value, refuse) =>
       // what it has already may have been deleted from the catalogue since
       readEvents(value, refuse, (type) => (current.events.includes(type) ? null : context.typeProblem(type))),

@@ -1,12 +1,16 @@
 // Writes new and changed endpoints, one by one, in a transaction of the caller's that holds the tenant.
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { generateSecret, generateSigningKey, schemeNamed, uuidv7 } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
 import type { TargetSecret, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
+import { findEndpoint } from "../storage/queries/endpoints/read.ts";
 import { targetsByIds } from "../storage/queries/endpoints/targets.ts";
 import { type EndpointSettings, insertEndpoint, updateEndpoint } from "../storage/queries/endpoints/write.ts";
+import { deleteHandshake, putHandshake } from "../storage/queries/handshakes/put.ts";
 import { forgetHealth } from "../storage/queries/health/record.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteToken, insertSecret, type SecretTerms } from "../storage/queries/secrets/rotate.ts";
@@ -66,7 +70,9 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     for (const [usedFor, own] of Object.entries(made.schemeSecrets))
       await addSecret(tx, id, own, { usedFor });
     if (token !== null) await addSecret(tx, id, token, { usedFor: TOKEN });
-    return inserted;
+    if (made.settings.handshake === null) return inserted;
+    await putHandshake(tx, id, made.settings.handshake, newCallbackToken());
+    return (await findEndpoint(tx, tenant, id)) as EndpointRow;
   }
 
   async function update(
@@ -75,6 +81,10 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     settings: EndpointSettings,
     token: string | null,
   ) {
+    if (settings.handshake === null) await deleteHandshake(tx, current.id);
+    else if (isAskedAnew(current, settings)) {
+      await putHandshake(tx, current.id, settings.handshake, newCallbackToken());
+    }
     if (token !== null || settings.authorization === null) await deleteToken(tx, current.id);
     if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
     const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
@@ -147,4 +157,14 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
 
 function inUse(scheme: string, schemes: readonly string[]): readonly string[] {
   return schemes.includes(scheme) ? [scheme] : [];
+}
+
+/** Also whenever one is changed that said no: what it said was of then. */
+function isAskedAnew({ url, handshake, grant }: EndpointRow, settings: EndpointSettings): boolean {
+  const isOther = settings.url !== url || !isDeepStrictEqual(settings.handshake, handshake);
+  return isOther || grant === null || grant.state === "denied";
+}
+
+function newCallbackToken(): string {
+  return randomBytes(24).toString("base64url");
 }

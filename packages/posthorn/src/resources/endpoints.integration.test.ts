@@ -34,6 +34,7 @@ test("an endpoint is made with the deployment's settings in force, and its secre
     disabledAt: null,
     headers: {},
     authorization: null,
+    handshake: null,
     ...defaults,
     rateLimit: null,
     ordering: "none",

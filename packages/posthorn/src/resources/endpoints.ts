@@ -9,6 +9,8 @@ import type {
   DisableCause,
   FifoOnDead,
   FilterInput,
+  HandshakeSettings,
+  HandshakeState,
   Ordering,
   PayloadFormat,
   RetryOn,
@@ -27,6 +29,7 @@ import {
   listEndpoints,
 } from "../storage/queries/endpoints/read.ts";
 import { markDeleted } from "../storage/queries/endpoints/write.ts";
+import { deleteHandshake } from "../storage/queries/handshakes/put.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteSecrets } from "../storage/queries/secrets/rotate.ts";
@@ -53,6 +56,7 @@ import {
 } from "./endpoint-settings.ts";
 import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
 import { createEndpointWriter } from "./endpoint-writer.ts";
+import { createHandshakes, type Handshakes } from "./handshakes.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 import { createPublicKeys, type PublicKeys } from "./public-keys.ts";
 import { createTargets } from "./targets.ts";
@@ -76,6 +80,8 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
   /** Where its token goes, without the token; null: none is sent. */
   readonly authorization: { readonly type: AuthorizationType } | null;
+  /** What is asked of it before anything is sent, and what it said; null: it is not asked. */
+  readonly handshake: HandshakeView | null;
   readonly timeoutMs: number;
   readonly maxInFlight: number;
   /** Attempts per second. */
@@ -89,6 +95,15 @@ export interface Endpoint {
   readonly health: EndpointHealthView;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+export interface HandshakeView extends HandshakeSettings {
+  readonly state: HandshakeState;
+  /** Requests per minute; null: as many as one likes, or not granted. */
+  readonly allowedRate: number | null;
+  readonly detail: string | null;
+  readonly askedAt: Date | null;
+  readonly decidedAt: Date | null;
 }
 
 /** How it has been doing since its last success, and in the last day. */
@@ -110,7 +125,7 @@ export interface EndpointQuery extends PageQuery {
   readonly state?: EndpointState | undefined;
 }
 
-export interface Endpoints extends EndpointSecrets {
+export interface Endpoints extends EndpointSecrets, Handshakes {
   /** The secret is shown here and never again. */
   create(
     tenant: string,
@@ -188,6 +203,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     publicKeys: createPublicKeys((ids) => targets.byIds(ids)),
     ...secrets,
     ...onAndOff,
+    ...createHandshakes(db, changes),
   };
 
   async function create(tenant: string, input: EndpointInput) {
@@ -261,6 +277,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     const endpointId = await changeOne(tenant, id, async (tx, current) => {
       await markDeleted(tx, current.id);
       await deleteSecrets(tx, current.id);
+      await deleteHandshake(tx, current.id);
       await letGoOfSubjects(tx, current.id);
       return current.id;
     });
@@ -306,6 +323,7 @@ function toEndpoint(
     disabledAt: toDate(row.disabledMs),
     ...effectiveSettings(row, defaults),
     authorization: row.authorization === null ? null : { type: row.authorization },
+    handshake: toHandshake(row),
     circuit: shownCircuit(row, nowMs),
     health: {
       consecutiveFailures: row.health?.consecutiveFailures ?? 0,
@@ -318,6 +336,12 @@ function toEndpoint(
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),
   };
+}
+
+function toHandshake({ handshake, grant }: EndpointRow): HandshakeView | null {
+  if (handshake === null || grant === null) return null;
+  const { state, allowedRate, detail, askedMs, decidedMs } = grant;
+  return { ...handshake, state, allowedRate, detail, askedAt: toDate(askedMs), decidedAt: toDate(decidedMs) };
 }
 
 function limitReached(tenant: string, max: number): PosthornError {

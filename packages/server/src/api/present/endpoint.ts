@@ -21,6 +21,7 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
     signature: { schemes: endpoint.signature.schemes, header_prefix: endpoint.signature.headerPrefix },
     headers: endpoint.headers,
     authorization: endpoint.authorization,
+    handshake: endpoint.handshake && presentHandshake(endpoint.handshake),
     timeout_ms: endpoint.timeoutMs,
     max_in_flight: endpoint.maxInFlight,
     rate_limit: endpoint.rateLimit,
@@ -40,6 +41,11 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
     created_at: endpoint.createdAt,
     updated_at: endpoint.updatedAt,
   };
+}
+
+function presentHandshake(handshake: NonNullable<Given["handshake"]>): Sent<Endpoint>["handshake"] {
+  const { origin, rate, state, allowedRate, detail, askedAt, decidedAt } = handshake;
+  return { origin, rate, state, allowed_rate: allowedRate, detail, asked_at: askedAt, decided_at: decidedAt };
 }
 
 function presentLastDay({

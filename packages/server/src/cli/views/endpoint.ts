@@ -29,6 +29,7 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ["filter", endpoint.filter],
     ["headers", Object.keys(endpoint.headers).join(" ")],
     ...ifSet("authorization", endpoint.authorization?.type ?? null, (type) => `${type} token`),
+    ...ifSet("handshake", endpoint.handshake?.state ?? null, (state) => handshakeText(endpoint, state)),
     ["format", endpoint.format],
     ["signature", `${signature.schemes.join(" ")} (${signature.header_prefix}-…)`],
     ["timeout", durationText(endpoint.timeout_ms)],
@@ -48,6 +49,10 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
 
 function ifSet(name: string, value: string | null, text: (value: string) => string): [string, unknown][] {
   return value === null ? [] : [[name, text(value)]];
+}
+
+function handshakeText({ handshake }: Endpoint, state: string): string {
+  return handshake?.detail ? `${state}. ${handshake.detail}` : state;
 }
 
 function stateOf({ is_active, disabled_reason, circuit }: Endpoint): string {

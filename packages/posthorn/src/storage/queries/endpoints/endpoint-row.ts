@@ -3,6 +3,8 @@ import type {
   AuthorizationType,
   FifoOnDead,
   FilterInput,
+  Grant,
+  HandshakeSettings,
   Ordering,
   PayloadFormat,
   RecordedHealth,
@@ -11,6 +13,7 @@ import type {
   SignatureSettings,
   Uuid,
 } from "../../../model.ts";
+import { grantColumn, handshakeColumn } from "../handshakes/handshake-column.ts";
 import { healthColumn } from "../health/health-column.ts";
 
 export interface EndpointRow {
@@ -34,6 +37,9 @@ export interface EndpointRow {
   readonly fifoOnDead: FifoOnDead | null;
   readonly filter: FilterInput | null;
   readonly authorization: AuthorizationType | null;
+  readonly handshake: HandshakeSettings | null;
+  /** What came of it. */
+  readonly grant: Grant | null;
   readonly version: number;
   readonly health: RecordedHealth | null;
   readonly createdMs: number;
@@ -48,4 +54,4 @@ export const endpointColumns = `ep.id, ep.tenant, ep.url, ep.description, to_jso
   ep.retry_policy as "retryPolicy", ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead",
   ep.filter, ep.authorization_type as authorization, ep.version,
   posthorn.epoch_ms(ep.created_at) as "createdMs", posthorn.epoch_ms(ep.updated_at) as "updatedMs",
-  ${healthColumn("ep.id")} as health`;
+  ${healthColumn("ep.id")} as health, ${handshakeColumn("ep.id")} as handshake, ${grantColumn("ep.id")} as "grant"`;

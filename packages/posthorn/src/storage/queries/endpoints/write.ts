@@ -3,6 +3,7 @@ import type {
   AuthorizationType,
   FifoOnDead,
   FilterInput,
+  HandshakeSettings,
   Ordering,
   PayloadFormat,
   RetryOn,
@@ -34,6 +35,8 @@ export interface EndpointSettings {
   readonly filter: FilterInput | null;
   /** Where its token goes; the token itself is kept with the secrets. */
   readonly authorization: AuthorizationType | null;
+  /** Kept in a table of its own. */
+  readonly handshake: HandshakeSettings | null;
 }
 
 function settingsValues(settings: EndpointSettings): unknown[] {
