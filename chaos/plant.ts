@@ -126,9 +126,9 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/attempt/build-request.ts",
-        find: "signRequest(headers, target.signature, { id, timestamp, body }, validSecrets(target.secrets, now));",
+        find: 'const message = { id, timestamp, body, method: "POST", url };',
         put: `const again = Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())));
-  signRequest(headers, target.signature, { id, timestamp, body: again }, validSecrets(target.secrets, now));`,
+  const message = { id, timestamp, body: again, method: "POST", url };`,
       },
     ],
     strikes: [],

@@ -42,7 +42,8 @@ const stages: Record<string, string[]> = {
   delivery: ["storage", "fan-out", "settle", "resources"],
   maintenance: ["storage"],
   notify: ["storage", "settle"],
-  resources: ["storage", "event", "catalogue", "fan-out", "attempt", "settle"],
+  handshake: ["storage", "settle"],
+  resources: ["storage", "event", "catalogue", "fan-out", "attempt", "settle", "handshake"],
   replay: ["storage", "fan-out", "resources"],
   websub: ["storage", "event", "attempt", "resources"],
   testing: [

@@ -72,6 +72,16 @@ describe("the reference", () => {
     for (const reason of reasons) expect(text).toMatch(new RegExp(`^\\| .*\`${reason}\`.* \\|`, "m"));
   });
 
+  test("lists every vendor that an endpoint can sign as", () => {
+    const text = page("deliveries");
+    for (const [name, { scheme }] of Object.entries(vendors)) {
+      expect(text).toContain(`| \`${name}\` | \`${scheme.headers.signature(headerNames())}\` |`);
+      for (const companion of Object.keys(scheme.companions ?? {})) {
+        expect(text).toContain(companion.replace(/^(Twitch-Eventsub)-Message(-(?:Type|Retry))$/, "$2"));
+      }
+    }
+  });
+
   test("shows the defaults that the library has", () => {
     const { endpointDefaults, ...config } = resolveConfig({ database: "postgres://x" });
     const { signature, timeoutMs, maxInFlight, retryPolicy, retryOn } = endpointDefaults;

@@ -10,6 +10,7 @@ import type { ValidEvent } from "./event/validate.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
 import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
+import { Handshaker } from "./handshake/handshaker.ts";
 import { Upkeep } from "./maintenance/upkeep.ts";
 import type { Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
@@ -36,7 +37,7 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly observer: Observer;
   readonly targets: Targets;
-  readonly endpoints: Pick<Endpoints, "disableAfter">;
+  readonly endpoints: Pick<Endpoints, "disableAfter" | "settleHandshake">;
   readonly keyRing: KeyRing;
   readonly catalogue: Catalogue;
   /** False in a process that takes events in and leaves the sending to others. */
@@ -65,6 +66,7 @@ export class Engine {
   readonly #upkeep: Upkeep;
   readonly #replayer: Replayer;
   readonly #notifier: Notifier;
+  readonly #handshaker: Handshaker;
   readonly #catalogueLoop: Loop;
   /** Null: no hub, or not in this process. */
   readonly #hub: Hub | null;
@@ -140,6 +142,15 @@ export class Engine {
       onOwed: (endpointId, owner) => this.tell(endpointId, owner),
     });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
+    this.#handshaker = new Handshaker({
+      db,
+      logger,
+      userAgent,
+      publicUrl: config.publicUrl,
+      timeoutMs: config.endpointDefaults.timeoutMs,
+      send: (request) => this.#dispatcher.send(request, this.#abort.signal),
+      settle: (asked, decision) => endpoints.settleHandshake(asked, decision),
+    });
     this.#catalogueLoop = new Loop({
       name: "reading the catalogue",
       intervalMs: REFRESH_MS,
@@ -209,6 +220,7 @@ export class Engine {
     await this.#batcher.start();
     await this.#hub?.start();
     await this.#relay.start();
+    await this.#handshaker.start();
   }
 
   /** Events of a tenant that does not exist are kept and reach nobody, which here nobody would notice. */
@@ -234,7 +246,7 @@ export class Engine {
     await this.#catalogueLoop.stop();
     await this.#upkeep.stop();
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
-    await Promise.all([this.#worker.stop(graceMs), this.#notifier.stop(graceMs)]);
+    await Promise.all([this.#worker.stop(graceMs), this.#notifier.stop(graceMs), this.#handshaker.stop()]);
     clearTimeout(abort);
     this.#abort.abort();
     await this.#dispatcher.close();
@@ -248,6 +260,7 @@ export class Engine {
   /** Settings of an endpoint changed; `owner` is the worker that holds its lane. */
   tellOfChange(owner: number | null): void {
     this.#worker.tellOfChange(owner);
+    this.#handshaker.wake();
   }
 
   /** A delivery of this endpoint became owed. */
@@ -298,6 +311,7 @@ export class Engine {
   /** Everything the loops would do by and by, done now; resolves when nothing claimed is left in memory. */
   async settleDown(): Promise<void> {
     await this.#hub?.turn();
+    await this.#handshaker.turn();
     await this.#relay.turn();
     await this.#replayer.turn();
     await this.#batcher.turn();

@@ -63,6 +63,41 @@ export interface SignatureSettings {
   readonly headerPrefix: string;
 }
 
+/** Where the token goes that a receiver knows its sender by: into the Authorization header, or into the query. */
+export const AUTHORIZATION_TYPES = ["bearer", "query"] as const;
+export type AuthorizationType = (typeof AUTHORIZATION_TYPES)[number];
+
+export interface TargetAuthorization {
+  readonly type: AuthorizationType;
+  readonly token: string;
+}
+
+/** How an endpoint is asked whether it wants webhooks. */
+export interface HandshakeSettings {
+  /** The DNS name that stands for the sender. */
+  readonly origin: string;
+  /** Requests per minute that are asked for; null: none in particular. */
+  readonly rate: number | null;
+}
+
+/** `waiting`: it was asked, and can still agree by the callback URL. Only `granted` lets anything through. */
+export type HandshakeState = "asking" | "waiting" | "granted" | "denied";
+
+export interface Grant {
+  readonly state: HandshakeState;
+  /** Requests per minute; null: as many as one likes. */
+  readonly allowedRate: number | null;
+  /** Why it is not granted, in words. */
+  readonly detail: string | null;
+  readonly askedMs: number | null;
+  readonly decidedMs: number | null;
+}
+
+export interface HandshakeDecision extends Pick<Grant, "state" | "allowedRate" | "detail"> {
+  /** Null: it is not asked again by itself. */
+  readonly retryInMs: number | null;
+}
+
 /** Gaps between attempts in milliseconds, or exponential growth with full jitter. */
 export type RetryPolicy =
   | { readonly kind: "gaps"; readonly gapsMs: readonly number[]; readonly maxAgeMs?: number }
@@ -105,6 +140,12 @@ export interface Target {
   readonly signature: SignatureSettings;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly TargetSecret[];
+  /** Null: the signature is all that the receiver asks for. */
+  readonly authorization: TargetAuthorization | null;
+  /** Stands in every request to an endpoint that was asked whether it wants any; null: it was not. */
+  readonly requestOrigin: string | null;
+  /** Attempts per minute that it allowed; null: it named no bound. */
+  readonly allowedPerMinute: number | null;
   readonly timeoutMs: number;
   readonly maxInFlight: number;
   /** Attempts started per second; null: as many as the other limits allow. */
@@ -158,8 +199,10 @@ export interface EndpointHealth extends RecordedHealth {
 }
 
 export interface TargetSecret {
-  /** `whsec_…` (shared) or `whsk_…` (ed25519 seed and public key). */
+  /** `whsec_…` (shared), `whsk_…` (ed25519 seed and public key), or any text for a vendor's scheme. */
   readonly value: string;
+  /** The one scheme that signs with it; undefined: every scheme that has none of its own. */
+  readonly scheme?: string | undefined;
   readonly expiresAt: Date | null;
 }
 
@@ -187,8 +230,10 @@ export interface PreparedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly timeoutMs: number;
-  /** A GET instead of a POST: without a body, and its answer is kept up to so many bytes. */
-  readonly get?: { readonly maxBodyBytes: number };
+  /** Default POST. A GET has no body. */
+  readonly method?: "POST" | "GET" | "OPTIONS";
+  /** The answer is wanted: its headers, and its body up to so many bytes. */
+  readonly wantsAnswer?: { readonly maxBodyBytes: number };
 }
 
 /** Why no status line arrived. `unknown` is written at burial only: it may or may not have been sent. */
@@ -222,9 +267,9 @@ export interface AttemptPhases {
 /** Of a request that could not be made. */
 export const NO_PHASES: AttemptPhases = { connectMs: null, tlsMs: null, firstByteMs: null };
 
-/** What a GET is made for; `responseBody` then has as much as was asked for. */
+/** What a request was made for; `responseBody` then has as much as was asked for. */
 export interface WholeAnswer {
-  /** Names in lower case; of several of a name the last. */
+  /** Names in lower case; several of a name with a comma between. */
   readonly headers: Readonly<Record<string, string>>;
   /** False: it was longer than asked for, or broke off. */
   readonly isWhole: boolean;

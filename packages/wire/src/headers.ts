@@ -59,17 +59,23 @@ export interface HeaderProblem {
   readonly message: string;
 }
 
-/** Everything wrong with the headers a customer wants on each request; empty when they may be saved. */
+/**
+ * Everything wrong with the headers a customer wants on each request; empty when they may be saved. `taken`: names in
+ * lower case that are reserved besides.
+ */
 export function validateCustomHeaders(
   headers: Readonly<Record<string, unknown>>,
   prefix: string = DEFAULT_HEADER_PREFIX,
+  taken: ReadonlySet<string> = new Set(),
 ): HeaderProblem[] {
   const entries = Object.entries(headers);
   const problems: HeaderProblem[] = [];
   const seen = new Set<string>();
   let bytes = 0;
   for (const [header, value] of entries) {
-    const message = headerProblem(header, value, prefix) ?? repetition(header, seen);
+    const message =
+      (taken.has(header.toLowerCase()) ? SENDERS_OWN : headerProblem(header, value, prefix)) ??
+      repetition(header, seen);
     if (message !== null) problems.push({ header, message });
     bytes += header.length + (typeof value === "string" ? value.length : 0);
   }
@@ -102,11 +108,13 @@ const RESERVED = new Set(
 );
 const RESERVED_FAMILIES = ["proxy-", "x-forwarded-", "webhook-", "posthorn-", "ce-"];
 
+const SENDERS_OWN = "This header is set by the sender and cannot be changed.";
+
 function headerProblem(header: string, value: unknown, prefix: string): string | null {
   // "__proto__" would be lost in an object on the way
   if (!TOKEN.test(header) || header === "__proto__")
     return "A header name has letters, digits and hyphens only.";
-  if (isReservedHeader(header, prefix)) return "This header is set by the sender and cannot be changed.";
+  if (isReservedHeader(header, prefix)) return SENDERS_OWN;
   if (typeof value !== "string") return "A header value is a string.";
   if (!VISIBLE_VALUE.test(value)) {
     return "A header value has visible ASCII characters, with spaces only between them, and is not empty.";

@@ -30,11 +30,13 @@ export { type Effort, type Explanation, explainRefusal } from "./signature/expla
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
 export { sha256Of } from "./signature/own-crypto.ts";
 export { type HeaderSource, isMessageId } from "./signature/read-signature.ts";
-export type { Algorithm, Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
+export type { Algorithm, Companion, Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";
 export {
   DEFAULT_SCHEMES,
   findScheme,
+  isVendorScheme,
   type SchemeName,
+  schemeHeaders,
   schemeNamed,
   schemeProblems,
   schemes,

@@ -106,6 +106,8 @@ export const endpointSettings = {
   fifoOnDead: null,
   filter: null,
   batch: null,
+  authorization: null,
+  handshake: null,
 };
 
 export async function startProcess(model: Model, slot: number): Promise<void> {

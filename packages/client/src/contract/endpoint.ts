@@ -48,10 +48,38 @@ const signature = z
   .object({
     schemes: z
       .array(z.string())
-      .describe("One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a."),
+      .describe(
+        "One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, or a vendor whose receivers are to accept it: github, stripe, slack and others. See the reference of signatures.",
+      ),
     header_prefix: z.string().describe("What the names of Posthorn's headers begin with, such as X-Webhook."),
   })
   .describe("How its deliveries are signed.");
+
+const authorizationType = z
+  .enum(["bearer", "query"])
+  .describe("`bearer`: in the Authorization header. `query`: as `access_token` in the URL's query.");
+
+const origin = z.string().meta({
+  description: "The DNS name that stands for you in `WebHook-Request-Origin`.",
+  examples: ["hooks.example.com"],
+});
+const rate = z.int().nullable().describe("Requests per minute that are asked for; null: none in particular.");
+const handshake = z.object({
+  origin,
+  rate,
+  state: z
+    .enum(["asking", "waiting", "granted", "denied"])
+    .describe(
+      "`asking`: it is being asked. `waiting`: it was, and can still agree by the callback URL. `granted`: it agreed. `denied`: it did not. Nothing is sent unless it is `granted`.",
+    ),
+  allowed_rate: z
+    .int()
+    .nullable()
+    .describe("Requests per minute that it allows; null: as many as there are."),
+  detail: z.string().nullable().describe("Why it is not granted, in words; null when it is."),
+  asked_at: time.nullable().describe("When it was asked last; null: not yet."),
+  decided_at: time.nullable().describe("When it agreed or did not; null: not yet."),
+});
 
 /** Taken as it is: the library reads it, and zod would drop a field named `__proto__`. */
 export const filter = z.unknown().meta({
@@ -106,6 +134,13 @@ export const endpoint = z
     headers: z
       .record(z.string(), z.string())
       .describe("Headers that are sent besides. The values are masked without webhooks:manage."),
+    authorization: z
+      .object({ type: authorizationType })
+      .nullable()
+      .describe("Where the token goes that the receiver knows its sender by, without the token; null: none."),
+    handshake: handshake
+      .nullable()
+      .describe("What it said when it was asked whether it wants webhooks; null: it is not asked."),
     timeout_ms: z.int().describe("Longest time of one attempt, in milliseconds."),
     max_in_flight: z.int().describe("Attempts at a time, across all processes."),
     rate_limit: z
@@ -130,7 +165,7 @@ export const endpoint = z
         probe_at: time.nullable().describe("When an open circuit is tried next; null unless it is open."),
         throttled_until: time
           .nullable()
-          .describe("Until when nothing is sent because it answered 429 or 503; null otherwise."),
+          .describe("Until when nothing is sent because it answered 429, 502, 503 or 504; null otherwise."),
         last_day: lastDay.nullable().describe("Its attempts of the last 24 hours; null without any."),
       })
       .describe("How it has done since its last success, and in the last day."),
@@ -161,6 +196,12 @@ export const endpointPatch = z
         "Where deliveries go: https, and an address that is reachable from the internet, unless the deployment allows others.",
       examples: ["https://example.com/webhooks"],
     }),
+    preset: z
+      .enum(["standard-webhooks"])
+      .nullable()
+      .describe(
+        "Fills in settings that go together: `standard-webhooks`, what that standard advises. Those given beside it stay.",
+      ),
     description: z
       .string()
       .nullable()
@@ -189,6 +230,28 @@ export const endpointPatch = z
           "Headers that are sent besides: names and values. They cannot replace Posthorn's own; null takes them away.",
         examples: [{ "X-Team": "billing" }],
       }),
+    authorization: z
+      .strictObject({
+        type: authorizationType,
+        token: z
+          .string()
+          .optional()
+          .meta({ description: "The token. Left out: the one it has already.", maxLength: 4096 }),
+      })
+      .nullable()
+      .describe(
+        "A token that the receiver knows its sender by. It is kept encrypted and shown to nobody; null takes it away.",
+      ),
+    handshake: z
+      .strictObject({
+        origin,
+        rate: rate.optional(),
+        ...handshake.omit({ origin: true, rate: true }).partial().shape,
+      })
+      .nullable()
+      .describe(
+        "It is asked by OPTIONS whether it wants webhooks, and gets none until it agreed. What it shows besides `origin` and `rate` is passed over; null: it is not asked.",
+      ),
     timeout_ms: orDeployments(
       z.int().describe("Longest time of one attempt, in milliseconds."),
       "10000",
@@ -231,7 +294,16 @@ export const endpointInput = z
     secret: z
       .string()
       .optional()
-      .describe("A secret of your own to sign with, `whsec_…` or `whsk_…`; left out: one is made."),
+      .describe(
+        "A secret of your own to sign with, `whsec_…` or `whsk_…`, or with a vendor's scheme any text; left out: one is made.",
+      ),
+    scheme_secrets: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({
+        description: "Secrets of single schemes, by their names; the others sign with `secret`.",
+        examples: [{ github: "the secret that its receivers have" }],
+      }),
   })
   .meta({ id: "EndpointInput" });
 

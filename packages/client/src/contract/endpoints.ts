@@ -59,7 +59,13 @@ export type EndpointAttempt = z.output<typeof endpointAttempt>;
 const endpointSecret = z
   .object({
     id: secretId,
-    is_current: z.boolean().describe("True for the one that stays; the others are on their way out."),
+    is_current: z.boolean().describe("True for one that stays; the others are on their way out."),
+    scheme: z
+      .string()
+      .nullable()
+      .describe(
+        "The one signature scheme that signs with it; null: every one that has no secret of its own.",
+      ),
     created_at: createdAt,
     expires_at: time.nullable().describe("Until when it signs beside the current one; null: it stays."),
   })
@@ -238,6 +244,16 @@ export const endpoints = {
         maximum: 1_209_600,
         default: 604_800,
       }),
+      secret: z
+        .string()
+        .optional()
+        .describe("One of your own, of a kind that its schemes sign with; left out: one is made."),
+      scheme: z
+        .string()
+        .optional()
+        .describe(
+          "Gives this signature scheme a secret of its own, and leaves those of the others as they are.",
+        ),
     }),
     isBodyOptional: true,
     answer: {
@@ -258,7 +274,7 @@ export const endpoints = {
     permission: managing,
     answer: {
       status: 200,
-      schema: z.object({ data: z.array(endpointSecret).describe("Those that are valid now, five at most.") }),
+      schema: z.object({ data: z.array(endpointSecret).describe("Those that are valid now.") }),
     },
     refusals: { 404: ["endpoint_not_found"] },
   }),

@@ -91,7 +91,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     this.#answeredAt = performance.now();
     const retryAfter = headers["retry-after"];
     this.#retryAfter = typeof retryAfter === "string" ? retryAfter.slice(0, 100) : null;
-    if (this.#headers !== null) this.#headers = lastOfEach(headers);
+    if (this.#headers !== null) this.#headers = joined(headers);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -182,10 +182,10 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-function lastOfEach(headers: Record<string, string | string[] | undefined>): WholeAnswer["headers"] {
+function joined(headers: Readonly<Record<string, string | string[] | undefined>>): WholeAnswer["headers"] {
   const entries = Object.entries(headers).map(([name, value]) => [
     name.toLowerCase(),
-    (Array.isArray(value) ? value.at(-1) : value) ?? "",
+    Array.isArray(value) ? value.join(", ") : (value ?? ""),
   ]);
   return Object.fromEntries(entries);
 }

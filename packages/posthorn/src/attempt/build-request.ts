@@ -1,9 +1,17 @@
 // A claimed delivery becomes exactly what goes over the wire: the bytes, and the headers that sign those bytes.
 import { formatId, headerNames, isReservedHeader } from "@posthorn/wire";
-import type { ClaimedDelivery, PreparedRequest, Target, TargetSecret } from "../model.ts";
+import type {
+  ClaimedDelivery,
+  PreparedRequest,
+  Target,
+  TargetAuthorization,
+  TargetSecret,
+} from "../model.ts";
+import { AUTHORIZATION_HEADER, authorizationHeader, authorizedUrl } from "./authorize.ts";
 import { buildNotification } from "./build-notification.ts";
 import { contentOf } from "./content.ts";
-import { signRequest } from "./sign.ts";
+import { addCompanions, digestOf, type LookAlike, lookAlikeOf } from "./look-alike.ts";
+import { type SigningSecrets, signRequest } from "./sign.ts";
 
 /** What differs from attempt to attempt. */
 export interface Moment {
@@ -23,47 +31,79 @@ export function buildRequest(
   userAgent: string,
 ): PreparedRequest {
   if (target.websub !== null) {
-    const [secret = null] = validSecrets(target.secrets, now);
+    const [secret = null] = validSecrets(target.secrets, now).shared;
     return buildNotification(delivery, { target, websub: target.websub, secret, userAgent, traceparent });
   }
   const { event } = delivery;
   const names = headerNames(target.signature.headerPrefix);
+  const look = lookAlikeOf(target.signature);
   const { body, contentType, headers: attributes } = contentOf(event, target);
   const id = formatId("evt", event.id);
   const timestamp = String(Math.floor(now.getTime() / 1000));
-  const headers: Record<string, string> = {
-    "content-type": contentType as string,
-    "user-agent": userAgent,
-    [names.id]: id,
-    [names.timestamp]: timestamp,
-    [names.event]: event.type,
-    [names.deliveryId]: formatId("dlv", delivery.id),
-    [names.attempt]: String(delivery.attempts + 1),
-  };
+  const headers: Record<string, string> = { "content-type": contentType as string, "user-agent": userAgent };
+  if (look.hasOwnHeaders) {
+    headers[names.id] = id;
+    headers[names.timestamp] = timestamp;
+    headers[names.event] = event.type;
+    headers[names.deliveryId] = formatId("dlv", delivery.id);
+    headers[names.attempt] = String(delivery.attempts + 1);
+  }
   if (contentType === undefined) delete headers["content-type"];
   // spread into the object above they would double the time that every request takes
   if (attributes !== undefined) Object.assign(headers, attributes);
   if (traceparent !== undefined) headers.traceparent = traceparent;
-  signRequest(headers, target.signature, { id, timestamp, body }, validSecrets(target.secrets, now));
-  addCustomHeaders(headers, target);
-  return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
+  const { authorization } = target;
+  const place = authorization === null ? target.url : authorizedUrl(target.url, authorization);
+  const url = look.urlToSend === undefined ? place : look.urlToSend(place, digestOf(body));
+  const message = { id, timestamp, body, method: "POST", url };
+  signRequest(headers, target.signature, message, validSecrets(target.secrets, now), now);
+  addCompanions(headers, look, delivery, target.headers);
+  addCustomHeaders(headers, target, look);
+  if (authorization !== null) addAuthorization(headers, authorization);
+  if (target.requestOrigin !== null) headers["WebHook-Request-Origin"] = target.requestOrigin;
+  return { tenant: target.tenant, url, headers, body, timeoutMs: target.timeoutMs };
 }
 
 /** Those not yet expired, the one that retires soonest first and the current one last. */
-function validSecrets(secrets: readonly TargetSecret[], now: Date): string[] {
+function validSecrets(secrets: readonly TargetSecret[], now: Date): SigningSecrets {
   const valid = secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
   if (valid.length > 1) valid.sort((a, b) => retiresAt(a) - retiresAt(b));
-  return valid.map(({ value }) => value);
+  const shared: string[] = [];
+  let ofScheme: Map<string, string[]> | null = null;
+  for (const { value, scheme } of valid) {
+    if (scheme === undefined) shared.push(value);
+    else {
+      ofScheme ??= new Map();
+      const own = ofScheme.get(scheme);
+      if (own === undefined) ofScheme.set(scheme, [value]);
+      else own.push(value);
+    }
+  }
+  return { shared, ofScheme };
 }
 
 function retiresAt({ expiresAt }: TargetSecret): number {
   return expiresAt === null ? Number.MAX_SAFE_INTEGER : expiresAt.getTime();
 }
 
+/** Last, and in place of a custom header that was there before it. */
+function addAuthorization(headers: Record<string, string>, authorization: TargetAuthorization): void {
+  const [name, value] = authorizationHeader(authorization);
+  for (const other of Object.keys(headers)) {
+    if (other.toLowerCase() === AUTHORIZATION_HEADER[authorization.type]) delete headers[other];
+  }
+  headers[name] = value;
+}
+
 /** They were checked when they were saved, but the header prefix may have been changed since. */
-function addCustomHeaders(headers: Record<string, string>, { headers: custom, signature }: Target): void {
+function addCustomHeaders(
+  headers: Record<string, string>,
+  { headers: custom, signature }: Target,
+  { reserved }: LookAlike,
+): void {
   for (const name in custom) {
     const value = custom[name];
-    if (value !== undefined && !isReservedHeader(name, signature.headerPrefix)) headers[name] = value;
+    if (value === undefined || isReservedHeader(name, signature.headerPrefix)) continue;
+    if (reserved.size === 0 || !reserved.has(name.toLowerCase())) headers[name] = value;
   }
 }

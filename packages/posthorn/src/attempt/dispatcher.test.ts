@@ -405,12 +405,12 @@ describe("a hostile receiver", () => {
 });
 
 describe("a GET", () => {
-  const get = { maxBodyBytes: 2_000 };
+  const get = { method: "GET", wantsAnswer: { maxBodyBytes: 2_000 } } as const;
 
   it("has no body, and brings the answer's headers and as much of its body as is wanted", async () => {
     const at = await receiver();
     at.answer("/feed", { headers: { ETag: '"1"', "Content-Type": "text/plain" }, body: "x".repeat(2_000) });
-    const outcome = await send(`${at.url}/feed?a=b`, { get });
+    const outcome = await send(`${at.url}/feed?a=b`, get);
     expect(at.requests[0]).toMatchObject({ method: "GET", url: "/feed?a=b", body: Buffer.alloc(0) });
     expect(at.requests[0]?.headers).not.toHaveProperty("content-length");
     expect(outcome).toMatchObject({
@@ -427,7 +427,7 @@ describe("a GET", () => {
   ] as const)("says of a body %s that it is not whole", async (_what, step) => {
     const at = await receiver();
     at.answer("/feed", step);
-    const outcome = await send(`${at.url}/feed`, { get });
+    const outcome = await send(`${at.url}/feed`, get);
     expect(outcome).toMatchObject({ kind: "answered", answer: { isWhole: false } });
     expect(outcome.kind === "answered" && outcome.responseBody.length).toBeLessThanOrEqual(2_000);
   });
@@ -436,7 +436,7 @@ describe("a GET", () => {
     const { url, port, requests } = await receiver();
     const strict = parseAddressPolicy({ allowHttp: true, allowedCidrs: [] });
     const refused = dispatcher({ policy: strict });
-    expect(await refused.send(request(url, { get }))).toMatchObject({ error: "blocked_address" });
+    expect(await refused.send(request(url, get))).toMatchObject({ error: "blocked_address" });
     const rebound = dispatcher({
       policy: strict,
       resolve: async () => [
@@ -444,7 +444,7 @@ describe("a GET", () => {
         { address: "127.0.0.1", family: 4 },
       ],
     });
-    const outcome = await rebound.send(request(`http://feed.example.com:${port}/`, { get }));
+    const outcome = await rebound.send(request(`http://feed.example.com:${port}/`, get));
     expect(outcome).toMatchObject({ kind: "failed", error: "blocked_address" });
     expect(requests).toEqual([]);
   });
@@ -452,7 +452,7 @@ describe("a GET", () => {
   it("follows no redirect", async () => {
     const at = await receiver();
     at.answer("/feed", { status: 302, headers: { location: `${at.url}/elsewhere` } });
-    expect(await send(`${at.url}/feed`, { get })).toMatchObject({ statusCode: 302 });
+    expect(await send(`${at.url}/feed`, get)).toMatchObject({ statusCode: 302 });
     expect(at.requests).toHaveLength(1);
   });
 });

@@ -73,14 +73,14 @@ class GuardedDispatcher implements Dispatcher {
 
     this.#inFlight += 1;
     return new Promise((resolve) => {
-      const { body, tenant, timeoutMs, get = null } = request;
+      const { tenant, timeoutMs, method = "POST", wantsAnswer } = request;
+      const body = method === "GET" ? null : request.body;
       const { origin, path } = destination;
       const pool = this.#pools.take(tenant, origin);
       const group = signal === undefined ? null : this.#handlersUnder(signal);
-      const wantedBytes = get === null ? null : get.maxBodyBytes;
+      const wantedBytes = wantsAnswer?.maxBodyBytes ?? null;
       const handler = new AttemptHandler(pool, timeoutMs, group, this.#onSettled, resolve, wantedBytes);
-      if (get === null) pool.pool.dispatch({ path, method: "POST", headers, body }, handler);
-      else pool.pool.dispatch({ path, method: "GET", headers }, handler);
+      pool.pool.dispatch({ path, method, headers, body }, handler);
     });
   }
 
@@ -122,7 +122,7 @@ class GuardedDispatcher implements Dispatcher {
    * refused: an address may stop being this machine's own. Literals are checked again when they are dialled. What is got
    * is nearly always got once, and would only push out the endpoints.
    */
-  #destinationOf({ url: text, get }: PreparedRequest): Destination | ErrorClass {
+  #destinationOf({ url: text, method }: PreparedRequest): Destination | ErrorClass {
     const known = this.#destinations.get(text);
     if (known !== undefined) return known;
     const check = checkUrl(text, this.#policy);
@@ -132,7 +132,7 @@ class GuardedDispatcher implements Dispatcher {
     }
     const { origin, pathname, search } = new URL(check.href);
     const destination = { origin, path: pathname + search };
-    if (get !== undefined) return destination;
+    if (method === "GET") return destination;
     if (this.#destinations.size >= MAX_REMEMBERED_URLS) this.#destinations.clear();
     this.#destinations.set(text, destination);
     return destination;

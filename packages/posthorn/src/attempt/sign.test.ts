@@ -1,14 +1,16 @@
 // The engine's signatures, made with node:crypto, against published vectors and the WebCrypto ones.
 import { generateSecret, generateSigningKey, schemes, sign, signatureVectors } from "@posthorn/wire";
 import { expect, test } from "vitest";
-import { signRequest } from "./sign.ts";
+import { type SigningSecrets, signRequest } from "./sign.ts";
 
 const PREFIX = { headerPrefix: "X-Webhook" };
+const NOW = new Date(1_700_000_000_000);
+const only = (...shared: string[]): SigningSecrets => ({ shared, ofScheme: null });
 
 test.each(signatureVectors)("$source: $scheme signs as published", (vector) => {
   const headers: Record<string, string> = {};
   const message = { id: vector.id, timestamp: vector.timestamp, body: new TextEncoder().encode(vector.body) };
-  signRequest(headers, { schemes: [vector.scheme], ...PREFIX }, message, [vector.secret]);
+  signRequest(headers, { schemes: [vector.scheme], ...PREFIX }, message, only(vector.secret), NOW);
   expect(Object.values(headers)).toContain(vector.signature);
 });
 
@@ -17,7 +19,7 @@ test("node:crypto and WebCrypto write the same headers, for every scheme and sev
   const message = { id: "evt_1", timestamp: "1700000000", body: new TextEncoder().encode('{"a":"é"}') };
   for (const scheme of Object.keys(schemes)) {
     const headers: Record<string, string> = {};
-    signRequest(headers, { schemes: [scheme], ...PREFIX }, message, secrets);
+    signRequest(headers, { schemes: [scheme], ...PREFIX }, message, only(...secrets), NOW);
     expect(headers).toEqual(await sign({ ...message, schemes: [scheme], secrets }));
   }
 });
@@ -25,16 +27,22 @@ test("node:crypto and WebCrypto write the same headers, for every scheme and sev
 test("a scheme without a secret of its kind is left out, and nothing is sent unsigned", () => {
   const message = { id: "evt_1", timestamp: "1700000000", body: new Uint8Array() };
   const headers: Record<string, string> = {};
-  signRequest(headers, { schemes: ["t-v1", "standard-webhooks-v1a"], ...PREFIX }, message, [
-    generateSecret(),
-  ]);
+  signRequest(
+    headers,
+    { schemes: ["t-v1", "standard-webhooks-v1a"], ...PREFIX },
+    message,
+    only(generateSecret()),
+    NOW,
+  );
   expect(Object.keys(headers)).toEqual(["X-Webhook-Signature"]);
   for (const [names, secrets] of [
     [["standard-webhooks-v1a"], [generateSecret()]],
     [["t-v1"], []],
     [[], [generateSecret()]],
   ] as const) {
-    expect(() => signRequest({}, { schemes: names, ...PREFIX }, message, secrets)).toThrow("No valid secret");
+    expect(() => signRequest({}, { schemes: names, ...PREFIX }, message, only(...secrets), NOW)).toThrow(
+      "No valid secret",
+    );
   }
 });
 
@@ -43,7 +51,7 @@ test("more secrets than the cache holds are all signed with, again and again", (
   const message = { id: "evt_1", timestamp: "1", body: new Uint8Array(1) };
   const signature = (secret: string) => {
     const headers: Record<string, string> = {};
-    signRequest(headers, { schemes: ["sha256"], ...PREFIX }, message, [secret]);
+    signRequest(headers, { schemes: ["sha256"], ...PREFIX }, message, only(secret), NOW);
     return headers["X-Webhook-Signature"];
   };
   const first = secrets.map(signature);

@@ -15,8 +15,16 @@ import {
   schemeNamed,
   signingKeyBytes,
   writeSignatureHeaders,
+  writeTime,
 } from "@posthorn/wire";
 import type { SignatureSettings } from "../model.ts";
+
+/** Each list has the one that retires soonest first. */
+export interface SigningSecrets {
+  /** For every scheme that has none of its own. */
+  readonly shared: readonly string[];
+  readonly ofScheme: ReadonlyMap<string, readonly string[]> | null;
+}
 
 /**
  * Writes the headers of every chosen scheme, each signed with all secrets of its kind, the one that retires soonest
@@ -26,15 +34,18 @@ export function signRequest(
   headers: Record<string, string>,
   settings: SignatureSettings,
   message: SignedMessage,
-  secrets: readonly string[],
+  secrets: SigningSecrets,
+  now: Date,
 ): void {
   const names = headerNames(settings.headerPrefix);
   let isSigned = false;
   for (const name of settings.schemes) {
     const scheme = schemeNamed(name);
-    const signatures = signaturesOf(scheme, message, secrets);
+    const own = secrets.ofScheme?.get(name) ?? secrets.shared;
+    const spelled = spelledFor(scheme, message, now);
+    const signatures = signaturesOf(scheme, spelled, own);
     if (signatures.length === 0) continue;
-    writeSignatureHeaders(headers, scheme, names, message, signatures);
+    writeSignatureHeaders(headers, scheme, names, spelled, signatures);
     isSigned = true;
   }
   if (!isSigned) {
@@ -43,6 +54,16 @@ export function signRequest(
       `No valid secret of this endpoint fits its signature schemes (${wanted}); rotate its secret.`,
     );
   }
+}
+
+/** Some write the time, or the URL that they sign, in a way of their own. */
+function spelledFor(scheme: Scheme, message: SignedMessage, now: Date): SignedMessage {
+  if (scheme.timeFormat === undefined && scheme.signedUrls === undefined) return message;
+  return {
+    ...message,
+    timestamp: writeTime(now, scheme.timeFormat ?? "seconds"),
+    url: scheme.signedUrls?.(message.url as string)[0] ?? message.url,
+  };
 }
 
 function signaturesOf(scheme: Scheme, message: SignedMessage, secrets: readonly string[]): string[] {

@@ -5,7 +5,7 @@ import { laneRoom } from "../fan-out/lane-room.ts";
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
 import { blockedUntilMs, WELL } from "../settle/endpoint-health.ts";
 import { FailureWindow } from "../settle/failure-window.ts";
-import { RateBucket } from "./rate-bucket.ts";
+import { RateBucket, rateOf } from "./rate-bucket.ts";
 import { SubjectOrder } from "./subject-order.ts";
 
 export class Lane {
@@ -69,8 +69,9 @@ export class Lane {
 
   set target(target: Target) {
     this.#target = target;
-    if (this.#bucket?.perSecond === (target.rateLimit ?? undefined)) return;
-    this.#bucket = target.rateLimit === null ? null : new RateBucket(target.rateLimit, performance.now());
+    const rate = rateOf(target);
+    if (this.#bucket?.perSecond === rate?.perSecond) return;
+    this.#bucket = rate === null ? null : new RateBucket(rate.perSecond, performance.now(), rate.burst);
   }
 
   get health(): EndpointHealth {

@@ -1,12 +1,17 @@
-// An endpoint's rate limit: tokens of a second's worth at most. It starts empty, because the owner before may have sent
+// An endpoint's rate limit: tokens of a second's worth at most, or one at a time. It starts empty, because the owner before may have sent
 // a moment ago; so the limit holds across a change of owner.
+import type { Target } from "../model.ts";
+
 export class RateBucket {
   readonly perSecond: number;
   #tokens = 0;
   #filledAt: number;
 
-  constructor(perSecond: number, now: number) {
+  readonly #burst: number;
+
+  constructor(perSecond: number, now: number, burst = perSecond) {
     this.perSecond = perSecond;
+    this.#burst = burst;
     this.#filledAt = now;
   }
 
@@ -25,7 +30,21 @@ export class RateBucket {
 
   #fill(now: number): void {
     const gained = ((now - this.#filledAt) / 1_000) * this.perSecond;
-    this.#tokens = Math.min(this.perSecond, this.#tokens + gained);
+    this.#tokens = Math.min(this.#burst, this.#tokens + gained);
     this.#filledAt = now;
   }
+}
+
+/**
+ * The lower of what is set and what the endpoint allowed in its handshake. That is a number per minute: evenly spread it is
+ * kept in every minute, whereas a second's worth at a time would exceed it by so many.
+ */
+export function rateOf({ rateLimit, allowedPerMinute }: Pick<Target, "rateLimit" | "allowedPerMinute">): {
+  readonly perSecond: number;
+  readonly burst: number;
+} | null {
+  if (allowedPerMinute !== null && allowedPerMinute / 60 < (rateLimit ?? Number.POSITIVE_INFINITY)) {
+    return { perSecond: allowedPerMinute / 60, burst: 1 };
+  }
+  return rateLimit === null ? null : { perSecond: rateLimit, burst: rateLimit };
 }

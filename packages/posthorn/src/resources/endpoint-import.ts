@@ -16,6 +16,7 @@ import {
   parseEndpointInput,
   parseEndpointPatch,
   type SettingsContext,
+  tokenIn,
 } from "./endpoint-settings.ts";
 import type { EndpointWriter, NewEndpoint } from "./endpoint-writer.ts";
 import { type ReadOnlyFields, withoutReadOnly } from "./settings-check.ts";
@@ -58,7 +59,12 @@ export const maxImported = 500;
 
 type Planned =
   | { readonly action: "created"; readonly made: NewEndpoint }
-  | { readonly action: "updated"; readonly current: EndpointRow; readonly settings: EndpointSettings }
+  | {
+      readonly action: "updated";
+      readonly current: EndpointRow;
+      readonly settings: EndpointSettings;
+      readonly token: string | null;
+    }
   | { readonly action: "unchanged"; readonly current: EndpointRow };
 
 export function createEndpointImport({ context, changes, writer, maxPerTenant }: EndpointImportOptions) {
@@ -86,8 +92,7 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
   /** Null for an item that names an endpoint. */
   async function prepareNew(item: ImportItem, asOfNow: SettingsContext): Promise<NewEndpoint | null> {
     if (isPatch(item)) return null;
-    const { settings, secret } = parseEndpointInput(withoutReadOnly(item), asOfNow);
-    return await writer.prepare(settings, secret);
+    return await writer.prepare(parseEndpointInput(withoutReadOnly(item), asOfNow));
   }
 
   async function planOne(
@@ -110,7 +115,9 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
     const isSame = Object.entries(settings).every(([name, value]) =>
       isDeepStrictEqual(value, current[name as keyof EndpointRow]),
     );
-    return isSame ? { action: "unchanged", current } : { action: "updated", current, settings };
+    const token = tokenIn(item);
+    if (isSame && token === null) return { action: "unchanged", current };
+    return { action: "updated", current, settings, token };
   }
 
   async function checkRoom(tx: Queryable, tenant: string, added: number): Promise<void> {
@@ -138,7 +145,7 @@ export function createEndpointImport({ context, changes, writer, maxPerTenant }:
       const { id } = await writer.insert(tx, tenant, item.made);
       return { ...foretold(item), id: formatId("ep", id), secret: item.made.secret };
     }
-    if (item.action === "updated") await writer.update(tx, item.current, item.settings);
+    if (item.action === "updated") await writer.update(tx, item.current, item.settings, item.token);
     return foretold(item);
   }
 }

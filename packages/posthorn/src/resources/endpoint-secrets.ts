@@ -1,6 +1,6 @@
 // What an endpoint's deliveries are signed with: one secret that stays, and after a rotation those that sign beside it
 // for a while, so that its receiver can change over without missing anything.
-import { formatId, parseId } from "@posthorn/wire";
+import { formatId, parseId, schemeProblems } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type { Uuid } from "../model.ts";
@@ -20,6 +20,8 @@ export interface RotateOptions {
   readonly overlapSeconds?: number | undefined;
   /** Your own instead of one that is made. */
   readonly secret?: string | undefined;
+  /** Of this signature scheme alone, which from then on no longer signs with the secret of the others. */
+  readonly scheme?: string | undefined;
 }
 
 /** Without the secret itself, which is shown when it is made and never again. */
@@ -27,6 +29,8 @@ export interface EndpointSecret {
   readonly id: string;
   /** The one that stays; the others are on their way out. */
   readonly isCurrent: boolean;
+  /** The one signature scheme that signs with it; null: every one that has no secret of its own. */
+  readonly scheme: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
 }
@@ -65,22 +69,20 @@ export function createEndpointSecrets({
   return { rotateSecret, secrets, revokeSecret };
 
   async function rotateSecret(tenant: string, id: string, rotation: RotateOptions = {}) {
-    refuseUnknown("A rotation has no option", rotation, ["overlapSeconds", "secret"], "invalid_endpoint");
-    const { overlapSeconds = DEFAULT_OVERLAP_SECONDS, secret: ownSecret } = rotation;
-    checkRotation(overlapSeconds, ownSecret);
+    const known = ["overlapSeconds", "secret", "scheme"];
+    refuseUnknown("A rotation has no option", rotation, known, "invalid_endpoint");
+    const { overlapSeconds = DEFAULT_OVERLAP_SECONDS, secret: ownSecret, scheme = null } = rotation;
+    checkOverlap(overlapSeconds);
+    if (scheme !== null) checkScheme(scheme);
     return await changes.changeOne(tenant, id, async (tx, current) => {
       refuseSubscription(current);
-      const schemes = schemesOf(current, defaults);
-      const secret = ownSecret ?? (await writer.makeSecret(current));
-      if (!fitsAny(secret, schemes)) {
-        throw invalidRotation(
-          "/secret",
-          "This kind of secret fits none of the endpoint's signature schemes.",
-        );
-      }
-      const retired = await retireSecrets(tx, current.id, overlapSeconds);
+      const schemes = scheme === null ? schemesOf(current, defaults) : [scheme];
+      const secret = ownSecret ?? (await writer.makeSecret(schemes));
+      checkSecret(secret, schemes);
+      if (scheme !== null) await writer.keepSharedFor(tx, current, scheme, overlapSeconds);
+      const retired = await retireSecrets(tx, current.id, scheme, overlapSeconds);
       if (retired.count >= MAX_VALID_SECRETS) throw tooManySecrets();
-      await writer.addSecret(tx, current.id, secret);
+      await writer.addSecret(tx, current.id, secret, { usedFor: scheme });
       await raiseEndpointVersion(tx, current.id);
       const { lastExpiresMs } = retired;
       return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };
@@ -108,16 +110,17 @@ export function createEndpointSecrets({
   }
 }
 
-function toSecret({ id, createdMs, expiresMs }: SecretRow): EndpointSecret {
+function toSecret({ id, createdMs, expiresMs, scheme }: SecretRow): EndpointSecret {
   return {
     id: formatId("sec", id),
     isCurrent: expiresMs === null,
+    scheme,
     createdAt: new Date(createdMs),
     expiresAt: expiresMs === null ? null : new Date(expiresMs),
   };
 }
 
-function checkRotation(overlapSeconds: unknown, secret: unknown): void {
+function checkOverlap(overlapSeconds: unknown): void {
   const isInRange =
     typeof overlapSeconds === "number" && overlapSeconds >= 0 && overlapSeconds <= MAX_OVERLAP_SECONDS;
   if (!isInRange || !Number.isInteger(overlapSeconds)) {
@@ -126,8 +129,19 @@ function checkRotation(overlapSeconds: unknown, secret: unknown): void {
       `overlapSeconds is a whole number from 0 (revoke at once) to ${MAX_OVERLAP_SECONDS} (14 days).`,
     );
   }
-  const problem = secret === undefined ? null : secretProblem(secret);
+}
+
+function checkScheme(scheme: unknown): void {
+  const [problem] = schemeProblems([String(scheme)]);
+  if (problem !== undefined) throw invalidRotation("/scheme", problem);
+}
+
+function checkSecret(secret: string, schemes: readonly string[]): void {
+  const problem = secretProblem(secret, schemes);
   if (problem !== null) throw invalidRotation("/secret", problem);
+  if (fitsAny(secret, schemes)) return;
+  const message = "This kind of secret fits none of the endpoint's signature schemes.";
+  throw invalidRotation("/secret", message);
 }
 
 function invalidRotation(pointer: string, message: string): PosthornError {

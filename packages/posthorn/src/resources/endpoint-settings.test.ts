@@ -58,8 +58,12 @@ test("url and events are enough, everything else is as the deployment is set", (
       fifoOnDead: null,
       filter: null,
       batch: null,
+      authorization: null,
+      handshake: null,
     },
     secret: null,
+    schemeSecrets: {},
+    token: null,
   });
 });
 

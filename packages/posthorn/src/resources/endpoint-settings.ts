@@ -1,7 +1,8 @@
 // What may be set on an endpoint: checked field by field, everything wrong with it told at once.
-import { DEFAULT_HEADER_PREFIX, schemeNamed, signingKeyBytes } from "@posthorn/wire";
+import { schemeNamed, signingKeyBytes } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import {
+  type AuthorizationType,
   type BatchSettings,
   type CloudEventsTerms,
   type FifoOnDead,
@@ -15,6 +16,9 @@ import {
 } from "../model.ts";
 import { isRetryPolicy } from "../settle/retry-schedule.ts";
 import type { EndpointSettings } from "../storage/queries/endpoints/write.ts";
+import { checkAuthorization, readAuthorization } from "./authorization-settings.ts";
+import { type EndpointPreset, readPreset, withPreset } from "./endpoint-presets.ts";
+import { readHandshake } from "./handshake-settings.ts";
 import type { RetryPolicyInput } from "./retry-policy-input.ts";
 import {
   oneOf,
@@ -26,6 +30,7 @@ import {
   readFilter,
   readHeaders,
   readRetryPolicy,
+  readSchemeSecrets,
   readSecret,
   readSignature,
   readUrl,
@@ -33,10 +38,26 @@ import {
 } from "./setting-readers.ts";
 import { SettingsCheck } from "./settings-check.ts";
 
+/** `bearer`: in the Authorization header. `query`: as `access_token` in the URL's query. */
+export interface AuthorizationInput {
+  readonly type: AuthorizationType;
+  /** Left out: the one that the endpoint has already. */
+  readonly token?: string | undefined;
+}
+
+export interface HandshakeInput {
+  /** The DNS name that stands for you, such as `hooks.example.com`. */
+  readonly origin: string;
+  /** Requests per minute to ask for, 1 to 600 000. */
+  readonly rate?: number | null | undefined;
+}
+
 export interface EndpointInput {
   readonly url: string;
   /** 1 to 100 of: an exact type, `order.*`, or `*`. */
   readonly events: readonly string[];
+  /** Fills in settings that go together: `standard-webhooks`, what that standard advises. Those given beside it stay. */
+  readonly preset?: EndpointPreset | null | undefined;
   readonly description?: string | null | undefined;
   readonly isActive?: boolean | undefined;
   /** From here on null or nothing means: as the deployment is set, also when that changes. */
@@ -57,12 +78,18 @@ export interface EndpointInput {
   readonly filter?: FilterInput | null | undefined;
   /** Of the format `cloudevents-batch`, in part or whole; null or nothing: 100 events, 512 KiB, one second. */
   readonly batch?: Partial<BatchSettings> | null | undefined;
-  /** Your own `whsec_…` or `whsk_…`; one is made when it is left out. */
+  /** A token that the receiver knows its sender by. Kept encrypted and shown to nobody; null: none is sent. */
+  readonly authorization?: AuthorizationInput | null | undefined;
+  /** The endpoint is asked whether it wants webhooks, and gets none until it agreed. Null or nothing: it is not asked. */
+  readonly handshake?: HandshakeInput | null | undefined;
+  /** Your own `whsec_…` or `whsk_…`, or the text that a vendor's receivers have; one is made when it is left out. */
   readonly secret?: string | undefined;
+  /** Secrets of single schemes, such as `{ stripe: "whsec_…" }`; the others sign with `secret`. */
+  readonly schemeSecrets?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A field that is given replaces the whole value; null takes it back to the deployment's setting. */
-export type EndpointPatch = Partial<Omit<EndpointInput, "secret">>;
+export type EndpointPatch = Partial<Omit<EndpointInput, "secret" | "schemeSecrets">>;
 
 /** The deployment's settings, in force where an endpoint has none of its own. */
 export interface EndpointDefaults {
@@ -116,23 +143,38 @@ export interface SettingsContext {
   readonly typeProblem: (type: string) => string | null;
 }
 
-export function parseEndpointInput(
-  input: unknown,
-  context: SettingsContext,
-): { settings: EndpointSettings; secret: string | null } {
-  const check = new SettingsCheck(input, [...FIELDS, "secret"]);
+/** What is given by a name, and read before the settings themselves. */
+const PRESET = "preset";
+
+export interface ParsedInput {
+  readonly settings: EndpointSettings;
+  /** Null: one is made. */
+  readonly secret: string | null;
+  readonly schemeSecrets: Readonly<Record<string, string>>;
+  /** Null: none is sent. */
+  readonly token: string | null;
+}
+
+export function parseEndpointInput(input: unknown, context: SettingsContext): ParsedInput {
+  const check = new SettingsCheck(withPreset(input), [...FIELDS, PRESET, "secret", "schemeSecrets"]);
   const settings = readSettings(check, NEW_ENDPOINT, context);
   check.require("url", "The URL that deliveries are sent to is missing.");
   check.require(
     "events",
     'The event types to deliver are missing. Give a list such as ["order.*"], or ["*"] for all.',
   );
-  const secret = check.read("secret", null, readSecret);
-  if (secret !== null && check.isClean && !fitsAny(secret, schemesOf(settings, context.defaults))) {
+  const schemes = schemesOf(settings, context.defaults);
+  const secret = check.read("secret", null, readSecret(schemes));
+  if (secret !== null && check.isClean && !fitsAny(secret, schemes)) {
     check.refuse("/secret", "This kind of secret fits none of the endpoint's signature schemes.");
   }
+  const schemeSecrets = check.read("schemeSecrets", {}, readSchemeSecrets);
+  for (const scheme of Object.keys(schemeSecrets)) {
+    if (check.isClean && !schemes.includes(scheme))
+      check.refuse("/schemeSecrets", `The endpoint does not sign by ${scheme}; add it to signature.schemes.`);
+  }
   check.finish("The endpoint cannot be created");
-  return { settings, secret };
+  return { settings, secret, schemeSecrets, token: tokenIn(input as EndpointInput) };
 }
 
 export function parseEndpointPatch(
@@ -140,10 +182,15 @@ export function parseEndpointPatch(
   current: EndpointSettings,
   context: SettingsContext,
 ): EndpointSettings {
-  const check = new SettingsCheck(patch, FIELDS);
+  const check = new SettingsCheck(withPreset(patch), [...FIELDS, PRESET]);
   const settings = readSettings(check, current, context);
   check.finish("The endpoint cannot be changed");
   return settings;
+}
+
+/** The token of settings that were read; null: none is given. */
+export function tokenIn({ authorization }: EndpointPatch): string | null {
+  return authorization?.token ?? null;
 }
 
 export function schemesOf(
@@ -175,6 +222,8 @@ const NEW_ENDPOINT: EndpointSettings = {
   fifoOnDead: null,
   filter: null,
   batch: null,
+  authorization: null,
+  handshake: null,
 };
 const FIELDS = Object.keys(NEW_ENDPOINT);
 function readSettings(
@@ -182,6 +231,7 @@ function readSettings(
   current: EndpointSettings,
   context: SettingsContext,
 ): EndpointSettings {
+  check.read(PRESET, null, orDefault(readPreset));
   const signature = check.read("signature", current.signature, orDefault(readSignature));
   const format = check.read("format", current.format, orDefault(oneOf(PAYLOAD_FORMATS)));
   const ordering = check.read("ordering", current.ordering, orDefault(oneOf(["none", "fifo"])));
@@ -191,9 +241,20 @@ function readSettings(
       "Batches may overtake one another when one is retried: fifo goes with every other format.",
     );
   }
-  const prefix = signature?.headerPrefix ?? context.defaults.signature.headerPrefix ?? DEFAULT_HEADER_PREFIX;
+  const inForce = { ...context.defaults.signature, ...signature };
+  const url = check.read("url", current.url, (value, refuse) =>
+    readUrl(value, refuse, context.addressPolicy),
+  );
+  const authorization = check.read(
+    "authorization",
+    current.authorization,
+    orDefault((value, refuse) => readAuthorization(value, refuse, current.authorization)),
+  );
+  if (authorization !== null) checkAuthorization(check, authorization, current.url, url);
   return {
-    url: check.read("url", current.url, (value, refuse) => readUrl(value, refuse, context.addressPolicy)),
+    url,
+    authorization,
+    handshake: check.read("handshake", current.handshake, orDefault(readHandshake)),
     events: check.read("events", current.events, (value, refuse) =>
       // what it has already may have been deleted from the catalogue since
       readEvents(value, refuse, (type) => (current.events.includes(type) ? null : context.typeProblem(type))),
@@ -205,7 +266,7 @@ function readSettings(
     headers: check.read(
       "headers",
       current.headers,
-      orDefault((value, refuse) => readHeaders(value, refuse, prefix)),
+      orDefault((value, refuse) => readHeaders(value, refuse, inForce, authorization)),
     ),
     timeoutMs: check.read("timeoutMs", current.timeoutMs, orDefault(wholeNumber(100, 60_000))),
     maxInFlight: check.read("maxInFlight", current.maxInFlight, orDefault(wholeNumber(1, 100))),

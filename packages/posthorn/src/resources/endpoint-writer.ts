@@ -1,32 +1,49 @@
 // Writes new and changed endpoints, one by one, in a transaction of the caller's that holds the tenant.
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { generateSecret, generateSigningKey, schemeNamed, uuidv7 } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
-import type { Uuid } from "../model.ts";
+import type { TargetSecret, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
+import { findEndpoint } from "../storage/queries/endpoints/read.ts";
 import { targetsByIds } from "../storage/queries/endpoints/targets.ts";
 import { type EndpointSettings, insertEndpoint, updateEndpoint } from "../storage/queries/endpoints/write.ts";
+import { deleteHandshake, putHandshake } from "../storage/queries/handshakes/put.ts";
 import { forgetHealth } from "../storage/queries/health/record.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
-import { insertSecret } from "../storage/queries/secrets/rotate.ts";
-import { type EndpointDefaults, fitsAny, schemesOf } from "./endpoint-settings.ts";
-import { toTarget } from "./targets.ts";
+import { deleteToken, insertSecret, type SecretTerms } from "../storage/queries/secrets/rotate.ts";
+import { type EndpointDefaults, fitsAny, type ParsedInput, schemesOf } from "./endpoint-settings.ts";
+import { TOKEN, toTarget } from "./targets.ts";
 
 export interface NewEndpoint {
   readonly id: Uuid;
   readonly settings: EndpointSettings;
   readonly secret: string;
+  readonly schemeSecrets: Readonly<Record<string, string>>;
+  readonly token: string | null;
 }
 
 export interface EndpointWriter {
   /** Before the transaction: keys are made meanwhile, and nothing is locked. */
-  prepare(settings: EndpointSettings, ownSecret: string | null): Promise<NewEndpoint>;
+  prepare(input: ParsedInput): Promise<NewEndpoint>;
   insert(tx: Queryable, tenant: string, endpoint: NewEndpoint): Promise<EndpointRow>;
-  /** The endpoint is locked. */
-  update(tx: Queryable, current: EndpointRow, settings: EndpointSettings): Promise<EndpointRow>;
-  addSecret(tx: Queryable, endpointId: Uuid, secret: string): Promise<void>;
-  makeSecret(settings: Pick<EndpointSettings, "signature">): Promise<string>;
+  /** The endpoint is locked. Without a token the one that is there stays, as long as it is sent at all. */
+  update(
+    tx: Queryable,
+    current: EndpointRow,
+    settings: EndpointSettings,
+    token: string | null,
+  ): Promise<EndpointRow>;
+  addSecret(tx: Queryable, endpointId: Uuid, secret: string, terms?: Partial<SecretTerms>): Promise<void>;
+  /** One that all of these can sign with, or if there is none those that take a shared secret. */
+  makeSecret(schemes: readonly string[]): Promise<string>;
+  /**
+   * What a scheme signed with so far becomes its own, for as long as the secrets before it stay: then giving it a secret
+   * of its own leaves no gap. Nothing where it has one already.
+   */
+  keepSharedFor(tx: Queryable, current: EndpointRow, scheme: string, overlapSeconds: number): Promise<void>;
   /** Throws where new schemes find no secret of their kind among those that are valid: nothing is sent unsigned. */
   checkStillSigned(tx: Queryable, current: EndpointRow, next: EndpointSettings): Promise<void>;
 }
@@ -39,35 +56,81 @@ export interface EndpointWriterOptions {
 }
 
 export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWriterOptions): EndpointWriter {
-  return { prepare, insert, update, addSecret, makeSecret, checkStillSigned };
+  return { prepare, insert, update, addSecret, makeSecret, keepSharedFor, checkStillSigned };
 
-  async function prepare(settings: EndpointSettings, ownSecret: string | null): Promise<NewEndpoint> {
-    return { id: uuidv7(nowMs()), settings, secret: ownSecret ?? (await makeSecret(settings)) };
+  async function prepare({ secret: given, ...input }: ParsedInput): Promise<NewEndpoint> {
+    const secret = given ?? (await makeSecret(schemesOf(input.settings, defaults)));
+    return { id: uuidv7(nowMs()), ...input, secret };
   }
 
-  async function insert(tx: Queryable, tenant: string, { id, settings, secret }: NewEndpoint) {
-    const inserted = await insertEndpoint(tx, id, tenant, settings);
-    await addSecret(tx, id, secret);
-    return inserted;
+  async function insert(tx: Queryable, tenant: string, made: NewEndpoint) {
+    const { id, token } = made;
+    const inserted = await insertEndpoint(tx, id, tenant, made.settings);
+    await addSecret(tx, id, made.secret);
+    for (const [usedFor, own] of Object.entries(made.schemeSecrets))
+      await addSecret(tx, id, own, { usedFor });
+    if (token !== null) await addSecret(tx, id, token, { usedFor: TOKEN });
+    if (made.settings.handshake === null) return inserted;
+    await putHandshake(tx, id, made.settings.handshake, newCallbackToken());
+    return (await findEndpoint(tx, tenant, id)) as EndpointRow;
   }
 
-  async function update(tx: Queryable, current: EndpointRow, settings: EndpointSettings) {
+  async function update(
+    tx: Queryable,
+    current: EndpointRow,
+    settings: EndpointSettings,
+    token: string | null,
+  ) {
+    if (settings.handshake === null) await deleteHandshake(tx, current.id);
+    else if (isAskedAnew(current, settings)) {
+      await putHandshake(tx, current.id, settings.handshake, newCallbackToken());
+    }
+    if (token !== null || settings.authorization === null) await deleteToken(tx, current.id);
+    if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
     const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
     if (isAnew) await forgetHealth(tx, current.id);
     if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold") await letGoOfSubjects(tx, current.id);
     return await updateEndpoint(tx, current.id, settings);
   }
 
-  async function addSecret(tx: Queryable, endpointId: Uuid, secret: string): Promise<void> {
+  async function addSecret(
+    tx: Queryable,
+    endpointId: Uuid,
+    secret: string,
+    { usedFor = null, overlapSeconds = null }: Partial<SecretTerms> = {},
+  ): Promise<void> {
     const id = uuidv7(nowMs());
-    await insertSecret(tx, endpointId, { id, ...keyRing.encrypt(secret, secretBinding(endpointId, id)) });
+    const sealed = keyRing.encrypt(secret, secretBinding(endpointId, id));
+    await insertSecret(tx, endpointId, { id, ...sealed }, { usedFor, overlapSeconds });
   }
 
   /** `whsk_` where every scheme wants an ed25519 key, `whsec_` otherwise. */
-  async function makeSecret(settings: Pick<EndpointSettings, "signature">): Promise<string> {
-    const schemes = schemesOf(settings, defaults);
+  async function makeSecret(schemes: readonly string[]): Promise<string> {
     const isAsymmetric = schemes.every((name) => schemeNamed(name).key === "ed25519");
     return isAsymmetric ? (await generateSigningKey()).signingKey : generateSecret();
+  }
+
+  async function keepSharedFor(
+    tx: Queryable,
+    current: EndpointRow,
+    scheme: string,
+    overlapSeconds: number,
+  ): Promise<void> {
+    const secrets = await secretsOf(tx, current.id);
+    const isNew = secrets.every((secret) => secret.scheme !== scheme);
+    if (overlapSeconds === 0 || !isNew || !schemesOf(current, defaults).includes(scheme)) return;
+    const now = nowMs();
+    for (const { value, scheme: owner, expiresAt } of secrets) {
+      if (owner !== undefined || !fitsAny(value, [scheme])) continue;
+      const left = expiresAt === null ? overlapSeconds : (expiresAt.getTime() - now) / 1000;
+      const terms = { usedFor: scheme, overlapSeconds: Math.min(left, overlapSeconds) };
+      await addSecret(tx, current.id, value, terms);
+    }
+  }
+
+  async function secretsOf(tx: Queryable, endpointId: Uuid): Promise<readonly TargetSecret[]> {
+    const [row] = await targetsByIds(tx, [endpointId]);
+    return row === undefined ? [] : toTarget(row, { defaults, keyRing, hub: null }).secrets;
   }
 
   async function checkStillSigned(
@@ -77,13 +140,31 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
   ): Promise<void> {
     const schemes = schemesOf(next, defaults);
     if (String(schemes) === String(schemesOf(current, defaults))) return;
-    const [row] = await targetsByIds(tx, [current.id]);
-    const secrets = row === undefined ? [] : toTarget(row, { defaults, keyRing, hub: null }).secrets;
-    if (secrets.some(({ value }) => fitsAny(value, schemes))) return;
+    const secrets = await secretsOf(tx, current.id);
+    if (
+      secrets.some(({ value, scheme }) =>
+        fitsAny(value, scheme === undefined ? schemes : inUse(scheme, schemes)),
+      )
+    )
+      return;
     const message =
       `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme beside those in use, rotate to a ` +
       "secret of its kind, and then take the others away.";
     const problems = [{ pointer: "/signature/schemes", message }];
     throw new PosthornError("invalid_endpoint", message, { problems });
   }
+}
+
+function inUse(scheme: string, schemes: readonly string[]): readonly string[] {
+  return schemes.includes(scheme) ? [scheme] : [];
+}
+
+/** Also whenever one is changed that said no: what it said was of then. */
+function isAskedAnew({ url, handshake, grant }: EndpointRow, settings: EndpointSettings): boolean {
+  const isOther = settings.url !== url || !isDeepStrictEqual(settings.handshake, handshake);
+  return isOther || grant === null || grant.state === "denied";
+}
+
+function newCallbackToken(): string {
+  return randomBytes(24).toString("base64url");
 }

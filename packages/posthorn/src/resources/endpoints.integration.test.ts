@@ -34,6 +34,8 @@ test("an endpoint is made with the deployment's settings in force, and its secre
     disabledReason: null,
     disabledAt: null,
     headers: {},
+    authorization: null,
+    handshake: null,
     ...inForce,
     rateLimit: null,
     ordering: "none",

@@ -4,11 +4,14 @@ import { formatId, parseId } from "@posthorn/wire";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { PosthornError } from "../errors.ts";
 import type {
+  AuthorizationType,
   BatchSettings,
   CircuitState,
   DisableCause,
   FifoOnDead,
   FilterInput,
+  HandshakeSettings,
+  HandshakeState,
   Ordering,
   PayloadFormat,
   RetryOn,
@@ -27,6 +30,7 @@ import {
   listEndpoints,
 } from "../storage/queries/endpoints/read.ts";
 import { markDeleted } from "../storage/queries/endpoints/write.ts";
+import { deleteHandshake } from "../storage/queries/handshakes/put.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteSecrets } from "../storage/queries/secrets/rotate.ts";
@@ -55,11 +59,15 @@ import {
   parseEndpointInput,
   parseEndpointPatch,
   type SettingsContext,
+  tokenIn,
 } from "./endpoint-settings.ts";
 import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
 import { createEndpointWriter } from "./endpoint-writer.ts";
+import { createHandshakes, type Handshakes } from "./handshakes.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
+import { createPublicKeys, type PublicKeys } from "./public-keys.ts";
 import { NOT_OFFERED, revokeSubscription } from "./subscription-end.ts";
+import { createTargets } from "./targets.ts";
 import { counted, isTenantId, tenantNotFound } from "./tenants.ts";
 
 /** With the deployment's settings filled in where the endpoint has none of its own. */
@@ -78,6 +86,10 @@ export interface Endpoint {
   readonly format: PayloadFormat;
   readonly signature: SignatureSettings;
   readonly headers: Readonly<Record<string, string>>;
+  /** Where its token goes, without the token; null: none is sent. */
+  readonly authorization: { readonly type: AuthorizationType } | null;
+  /** What is asked of it before anything is sent, and what it said; null: it is not asked. */
+  readonly handshake: HandshakeView | null;
   readonly timeoutMs: number;
   readonly maxInFlight: number;
   /** Attempts per second. */
@@ -96,6 +108,15 @@ export interface Endpoint {
   readonly updatedAt: Date;
 }
 
+export interface HandshakeView extends HandshakeSettings {
+  readonly state: HandshakeState;
+  /** Requests per minute; null: as many as one likes, or not granted. */
+  readonly allowedRate: number | null;
+  readonly detail: string | null;
+  readonly askedAt: Date | null;
+  readonly decidedAt: Date | null;
+}
+
 /** How it has been doing since its last success, and in the last day. */
 export interface EndpointHealthView {
   readonly consecutiveFailures: number;
@@ -103,7 +124,7 @@ export interface EndpointHealthView {
   /** Such as `HTTP 500`, or an attempt's error. */
   readonly lastError: string | null;
   readonly probeAt: Date | null;
-  /** The receiver asked to be left alone until then (429, 503). */
+  /** The receiver asked to be left alone until then (429, 502, 503, 504). */
   readonly throttledUntil: Date | null;
   /** Its attempts of the last 24 hours; null without any. */
   readonly lastDay: LastDay | null;
@@ -115,7 +136,7 @@ export interface EndpointQuery extends PageQuery {
   readonly state?: EndpointState | undefined;
 }
 
-export interface Endpoints extends EndpointSecrets {
+export interface Endpoints extends EndpointSecrets, Handshakes {
   /** The secret is shown here and never again. */
   create(
     tenant: string,
@@ -132,6 +153,8 @@ export interface Endpoints extends EndpointSecrets {
   attempts(tenant: string, id: string, query?: EndpointAttemptQuery): Promise<Page<EndpointAttempt>>;
   /** All or nothing: an item with an `id` changes that endpoint, one without makes one. Secrets are shown here only. */
   import(tenant: string, input: ImportInput): Promise<ImportResult>;
+  /** What its signatures by key pairs are verified with; anybody may know. */
+  publicKeys: PublicKeys;
   /** Would it get such an event? Nothing is published. */
   match(tenant: string, id: string, input: MatchInput): Promise<MatchResult>;
   /** Nothing is sent to it from now on; what is for it is kept. The reason is `manual`, unless there is one already. */
@@ -178,6 +201,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
   const importAll = createEndpointImport({ context, changes, writer, maxPerTenant });
   const secrets = createEndpointSecrets({ db, defaults, changes, writer });
+  const targets = createTargets(options);
   const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(options, ...asked);
   return {
     create,
@@ -189,13 +213,14 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     attempts,
     import: importAll,
     match,
+    publicKeys: createPublicKeys((ids) => targets.byIds(ids)),
     ...secrets,
     ...onAndOff,
+    ...createHandshakes(db, changes),
   };
 
   async function create(tenant: string, input: EndpointInput) {
-    const { settings, secret: ownSecret } = parseEndpointInput(input, await context());
-    const made = await writer.prepare(settings, ownSecret);
+    const made = await writer.prepare(parseEndpointInput(input, await context()));
     const row = await change(tenant, async (tx) => {
       // exact, because the tenant's row is locked and this statement came after
       if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
@@ -257,7 +282,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       refuseSubscription(current);
       const settings = parseEndpointPatch(patch, current, asOfNow);
       await writer.checkStillSigned(tx, current, settings);
-      return await writer.update(tx, current, settings);
+      return await writer.update(tx, current, settings, tokenIn(patch));
     });
     return await view(row);
   }
@@ -271,6 +296,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       }
       await markDeleted(tx, current.id);
       await deleteSecrets(tx, current.id);
+      await deleteHandshake(tx, current.id);
       await letGoOfSubjects(tx, current.id);
       return current.id;
     });
@@ -316,6 +342,8 @@ function toEndpoint(
     disabledReason: row.disabledReason,
     disabledAt: toDate(row.disabledMs),
     ...effectiveSettings(row, defaults),
+    authorization: row.authorization === null ? null : { type: row.authorization },
+    handshake: toHandshake(row),
     circuit: shownCircuit(row, nowMs),
     health: {
       consecutiveFailures: row.health?.consecutiveFailures ?? 0,
@@ -332,6 +360,12 @@ function toEndpoint(
     createdAt: new Date(row.createdMs),
     updatedAt: new Date(row.updatedMs),
   };
+}
+
+function toHandshake({ handshake, grant }: EndpointRow): HandshakeView | null {
+  if (handshake === null || grant === null) return null;
+  const { state, allowedRate, detail, askedMs, decidedMs } = grant;
+  return { ...handshake, state, allowedRate, detail, askedAt: toDate(askedMs), decidedAt: toDate(decidedMs) };
 }
 
 function limitReached(tenant: string, max: number): PosthornError {

@@ -1,6 +1,7 @@
 // The request of an attempt, made again by what makes every request: from the event, the endpoint and the time. What has
 // changed since then cannot be made again, and is said.
-import { isReservedHeader, parseId } from "@posthorn/wire";
+import { headerNames, isReservedHeader, parseId, schemeNamed } from "@posthorn/wire";
+import { withoutToken } from "../attempt/authorize.ts";
 import { buildRequest } from "../attempt/build-request.ts";
 import { wireHeaders } from "../attempt/wire-headers.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
@@ -8,7 +9,15 @@ import { hiddenPathsOf } from "../catalogue/hidden-paths.ts";
 import { REDACTED, redactPayload } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
-import type { ClaimedDelivery, Event, PreparedRequest, Target, Uuid } from "../model.ts";
+import type {
+  AuthorizationType,
+  ClaimedDelivery,
+  Event,
+  PreparedRequest,
+  SignatureSettings,
+  Target,
+  Uuid,
+} from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { type AttemptRow, findAttempt } from "../storage/queries/attempts/list.ts";
 import type { DeliveryRow } from "../storage/queries/deliveries/delivery-row.ts";
@@ -193,11 +202,23 @@ class Masking {
   readonly headers: Record<string, string>;
   readonly masked: string[] = [];
   readonly #custom: readonly string[];
+  readonly #signatures: ReadonlySet<string>;
 
-  constructor(request: PreparedRequest, { headers, signature }: Target) {
+  constructor(request: PreparedRequest, { headers, signature, authorization }: Target) {
+    this.#signatures = signatureHeaders(signature);
     this.url = request.url;
     this.headers = Object.fromEntries(pairs(wireHeaders(request.headers) ?? []));
+    if (authorization !== null) this.#hideToken(authorization.type);
     this.#custom = Object.keys(headers).filter((name) => !isReservedHeader(name, signature.headerPrefix));
+  }
+
+  /** From everybody: whoever needs it has it already. */
+  #hideToken(type: AuthorizationType): void {
+    if (type === "bearer") this.#hide("Authorization", REDACTED);
+    else {
+      this.url = withoutToken(this.url, REDACTED);
+      this.masked.push("url");
+    }
   }
 
   /** What opens the receiver's door. */
@@ -205,23 +226,27 @@ class Masking {
     const mark = this.url.indexOf("?");
     if (mark !== -1) {
       this.url = `${this.url.slice(0, mark + 1)}${REDACTED}`;
-      this.masked.push("url");
+      if (!this.masked.includes("url")) this.masked.push("url");
     }
     for (const name of this.#custom) this.#hide(name, REDACTED);
   }
 
   /** One of a moment ago is as good as the secret: receivers take it for minutes, by some schemes for ever. */
   hideSignatures(): void {
-    for (const name of this.#ours(/signature/i)) this.#hide(name, REDACTED);
+    for (const name of this.#signed()) this.#hide(name, REDACTED);
   }
 
   hideTime(): void {
-    for (const name of this.#ours(/signature|timestamp/i)) this.#hide(name, UNKNOWN);
+    for (const name of [...this.#signed(), ...this.#ours(/timestamp/i)]) this.#hide(name, UNKNOWN);
   }
 
   /** It is masked before it is signed. */
   noteBody(): void {
     this.masked.push("body");
+  }
+
+  #signed(): string[] {
+    return Object.keys(this.headers).filter((name) => this.#signatures.has(name.toLowerCase()));
   }
 
   #ours(pattern: RegExp): string[] {
@@ -233,6 +258,16 @@ class Masking {
     this.headers[name] = mask;
     if (!this.masked.includes(name)) this.masked.push(name);
   }
+}
+
+/** In lower case. */
+function signatureHeaders({ schemes, headerPrefix }: SignatureSettings): ReadonlySet<string> {
+  const names = headerNames(headerPrefix);
+  const written = schemes.flatMap((name) => {
+    const { signature, signatureNext } = schemeNamed(name).headers;
+    return [signature(names), signatureNext?.(names) ?? signature(names)];
+  });
+  return new Set(written.map((name) => name.toLowerCase()));
 }
 
 const UNKNOWN = "[unknown]";

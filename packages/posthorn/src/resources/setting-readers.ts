@@ -1,12 +1,28 @@
 // One reader for each field of an endpoint: what is taken, and what is said about anything else.
-import { headerPrefixProblem, parseSecret, schemeProblems, validateCustomHeaders } from "@posthorn/wire";
+import {
+  headerPrefixProblem,
+  isVendorScheme,
+  parseSecret,
+  schemeHeaders,
+  schemeNamed,
+  schemeProblems,
+  signingKeyBytes,
+  validateCustomHeaders,
+} from "@posthorn/wire";
+import { AUTHORIZATION_HEADER } from "../attempt/authorize.ts";
 import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { REDACTED } from "../catalogue/redact.ts";
 import { findUnknown } from "../did-you-mean.ts";
 import type { InputProblem } from "../errors.ts";
 import { parseFilter } from "../fan-out/parse-filter.ts";
-import type { BatchSettings, FilterInput, RetryPolicy, SignatureSettings } from "../model.ts";
+import type {
+  AuthorizationType,
+  BatchSettings,
+  FilterInput,
+  RetryPolicy,
+  SignatureSettings,
+} from "../model.ts";
 import { normaliseRetryPolicy } from "./retry-policy-input.ts";
 import { escapePointer, isObject, type Reader, type Refuse } from "./settings-check.ts";
 
@@ -82,7 +98,10 @@ export function readSignature(value: unknown, refuse: Refuse): Partial<Signature
   for (const { message, pointer } of problems) refuse(message, pointer);
   if (schemes !== undefined) {
     const isList = Array.isArray(schemes) && schemes.every((name) => typeof name === "string");
-    const wrong = isList ? schemeProblems(schemes) : ["schemes is a list of names of signature schemes."];
+    const prefix = typeof headerPrefix === "string" ? headerPrefix : undefined;
+    const wrong = isList
+      ? schemeProblems(schemes, prefix)
+      : ["schemes is a list of names of signature schemes."];
     for (const message of wrong) refuse(message, "/schemes");
   }
   if (headerPrefix !== undefined) {
@@ -121,11 +140,14 @@ export function readBatch(value: unknown, refuse: Refuse): Partial<BatchSettings
 export function readHeaders(
   value: unknown,
   refuse: Refuse,
-  prefix: string,
+  { schemes, headerPrefix }: SignatureSettings,
+  authorization: AuthorizationType | null,
 ): Readonly<Record<string, string>> | undefined {
   if (!isObject(value))
     return refuse('headers is an object of names and values, such as { "X-Team": "billing" }.');
-  for (const { header, message } of validateCustomHeaders(value, prefix)) {
+  const taken = new Set(schemeHeaders(schemes, headerPrefix));
+  if (authorization !== null) taken.add(AUTHORIZATION_HEADER[authorization]);
+  for (const { header, message } of validateCustomHeaders(value, headerPrefix, taken)) {
     refuse(message, header === "" ? "" : `/${escapePointer(header)}`);
   }
   for (const [name, text] of Object.entries(value)) {
@@ -149,17 +171,56 @@ export function readFilter(value: unknown, refuse: Refuse): FilterInput | undefi
   return undefined;
 }
 
-export function readSecret(value: unknown, refuse: Refuse): string | undefined {
-  const problem = secretProblem(value);
-  return problem === null ? (value as string) : refuse(problem);
+export function readSecret(schemes: readonly string[]): Reader<string> {
+  return (value, refuse) => {
+    const problem = secretProblem(value, schemes);
+    return problem === null ? (value as string) : refuse(problem);
+  };
 }
 
-/** Null when it is a usable secret. */
-export function secretProblem(value: unknown): string | null {
+/** By the names of schemes; each is one that there is. */
+export function readSchemeSecrets(
+  value: unknown,
+  refuse: Refuse,
+): Readonly<Record<string, string>> | undefined {
+  if (!isObject(value))
+    return refuse('schemeSecrets is an object of schemes and secrets, such as { "stripe": "whsec_…" }.');
+  for (const [scheme, secret] of Object.entries(value)) {
+    const problem = schemeSecretProblem(scheme, secret);
+    if (problem !== null) refuse(problem, `/${escapePointer(scheme)}`);
+  }
+  return value as Record<string, string>;
+}
+
+/** Null when that scheme can sign with this secret. */
+export function schemeSecretProblem(scheme: string, secret: unknown): string | null {
+  const [unknown] = schemeProblems([scheme]);
+  if (unknown !== undefined) return unknown;
+  const problem = secretProblem(secret, [scheme]);
+  if (problem !== null) return problem;
+  const isUsable = signingKeyBytes(schemeNamed(scheme).key, secret as string) !== null;
+  return isUsable ? null : `The signature scheme "${scheme}" cannot sign with this kind of secret.`;
+}
+
+const MAX_FOREIGN_LENGTH = 256;
+// Visible ASCII with spaces inside only: one copied along with a secret would be part of the key.
+const FOREIGN_SECRET = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** Null when it is a usable secret: one of ours, or any text where a vendor's scheme takes it as the key. */
+export function secretProblem(value: unknown, schemes: readonly string[]): string | null {
   const parsed = typeof value === "string" ? parseSecret(value) : null;
   if (parsed !== null && parsed.kind !== "public") return null;
-  return (
-    "A secret is whsec_ and the base64 of 24 to 64 bytes, or whsk_ and the base64 of a 32-byte ed25519 seed and its " +
-    "public key. Leave it out and one is made."
-  );
+  const takesText = schemes.some((name) => isVendorScheme(name) && schemeNamed(name).key === "text");
+  if (!takesText) return OWN_SECRET;
+  const isText =
+    typeof value === "string" && value.length <= MAX_FOREIGN_LENGTH && FOREIGN_SECRET.test(value);
+  // a key pair that does not parse was cut off on the way, and a public key signs nothing
+  return isText && !/^wh(?:sk|pk)_/.test(value) ? null : FOREIGN;
 }
+
+const OWN_SECRET =
+  "A secret is whsec_ and the base64 of 24 to 64 bytes, or whsk_ and the base64 of a 32-byte ed25519 seed and its " +
+  "public key. Leave it out and one is made.";
+const FOREIGN =
+  `A secret of another sender is text of 1 to ${MAX_FOREIGN_LENGTH} visible ASCII characters without spaces around it, ` +
+  "and is no whsk_ or whpk_ key.";

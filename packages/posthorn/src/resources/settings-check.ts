@@ -55,6 +55,11 @@ export class SettingsCheck {
     return read === undefined ? current : read;
   }
 
+  /** As it came. */
+  given(field: string): unknown {
+    return this.#input[field];
+  }
+
   require(field: string, message: string): void {
     if (this.#input[field] === undefined) this.refuse(`/${field}`, message);
   }

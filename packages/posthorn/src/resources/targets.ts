@@ -1,7 +1,14 @@
 // Endpoints as the delivering side sees them: settings filled in, secrets readable.
 import type { Filter } from "../fan-out/filter.ts";
 import { parseFilter } from "../fan-out/parse-filter.ts";
-import type { FilterInput, Target, TargetSecret, Uuid } from "../model.ts";
+import type {
+  AuthorizationType,
+  FilterInput,
+  Target,
+  TargetAuthorization,
+  TargetSecret,
+  Uuid,
+} from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
 import {
@@ -96,12 +103,15 @@ export function toTarget(
   }: Pick<TargetsOptions, "defaults" | "keyRing"> & { readonly hub: HubIdentity | null },
 ): Target {
   let secrets: readonly TargetSecret[] | undefined;
+  let authorization: TargetAuthorization | null | undefined;
   return {
     endpointId: row.id,
     tenant: row.tenant,
     version: row.version,
     url: row.url,
-    isActive: row.isActive && row.tenantIsActive,
+    isActive: row.isActive && row.tenantIsActive && (row.grant === null || row.grant.state === "granted"),
+    requestOrigin: row.handshake?.origin ?? null,
+    allowedPerMinute: row.grant?.allowedRate ?? null,
     events: row.events,
     filter: readableFilter(row.filter),
     websub: targetSubscription(row, hub),
@@ -114,10 +124,30 @@ export function toTarget(
     // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to
     // its own endpoint, not the reading of everybody's routes.
     get secrets() {
-      secrets ??= (row.secrets ?? []).map((secret) => decryptSecret(row.id, secret, keyRing));
+      secrets ??= (row.secrets ?? [])
+        .filter(({ usedFor }) => usedFor !== TOKEN)
+        .map((secret) => decryptSecret(row.id, secret, keyRing));
       return secrets;
     },
+    get authorization() {
+      authorization ??=
+        row.authorization === null ? null : readAuthorization(row, row.authorization, keyRing);
+      return authorization;
+    },
   };
+}
+
+/** What a token's row is for. */
+export const TOKEN = "authorization";
+
+function readAuthorization(
+  { id, secrets }: TargetRow,
+  type: AuthorizationType,
+  keyRing: KeyRing,
+): TargetAuthorization {
+  const found = secrets?.find(({ usedFor }) => usedFor === TOKEN);
+  // replaced since the time that was asked for; it is shown to nobody
+  return { type, token: found === undefined ? "" : decryptSecret(id, found, keyRing).value };
 }
 
 /** One that a later version wrote, and this one cannot read, lets all events through: more is better than lost. */
@@ -131,5 +161,6 @@ function decryptSecret(endpointId: Uuid, row: SecretRow, keyRing: KeyRing): Targ
   return {
     value: keyRing.decrypt(encrypted, secretBinding(endpointId, row.id)),
     expiresAt: row.expiresMs === null ? null : new Date(row.expiresMs),
+    scheme: row.usedFor ?? undefined,
   };
 }

@@ -100,7 +100,7 @@ function shortestLaterMs(attempts: number): number {
 
 function askedDelayMs(outcome: AttemptOutcome, now: number): number | undefined {
   if (outcome.kind !== "answered") return undefined;
-  if (![409, 429, 503].includes(outcome.statusCode)) return undefined;
+  if (![409, 429, 502, 503, 504].includes(outcome.statusCode)) return undefined;
   return parseRetryAfter(outcome.retryAfter, now);
 }
 

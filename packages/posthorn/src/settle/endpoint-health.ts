@@ -14,7 +14,7 @@
 //                                  │ each success                │
 //                                  └─────────────────────────────┘
 //
-// A throttle (429, 503) stands beside the circuit: nothing is sent until it ends, and the circuit does not change.
+// A throttle (429, 502, 503, 504) stands beside the circuit: nothing is sent until it ends, and the circuit does not change.
 import { classify } from "../attempt/classify.ts";
 import type {
   AttemptOutcome,
@@ -96,7 +96,8 @@ export function healthSign(outcome: AttemptOutcome, retryOn: RetryOn, nowMs: num
   const askedMs = parseRetryAfter(outcome.retryAfter, nowMs) ?? null;
   const error = `HTTP ${outcome.statusCode}`;
   if (outcome.statusCode === 429) return { kind: "throttled", askedMs, error };
-  const isBusy = outcome.statusCode === 503;
+  // what a balancer says of a receiver behind it that has too much to do (Standard Webhooks 1.0.0: throttle)
+  const isBusy = [502, 503, 504].includes(outcome.statusCode);
   return { kind: "failure", askedMs: isBusy ? askedMs : null, error, isBusy };
 }
 

@@ -135,7 +135,8 @@ export function createSubscriptions({
     const ciphertext = Buffer.from(ciphertextHex, "hex");
     const secret = keyRing.decrypt({ keyId, ciphertext }, requestBinding(pairHex));
     const id = uuidv7(nowMs());
-    await insertSecret(tx, endpointId, { id, ...keyRing.encrypt(secret, secretBinding(endpointId, id)) });
+    const encrypted = { id, ...keyRing.encrypt(secret, secretBinding(endpointId, id)) };
+    await insertSecret(tx, endpointId, encrypted, { usedFor: null, overlapSeconds: null });
   }
 
   async function end(request: ClaimedRequest): Promise<void> {

@@ -97,7 +97,8 @@ export class TopicFetcher {
       },
       body: NOTHING,
       timeoutMs,
-      get: { maxBodyBytes: this.#options.hub.maxTopicBytes },
+      method: "GET",
+      wantsAnswer: { maxBodyBytes: this.#options.hub.maxTopicBytes },
     };
   }
 

@@ -154,7 +154,8 @@ export class Verifier {
       headers: { "user-agent": this.#options.userAgent, accept: "*/*" },
       body: NOTHING,
       timeoutMs,
-      get: { maxBodyBytes: maxAnswerBytes },
+      method: "GET",
+      wantsAnswer: { maxBodyBytes: maxAnswerBytes },
     });
   }
 

@@ -20,7 +20,14 @@ test("an entry says who changed what, of which tenant, and what came of it", asy
   const made = await server.call(
     "POST",
     "/api/v1/tenants/acme/endpoints",
-    { ...input, url: "https://hooks.example/in?token=planted", headers: { "x-token": "planted" } },
+    {
+      ...input,
+      url: "https://hooks.example/in?token=planted",
+      headers: { "x-token": "planted" },
+      signature: { schemes: ["github"] },
+      scheme_secrets: { github: "planted" },
+      authorization: { type: "bearer", token: "planted" },
+    },
     { authorization: `Bearer ${key.json.key}`, "x-request-id": "mine" },
   );
   const [newest, ...rest] = await entries(server);
@@ -29,7 +36,13 @@ test("an entry says who changed what, of which tenant, and what came of it", asy
     tenant: "acme",
     action: "endpoints.create",
     target: { tenant: "acme", made: made.json.id },
-    changes: { url: "https://hooks.example/in?…", headers: { "x-token": "…" }, events: ["*"] },
+    changes: {
+      url: "https://hooks.example/in?…",
+      headers: { "x-token": "…" },
+      events: ["*"],
+      scheme_secrets: { github: "…" },
+      authorization: { type: "bearer", token: "…" },
+    },
     status: 200,
     error_code: null,
     request_id: "mine",

@@ -104,6 +104,8 @@ function namesIn(answer: unknown, params: Params): Pick<Outcome, "tenant" | "mad
 
 const HIDDEN = "…";
 const SECRET_FIELDS = new Set(["secret", "key", "password", "token"]);
+/** Whose members all are hidden, by whatever name. */
+const HIDDEN_WITHIN = new Set(["headers", "scheme_secrets"]);
 const LONGEST_TEXT = 1_000;
 const MOST_ITEMS = 100;
 /** Deeper than any body that is taken; one that is not may have a hundred thousand levels. */
@@ -133,7 +135,9 @@ export function withoutSecrets(
     return Array.from(fitting(value, room), (item) => withoutSecrets(item, field, level + 1, room));
   const entries = Array.from(fitting(Object.entries(value), room), ([name, inner]) => [
     fitted(name, room),
-    SECRET_FIELDS.has(name) || field === "headers" ? HIDDEN : withoutSecrets(inner, name, level + 1, room),
+    SECRET_FIELDS.has(name) || HIDDEN_WITHIN.has(field)
+      ? HIDDEN
+      : withoutSecrets(inner, name, level + 1, room),
   ]);
   return Object.fromEntries(entries);
 }

@@ -40,6 +40,8 @@ import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { openApiRoute } from "./routes/open-api.ts";
+import { publicKeyRoutes } from "./routes/public-keys.ts";
+import { webhookGrantRoutes } from "./routes/webhook-grants.ts";
 import { checkSiteOptions } from "./session/check-site-options.ts";
 import { Door, type PortalOptions } from "./session/door.ts";
 import { Site } from "./session/site.ts";
@@ -187,6 +189,8 @@ export function routesOf(
     ...health,
     homeRoute(dashboard),
     openApiRoute,
+    ...publicKeyRoutes(hooks),
+    ...webhookGrantRoutes(hooks),
     docsRoute(door.site),
     liveRoute(new LiveFeed(hooks, isDraining), authenticate),
     ...implement(

@@ -36,7 +36,14 @@ export interface Scheme {
   readonly format: SignatureFormat;
   /** Set when other schemes write to the same signature header: where this one's items go, after a space. */
   readonly shares?: "first" | "last";
+  /** Further headers of the sender's, which receivers read and no signature covers. */
+  readonly companions?: Readonly<Record<string, Companion>>;
+  /** Where to send to, when the URL is to hold the body's SHA-256 in hex. */
+  readonly urlToSend?: (url: string, bodySha256: string) => string;
 }
+
+/** `uuid`: the event's id without `evt_`. `topic`: the type with a slash for each dot. `retry`: 0 at the first attempt. */
+export type Companion = "uuid" | "type" | "topic" | "event_time" | "retry" | { readonly fixed: string };
 
 export type HeaderName = (names: HeaderNames) => string;
 export type SignedPart = string | Uint8Array;

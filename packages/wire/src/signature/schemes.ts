@@ -1,5 +1,7 @@
-// The signature schemes there are, by the names that settings use.
+// The signature schemes there are, by the names that settings use: our own, and those of the vendors that an endpoint can
+// be made to look like.
 import { headerNames } from "../headers.ts";
+import { vendors } from "../vendors/vendors.ts";
 import type { Scheme } from "./scheme.ts";
 import { sha256 } from "./sha256.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
@@ -20,7 +22,26 @@ export type SchemeName = keyof typeof schemes;
 /** Stripe's SDK verifies the first, every Standard Webhooks library the second. */
 export const DEFAULT_SCHEMES: readonly SchemeName[] = ["t-v1", "standard-webhooks"];
 
-const byName = new Map<string, Scheme>(Object.entries(schemes));
+const vendorsByName = new Map<string, Scheme>(
+  Object.entries(vendors).map(([name, { scheme }]) => [name, scheme]),
+);
+const byName = new Map<string, Scheme>([...Object.entries(schemes), ...vendorsByName]);
+
+/** Is it somebody else's, so that a request signed by it alone has none of our own headers? */
+export function isVendorScheme(name: string): boolean {
+  return vendorsByName.has(name);
+}
+
+/** The names of the headers that these schemes write, in lower case; their companions may be replaced and are not among them. */
+export function schemeHeaders(names: readonly string[], prefix?: string): ReadonlySet<string> {
+  const written = new Set<string>();
+  for (const name of names) {
+    for (const header of Object.values(byName.get(name)?.headers ?? {})) {
+      written.add(header(headerNames(prefix)).toLowerCase());
+    }
+  }
+  return written;
+}
 
 export function findScheme(name: string): Scheme | undefined {
   return byName.get(name);
@@ -34,7 +55,7 @@ export function schemeNamed(name: string): Scheme {
 }
 
 /** What is wrong with a choice of schemes, as sentences; empty when one request can carry them all. */
-export function schemeProblems(names: readonly string[]): string[] {
+export function schemeProblems(names: readonly string[], prefix?: string): string[] {
   if (names.length === 0) return ["At least one signature scheme is needed; nothing is sent unsigned."];
   const problems: string[] = [];
   const writers = new Map<string, Scheme>();
@@ -44,12 +65,12 @@ export function schemeProblems(names: readonly string[]): string[] {
       problems.push(`There is no signature scheme "${name}". ${knownNames()}`);
       continue;
     }
-    const header = scheme.headers.signature(headerNames());
-    const other = writers.get(header);
+    const header = scheme.headers.signature(headerNames(prefix));
+    const other = writers.get(header.toLowerCase());
     if (other !== undefined && (other === scheme || !scheme.shares || !other.shares)) {
       problems.push(`The signature schemes "${other.name}" and "${name}" both write ${header}; choose one.`);
     }
-    writers.set(header, scheme);
+    writers.set(header.toLowerCase(), scheme);
   }
   return problems;
 }

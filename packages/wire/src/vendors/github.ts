@@ -4,7 +4,12 @@ import { sha256 } from "../signature/sha256.ts";
 import type { Vendor } from "./vendor.ts";
 
 export const github: Vendor = {
-  scheme: { ...sha256, name: "github", headers: { signature: () => "X-Hub-Signature-256" } },
+  scheme: {
+    ...sha256,
+    name: "github",
+    headers: { signature: () => "X-Hub-Signature-256" },
+    companions: { "X-GitHub-Event": "type", "X-GitHub-Delivery": "uuid" },
+  },
   id: [{ header: "X-GitHub-Delivery" }],
   type: [{ header: "X-GitHub-Event" }],
   time: [],

@@ -12,6 +12,7 @@ export const linear: Vendor = {
     timeFormat: "milliseconds",
     timeInBody: ["webhookTimestamp"],
     format: single(""),
+    companions: { "Linear-Delivery": "uuid", "Linear-Event": "type" },
   },
   id: [{ header: "Linear-Delivery" }],
   type: [{ body: ["type"] }],

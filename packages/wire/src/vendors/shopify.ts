@@ -11,6 +11,11 @@ export const shopify: Vendor = {
     encoding: "base64",
     headers: { signature: () => "X-Shopify-Hmac-Sha256" },
     format: single(""),
+    companions: {
+      "X-Shopify-Topic": "topic",
+      "X-Shopify-Webhook-Id": "uuid",
+      "X-Shopify-Triggered-At": "event_time",
+    },
   },
   id: [{ header: "X-Shopify-Webhook-Id" }],
   type: [{ header: "X-Shopify-Topic" }],

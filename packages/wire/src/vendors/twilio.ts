@@ -15,6 +15,8 @@ export const twilio: Vendor = {
     signedParts: ({ url = "", body }) => (BODY_DIGEST.test(url) ? [url] : [url, sortedParameters(body)]),
     headers: { signature: () => "X-Twilio-Signature" },
     signedUrls: (url) => [url, withOtherPort(url)],
+    // Twilio's SDK takes JSON only with its digest in the URL.
+    urlToSend: (url, bodySha256) => `${url}${url.includes("?") ? "&" : "?"}bodySHA256=${bodySha256}`,
     bodyDigest: ({ url = "" }) => BODY_DIGEST.exec(url)?.[1] ?? null,
     format: single(""),
   },

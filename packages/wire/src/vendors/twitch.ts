@@ -13,6 +13,11 @@ export const twitch: Vendor = {
       timestamp: () => "Twitch-Eventsub-Message-Timestamp",
     },
     timeFormat: "rfc3339",
+    companions: {
+      "Twitch-Eventsub-Message-Type": { fixed: "notification" },
+      "Twitch-Eventsub-Message-Retry": "retry",
+      "Twitch-Eventsub-Subscription-Type": "type",
+    },
   },
   id: [{ header: "Twitch-Eventsub-Message-Id" }],
   type: [{ body: ["subscription", "type"] }],

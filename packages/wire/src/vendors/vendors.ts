@@ -1,4 +1,4 @@
-// The vendors there are. Apart from `schemes`, which are those that an endpoint of Posthorn can be set to.
+// The vendors there are: receivers read their webhooks, and endpoints can be made to sign as they do.
 import { discord } from "./discord.ts";
 import { github } from "./github.ts";
 import { hubspot } from "./hubspot.ts";

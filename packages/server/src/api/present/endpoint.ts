@@ -20,6 +20,8 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
     format: endpoint.format,
     signature: { schemes: endpoint.signature.schemes, header_prefix: endpoint.signature.headerPrefix },
     headers: endpoint.headers,
+    authorization: endpoint.authorization,
+    handshake: endpoint.handshake && presentHandshake(endpoint.handshake),
     timeout_ms: endpoint.timeoutMs,
     max_in_flight: endpoint.maxInFlight,
     rate_limit: endpoint.rateLimit,
@@ -48,6 +50,11 @@ export function presentEndpoint(endpoint: Given): Sent<Endpoint> {
     created_at: endpoint.createdAt,
     updated_at: endpoint.updatedAt,
   };
+}
+
+function presentHandshake(handshake: NonNullable<Given["handshake"]>): Sent<Endpoint>["handshake"] {
+  const { origin, rate, state, allowedRate, detail, askedAt, decidedAt } = handshake;
+  return { origin, rate, state, allowed_rate: allowedRate, detail, asked_at: askedAt, decided_at: decidedAt };
 }
 
 function presentLastDay({
@@ -82,6 +89,7 @@ export function presentSecret(secret: GivenSecret): Sent<EndpointSecret> {
   return {
     id: secret.id,
     is_current: secret.isCurrent,
+    scheme: secret.scheme,
     created_at: secret.createdAt,
     expires_at: secret.expiresAt,
   };

@@ -1,7 +1,7 @@
 // `posthorn listen`: events of a server, delivered to a program on this machine. See docs/decisions/0017-listen.md.
 import { setTimeout as sleep } from "node:timers/promises";
 import { contract, PosthornApiError } from "@posthorn/client";
-import { DEFAULT_SCHEMES, schemeProblems } from "@posthorn/wire";
+import { DEFAULT_SCHEMES } from "@posthorn/wire";
 import { type Command, Option } from "commander";
 import { matches } from "posthorn/internal";
 import { VERSION } from "../../version.ts";
@@ -14,7 +14,7 @@ import { listenerSecret, type Manner, readEvent, requestFor } from "../listen/re
 import { listOf, momentOf, type Remote, remote, wholeNumber } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
-import { prefixOf, secretsOf } from "../views/secrets.ts";
+import { prefixOf, schemesOf, secretsOf } from "../views/secrets.ts";
 
 interface ListenFlags {
   readonly forwardTo?: string;
@@ -175,9 +175,7 @@ function textLine(terminal: Terminal, type: string, job: Job, answer: LocalAnswe
 }
 
 function mannerOf(flags: ListenFlags, secret: string): Manner {
-  const schemes = flags.scheme === undefined ? [...DEFAULT_SCHEMES] : listOf(flags.scheme);
-  const [problem] = schemeProblems(schemes);
-  if (problem !== undefined) throw usage(problem);
+  const schemes = schemesOf(flags.scheme);
   secretsOf([secret]);
   const headerPrefix = prefixOf(flags.headerPrefix);
   return { secret, schemes, headerPrefix, format: flags.format, userAgent: `posthorn-listen/${VERSION}` };

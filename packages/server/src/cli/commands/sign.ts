@@ -1,13 +1,12 @@
 // `posthorn sign`: the headers of a request as Posthorn would send it, made here, without a server.
 import { randomUUID } from "node:crypto";
-import { DEFAULT_SCHEMES, headerNames, parseSecret, schemeProblems, sign } from "@posthorn/wire";
+import { DEFAULT_SCHEMES, headerNames, parseSecret, sign } from "@posthorn/wire";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
-import { listOf } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText } from "../terminal/text.ts";
-import { prefixOf, secretsOf } from "../views/secrets.ts";
+import { prefixOf, schemesOf, secretsOf } from "../views/secrets.ts";
 
 interface SignFlags {
   readonly secret: readonly string[];
@@ -34,9 +33,7 @@ export function addSign(program: Command, terminal: Terminal): void {
 }
 
 async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
-  const schemes = flags.scheme === undefined ? [...DEFAULT_SCHEMES] : listOf(flags.scheme);
-  const [problem] = schemeProblems(schemes);
-  if (problem !== undefined) throw usage(problem);
+  const schemes = schemesOf(flags.scheme);
   const timestamp = flags.timestamp ?? String(Math.floor(Date.now() / 1000));
   if (!/^\d{1,12}$/.test(timestamp)) throw usage("--timestamp is a Unix time in whole seconds.");
   const headerPrefix = prefixOf(flags.headerPrefix);

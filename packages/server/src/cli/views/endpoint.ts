@@ -28,6 +28,8 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ["events", endpoint.events.join(" ")],
     ["filter", endpoint.filter],
     ["headers", Object.keys(endpoint.headers).join(" ")],
+    ...ifSet("authorization", endpoint.authorization?.type ?? null, (type) => `${type} token`),
+    ...ifSet("handshake", endpoint.handshake?.state ?? null, (state) => handshakeText(endpoint, state)),
     ["format", endpoint.format],
     ...batchFacts(endpoint),
     ["signature", `${signature.schemes.join(" ")} (${signature.header_prefix}-…)`],
@@ -54,6 +56,10 @@ function batchFacts({ format, batch }: Endpoint): [string, unknown][] {
 
 function ifSet(name: string, value: string | null, text: (value: string) => string): [string, unknown][] {
   return value === null ? [] : [[name, text(value)]];
+}
+
+function handshakeText({ handshake }: Endpoint, state: string): string {
+  return handshake?.detail ? `${state}. ${handshake.detail}` : state;
 }
 
 function stateOf({ is_active, disabled_reason, circuit }: Endpoint): string {

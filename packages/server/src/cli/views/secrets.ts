@@ -1,6 +1,14 @@
 // Secrets and header prefixes as they are given to `sign`, `verify` and `listen`.
-import { DEFAULT_HEADER_PREFIX, headerPrefixProblem, parseSecret } from "@posthorn/wire";
+import {
+  DEFAULT_HEADER_PREFIX,
+  DEFAULT_SCHEMES,
+  headerPrefixProblem,
+  isVendorScheme,
+  parseSecret,
+  schemeProblems,
+} from "@posthorn/wire";
 import { usage } from "../failure.ts";
+import { listOf } from "../remote/remote.ts";
 
 /** A secret is never quoted in a message. */
 export function secretsOf(given: readonly string[]): readonly string[] {
@@ -15,6 +23,17 @@ export function secretsOf(given: readonly string[]): readonly string[] {
     }
   }
   return given;
+}
+
+/** Posthorn's own: what a vendor signs needs the request's URL, or a time written in its way. */
+export function schemesOf(given: string | undefined): string[] {
+  if (given === undefined) return [...DEFAULT_SCHEMES];
+  const names = listOf(given);
+  const foreign = names.find(isVendorScheme);
+  const [problem] =
+    foreign === undefined ? schemeProblems(names) : [`${foreign} is for endpoints; here, choose another.`];
+  if (problem !== undefined) throw usage(problem);
+  return names;
 }
 
 export function prefixOf(given: string | undefined): string {

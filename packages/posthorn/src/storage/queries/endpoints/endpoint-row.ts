@@ -1,8 +1,11 @@
 // How an endpoint is read; null in a setting means: as the deployment is set.
 import type {
+  AuthorizationType,
   BatchSettings,
   FifoOnDead,
   FilterInput,
+  Grant,
+  HandshakeSettings,
   Ordering,
   PayloadFormat,
   RecordedHealth,
@@ -11,6 +14,7 @@ import type {
   SignatureSettings,
   Uuid,
 } from "../../../model.ts";
+import { grantColumn, handshakeColumn } from "../handshakes/handshake-column.ts";
 import { healthColumn } from "../health/health-column.ts";
 
 export interface EndpointRow {
@@ -38,6 +42,10 @@ export interface EndpointRow {
   readonly websubTopic: string | null;
   /** Of a subscription only. */
   readonly leaseEndsMs: number | null;
+  readonly authorization: AuthorizationType | null;
+  readonly handshake: HandshakeSettings | null;
+  /** What came of it. */
+  readonly grant: Grant | null;
   readonly version: number;
   readonly health: RecordedHealth | null;
   readonly createdMs: number;
@@ -51,6 +59,6 @@ export const endpointColumns = `ep.id, ep.tenant, ep.url, ep.description, to_jso
   ep.timeout_ms as "timeoutMs", ep.max_in_flight as "maxInFlight", ep.rate_limit as "rateLimit",
   ep.retry_policy as "retryPolicy", ep.retry_on as "retryOn", ep.ordering, ep.fifo_on_dead as "fifoOnDead",
   ep.filter, ep.batch, ep.websub_topic as "websubTopic", posthorn.epoch_ms(ep.lease_ends_at) as "leaseEndsMs",
-  ep.version,
+  ep.authorization_type as authorization, ep.version,
   posthorn.epoch_ms(ep.created_at) as "createdMs", posthorn.epoch_ms(ep.updated_at) as "updatedMs",
-  ${healthColumn("ep.id")} as health`;
+  ${healthColumn("ep.id")} as health, ${handshakeColumn("ep.id")} as handshake, ${grantColumn("ep.id")} as "grant"`;

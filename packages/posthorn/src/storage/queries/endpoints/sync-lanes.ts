@@ -3,6 +3,7 @@ import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { isGranted } from "../handshakes/handshake-column.ts";
 import { firstLookAt, hasParked } from "../lanes/ready-at.ts";
 
 /** Returns the owners, who are to be told. */
@@ -35,7 +36,7 @@ const syncStatement = statement(
   "sync lanes",
   `
 update posthorn.lanes l
-set paused = not (ep.is_active and t.is_active and ep.deleted_at is null),
+set paused = not (ep.is_active and t.is_active and ep.deleted_at is null and ${isGranted}),
   ready_at = case
     when l.owner is null then ${firstLookAt("l")}
     when ${hasParked("l")} then posthorn.now()

@@ -11,6 +11,8 @@ export interface SecretRow {
   readonly keyId: string;
   readonly ciphertextHex: string;
   readonly expiresMs: number | null;
+  /** A scheme that alone signs with it, or `authorization`; null: every scheme that has none of its own. */
+  readonly usedFor: string | null;
 }
 
 export interface TargetRow extends EndpointRow {
@@ -25,7 +27,8 @@ const secretsWhere = (condition: string): string => `(
         'id', s.id,
         'keyId', s.key_id,
         'ciphertextHex', encode(s.ciphertext, 'hex'),
-        'expiresMs', posthorn.epoch_ms(s.expires_at)
+        'expiresMs', posthorn.epoch_ms(s.expires_at),
+        'usedFor', s.used_for
       )
       order by (s.expires_at is null) desc, s.created_at desc, s.id desc
     )
@@ -120,7 +123,8 @@ select distinct on (s.key_id)
   s.endpoint_id as "endpointId",
   s.key_id as "keyId",
   encode(s.ciphertext, 'hex') as "ciphertextHex",
-  posthorn.epoch_ms(s.expires_at) as "expiresMs"
+  posthorn.epoch_ms(s.expires_at) as "expiresMs",
+  s.used_for as "usedFor"
 from posthorn.endpoint_secrets s
 where s.expires_at is null
   or s.expires_at > posthorn.now()

@@ -1,8 +1,10 @@
 // Writes an endpoint's settings. The caller holds the tenant's row, then the endpoint's.
 import type {
+  AuthorizationType,
   BatchSettings,
   FifoOnDead,
   FilterInput,
+  HandshakeSettings,
   Ordering,
   PayloadFormat,
   RetryOn,
@@ -33,6 +35,10 @@ export interface EndpointSettings {
   readonly fifoOnDead: FifoOnDead | null;
   readonly filter: FilterInput | null;
   readonly batch: Partial<BatchSettings> | null;
+  /** Where its token goes; the token itself is kept with the secrets. */
+  readonly authorization: AuthorizationType | null;
+  /** Kept in a table of its own. */
+  readonly handshake: HandshakeSettings | null;
 }
 
 function settingsValues(settings: EndpointSettings): unknown[] {
@@ -53,6 +59,7 @@ function settingsValues(settings: EndpointSettings): unknown[] {
     settings.fifoOnDead,
     json(settings.filter),
     json(settings.batch),
+    settings.authorization,
   ];
 }
 
@@ -77,11 +84,12 @@ const insertStatement = statement(
   `
 insert into posthorn.endpoints as ep (
   id, tenant, url, description, events, is_active, format, signature, headers, timeout_ms, max_in_flight,
-  rate_limit, retry_policy, retry_on, ordering, fifo_on_dead, filter, batch, disabled_reason, disabled_at
+  rate_limit, retry_policy, retry_on, ordering, fifo_on_dead, filter, batch, authorization_type,
+  disabled_reason, disabled_at
 )
 values (
   $1::uuid, $2::text, $3::text, $4::text, $5::text[], $6::boolean, $7::text, $8::jsonb, $9::jsonb, $10::integer,
-  $11::integer, $12::integer, $13::jsonb, $14::text, $15::text, $16::text, $17::jsonb, $18::jsonb,
+  $11::integer, $12::integer, $13::jsonb, $14::text, $15::text, $16::text, $17::jsonb, $18::jsonb, $19::text,
   case when not $6::boolean then 'manual' end,
   case when not $6::boolean then posthorn.now() end
 )
@@ -127,6 +135,7 @@ set url = $2::text,
   fifo_on_dead = $15::text,
   filter = $16::jsonb,
   batch = $17::jsonb,
+  authorization_type = $18::text,
   disabled_reason = case when not $5::boolean then coalesce(ep.disabled_reason, 'manual') end,
   disabled_at = case when not $5::boolean then coalesce(ep.disabled_at, posthorn.now()) end,
   version = ep.version + 1,

@@ -8,6 +8,8 @@ export interface SecretRow {
   readonly createdMs: number;
   /** Null: it stays. */
   readonly expiresMs: number | null;
+  /** Null: of every scheme that has none of its own. */
+  readonly scheme: string | null;
 }
 
 export async function listSecrets(db: Queryable, endpointId: Uuid): Promise<SecretRow[]> {
@@ -17,9 +19,11 @@ export async function listSecrets(db: Queryable, endpointId: Uuid): Promise<Secr
 const listStatement = statement(
   "list secrets",
   `
-select s.id, posthorn.epoch_ms(s.created_at) as "createdMs", posthorn.epoch_ms(s.expires_at) as "expiresMs"
+select s.id, posthorn.epoch_ms(s.created_at) as "createdMs", posthorn.epoch_ms(s.expires_at) as "expiresMs",
+  s.used_for as scheme
 from posthorn.endpoint_secrets s
 where s.endpoint_id = $1::uuid
+  and s.used_for is distinct from 'authorization'
   and (s.expires_at is null or s.expires_at > posthorn.now())
 order by s.id desc
 `,

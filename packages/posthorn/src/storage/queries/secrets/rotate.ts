@@ -9,15 +9,29 @@ export interface NewSecret {
   readonly ciphertext: Buffer;
 }
 
-export async function insertSecret(tx: Queryable, endpointId: Uuid, secret: NewSecret): Promise<void> {
-  await tx.query(insertStatement, [secret.id, endpointId, secret.keyId, secret.ciphertext]);
+/** What it is for, and until when; null: for every scheme that has none of its own, and to stay. */
+export interface SecretTerms {
+  readonly usedFor: string | null;
+  readonly overlapSeconds: number | null;
+}
+
+export async function insertSecret(
+  tx: Queryable,
+  endpointId: Uuid,
+  { id, keyId, ciphertext }: NewSecret,
+  { usedFor, overlapSeconds }: SecretTerms,
+): Promise<void> {
+  await tx.query(insertStatement, [id, endpointId, keyId, ciphertext, usedFor, overlapSeconds]);
 }
 
 const insertStatement = statement(
   "insert secret",
   `
-insert into posthorn.endpoint_secrets (id, endpoint_id, key_id, ciphertext)
-values ($1::uuid, $2::uuid, $3::text, $4::bytea)
+insert into posthorn.endpoint_secrets (id, endpoint_id, key_id, ciphertext, used_for, expires_at)
+values (
+  $1::uuid, $2::uuid, $3::text, $4::bytea, $5::text,
+  posthorn.now() + $6::double precision * interval '1 second'
+)
 `,
 );
 
@@ -28,15 +42,16 @@ export interface Retired {
   readonly lastExpiresMs: number | null;
 }
 
-/** Nobody's time is extended; what has no time left is removed. */
+/** Those of one scheme, or with null those of no scheme. Nobody's time is extended; what has no time left is removed. */
 export async function retireSecrets(
   tx: Queryable,
   endpointId: Uuid,
+  scheme: string | null,
   overlapSeconds: number,
 ): Promise<Retired> {
-  await tx.query(retireStatement, [endpointId, overlapSeconds]);
+  await tx.query(retireStatement, [endpointId, overlapSeconds, scheme]);
   await tx.query(removeExpiredStatement, [endpointId]);
-  const [row] = await tx.query<Retired>(remainingStatement, [endpointId]);
+  const [row] = await tx.query<Retired>(remainingStatement, [endpointId, scheme]);
   return row as Retired;
 }
 
@@ -46,6 +61,7 @@ const retireStatement = statement(
 update posthorn.endpoint_secrets
 set expires_at = least(expires_at, posthorn.now() + $2::double precision * interval '1 second')
 where endpoint_id = $1::uuid
+  and used_for is not distinct from $3::text
 `,
 );
 
@@ -64,6 +80,7 @@ const remainingStatement = statement(
 select count(*)::integer as count, posthorn.epoch_ms(max(s.expires_at)) as "lastExpiresMs"
 from posthorn.endpoint_secrets s
 where s.endpoint_id = $1::uuid
+  and s.used_for is not distinct from $2::text
 `,
 );
 
@@ -87,4 +104,13 @@ export async function deleteSecrets(tx: Queryable, endpointId: Uuid): Promise<vo
 const deleteStatement = statement(
   "delete secrets",
   "delete from posthorn.endpoint_secrets where endpoint_id = $1::uuid",
+);
+
+export async function deleteToken(tx: Queryable, endpointId: Uuid): Promise<void> {
+  await tx.query(deleteTokenStatement, [endpointId]);
+}
+
+const deleteTokenStatement = statement(
+  "delete token",
+  "delete from posthorn.endpoint_secrets where endpoint_id = $1::uuid and used_for = 'authorization'",
 );

@@ -1,0 +1,49 @@
+// What an endpoint's signatures are verified with, where receivers can fetch it: as a JWK set, and as whpk_ texts.
+import { createHash } from "node:crypto";
+import type { Posthorn } from "posthorn";
+import type { Exchange } from "../exchange.ts";
+import type { Reply } from "../reply.ts";
+import type { Route } from "../router.ts";
+
+/** An old key signs beside a new one for longer than that, unless it was revoked. */
+const CACHE_SECONDS = 300;
+
+export function publicKeyRoutes({ endpoints }: Posthorn): Route[] {
+  const path = "/.well-known/webhook-keys/{endpoint}";
+  return [
+    { method: "GET", path, permission: "public", handle: keySet },
+    { method: "GET", path: `${path}/whpk`, permission: "public", handle: texts },
+  ];
+
+  async function keySet(exchange: Exchange): Promise<Reply> {
+    const keys = (await endpoints.publicKeys(endpointOf(exchange))).map(({ id, publicKey, bytes }) => ({
+      kty: "OKP",
+      crv: "Ed25519",
+      x: bytes.toString("base64url"),
+      kid: id,
+      use: "sig",
+      alg: "EdDSA",
+      whpk: publicKey,
+    }));
+    return cacheable(exchange, "application/jwk-set+json", JSON.stringify({ keys }));
+  }
+
+  async function texts(exchange: Exchange): Promise<Reply> {
+    const keys = await endpoints.publicKeys(endpointOf(exchange));
+    const body = keys.map(({ publicKey }) => `${publicKey}\n`).join("");
+    return cacheable(exchange, "text/plain; charset=utf-8", body);
+  }
+}
+
+function endpointOf({ params }: Exchange): string {
+  return params.endpoint as string;
+}
+
+function cacheable({ request }: Exchange, contentType: string, body: string): Reply {
+  const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+  const always = { cacheControl: `public, max-age=${CACHE_SECONDS}`, headers: ["ETag", tag] };
+  const isKnown = request.headers["if-none-match"]
+    ?.split(",")
+    .some((known) => known.trim().replace(/^W\//, "") === tag);
+  return isKnown ? { status: 304, ...always } : { status: 200, contentType, body, ...always };
+}

@@ -1,0 +1,20 @@
+// Where an endpoint that was asked whether it wants webhooks can agree later: whoever knows the URL was told it. Both
+// methods, because the specification leaves the choice to the endpoint.
+import type { Posthorn } from "posthorn";
+import type { Exchange } from "../exchange.ts";
+import type { Reply } from "../reply.ts";
+import type { Route } from "../router.ts";
+
+export function webhookGrantRoutes({ endpoints }: Posthorn): Route[] {
+  const path = "/webhook-grants/{token}";
+  return [
+    { method: "GET", path, permission: "public", handle: grant },
+    { method: "POST", path, permission: "public", handle: grant },
+  ];
+
+  async function grant({ params, request }: Exchange): Promise<Reply> {
+    const rate = request.headers["webhook-allowed-rate"];
+    await endpoints.grant(params.token as string, typeof rate === "string" ? rate : undefined);
+    return { status: 200, contentType: "text/plain; charset=utf-8", body: "Webhooks are allowed.\n" };
+  }
+}
