@@ -53,7 +53,10 @@ test.each<[options: Record<string, unknown>, says: string]>([
     { events: { "webhook.mine": { schema: {} } } },
     'events: "webhook.mine" is not a type; types are lower-case words joined by dots, and not those that begin with webhook.',
   ],
-  [{ format: "xml" }, 'format must be one of envelope, data, thin; it is the string "xml".'],
+  [
+    { format: "xml" },
+    'format must be one of envelope, data, thin, cloudevents, cloudevents-binary, cloudevents-thin, cloudevents-batch; it is the string "xml".',
+  ],
 ])("%o is refused for what it is", (options, says) => {
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "invalid_config", message: says }));
 });

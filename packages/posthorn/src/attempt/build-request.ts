@@ -28,11 +28,11 @@ export function buildRequest(
   }
   const { event } = delivery;
   const names = headerNames(target.signature.headerPrefix);
-  const { body, headers: about } = contentOf(event, target);
+  const { body, contentType, headers: attributes } = contentOf(event, target);
   const id = formatId("evt", event.id);
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const headers: Record<string, string> = {
-    ...about,
+    "content-type": contentType as string,
     "user-agent": userAgent,
     [names.id]: id,
     [names.timestamp]: timestamp,
@@ -40,6 +40,9 @@ export function buildRequest(
     [names.deliveryId]: formatId("dlv", delivery.id),
     [names.attempt]: String(delivery.attempts + 1),
   };
+  if (contentType === undefined) delete headers["content-type"];
+  // spread into the object above they would double the time that every request takes
+  if (attributes !== undefined) Object.assign(headers, attributes);
   if (traceparent !== undefined) headers.traceparent = traceparent;
   signRequest(headers, target.signature, { id, timestamp, body }, validSecrets(target.secrets, now));
   addCustomHeaders(headers, target);

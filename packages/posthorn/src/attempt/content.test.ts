@@ -37,7 +37,11 @@ const foreign: Event = {
 
 function send(event: Event, format: PayloadFormat) {
   const cloudEvents = { source: "https://hooks.example/tenants/t1", datarefBase: "https://hooks.example" };
-  const { headers, body } = contentOf(event, { format, cloudEvents });
+  const { headers: attributes, contentType, body } = contentOf(event, { format, cloudEvents });
+  const headers: Record<string, string> = {
+    ...attributes,
+    ...(contentType !== undefined && { "content-type": contentType }),
+  };
   return { headers, body, text: new TextDecoder().decode(body) };
 }
 

@@ -17,38 +17,44 @@ import {
 import { BATCH_TYPE, type Event, type PayloadFormat, type Target } from "../model.ts";
 
 export interface Content {
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined: there is none to send. */
+  readonly contentType: string | undefined;
+  /** Of binary mode: the attributes, by names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
 export function contentOf(event: Event, target: Pick<Target, "format" | "cloudEvents">): Content {
-  if (event.type === BATCH_TYPE) return { headers: BATCH_HEADERS, body: event.payload };
+  if (event.type === BATCH_TYPE) return { contentType: BATCH_CONTENT_TYPE, body: event.payload };
   return contents[target.format](event, target.cloudEvents);
 }
 
-const JSON_HEADERS = { "content-type": "application/json" };
-const STRUCTURED_HEADERS = { "content-type": STRUCTURED_CONTENT_TYPE };
-const BATCH_HEADERS = { "content-type": BATCH_CONTENT_TYPE };
+const JSON_CONTENT_TYPE = "application/json";
 
 const contents: Readonly<Record<PayloadFormat, (event: Event, terms: Target["cloudEvents"]) => Content>> = {
-  envelope: (event) => ({ headers: JSON_HEADERS, body: envelope(event) }),
+  envelope: (event) => ({ contentType: JSON_CONTENT_TYPE, body: envelope(event) }),
   data: (event) =>
-    event.attributes === undefined ? { headers: JSON_HEADERS, body: event.payload } : foreignData(event),
-  thin: (event) => ({ headers: JSON_HEADERS, body: thinEnvelope(event) }),
+    event.attributes === undefined
+      ? { contentType: JSON_CONTENT_TYPE, body: event.payload }
+      : foreignData(event),
+  thin: (event) => ({ contentType: JSON_CONTENT_TYPE, body: thinEnvelope(event) }),
   cloudevents: (event, { source }) => ({
-    headers: STRUCTURED_HEADERS,
+    contentType: STRUCTURED_CONTENT_TYPE,
     body: encodeStructured(cloudEventFrom(event, source)),
   }),
-  "cloudevents-binary": (event, { source }) => encodeBinary(cloudEventFrom(event, source)),
+  "cloudevents-binary": (event, { source }) => {
+    const { headers: all, body } = encodeBinary(cloudEventFrom(event, source));
+    const { "content-type": contentType, ...headers } = all;
+    return { contentType, headers, body };
+  },
   "cloudevents-thin": (event, { source, datarefBase }) => ({
-    headers: STRUCTURED_HEADERS,
+    contentType: STRUCTURED_CONTENT_TYPE,
     body: encodeStructured(
       thinCloudEvent(event, source, `${datarefBase}/api/v1/events/${formatId("evt", event.id)}`),
     ),
   }),
   "cloudevents-batch": (event, { source }) => ({
-    headers: BATCH_HEADERS,
+    contentType: BATCH_CONTENT_TYPE,
     body: encodeBatch([encodeStructured(cloudEventFrom(event, source))]),
   }),
 };
@@ -56,9 +62,6 @@ const contents: Readonly<Record<PayloadFormat, (event: Event, terms: Target["clo
 /** The bytes and the content type it came with. */
 function foreignData(event: Event): Content {
   const data = eventData(event);
-  const fallback = data.kind === "json" ? "application/json" : "application/octet-stream";
-  return {
-    headers: { "content-type": event.attributes?.datacontenttype ?? fallback },
-    body: dataBytes(data),
-  };
+  const fallback = data.kind === "json" ? JSON_CONTENT_TYPE : "application/octet-stream";
+  return { contentType: event.attributes?.datacontenttype ?? fallback, body: dataBytes(data) };
 }

@@ -270,6 +270,30 @@ test("a disabled endpoint gets its batches when it is enabled, and a deleted one
   expect(await world.countStates()).toEqual({ success: 1, dead: 1 });
 });
 
+test("a duplicate is not collected, in one statement with the first or later", async () => {
+  const instance = await openBatch({ maxEvents: 2 });
+  const keyed = { ...order, data: 1, idempotencyKey: "k" };
+  const [first] = await instance.hooks.publishMany([keyed, keyed]);
+  await instance.hooks.publish(keyed);
+  await instance.settle();
+  expect(batches()).toEqual([]);
+  const [second] = await publish(instance, 1, { subject: "s" });
+  await instance.settle();
+  expect(batches()).toEqual([[first?.ok && first.result.id, second]]);
+});
+
+test("two workers that look at once make whole batches, and leave what is too few", async () => {
+  const instance = await openBatch({ maxEvents: 5 });
+  const other = await world.open();
+  await instance.hooks.endpoints.update("acme", instance.endpointId, { isActive: false });
+  const ids = await publish(instance, 22);
+  await Promise.all([instance.settle(), other.settle(), instance.settle(), other.settle()]);
+  await instance.hooks.endpoints.update("acme", instance.endpointId, { isActive: true });
+  await Promise.all([instance.settle(), other.settle()]);
+  expect(batches().map(({ length }) => length)).toEqual([5, 5, 5, 5]);
+  expect(batches().flat().toSorted()).toEqual(ids.slice(0, 20).toSorted());
+});
+
 test("fifo does not go with batches", async () => {
   const instance = await openBatch({});
   await expect(

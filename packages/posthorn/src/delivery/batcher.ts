@@ -8,10 +8,11 @@ import { performance } from "node:perf_hooks";
 import { batchBytes, cloudEventFrom, encodeBatch, encodeStructured, uuidv7 } from "@posthorn/wire";
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
 import type { Collected } from "../fan-out/plan.ts";
-import { BATCH_TYPE, type Event, type Target, type Uuid } from "../model.ts";
+import { BATCH_TYPE, type BatchSettings, type Event, type Target, type Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Targets } from "../resources/targets.ts";
 import { Loop } from "../service/loop.ts";
+import { Turns } from "../service/turns.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type BatchDefaults, type Collection, collections } from "../storage/queries/batches/due.ts";
 import { type Member, oweSingly, waitingMembers, writeBatch } from "../storage/queries/batches/make.ts";
@@ -29,12 +30,16 @@ export interface BatcherOptions {
 
 /** What other processes collected is seen that late at most; what this one did is minded by a timer. */
 const lookEveryMs = 1_000;
+/** Each holds a connection, and up to twice the bytes of a batch. */
+const batchesAtOnce = 2;
 /** Of endpoints that take no batches any more. */
 const singlyAtOnce = 500;
+const bytesAtOnce = 4 * 1024 * 1024;
 
 export class Batcher {
   readonly #options: BatcherOptions;
   readonly #loop: Loop;
+  readonly #turns = new Turns(batchesAtOnce);
   /** What waits for an endpoint, as far as this process knows. */
   readonly #known = new Map<Uuid, { events: number; bytes: number }>();
   #timer: NodeJS.Timeout | undefined;
@@ -85,19 +90,23 @@ export class Batcher {
     const { db, defaults } = this.#options;
     const waiting = await collections(db, defaults, null);
     this.#known.clear();
-    let made = 0;
+    const due = waiting.filter(({ dueInMs }) => dueInMs <= 0);
     for (const { endpointId, events, bytes, dueInMs } of waiting) {
-      if (dueInMs <= 0) made += await this.#make(endpointId);
-      else {
-        this.#known.set(endpointId, { events, bytes });
-        this.#wakeIn(dueInMs);
-      }
+      if (dueInMs <= 0) continue;
+      this.#known.set(endpointId, { events, bytes });
+      this.#wakeIn(dueInMs);
     }
-    return made > 0;
+    // one endpoint's trouble is told by the loop, after all others had their turn
+    const made = await Promise.allSettled(
+      due.map(({ endpointId }) => this.#turns.take(() => this.#make(endpointId))),
+    );
+    const failed = made.find((one) => one.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return made.some((one) => one.status === "fulfilled" && one.value);
   }
 
-  /** 1 when it did something: there may be more of that endpoint. */
-  async #make(endpointId: Uuid): Promise<0 | 1> {
+  /** True when it did something: there may be more of that endpoint. */
+  async #make(endpointId: Uuid): Promise<boolean> {
     const { db, targets, onOwed } = this.#options;
     const target = (await targets.byIds([endpointId])).get(endpointId) ?? null;
     const owner = await db.transaction(async (tx) => {
@@ -109,9 +118,9 @@ export class Batcher {
           : await this.#writeSingly(tx, endpointId);
       return written ? (lane?.owner ?? null) : undefined;
     });
-    if (owner === undefined) return 0;
+    if (owner === undefined) return false;
     onOwed(endpointId, owner);
-    return 1;
+    return true;
   }
 
   /** Asked under the lane's lock: another worker may have made the batch in the meantime. */
@@ -126,11 +135,13 @@ export class Batcher {
 
   async #writeBatch(tx: Queryable, target: Target): Promise<boolean> {
     const { endpointId, batch, tenant } = target;
-    const members = await waitingMembers(tx, endpointId, batch.maxEvents);
-    if (members.length === 0) return false;
-    const chosen = inOrder(members.slice(0, fitting(members, target)));
+    const limit = { events: batch.maxEvents, bytes: batch.maxBytes };
+    const waiting = await waitingMembers(tx, endpointId, limit);
+    if (waiting.length === 0) return false;
+    const members = waiting.map((member) => ({ ...member, body: memberOf(member.event, target) }));
+    const chosen = inOrder(members.slice(0, fitting(members, batch)));
     const id = uuidv7(this.#options.nowMs());
-    const body = encodeBatch(chosen.map(({ event }) => memberOf(event, target)));
+    const body = encodeBatch(chosen.map((member) => member.body));
     await writeBatch(tx, {
       endpointId,
       event: batchEvent(id, tenant, body),
@@ -142,7 +153,8 @@ export class Batcher {
   }
 
   async #writeSingly(tx: Queryable, endpointId: Uuid): Promise<boolean> {
-    const members = await waitingMembers(tx, endpointId, singlyAtOnce);
+    const limit = { events: singlyAtOnce, bytes: bytesAtOnce };
+    const members = await waitingMembers(tx, endpointId, limit);
     const owed = members.map(({ place, event }) => ({
       place,
       eventId: event.id,
@@ -167,19 +179,23 @@ export class Batcher {
   }
 }
 
+interface EncodedMember extends Member {
+  readonly body: Uint8Array;
+}
+
 /** How many from the first on fit; one that is too long goes alone. */
-function fitting(members: readonly Member[], target: Target): number {
-  const lengths: number[] = [];
-  for (const { event } of members) {
-    lengths.push(memberOf(event, target).length);
-    if (batchBytes(lengths) > target.batch.maxBytes) return Math.max(1, lengths.length - 1);
-  }
-  return members.length;
+function fitting(members: readonly EncodedMember[], { maxBytes }: BatchSettings): number {
+  let bytes = batchBytes([]) - 1;
+  const tooMany = members.findIndex(({ body }) => {
+    bytes += body.length + 1;
+    return bytes > maxBytes;
+  });
+  return tooMany === -1 ? members.length : Math.max(1, tooMany);
 }
 
 /** Two writers may have numbered a subject in one order and collected in the other. */
-function inOrder(members: readonly Member[]): Member[] {
-  const bySubject = new Map<string, Member[]>();
+function inOrder(members: readonly EncodedMember[]): EncodedMember[] {
+  const bySubject = new Map<string, EncodedMember[]>();
   for (const member of members) {
     const { subject, sequence } = member.event;
     if (subject === null || sequence === null) continue;
@@ -189,7 +205,7 @@ function inOrder(members: readonly Member[]): Member[] {
     line.sort((a, b) => (a.event.sequence as number) - (b.event.sequence as number));
   const isNumbered = ({ event }: Member) => event.subject !== null && event.sequence !== null;
   return members.map((member) =>
-    isNumbered(member) ? (bySubject.get(member.event.subject as string)?.shift() as Member) : member,
+    isNumbered(member) ? (bySubject.get(member.event.subject as string)?.shift() as EncodedMember) : member,
   );
 }
 

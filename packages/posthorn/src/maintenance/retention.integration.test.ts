@@ -207,3 +207,26 @@ test("a year later the dead letter is still there, in one partition for its mont
   await instance.settle();
   expect((await instance.hooks.deliveries.get(dead.delivery)).state).toBe("success");
 });
+
+test("an event that waits for its batch outlives its day, and the members of a batch are known as long as it is", async () => {
+  const { hooks } = instance;
+  await hooks.tenants.upsert("acme");
+  const batch = { maxEvents: 2, maxDelayMs: hourMs };
+  const url = `${receiver.url}/batch`;
+  await hooks.endpoints.create("acme", { url, events: ["*"], format: "cloudevents-batch", batch });
+  const publish = async () => (await hooks.publish({ tenant: "acme", type: "order.paid", data: 1 })).id;
+  const ids = [await publish(), await publish()];
+  await instance.settle();
+  const waiting = await publish();
+  // as if no process had delivered for days
+  await pool.query("update posthorn.collected set collected_at = 'infinity'");
+  await clockTo(endOfDay + retentionDays * dayMs - hourMs);
+  await tidyUp();
+  expect((await hooks.events.get(ids[0] as string)).batches).toHaveLength(1);
+  await outliveTheDay();
+  expect(await rowsIn("events", "deliveries", "batch_members", "collected")).toEqual([1, 0, 0, 1]);
+  await pool.query("update posthorn.collected set collected_at = '-infinity'");
+  await instance.settle();
+  const [, late] = receiver.requestsTo("/batch").map(({ body }) => JSON.parse(body.toString()));
+  expect(late).toMatchObject([{ id: waiting }]);
+});

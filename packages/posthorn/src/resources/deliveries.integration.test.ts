@@ -38,6 +38,7 @@ test("a delivery is shown with its attempts", async () => {
     createdAt: new Date(1_750_000_000_123),
     deliveredAt: expect.any(Date),
     deadAt: null,
+    members: null,
     attempts: [
       {
         number: 1,

@@ -107,6 +107,22 @@ test("everything wrong is told at once, each with its place", () => {
   );
 });
 
+test.each([
+  ["maxEvents", 1, 1_000],
+  ["maxBytes", 1_024, 4_194_304],
+  ["maxDelayMs", 10, 3_600_000],
+])("batch.%s is from %i to %i, and nothing beyond", (name, least, most) => {
+  const settingsWith = (batch: object) => parseEndpointInput({ ...minimal, batch }, context).settings.batch;
+  expect([settingsWith({ [name]: least }), settingsWith({ [name]: most })]).toEqual([
+    { [name]: least },
+    { [name]: most },
+  ]);
+  for (const beyond of [least - 1, most + 1, least + 0.5]) {
+    const problems = problemsOf(() => settingsWith({ [name]: beyond }));
+    expect(problems).toMatchObject([{ pointer: `/batch/${name}` }]);
+  }
+});
+
 test("a missing url and missing events are named", () => {
   expect(problemsOf(() => parseEndpointInput({}, context)).map(({ pointer }) => pointer)).toEqual([
     "/url",

@@ -41,7 +41,9 @@ test("an event is shown as it was recorded, with its deliveries to endpoints tha
     sequence: null,
     payload: Buffer.from('{"b": 1.0, "a":2}'),
     createdAt: new Date(1_750_000_000_123),
+    attributes: null,
     deliveries: expect.any(Array),
+    batches: [],
     previous: null,
     notMatched: [expect.objectContaining({ endpointId: none.endpoint.id })],
   });

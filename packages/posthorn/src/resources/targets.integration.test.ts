@@ -39,6 +39,8 @@ test("a tenant's targets come with its version, inactive ones included and delet
     timeoutMs: 700,
     ordering: "none",
     fifoOnDead: "pass",
+    batch: { maxEvents: 100, maxBytes: 524_288, maxDelayMs: 1_000 },
+    cloudEvents: { source: "/tenants/t1", datarefBase: "" },
     secrets: [{ value: secret, expiresAt: null }],
   });
 });

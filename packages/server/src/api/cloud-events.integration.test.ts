@@ -4,11 +4,16 @@ import {
   decodeBatch,
   decodeBinary,
   decodeStructured,
+  encodeBatch,
+  encodeBinary,
+  encodeStructured,
   type CloudEvent as OurEvent,
 } from "@posthorn/wire";
 import { CloudEvent, HTTP, type Message } from "cloudevents";
+import fc from "fast-check";
 import { type ScriptedReceiver, startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { anyCloudEvent, essence } from "../../../../tests/support/cloud-events.ts";
 import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 
 const STRUCTURED = { "content-type": "application/cloudevents+json; charset=utf-8" };
@@ -116,6 +121,20 @@ test("a structured event goes out in every format, and loses nothing but what th
   const detail = await server.call("GET", `/api/v1/events/${answer.json.id}`);
   expect(detail.json.attributes).toEqual({ ...kept, extensions: { count, flag } });
   expect(got.get("cloudevents")?.headers).not.toHaveProperty("ce-id");
+});
+
+test("a trace of the event's own goes on with its deliveries, before that of the request", async () => {
+  const { server, receiver } = await startWorld(["cloudevents"]);
+  const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+  const headers = { ...STRUCTURED, traceparent: trace("2") };
+  await server.call("POST", PATH, { ...valid, traceparent: trace("1") }, headers);
+  await server.call("POST", PATH, { ...valid, id: "2" }, headers);
+  const requests = await receiver.received(2);
+  const traces = requests.map((request) => [
+    request.headers.traceparent,
+    decoded(request).extensions.traceparent,
+  ]);
+  expect(traces.toSorted()).toEqual([Array(2).fill(trace("1")), Array(2).fill(trace("2"))]);
 });
 
 test("binary data, text and no data at all come out as they came in", async () => {
@@ -277,6 +296,66 @@ test("whose it is says the URL, the key, or the event itself", async () => {
 async function tenantOf(server: TestServer, id: string): Promise<string> {
   return (await server.call("GET", `/api/v1/events/${id}`)).json.tenant;
 }
+
+test("whatever comes in, in any mode, goes out in any mode as the same event", async () => {
+  const { server, receiver } = await startWorld(["cloudevents", "cloudevents-binary", "cloudevents-batch"]);
+  // every request of a test has a content type
+  const isSayable = ({ data, datacontenttype }: OurEvent) =>
+    data.kind === "json" || datacontenttype !== undefined;
+  const events = fc.sample(anyCloudEvent.filter(isSayable), { numRuns: 24, seed: 7 }).map((event, n) => ({
+    ...event,
+    id: `${n} ${event.id}`,
+  }));
+  for (const [n, event] of events.entries()) {
+    const { headers, body } = encodeBinary(event);
+    const structured = encodeStructured(event);
+    const answer =
+      n % 3 === 0
+        ? await server.call("POST", PATH, Buffer.from(body), headers)
+        : n % 3 === 1
+          ? await server.call("POST", PATH, structured, STRUCTURED)
+          : await server.call("POST", PATH, encodeBatch([structured]), BATCH);
+    expect(answer.status, answer.text).toBe(202);
+  }
+  await vi.waitUntil(() => receivedEvents(receiver).length === 3 * events.length, { timeout: 20_000 });
+  const got = receivedEvents(receiver);
+  for (const event of events) {
+    const same = got.filter(({ id }) => id === event.id);
+    expect(same.map(essence)).toEqual(Array(3).fill(essence(event)));
+  }
+});
+
+/** Batches taken apart. */
+function receivedEvents({ requests }: ScriptedReceiver): OurEvent[] {
+  return requests.flatMap((request) => {
+    if (request.path !== "/cloudevents-batch") return [decoded(request)];
+    const batch = decodeBatch(request.body);
+    return batch.ok ? batch.value.map(({ event }) => event) : [];
+  });
+}
+
+test("an event's page names its batch, the batch's page its events, and one of them can be sent again", async () => {
+  const { server, receiver } = await startWorld(["cloudevents-batch"]);
+  const { json } = await server.call("POST", PATH, valid, STRUCTURED);
+  await receiver.received(1);
+  const detail = await server.call("GET", `/api/v1/events/${json.id}`);
+  const [batch] = detail.json.batches;
+  expect(detail.json.deliveries).toMatchObject([{ id: batch.delivery_id, event_type: "webhook.batch" }]);
+  const delivery = await server.call("GET", `/api/v1/deliveries/${batch.delivery_id}`);
+  expect(delivery.json).toMatchObject({ event_id: batch.event_id, members: [json.id] });
+  const other = await server.call("GET", `/api/v1/events/${batch.event_id}`);
+  expect(other.json).toMatchObject({ type: "webhook.batch", data: [{ id: "1", source: "/shop" }] });
+  const again = await server.call("POST", `/api/v1/events/${json.id}/resend`, {
+    endpoint: batch.endpoint_id,
+  });
+  expect(again).toMatchObject({ status: 202, json: { delivery_id: null } });
+  const [first, second] = await receiver.received(2);
+  expect(second?.headers["webhook-id"]).not.toBe(first?.headers["webhook-id"]);
+  const missing = await server.call("POST", `/api/v1/events/${json.id}/resend`, {
+    endpoint: "ep_0197a3c2-7d1e-7c43-9a51-2f6f6f1b8e10",
+  });
+  expect(missing).toMatchObject({ status: 404, json: { code: "endpoint_not_found" } });
+});
 
 test("what the official library sends is taken, and what is sent the official library reads", async () => {
   const { server, receiver } = await startWorld(["cloudevents", "cloudevents-binary", "cloudevents-batch"]);

@@ -168,7 +168,7 @@ test("an endpoint shows the fields of the contract, and what it shows can be sen
   expect(Object.keys(endpoint)).toEqual(
     (
       "id tenant url description events filter is_active disabled_reason disabled_at format signature headers " +
-      "timeout_ms max_in_flight rate_limit ordering fifo_on_dead retry_policy retry_on circuit health websub created_at updated_at"
+      "timeout_ms max_in_flight rate_limit ordering fifo_on_dead batch retry_policy retry_on circuit health websub created_at updated_at"
     ).split(" "),
   );
   expect(endpoint.headers).toEqual({ "X-MyTeam": "a_B" });
@@ -211,7 +211,9 @@ test("PATCH with all that GET shows says which fields to leave out, and takes th
   const { json: endpoint } = await server.call("GET", path);
   const refused = await server.call("PATCH", path, endpoint);
   expect(refused.status).toBe(422);
-  const readOnly = "id tenant disabled_reason disabled_at circuit health websub created_at updated_at".split(" ");
+  const readOnly = "id tenant disabled_reason disabled_at circuit health websub created_at updated_at".split(
+    " ",
+  );
   expect(refused.json.detail).toContain(
     `"id" is read-only. Leave out what cannot be set: ${readOnly.join(", ")}.`,
   );

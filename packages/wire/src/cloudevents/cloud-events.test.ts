@@ -19,6 +19,7 @@ import {
   modeOf,
   ownTypeOf,
   STRUCTURED_CONTENT_TYPE,
+  thinCloudEvent,
 } from "./index.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -76,6 +77,17 @@ describe("nothing is lost", () => {
     const counted = value(structured({ ...valid, subject: "s", sequence: "a", partitionkey: "p" }));
     expect(kept(counted).extensions).toEqual({ partitionkey: "p", sequence: "a" });
   });
+});
+
+test("a thin event says where its data is, unless it said so itself", () => {
+  const event = { id: "x", tenant: "t", type: "a", apiVersion: "1", subject: null, sequence: null };
+  const fields = { ...event, createdAt: new Date(0), payload: bytes("1") };
+  expect(thinCloudEvent(fields, "/s", "/api/x")).toMatchObject({
+    data: { kind: "none" },
+    extensions: { dataref: "/api/x" },
+  });
+  const attributes = { source: "/shop", extensions: { dataref: "https://shop.example/1" } };
+  expect(thinCloudEvent({ ...fields, attributes }, "/s", "/api/x").extensions).toEqual(attributes.extensions);
 });
 
 test("content types are written as the official libraries read them", () => {

@@ -31,10 +31,10 @@ export function cloudEventFrom(event: CloudEventFields, source: string): CloudEv
   };
 }
 
-/** The same without its data, which is read where `dataref` points. */
+/** The same without its data, which is read where `dataref` points; one of its own stays. */
 export function thinCloudEvent(event: CloudEventFields, source: string, dataref: string): CloudEvent {
   const whole = cloudEventFrom(event, source);
-  const extensions = { ...whole.extensions, dataref };
+  const extensions = { dataref, ...whole.extensions };
   return { ...whole, extensions, data: { kind: "none" } };
 }
 

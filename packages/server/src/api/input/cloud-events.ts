@@ -24,15 +24,18 @@ export type PublishMode = "own" | "structured" | "batch" | "binary";
 
 /** Binary mode has the content type of the data: it is known by the headers of its required attributes. */
 export function publishModeOf(headers: IncomingHttpHeaders): PublishMode {
-  const contentType = headers["content-type"] ?? null;
-  const problem = formatProblem(contentType);
-  if (problem !== null) throw new HttpError("unsupported_media_type", problem);
-  const mode = modeOf(contentType);
-  if (mode !== "binary") return mode;
-  return REQUIRED_ATTRIBUTES.some((name) => headers[`${BINARY_HEADER_PREFIX}${name}`] !== undefined)
-    ? "binary"
-    : "own";
+  const contentType = headers["content-type"] ?? "";
+  if (ANNOUNCED.test(contentType)) {
+    const problem = formatProblem(contentType);
+    if (problem !== null) throw new HttpError("unsupported_media_type", problem);
+    return modeOf(contentType) === "batch" ? "batch" : "structured";
+  }
+  return REQUIRED_HEADERS.some((name) => headers[name] !== undefined) ? "binary" : "own";
 }
+
+// asked of every event that is published, most of which are none
+const ANNOUNCED = /^\s*application\/cloudevents/i;
+const REQUIRED_HEADERS = REQUIRED_ATTRIBUTES.map((name) => `${BINARY_HEADER_PREFIX}${name}`);
 
 /** `tenant`: whose they are, where the request says so or the key is of one; null: each says it itself by `tenantid`. */
 export function readCloudEvents(

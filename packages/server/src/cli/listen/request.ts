@@ -1,7 +1,17 @@
 // An event as a signed request for the machine of whoever listens: the bytes that an endpoint gets, signed with the
 // listener's own secret, never with that of an endpoint.
 import { createHmac } from "node:crypto";
-import { envelope, formatId, headerNames, parseId, rawMembers, sign } from "@posthorn/wire";
+import {
+  dataBytes,
+  type EventAttributes,
+  envelope,
+  eventData,
+  formatId,
+  headerNames,
+  parseId,
+  rawMembers,
+  sign,
+} from "@posthorn/wire";
 
 export interface ListenedEvent {
   readonly id: string;
@@ -13,6 +23,8 @@ export interface ListenedEvent {
   readonly createdAt: Date;
   /** The JSON of `data`, byte for byte as it was published. */
   readonly payload: Uint8Array;
+  /** Of one that came in as a CloudEvent. */
+  readonly attributes: EventAttributes | undefined;
 }
 
 /** The answer of `GET /api/v1/events/{event}`; parsing and writing again would change 1.0 and large integers. */
@@ -32,6 +44,7 @@ export function readEvent(text: string): ListenedEvent {
     sequence: parsed.sequence as number | null,
     createdAt: new Date(String(parsed.created_at)),
     payload: bytes.subarray(place.start, place.end),
+    attributes: (parsed.attributes ?? undefined) as EventAttributes | undefined,
   };
 }
 
@@ -59,15 +72,16 @@ export async function requestFor(
   }: { readonly deliveryId: string | null; readonly attempt: number; readonly now: Date },
 ): Promise<LocalRequest> {
   const uuid = parseId("evt", event.id) ?? "";
-  const body =
-    manner.format === "envelope" ? envelope({ ...event, id: uuid }) : new Uint8Array(event.payload);
+  const isEnvelope = manner.format === "envelope";
+  const body = isEnvelope ? envelope({ ...event, id: uuid }) : new Uint8Array(dataBytes(eventData(event)));
+  const contentType = isEnvelope ? undefined : event.attributes?.datacontenttype;
   const names = headerNames(manner.headerPrefix);
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const { secret, schemes, headerPrefix } = manner;
   return {
     body,
     headers: {
-      "content-type": "application/json",
+      "content-type": contentType ?? "application/json",
       "user-agent": manner.userAgent,
       [names.id]: event.id,
       [names.timestamp]: timestamp,

@@ -36,7 +36,7 @@ export async function collections(
 }
 
 // One look at the index for each endpoint with something collected, and one at as many events as a batch has. What was
-// collected for an endpoint that takes no batches any more, or is gone, is due at once. 0.05 ms where nothing is collected.
+// collected for an endpoint that takes no batches any more, or is gone, is due at once.
 const collectionsStatement = statement(
   "collections",
   `

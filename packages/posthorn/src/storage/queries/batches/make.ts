@@ -11,25 +11,34 @@ export interface Member {
   readonly event: Event;
 }
 
-/** In their order. */
-export async function waitingMembers(tx: Queryable, endpointId: Uuid, limit: number): Promise<Member[]> {
-  const rows = await tx.query<EventRow & { place: number }>(waitingStatement, [endpointId, limit]);
+/** In their order: enough for a batch of so many events and bytes, and not many more, whatever waits. */
+export async function waitingMembers(
+  tx: Queryable,
+  endpointId: Uuid,
+  limit: { readonly events: number; readonly bytes: number },
+): Promise<Member[]> {
+  const rows = await tx.query<EventRow & { place: number }>(waitingStatement, [
+    endpointId,
+    limit.events,
+    2 * limit.bytes,
+  ]);
   return rows.map((row) => ({ place: row.place, event: toEvent(row) }));
 }
 
-// Retention keeps the events of those that wait, so none is without its own.
+// Retention keeps the events of those that wait, so none is without its own. Bytes were estimated, by a few too many.
 const waitingStatement = statement(
   "waiting members",
   `
 select c.place, ${eventColumns}
 from (
-  select c.place, c.event_id
+  select c.place, c.event_id, sum(c.bytes) over (order by c.place) - c.bytes as bytes_before
   from posthorn.collected c
   where c.endpoint_id = $1::uuid
   order by c.place
   limit $2::integer
 ) c
 join posthorn.events e on e.id = c.event_id
+where c.bytes_before <= $3::bigint
 order by c.place
 `,
 );
