@@ -18,10 +18,10 @@ export interface NotificationParts {
 
 export function buildNotification(delivery: ClaimedDelivery, parts: NotificationParts): PreparedRequest {
   const { target, websub, secret, userAgent, traceparent } = parts;
-  const { headers: about, body } = contentOf(delivery.event, target);
+  const { contentType = "application/octet-stream", body } = contentOf(delivery.event, target);
   const names = headerNames(target.signature.headerPrefix);
   const headers: Record<string, string> = {
-    ...about,
+    "content-type": contentType,
     "user-agent": userAgent,
     link: websub.link,
     [names.id]: formatId("evt", delivery.event.id),

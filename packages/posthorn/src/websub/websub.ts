@@ -146,8 +146,8 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
 
 /** What its subscribers are sent, byte for byte. */
 function shownContent(event: Event): { readonly contentType: string; readonly body: Uint8Array } {
-  const { headers, body } = contentOf(event, { format: OWN_FORMAT, cloudEvents: NO_TERMS });
-  return { contentType: headers["content-type"] as string, body };
+  const { contentType, body } = contentOf(event, { format: OWN_FORMAT, cloudEvents: NO_TERMS });
+  return { contentType: contentType as string, body };
 }
 
 /** An envelope says nothing of them. */
