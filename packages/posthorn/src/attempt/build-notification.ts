@@ -18,10 +18,10 @@ export interface NotificationParts {
 
 export function buildNotification(delivery: ClaimedDelivery, parts: NotificationParts): PreparedRequest {
   const { target, websub, secret, userAgent, traceparent } = parts;
-  const { contentType, body } = contentOf(delivery.event, target);
+  const { contentType = "application/octet-stream", body } = contentOf(delivery.event, target);
   const names = headerNames(target.signature.headerPrefix);
   const headers: Record<string, string> = {
-    "content-type": contentType ?? "application/octet-stream",
+    "content-type": contentType,
     "user-agent": userAgent,
     link: websub.link,
     [names.id]: formatId("evt", delivery.event.id),
