@@ -39,6 +39,9 @@ test("a tenant's targets come with its version, inactive ones included and delet
     ordering: "none",
     fifoOnDead: "pass",
     secrets: [{ value: secret, expiresAt: null }],
+    authorization: null,
+    requestOrigin: null,
+    allowedPerMinute: null,
   });
 });
 
