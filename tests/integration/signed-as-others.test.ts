@@ -1,8 +1,9 @@
 // What the engine sends to an endpoint that signs as somebody else does, put before that vendor's own code.
-import { createHmac } from "node:crypto";
+import { createHmac, createPublicKey, verify } from "node:crypto";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { verify as verifyGithub } from "@octokit/webhooks-methods";
+import { httpbis } from "http-message-signatures";
 import { createTestInstance, startScriptedReceiver } from "posthorn/testing";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import Stripe from "stripe";
@@ -204,6 +205,26 @@ test("Twitch has no SDK here, so its signature is made as its documentation says
   expect(header("Twitch-Eventsub-Message-Signature")).toBe(expected);
   expect(header("Twitch-Eventsub-Message-Type")).toBe("notification");
   expect(header("Twitch-Eventsub-Message-Timestamp")).toMatch(/Z$/);
+});
+
+test("RFC 9421, with the key that is published under the name in the signature", async () => {
+  const { endpoint, request, url } = await sent(["rfc9421-ed25519"], { secret: undefined });
+  const keys = await hooks.endpoints.publicKeys(endpoint.id);
+  const keyLookup = async ({ keyid }: { keyid?: string }) => {
+    const x = keys.find(({ id }) => id === keyid)?.bytes.toString("base64url") as string;
+    const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    return { verify: async (data: Buffer, signature: Buffer) => verify(null, data, key, signature) };
+  };
+  const message = { method: "POST", url, headers: request.headers as Record<string, string> };
+  expect(await httpbis.verifyMessage({ keyLookup }, message)).toBe(true);
+  expect(await httpbis.verifyMessage({ keyLookup }, { ...message, url: `${url}2` })).toBe(false);
+});
+
+test("a vendor's signature is masked for those who may not see settings, whatever its header is called", async () => {
+  const { endpoint } = await sent(["shopify"]);
+  const [delivery] = (await hooks.deliveries.list({ endpoint: endpoint.id })).data;
+  const shown = await hooks.deliveries.request(delivery?.id as string, { hidesSettings: true });
+  expect(shown.headers["X-Shopify-Hmac-Sha256"]).toBe("[redacted]");
 });
 
 test("during a migration the old receivers and the new ones are each signed for with their own secret", async () => {

@@ -28,6 +28,7 @@ export {
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
 export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
+export { messageComponents } from "./signature/message-signatures.ts";
 export { sha256Of } from "./signature/own-crypto.ts";
 export { type HeaderSource, isMessageId } from "./signature/read-signature.ts";
 export type { Algorithm, Companion, Scheme, SignedMessage, SignedPart } from "./signature/scheme.ts";

@@ -49,7 +49,7 @@ const signature = z
     schemes: z
       .array(z.string())
       .describe(
-        "One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, or a vendor whose receivers are to accept it: github, stripe, slack and others. See the reference of signatures.",
+        "One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, rfc9421, rfc9421-ed25519, or a vendor whose receivers are to accept it: github, stripe, slack and others. See the reference of signatures.",
       ),
     header_prefix: z.string().describe("What the names of Posthorn's headers begin with, such as X-Webhook."),
   })

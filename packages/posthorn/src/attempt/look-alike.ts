@@ -8,7 +8,7 @@ export interface LookAlike {
   /** False where every scheme is a vendor's: then ours would give the sender away. */
   readonly hasOwnHeaders: boolean;
   readonly companions: readonly (readonly [header: string, companion: Companion])[];
-  /** The vendors' headers that no custom header may replace, in lower case. */
+  /** Headers of signatures under other names than our own, which no custom header may replace; in lower case. */
   readonly reserved: ReadonlySet<string>;
   readonly urlToSend: Scheme["urlToSend"];
 }
@@ -27,13 +27,13 @@ export function lookAlikeOf({ schemes }: SignatureSettings): LookAlike {
 }
 
 function describe(names: readonly string[]): LookAlike {
-  const foreign = names.filter(isVendorScheme);
-  if (foreign.length === 0) return PLAIN;
-  const schemes = foreign.map(schemeNamed);
+  const special = names.filter((name) => isVendorScheme(name) || schemeNamed(name).isMessageSignature);
+  if (special.length === 0) return PLAIN;
+  const schemes = special.map(schemeNamed);
   return {
-    hasOwnHeaders: foreign.length < names.length,
+    hasOwnHeaders: !names.every(isVendorScheme),
     companions: schemes.flatMap(({ companions }) => Object.entries(companions ?? {})),
-    reserved: schemeHeaders(foreign),
+    reserved: schemeHeaders(special),
     urlToSend: schemes.find(({ urlToSend }) => urlToSend !== undefined)?.urlToSend,
   };
 }

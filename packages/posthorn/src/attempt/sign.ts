@@ -18,6 +18,7 @@ import {
   writeTime,
 } from "@posthorn/wire";
 import type { SignatureSettings } from "../model.ts";
+import { type MessageKey, messageKeyId, writeMessageSignatures } from "./sign-message.ts";
 
 /** Each list has the one that retires soonest first. */
 export interface SigningSecrets {
@@ -42,6 +43,13 @@ export function signRequest(
   for (const name of settings.schemes) {
     const scheme = schemeNamed(name);
     const own = secrets.ofScheme?.get(name) ?? secrets.shared;
+    if (scheme.isMessageSignature) {
+      const keys = own.flatMap((secret) => messageKey(scheme, secret) ?? []);
+      if (keys.length === 0) continue;
+      writeMessageSignatures(headers, scheme, message, keys);
+      isSigned = true;
+      continue;
+    }
     const spelled = spelledFor(scheme, message, now);
     const signatures = signaturesOf(scheme, spelled, own);
     if (signatures.length === 0) continue;
@@ -54,6 +62,12 @@ export function signRequest(
       `No valid secret of this endpoint fits its signature schemes (${wanted}); rotate its secret.`,
     );
   }
+}
+
+function messageKey(scheme: Scheme, secret: string): MessageKey | null {
+  const key = keyOf(scheme.key, secret);
+  const id = messageKeyId(scheme, secret);
+  return key === null || id === null ? null : { id, sign: (base) => signatureOf(scheme, key, [base]) };
 }
 
 /** Some write the time, or the URL that they sign, in a way of their own. */

@@ -1,7 +1,7 @@
 // The public halves of an endpoint's key pairs, for receivers that fetch them: public, cacheable, and both while one
 // follows the other.
-import { createHash } from "node:crypto";
 import { parseId, parseSecret } from "@posthorn/wire";
+import { keyIdOf } from "../attempt/key-id.ts";
 import { PosthornError } from "../errors.ts";
 import type { Target, Uuid } from "../model.ts";
 
@@ -35,12 +35,6 @@ export function createPublicKeys(
 
 function toPublicKey(bytes: Buffer, expiresAt: Date | null): PublicKey {
   return { id: keyIdOf(bytes), publicKey: `whpk_${bytes.toString("base64")}`, bytes, expiresAt };
-}
-
-/** RFC 7638 §3: the required members in the order of their names, and nothing else. */
-export function keyIdOf(publicKey: Buffer): string {
-  const jwk = JSON.stringify({ crv: "Ed25519", kty: "OKP", x: publicKey.toString("base64url") });
-  return createHash("sha256").update(jwk).digest("base64url");
 }
 
 function noKeys(): PosthornError {

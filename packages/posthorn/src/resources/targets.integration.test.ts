@@ -42,6 +42,9 @@ test("a tenant's targets come with its version, inactive ones included and delet
     batch: { maxEvents: 100, maxBytes: 524_288, maxDelayMs: 1_000 },
     cloudEvents: { source: "/tenants/t1", datarefBase: "" },
     secrets: [{ value: secret, expiresAt: null }],
+    authorization: null,
+    requestOrigin: null,
+    allowedPerMinute: null,
   });
 });
 

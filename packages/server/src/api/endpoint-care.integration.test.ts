@@ -68,6 +68,7 @@ test("after a rotation two secrets are listed, without the secrets, and the old 
     {
       id: expect.stringMatching(/^sec_/),
       is_current: true,
+      scheme: null,
       created_at: expect.any(String),
       expires_at: null,
     },

@@ -168,7 +168,7 @@ test("an endpoint shows the fields of the contract, and what it shows can be sen
   expect(Object.keys(endpoint)).toEqual(
     (
       "id tenant url description events filter is_active disabled_reason disabled_at format signature headers " +
-      "timeout_ms max_in_flight rate_limit ordering fifo_on_dead batch retry_policy retry_on circuit health websub created_at updated_at"
+      "authorization handshake timeout_ms max_in_flight rate_limit ordering fifo_on_dead batch retry_policy retry_on circuit health websub created_at updated_at"
     ).split(" "),
   );
   expect(endpoint.headers).toEqual({ "X-MyTeam": "a_B" });

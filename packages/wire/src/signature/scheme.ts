@@ -36,6 +36,10 @@ export interface Scheme {
   readonly format: SignatureFormat;
   /** Set when other schemes write to the same signature header: where this one's items go, after a space. */
   readonly shares?: "first" | "last";
+  /** Set when every key signs a text of its own, as HTTP Message Signatures do: `signedParts` cannot be asked then. */
+  readonly isMessageSignature?: true;
+  /** Headers that it writes besides. */
+  readonly writes?: readonly string[];
   /** Further headers of the sender's, which receivers read and no signature covers. */
   readonly companions?: Readonly<Record<string, Companion>>;
   /** Where to send to, when the URL is to hold the body's SHA-256 in hex. */

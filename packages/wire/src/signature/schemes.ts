@@ -1,7 +1,8 @@
-// The signature schemes there are, by the names that settings use: our own, and those of the vendors that an endpoint can
-// be made to look like.
+// The signature schemes there are, by the names that settings use: our own, HTTP Message Signatures, and those of the
+// vendors that an endpoint can be made to look like.
 import { headerNames } from "../headers.ts";
 import { vendors } from "../vendors/vendors.ts";
+import { rfc9421, rfc9421Ed25519 } from "./message-signatures.ts";
 import type { Scheme } from "./scheme.ts";
 import { sha256 } from "./sha256.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
@@ -25,7 +26,11 @@ export const DEFAULT_SCHEMES: readonly SchemeName[] = ["t-v1", "standard-webhook
 const vendorsByName = new Map<string, Scheme>(
   Object.entries(vendors).map(([name, { scheme }]) => [name, scheme]),
 );
-const byName = new Map<string, Scheme>([...Object.entries(schemes), ...vendorsByName]);
+const byName = new Map<string, Scheme>([
+  ...Object.entries(schemes),
+  ...[rfc9421, rfc9421Ed25519].map((scheme) => [scheme.name, scheme] as const),
+  ...vendorsByName,
+]);
 
 /** Is it somebody else's, so that a request signed by it alone has none of our own headers? */
 export function isVendorScheme(name: string): boolean {
@@ -36,9 +41,12 @@ export function isVendorScheme(name: string): boolean {
 export function schemeHeaders(names: readonly string[], prefix?: string): ReadonlySet<string> {
   const written = new Set<string>();
   for (const name of names) {
-    for (const header of Object.values(byName.get(name)?.headers ?? {})) {
+    const scheme = byName.get(name);
+    if (scheme === undefined) continue;
+    for (const header of Object.values(scheme.headers)) {
       written.add(header(headerNames(prefix)).toLowerCase());
     }
+    for (const header of scheme.writes ?? []) written.add(header.toLowerCase());
   }
   return written;
 }

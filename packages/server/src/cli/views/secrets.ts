@@ -2,10 +2,11 @@
 import {
   DEFAULT_HEADER_PREFIX,
   DEFAULT_SCHEMES,
+  findScheme,
   headerPrefixProblem,
-  isVendorScheme,
   parseSecret,
   schemeProblems,
+  schemes,
 } from "@posthorn/wire";
 import { usage } from "../failure.ts";
 import { listOf } from "../remote/remote.ts";
@@ -25,11 +26,11 @@ export function secretsOf(given: readonly string[]): readonly string[] {
   return given;
 }
 
-/** Posthorn's own: what a vendor signs needs the request's URL, or a time written in its way. */
+/** Posthorn's own: what others sign needs the request's URL, or a time written in their way. */
 export function schemesOf(given: string | undefined): string[] {
   if (given === undefined) return [...DEFAULT_SCHEMES];
   const names = listOf(given);
-  const foreign = names.find(isVendorScheme);
+  const foreign = names.find((name) => findScheme(name) !== undefined && !Object.hasOwn(schemes, name));
   const [problem] =
     foreign === undefined ? schemeProblems(names) : [`${foreign} is for endpoints; here, choose another.`];
   if (problem !== undefined) throw usage(problem);

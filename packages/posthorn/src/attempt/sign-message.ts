@@ -1,0 +1,64 @@
+// Signs a request as an HTTP message (RFC 9421): method, URL, type, digest of the body, id and time, once for each key.
+import { createHash } from "node:crypto";
+import { messageComponents, type Scheme, type SignedMessage, signingKeyBytes } from "@posthorn/wire";
+import { keyIdOf, sharedKeyIdOf } from "./key-id.ts";
+
+/** A key that signs, and the name under which the receiver finds its other half. */
+export interface MessageKey {
+  readonly id: string;
+  readonly sign: (base: string) => string;
+}
+
+/** Writes the digest, what is covered, and the signatures. */
+export function writeMessageSignatures(
+  headers: Record<string, string>,
+  { algorithm }: Scheme,
+  { id, timestamp, body, method = "", url = "" }: SignedMessage,
+  keys: readonly MessageKey[],
+): void {
+  headers["webhook-id"] = id;
+  headers["webhook-timestamp"] = timestamp;
+  headers["Content-Digest"] = contentDigest(body);
+  const values = [method, url, headers["content-type"] ?? "", headers["Content-Digest"], id, timestamp];
+  const components = messageComponents.map((name, at) => [name, values[at] as string] as const);
+  const inputs: string[] = [];
+  const signatures: string[] = [];
+  for (const [at, key] of keys.entries()) {
+    const params = signatureParams(components, { created: timestamp, keyid: key.id, alg: algorithm });
+    inputs.push(`sig${at + 1}=${params}`);
+    signatures.push(`sig${at + 1}=:${key.sign(signatureBase(components, params))}:`);
+  }
+  headers["Signature-Input"] = inputs.join(", ");
+  headers.Signature = signatures.join(", ");
+}
+
+export type Component = readonly [name: string, value: string];
+
+/** RFC 9421 §2.3. Ids of keys and algorithms have no character that would have to be escaped. */
+export function signatureParams(
+  components: readonly Component[],
+  { created, keyid, alg }: { readonly created: string; readonly keyid: string; readonly alg?: string },
+): string {
+  const names = components.map(([name]) => `"${name}"`).join(" ");
+  return `(${names});created=${created};keyid="${keyid}"${alg === undefined ? "" : `;alg="${alg}"`}`;
+}
+
+/** RFC 9421 §2.5. */
+export function signatureBase(components: readonly Component[], params: string): string {
+  const lines = components.map(([name, value]) => `"${name}": ${value}\n`).join("");
+  return `${lines}"@signature-params": ${params}`;
+}
+
+/** RFC 9530 §2. */
+export function contentDigest(body: Uint8Array): string {
+  return `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
+}
+
+/** Under what name a receiver finds the key that this secret is, or null when the scheme cannot sign with it. */
+export function messageKeyId({ key }: Scheme, secret: string): string | null {
+  const bytes = signingKeyBytes(key, secret);
+  if (bytes === null) return null;
+  if (key !== "ed25519") return sharedKeyIdOf(bytes);
+  // whsk_ is the seed and then the public key
+  return keyIdOf(Buffer.from(secret.slice("whsk_".length), "base64").subarray(32));
+}
