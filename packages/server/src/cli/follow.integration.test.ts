@@ -320,10 +320,11 @@ test("replay start waits for a server that was away, and tells the end of the re
   const { url, received } = await program();
   await hooks.endpoints.create("acme", { url: `http://${url}`, events: ["*"] });
   for (let n = 0; n < 4; n += 1) await hooks.publish({ tenant: "acme", type: "order.paid", data: n });
-  await expect.poll(() => received.length).toBe(4);
+  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(4);
   const states = ["--states", "success", "--rate", "1", "--yes"];
   const replay = startCommand(["replay", "start", "--tenant", "acme", ...states], { env: envOf(server) });
-  await expect.poll(async () => (await hooks.replays.list()).data.length).toBe(1);
+  // the second comes a second after the first, when the command has heard that it was started
+  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(6);
   await server.stopFront();
   await replay.said(/The server does not answer\. Waiting for it/);
   await startAgain(server);
