@@ -41,7 +41,8 @@ async function postForm(
   const response = await request(hub, { method: "POST", body: form, redirect: "manual" }, terms);
   if (response.status !== 307 && response.status !== 308) return response;
   await response.body?.cancel();
-  const next = httpUrl(response.headers.get("location") ?? "", hub);
+  const location = response.headers.get("location");
+  const next = location === null ? null : httpUrl(location, hub);
   if (next === null) throw new Error(`The hub ${hub} answered ${response.status} without a place to go to.`);
   if (redirectsLeft === 0)
     throw new Error(`The hub ${hub} was reached by more than ${MAX_REDIRECTS} redirects.`);

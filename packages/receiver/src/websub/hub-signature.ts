@@ -1,12 +1,12 @@
 // `X-Hub-Signature: method=hex`, an HMAC over the body: WebSub §7.1.
 import type { Authentication } from "../source.ts";
 
-const HASHES: Readonly<Record<string, string>> = {
-  sha1: "SHA-1",
-  sha256: "SHA-256",
-  sha384: "SHA-384",
-  sha512: "SHA-512",
-};
+const HASHES: ReadonlyMap<string, string> = new Map([
+  ["sha1", "SHA-1"],
+  ["sha256", "SHA-256"],
+  ["sha384", "SHA-384"],
+  ["sha512", "SHA-512"],
+]);
 
 type Refusal = Extract<Authentication, { ok: false }>;
 
@@ -19,7 +19,7 @@ export async function refuseSignature(
   if (header === null)
     return refusal("header_missing", "there is no X-Hub-Signature, though the hub was given a secret");
   const [, method = "", hex = ""] = /^(\w{1,10})=([\da-f]{40,128})$/i.exec(header.trim()) ?? [];
-  const hash = HASHES[method.toLowerCase()];
+  const hash = HASHES.get(method.toLowerCase());
   if (hash === undefined)
     return refusal("malformed", "X-Hub-Signature is not sha1, sha256, sha384 or sha512, = and hex");
   const key = await crypto.subtle.importKey(

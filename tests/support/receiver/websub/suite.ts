@@ -59,7 +59,7 @@ export async function openFollowing(
   const subscriber = createSubscriber({
     callbackUrl,
     store,
-    onFailure: (error) => failures.push((error as Error).message),
+    onFailure: (error) => failures.push(String(error)),
     onDenied: (subscription) => denied.push(subscription),
     ...options,
   });

@@ -70,7 +70,7 @@ const columns = `
 const openStatement = `
 insert into posthorn_receiver.subscriptions as s (id, url, secret)
 values ($1::text, $2::text, $3::text)
-on conflict (sha256(convert_to(url, 'UTF8'))) do update
+on conflict (url) do update
 set mode = 'subscribe',
     denied = null,
     due_at = now(),
@@ -83,7 +83,7 @@ where s.mode <> 'subscribe'
 const byUrlStatement = `
 select ${columns}
 from posthorn_receiver.subscriptions s
-where sha256(convert_to(s.url, 'UTF8')) = sha256(convert_to($1::text, 'UTF8'))
+where s.url = $1::text
 `;
 
 const findStatement = `
@@ -106,7 +106,7 @@ set mode = 'unsubscribe',
     due_at = now(),
     tries = 0,
     error = null
-where sha256(convert_to(s.url, 'UTF8')) = sha256(convert_to($1::text, 'UTF8'))
+where s.url = $1::text
 returning ${columns}
 `;
 

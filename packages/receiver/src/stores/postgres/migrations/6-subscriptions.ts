@@ -2,7 +2,8 @@
 export const subscriptions = `
 create table posthorn_receiver.subscriptions (
   id text primary key,
-  url text not null,
+  -- at most 2,048 bytes: an index takes 2,700
+  url text not null unique,
   secret text not null,
   mode text not null default 'subscribe' check (mode in ('subscribe', 'unsubscribe')),
   asked_topic text,
@@ -18,9 +19,6 @@ create table posthorn_receiver.subscriptions (
   tries integer not null default 0,
   error text
 );
-
--- a URL may be longer than what an index of texts takes
-create unique index subscriptions_url on posthorn_receiver.subscriptions (sha256(convert_to(url, 'UTF8')));
 
 create index subscriptions_due on posthorn_receiver.subscriptions (due_at);
 `;
