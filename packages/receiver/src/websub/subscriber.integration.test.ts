@@ -64,7 +64,9 @@ test.each([
   await wait(7 * DAY_MS);
   expect(await subscriber.renew()).toBe(1);
   expect((await hub.verify(hub.last)).status).toBe(200);
-  expect(await subscriber.list({ after: "http:", limit: 1 })).toMatchObject([{ url: topic, tries: 0, denied: null }]);
+  expect(await subscriber.list({ after: "http:", limit: 1 })).toMatchObject([
+    { url: topic, tries: 0, denied: null },
+  ]);
   expect((await hub.verify(asked, { mode: "denied", challenge: null })).status).toBe(200);
   expect((await subscriber.subscribe(topic)).tries).toBe(1);
   await subscriber.unsubscribe(topic);
@@ -109,7 +111,9 @@ test("content and what a handler writes are one commit", async () => {
   const get = { method: "GET", url: `${callback}?${query}`, headers: {}, body: new Uint8Array() };
   expect((await callbacks.receive(get)).body).toBe("c");
   const post = async () => {
-    const signature = `sha256=${createHmac("sha256", secret ?? "").update("news").digest("hex")}`;
+    const signature = `sha256=${createHmac("sha256", secret ?? "")
+      .update("news")
+      .digest("hex")}`;
     const body = new TextEncoder().encode("news");
     const headers = { "x-hub-signature": signature };
     return (await callbacks.receive({ method: "POST", url: callback, headers, body })).status;
