@@ -79,12 +79,14 @@ test.each<[what: string, piece: string]>([
   ["white space", "<link \t\n"],
   ["closings of nothing", "<script></scrip"],
   ["names", "<aaaaaaaa"],
+  ["small tags", "<p>"],
+  ["parameters", '<x>;a="'],
   ["links that do not end", "<link rel='hub' href='"],
-])("half a megabyte of %s takes less than a second", (_, piece) => {
+])("half a megabyte of %s takes no longer than reading it once", (_, piece) => {
   const text = piece.repeat(Math.ceil((512 * 1024) / piece.length));
   const before = performance.now();
   readLinkElements(text, BASE);
   readLinkElements(`<link ${text}`, BASE);
   readLinkHeader(text.slice(0, 64 * 1024), BASE);
-  expect(performance.now() - before).toBeLessThan(1_000);
+  expect(performance.now() - before).toBeLessThan(3_000); // from 5 to 500 ms; minutes, if every byte began again;
 });

@@ -4,9 +4,10 @@ import { type FoundLink, type Links, linksOf } from "./link-header.ts";
 
 export function readLinkElements(text: string, base: string): Links {
   const found: FoundLink[] = [];
-  for (const { name, attributes } of tagsBeforeContent(text)) {
+  for (const { name, inside } of tagsBeforeContent(text)) {
     // Atom is put into RSS under any prefix: `atom:link`, `atom10:link`
     if (name === "link" || name.endsWith(":link")) {
+      const attributes = attributesOf(inside);
       found.push({ href: attributes.get("href") ?? "", rel: attributes.get("rel") ?? "" });
     }
   }
@@ -18,7 +19,8 @@ export function readLinkElements(text: string, base: string): Links {
 
 interface Tag {
   readonly name: string;
-  readonly attributes: ReadonlyMap<string, string>;
+  /** What stands behind the name. */
+  readonly inside: string;
 }
 
 /** In entries, items and below `<body>` links are about something else, or somebody else's. */
@@ -35,7 +37,7 @@ function* tagsBeforeContent(text: string): Generator<Tag> {
     const lower = name.toLowerCase();
     if (CONTENT.has(lower.replace(/^[^:]*:/, ""))) return;
     if (name !== "" && end - at <= MAX_TAG) {
-      yield { name: lower, attributes: attributesOf(text.slice(at + 1 + name.length, end - 1)) };
+      yield { name: lower, inside: text.slice(at + 1 + name.length, end - 1) };
     }
     const isTextOf = TEXT_ELEMENTS.has(lower) && text[end - 2] !== "/";
     const next = isTextOf ? indexOfClosing(text, lower, end) : end;

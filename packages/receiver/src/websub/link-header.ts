@@ -56,6 +56,11 @@ function endOfParameters(header: string, from: number): number {
 
 /** The first counts, RFC 8288 §3.3. */
 function relIn(parameters: string): string {
-  const [, quoted, bare] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters) ?? [];
-  return quoted ?? bare ?? "";
+  for (const [, name = "", quoted, bare] of parameters.matchAll(PARAMETER)) {
+    if (name.toLowerCase() === "rel") return quoted ?? bare ?? "";
+  }
+  return "";
 }
+
+/** With its value, so that nothing within quotes is taken for another. */
+const PARAMETER = /;\s{0,16}([^\s=;,"]{1,64})\s{0,16}=\s{0,16}(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))/g;
