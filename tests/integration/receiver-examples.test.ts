@@ -18,6 +18,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import type { PrismaClient } from "../../examples/receiver/generated-prisma.ts";
 import { createDatabase, createPool } from "../support/postgres.ts";
 import { createPrismaClient } from "../support/receiver/prisma-client.ts";
+import { startTestHub } from "../support/receiver/websub/hub.ts";
 import { findRedisServer, startRedisServer, withoutRedis } from "../support/redis-server.ts";
 
 const secret = generateSecret();
@@ -246,6 +247,30 @@ test("sqlite.ts books a payment once", async () => {
   expect(attempts.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true]);
 });
 
+test("websub.ts follows a feed: the hub is answered, and its content is in the table", async () => {
+  const hub = await startTestHub();
+  onTestFinished(() => hub[Symbol.asyncDispose]());
+  const feed = hub.page("/feed", { headers: { link: `<${hub.url}/hub>; rel="hub"` }, body: "<feed/>" });
+  const port = await freePort();
+  for (const [name, value] of Object.entries({
+    PORT: `${port}`,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    FEED_URL: feed,
+  })) {
+    vi.stubEnv(name, value);
+  }
+  await pool.query("create table feeds (topic text primary key, type text, content bytea)");
+  const { server, subscriber } = await import("../../examples/receiver/websub.ts");
+  onTestFinished(() => subscriber.stop());
+  onTestFinished(() => void server.close().closeAllConnections());
+  expect((await hub.verify(hub.last)).status).toBe(200);
+  for (const body of ["<feed>1</feed>", "<feed>2</feed>"]) await hub.distribute(hub.last, body);
+  await hub.distribute(hub.last, "forged", { signature: null });
+  expect((await pool.query("select topic, type, content from feeds")).rows).toEqual([
+    { topic: feed, type: "application/atom+xml", content: Buffer.from("<feed>2</feed>") },
+  ]);
+});
+
 const program = findRedisServer();
 
 test.skipIf(program === null)(`redis.ts knows a duplicate (${withoutRedis})`, async () => {
@@ -262,6 +287,14 @@ function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "posthorn-receiver-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 /** Sends over a connection what the sender made. */

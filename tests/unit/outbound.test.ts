@@ -48,6 +48,8 @@ const exceptions: Record<string, string> = {
     "finds where the embedded PostgreSQL lies, loads nothing",
   "packages/client/src/call.ts fetch":
     "calls the server whose address it was given; of the server only the CLI imports it",
+  "packages/receiver/src/websub/options.ts fetch":
+    "asks topics and hubs in the program of whoever follows them, who can give another; Posthorn itself does not import it",
   "packages/server/src/cli/remote/connection.ts fetch":
     "calls the server that the user of the command named, on the user's own machine",
   "packages/server/src/cli/listen/forward.ts fetch":

@@ -24,6 +24,7 @@ import { optionNames as receiverOptionNames } from "../../packages/receiver/src/
 import { postgresStoreOptionNames } from "../../packages/receiver/src/stores/postgres/postgres-store.ts";
 import { redisStoreOptionNames } from "../../packages/receiver/src/stores/redis/redis-store.ts";
 import { sqliteStoreOptionNames } from "../../packages/receiver/src/stores/sqlite/sqlite-store.ts";
+import { subscriberOptionNames } from "../../packages/receiver/src/websub/options.ts";
 import { routesOf } from "../../packages/server/src/api/handler.ts";
 import { httpErrorRegistry } from "../../packages/server/src/api/http-error.ts";
 import { Sink } from "../../packages/server/src/api/sink.ts";
@@ -138,6 +139,12 @@ describe("the reference", () => {
     expect(listed(page("receiver-postgres"))).toEqual(expect.arrayContaining([...postgresStoreOptionNames]));
     expect(listed(page("receiver-redis"))).toEqual(expect.arrayContaining([...redisStoreOptionNames]));
     expect(listed(page("receiver-sqlite"))).toEqual([...sqliteStoreOptionNames]);
+  });
+
+  test("lists every option of the WebSub subscriber", () => {
+    const [, options = ""] = page("receiver-websub").split("## Options");
+    const [table = ""] = options.split("## How a hub is found");
+    expect(listed(table).toSorted()).toEqual([...subscriberOptionNames].toSorted());
   });
 
   test("lists every option and answer of the receiver", () => {

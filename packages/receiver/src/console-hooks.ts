@@ -60,7 +60,7 @@ function named({ source, id, type }: MessageInfo): string {
 }
 
 /** Some of it is the sender's own text: one line, and nothing that moves the cursor. */
-function print(level: "error" | "warn", text: string): void {
+export function print(level: "error" | "warn", text: string): void {
   // biome-ignore lint/suspicious/noConsole: printing is what this file is for
   console[level](`[posthorn receiver] ${text.replace(/\p{Cc}+/gu, " ")}`);
 }

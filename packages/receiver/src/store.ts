@@ -13,6 +13,7 @@
 // Times are the store's own (the database's clock), so that receivers with wrong clocks agree on leases. A lease that
 // ended is lost, whether or not somebody else has the message by now.
 import type { Message, MessageKey } from "./model.ts";
+import type { SubscriptionStore } from "./websub/subscription.ts";
 
 export interface Store<Tx = unknown> {
   /** Makes tables or whatever is needed. May run in many processes at once, and again. */
@@ -41,6 +42,9 @@ export interface Store<Tx = unknown> {
   takeOne(key: MessageKey, terms: ClaimTerms): Promise<Claim | null>;
 
   readonly deadLetters: DeadLetterStore;
+
+  /** What `@posthorn/receiver/websub` follows. Left out where a store cannot keep it. */
+  readonly subscriptions?: SubscriptionStore;
 
   /**
    * Forgets up to `limit` messages done, or failed and not delivered again, longer than the window ago, and up to `limit`

@@ -24,6 +24,7 @@ import {
   type Row,
   type Subject,
 } from "./memory-rows.ts";
+import { MemorySubscriptions } from "./memory-subscriptions.ts";
 
 export interface MemoryStore extends Store<never> {
   /** Messages and subjects it remembers. */
@@ -38,6 +39,7 @@ const MAX_ERROR_LENGTH = 1_000;
 
 class Memory implements MemoryStore {
   readonly transactions = null;
+  readonly subscriptions = new MemorySubscriptions();
   /** All that is not done, the oldest first. */
   readonly #rows = new Map<string, Row>();
   /** What is done needs no body. The oldest first. */

@@ -4,6 +4,7 @@ import { subjects } from "./migrations/2-subjects.ts";
 import { claim } from "./migrations/3-claim.ts";
 import { inbox } from "./migrations/4-inbox.ts";
 import { impatience } from "./migrations/5-impatience.ts";
+import { subscriptions } from "./migrations/6-subscriptions.ts";
 
 export const DEFAULT_SCHEMA = "posthorn_receiver";
 
@@ -32,6 +33,7 @@ const versions = [
   ["claim", claim],
   ["inbox", inbox],
   ["impatience", impatience],
+  ["subscriptions", subscriptions],
 ] as const;
 
 /** Statements are written for the schema named posthorn_receiver, and get the one that was asked for. */

@@ -9,6 +9,7 @@ import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";
 import { type ClientOf, type PgPool, poolDatabase } from "./pool-database.ts";
 import { withConflictsRetried } from "./retry-conflicts.ts";
 import { statementsIn } from "./statements.ts";
+import { subscriptionsIn } from "./subscriptions.ts";
 import { TransactionLine } from "./transaction-line.ts";
 import { transactionsOn } from "./transactions.ts";
 
@@ -75,6 +76,7 @@ export function postgresStore(
       bury: (key) => statements.bury(query, key),
       dismiss: (key) => statements.dismiss(query, key),
     },
+    subscriptions: subscriptionsIn(schema, query),
     prune: (limit, { windowMs }) => statements.prune(query, limit, windowMs),
   };
 }

@@ -1,0 +1,24 @@
+// What the subscriber of `@posthorn/receiver/websub` follows.
+export const subscriptions = `
+create table posthorn_receiver.subscriptions (
+  id text primary key,
+  -- at most 2,048 bytes: an index takes 2,700
+  url text not null unique,
+  secret text not null,
+  mode text not null default 'subscribe' check (mode in ('subscribe', 'unsubscribe')),
+  asked_topic text,
+  asked_hub text,
+  -- the answer to what was asked last
+  confirmed_at timestamptz,
+  topic text,
+  hub text,
+  lease_ends_at timestamptz,
+  denied text,
+  -- when the hub is to be asked, again or anew; null for one that it denied
+  due_at timestamptz default now(),
+  tries integer not null default 0,
+  error text
+);
+
+create index subscriptions_due on posthorn_receiver.subscriptions (due_at);
+`;

@@ -1,0 +1,191 @@
+// What is followed by WebSub, in the schema of the store.
+import {
+  MAX_DOUBLINGS,
+  type Subscription,
+  type SubscriptionMode,
+  type SubscriptionStore,
+} from "../../websub/subscription.ts";
+import type { Query, Row, Value } from "./database.ts";
+import { inSchema } from "./migrations.ts";
+import { text } from "./rows.ts";
+
+export function subscriptionsIn(schema: string, query: Query): SubscriptionStore {
+  const ask = (statement: string, values: Value[]) => query(inSchema(statement, schema), values);
+  const one = async (statement: string, values: Value[]): Promise<Subscription | null> => {
+    const [row] = await ask(statement, values);
+    return row === undefined ? null : subscriptionOf(row);
+  };
+
+  return {
+    async open({ id, url, secret }) {
+      await ask(openStatement, [id, url, secret]);
+      return (await one(byUrlStatement, [url])) as Subscription;
+    },
+    find: (id) => one(findStatement, [id]),
+    list: async ({ limit, after = "" }) => (await ask(listStatement, [limit, after])).map(subscriptionOf),
+    close: (url) => one(closeStatement, [url]),
+    async take({ limit, id = null, firstDelayMs, maxDelayMs }) {
+      const rows = await ask(takeStatement, [limit, id, firstDelayMs, maxDelayMs, MAX_DOUBLINGS]);
+      return rows.map(subscriptionOf);
+    },
+    ask: async (id, mode, { topic, hub }) => (await ask(askStatement, [id, mode, topic, hub])).length > 0,
+    async fail(id, error) {
+      await ask(failStatement, [id, text(error)]);
+    },
+    confirm: (id, topic, { leaseMs, renewAfterMs, graceMs }) =>
+      one(confirmStatement, [id, text(topic), leaseMs, renewAfterMs, graceMs]),
+    end: async (id, topic) => (await ask(endStatement, [id, text(topic)])).length > 0,
+    deny: (id, topic, reason) => one(denyStatement, [id, text(topic), text(reason)]),
+    async forget(id) {
+      await ask(forgetStatement, [id]);
+    },
+  };
+}
+
+function subscriptionOf(row: Row): Subscription {
+  const asked = placeOf(row.askedtopic, row.askedhub);
+  const verified = placeOf(row.topic, row.hub);
+  return {
+    id: row.id as string,
+    url: row.url as string,
+    secret: row.secret as string,
+    mode: row.mode as SubscriptionMode,
+    asked,
+    verified: verified && { ...verified, leaseEndsAt: new Date(Number(row.leaseends)) },
+    denied: row.denied as string | null,
+    tries: Number(row.tries),
+    error: row.error as string | null,
+  };
+}
+
+function placeOf(topic: unknown, hub: unknown): { topic: string; hub: string } | null {
+  return topic === null ? null : { topic: topic as string, hub: hub as string };
+}
+
+const columns = `
+  s.id, s.url, s.secret, s.mode, s.asked_topic as askedtopic, s.asked_hub as askedhub, s.topic, s.hub,
+  extract(epoch from s.lease_ends_at)::double precision * 1000 as leaseends, s.denied, s.tries, s.error
+`;
+
+const openStatement = `
+insert into posthorn_receiver.subscriptions as s (id, url, secret)
+values ($1::text, $2::text, $3::text)
+on conflict (url) do update
+set mode = 'subscribe',
+    denied = null,
+    due_at = now(),
+    tries = 0,
+    error = null
+where s.mode <> 'subscribe'
+   or s.denied is not null
+`;
+
+const byUrlStatement = `
+select ${columns}
+from posthorn_receiver.subscriptions s
+where s.url = $1::text
+`;
+
+const findStatement = `
+select ${columns}
+from posthorn_receiver.subscriptions s
+where s.id = $1::text
+`;
+
+const listStatement = `
+select ${columns}
+from posthorn_receiver.subscriptions s
+where s.url collate "C" > $2::text
+order by s.url collate "C"
+limit $1::integer
+`;
+
+const closeStatement = `
+update posthorn_receiver.subscriptions s
+set mode = 'unsubscribe',
+    due_at = now(),
+    tries = 0,
+    error = null
+where s.url = $1::text
+returning ${columns}
+`;
+
+// An array, so that the rows are locked once, and those of other processes are passed over.
+const takeStatement = `
+update posthorn_receiver.subscriptions s
+set tries = s.tries + 1,
+    due_at = now() + interval '1 millisecond' * least(
+      $4::double precision,
+      $3::double precision * power(2::double precision, least(s.tries, $5::integer))
+    )
+where s.id = any (array (
+  select d.id
+  from posthorn_receiver.subscriptions d
+  where d.due_at <= now()
+    and ($2::text is null or d.id = $2::text)
+  order by d.due_at
+  limit $1::integer
+  for update skip locked
+))
+returning ${columns}
+`;
+
+const askStatement = `
+update posthorn_receiver.subscriptions s
+set asked_topic = $3::text,
+    asked_hub = $4::text,
+    confirmed_at = null
+where s.id = $1::text
+  and s.mode = $2::text
+returning s.id
+`;
+
+const failStatement = `
+update posthorn_receiver.subscriptions s
+set error = $2::text
+where s.id = $1::text
+`;
+
+const confirmStatement = `
+update posthorn_receiver.subscriptions s
+set topic = s.asked_topic,
+    hub = s.asked_hub,
+    lease_ends_at = now() + $3::double precision * interval '1 millisecond',
+    due_at = now() + $4::double precision * interval '1 millisecond',
+    confirmed_at = coalesce(s.confirmed_at, now()),
+    tries = 0,
+    error = null
+where s.id = $1::text
+  and s.mode = 'subscribe'
+  and s.asked_topic = $2::text
+  and (s.confirmed_at is null or s.confirmed_at > now() - $5::double precision * interval '1 millisecond')
+returning ${columns}
+`;
+
+const endStatement = `
+delete from posthorn_receiver.subscriptions s
+where s.id = $1::text
+  and s.mode = 'unsubscribe'
+  and s.asked_topic = $2::text
+returning s.id
+`;
+
+const denyStatement = `
+update posthorn_receiver.subscriptions s
+set denied = $3::text,
+    asked_topic = null,
+    asked_hub = null,
+    topic = null,
+    hub = null,
+    lease_ends_at = null,
+    due_at = null
+where s.id = $1::text
+  and s.mode = 'subscribe'
+  and (s.asked_topic = $2::text or s.topic = $2::text)
+returning ${columns}
+`;
+
+const forgetStatement = `
+delete from posthorn_receiver.subscriptions s
+where s.id = $1::text
+`;

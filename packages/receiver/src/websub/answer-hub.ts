@@ -1,0 +1,67 @@
+// What a hub asks at a callback: whether this was asked for (WebSub §5.3), or that it will not be (§5.2). Yes only to what was.
+import { answer } from "../answers.ts";
+import type { Answer } from "../model.ts";
+import type { SubscriptionHooks } from "./options.ts";
+import type { SubscriptionStore } from "./subscription.ts";
+
+/** A hub that did not get the answer, or a crash before it was out: the same question is answered again for so long. */
+const GRACE_MS = 5 * 60_000;
+const DAY_MS = 86_400_000;
+/** Of a hub that says none, or no time at all. Perpetual leases are not allowed (§5.3). */
+const UNSAID_LEASE_MS = DAY_MS;
+const MAX_LEASE_MS = 365 * DAY_MS;
+/** A hub is not asked more often than this, however short its leases are. */
+const MIN_RENEWAL_MS = 30_000;
+const MAX_RENEWAL_MS = 30 * DAY_MS;
+const MAX_REASON_LENGTH = 1_000;
+
+export const notAskedFor = answer(404, { error: "This was not asked for." });
+
+export async function answerHub(
+  store: SubscriptionStore,
+  hooks: SubscriptionHooks,
+  id: string,
+  query: URLSearchParams,
+): Promise<Answer> {
+  const mode = query.get("hub.mode");
+  const topic = query.get("hub.topic");
+  if (topic === null) return notAskedFor;
+  if (mode === "denied") {
+    const reason = (query.get("hub.reason") ?? "").slice(0, MAX_REASON_LENGTH);
+    const denied = await store.deny(id, topic, reason);
+    if (denied === null) return notAskedFor;
+    hooks.onDenied(denied);
+    return answer(200, { status: "denied" });
+  }
+  const challenge = query.get("hub.challenge");
+  if (!challenge) return notAskedFor;
+  if (mode === "unsubscribe") return (await store.end(id, topic)) ? echo(challenge) : notAskedFor;
+  if (mode !== "subscribe") return notAskedFor;
+
+  const leaseMs = readLease(query.get("hub.lease_seconds"));
+  const terms = { leaseMs, renewAfterMs: renewalOf(leaseMs), graceMs: GRACE_MS };
+  const verified = await store.confirm(id, topic, terms);
+  if (verified === null) return notAskedFor;
+  hooks.onVerified(verified);
+  return echo(challenge);
+}
+
+export function readLease(seconds: string | null): number {
+  const leaseMs = /^\d{1,15}$/.test(seconds ?? "") ? Number(seconds) * 1_000 : 0;
+  return leaseMs === 0 ? UNSAID_LEASE_MS : Math.min(leaseMs, MAX_LEASE_MS);
+}
+
+/** A third of the lease is left for hubs that are away. */
+export function renewalOf(leaseMs: number): number {
+  return Math.min(MAX_RENEWAL_MS, Math.max(MIN_RENEWAL_MS, (leaseMs * 2) / 3));
+}
+
+/** It is the hub's own text, so no browser may take it for a page. */
+function echo(challenge: string): Answer {
+  const headers = {
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  };
+  return { status: 200, headers, body: challenge };
+}

@@ -1,0 +1,53 @@
+// Asks a hub to begin or to end: WebSub §5.1. What comes of it the hub says at the callback.
+import { type HttpTerms, readUpTo, request } from "./http.ts";
+import { httpUrl } from "./link-header.ts";
+import type { Place, Subscription } from "./subscription.ts";
+
+export interface AskTerms extends HttpTerms {
+  readonly callback: string;
+  readonly leaseSeconds: number;
+}
+
+const MAX_REDIRECTS = 5;
+const MAX_REASON_BYTES = 500;
+
+/** Throws unless the hub took it. */
+export async function askHub(
+  { mode, secret }: Subscription,
+  { topic, hub }: Place,
+  terms: AskTerms,
+): Promise<void> {
+  const form = new URLSearchParams({ "hub.mode": mode, "hub.topic": topic, "hub.callback": terms.callback });
+  if (mode === "subscribe") {
+    form.set("hub.secret", secret);
+    form.set("hub.lease_seconds", String(terms.leaseSeconds));
+  }
+  const response = await postForm(hub, form, terms, MAX_REDIRECTS);
+  if (response.ok) {
+    await response.body?.cancel();
+    return;
+  }
+  const reason = (await readUpTo(response, MAX_REASON_BYTES)).trim();
+  throw new Error(`The hub ${hub} answered ${response.status}${reason === "" ? "." : `: ${reason}`}`);
+}
+
+/** 307 and 308 lead to another hub; after other redirects Fetch would make a GET of it. */
+async function postForm(
+  hub: string,
+  form: URLSearchParams,
+  terms: HttpTerms,
+  redirectsLeft: number,
+): Promise<Response> {
+  const response = await request(hub, { method: "POST", body: form, redirect: "manual" }, terms);
+  if (response.status !== 307 && response.status !== 308) return response;
+  await response.body?.cancel();
+  const location = response.headers.get("location");
+  const next = location === null ? null : httpUrl(location, hub);
+  if (next === null) throw new Error(`The hub ${hub} answered ${response.status} without a place to go to.`);
+  if (redirectsLeft === 0)
+    throw new Error(`The hub ${hub} was reached by more than ${MAX_REDIRECTS} redirects.`);
+  if (hub.startsWith("https:") && next.startsWith("http:")) {
+    throw new Error(`The hub ${hub} leads to ${next}, where everybody on the way could read the secret.`);
+  }
+  return postForm(next, form, terms, redirectsLeft - 1);
+}

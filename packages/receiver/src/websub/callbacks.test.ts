@@ -1,0 +1,153 @@
+// Callbacks behind the adapters, a store that is away, options that make no sense, and a secret that must not be read.
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createReceiver, fetchHandler, memoryStore, type Receives, type Store } from "@posthorn/receiver";
+import { expressHandler } from "@posthorn/receiver/express";
+import { fastifyPlugin } from "@posthorn/receiver/fastify";
+import { createSubscriber, type Fetch } from "@posthorn/receiver/websub";
+import express from "express";
+import fastify from "fastify";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startTestHub } from "../../../../tests/support/receiver/websub/hub.ts";
+
+async function listening(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  onTestFinished(() => void server.close().closeAllConnections());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function hubWithFeed() {
+  const hub = await startTestHub();
+  onTestFinished(() => hub[Symbol.asyncDispose]());
+  return { hub, feed: hub.page("/feed", { headers: { link: `<${hub.url}/hub>; rel=hub` } }) };
+}
+
+/** As an application is: it listens before its subscriber knows under which address. */
+test.each<[name: string, serve: (receives: Receives) => Promise<string>]>([
+  [
+    "Express",
+    (receives) => listening(express().use(express.json()).all("/websub/:id", expressHandler(receives))),
+  ],
+  [
+    "Fastify",
+    async (receives) => {
+      const app = fastify();
+      onTestFinished(() => app.close());
+      await app.register(fastifyPlugin(receives), { prefix: "/websub/:id" });
+      return app.listen({ port: 0, host: "127.0.0.1" });
+    },
+  ],
+])("behind %s hubs are answered and their content is handled, byte for byte", async (_, serve) => {
+  const { hub, feed } = await hubWithFeed();
+  let callbacks: Receives | null = null;
+  const url = await serve({ receive: (request) => (callbacks as Receives).receive(request) });
+  const store = memoryStore();
+  const subscriber = createSubscriber({ callbackUrl: `${url}/websub`, store });
+  const receiver = createReceiver({ sources: [subscriber.source], store });
+  const handled: Uint8Array[] = [];
+  receiver.on("websub.content", ({ body }) => void handled.push(body));
+  callbacks = subscriber.before(receiver);
+  await subscriber.subscribe(feed);
+  const { status, body, challenge } = await hub.verify(hub.last);
+  expect([status, body]).toEqual([200, challenge]);
+  const bytes = Buffer.from([0, 255, 13, 10, 0xc3, 0x28]);
+  expect((await hub.distribute(hub.last, bytes, { contentType: "image/png" })).status).toBe(200);
+  expect(handled.map((content) => Buffer.from(content))).toEqual([bytes]);
+});
+
+test("what speaks Fetch needs no adapter of ours, and a receiver alone takes no content", async () => {
+  const { hub, feed } = await hubWithFeed();
+  const store = memoryStore();
+  const subscriber = createSubscriber({ callbackUrl: "https://example.com/websub", store });
+  const receiver = createReceiver({ sources: [subscriber.source], store, onRefused: null });
+  const handle = fetchHandler(subscriber.before(receiver));
+  await subscriber.subscribe(feed);
+  const { callback, topic } = hub.last;
+  const query = new URLSearchParams({ "hub.mode": "subscribe", "hub.topic": topic, "hub.challenge": "é &" });
+  expect(await (await handle(new Request(`${callback}?${query}`))).text()).toBe("é &");
+  expect((await handle(new Request(callback, { method: "PUT", body: "x" }))).status).toBe(405);
+  const headers = { "posthorn-websub-topic": topic, "x-hub-signature": `sha256=${"0".repeat(64)}` };
+  expect((await receiver.fetch(new Request(callback, { method: "POST", body: "x", headers }))).status).toBe(
+    401,
+  );
+});
+
+test("while the store is away hubs hear 503, and the failure is told", async () => {
+  const { subscriptions } = memoryStore();
+  const away = () => Promise.reject(new Error("away"));
+  const store = { subscriptions: { ...subscriptions, find: away, confirm: away } } as unknown as Store;
+  const failures: unknown[] = [];
+  const subscriber = createSubscriber({
+    callbackUrl: "https://example.com/",
+    store,
+    onFailure: (error) => failures.push(error),
+  });
+  const handle = fetchHandler(
+    subscriber.before(createReceiver({ sources: [subscriber.source], store: memoryStore() })),
+  );
+  const url = `https://example.com/${"A".repeat(43)}`;
+  const asked = await handle(new Request(`${url}?hub.mode=subscribe&hub.topic=x&hub.challenge=y`));
+  expect([asked.status, asked.headers.get("retry-after")]).toEqual([503, "10"]);
+  expect((await handle(new Request(url, { method: "POST", body: "x" }))).status).toBe(503);
+  expect(failures).toHaveLength(2);
+});
+
+test("a hub that leads from https to http is not given the secret", async () => {
+  const asked: string[] = [];
+  const fetch: Fetch = async (url) => {
+    asked.push(url);
+    if (url === "https://blog.example/")
+      return new Response("", { headers: { link: "<https://hub.example/>; rel=hub" } });
+    return new Response("", { status: 308, headers: { location: "http://hub.example/" } });
+  };
+  const store = memoryStore();
+  const subscriber = createSubscriber({ callbackUrl: "https://example.com", store, fetch, onFailure: null });
+  const { error } = await subscriber.subscribe("https://blog.example/");
+  expect(error).toContain("could read the secret");
+  expect(asked).toEqual(["https://blog.example/", "https://hub.example/"]);
+});
+
+test("half a megabyte of a page is looked at, and no more", async () => {
+  const { hub } = await hubWithFeed();
+  const subscriber = createSubscriber({
+    callbackUrl: "https://example.com",
+    store: memoryStore(),
+    onFailure: null,
+  });
+  const link = `<link rel="hub" href="${hub.url}/hub">`;
+  const room = 512 * 1024 - link.length;
+  for (const [path, spaces, isFound] of [
+    ["/in", room, true],
+    ["/out", room + 1, false],
+  ] as const) {
+    const { asked } = await subscriber.subscribe(hub.page(path, { body: " ".repeat(spaces) + link }));
+    expect(asked !== null).toBe(isFound);
+  }
+});
+
+describe("what makes no sense is refused with what to do", () => {
+  const store = memoryStore();
+  const callbackUrl = "https://example.com/websub";
+  test.each<[what: string, options: object, message: RegExp]>([
+    ["a callback with a query", { store, callbackUrl: `${callbackUrl}?a` }, /without a query/],
+    ["a callback that is no URL", { store, callbackUrl: "/websub" }, /whole URL/],
+    ["no callback, as when a variable is not set", { store }, /whole URL/],
+    ["a store that keeps no subscriptions", { store: {}, callbackUrl }, /SQLite and Redis do not/],
+    ["an option that there is not", { store, callbackUrl, leaseSecond: 1 }, /leaseSeconds/],
+    ["no lease", { store, callbackUrl, leaseSeconds: 0 }, /1 to 31536000/],
+    ["a lease of more than a year", { store, callbackUrl, leaseSeconds: 31_536_001 }, /1 to 31536000/],
+  ])("%s", (_, options, message) => {
+    expect(() => createSubscriber(options as never)).toThrow(message);
+  });
+
+  test("a topic that is no http URL, or longer than 2,048 characters", async () => {
+    const fetch: Fetch = async () => new Response("", { status: 404 });
+    const subscriber = createSubscriber({ callbackUrl, store, fetch, onFailure: null });
+    const long = `https://example.com/${"a".repeat(2_028)}`;
+    expect((await subscriber.subscribe(long)).url).toHaveLength(2_048);
+    for (const url of [`${long}a`, "ftp://example.com/", "feed", undefined as never]) {
+      await expect(subscriber.subscribe(url)).rejects.toThrow(/http or https URL of at most 2048/);
+    }
+  });
+});

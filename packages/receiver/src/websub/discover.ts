@@ -1,0 +1,37 @@
+// Who tells of changes of a page, and under which name: WebSub §4. Headers first, then what a feed or a page says of itself.
+import { type HttpTerms, readUpTo, request } from "./http.ts";
+import { readLinkElements } from "./link-elements.ts";
+import { httpUrl, readLinkHeader } from "./link-header.ts";
+
+export interface Discovered {
+  /** What to ask the hub for: what the topic calls itself, which need not be the URL it was found by. */
+  readonly topic: string;
+  /** At least one; each tells of the same changes. */
+  readonly hubs: readonly [string, ...string[]];
+}
+
+/** Far more than what stands before the first entry of a feed. */
+export const MAX_DISCOVERY_BYTES = 512 * 1024;
+
+/** Throws an error whose message is a sentence for the log. */
+export async function discover(url: string, terms: HttpTerms): Promise<Discovered> {
+  const response = await request(url, { redirect: "follow", headers: { accept: ACCEPT } }, terms);
+  // the one after all redirects
+  const base = httpUrl(response.url || url) ?? url;
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`${url} answered ${response.status}, so its hub is not known.`);
+  }
+  const announced = readLinkHeader(response.headers.get("link") ?? "", base);
+  const isWhole = announced.hubs.length > 0 && announced.self !== null;
+  const embedded = isWhole
+    ? announced
+    : readLinkElements(await readUpTo(response, MAX_DISCOVERY_BYTES), base);
+  if (isWhole) await response.body?.cancel();
+  const [hub, ...others] = announced.hubs.length > 0 ? announced.hubs : embedded.hubs;
+  if (hub === undefined)
+    throw new Error(`${url} names no hub, neither in a Link header nor in a <link> element.`);
+  return { topic: announced.self ?? embedded.self ?? base, hubs: [hub, ...others] };
+}
+
+const ACCEPT = "application/atom+xml, application/rss+xml, application/feed+json, text/html;q=0.9, */*;q=0.8";

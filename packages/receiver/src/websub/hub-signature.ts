@@ -1,0 +1,47 @@
+// `X-Hub-Signature: method=hex`, an HMAC over the body: WebSub §7.1.
+import type { Authentication } from "../source.ts";
+
+const HASHES: ReadonlyMap<string, string> = new Map([
+  ["sha1", "SHA-1"],
+  ["sha256", "SHA-256"],
+  ["sha384", "SHA-384"],
+  ["sha512", "SHA-512"],
+]);
+
+type Refusal = Extract<Authentication, { ok: false }>;
+
+/** Null: it holds. */
+export async function refuseSignature(
+  header: string | null,
+  secret: string,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<Refusal | null> {
+  if (header === null)
+    return refusal("header_missing", "there is no X-Hub-Signature, though the hub was given a secret");
+  const [, method = "", hex = ""] = /^(\w{1,10})=([\da-f]{40,128})$/i.exec(header.trim()) ?? [];
+  const hash = HASHES.get(method.toLowerCase());
+  if (hash === undefined)
+    return refusal("malformed", "X-Hub-Signature is not sha1, sha256, sha384 or sha512, = and hex");
+  const key = await crypto.subtle.importKey(
+    "raw",
+    new TextEncoder().encode(secret),
+    { name: "HMAC", hash },
+    false,
+    ["verify"],
+  );
+  // compares in constant time, and knows that another length is another signature
+  const holds = await crypto.subtle.verify("HMAC", key, bytesOf(hex), body);
+  return holds
+    ? null
+    : refusal("no_match", "X-Hub-Signature does not fit the body and the subscription's secret");
+}
+
+function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, at) =>
+    Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16),
+  );
+}
+
+function refusal(reason: Refusal["reason"], hint: string): Refusal {
+  return { ok: false, reason, explain: async () => ({ reason, hint }) };
+}

@@ -1,0 +1,13 @@
+// `@posthorn/receiver/websub`: follows topics by WebSub (W3C), and hands what their hubs distribute to a receiver.
+export type { WebSubContent } from "./content-source.ts";
+export type { Fetch } from "./http.ts";
+export type { SubscriberOptions } from "./options.ts";
+export { createSubscriber, type Subscriber } from "./subscriber.ts";
+export type {
+  ConfirmTerms,
+  Place,
+  Subscription,
+  SubscriptionMode,
+  SubscriptionStore,
+  TakeTerms,
+} from "./subscription.ts";

@@ -1,0 +1,121 @@
+// The subscriber's options: type, meaning and default together, parsed once.
+import { print } from "../console-hooks.ts";
+import { lineOf } from "../decide-failure.ts";
+import { known, whole } from "../options.ts";
+import type { Store } from "../store.ts";
+import type { Fetch, HttpTerms } from "./http.ts";
+import { httpUrl } from "./link-header.ts";
+import type { Subscription, SubscriptionStore } from "./subscription.ts";
+
+export interface SubscriberOptions {
+  /** The public URL below which the callbacks are, such as `https://example.com/websub`; route everything below it to the subscriber. */
+  readonly callbackUrl: string;
+  /** That of the receiver: `postgresStore(pool)`, or `memoryStore()` for tests. */
+  readonly store: Pick<Store, "subscriptions">;
+  /** Of the source: part of every message's key. Default `websub`. */
+  readonly name?: string | undefined;
+  /** How long a lease to ask for; the hub decides. Default 864 000, ten days. */
+  readonly leaseSeconds?: number | undefined;
+  /** The header by which a hub tells deliveries apart, `X-Webhook-Id` with Posthorn. It is not signed. Default: none, the bytes are what counts. */
+  readonly idHeader?: string | undefined;
+  /** For a topic or a hub to answer, to the last byte. Default 10 000. */
+  readonly requestTimeoutMs?: number | undefined;
+  /** How often `start()` looks for what is due. Default 10 000. */
+  readonly pollMs?: number | undefined;
+  /** What topics and hubs are asked by. Give a guarded one where strangers choose what to follow. Default: the runtime's. */
+  readonly fetch?: Fetch | undefined;
+  /** A hub confirmed a subscription or its renewal. */
+  readonly onVerified?: ((subscription: Subscription) => unknown) | undefined;
+  /** A hub will not, or no more: nothing comes until you subscribe again. Default: a line on the console; null: silence. */
+  readonly onDenied?: ((subscription: Subscription) => unknown) | null | undefined;
+  /** A hub or a topic could not be asked, which is tried again; or the store could not be reached. Default: a line on the console; null: silence. */
+  readonly onFailure?: ((error: unknown, subscription: Subscription | null) => unknown) | null | undefined;
+}
+
+export const subscriberOptionNames = [
+  "callbackUrl",
+  "store",
+  "name",
+  "leaseSeconds",
+  "idHeader",
+  "requestTimeoutMs",
+  "pollMs",
+  "fetch",
+  "onVerified",
+  "onDenied",
+  "onFailure",
+] as const satisfies readonly (keyof SubscriberOptions)[];
+
+/** None of them throws, and none is waited for. */
+export interface SubscriptionHooks {
+  onVerified(subscription: Subscription): void;
+  onDenied(subscription: Subscription): void;
+  onFailure(error: unknown, subscription: Subscription | null): void;
+}
+
+export interface SubscriberSettings {
+  /** Without a slash at its end. */
+  readonly callbackUrl: string;
+  readonly store: SubscriptionStore;
+  readonly name: string;
+  readonly leaseSeconds: number;
+  readonly idHeader: string | null;
+  readonly http: HttpTerms;
+  readonly pollMs: number;
+  readonly hooks: SubscriptionHooks;
+}
+
+const YEAR_SECONDS = 365 * 86_400;
+
+export function readSubscriberOptions(options: SubscriberOptions): SubscriberSettings {
+  known("createSubscriber", options, subscriberOptionNames);
+  const { store, callbackUrl, name = "websub", idHeader = null } = options;
+  if (store?.subscriptions === undefined) {
+    throw new TypeError(
+      "createSubscriber needs a `store` that keeps subscriptions: postgresStore(pool), or memoryStore() for tests. Those in SQLite and Redis do not.",
+    );
+  }
+  if (typeof callbackUrl !== "string" || httpUrl(callbackUrl) === null || /[?#]/.test(callbackUrl)) {
+    throw new TypeError(
+      "`callbackUrl` is a whole URL without a query, such as https://example.com/websub: where hubs reach you.",
+    );
+  }
+  return {
+    callbackUrl: callbackUrl.replace(/\/+$/, ""),
+    store: store.subscriptions,
+    name,
+    leaseSeconds: whole("leaseSeconds", options.leaseSeconds ?? 864_000, 1, YEAR_SECONDS),
+    idHeader,
+    http: {
+      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+      timeoutMs: whole("requestTimeoutMs", options.requestTimeoutMs ?? 10_000, 1, 600_000),
+    },
+    pollMs: whole("pollMs", options.pollMs ?? 10_000, 10, 3_600_000),
+    hooks: hooksOf(options),
+  };
+}
+
+function hooksOf({ onVerified, onDenied, onFailure }: SubscriberOptions): SubscriptionHooks {
+  const tell = onFailure === undefined ? printFailure : onFailure;
+  return {
+    onVerified: (subscription) => call(() => onVerified?.(subscription)),
+    onDenied: (subscription) => call(() => (onDenied === undefined ? printDenial : onDenied)?.(subscription)),
+    onFailure: (error, subscription) => call(() => tell?.(error, subscription)),
+  };
+}
+
+function printDenial({ url, denied }: Subscription): void {
+  print("error", `the hub denied the subscription of ${url}${denied === "" ? "" : `: ${denied}`}`);
+}
+
+function printFailure(error: unknown, subscription: Subscription | null): void {
+  print(
+    "error",
+    `${subscription === null ? "" : `${subscription.url} is not subscribed yet, or not renewed: `}${lineOf(error)}`,
+  );
+}
+
+function call(hook: () => unknown): void {
+  // a promise that is rejected with nobody listening ends a Node process
+  new Promise((resolve) => resolve(hook())).catch(() => {});
+}

@@ -1,0 +1,109 @@
+// Asks hubs for what is due: new subscriptions, renewals, ends, and what failed. Each is written down before it is asked, and due
+// again unless the hub confirms it, so that a process that dies leaves it to another.
+import { lineOf } from "../decide-failure.ts";
+import type { Service } from "../service.ts";
+import { askHub } from "./ask-hub.ts";
+import { discover } from "./discover.ts";
+import type { SubscriberSettings } from "./options.ts";
+import type { Place, Subscription } from "./subscription.ts";
+
+/** Hubs verify within seconds, and some are away for hours. */
+const RETRIES = { firstDelayMs: 60_000, maxDelayMs: 6 * 3_600_000 };
+const AT_ONCE = 10;
+/** An end that no hub confirms: about 15 hours. Content is refused all the while. */
+const MAX_TRIES_TO_END = 10;
+
+export class Renewer implements Service {
+  readonly #settings: SubscriberSettings;
+  #loop: Promise<void> | undefined;
+  #isStopped = false;
+  #endRest: (() => void) | undefined;
+
+  constructor(settings: SubscriberSettings) {
+    this.#settings = settings;
+  }
+
+  async start(): Promise<void> {
+    if (this.#isStopped) throw new Error("This subscriber was stopped; create another one to start again.");
+    this.#loop ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#endRest?.();
+    await this.#loop;
+  }
+
+  /** If it is due. What became of it; null: it is forgotten. */
+  async askNow(id: string): Promise<Subscription | null> {
+    const { store } = this.#settings;
+    for (const due of await store.take({ limit: 1, id, ...RETRIES })) await this.#ask(due);
+    return store.find(id);
+  }
+
+  async renewDue(): Promise<number> {
+    let asked = 0;
+    while (!this.#isStopped) {
+      const due = await this.#settings.store.take({ limit: AT_ONCE, ...RETRIES });
+      await Promise.all(due.map((subscription) => this.#ask(subscription)));
+      asked += due.length;
+      if (due.length < AT_ONCE) break;
+    }
+    return asked;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      await this.renewDue().catch((error) => this.#settings.hooks.onFailure(error, null));
+      await this.#rest();
+    }
+  }
+
+  /** What fails is kept with it and told, never thrown; only the store's own failures are. */
+  async #ask(subscription: Subscription): Promise<void> {
+    const { store, hooks, http, callbackUrl, leaseSeconds } = this.#settings;
+    const { id, mode } = subscription;
+    if (isOver(subscription)) return store.forget(id);
+    try {
+      const place = await this.#placeOf(subscription);
+      if (!(await store.ask(id, mode, place))) return;
+      await askHub(subscription, place, { ...http, callback: `${callbackUrl}/${id}`, leaseSeconds });
+    } catch (error) {
+      hooks.onFailure(error, subscription);
+      await store.fail(id, lineOf(error));
+    }
+  }
+
+  /** Looked for again each time: a topic moves by leading to another place, and its subscribers follow when they renew. */
+  async #placeOf({ url, mode, asked, verified, tries }: Subscription): Promise<Place> {
+    const known = verified ?? asked;
+    if (mode === "unsubscribe" && known !== null) return known;
+    try {
+      const { topic, hubs } = await discover(url, this.#settings.http);
+      return { topic, hub: hubs[(tries - 1) % hubs.length] ?? hubs[0] };
+    } catch (error) {
+      // A page that is away for an hour is no reason to lose what its hub still knows.
+      if (verified === null) throw error;
+      return verified;
+    }
+  }
+
+  async #rest(): Promise<void> {
+    if (this.#isStopped) return;
+    await new Promise<void>((resolve) => {
+      // a quarter more or less, so that many processes do not look at the same moment
+      const timer = setTimeout(resolve, this.#settings.pollMs * (0.75 + Math.random() / 2));
+      this.#endRest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** It is to end, and there is nobody to ask, or nobody who answers. */
+function isOver({ mode, asked, verified, tries }: Subscription): boolean {
+  if (mode !== "unsubscribe") return false;
+  const hasLapsed = verified !== null && verified.leaseEndsAt.getTime() < Date.now();
+  return (asked === null && verified === null) || hasLapsed || tries > MAX_TRIES_TO_END;
+}
