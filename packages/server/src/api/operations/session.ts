@@ -39,14 +39,17 @@ export function sessionOperations(door: Door, audit: Audit): Handlers<PosthornCo
 /** By a key or by a code. Whoever fails is told nothing but that, and not too often. */
 async function identify(door: Door, exchange: Exchange): Promise<{ letIn: LetIn; by: "key" | "code" }> {
   const { remoteAddress } = exchange.request.socket;
-  door.limit.check(remoteAddress);
   const given = await readSignIn(exchange);
+  // after the body: whoever holds many of them back would otherwise be asked before any has failed
+  door.limit.begin(remoteAddress);
   try {
-    return { letIn: await door.identify(given), by: "code" in given ? "code" : "key" };
+    const letIn = await door.identify(given);
+    door.limit.worked(remoteAddress);
+    return { letIn, by: "code" in given ? "code" : "key" };
   } catch (error) {
-    if (!(error instanceof HttpError && error.code === "unauthorized")) throw error;
-    door.limit.failed(remoteAddress);
-    throw signInFailed();
+    if (error instanceof HttpError && error.code === "unauthorized") throw signInFailed();
+    door.limit.worked(remoteAddress);
+    throw error;
   }
 }
 
