@@ -84,7 +84,7 @@ describe("pages", () => {
     const { headers } = await server.visit("GET", "/", undefined, html);
     expect(headers.get("content-security-policy")).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-        "font-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
+        "font-src 'self'; base-uri 'self'; form-action 'self'; require-trusted-types-for 'script'; frame-ancestors 'none'",
     );
     expect(Object.fromEntries(headers)).toMatchObject({
       "x-content-type-options": "nosniff",
