@@ -301,8 +301,7 @@ describe("a session is for our own pages", () => {
 
   test("the dashboard and the portal have a session each", async () => {
     const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links");
-    const inPortal = { "posthorn-dashboard": "portal" };
-    const { headers: portal } = await signIn(server, { code: codeIn(json.url) }, inPortal);
+    const { headers: portal } = await signIn(server, { code: codeIn(json.url) });
     const cookie = `${headers.cookie}; ${portal.cookie}`;
     const kindOf = async (page: string) =>
       (await server.visit("GET", SESSION, undefined, { "posthorn-dashboard": page, cookie })).json.kind;

@@ -221,8 +221,7 @@ describe("the portal in a frame", () => {
     expect(portal.headers.get("cross-origin-resource-policy")).toBeNull();
     await framed.call("PUT", "/api/v1/tenants/acme");
     const { json } = await framed.call("POST", "/api/v1/tenants/acme/portal-links");
-    const inPortal = { "posthorn-dashboard": "portal" };
-    const { answer } = await signIn(framed, { code: codeIn(json.url) }, inPortal);
+    const { answer } = await signIn(framed, { code: codeIn(json.url) });
     expect(answer.headers.get("set-cookie")).toMatch(
       /^__Host-posthorn-portal=phs_\w+; Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=None; Partitioned$/,
     );

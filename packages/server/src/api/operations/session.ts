@@ -6,6 +6,7 @@ import { type Handlers, Headed, JsonText, Unread } from "../implement.ts";
 import { readBody } from "../input/body.ts";
 import { invalidBody } from "../input/invalid-body.ts";
 import { presentSession } from "../present/session.ts";
+import type { Principal } from "../principal.ts";
 import { type Page, pageOf, writeCookie } from "../session/cookie.ts";
 import type { Door, LetIn } from "../session/door.ts";
 import { refuseCrossSite } from "../session/refuse-cross-site.ts";
@@ -16,6 +17,7 @@ export function sessionOperations(door: Door, audit: Audit): Handlers<PosthornCo
       const page = refuseCrossSite(door.site, exchange.request);
       const { letIn, by } = await identify(door, exchange);
       const { principal } = letIn;
+      if (!isTheirPage(page, principal, by)) throw signInFailed();
       const { id, text, expiresAt, endsInMs } = await audit(
         { ...exchange, principal },
         "session.create",
@@ -34,6 +36,15 @@ export function sessionOperations(door: Door, audit: Audit): Handlers<PosthornCo
       return new Headed(undefined, ["Set-Cookie", cookieOf(door, exchange, page, "", 0)]);
     },
   };
+}
+
+/**
+ * A link leads to one of the two pages, and lets nobody in at the other: by a link of their own a customer could otherwise
+ * take an operator's session away. What reaches all tenants is never in the portal's cookie, which works in frames.
+ */
+function isTheirPage(page: Page, { tenant }: Principal, by: "key" | "code"): boolean {
+  if (tenant === null) return page === "dashboard";
+  return page === "portal" || by === "key";
 }
 
 /** By a key or by a code. Whoever fails is told nothing but that, and not too often. */
