@@ -37,8 +37,7 @@ async function deliveryThat(state: "success" | "failed", server: TestServer): Pr
   const endpoint = { url, events: ["*"], retry_policy: "20m" };
   await server.call("POST", "/api/v1/tenants/acme/endpoints", endpoint);
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
-  const tried = async () =>
-    (await server.call("GET", `/api/v1/deliveries?state=${state}`)).json.data[0]?.id;
+  const tried = async () => (await server.call("GET", `/api/v1/deliveries?state=${state}`)).json.data[0]?.id;
   await expect.poll(tried, { timeout: 10_000 }).toBeDefined();
   return await tried();
 }
