@@ -6,6 +6,7 @@ import { type Answer, adminKey, send, type TestServer } from "./start-server.ts"
 
 /** Of a page that has not signed in. */
 export const visitor: Record<string, string> = { "posthorn-dashboard": "1" };
+export const portalVisitor: Record<string, string> = { "posthorn-dashboard": "portal" };
 
 export interface SignedIn {
   readonly answer: Answer;
@@ -13,10 +14,11 @@ export interface SignedIn {
   readonly headers: Record<string, string>;
 }
 
+/** A code is taken for a customer's. */
 export async function signIn(
   server: Pick<TestServer, "visit">,
   given: { readonly key: string } | { readonly code: string },
-  headers: Record<string, string> = visitor,
+  headers: Record<string, string> = "code" in given ? portalVisitor : visitor,
 ): Promise<SignedIn> {
   const answer = await server.visit("POST", "/api/v1/session", given, headers);
   const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");

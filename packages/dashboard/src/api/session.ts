@@ -118,6 +118,11 @@ function beginAs(queries: QueryClient, session: Session | null): void {
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
 }
 
+/** Tells one session of a browser from the next. */
+export function sessionName({ kind, tenant, user, expires_at }: Session): string {
+  return [kind, tenant, user, expires_at].join(":");
+}
+
 /** The only tenant there is for whoever is signed in to a portal. */
 export function useTenant(): string {
   const { data } = useSession();

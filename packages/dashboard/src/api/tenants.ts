@@ -36,6 +36,8 @@ export function useTenantChange() {
   const undoable = useUndoable();
   return async (before: Tenant, body: Partial<Pick<Tenant, "name" | "is_active">>, said: string) => {
     const tenant = before.id;
+    // to put one that was deleted meanwhile would make it anew
+    await api.tenants.get({ tenant });
     const after = await api.tenants.put({ tenant, body });
     undoable(said, {
       after: fieldsOf(after, body),

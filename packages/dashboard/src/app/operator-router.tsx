@@ -1,6 +1,7 @@
 // The operators' screens and their addresses. Each is loaded when it is first looked at.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { BASE_PATH } from "../api/client.ts";
+import { EVERY_ROUTER } from "./every-router.tsx";
 import { readFilters } from "./filters.ts";
 import { OperatorShell } from "./operator-shell.tsx";
 
@@ -168,8 +169,5 @@ export const operatorRouter = createRouter({
     verify,
   ]),
   basepath: BASE_PATH === "" ? "/" : BASE_PATH,
-  // what a screen does not know is not in its address
-  search: { strict: true },
-  defaultPreload: "intent",
-  scrollRestoration: true,
+  ...EVERY_ROUTER,
 });

@@ -77,7 +77,7 @@ export function Palette({
       <div id={listId} role="listbox" aria-label={t.title}>
         {found.map((place, index) => (
           <div
-            key={place.name}
+            key={`${place.to}?${JSON.stringify(place.search)}`}
             id={`${listId}-${index}`}
             role="option"
             tabIndex={-1}

@@ -1,6 +1,7 @@
 // The customers' screens and their addresses.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { BASE_PATH } from "../api/client.ts";
+import { EVERY_ROUTER } from "./every-router.tsx";
 import { readFilters } from "./filters.ts";
 import { PortalShell } from "./portal-shell.tsx";
 
@@ -75,8 +76,5 @@ export const portalRouter = createRouter({
     verify,
   ]),
   basepath: `${BASE_PATH}/portal`,
-  // what a screen does not know is not in its address
-  search: { strict: true },
-  defaultPreload: "intent",
-  scrollRestoration: true,
+  ...EVERY_ROUTER,
 });

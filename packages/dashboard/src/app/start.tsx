@@ -1,9 +1,9 @@
 // Puts a page together: what was loaded before, who is signed in, which language, and then the screens.
 import { QueryClientProvider } from "@tanstack/react-query";
-import { type ReactNode, StrictMode } from "react";
+import { Fragment, type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient } from "../api/queries.ts";
-import { type Session, useSession, useSessionChanges } from "../api/session.ts";
+import { type Session, sessionName, useSession, useSessionChanges } from "../api/session.ts";
 import { Failed, Loading } from "../components/states.tsx";
 import "../style.css";
 import { fitFrame } from "./frame.ts";
@@ -39,5 +39,7 @@ function Door({ whenSignedIn, whenNot }: PageParts) {
   const { data: session, error, isPending, refetch } = useSession();
   if (isPending) return <Loading />;
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
-  return session === null ? whenNot() : whenSignedIn(session);
+  if (session === null) return whenNot();
+  // whatever was drawn for somebody else, such as after another link was opened in another tab, is drawn anew
+  return <Fragment key={sessionName(session)}>{whenSignedIn(session)}</Fragment>;
 }

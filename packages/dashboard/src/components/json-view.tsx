@@ -1,15 +1,19 @@
-// JSON from outside: shown as text, coloured by its kind, never as HTML. Long texts are cut and say so.
+// JSON from outside: shown as text, coloured by its kind, never as HTML. Long texts are cut and say so; all of one is shown
+// without colours.
 import { useMemo, useState } from "react";
-import { defineTexts, useTexts } from "../app/texts.ts";
+import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
+import { bytes } from "../format/number.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy.tsx";
 
 const texts = defineTexts({
-  en: { all: (count: number) => `Show all ${count} lines` },
-  de: { all: (count: number) => `Alle ${count} Zeilen zeigen` },
+  en: { all: (size: string) => `Show all ${size}` },
+  de: { all: (size: string) => `Alle ${size} zeigen` },
 });
 
 const FIRST_LINES = 400;
+/** A body as it was sent is one line. 15,000 coloured lines of 15 characters kept Chromium busy for 15 s, without colours for 0.1. */
+const FIRST_CHARACTERS = 20_000;
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\b(?:true|false|null)\b/g;
 
 export function JsonView({ value, label }: { readonly value: unknown; readonly label: string }) {
@@ -30,9 +34,9 @@ export function CodeView({
   readonly isJson?: boolean;
 }) {
   const t = useTexts(texts);
+  const language = useLanguage();
   const [showsAll, setShowsAll] = useState(false);
-  const lines = text.split("\n");
-  const shown = showsAll ? text : lines.slice(0, FIRST_LINES).join("\n");
+  const shown = showsAll ? text : firstPartOf(text);
   return (
     <div className="relative rounded-md border border-line bg-canvas">
       <div className="absolute top-1 right-1">
@@ -44,15 +48,19 @@ export function CodeView({
         aria-label={label}
         className="max-h-[32rem] overflow-auto p-3 pr-24 font-mono text-xs leading-5"
       >
-        <pre className="break-words whitespace-pre-wrap">{isJson ? coloured(shown) : shown}</pre>
+        <pre className="break-words whitespace-pre-wrap">{isJson && !showsAll ? coloured(shown) : shown}</pre>
       </section>
-      {lines.length > FIRST_LINES && !showsAll && (
+      {shown.length < text.length && (
         <div className="p-2 text-center">
-          <Button onClick={() => setShowsAll(true)}>{t.all(lines.length)}</Button>
+          <Button onClick={() => setShowsAll(true)}>{t.all(bytes(new Blob([text]).size, language))}</Button>
         </div>
       )}
     </div>
   );
+}
+
+function firstPartOf(text: string): string {
+  return text.split("\n", FIRST_LINES).join("\n").slice(0, FIRST_CHARACTERS);
 }
 
 function looksLikeJson(text: string): boolean {

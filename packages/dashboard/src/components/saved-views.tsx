@@ -143,6 +143,8 @@ function isSame(view: Filters, filters: Filters): boolean {
   return [...names].every((name) => view[name] === filters[name]);
 }
 
+/** What others left there under our name is none. */
 function readViews(key: string): Views {
-  return (readKept(key) ?? {}) as Views;
+  const kept = Object.entries(readKept(key) ?? {});
+  return Object.fromEntries(kept.filter(([, view]) => typeof view === "object" && view !== null));
 }

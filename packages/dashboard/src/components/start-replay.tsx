@@ -2,6 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api } from "../api/client.ts";
+import { useSubmission } from "../api/problems.ts";
 import type { Filters } from "../app/filters.ts";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
 import { whole } from "../format/number.ts";
@@ -9,7 +10,7 @@ import { duration } from "../format/time.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Choice, TextField, Tick } from "./field.tsx";
-import { sayError } from "./toasts.tsx";
+import { ProblemList } from "./problem-list.tsx";
 
 const texts = defineTexts({
   en: {
@@ -91,7 +92,7 @@ export function StartReplay({
   const queries = useQueryClient();
   const [form, setForm] = useState<Filters>({ states: "dead", rate: String(USUAL_RATE), ...initial });
   const [preview, setPreview] = useState<Preview | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, problems, submit: ask } = useSubmission();
   const change = (part: Filters) => {
     setForm({ ...form, ...part });
     setPreview(null);
@@ -114,16 +115,6 @@ export function StartReplay({
       : { states: [...STATES[(form.states ?? "dead") as keyof typeof STATES]] }),
     rate: Number(form.rate),
   });
-  const ask = async (act: () => Promise<void>) => {
-    setBusy(true);
-    try {
-      await act();
-    } catch (error) {
-      sayError(error);
-    } finally {
-      setBusy(false);
-    }
-  };
   const count = () =>
     ask(async () => {
       const answer = await api.replays.start({ body: { ...bodyOf(), dry_run: true } });
@@ -132,6 +123,7 @@ export function StartReplay({
   const start = () =>
     ask(async () => {
       const answer = await api.replays.start({ body: bodyOf() });
+      setPreview(null);
       await queries.invalidateQueries();
       if ("id" in answer) onStarted(answer.id);
       onClose();
@@ -185,6 +177,7 @@ export function StartReplay({
         </div>
         <button type="submit" hidden />
       </form>
+      <ProblemList problems={problems.elsewhere([])} />
       <p role="status" className="min-h-5 font-medium">
         {preview !== null && (
           <>

@@ -19,6 +19,8 @@ const texts = defineTexts({
     again: "Try again",
     notAllowed: "You may not see this",
     notAllowedDetail: "Your key or role lacks the permission. Ask whoever gave it to you.",
+    broken: "This screen cannot be shown",
+    brokenDetail: "That is a mistake of this page, or its address is wrong. The other screens work.",
     notFound: "There is no such thing here",
     notFoundDetail: "It may have been deleted, be older than what is kept, or the address is wrong.",
   },
@@ -32,6 +34,9 @@ const texts = defineTexts({
     notAllowed: "Das dürfen Sie nicht sehen",
     notAllowedDetail:
       "Ihrem Schlüssel oder Ihrer Rolle fehlt die Berechtigung. Fragen Sie, wer ihn vergeben hat.",
+    broken: "Diese Ansicht lässt sich nicht zeigen",
+    brokenDetail:
+      "Das ist ein Fehler dieser Seite, oder die Adresse stimmt nicht. Die anderen Ansichten gehen.",
     notFound: "Das gibt es hier nicht",
     notFoundDetail:
       "Vielleicht wurde es gelöscht, ist älter als die Aufbewahrung, oder die Adresse stimmt nicht.",
@@ -102,19 +107,35 @@ export function Failed({ error, onRetry }: { readonly error: unknown; readonly o
       </State>
     );
   }
-  if (isStatus(error, 404)) {
-    return (
-      <State icon="search" title={t.notFound}>
-        <p className="max-w-prose text-muted">{t.notFoundDetail}</p>
-      </State>
-    );
-  }
+  if (isStatus(error, 404)) return <NotFound />;
   return (
     <State icon="warning" title={t.failed}>
       <p role="alert" className="max-w-prose text-muted">
         {error instanceof PosthornApiError ? error.message : t.unreachable}
       </p>
       {onRetry && <Button onClick={onRetry}>{t.again}</Button>}
+    </State>
+  );
+}
+
+export function NotFound() {
+  const t = useTexts(texts);
+  return (
+    <State icon="search" title={t.notFound}>
+      <p className="max-w-prose text-muted">{t.notFoundDetail}</p>
+    </State>
+  );
+}
+
+/** Of a screen that threw while it was drawn. */
+export function Broken({ onRetry }: { readonly onRetry: () => void }) {
+  const t = useTexts(texts);
+  return (
+    <State icon="warning" title={t.broken}>
+      <p role="alert" className="max-w-prose text-muted">
+        {t.brokenDetail}
+      </p>
+      <Button onClick={onRetry}>{t.again}</Button>
     </State>
   );
 }

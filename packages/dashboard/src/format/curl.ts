@@ -8,9 +8,11 @@ export function curlOf({
   body,
 }: Pick<DeliveryRequest, "method" | "url" | "headers" | "body">): string {
   const parts = [
-    `curl -X ${method} ${quoted(url)}`,
+    // -g: brackets and braces in a URL are no ranges, each of which would be a request
+    `curl -g -X ${method} ${quoted(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    `--data-binary ${quoted(body)}`,
+    // not --data-binary: that takes what begins with @ for a file to send
+    `--data-raw ${quoted(body)}`,
   ];
   return parts.join(" \\\n  ");
 }

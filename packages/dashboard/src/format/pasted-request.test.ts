@@ -25,6 +25,12 @@ test("a command that was copied here gives back the request it was made of, what
   expect(readPastedRequest(command)).toEqual({ headers, body });
 });
 
+test("in a copied command nothing is for curl to work out: no ranges in the URL, no file for a body", () => {
+  const url = "https://example.com/[1-1000]?x={a,b}";
+  const command = curlOf({ method: "POST", url, headers: {}, body: "@/etc/hostname" });
+  expect(command).toBe(`curl -g -X POST '${url}' \\\n  --data-raw '@/etc/hostname'`);
+});
+
 test.each(["", "hello", "curl https://example.com"])("%j is no request", (text) => {
   expect(readPastedRequest(text)).toBeNull();
 });

@@ -65,9 +65,9 @@ export function duration(ms: number): string {
     .join(" ");
 }
 
-/** As the browser's own field for a time writes it; nothing for nothing. */
+/** As the browser's own field for a time writes it; nothing for what is no time. */
 export function localTime(iso: string): string {
-  if (iso === "") return "";
   const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return "";
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

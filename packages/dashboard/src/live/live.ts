@@ -1,7 +1,7 @@
 // What happens, as it happens, for any part of a page that wants to know. The stream is open as long as one does.
 import type { Delivery, Event } from "@posthorn/client";
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { useSession } from "../api/session.ts";
+import { sessionName, useSession } from "../api/session.ts";
 import { lookAtSession } from "../api/session-change.ts";
 import type { StreamState } from "./follow.ts";
 import { openStream, type Told } from "./shared-stream.ts";
@@ -65,7 +65,7 @@ function watch(watcher: () => void): () => void {
 /** Whose stream it is: of nobody else is anything to be shown. */
 function useSessionName(): string {
   const { data } = useSession();
-  return [data?.kind, data?.tenant, data?.user, data?.expires_at].join(":");
+  return data ? sessionName(data) : "";
 }
 
 function join(session: string): void {

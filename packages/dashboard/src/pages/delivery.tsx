@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { api } from "../api/client.ts";
+import { useSubmission } from "../api/problems.ts";
 import { useRetry } from "../api/retry.ts";
 import { useKeys } from "../app/keyboard.tsx";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
@@ -16,7 +17,6 @@ import { RequestView } from "../components/request-view.tsx";
 import { StateBadge } from "../components/state-badge.tsx";
 import { Failed, Loading } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
-import { sayError } from "../components/toasts.tsx";
 import { Waterfall } from "../components/waterfall.tsx";
 import { explain, explanationKey, explanations, triggerTexts } from "../format/delivery-words.ts";
 import { duration } from "../format/time.ts";
@@ -117,12 +117,9 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
   const retryThis = () => void retry(delivery.id);
   useKeys({ r: retryThis });
   const isInFlight = delivery.state === "in_flight";
+  const { isBusy, submit } = useSubmission();
   const cancel = async () => {
-    try {
-      await api.deliveries.cancel({ delivery: delivery.id });
-    } catch (error) {
-      sayError(error);
-    }
+    await submit(() => api.deliveries.cancel({ delivery: delivery.id }));
     await queries.invalidateQueries();
   };
   const last = delivery.attempts.at(-1);
@@ -137,6 +134,7 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
           <CopyButton text={delivery.id} />
           <Button
             icon="dead"
+            isBusy={isBusy}
             refusedBecause={isInFlight ? t.inFlight : isOver(delivery) ? t.over : undefined}
             onClick={() => void cancel()}
           >

@@ -4,18 +4,21 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api } from "../api/client.ts";
 import { useList } from "../api/list.ts";
+import { useSubmission } from "../api/problems.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
+import { Confirm } from "../components/confirm.tsx";
 import { CopyLine } from "../components/copy.tsx";
 import type { Column } from "../components/data-table.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { TextField, Tick } from "../components/field.tsx";
 import { ListPage } from "../components/list-page.tsx";
+import { ProblemList } from "../components/problem-list.tsx";
 import { NothingYet } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
-import { say, sayError } from "../components/toasts.tsx";
+import { say } from "../components/toasts.tsx";
 
 const SCOPES = [
   "events:publish",
@@ -163,8 +166,9 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
   const [expiresAt, setExpiresAt] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<(typeof SCOPES)[number]>>(new Set());
   const [made, setMade] = useState<string | null>(null);
-  const make = async () => {
-    try {
+  const { isBusy, problems, submit: ask } = useSubmission();
+  const make = () =>
+    ask(async () => {
       const { key } = await api.keys.create({
         body: {
           name,
@@ -175,10 +179,7 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
       });
       setMade(key);
       await queries.invalidateQueries({ queryKey: ["keys"] });
-    } catch (error) {
-      sayError(error);
-    }
-  };
+    });
   if (made !== null) {
     return (
       <Dialog title={t.madeTitle} isOpen onClose={onClose}>
@@ -201,6 +202,7 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
           kind="primary"
           form="new-key"
           type="submit"
+          isBusy={isBusy}
           refusedBecause={scopes.size === 0 ? t.pickScope : undefined}
         >
           {t.make}
@@ -208,6 +210,7 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
       }
     >
       <form id="new-key" onSubmit={submit} className="flex flex-col gap-3">
+        <ProblemList problems={problems.elsewhere([])} />
         <TextField
           label={t.name}
           hint={t.nameHint}
@@ -258,24 +261,13 @@ function Revoke({ revoking, onClose }: { readonly revoking: Key; readonly onClos
     try {
       await api.keys.revoke({ key: revoking.id });
       say(t.revoked);
-      onClose();
-    } catch (error) {
-      sayError(error);
+    } finally {
+      await queries.invalidateQueries({ queryKey: ["keys"] });
     }
-    await queries.invalidateQueries({ queryKey: ["keys"] });
   };
   return (
-    <Dialog
-      title={t.revokeSure(revoking.name)}
-      isOpen
-      onClose={onClose}
-      actions={
-        <Button kind="danger" onClick={() => void revoke()}>
-          {t.revoke}
-        </Button>
-      }
-    >
+    <Confirm title={t.revokeSure(revoking.name)} action={t.revoke} onConfirm={revoke} onClose={onClose}>
       <p>{t.revokeHint}</p>
-    </Dialog>
+    </Confirm>
   );
 }

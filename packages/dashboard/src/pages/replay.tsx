@@ -3,13 +3,13 @@ import type { Replay } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { api } from "../api/client.ts";
+import { useSubmission } from "../api/problems.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "../components/button.tsx";
 import { Fact, Facts, Page, Panel } from "../components/panel.tsx";
 import { ReplayBadge, ReplayProgress } from "../components/replay-progress.tsx";
 import { Failed, Loading } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
-import { sayError } from "../components/toasts.tsx";
 
 const texts = defineTexts({
   en: {
@@ -69,12 +69,9 @@ export function ReplayPage() {
 function Detail({ replay }: { readonly replay: Replay }) {
   const t = useTexts(texts);
   const queries = useQueryClient();
+  const { isBusy, submit } = useSubmission();
   const cancel = async () => {
-    try {
-      await api.replays.cancel({ replay: replay.id });
-    } catch (error) {
-      sayError(error);
-    }
+    await submit(() => api.replays.cancel({ replay: replay.id }));
     await queries.invalidateQueries();
   };
   const skipped = Object.entries(replay.skipped);
@@ -86,6 +83,7 @@ function Detail({ replay }: { readonly replay: Replay }) {
         <Button
           kind="danger"
           icon="dead"
+          isBusy={isBusy}
           refusedBecause={replay.state === "running" ? undefined : t.over}
           onClick={() => void cancel()}
         >

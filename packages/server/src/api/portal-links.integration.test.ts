@@ -2,7 +2,7 @@
 import { ROLE_SCOPES } from "@posthorn/client";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { rawRequest } from "../../../../tests/support/raw-request.ts";
-import { codeIn, signIn } from "../../../../tests/support/sign-in.ts";
+import { codeIn, portalVisitor, signIn, visitor } from "../../../../tests/support/sign-in.ts";
 import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 
 const LINKS = "/api/v1/tenants/acme/portal-links";
@@ -126,6 +126,17 @@ test.each<[input: object, status: number, pointer: string | undefined]>([
 ])("a link with %j is answered with %i", async (input, status, pointer) => {
   const answer = await server.call("POST", LINKS, input);
   expect([answer.status, answer.json.errors?.[0].pointer]).toEqual([status, pointer]);
+});
+
+test("a link lets its customer in at the portal alone, and an operator nobody there", async () => {
+  const { url } = await linkFor();
+  const { answer: atTheDashboard } = await signIn(server, { code: codeIn(url) }, visitor);
+  expect([atTheDashboard.status, atTheDashboard.json.code]).toEqual([401, "sign_in_failed"]);
+  expect(atTheDashboard.headers.get("set-cookie")).toBeNull();
+  const { answer: atThePortal } = await signIn(server, { code: codeIn(url) }, portalVisitor);
+  expect(atThePortal.status).toBe(201);
+  const { answer: operator } = await signIn(server, { key: adminKey }, portalVisitor);
+  expect([operator.status, operator.headers.get("set-cookie")]).toEqual([401, null]);
 });
 
 test("a link of a tenant that is not there is 404", async () => {

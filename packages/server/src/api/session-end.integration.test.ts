@@ -1,7 +1,7 @@
 // What ends a session: signing out, time, and the end of whatever it stands on.
 import { expect, test, vi } from "vitest";
 import { databasePerTest } from "../../../../tests/support/database-per-test.ts";
-import { serve, signIn } from "../../../../tests/support/sign-in.ts";
+import { serve, signIn, visitor } from "../../../../tests/support/sign-in.ts";
 import { adminKey, type TestServer } from "../../../../tests/support/start-server.ts";
 import { adminKeyDigest } from "./middleware/credentials.ts";
 
@@ -76,9 +76,9 @@ test("a session ends with the admin key, when that is changed, and so does an op
   expect((await before.visit("GET", "/api/v1/tenants", undefined, headers)).status).toBe(200);
   expect((await after.visit("GET", "/api/v1/tenants", undefined, headers)).status).toBe(401);
   const { code } = await hooks.sessions.createOperatorLink(adminKeyDigest(adminKey));
-  expect((await signIn(after, { code })).answer.status).toBe(401);
-  expect((await signIn(before, { code })).answer.json).toMatchObject({ kind: "operator" });
-  expect((await signIn(before, { code })).answer.status).toBe(401);
+  expect((await signIn(after, { code }, visitor)).answer.status).toBe(401);
+  expect((await signIn(before, { code }, visitor)).answer.json).toMatchObject({ kind: "operator" });
+  expect((await signIn(before, { code }, visitor)).answer.status).toBe(401);
 });
 
 test("a session ends by itself: an operator's after 12 hours, one of a tenant after one, one with a key that expires with it", async () => {

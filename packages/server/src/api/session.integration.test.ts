@@ -1,7 +1,9 @@
 // Sessions of people, from outside: signing in, and from where a session may be used.
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { createClient, ROLE_SCOPES, SCOPES } from "@posthorn/client";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { rawRequest } from "../../../../tests/support/raw-request.ts";
 import { codeIn, signIn, visitor } from "../../../../tests/support/sign-in.ts";
 import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
@@ -111,6 +113,22 @@ describe("signing in", () => {
     const { status, json, headers } = await own.visit("POST", SESSION, { key: adminKey }, visitor);
     expect([status, json.code, Number(headers.get("retry-after"))]).toEqual([429, "too_many_sign_ins", 3]);
     expect((await own.call("GET", "/api/v1/tenants")).status).toBe(200);
+  });
+
+  test("is not tried more often by holding the bodies back until all are asked for", async () => {
+    const own = await startServer({ started: false });
+    const { hostname, port, host } = new URL(own.url);
+    const body = JSON.stringify({ key: "guess" });
+    const head = `POST ${SESSION} HTTP/1.1\r\nHost: ${host}\r\nposthorn-dashboard: 1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;
+    const sockets = Array.from({ length: 25 }, () => connect(Number(port), hostname));
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+    const told = (socket: Socket) => once(socket, "data").then(([data]) => String(data).slice(9, 12));
+    for (const socket of sockets) socket.write(head);
+    expect(new Set(await Promise.all(sockets.map(told)))).toEqual(new Set(["100"]));
+    for (const socket of sockets) socket.write(body);
+    const statuses = await Promise.all(sockets.map(told));
+    expect(statuses.filter((status) => status === "401")).toHaveLength(20);
+    expect(statuses.filter((status) => status === "429")).toHaveLength(5);
   });
 
   test("leaves one entry in the audit log, signing out another, and failing none", async () => {
@@ -283,8 +301,7 @@ describe("a session is for our own pages", () => {
 
   test("the dashboard and the portal have a session each", async () => {
     const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links");
-    const inPortal = { "posthorn-dashboard": "portal" };
-    const { headers: portal } = await signIn(server, { code: codeIn(json.url) }, inPortal);
+    const { headers: portal } = await signIn(server, { code: codeIn(json.url) });
     const cookie = `${headers.cookie}; ${portal.cookie}`;
     const kindOf = async (page: string) =>
       (await server.visit("GET", SESSION, undefined, { "posthorn-dashboard": page, cookie })).json.kind;

@@ -110,6 +110,8 @@ function pageHeaders(framedBy: readonly string[]): string[] {
     "font-src 'self'",
     "base-uri 'self'",
     "form-action 'self'",
+    // no text becomes markup, by whatever part of a page
+    "require-trusted-types-for 'script'",
     `frame-ancestors ${ancestors}`,
   ];
   return [

@@ -7,9 +7,16 @@ import { HttpError } from "../api/http-error.ts";
 import { presentDelivery } from "../api/present/delivery.ts";
 import { presentUnwanted } from "../api/present/event.ts";
 import type { Principal } from "../api/principal.ts";
+import { whenOver } from "../api/when-over.ts";
 import { ChangeFinder, type Changes, changesSince, LOOK_AT, type Look } from "./changes.ts";
 
-export const LIVE_LIMITS = { streams: 500, ofOnePrincipal: 20, unreadBytes: 256 * 1024 } as const;
+/** One tenant has not all of them: its customers can open as many sessions as they like. */
+export const LIVE_LIMITS = {
+  streams: 500,
+  ofOneTenant: 100,
+  ofOneSessionOrKey: 20,
+  unreadBytes: 256 * 1024,
+} as const;
 const LOOK_EVERY_MS = 1_000;
 /** A look takes two statements of about a millisecond: a process makes 50 a second at most, whoever has pages open. */
 const MS_A_LOOK = 20;
@@ -50,13 +57,16 @@ export class LiveFeed {
   }
 
   /** Before anything is answered: throws when there are too many. */
-  checkRoom({ id }: Principal): void {
+  checkRoom(asking: Principal): void {
+    const { streams, ofOneTenant, ofOneSessionOrKey } = LIVE_LIMITS;
     const visitors = [...this.#scopes.values()].flatMap((scope) => [...scope.visitors]);
-    const own = visitors.filter(({ principal }) => principal.id === id);
-    if (visitors.length < LIVE_LIMITS.streams && own.length < LIVE_LIMITS.ofOnePrincipal) return;
+    const own = visitors.filter(({ principal }) => sessionOrKey(principal) === sessionOrKey(asking));
+    const ofTenant = this.#scopes.get(asking.tenant)?.visitors.size ?? 0;
+    const hasRoom = asking.tenant === null || ofTenant < ofOneTenant;
+    if (hasRoom && visitors.length < streams && own.length < ofOneSessionOrKey) return;
     throw new HttpError(
       "too_many_streams",
-      `At most ${LIVE_LIMITS.ofOnePrincipal} streams of one session or key are open at a time, and ${LIVE_LIMITS.streams} in all. Close some, or try again in a moment.`,
+      `At most ${ofOneSessionOrKey} streams of one session or key are open at a time, ${ofOneTenant} of one tenant, and ${streams} in all. Close some, or try again in a moment.`,
       { headers: { "Retry-After": "5" } },
     );
   }
@@ -65,7 +75,7 @@ export class LiveFeed {
   async open(visitor: Visitor): Promise<void> {
     const { response, principal, since } = visitor;
     const beat = setInterval(() => void this.#beat(visitor), this.#beatEveryMs);
-    response.once("close", () => {
+    whenOver({ request: response.req, response }, () => {
       clearInterval(beat);
       this.#leave(visitor);
     });
@@ -145,6 +155,11 @@ export class LiveFeed {
       response.end();
     }
   }
+}
+
+/** Many people may have signed in by one key. */
+function sessionOrKey({ session, id }: Principal): string | null {
+  return session?.id ?? id;
 }
 
 /** Of each tenant that anybody looks at, when so many are looked at. */

@@ -1,10 +1,12 @@
 // What pages see as it happens, over real HTTP.
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { createServer, IncomingMessage, ServerResponse } from "node:http";
+import { type AddressInfo, connect, Socket } from "node:net";
+import type { Posthorn } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 import { createHandler } from "../api/handler.ts";
-import { ADMIN } from "../api/principal.ts";
+import { ADMIN, type Principal } from "../api/principal.ts";
 import { LIVE_LIMITS, LiveFeed, lookEveryMs } from "./live-feed.ts";
 
 interface Stream {
@@ -75,6 +77,28 @@ async function twoTenants(): Promise<{
   return { server, keyOf };
 }
 
+/** Of two that are open at the same time, and closed again at once. */
+async function statusOfTwo(url: string, headers: Record<string, string>): Promise<readonly number[]> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const answers = await Promise.all([fetch(url, { headers, signal }), fetch(url, { headers, signal })]);
+  controller.abort();
+  return answers.map(({ status }) => status);
+}
+
+/** Nothing is looked at before a second is over. */
+const unused = {} as Posthorn;
+
+/** Streams to nobody; they end with the test. */
+function open(feed: LiveFeed, count: number, principalOf: (index: number) => Principal): void {
+  for (let index = 0; index < count; index += 1) {
+    const socket = new Socket();
+    const response = new ServerResponse(new IncomingMessage(socket));
+    onTestFinished(() => void socket.destroy());
+    void feed.open({ response, principal: principalOf(index), since: null, checkAgain: async () => {} });
+  }
+}
+
 const publish = (server: TestServer, tenant: string, type: string) =>
   server.call("POST", "/api/v1/events", { tenant, type, data: { secret: "hush" } });
 
@@ -132,10 +156,43 @@ test("as many streams as one key may have are open, and not one more", async () 
   const { server, keyOf } = await twoTenants();
   const key = await keyOf("acme");
   const streams = await Promise.all(
-    Array.from({ length: LIVE_LIMITS.ofOnePrincipal }, () => openStream(`${server.url}/live`, key)),
+    Array.from({ length: LIVE_LIMITS.ofOneSessionOrKey }, () => openStream(`${server.url}/live`, key)),
   );
   expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
   expect((await openStream(`${server.url}/live`, key)).status).toBe(429);
+});
+
+test("streams that were asked for in one go on one connection end with it", async () => {
+  const { server, keyOf } = await twoTenants();
+  const key = await keyOf("acme");
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  const asked = `GET /live HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: ${key.authorization}\r\n\r\n`;
+  socket.write(asked.repeat(LIVE_LIMITS.ofOneSessionOrKey));
+  await once(socket, "data");
+  // the server has read them all: there is no room for another
+  await expect.poll(() => statusOfTwo(`${server.url}/live`, key)).toEqual([429, 429]);
+  socket.destroy();
+  await expect.poll(() => statusOfTwo(`${server.url}/live`, key)).toEqual([200, 200]);
+});
+
+test("people who signed in by the same key have streams of their own", () => {
+  const feed = new LiveFeed(unused, () => false);
+  const ofSession = (id: string): Principal => ({ ...ADMIN, session: { id, expiresAt: new Date() } });
+  open(feed, LIVE_LIMITS.ofOneSessionOrKey, () => ofSession("first"));
+  expect(() => feed.checkRoom(ofSession("first"))).toThrow("At most 20 streams of one session");
+  expect(() => feed.checkRoom(ofSession("second"))).not.toThrow();
+});
+
+test("one tenant has so many streams, and leaves room for the others", () => {
+  const feed = new LiveFeed(unused, () => false);
+  const of = (tenant: string | null, id: string): Principal => ({ ...ADMIN, kind: "portal", tenant, id });
+  open(feed, LIVE_LIMITS.ofOneTenant - 1, (index) => of("acme", `link-${index}`));
+  expect(() => feed.checkRoom(of("acme", "last"))).not.toThrow();
+  open(feed, 1, () => of("acme", "last"));
+  expect(() => feed.checkRoom(of("acme", "one more"))).toThrow("100 of one tenant");
+  expect(() => feed.checkRoom(of("other", "theirs"))).not.toThrow();
+  expect(() => feed.checkRoom(ADMIN)).not.toThrow();
 });
 
 test("fifty tenants are looked at once a second, and more of them less often", () => {

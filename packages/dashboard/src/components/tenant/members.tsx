@@ -161,6 +161,8 @@ function EditMember({
     const body = { role, email: email.trim() === "" ? null : email.trim() };
     const at = { tenant, user: user.trim() };
     const isDone = await submit(async () => {
+      // to put one that was removed meanwhile would let them in again
+      if (member !== null) await api.members.get(at);
       const after = fieldsOf(await api.members.put({ ...at, body }), body);
       if (member === null) return;
       undoable(t.saved(member.user), {

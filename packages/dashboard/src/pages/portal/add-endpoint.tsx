@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api } from "../../api/client.ts";
+import { useSubmission } from "../../api/problems.ts";
 import { useTenant } from "../../api/session.ts";
 import { useWatchedDelivery } from "../../api/watched-delivery.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
@@ -13,7 +14,6 @@ import { CopyLine } from "../../components/copy.tsx";
 import { TextField, Tick } from "../../components/field.tsx";
 import { Page, Panel } from "../../components/panel.tsx";
 import { Failed, Loading } from "../../components/states.tsx";
-import { sayError } from "../../components/toasts.tsx";
 
 const texts = defineTexts({
   en: {
@@ -77,6 +77,7 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
   const [description, setDescription] = useState("");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["*"]));
   const [problem, setProblem] = useState<PosthornApiError | null>(null);
+  const { isBusy, submit } = useSubmission();
   const types = useQuery({
     queryKey: ["event-types", "to choose from"],
     queryFn: ({ signal }) => api.eventTypes.list({ query: { limit: 250 }, signal }),
@@ -85,19 +86,21 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
   if (types.error !== null) return <Failed error={types.error} onRetry={() => void types.refetch()} />;
   const problemAt = (pointer: string) =>
     problem?.problem.errors?.find((place) => place.pointer?.startsWith(pointer))?.message;
-  const make = async (event: FormEvent) => {
+  const make = (event: FormEvent) => {
     event.preventDefault();
-    try {
-      const { id, secret } = await api.endpoints.create({
-        tenant,
-        body: { url: url.trim(), events: [...chosen], ...(description !== "" && { description }) },
-      });
-      await queries.invalidateQueries({ queryKey: ["endpoints"] });
-      onMade({ id, secret });
-    } catch (error) {
-      if (error instanceof PosthornApiError && error.status === 422) setProblem(error);
-      else sayError(error);
-    }
+    return submit(async () => {
+      try {
+        const { id, secret } = await api.endpoints.create({
+          tenant,
+          body: { url: url.trim(), events: [...chosen], ...(description !== "" && { description }) },
+        });
+        await queries.invalidateQueries({ queryKey: ["endpoints"] });
+        onMade({ id, secret });
+      } catch (error) {
+        if (!(error instanceof PosthornApiError && error.status === 422)) throw error;
+        setProblem(error);
+      }
+    });
   };
   const toggle = (name: string, isOn: boolean) => {
     const next = new Set(chosen);
@@ -153,7 +156,12 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
         </fieldset>
       </Panel>
       <div>
-        <Button kind="primary" type="submit" refusedBecause={chosen.size === 0 ? t.chooseFirst : undefined}>
+        <Button
+          kind="primary"
+          type="submit"
+          isBusy={isBusy}
+          refusedBecause={chosen.size === 0 ? t.chooseFirst : undefined}
+        >
           {t.make}
         </Button>
       </div>
@@ -166,13 +174,11 @@ function TryIt({ made }: { readonly made: Made }) {
   const tenant = useTenant();
   const [delivery, setDelivery] = useState<string | null>(null);
   const hasArrived = useWatchedDelivery(delivery).data?.state === "success";
-  const send = async () => {
-    try {
+  const { isBusy, submit } = useSubmission();
+  const send = () =>
+    submit(async () => {
       setDelivery((await api.endpoints.test({ tenant, endpoint: made.id })).delivery_id);
-    } catch (error) {
-      sayError(error);
-    }
-  };
+    });
   return (
     <>
       <Panel title={t.secretTitle}>
@@ -182,7 +188,12 @@ function TryIt({ made }: { readonly made: Made }) {
       <Panel title={t.test}>
         <Arrival delivery={delivery} arrived={t.arrived} />
         <div className="flex gap-2 pt-3">
-          <Button kind={hasArrived ? "plain" : "primary"} icon="send" onClick={() => void send()}>
+          <Button
+            kind={hasArrived ? "plain" : "primary"}
+            icon="send"
+            isBusy={isBusy}
+            onClick={() => void send()}
+          >
             {delivery === null ? t.send : t.again}
           </Button>
           <Link

@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
+import { useSubmission } from "../../api/problems.ts";
 import { useTenant } from "../../api/session.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Button } from "../../components/button.tsx";
@@ -13,7 +14,6 @@ import { ReplayBadge, ReplayProgress } from "../../components/replay-progress.ts
 import { StartReplay } from "../../components/start-replay.tsx";
 import { NothingYet } from "../../components/states.tsx";
 import { Ago } from "../../components/time.tsx";
-import { sayError } from "../../components/toasts.tsx";
 
 const texts = defineTexts({
   en: {
@@ -48,12 +48,9 @@ export function PortalReplays() {
   const list = useList(["replays"], (page, signal) => api.replays.list({ query: page, signal }), {
     watch: { keyOf: ({ id }) => id, everyMs: WATCHED_MS },
   });
+  const { isBusy, submit } = useSubmission();
   const cancel = async (id: string) => {
-    try {
-      await api.replays.cancel({ replay: id });
-    } catch (error) {
-      sayError(error);
-    }
+    await submit(() => api.replays.cancel({ replay: id }));
     await queries.invalidateQueries({ queryKey: ["replays"] });
   };
   const columns: readonly Column<Replay>[] = [
@@ -65,7 +62,7 @@ export function PortalReplays() {
       head: "",
       cell: ({ id, state }) =>
         state === "running" && (
-          <Button kind="quiet" onClick={() => void cancel(id)}>
+          <Button kind="quiet" isBusy={isBusy} onClick={() => void cancel(id)}>
             {t.cancel}
           </Button>
         ),

@@ -6,6 +6,7 @@ import { type Handlers, Headed, JsonText, Unread } from "../implement.ts";
 import { readBody } from "../input/body.ts";
 import { invalidBody } from "../input/invalid-body.ts";
 import { presentSession } from "../present/session.ts";
+import type { Principal } from "../principal.ts";
 import { type Page, pageOf, writeCookie } from "../session/cookie.ts";
 import type { Door, LetIn } from "../session/door.ts";
 import { refuseCrossSite } from "../session/refuse-cross-site.ts";
@@ -16,6 +17,7 @@ export function sessionOperations(door: Door, audit: Audit): Handlers<PosthornCo
       const page = refuseCrossSite(door.site, exchange.request);
       const { letIn, by } = await identify(door, exchange);
       const { principal } = letIn;
+      if (!isTheirPage(page, principal, by)) throw signInFailed();
       const { id, text, expiresAt, endsInMs } = await audit(
         { ...exchange, principal },
         "session.create",
@@ -36,17 +38,29 @@ export function sessionOperations(door: Door, audit: Audit): Handlers<PosthornCo
   };
 }
 
+/**
+ * A link leads to one of the two pages, and lets nobody in at the other: by a link of their own a customer could otherwise
+ * take an operator's session away. What reaches all tenants is never in the portal's cookie, which works in frames.
+ */
+function isTheirPage(page: Page, { tenant }: Principal, by: "key" | "code"): boolean {
+  if (tenant === null) return page === "dashboard";
+  return page === "portal" || by === "key";
+}
+
 /** By a key or by a code. Whoever fails is told nothing but that, and not too often. */
 async function identify(door: Door, exchange: Exchange): Promise<{ letIn: LetIn; by: "key" | "code" }> {
   const { remoteAddress } = exchange.request.socket;
-  door.limit.check(remoteAddress);
   const given = await readSignIn(exchange);
+  // after the body: whoever holds many of them back would otherwise be asked before any has failed
+  door.limit.begin(remoteAddress);
   try {
-    return { letIn: await door.identify(given), by: "code" in given ? "code" : "key" };
+    const letIn = await door.identify(given);
+    door.limit.worked(remoteAddress);
+    return { letIn, by: "code" in given ? "code" : "key" };
   } catch (error) {
-    if (!(error instanceof HttpError && error.code === "unauthorized")) throw error;
-    door.limit.failed(remoteAddress);
-    throw signInFailed();
+    if (error instanceof HttpError && error.code === "unauthorized") throw signInFailed();
+    door.limit.worked(remoteAddress);
+    throw error;
   }
 }
 

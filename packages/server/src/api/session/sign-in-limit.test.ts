@@ -1,51 +1,56 @@
 import { expect, test } from "vitest";
 import { FAILURES_AT_ONCE, SignInLimit } from "./sign-in-limit.ts";
 
-function limitAt(clock: { nowMs: number }): { limit: SignInLimit; isOpen: (address?: string) => boolean } {
-  const limit = new SignInLimit(() => clock.nowMs);
-  const isOpen = (address = "192.0.2.1"): boolean => {
+/** How many of so many tries are let through, of which none works. */
+function triesOf(limit: SignInLimit, address: string, times: number): number {
+  let count = 0;
+  for (let tried = 0; tried < times; tried += 1) {
     try {
-      limit.check(address);
-      return true;
+      limit.begin(address);
+      count += 1;
     } catch {
-      return false;
+      // refused
     }
-  };
-  return { limit, isOpen };
+  }
+  return count;
 }
 
-function fail(limit: SignInLimit, address: string, times: number): void {
-  for (let count = 0; count < times; count += 1) limit.failed(address);
-}
+const ADDRESS = "192.0.2.1";
 
 test("an address may fail so often, then once every three seconds, whatever the others do", () => {
   const clock = { nowMs: 0 };
-  const { limit, isOpen } = limitAt(clock);
-  fail(limit, "192.0.2.1", FAILURES_AT_ONCE - 1);
-  expect(isOpen()).toBe(true);
-  fail(limit, "192.0.2.1", 1);
-  expect([isOpen(), isOpen("192.0.2.2")]).toEqual([false, true]);
+  const limit = new SignInLimit(() => clock.nowMs);
+  expect(triesOf(limit, ADDRESS, FAILURES_AT_ONCE + 1)).toBe(FAILURES_AT_ONCE);
+  expect(triesOf(limit, "192.0.2.2", 1)).toBe(1);
   clock.nowMs = 2_999;
-  expect(isOpen()).toBe(false);
+  expect(triesOf(limit, ADDRESS, 1)).toBe(0);
   clock.nowMs = 3_000;
-  expect(isOpen()).toBe(true);
-  fail(limit, "192.0.2.1", 1);
-  expect(isOpen()).toBe(false);
+  expect(triesOf(limit, ADDRESS, 2)).toBe(1);
 });
 
-test("many that fail at the same moment do not have to wait longer than one", () => {
+test("who is refused does not have to wait longer for having tried", () => {
   const clock = { nowMs: 0 };
-  const { limit, isOpen } = limitAt(clock);
-  fail(limit, "192.0.2.1", 1_000);
+  const limit = new SignInLimit(() => clock.nowMs);
+  triesOf(limit, ADDRESS, 1_000);
   clock.nowMs = 3_000;
-  expect(isOpen()).toBe(true);
+  expect(triesOf(limit, ADDRESS, 1)).toBe(1);
+});
+
+test("a try that works costs nothing, and saves nothing up", () => {
+  const limit = new SignInLimit(() => 0);
+  for (let count = 0; count < 3 * FAILURES_AT_ONCE; count += 1) {
+    limit.begin(ADDRESS);
+    limit.worked(ADDRESS);
+  }
+  limit.worked(ADDRESS);
+  expect(triesOf(limit, ADDRESS, FAILURES_AT_ONCE + 1)).toBe(FAILURES_AT_ONCE);
 });
 
 test("an IPv6 address counts with its network, one of IPv4 alone", () => {
-  const { limit, isOpen } = limitAt({ nowMs: 0 });
-  fail(limit, "2001:db8:0:1::7", FAILURES_AT_ONCE);
-  fail(limit, "::ffff:192.0.2.9", FAILURES_AT_ONCE);
-  expect(isOpen("2001:db8:0:1:ffff::1")).toBe(false);
-  expect(isOpen("2001:0db8:0:2::7")).toBe(true);
-  expect([isOpen("::ffff:192.0.2.9"), isOpen("::ffff:192.0.2.10")]).toEqual([false, true]);
+  const limit = new SignInLimit(() => 0);
+  triesOf(limit, "2001:db8:0:1::7", FAILURES_AT_ONCE);
+  triesOf(limit, "::ffff:192.0.2.9", FAILURES_AT_ONCE);
+  expect(triesOf(limit, "2001:db8:0:1:ffff::1", 1)).toBe(0);
+  expect(triesOf(limit, "2001:0db8:0:2::7", 1)).toBe(1);
+  expect([triesOf(limit, "::ffff:192.0.2.9", 1), triesOf(limit, "::ffff:192.0.2.10", 1)]).toEqual([0, 1]);
 });

@@ -21,10 +21,17 @@ export class SignInLimit {
     this.#nowMs = nowMs;
   }
 
-  /** Throws for whoever has failed too often, also when they would be right this time. */
-  check(address: string | undefined): void {
-    const left = this.#left(ownerOf(address));
-    if (left >= 1) return;
+  /**
+   * Throws for whoever has failed too often, also when they would be right this time. Each try counts as a failure until
+   * it has worked: otherwise any number of them could be made at once.
+   */
+  begin(address: string | undefined): void {
+    const owner = ownerOf(address);
+    const left = this.#left(owner);
+    if (left >= 1) {
+      this.#keep(owner, left - 1);
+      return;
+    }
     const seconds = Math.ceil(((1 - left) * FAILURE_EVERY_MS) / 1_000);
     throw new HttpError(
       "too_many_sign_ins",
@@ -33,16 +40,20 @@ export class SignInLimit {
     );
   }
 
-  failed(address: string | undefined): void {
+  worked(address: string | undefined): void {
     const owner = ownerOf(address);
-    keepNewest(this.#failures, owner, { left: this.#left(owner) - 1, at: this.#nowMs() });
+    this.#keep(owner, Math.min(FAILURES_AT_ONCE, this.#left(owner) + 1));
+  }
+
+  #keep(owner: string, left: number): void {
+    keepNewest(this.#failures, owner, { left, at: this.#nowMs() });
   }
 
   #left(owner: string): number {
     const known = this.#failures.get(owner);
     if (known === undefined) return FAILURES_AT_ONCE;
     const gained = (this.#nowMs() - known.at) / FAILURE_EVERY_MS;
-    return Math.min(FAILURES_AT_ONCE, Math.max(known.left, 0) + gained);
+    return Math.min(FAILURES_AT_ONCE, known.left + gained);
   }
 }
 
