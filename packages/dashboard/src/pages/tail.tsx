@@ -133,8 +133,11 @@ function useTailColumns(): readonly Column<TailRow>[] {
     tenant: ({ event: { tenant } }) => tenant,
     created: ({ event: { created_at } }) => <Ago at={created_at} />,
   };
-  return useDeliveryColumns().map(({ cell, ...column }) => ({
+  return useDeliveryColumns().map(({ cell, below, ...column }) => ({
     ...column,
+    ...(below && {
+      below: (row: TailRow) => (row.kind === "delivery" ? below(row.delivery) : row.event.tenant),
+    }),
     cell: (row) => (row.kind === "delivery" ? cell(row.delivery) : (ofEvent[column.key]?.(row) ?? "–")),
   }));
 }
