@@ -34,7 +34,12 @@ test("a customer adds an endpoint, sees why the test failed, mends it and gets t
   await page.getByText("It arrived. You are set up.").waitFor();
   await page.getByRole("link", { name: "Logs" }).click();
   await page.getByLabel("Endpoint").selectOption({ label: receiver.url });
-  await page.getByRole("row").filter({ hasText: "webhook.test" }).filter({ hasText: receiver.url }).first().waitFor();
+  await page
+    .getByRole("row")
+    .filter({ hasText: "webhook.test" })
+    .filter({ hasText: receiver.url })
+    .first()
+    .waitFor();
   await expectFitToShow(page, "portal-logs");
 });
 

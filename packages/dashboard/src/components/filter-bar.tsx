@@ -73,15 +73,14 @@ export function FilterBar({
   const states = useTexts(stateTexts);
   const reasons = useTexts(reasonTexts);
   const session = useSession().data;
-  const urls = useEndpointUrls(
-    fields.includes("endpoint") ? (session?.tenant ?? filters.tenant ?? undefined) : undefined,
-  );
+  const tenant = fields.includes("endpoint") ? (session?.tenant ?? filters.tenant) : undefined;
+  const urls = useEndpointUrls(tenant);
   /** What there is to choose from; a field without is typed. */
   const choices: { readonly [Name in Field]?: Readonly<Record<string, string>> | undefined } = {
     state: states,
     which: Object.fromEntries(WHICH_ENDPOINTS.map((name) => [name, t[name]])),
     reason: reasons,
-    endpoint: urls && withChosen(urls, filters.endpoint),
+    endpoint: tenant === undefined ? undefined : withChosen(urls ?? {}, filters.endpoint),
   };
   const labels: Record<Field, string> = { ...t, created_after: t.after, created_before: t.before };
   return (
