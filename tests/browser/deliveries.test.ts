@@ -31,8 +31,12 @@ test("a dead letter is found, understood, and retried until it is delivered", as
   const row = page.getByRole("row").filter({ hasText: "order.paid" });
   await row.waitFor();
   await expectFitToShow(page, "dead-letters");
+  // where it was to go, in the list and on its own screen; and what the answer means, before anything else
+  await row.filter({ hasText: receiver.url }).waitFor();
+  await row.filter({ hasText: "refused with 4xx" }).waitFor();
   await row.click();
-  await page.getByText("The receiver refused it").first().waitFor();
+  await page.getByRole("note").getByText("There is nothing at the endpoint's path").waitFor();
+  await page.getByRole("link", { name: receiver.url }).waitFor();
   await page.getByText("no such route").waitFor();
   await page.getByText("X-Webhook-Signature").first().waitFor();
   await expectFitToShow(page, "delivery");

@@ -201,7 +201,12 @@ test("ten tabs cost one stream and nothing else, and another takes it over when 
   for (const list of lists.slice(0, 2)) await list.getByRole("button", { name: "1 new" }).waitFor();
   // a list that is empty has no rows to move: it shows the first one
   await rowOf(lists[3] as Page, "order.second").waitFor();
-  expect(counting.take()).toEqual(["/api/v1/deliveries"]);
+  // and asks once where the endpoints of its tenant are
+  await rowOf(lists[3] as Page, "order.second")
+    .getByText("http")
+    .last()
+    .waitFor();
+  expect(counting.take()).toEqual(["/api/v1/deliveries", "/api/v1/tenants/acme/endpoints"]);
   expect(counting.streams()).toBe(1);
 
   await first.close();

@@ -47,8 +47,10 @@ test("many are retried: it says of whom and which not, and afterwards what becam
   const page = await openDeadLetters(server, 4);
   await server.call("POST", `/api/v1/tenants/rivals/endpoints/${off}/disable`);
   receiver.answer.status = 200;
+  // the key is for what is chosen, also where a box was ticked by mouse and has the focus
   await chooseAll(page);
-  await page.getByRole("button", { name: "Retry 4 …" }).click();
+  await page.keyboard.press("j");
+  await page.keyboard.press("r");
   const dialog = page.getByRole("dialog");
   await dialog.getByText("3 deliveries will be sent now, each with a fresh budget of attempts.").waitFor();
   await dialog.getByText("acme × 3").waitFor();

@@ -16,11 +16,14 @@ async function portalLink(server: TestServer, tenant: string): Promise<string> {
 test("a customer adds an endpoint, sees why the test failed, mends it and gets the green tick", async () => {
   const receiver = await startStatusReceiver(404, "not here");
   const server = await startServer();
+  await server.call("PUT", "/api/v1/event-types/order.paid", {});
   const { page } = await openPage(await portalLink(server, "acme"), { locale: "en-GB" });
   await page.getByText("You have no endpoint yet").waitFor();
   await expectFitToShow(page, "portal-empty");
   await page.getByRole("link", { name: "Add endpoint" }).first().click();
   await page.getByLabel("URL").fill(receiver.url);
+  await page.getByLabel("order.paid").check();
+  expect(await page.getByLabel("All events").isChecked()).toBe(false);
   await page.getByRole("button", { name: "Add it" }).click();
   await page.getByText(/^whsec_/).waitFor();
   await page.getByRole("button", { name: "Send a test event" }).click();
@@ -30,7 +33,13 @@ test("a customer adds an endpoint, sees why the test failed, mends it and gets t
   await page.getByRole("button", { name: "Send another one" }).click();
   await page.getByText("It arrived. You are set up.").waitFor();
   await page.getByRole("link", { name: "Logs" }).click();
-  await page.getByRole("row").filter({ hasText: "webhook.test" }).first().waitFor();
+  await page.getByLabel("Endpoint").selectOption({ label: receiver.url });
+  await page
+    .getByRole("row")
+    .filter({ hasText: "webhook.test" })
+    .filter({ hasText: receiver.url })
+    .first()
+    .waitFor();
   await expectFitToShow(page, "portal-logs");
 });
 

@@ -28,6 +28,12 @@ export async function expectFitToShow(page: Page, name: string): Promise<void> {
   const wide = page.viewportSize() ?? { width: 1280, height: 800 };
   await page.setViewportSize({ width: 360, height: 740 });
   await page.waitForFunction(() => document.documentElement.scrollWidth <= 360);
+  // nor does anybody have to push a list aside to see the rest of its rows
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("section:has(> table)")].every(
+      ({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth,
+    ),
+  );
   await screenshot(page, `${name}-360`);
   await page.setViewportSize(wide);
 }

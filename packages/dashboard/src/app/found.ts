@@ -1,4 +1,4 @@
-// What an operator finds by typing it: a thing by its id, what is about a subject, and a customer by id or name. So the
+// What an operator finds by typing it: a thing by its id, what is of a type or about a subject, and a customer by id or name. So the
 // answer to "I did not get invoice 4711" is two steps from any screen.
 import type { Tenant } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
@@ -10,12 +10,14 @@ const texts = defineTexts({
   en: {
     subject: (text: string) => `Events about ${text}`,
     events: (name: string) => `Events of ${name}`,
+    type: (text: string) => `Events of the type ${text}`,
     tenant: (name: string) => `Tenant ${name}`,
     deliveries: (name: string) => `Deliveries to ${name}`,
   },
   de: {
     subject: (text: string) => `Ereignisse zu ${text}`,
     events: (name: string) => `Ereignisse von ${name}`,
+    type: (text: string) => `Ereignisse vom Typ ${text}`,
     tenant: (name: string) => `Mandant ${name}`,
     deliveries: (name: string) => `Zustellungen an ${name}`,
   },
@@ -45,6 +47,9 @@ export function useFound(text: string): readonly Place[] {
       { to: "/events", search: { tenant: id }, icon: "event", name: t.events(name ?? id) },
       { to: `/tenants/${encodeURIComponent(id)}`, icon: "tenant", name: t.tenant(name ?? id) },
     ]),
+    ...(isLikeType(text)
+      ? [{ to: "/events", search: { type: text }, icon: "event" as const, name: t.type(text) }]
+      : []),
     { to: "/events", search: { subject: text }, icon: "event", name: t.subject(text) },
   ];
 }
@@ -54,6 +59,11 @@ function tenantsLike(text: string, tenants: readonly Tenant[]): readonly Tenant[
   return tenants
     .filter(({ id, name }) => `${id}\n${name ?? ""}`.toLowerCase().includes(wanted))
     .slice(0, MOST_FOUND);
+}
+
+/** `order.paid`. */
+function isLikeType(text: string): boolean {
+  return /^\w+(\.\w+)+$/.test(text);
 }
 
 function placeOfId(text: string, deliveriesTo: (name: string) => string): Place | null {

@@ -30,5 +30,7 @@ function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest("[role=dialog]") !== null || document.querySelector("[role=dialog]") !== null)
     return true;
+  // a box that is ticked takes no letters, and is where the focus is after a row was chosen by mouse
+  if (target instanceof HTMLInputElement && target.type === "checkbox") return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }

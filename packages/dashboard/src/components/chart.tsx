@@ -69,13 +69,13 @@ export function Chart({
           { ...axis, size: 60, incrs: STEPS, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
-          { label: "UTC", value: (_, at) => (at === null ? "–" : exactUtc(new Date(at * 1_000))) },
+          { label: "UTC", value: (_, at) => (at === null ? "" : exactUtc(new Date(at * 1_000))) },
           ...series.map(({ name, colour, isFilled, values }) => ({
             label: name,
             stroke: colourOf(colour),
             width: 1.5,
             points: { show: true, size: 5, filter: () => alone(values) },
-            value: (_: UPlot, value: number | null) => (value === null ? "–" : format(value)),
+            value: (_: UPlot, value: number | null) => (value === null ? "" : format(value)),
             ...(isFilled && { fill: `${colourOf(colour)}22` }),
           })),
         ],
@@ -93,7 +93,11 @@ export function Chart({
   return (
     <figure>
       <figcaption className="pb-2 font-medium">{title}</figcaption>
-      <div ref={place} aria-hidden="true" className="[&_.u-legend]:text-xs" />
+      <div
+        ref={place}
+        aria-hidden="true"
+        className="[&_.u-legend]:text-xs [&_.u-series_th]:after:!content-none [&:not(:hover)_.u-series:first-child]:invisible"
+      />
       {/* around the table: a table itself cannot be made smaller than what is in it */}
       <div className="sr-only">
         <table>

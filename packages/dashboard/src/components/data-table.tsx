@@ -15,8 +15,10 @@ export interface Column<Row> {
   readonly key: string;
   readonly head: string;
   readonly cell: (row: Row) => ReactNode;
+  /** A second line in smaller letters, on screens too narrow for the columns that say it. */
+  readonly below?: (row: Row) => ReactNode;
   /** Left out on narrower screens. */
-  readonly from?: "sm" | "md" | "lg";
+  readonly from?: "sm" | "md" | "lg" | "xl";
   readonly isNumber?: boolean;
 }
 
@@ -45,7 +47,12 @@ export interface DataTableProps<Row> {
   readonly rowKeys?: Readonly<Record<string, (row: Row) => void>>;
 }
 
-const FROM = { sm: "hidden sm:table-cell", md: "hidden md:table-cell", lg: "hidden lg:table-cell" } as const;
+const FROM = {
+  sm: "hidden sm:table-cell",
+  md: "hidden md:table-cell",
+  lg: "hidden lg:table-cell",
+  xl: "hidden xl:table-cell",
+} as const;
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const {
@@ -91,7 +98,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         <thead className="text-xs text-muted">
           <tr aria-rowindex={1} className="border-b border-line">
             {selection && (
-              <th className="w-8 py-2 pl-4">
+              <th className="w-8 py-2 pl-2 sm:pl-4">
                 <input
                   type="checkbox"
                   aria-label={t.selectAll}
@@ -105,7 +112,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               </th>
             )}
             {columns.map(({ key, head, from, isNumber }) => {
-              const look = `px-4 py-2 font-medium ${from ? FROM[from] : ""} ${isNumber ? "text-right" : ""}`;
+              const look = `px-2 py-2 font-medium sm:px-3 ${from ? FROM[from] : ""} ${isNumber ? "text-right" : ""}`;
               // over buttons there is nothing to say
               if (head === "") return <td key={key} className={look} />;
               return (
@@ -139,7 +146,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 }`}
               >
                 {selection && (
-                  <td className="w-8 pl-4">
+                  <td className="w-8 pl-2 sm:pl-4">
                     <input
                       type="checkbox"
                       aria-label={t.select}
@@ -148,14 +155,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     />
                   </td>
                 )}
-                {columns.map(({ key: column, cell, from, isNumber }) => (
+                {columns.map(({ key: column, cell, below, from, isNumber }) => (
                   <td
                     key={column}
-                    className={`max-w-80 truncate px-4 py-2 ${from ? FROM[from] : ""} ${
+                    className={`max-w-44 truncate px-2 py-1 sm:px-3 xl:max-w-64 ${from ? FROM[from] : ""} ${
                       isNumber ? "text-right tabular-nums" : ""
                     }`}
                   >
                     {cell(row)}
+                    {below && (
+                      <span className="block truncate text-xs leading-4 text-muted xl:hidden">
+                        {below(row)}
+                      </span>
+                    )}
                   </td>
                 ))}
               </tr>

@@ -1,7 +1,9 @@
 // How a delivery looks in every list of deliveries.
 import type { Delivery } from "@posthorn/client";
 import { defineTexts, useTexts } from "../app/texts.ts";
+import { reasonTexts } from "../format/delivery-words.ts";
 import type { Column } from "./data-table.tsx";
+import { EndpointName } from "./endpoint-name.tsx";
 import { StateBadge } from "./state-badge.tsx";
 import { Ago } from "./time.tsx";
 
@@ -9,6 +11,7 @@ const texts = defineTexts({
   en: {
     state: "State",
     type: "Event",
+    endpoint: "Endpoint",
     tenant: "Tenant",
     attempts: "Attempts",
     next: "Next attempt",
@@ -18,6 +21,7 @@ const texts = defineTexts({
   de: {
     state: "Zustand",
     type: "Ereignis",
+    endpoint: "Endpunkt",
     tenant: "Mandant",
     attempts: "Versuche",
     next: "Nächster Versuch",
@@ -31,30 +35,48 @@ export function useDeliveryColumns({
   isOfOneTenant = false,
 } = {}): readonly Column<Delivery>[] {
   const t = useTexts(texts);
+  const reasons = useTexts(reasonTexts);
+  const reasonOf = ({ dead_reason }: Delivery) =>
+    dead_reason === null ? "–" : (reasons[dead_reason] ?? dead_reason);
   const columns: readonly (Column<Delivery> | false)[] = [
     { key: "state", head: t.state, cell: ({ state }) => <StateBadge state={state} /> },
     {
       key: "type",
       head: t.type,
       cell: ({ event_type }) => <code className="font-mono text-xs">{event_type}</code>,
+      below: (delivery) => (
+        <>
+          <span className={areDead ? "lg:hidden" : "sm:hidden"}>
+            {areDead ? reasonOf(delivery) : <Ago at={delivery.next_retry_at ?? delivery.created_at} />}
+            {" · "}
+          </span>
+          <EndpointName tenant={delivery.tenant} id={delivery.endpoint_id} />
+        </>
+      ),
+    },
+    {
+      key: "endpoint",
+      head: t.endpoint,
+      from: "xl",
+      cell: ({ tenant, endpoint_id }) => <EndpointName tenant={tenant} id={endpoint_id} />,
     },
     !isOfOneTenant && { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant },
     {
       key: "attempts",
       head: t.attempts,
-      from: "sm",
+      from: "lg",
       isNumber: true,
       cell: ({ attempt_count }) => attempt_count,
     },
     areDead
-      ? { key: "reason", head: t.reason, from: "sm", cell: ({ dead_reason }) => dead_reason ?? "–" }
+      ? { key: "reason", head: t.reason, from: "lg", cell: reasonOf }
       : {
           key: "next",
           head: t.next,
           from: "lg",
           cell: ({ next_retry_at }) => (next_retry_at === null ? "–" : <Ago at={next_retry_at} />),
         },
-    { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
+    { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
   return columns.filter((column) => column !== false);
 }

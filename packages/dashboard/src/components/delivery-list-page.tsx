@@ -27,7 +27,8 @@ export function DeliveryListPage({
       columns={columns}
       keyOf={({ id }) => id}
       onOpen={({ id }) => void navigate({ to: "/deliveries/$id", params: { id } })}
-      rowKeys={{ r: ({ id }) => void retry(id) }}
+      // what is chosen is retried together, and after a look at it: by the bar below
+      rowKeys={selection.chosen.size > 0 ? {} : { r: ({ id }) => void retry(id) }}
       selection={selection}
     >
       <DeliveryBulk selection={selection} />

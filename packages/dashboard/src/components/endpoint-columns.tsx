@@ -5,6 +5,7 @@ import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
 import { share } from "../format/number.ts";
 import type { Column } from "./data-table.tsx";
 import { EndpointBadge } from "./endpoint-badge.tsx";
+import { useEndpointWhy } from "./endpoint-why.tsx";
 import { Sparkline } from "./sparkline.tsx";
 
 const texts = defineTexts({
@@ -15,12 +16,6 @@ const texts = defineTexts({
     events: "Events",
     day: "Last 24 hours",
     why: "Why",
-    reasons: {
-      manual: "switched off by hand",
-      gone: "it answered 410",
-      failures: "too many failures in a row",
-      no_success: "no success for days",
-    } as Record<string, string>,
   },
   de: {
     state: "Zustand",
@@ -29,17 +24,12 @@ const texts = defineTexts({
     events: "Ereignisse",
     day: "Letzte 24 Stunden",
     why: "Warum",
-    reasons: {
-      manual: "von Hand abgeschaltet",
-      gone: "er antwortete 410",
-      failures: "zu viele Fehler in Folge",
-      no_success: "seit Tagen kein Erfolg",
-    } as Record<string, string>,
   },
 });
 
 export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Column<Endpoint>[] {
   const t = useTexts(texts);
+  const whyOf = useEndpointWhy();
   const language = useLanguage();
   const columns: readonly (Column<Endpoint> | false)[] = [
     { key: "state", head: t.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
@@ -55,6 +45,16 @@ export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Col
           {url}
         </Link>
       ),
+      below: (endpoint) => {
+        const why = whyOf(endpoint);
+        return (
+          <>
+            {!isOfOneTenant && <span className="sm:hidden">{endpoint.tenant}</span>}
+            {!isOfOneTenant && why !== null && <span className="sm:hidden"> · </span>}
+            {why}
+          </>
+        );
+      },
     },
     !isOfOneTenant && {
       key: "tenant",
@@ -70,11 +70,8 @@ export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Col
     {
       key: "why",
       head: t.why,
-      from: "lg",
-      cell: ({ disabled_reason, health }) =>
-        disabled_reason === null
-          ? (health.last_error ?? "–")
-          : (t.reasons[disabled_reason] ?? disabled_reason),
+      from: "xl",
+      cell: (endpoint) => whyOf(endpoint) ?? "–",
     },
     {
       key: "day",

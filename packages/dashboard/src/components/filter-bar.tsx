@@ -1,8 +1,10 @@
 // The filters of a list, and the views that somebody saved of it.
 import { useState } from "react";
+import { useEndpointUrls } from "../api/endpoint-urls.ts";
+import { useSession } from "../api/session.ts";
 import type { Filters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { stateTexts } from "../format/delivery-words.ts";
+import { reasonTexts, stateTexts } from "../format/delivery-words.ts";
 import { localTime } from "../format/time.ts";
 import { Choice, TextField } from "./field.tsx";
 import { SavedViews } from "./saved-views.tsx";
@@ -69,21 +71,31 @@ export function FilterBar({
 }) {
   const t = useTexts(texts);
   const states = useTexts(stateTexts);
-  const which = Object.fromEntries(WHICH_ENDPOINTS.map((name) => [name, t[name]]));
+  const reasons = useTexts(reasonTexts);
+  const session = useSession().data;
+  const tenant = fields.includes("endpoint") ? (session?.tenant ?? filters.tenant) : undefined;
+  const urls = useEndpointUrls(tenant);
+  /** What there is to choose from; a field without is typed. */
+  const choices: { readonly [Name in Field]?: Readonly<Record<string, string>> | undefined } = {
+    state: states,
+    which: Object.fromEntries(WHICH_ENDPOINTS.map((name) => [name, t[name]])),
+    reason: reasons,
+    endpoint: tenant === undefined ? undefined : withChosen(urls ?? {}, filters.endpoint),
+  };
   const labels: Record<Field, string> = { ...t, created_after: t.after, created_before: t.before };
   return (
     <section aria-label={t.filters} className="flex flex-col gap-3">
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-7">
         {fields.map((field) =>
-          field === "state" || field === "which" ? (
+          choices[field] !== undefined ? (
             <Choice
               key={field}
-              label={t[field]}
+              label={labels[field]}
               value={filters[field] ?? ""}
               onChange={(event) => onChange({ [field]: event.target.value })}
             >
               <option value="">{t.all}</option>
-              {Object.entries(field === "state" ? states : which).map(([value, word]) => (
+              {Object.entries(choices[field]).map(([value, word]) => (
                 <option key={value} value={value}>
                   {word}
                 </option>
@@ -109,6 +121,11 @@ export function FilterBar({
       />
     </section>
   );
+}
+
+/** One that is none of them any more, such as a deleted endpoint of a link, is shown as it stands in the address. */
+function withChosen(urls: Readonly<Record<string, string>>, chosen: string | undefined) {
+  return chosen === undefined || urls[chosen] !== undefined ? urls : { ...urls, [chosen]: chosen };
 }
 
 /** Takes effect when it is left or Enter is pressed: every letter would ask the server. */

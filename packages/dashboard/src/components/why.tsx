@@ -1,5 +1,5 @@
 // "Why did they not get it?", in words, with what to do about it: beside each endpoint of an event.
-import type { Delivery, NotMatched } from "@posthorn/client";
+import type { Delivery, Event, NotMatched } from "@posthorn/client";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
@@ -12,6 +12,20 @@ const texts = defineTexts({
     again: "The last attempt failed. It is tried again",
     attempt: "what the attempt said",
     endpoint: "Go to the endpoint",
+    whys: {
+      type: (_: string, type: string) => `Its events do not include ${type}.`,
+      filter: (pointer: string) => `The condition at ${pointer} of its filter does not hold.`,
+      filter_hidden: () => "Its filter looks at redacted data, so what came of it is not shown.",
+      created_later: () => "It was made after the event.",
+      deleted: () => "It has been deleted since.",
+      test: () => "A test event is for one endpoint alone.",
+      about_itself: () => "An endpoint is not told about itself.",
+      waiting: () => "The event is stored, and its deliveries are about to be made.",
+      tenant_inactive: () => "The tenant is inactive, and gets nothing.",
+      matches_now: () =>
+        "By its settings of now it would get the event. It was changed since, the tenant was inactive then, the delivery is older than the retention, or somebody deleted its dead letter.",
+    } satisfies Record<NotMatched["reason"], (pointer: string, type: string) => string>,
+    tenant: "Go to the tenant",
     remedies: {
       type: "Add the type to the endpoint's events. A replay of what it wants now and has not got brings this one, too.",
       filter:
@@ -33,6 +47,21 @@ const texts = defineTexts({
     again: "Der letzte Versuch scheiterte. Es wird wieder versucht",
     attempt: "was der Versuch ergab",
     endpoint: "Zum Endpunkt",
+    whys: {
+      type: (_: string, type: string) => `Seine Ereignisse enthalten ${type} nicht.`,
+      filter: (pointer: string) => `Die Bedingung bei ${pointer} in seinem Filter trifft nicht zu.`,
+      filter_hidden: () =>
+        "Sein Filter sieht auf verdeckte Daten, darum wird nicht gezeigt, was daraus wurde.",
+      created_later: () => "Er wurde nach dem Ereignis angelegt.",
+      deleted: () => "Er wurde seitdem gelöscht.",
+      test: () => "Ein Testereignis ist für einen einzigen Endpunkt.",
+      about_itself: () => "Ein Endpunkt erfährt nichts über sich selbst.",
+      waiting: () => "Das Ereignis ist gespeichert, seine Zustellungen werden gleich angelegt.",
+      tenant_inactive: () => "Der Mandant ist abgeschaltet und bekommt nichts.",
+      matches_now: () =>
+        "Mit seinen jetzigen Einstellungen bekäme er das Ereignis. Er wurde seitdem geändert, der Mandant war damals abgeschaltet, die Zustellung ist älter als die Aufbewahrung, oder jemand hat sie gelöscht.",
+    },
+    tenant: "Zum Mandanten",
     remedies: {
       type: "Den Typ bei den Ereignissen des Endpunkts ergänzen. Eine Wiederholung dessen, was er jetzt will und nicht bekam, bringt auch dieses.",
       filter:
@@ -101,8 +130,26 @@ function Reason({ children }: { readonly children: ReactNode }) {
   return <div className="w-full text-sm text-warn">{children}</div>;
 }
 
-/** What to do where an endpoint has no delivery of an event. */
-export function RemedyOf({ reason }: { readonly reason: NotMatched["reason"] }) {
+/** Why an endpoint has no delivery of an event, and what to do about it. */
+export function WhyNot({
+  event: { tenant, type },
+  missed: { reason, pointer },
+}: {
+  readonly event: Pick<Event, "tenant" | "type">;
+  readonly missed: NotMatched;
+}) {
   const t = useTexts(texts);
-  return <p className="w-full text-sm text-muted">{t.remedies[reason]}</p>;
+  return (
+    <>
+      <span>{t.whys[reason](pointer ?? "", type)}</span>
+      <p className="w-full text-sm text-muted">
+        {t.remedies[reason]}{" "}
+        {reason === "tenant_inactive" && (
+          <Link to="/tenants/$tenant" params={{ tenant }} className="underline">
+            {t.tenant}
+          </Link>
+        )}
+      </p>
+    </>
+  );
 }

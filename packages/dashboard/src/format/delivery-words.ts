@@ -1,5 +1,5 @@
 // What happened to a delivery, in words, and what to do about it. One word for each state, everywhere.
-import type { Attempt, Delivery } from "@posthorn/client";
+import type { Attempt, Delivery, DeliveryDetail } from "@posthorn/client";
 import { defineTexts } from "../app/texts.ts";
 import type { Tone } from "../components/badge.tsx";
 import type { IconName } from "../components/icons.tsx";
@@ -44,6 +44,34 @@ export const triggerTexts = defineTexts<Record<Attempt["trigger"], string>>({
     manual: "von Hand",
     replay: "Wiederholung",
     test: "Testereignis",
+  },
+});
+
+/** Why it is dead, in as few words as a column has room for. */
+export const reasonTexts = defineTexts<Record<string, string>>({
+  en: {
+    attempts_exhausted: "every attempt failed",
+    too_old: "too old",
+    rejected: "refused with 4xx",
+    redirect: "redirected",
+    gone: "410, wants no more",
+    blocked_address: "address not public",
+    invalid_request: "no valid request",
+    endpoint_deleted: "endpoint deleted",
+    discarded: "discarded",
+    cancelled: "called off",
+  },
+  de: {
+    attempts_exhausted: "alle Versuche gescheitert",
+    too_old: "zu alt",
+    rejected: "mit 4xx abgelehnt",
+    redirect: "weitergeleitet",
+    gone: "410, will nichts mehr",
+    blocked_address: "Adresse nicht öffentlich",
+    invalid_request: "keine gültige Anfrage",
+    endpoint_deleted: "Endpunkt gelöscht",
+    discarded: "verworfen",
+    cancelled: "abgesagt",
   },
 });
 
@@ -295,4 +323,24 @@ export function explanationKey({ error, status_code }: Pick<Attempt, "error" | "
   if (error !== null) return error;
   if (status_code === null) return "unknown";
   return String(status_code) in explanations.en ? String(status_code) : `${Math.floor(status_code / 100)}xx`;
+}
+
+/** The same for an endpoint's last error, which is `HTTP 500` or the attempt's `error`. */
+export function lastErrorKey(lastError: string): string {
+  const status = /^HTTP (\d{3})$/.exec(lastError)?.[1];
+  return status === undefined ? lastError : explanationKey({ error: null, status_code: Number(status) });
+}
+
+/** Ends that only the answer explains: what it was stands there instead. */
+const SAID_BY_ANSWER: ReadonlySet<string> = new Set(["rejected"]);
+/** Ends that the last attempt led to: it is told beside them. */
+const LED_TO_BY_ATTEMPT: ReadonlySet<string> = new Set(["attempts_exhausted", "too_old"]);
+
+/** Under which names it is told why a delivery has not arrived; none while nothing went wrong. */
+export function whyKeys({ state, dead_reason, attempts }: DeliveryDetail): readonly string[] {
+  const last = attempts.at(-1);
+  const ofLast = last === undefined ? [] : [explanationKey(last)];
+  if (dead_reason === null) return state === "failed" ? ofLast : [];
+  if (SAID_BY_ANSWER.has(dead_reason) && last !== undefined) return ofLast;
+  return LED_TO_BY_ATTEMPT.has(dead_reason) ? [dead_reason, ...ofLast] : [dead_reason];
 }

@@ -25,6 +25,16 @@ test("what Posthorn sends by itself is no event of anybody", () => {
   expect(progressOf({ ...found, events: [...found.events, event("webhooks")] }).sent?.type).toBe("webhooks");
 });
 
+test("an event of somebody else that came later takes no tick back", () => {
+  const events = [
+    { type: "order.paid", tenant: "acme" },
+    { type: "order.paid", tenant: "demo" },
+  ] as Event[];
+  const found = { ...nothing, hasSink: true, endpoints: [sink], events };
+  expect(progressOf(found).sent?.tenant).toBe("demo");
+  expect(progressOf({ ...found, events: events.slice(0, 1) }).sent?.tenant).toBe("acme");
+});
+
 test("with a catalogue the example is of a type in it", () => {
   const types = [
     { name: "a.b", example: null },

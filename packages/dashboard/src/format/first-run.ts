@@ -17,19 +17,18 @@ export interface Progress {
   readonly own: Endpoint | null;
   /** Whose event is sent; null: there is no tenant yet. */
   readonly tenant: string | null;
-  /** The newest one that somebody published. */
+  /** The newest one that somebody published, of that tenant where there is one. */
   readonly sent: Event | null;
 }
 
 export function progressOf({ hasSink, tenants, endpoints, events }: Found): Progress {
   const sink = (hasSink && endpoints.find(({ url }) => isSinkUrl(url))) || null;
   const own = endpoints.find(({ url }) => !isSinkUrl(url)) ?? null;
-  return {
-    sink,
-    own,
-    tenant: (sink ?? own)?.tenant ?? tenants[0]?.id ?? null,
-    sent: events.find(isPublished) ?? null,
-  };
+  const tenant = (sink ?? own)?.tenant ?? tenants[0]?.id ?? null;
+  const published = events.filter(isPublished);
+  // a later one of somebody else's takes no tick back
+  const sent = published.find((event) => event.tenant === tenant) ?? published[0] ?? null;
+  return { sink, own, tenant, sent };
 }
 
 /** Types that begin with `webhook.` are Posthorn's own: tests, and what it tells of itself. */

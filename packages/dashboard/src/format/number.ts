@@ -11,6 +11,13 @@ export function share(value: number, language: Language): string {
   return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(floored);
 }
 
+/** A few in an hour are not none: as many digits as say so. */
+export function rate(perSecond: number, language: Language): string {
+  const format: Intl.NumberFormatOptions =
+    perSecond < 1 ? { maximumSignificantDigits: 1 } : { maximumFractionDigits: 1 };
+  return new Intl.NumberFormat(language, format).format(perSecond);
+}
+
 export function bytes(value: number, language: Language): string {
   if (value < 1_024) return `${whole(value, language)} B`;
   const format = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });

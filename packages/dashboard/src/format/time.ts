@@ -24,13 +24,15 @@ export function exactUtc(at: Date): string {
   return at.toISOString().replace("T", " ").replace("Z", " UTC");
 }
 
-/** As the reader's clock shows it. */
+/** 14:03 in both languages, as in UTC beside it. */
+const CLOCK = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+
+/** In the reader's own zone. */
 export function clockTime(at: Date, language: Language): string {
   const isToday = at.toDateString() === new Date().toDateString();
   return new Intl.DateTimeFormat(language, {
     ...(isToday ? {} : { day: "2-digit", month: "short" }),
-    hour: "2-digit",
-    minute: "2-digit",
+    ...CLOCK,
   }).format(at);
 }
 
@@ -38,8 +40,7 @@ const DAY_MS = 86_400_000;
 
 /** Below a chart: the hour, or where it spans days, the day. */
 export function axisTime(at: Date, spanMs: number, language: Language): string {
-  const format: Intl.DateTimeFormatOptions =
-    spanMs > 2 * DAY_MS ? { day: "2-digit", month: "short" } : { hour: "2-digit", minute: "2-digit" };
+  const format: Intl.DateTimeFormatOptions = spanMs > 2 * DAY_MS ? { day: "2-digit", month: "short" } : CLOCK;
   return new Intl.DateTimeFormat(language, format).format(at);
 }
 

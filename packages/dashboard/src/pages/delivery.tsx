@@ -11,6 +11,7 @@ import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { CopyButton } from "../components/copy.tsx";
+import { EndpointName } from "../components/endpoint-name.tsx";
 import { NextAttempt } from "../components/next-attempt.tsx";
 import { Fact, Facts, Page, Panel } from "../components/panel.tsx";
 import { RequestView } from "../components/request-view.tsx";
@@ -18,7 +19,7 @@ import { StateBadge } from "../components/state-badge.tsx";
 import { Failed, Loading } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
 import { Waterfall } from "../components/waterfall.tsx";
-import { explain, explanationKey, explanations, triggerTexts } from "../format/delivery-words.ts";
+import { explain, explanationKey, explanations, triggerTexts, whyKeys } from "../format/delivery-words.ts";
 import { duration } from "../format/time.ts";
 
 const texts = defineTexts({
@@ -72,6 +73,8 @@ const WATCHED_MS = 2_000;
 export interface DeliveryLinks {
   readonly event: (delivery: DeliveryDetail) => ReactNode;
   readonly endpoint: (delivery: DeliveryDetail) => ReactNode;
+  /** Null: whoever looks is that tenant. */
+  readonly tenant: ((delivery: DeliveryDetail) => ReactNode) | null;
 }
 
 const operatorLinks: DeliveryLinks = {
@@ -84,9 +87,14 @@ const operatorLinks: DeliveryLinks = {
     <Link
       to="/tenants/$tenant/endpoints/$id"
       params={{ tenant, id: endpoint_id }}
-      className="font-mono text-xs underline"
+      className="break-all underline"
     >
-      {endpoint_id}
+      <EndpointName tenant={tenant} id={endpoint_id} />
+    </Link>
+  ),
+  tenant: ({ tenant }) => (
+    <Link to="/tenants/$tenant" params={{ tenant }} className="underline">
+      {tenant}
     </Link>
   ),
 };
@@ -122,9 +130,7 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
     await submit(() => api.deliveries.cancel({ delivery: delivery.id }));
     await queries.invalidateQueries();
   };
-  const last = delivery.attempts.at(-1);
-  const reason = delivery.dead_reason ?? (delivery.state === "failed" && last ? explanationKey(last) : null);
-  const why = reason === null ? null : explain(words, reason, language);
+  const why = whyKeys(delivery).map((key) => explain(words, key, language));
   return (
     <Page
       title={<span className="font-mono text-base">{delivery.id}</span>}
@@ -151,10 +157,17 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
         </>
       }
     >
-      {why !== null && (
-        <div role="note" className="rounded-lg border border-line bg-warn-ground p-4 text-warn">
-          <p className="font-semibold">{why.what}</p>
-          <p>{why.remedy}</p>
+      {why.length > 0 && (
+        <div
+          role="note"
+          className="flex flex-col gap-2 rounded-lg border border-line bg-warn-ground p-4 text-warn"
+        >
+          {why.map(({ what, remedy }) => (
+            <div key={what}>
+              <p className="font-semibold">{what}</p>
+              <p>{remedy}</p>
+            </div>
+          ))}
         </div>
       )}
       <NextAttempt delivery={delivery} />
@@ -164,7 +177,7 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
             {links.event(delivery)} <code className="font-mono text-xs text-muted">{delivery.event_id}</code>
           </Fact>
           <Fact name={t.endpoint}>{links.endpoint(delivery)}</Fact>
-          <Fact name={t.tenant}>{delivery.tenant}</Fact>
+          {links.tenant !== null && <Fact name={t.tenant}>{links.tenant(delivery)}</Fact>}
           {delivery.subject !== null && (
             <Fact name={t.subject}>
               {delivery.subject} #{delivery.sequence}

@@ -5,17 +5,17 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, isStatus } from "../api/client.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { CopyButton } from "../components/copy.tsx";
 import { Diff } from "../components/diff.tsx";
+import { EndpointName } from "../components/endpoint-name.tsx";
 import { JsonView } from "../components/json-view.tsx";
 import { NeverAccepted } from "../components/never-accepted.tsx";
 import { Fact, Facts, Page, Panel } from "../components/panel.tsx";
 import { StateBadge } from "../components/state-badge.tsx";
 import { Failed, Loading } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
-import { RemedyOf, WhyNotYet } from "../components/why.tsx";
+import { WhyNot, WhyNotYet } from "../components/why.tsx";
 
 const texts = defineTexts({
   en: {
@@ -25,10 +25,10 @@ const texts = defineTexts({
     created: "Created",
     data: "Data",
     got: "Who it went to",
-    nobody: "No endpoint asked for it.",
+    nobody: "It went to no endpoint.",
     attempts: (count: number) => (count === 1 ? "1 attempt" : `${count} attempts`),
     notMatched: "Who it did not go to, and why",
-    all: "It is for every endpoint of the tenant.",
+    all: "It went to every endpoint of the tenant.",
     compare: "Compare with the event before",
     hideDiff: "Hide the comparison",
     before: "What changed since the event before of this subject",
@@ -40,10 +40,10 @@ const texts = defineTexts({
     created: "Angelegt",
     data: "Daten",
     got: "Wer es bekam",
-    nobody: "Kein Endpunkt wollte es.",
+    nobody: "Es ging an keinen Endpunkt.",
     attempts: (count: number) => (count === 1 ? "1 Versuch" : `${count} Versuche`),
     notMatched: "Wer es nicht bekam, und warum",
-    all: "Es ist für alle Endpunkte des Mandanten.",
+    all: "Es ging an alle Endpunkte des Mandanten.",
     compare: "Mit dem Ereignis davor vergleichen",
     hideDiff: "Vergleich verbergen",
     before: "Was sich seit dem Ereignis davor geändert hat",
@@ -133,7 +133,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
         {event.not_matched.length === 0 && <p className="text-muted">{t.all}</p>}
         <ul className="flex flex-col gap-2">
           {event.not_matched.map((endpoint) => (
-            <Missed key={endpoint.endpoint_id} tenant={event.tenant} endpoint={endpoint} />
+            <Missed key={endpoint.endpoint_id} event={event} endpoint={endpoint} />
           ))}
         </ul>
       </Panel>
@@ -150,15 +150,19 @@ function FanOut({ delivery }: { readonly delivery: Delivery }) {
   return (
     <li className="flex flex-wrap items-center gap-2 border-l-2 border-line pl-3">
       <StateBadge state={delivery.state} />
-      <Link to="/deliveries/$id" params={{ id: delivery.id }} className="font-mono text-xs underline">
-        {delivery.id}
-      </Link>
       <Link
         to="/tenants/$tenant/endpoints/$id"
         params={{ tenant: delivery.tenant, id: delivery.endpoint_id }}
+        className="min-w-0 break-all underline"
+      >
+        <EndpointName tenant={delivery.tenant} id={delivery.endpoint_id} />
+      </Link>
+      <Link
+        to="/deliveries/$id"
+        params={{ id: delivery.id }}
         className="font-mono text-xs text-muted underline"
       >
-        {delivery.endpoint_id}
+        {delivery.id}
       </Link>
       <span className="text-muted">{t.attempts(delivery.attempt_count)}</span>
       {delivery.next_retry_at !== null && (
@@ -177,20 +181,19 @@ const TAB_OF: { readonly [Reason in NotMatched["reason"]]?: { readonly tab: stri
   filter: { tab: "filter" },
 };
 
-function Missed({ tenant, endpoint }: { readonly tenant: string; readonly endpoint: NotMatched }) {
+function Missed({ event, endpoint }: { readonly event: EventDetail; readonly endpoint: NotMatched }) {
+  const { tenant } = event;
   return (
     <li className="flex flex-wrap items-baseline gap-2 border-l-2 border-line pl-3">
-      <Badge tone="plain">{endpoint.reason}</Badge>
       <Link
         to="/tenants/$tenant/endpoints/$id"
         params={{ tenant, id: endpoint.endpoint_id }}
         search={TAB_OF[endpoint.reason] ?? {}}
-        className="font-mono text-xs underline"
+        className="min-w-0 break-all underline"
       >
-        {endpoint.endpoint_id}
+        <EndpointName tenant={tenant} id={endpoint.endpoint_id} />
       </Link>
-      <span>{endpoint.detail}</span>
-      <RemedyOf reason={endpoint.reason} />
+      <WhyNot event={event} missed={endpoint} />
     </li>
   );
 }

@@ -45,9 +45,14 @@ export function Events() {
     { watch: { keyOf: ({ id }) => id, live: (changes) => eventsTold(changes, filters) } },
   );
   const columns: readonly Column<Event>[] = [
-    { key: "type", head: t.type, cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },
+    {
+      key: "type",
+      head: t.type,
+      cell: ({ type }) => <code className="font-mono text-xs">{type}</code>,
+      below: ({ subject }) => subject,
+    },
     { key: "tenant", head: t.tenant, cell: ({ tenant }) => tenant },
-    { key: "subject", head: t.subject, from: "md", cell: ({ subject }) => subject ?? "–" },
+    { key: "subject", head: t.subject, from: "xl", cell: ({ subject }) => subject ?? "–" },
     {
       key: "id",
       head: t.id,

@@ -9,11 +9,13 @@ import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
 import { ActivityCharts, type Period, PeriodChoice } from "../components/activity-charts.tsx";
 import { Badge } from "../components/badge.tsx";
 import { buttonClass } from "../components/button.tsx";
+import { EndpointName } from "../components/endpoint-name.tsx";
 import { Figure } from "../components/figure.tsx";
 import { Page, Panel } from "../components/panel.tsx";
 import { Failed, Loading } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
-import { share, whole } from "../format/number.ts";
+import { explain, explanations, lastErrorKey } from "../format/delivery-words.ts";
+import { rate, share, whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
 
 const texts = defineTexts({
@@ -137,7 +139,7 @@ function Figures({
           : "bad";
   return (
     <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">
-      <Figure name={t.rate} value={((success + failed + gaveUp) / seconds).toFixed(1)} />
+      <Figure name={t.rate} value={rate((success + failed + gaveUp) / seconds, language)} />
       <Figure
         name={t.success}
         tone={tone}
@@ -182,28 +184,36 @@ function Trouble({
   readonly endpoints: System["failing_endpoints"]["data"];
 }) {
   const t = useTexts(texts);
+  const words = useTexts(explanations);
+  const language = useLanguage();
   return (
     <Panel title={title}>
       {endpoints.length === 0 && <p className="text-muted">{nothing}</p>}
-      <ul className="flex flex-col gap-2">
+      <ul className="flex flex-col gap-3">
         {endpoints.map(({ endpoint_id, tenant, since, reason, consecutive_failures }) => (
-          <li key={endpoint_id} className="flex flex-wrap items-center gap-2">
-            <Link
-              to="/tenants/$tenant/endpoints/$id"
-              params={{ tenant, id: endpoint_id }}
-              className="font-medium underline"
-            >
-              {tenant}
-            </Link>
-            <Badge tone="bad" icon="warning">
-              {t.failures(consecutive_failures)}
-            </Badge>
-            {reason !== null && <code className="font-mono text-xs">{reason}</code>}
-            {since !== null && (
-              <span className="ml-auto text-muted">
-                <Ago at={since} />
-              </span>
-            )}
+          <li key={endpoint_id} className="flex flex-col gap-0.5">
+            <div className="flex items-baseline gap-2">
+              <Link
+                to="/tenants/$tenant/endpoints/$id"
+                params={{ tenant, id: endpoint_id }}
+                className="min-w-0 truncate underline"
+              >
+                <EndpointName tenant={tenant} id={endpoint_id} />
+              </Link>
+              <span className="truncate text-muted">{tenant}</span>
+              {since !== null && (
+                <span className="ml-auto text-muted">
+                  <Ago at={since} />
+                </span>
+              )}
+            </div>
+            <div className="flex flex-wrap items-center gap-2 text-sm">
+              <Badge tone="bad" icon="warning">
+                {t.failures(consecutive_failures)}
+              </Badge>
+              {reason !== null && <span>{explain(words, lastErrorKey(reason), language).what}</span>}
+              {reason !== null && <code className="font-mono text-xs text-muted">{reason}</code>}
+            </div>
           </li>
         ))}
       </ul>

@@ -53,9 +53,18 @@ export function Replays() {
   });
   const columns: readonly Column<Replay>[] = [
     { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
-    { key: "of", head: t.of, cell: (replay) => filterOf(replay) || t.everything },
+    {
+      key: "of",
+      head: t.of,
+      cell: (replay) => filterOf(replay) || t.everything,
+      below: ({ created_at }) => (
+        <span className="sm:hidden">
+          <Ago at={created_at} />
+        </span>
+      ),
+    },
     { key: "progress", head: t.progress, from: "sm", cell: (replay) => <ReplayProgress replay={replay} /> },
-    { key: "created", head: t.created, cell: ({ created_at }) => <Ago at={created_at} /> },
+    { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
   return (
     <ListPage

@@ -133,8 +133,12 @@ function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
         <table className="w-full text-left">
           <thead className="text-xs text-muted">
             <tr>
-              {[t.worker, t.state, t.busy, t.started, t.seen].map((head) => (
-                <th key={head} scope="col" className="px-4 py-2 font-medium">
+              {[t.worker, t.state, t.seen, t.busy, t.started].map((head, index) => (
+                <th
+                  key={head}
+                  scope="col"
+                  className={`px-4 py-2 font-medium ${index < 3 ? "" : "max-sm:hidden"}`}
+                >
                   {head}
                 </th>
               ))}
@@ -147,7 +151,7 @@ function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
                   {id} · {name}
                 </td>
                 <td className="px-4 py-2">
-                  <span className="flex gap-1">
+                  <span className="flex gap-1 max-sm:flex-col max-sm:items-start">
                     <Badge tone={is_alive ? "ok" : "bad"} icon={is_alive ? "check" : "warning"}>
                       {is_alive ? t.alive : t.gone}
                     </Badge>
@@ -155,12 +159,12 @@ function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
                     {leads && <Badge tone="calm">{t.leads}</Badge>}
                   </span>
                 </td>
-                <td className="px-4 py-2 tabular-nums">{share(utilisation, language)}</td>
-                <td className="px-4 py-2">
-                  <Ago at={started_at} />
-                </td>
                 <td className="px-4 py-2">
                   <Ago at={last_seen_at} />
+                </td>
+                <td className="px-4 py-2 tabular-nums max-sm:hidden">{share(utilisation, language)}</td>
+                <td className="px-4 py-2 max-sm:hidden">
+                  <Ago at={started_at} />
                 </td>
               </tr>
             ))}

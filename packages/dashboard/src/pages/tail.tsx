@@ -133,10 +133,25 @@ function useTailColumns(): readonly Column<TailRow>[] {
     tenant: ({ event: { tenant } }) => tenant,
     created: ({ event: { created_at } }) => <Ago at={created_at} />,
   };
-  return useDeliveryColumns().map(({ cell, ...column }) => ({
-    ...column,
-    cell: (row) => (row.kind === "delivery" ? cell(row.delivery) : (ofEvent[column.key]?.(row) ?? "–")),
-  }));
+  return (
+    useDeliveryColumns()
+      // whose URL has to be asked for: rows of many tenants come by here faster than anybody should ask
+      .filter(({ key }) => key !== "endpoint")
+      .map(({ cell, below, ...column }) => ({
+        ...column,
+        ...(below && { below: createdBelow }),
+        cell: (row) => (row.kind === "delivery" ? cell(row.delivery) : (ofEvent[column.key]?.(row) ?? "–")),
+      }))
+  );
+}
+
+function createdBelow(row: TailRow) {
+  const { created_at, tenant } = row.kind === "delivery" ? row.delivery : row.event;
+  return (
+    <span className="sm:hidden">
+      <Ago at={created_at} /> · {tenant}
+    </span>
+  );
 }
 
 function useTail(filters: Filters) {

@@ -1,6 +1,6 @@
 // Paste a request, and see whether it is genuine, and if not why. It is checked in the browser: neither the request nor
 // the secret goes anywhere.
-import { DEFAULT_SCHEMES, explainRefusal, verify } from "@posthorn/wire";
+import { DEFAULT_SCHEMES, explainRefusal, type VerifyFailure, verify } from "@posthorn/wire";
 import { type FormEvent, useState } from "react";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Badge } from "../components/badge.tsx";
@@ -24,6 +24,15 @@ const texts = defineTexts({
     noRequest: "No headers were found in it.",
     genuine: "It is genuine",
     notGenuine: "It is refused",
+    refusals: {
+      header_missing: (hint: string) => hint,
+      malformed: (hint: string) => hint,
+      no_match: (hint: string) => hint,
+      body_changed: (hint: string) => hint,
+      too_old: (hint: string) => hint,
+      too_new: (hint: string) => hint,
+      unusable_secret: (hint: string) => hint,
+    } satisfies Record<Refused, (hint: string) => string>,
     late: "Its timestamp is not looked at, because what is pasted is always late.",
     code: "How your receiver verifies",
     codeLead: "Take the raw bytes of the body. The secret is the one of the endpoint.",
@@ -41,6 +50,17 @@ const texts = defineTexts({
     noRequest: "Darin wurden keine Header gefunden.",
     genuine: "Sie ist echt",
     notGenuine: "Sie wird abgelehnt",
+    refusals: {
+      header_missing: (hint: string) => `Ein Header mit der Signatur fehlt (${hint})`,
+      malformed: (hint: string) => `Die Signatur ist nicht lesbar (${hint})`,
+      no_match: () =>
+        "Keine Signatur passt zu diesem Geheimnis. Es gehört zu einem anderen Endpunkt oder wurde gewechselt, oder der Inhalt wurde verändert: die rohen Bytes prüfen, vor jedem JSON-Parser",
+      body_changed: (hint: string) =>
+        `Das Geheimnis stimmt, aber der Inhalt wurde unterwegs verändert (${hint})`,
+      too_old: (hint: string) => `Der Zeitstempel ist zu alt (${hint})`,
+      too_new: (hint: string) => `Der Zeitstempel liegt in der Zukunft (${hint})`,
+      unusable_secret: () => "Mit diesem Geheimnis kann nicht so geprüft werden. Es beginnt mit whsec_",
+    },
     late: "Ihr Zeitstempel wird nicht geprüft, denn Eingefügtes ist immer zu spät.",
     code: "Wie Ihr Empfänger prüft",
     codeLead: "Nehmen Sie die rohen Bytes des Inhalts. Das Geheimnis ist das des Endpunkts.",
@@ -48,10 +68,12 @@ const texts = defineTexts({
   },
 });
 
+type Refused = VerifyFailure | "unusable_secret";
+
 interface Verdict {
   readonly scheme: string;
   /** Null: it is genuine. */
-  readonly why: string | null;
+  readonly refused: { readonly reason: Refused; readonly hint: string } | null;
 }
 
 const USUAL_PREFIX = "X-Webhook";
@@ -100,13 +122,17 @@ export function Verify() {
           </div>
         </form>
         <div role="status" className="flex flex-col gap-2 pt-3">
-          {verdicts?.map(({ scheme, why }) => (
-            <p key={scheme} className="flex flex-wrap items-center gap-2">
-              <Badge tone={why === null ? "ok" : "bad"} icon={why === null ? "check" : "dead"}>
-                {scheme}: {why === null ? t.genuine : t.notGenuine}
+          {verdicts?.map(({ scheme, refused }) => (
+            <div key={scheme}>
+              <Badge tone={refused === null ? "ok" : "bad"} icon={refused === null ? "check" : "dead"}>
+                {scheme}: {refused === null ? t.genuine : t.notGenuine}
               </Badge>
-              <span className="min-w-0 break-words">{why}</span>
-            </p>
+              {refused !== null && (
+                <p className="break-words first-letter:uppercase">
+                  {t.refusals[refused.reason](refused.hint)}
+                </p>
+              )}
+            </div>
           ))}
           {verdicts !== null && <p className="text-xs text-muted">{t.late}</p>}
         </div>
@@ -157,9 +183,9 @@ async function judge(
     };
     try {
       const result = await verify(input);
-      return { scheme, why: result.ok ? null : (await explainRefusal(input, result, "thorough")).hint };
+      return { scheme, refused: result.ok ? null : await explainRefusal(input, result, "thorough") };
     } catch (error) {
-      return { scheme, why: (error as Error).message };
+      return { scheme, refused: { reason: "unusable_secret" as const, hint: (error as Error).message } };
     }
   });
   return await Promise.all(verdicts);

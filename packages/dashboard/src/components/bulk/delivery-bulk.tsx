@@ -3,6 +3,7 @@ import type { Delivery } from "@posthorn/client";
 import { useQueries } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, isStatus } from "../../api/client.ts";
+import { useKeys } from "../../app/keyboard.tsx";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { type Plan, planDelete, planRetry, type Surroundings } from "../../format/bulk-plan.ts";
 import { Button } from "../button.tsx";
@@ -62,6 +63,7 @@ export function DeliveryBulk({ selection }: { readonly selection: Selection<Deli
     setDoing(null);
     unchoose(selection, done);
   };
+  useKeys(deliveries.length > 0 ? { r: () => setDoing("retry") } : {});
   return (
     <>
       <BulkBar selection={selection}>

@@ -5,8 +5,8 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
-import { defineTexts, useTexts } from "../../app/texts.ts";
-import { triggerTexts } from "../../format/delivery-words.ts";
+import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { explain, explanations, lastErrorKey, triggerTexts } from "../../format/delivery-words.ts";
 import { retryPolicyText } from "../../format/endpoint-form.ts";
 import { duration } from "../../format/time.ts";
 import { ActivityCharts, type Period, PeriodChoice } from "../activity-charts.tsx";
@@ -32,7 +32,7 @@ const texts = defineTexts({
     failing: (count: number) =>
       count === 1 ? "It failed the last time." : `It failed ${count} times in a row.`,
     last: "Last error",
-    since: "Since",
+    since: "It began",
     events: "Events",
     sent: "Sent as",
     retries: "Retries",
@@ -59,7 +59,7 @@ const texts = defineTexts({
     failing: (count: number) =>
       count === 1 ? "Zuletzt ist er gescheitert." : `Er ist ${count}-mal in Folge gescheitert.`,
     last: "Letzter Fehler",
-    since: "Seit",
+    since: "Es begann",
     events: "Ereignisse",
     sent: "Gesendet als",
     retries: "Neue Versuche",
@@ -125,6 +125,8 @@ export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) 
 
 function Trouble({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
+  const words = useTexts(explanations);
+  const language = useLanguage();
   const { is_active, disabled_reason, disabled_at, circuit, health } = endpoint;
   const told: ReactNode[] = [];
   if (!is_active) told.push(t[disabled_reason as "manual"] ?? disabled_reason);
@@ -143,6 +145,8 @@ function Trouble({ endpoint }: { readonly endpoint: Endpoint }) {
     );
   if (health.consecutive_failures > 0) told.push(t.failing(health.consecutive_failures));
   if (told.length === 0) return null;
+  const lastError =
+    health.last_error === null ? null : explain(words, lastErrorKey(health.last_error), language);
   const since = disabled_at ?? health.failing_since;
   return (
     <div
@@ -155,9 +159,10 @@ function Trouble({ endpoint }: { readonly endpoint: Endpoint }) {
           {sentence}
         </p>
       ))}
-      {health.last_error !== null && (
+      {lastError !== null && (
         <p>
-          {t.last}: <code className="font-mono text-xs">{health.last_error}</code>
+          {t.last}: <code className="font-mono text-xs">{health.last_error}</code>. {lastError.what}.{" "}
+          {lastError.remedy}
         </p>
       )}
       {since !== null && (

@@ -62,7 +62,7 @@ export function SendEvent({
           <Link to="/events/$id" params={{ id: sent.id }} className="font-mono text-xs underline">
             {sent.type}
           </Link>{" "}
-          {t.sent} {sent.tenant}, <Ago at={sent.created_at} />.
+          {t.sent} {sent.tenant}, <Ago at={sent.created_at} />
         </p>
       )}
       <ProblemList problems={problems.elsewhere([])} />

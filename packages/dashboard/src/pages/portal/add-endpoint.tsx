@@ -103,7 +103,9 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
     });
   };
   const toggle = (name: string, isOn: boolean) => {
-    const next = new Set(chosen);
+    // all of them, or some: whoever ticks one has said that it is not all
+    const next = new Set(name === "*" ? [] : chosen);
+    next.delete("*");
     if (isOn) next.add(name);
     else next.delete(name);
     setChosen(next);
@@ -147,8 +149,7 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
               key={name}
               label={name}
               hint={about}
-              checked={chosen.has("*") || chosen.has(name)}
-              disabled={chosen.has("*")}
+              checked={chosen.has(name)}
               onChange={(event) => toggle(name, event.target.checked)}
             />
           ))}

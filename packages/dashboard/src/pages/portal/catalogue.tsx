@@ -44,7 +44,12 @@ export function PortalCatalogue() {
   const navigate = useNavigate();
   const list = useList(["event-types"], (page, signal) => api.eventTypes.list({ query: page, signal }));
   const columns: readonly Column<EventType>[] = [
-    { key: "name", head: t.name, cell: (type) => <TypeName type={type} /> },
+    {
+      key: "name",
+      head: t.name,
+      cell: (type) => <TypeName type={type} />,
+      below: ({ description }) => <span className="sm:hidden">{description}</span>,
+    },
     { key: "version", head: t.version, from: "md", cell: ({ api_version }) => api_version },
     { key: "description", head: t.description, from: "sm", cell: ({ description }) => description },
   ];

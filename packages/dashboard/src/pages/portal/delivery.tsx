@@ -1,5 +1,6 @@
 // One delivery as a customer sees it.
 import { Link } from "@tanstack/react-router";
+import { EndpointName } from "../../components/endpoint-name.tsx";
 import { DeliveryPage } from "../delivery.tsx";
 
 export function PortalDelivery() {
@@ -11,11 +12,12 @@ export function PortalDelivery() {
             {event_type}
           </Link>
         ),
-        endpoint: ({ endpoint_id }) => (
-          <Link to="/endpoints/$id" params={{ id: endpoint_id }} className="font-mono text-xs underline">
-            {endpoint_id}
+        endpoint: ({ tenant, endpoint_id }) => (
+          <Link to="/endpoints/$id" params={{ id: endpoint_id }} className="break-all underline">
+            <EndpointName tenant={tenant} id={endpoint_id} />
           </Link>
         ),
+        tenant: null,
       }}
     />
   );

@@ -8,6 +8,7 @@ import { defineTexts, useTexts } from "../../app/texts.ts";
 import { buttonClass } from "../../components/button.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { EndpointBadge } from "../../components/endpoint-badge.tsx";
+import { useEndpointWhy } from "../../components/endpoint-why.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { ListPage } from "../../components/list-page.tsx";
 import { Sparkline } from "../../components/sparkline.tsx";
@@ -19,6 +20,7 @@ const texts = defineTexts({
     add: "Add endpoint",
     state: "State",
     url: "URL",
+    why: "Why",
     events: "Events",
     day: "Last 24 hours",
     nothing: "You have no endpoint yet",
@@ -29,6 +31,7 @@ const texts = defineTexts({
     add: "Endpunkt hinzufügen",
     state: "Zustand",
     url: "URL",
+    why: "Warum",
     events: "Ereignisse",
     day: "Letzte 24 Stunden",
     nothing: "Sie haben noch keinen Endpunkt",
@@ -40,13 +43,20 @@ const texts = defineTexts({
 export function PortalEndpoints() {
   const t = useTexts(texts);
   const tenant = useTenant();
+  const whyOf = useEndpointWhy();
   const navigate = useNavigate();
   const list = useList(["endpoints", tenant], (page, signal) =>
     api.endpoints.list({ tenant, query: page, signal }),
   );
   const columns: readonly Column<Endpoint>[] = [
     { key: "state", head: t.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
-    { key: "url", head: t.url, cell: ({ url }) => <span className="font-mono text-xs">{url}</span> },
+    {
+      key: "url",
+      head: t.url,
+      cell: ({ url }) => <span className="font-mono text-xs">{url}</span>,
+      below: whyOf,
+    },
+    { key: "why", head: t.why, from: "xl", cell: (endpoint) => whyOf(endpoint) ?? "–" },
     { key: "events", head: t.events, from: "md", cell: ({ events }) => events.join(", ") },
     {
       key: "day",
