@@ -57,6 +57,7 @@ export const reasonTexts = defineTexts<Record<string, string>>({
     gone: "410, wants no more",
     blocked_address: "address not public",
     invalid_request: "no valid request",
+    lease_ended: "subscription ended",
     endpoint_deleted: "endpoint deleted",
     discarded: "discarded",
     cancelled: "called off",
@@ -69,6 +70,7 @@ export const reasonTexts = defineTexts<Record<string, string>>({
     gone: "410, will nichts mehr",
     blocked_address: "Adresse nicht öffentlich",
     invalid_request: "keine gültige Anfrage",
+    lease_ended: "Abonnement zu Ende",
     endpoint_deleted: "Endpunkt gelöscht",
     discarded: "verworfen",
     cancelled: "abgesagt",
@@ -130,6 +132,10 @@ export const explanations = defineTexts<Record<string, Explanation>>({
     invalid_request: {
       what: "The endpoint's settings make no valid request",
       remedy: "Check the URL and the custom headers of the endpoint.",
+    },
+    lease_ended: {
+      what: "The WebSub subscription had ended before it could be sent",
+      remedy: "Its subscriber has to subscribe again.",
     },
     not_signed: {
       what: "The worker could not read the endpoint's secret",
@@ -242,6 +248,10 @@ export const explanations = defineTexts<Record<string, Explanation>>({
     invalid_request: {
       what: "Die Einstellungen des Endpunkts ergeben keine gültige Anfrage",
       remedy: "URL und eigene Header des Endpunkts prüfen.",
+    },
+    lease_ended: {
+      what: "Das WebSub-Abonnement war zu Ende, bevor gesendet werden konnte",
+      remedy: "Der Abonnent muss sich neu anmelden.",
     },
     not_signed: {
       what: "Der Worker konnte das Geheimnis des Endpunkts nicht lesen",

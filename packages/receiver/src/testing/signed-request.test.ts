@@ -243,6 +243,8 @@ function posthornSends(event: PosthornWebhook, format: PayloadFormat) {
     headers: {},
     secrets: [{ value: secret, expiresAt: null }],
     websub: null,
+    authorization: null,
+    requestOrigin: null,
   } as unknown as Target;
   return buildRequest(delivery, target, { startedAt: event.timestamp ?? new Date() }, "Posthorn");
 }
