@@ -4,6 +4,10 @@ import { defineConfig } from "vitest/config";
 const slow = "**/*.integration.test.ts";
 /** Say what is so after so much time, and mean it: they run beside nothing else. */
 const timed = ["packages/posthorn/src/delivery/lanes.integration.test.ts"];
+/** Go over every screen, or wait for what takes its time in a browser: minutes, so CI runs them and npm test does not. */
+const thorough = ["every-screen", "live", "long-lists", "portal-in-a-frame", "under-stress"].map(
+  (name) => `tests/browser/${name}.test.ts`,
+);
 const nowhere = ["**/node_modules/**", "**/dist/**"];
 
 export default defineConfig({
@@ -53,7 +57,18 @@ export default defineConfig({
           // one Chromium for all files of a process
           isolate: false,
           include: ["tests/browser/**/*.test.ts"],
-          exclude: nowhere,
+          exclude: [...thorough, ...nowhere],
+          globalSetup: ["tests/e2e/setup.ts", "tests/support/postgres-setup.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "thorough",
+          isolate: false,
+          include: thorough,
           globalSetup: ["tests/e2e/setup.ts", "tests/support/postgres-setup.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -1,6 +1,6 @@
 // The dashboard in a real browser, signed in as an operator, in a theme and at a width.
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { expectAccessible, openPage, screenshot } from "./browser.ts";
+import { COLOURS, expectAccessible, openPage, screenshot } from "./browser.ts";
 import { adminKey, type TestServer } from "./start-server.ts";
 
 /** Opens a screen; the key is what an operator types in, the admin key unless told. */
@@ -21,7 +21,7 @@ export async function expectFitToShow(page: Page, name: string): Promise<void> {
   for (const theme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: theme });
     await page.waitForFunction((wanted) => document.documentElement.dataset.theme === wanted, theme);
-    await expectAccessible(page);
+    await expectAccessible(page, name, theme === "light" ? undefined : COLOURS);
     await screenshot(page, `${name}-${theme}`);
   }
   await page.emulateMedia({ colorScheme: "light" });
