@@ -5,9 +5,17 @@ const slow = "**/*.integration.test.ts";
 /** Say what is so after so much time, and mean it: they run beside nothing else. */
 const timed = ["packages/posthorn/src/delivery/lanes.integration.test.ts"];
 /** Go over every screen, or wait for what takes its time in a browser: minutes, so CI runs them and npm test does not. */
-const thorough = ["every-screen", "live", "long-lists", "portal-in-a-frame", "under-stress"].map(
-  (name) => `tests/browser/${name}.test.ts`,
-);
+const thorough = [
+  "every-screen",
+  "holds",
+  "live",
+  "long-lists",
+  "many-at-once",
+  "portal-in-a-frame",
+  "portal-theme",
+  "under-stress",
+  "why-not",
+].map((name) => `tests/browser/${name}.test.ts`);
 const nowhere = ["**/node_modules/**", "**/dist/**"];
 
 export default defineConfig({

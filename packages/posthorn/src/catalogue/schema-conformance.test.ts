@@ -80,6 +80,19 @@ function asJson(made: unknown): unknown {
   return JSON.parse(JSON.stringify(made));
 }
 
+/**
+ * Null when Ajv breaks down: 8.20 does with a TypeError of its own where `unevaluatedProperties` stands in an `anyOf` beside
+ * `true`, below `patternProperties`.
+ */
+function verdictOf(validate: () => unknown): unknown {
+  try {
+    return validate();
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
 test("what Ajv takes is taken, what it refuses is refused", () => {
   const ajv = new Ajv2020({ strict: false, logger: false, ownProperties: true });
   const verdicts = { valid: 0, invalid: 0 };
@@ -94,12 +107,23 @@ test("what Ajv takes is taken, what it refuses is refused", () => {
         const validate = ajv.compile(schema);
         for (const it of values) {
           const isValid = compiled.check({ it }) === null;
-          expect([it, isValid]).toEqual([it, validate({ it })]);
+          const expected = verdictOf(() => validate({ it }));
+          if (expected === null) continue;
+          expect([it, isValid]).toEqual([it, expected]);
           verdicts[isValid ? "valid" : "invalid"] += 1;
         }
       },
     ),
-    { numRuns: 300, endOnFailure: true },
+    {
+      numRuns: 300,
+      endOnFailure: true,
+      examples: [
+        [
+          { patternProperties: { b$: {} }, anyOf: [true, { unevaluatedProperties: false, minLength: 3 }] },
+          [{ b: "", c: 1 }],
+        ],
+      ],
+    },
   );
   expect(Math.min(verdicts.valid, verdicts.invalid)).toBeGreaterThan(100);
 }, 30_000);
