@@ -118,7 +118,7 @@ export class Engine {
       observer,
       lanes: this.#worker,
       onCollected: (collected) => this.#batcher.note(collected),
-      routes: new Routes((tenants) => targets.ofTenants(tenants)),
+      routes: new Routes(targets.ofTenants),
     });
     const onTrouble = (): void => this.#worker.noteTrouble();
     this.#publisher = new Publisher({ db, logger, fanOut, onTrouble });
