@@ -7,6 +7,9 @@ export interface HubIdentity {
   readonly signatureMethod: HubSignatureMethod;
 }
 
+/** Owns the subscriptions to topics of others, and the events that are made of their content. */
+export const EXTERNAL_TENANT = "posthorn.websub";
+
 /** While there is no hub its subscriptions are over: nothing is distributed. */
 export function targetSubscription(
   { websubTopic, leaseEndsMs }: Pick<EndpointRow, "websubTopic" | "leaseEndsMs">,

@@ -1,5 +1,6 @@
 // Whose a topic is, by its URL: of one of our tenants, or of somebody else whom the hub serves.
 import { maxTypeLength, tenantSyntax, typeSyntax } from "../event/limits.ts";
+import { EXTERNAL_TENANT } from "../resources/hub-identity.ts";
 import type { HubConfig } from "./options.ts";
 import { comparable, topicHash } from "./urls.ts";
 
@@ -23,9 +24,6 @@ export interface ExternalTopic extends TopicFields {
 export type Topic = OwnTopic | ExternalTopic;
 
 export const OWN_FORMAT = "envelope";
-
-/** Owns the subscriptions to topics of others, and the events that are made of their content. */
-export const EXTERNAL_TENANT = "posthorn.websub";
 
 /** Null: the hub does not serve it. Whether a tenant has opened its own is for the database to say. */
 export function topicOf(

@@ -116,7 +116,6 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
         host: hostOf(callback),
         leaseSeconds: leaseSeconds === null ? null : Math.min(leaseSeconds, hub.maxLeaseSeconds),
         secret: encrypted,
-        reason: null,
       },
       limits,
     );
