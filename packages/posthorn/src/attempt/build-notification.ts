@@ -33,5 +33,6 @@ export function buildNotification(delivery: ClaimedDelivery, parts: Notification
     const { signatureMethod: method } = websub;
     headers["x-hub-signature"] = `${method}=${createHmac(method, secret).update(body).digest("hex")}`;
   }
-  return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
+  const { tenant, url, timeoutMs } = target;
+  return { tenant, url, headers, body, timeoutMs, isForStranger: true };
 }

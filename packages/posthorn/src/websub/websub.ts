@@ -1,7 +1,6 @@
 // The hub as whoever speaks HTTP sees it: what a posted form leads to, and what a topic of our own shows.
 
 import { contentOf } from "../attempt/content.ts";
-import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { PosthornError } from "../errors.ts";
 import { maxTypeLength, typeSyntax } from "../event/limits.ts";
 import type { PublishResult } from "../event/publisher.ts";
@@ -46,7 +45,6 @@ export interface WebSub {
 export interface WebSubResourceOptions {
   readonly db: Database;
   readonly keyRing: KeyRing;
-  readonly addressPolicy: AddressPolicy;
   readonly hub: HubConfig | null;
   readonly nowMs: () => number;
   readonly publish: (event: ValidEvent) => Promise<PublishResult>;
@@ -55,12 +53,12 @@ export interface WebSubResourceOptions {
 }
 
 export function createWebSub(options: WebSubResourceOptions): WebSub {
-  const { db, keyRing, addressPolicy, onTaken } = options;
+  const { db, keyRing, onTaken } = options;
   return { hubUrl: async () => theHub().hubUrl, take, topic, push };
 
   async function take(form: URLSearchParams): Promise<"accepted" | "published"> {
     const hub = theHub();
-    const request = parseForm(form, addressPolicy);
+    const request = parseForm(form, hub.addressPolicy);
     if (request.kind === "publish") {
       await ping(request.topics, hub);
       return "published";
