@@ -13,7 +13,7 @@ import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { subscriptionOf } from "../storage/queries/websub/subscriptions.ts";
 import type { EndpointChanges } from "./endpoint-changes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
-import { endSubscription } from "./subscription-end.ts";
+import { endSubscriptions } from "./subscription-end.ts";
 
 export interface EnableOptions {
   /** `deliver` what is owed (the default), or `discard` it: then it ends as dead, with the reason `discarded`. */
@@ -64,7 +64,7 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
       const subscription = await subscriptionOf(tx, endpointId);
       if (subscription !== null) {
         const isMeant = url === null || subscription.callback === url;
-        if (isMeant) await endSubscription(tx, subscription);
+        if (isMeant) await endSubscriptions(tx, [endpointId]);
         return { result: isMeant ? "ended" : null, endpointIds: isMeant ? [endpointId] : [] } as const;
       }
       const disabled = await disableEndpoint(tx, endpointId, cause, url);

@@ -145,6 +145,7 @@ function webSubOptions(config: Config): PosthornOptions["websub"] {
     verificationsPerHost: config.websubVerificationsPerHost,
     verificationsPerMinute: config.websubVerificationsPerMinute,
     maxTopicBytes: config.websubMaxTopicBytes,
+    allowCidrs: config.websubAllowCidrs,
   };
 }
 

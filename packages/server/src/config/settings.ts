@@ -379,6 +379,12 @@ export const settings = {
     unset("1048576"),
     "Content of others' topics beyond this is not distributed.",
   ),
+  websubAllowCidrs: setting(
+    "POSTHORN_WEBSUB_ALLOW_CIDRS",
+    list(cidr),
+    [],
+    "Address ranges that the hub's callbacks and topics may have although they are private, comma between; POSTHORN_ALLOW_CIDRS is for endpoints alone. `posthorn dev` adds loopback.",
+  ),
   mailFrom: setting("POSTHORN_MAIL_FROM", mailSender, unset("none"), "Sender of these messages."),
 };
 
