@@ -117,7 +117,11 @@ export class Engine {
       db,
       observer,
       lanes: this.#worker,
-      onCollected: (collected) => this.#batcher.note(collected),
+      onCollected: (collected) => {
+        // one that does not deliver looks for batches from its first member on: whoever uses none pays nothing
+        void this.#batcher.start();
+        this.#batcher.note(collected);
+      },
       routes: new Routes((tenants) => targets.ofTenants(tenants)),
     });
     const onTrouble = (): void => this.#worker.noteTrouble();
@@ -275,6 +279,7 @@ export class Engine {
 
   /** An event that was there before waits for its batch. */
   tellOfCollected(): void {
+    void this.#batcher.start();
     this.#batcher.wake();
   }
 
