@@ -232,6 +232,8 @@ export interface PreparedRequest {
   readonly timeoutMs: number;
   /** Default POST. A GET has no body. */
   readonly method?: "POST" | "GET" | "OPTIONS";
+  /** What of it must not be kept where the receiver says it back. */
+  readonly confidential?: readonly string[];
   /** The answer is wanted: its headers, and its body up to so many bytes. */
   readonly wantsAnswer?: { readonly maxBodyBytes: number };
 }

@@ -5,6 +5,8 @@
 // How it came to be claimed is told in event/, fan-out/ and delivery/; how it is written down in settle/.
 import { RENEWAL_GRACE_MS } from "./attempt/build-notification.ts";
 import { buildRequest, type Moment } from "./attempt/build-request.ts";
+import { hideEcho } from "./attempt/hide-echo.ts";
+import { REDACTED } from "./catalogue/redact.ts";
 import { PosthornError } from "./errors.ts";
 import {
   type AttemptError,
@@ -40,7 +42,7 @@ export async function deliver(
   const request = hasEnded(target, startedAt)
     ? LEASE_ENDED
     : prepare(delivery, target, { startedAt, traceparent }, stages.userAgent);
-  const outcome = "kind" in request ? request : await stages.send(request);
+  const outcome = "kind" in request ? request : hideEcho(await stages.send(request), request, REDACTED);
   if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());

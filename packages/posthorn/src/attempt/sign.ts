@@ -1,11 +1,5 @@
 // Signs with node:crypto: WebCrypto would be asynchronous and about ten times dearer for a body of 1 KB.
-import {
-  createHmac,
-  createPrivateKey,
-  createSecretKey,
-  type KeyObject,
-  sign as signEd25519,
-} from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, sign as signEd25519 } from "node:crypto";
 import {
   headerNames,
   type KeyKind,
@@ -18,6 +12,7 @@ import {
   writeTime,
 } from "@posthorn/wire";
 import type { SignatureSettings } from "../model.ts";
+import { privateKeyOf } from "./key-pair.ts";
 import { type MessageKey, messageKeyId, writeMessageSignatures } from "./sign-message.ts";
 
 /** Each list has the one that retires soonest first. */
@@ -128,12 +123,8 @@ function keyOf(kind: KeyKind, secret: string): KeyObject | null {
   return key;
 }
 
-// RFC 8410 §7: an ed25519 private key in PKCS #8 is this and the 32 bytes of the seed.
-const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
-
 function prepareKey(kind: KeyKind, secret: string): KeyObject | null {
   const bytes = signingKeyBytes(kind, secret);
   if (bytes === null) return null;
-  if (kind !== "ed25519") return createSecretKey(bytes);
-  return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, bytes]), format: "der", type: "pkcs8" });
+  return kind === "ed25519" ? privateKeyOf(bytes) : createSecretKey(bytes);
 }

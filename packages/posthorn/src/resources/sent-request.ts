@@ -87,10 +87,9 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     const past = await targetAt(delivery.endpointId, signedAt ?? now());
     if (past === null) throw endpointGone();
     const hidden = asked.redacted ? await hiddenPaths(event) : [];
-    const shown = { ...event, payload: redactPayload(event.payload, hidden) };
-    const claimed = claimedAgain(delivery, shown, attempt.number);
+    const claimed = claimedAgain(delivery, masked(event, hidden), attempt.number);
     const request = make(claimed, past.target, signedAt ?? new Date(0));
-    const { url, headers, masked } = maskedFor(asked, new Masking(request, past.target), {
+    const { url, headers, masked: names } = maskedFor(asked, new Masking(request, past.target), {
       isTimeKnown: signedAt !== null,
       isBodyMasked: hidden.length > 0,
     });
@@ -103,7 +102,7 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
       signedAt,
       isFresh: asked.isFresh,
       differences: asked.isFresh ? [FRESH] : differencesOf(past, signedAt, isTraced()),
-      masked,
+      masked: names,
     };
   };
 
@@ -168,6 +167,13 @@ function readQuery(query: SentRequestQuery): AskedRequest {
 
 function startOf({ startedMs }: AttemptRow): Date | null {
   return startedMs === null ? null : new Date(startedMs);
+}
+
+/** What stands for bytes is a text, and no base64. */
+function masked({ attributes, ...event }: Event, hidden: readonly string[]): Event {
+  const payload = redactPayload(event.payload, hidden);
+  const isBytes = hidden.length > 0 && attributes?.encoding === "base64";
+  return { ...event, payload, attributes: isBytes ? { ...attributes, encoding: "text" } : attributes };
 }
 
 /** As it was when the attempt was made, as far as the request goes. */
