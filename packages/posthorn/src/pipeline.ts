@@ -42,11 +42,12 @@ export async function deliver(
   const request = hasEnded(target, startedAt)
     ? LEASE_ENDED
     : prepare(delivery, target, { startedAt, traceparent }, stages.userAgent);
-  const outcome = "kind" in request ? request : hideEcho(await stages.send(request), request, REDACTED);
+  const outcome = "kind" in request ? request : await stages.send(request);
   if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
-  return { delivery, traceparent, startedAt, outcome, decision };
+  const kept = "kind" in request ? outcome : hideEcho(outcome, request, REDACTED);
+  return { delivery, traceparent, startedAt, outcome: kept, decision };
 }
 
 function hasEnded({ websub }: Target, now: Date): boolean {

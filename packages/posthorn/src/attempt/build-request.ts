@@ -62,7 +62,12 @@ export function buildRequest(
   if (authorization !== null) addAuthorization(headers, authorization);
   if (target.requestOrigin !== null) headers["WebHook-Request-Origin"] = target.requestOrigin;
   const request: PreparedRequest = { tenant: target.tenant, url, headers, body, timeoutMs: target.timeoutMs };
-  return authorization === null ? request : { ...request, confidential: spellingsOf(authorization) };
+  if (authorization === null && look.tokens.length === 0) return request;
+  const sent = look.tokens.flatMap((name) => headers[name] ?? []);
+  return {
+    ...request,
+    confidential: authorization === null ? sent : [...sent, ...spellingsOf(authorization)],
+  };
 }
 
 /** Those not yet expired, the one that retires soonest first and the current one last. */

@@ -13,7 +13,9 @@ export function hideEcho(
   if (confidential === undefined || outcome.kind !== "answered") return outcome;
   // byte for byte, whatever the charset: tokens are ASCII
   const body = Buffer.from(outcome.responseBody).toString("latin1");
-  const hidden = confidential.filter(({ length }) => length >= SHORTEST).reduce((text, token) => without(text, token, mask), body);
+  const hidden = confidential
+    .filter(({ length }) => length >= SHORTEST)
+    .reduce((text, token) => without(text, token, mask), body);
   if (hidden === body) return outcome;
   return { ...outcome, responseBody: Buffer.from(hidden, "latin1").subarray(0, body.length) };
 }

@@ -127,7 +127,8 @@ test("what is sent without a content type is signed without one, or no verifier 
   const headers = lowerCased(await signed("rfc9421", [secret], {}));
   expect(headers["signature-input"]).toContain('("@method" "@target-uri" "content-digest"');
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
-  const holds = (data: Buffer, given: Buffer) => createHmac("sha256", key).update(data).digest().equals(given);
+  const holds = (data: Buffer, given: Buffer) =>
+    createHmac("sha256", key).update(data).digest().equals(given);
   expect(await accepts(headers, { [sharedKeyIdOf(key)]: holds })).toBe(true);
 });
 

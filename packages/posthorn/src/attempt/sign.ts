@@ -88,6 +88,7 @@ function signaturesOf(scheme: Scheme, message: SignedMessage, secrets: readonly 
 const HMAC_HASHES = { "hmac-sha256": "sha256", "hmac-sha1": "sha1" } as const;
 
 function signatureOf(scheme: Scheme, key: KeyObject, parts: readonly SignedPart[]): string {
+  if (scheme.algorithm === "token" || scheme.encoding === "text") return key.export().toString();
   if (scheme.algorithm === "ed25519") {
     // Ed25519 reads its message twice (RFC 8032 §5.1.6), so here the parts are joined.
     const content = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));

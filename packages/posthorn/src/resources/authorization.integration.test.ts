@@ -72,7 +72,9 @@ test("an answer that says the token back is kept without it", async () => {
   receiver.answer(`/hook-${count}`, { status: 404, body: `Cannot POST /?access_token=${TOKEN}` });
   await send();
   const { data } = await hooks.endpoints.attempts("acme", endpoint.id);
-  expect(data.map(({ responseBody }) => String(responseBody))).toEqual(["Cannot POST /?access_token=[redacted]"]);
+  expect(data.map(({ responseBody }) => String(responseBody))).toEqual([
+    "Cannot POST /?access_token=[redacted]",
+  ]);
 });
 
 test("it can be moved, replaced and taken away", async () => {

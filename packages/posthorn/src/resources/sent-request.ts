@@ -3,6 +3,7 @@
 import { headerNames, isReservedHeader, parseId, schemeNamed } from "@posthorn/wire";
 import { withoutToken } from "../attempt/authorize.ts";
 import { buildRequest } from "../attempt/build-request.ts";
+import { lookAlikeOf } from "../attempt/look-alike.ts";
 import { wireHeaders } from "../attempt/wire-headers.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { hiddenPathsOf } from "../catalogue/hidden-paths.ts";
@@ -89,7 +90,11 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     const hidden = asked.redacted ? await hiddenPaths(event) : [];
     const claimed = claimedAgain(delivery, masked(event, hidden), attempt.number);
     const request = make(claimed, past.target, signedAt ?? new Date(0));
-    const { url, headers, masked: names } = maskedFor(asked, new Masking(request, past.target), {
+    const {
+      url,
+      headers,
+      masked: names,
+    } = maskedFor(asked, new Masking(request, past.target), {
       isTimeKnown: signedAt !== null,
       isBodyMasked: hidden.length > 0,
     });
@@ -215,6 +220,7 @@ class Masking {
     this.url = request.url;
     this.headers = Object.fromEntries(pairs(wireHeaders(request.headers) ?? []));
     if (authorization !== null) this.#hideToken(authorization.type);
+    for (const name of lookAlikeOf(signature).tokens) this.#hide(name, REDACTED);
     this.#custom = Object.keys(headers).filter((name) => !isReservedHeader(name, signature.headerPrefix));
   }
 

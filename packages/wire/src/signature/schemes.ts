@@ -37,6 +37,11 @@ export function isVendorScheme(name: string): boolean {
   return vendorsByName.has(name);
 }
 
+/** Those that send the secret itself: it must not be shown, nor go anywhere but where it was given for. */
+export const TOKEN_SCHEMES: readonly string[] = [...byName.values()]
+  .filter(({ algorithm }) => algorithm === "token")
+  .map(({ name }) => name);
+
 /** The names of the headers that these schemes write, in lower case; their companions may be replaced and are not among them. */
 export function schemeHeaders(names: readonly string[], prefix?: string): ReadonlySet<string> {
   const written = new Set<string>();
