@@ -23,7 +23,7 @@ import {
 } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
-import { invalid, readRanges, oneOf, shown, within, yesOrNo } from "./option-checks.ts";
+import { invalid, oneOf, readRanges, shown, within, yesOrNo } from "./option-checks.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
 import type { HealthRules } from "./settle/endpoint-health.ts";
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
@@ -234,7 +234,10 @@ export function resolveConfig(options: PosthornOptions): Config {
 function readAddressPolicy(options: PosthornOptions): AddressPolicy {
   const allowHttp = yesOrNo("allowHttp", options.allowHttp ?? false);
   const allowNat64 = yesOrNo("allowNat64", options.allowNat64 ?? false);
-  return { ...parseAddressPolicy({ allowHttp, allowNat64 }), allowedCidrs: readRanges("allowCidrs", options.allowCidrs) };
+  return {
+    ...parseAddressPolicy({ allowHttp, allowNat64 }),
+    allowedCidrs: readRanges("allowCidrs", options.allowCidrs),
+  };
 }
 
 function readRetryPolicy(text: string | undefined): RetryPolicy {

@@ -93,7 +93,10 @@ export class Engine {
       userAgent,
       trace: (delivery) => observer.attempting(delivery),
       send: (request) =>
-        (request.isForStranger ? this.#strangersDispatcher : this.#dispatcher).send(request, this.#abort.signal),
+        (request.isForStranger ? this.#strangersDispatcher : this.#dispatcher).send(
+          request,
+          this.#abort.signal,
+        ),
     };
     this.#worker = new Worker({
       db,
@@ -123,7 +126,11 @@ export class Engine {
       db,
       observer,
       lanes: this.#worker,
-      onCollected: (collected) => this.#batcher.note(collected),
+      onCollected: (collected) => {
+        // one that does not deliver looks for batches from its first member on: whoever uses none pays nothing
+        void this.#batcher.start();
+        this.#batcher.note(collected);
+      },
       routes: new Routes(targets.ofTenants),
     });
     const onTrouble = (): void => this.#worker.noteTrouble();
@@ -281,6 +288,7 @@ export class Engine {
 
   /** An event that was there before waits for its batch. */
   tellOfCollected(): void {
+    void this.#batcher.start();
     this.#batcher.wake();
   }
 

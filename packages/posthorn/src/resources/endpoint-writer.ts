@@ -1,7 +1,7 @@
 // Writes new and changed endpoints, one by one, in a transaction of the caller's that holds the tenant.
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { generateSecret, generateSigningKey, schemeNamed, uuidv7 } from "@posthorn/wire";
+import { generateSecret, generateSigningKey, schemeNamed, TOKEN_SCHEMES, uuidv7 } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
 import type { TargetSecret, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
@@ -13,7 +13,8 @@ import { type EndpointSettings, insertEndpoint, updateEndpoint } from "../storag
 import { deleteHandshake, putHandshake } from "../storage/queries/handshakes/put.ts";
 import { forgetHealth } from "../storage/queries/health/record.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
-import { deleteToken, insertSecret, type SecretTerms } from "../storage/queries/secrets/rotate.ts";
+import { deleteSecretsFor, insertSecret, type SecretTerms } from "../storage/queries/secrets/rotate.ts";
+import { isOtherHost } from "./authorization-settings.ts";
 import { type EndpointDefaults, fitsAny, type ParsedInput, schemesOf } from "./endpoint-settings.ts";
 import { TOKEN, toTarget } from "./targets.ts";
 
@@ -85,7 +86,8 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     else if (isAskedAnew(current, settings)) {
       await putHandshake(tx, current.id, settings.handshake, newCallbackToken());
     }
-    if (token !== null || settings.authorization === null) await deleteToken(tx, current.id);
+    if (token !== null || settings.authorization === null) await deleteSecretsFor(tx, current.id, [TOKEN]);
+    if (isOtherHost(current.url, settings.url)) await deleteSecretsFor(tx, current.id, TOKEN_SCHEMES);
     if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
     const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
     if (isAnew) await forgetHealth(tx, current.id);
@@ -139,20 +141,47 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     next: EndpointSettings,
   ): Promise<void> {
     const schemes = schemesOf(next, defaults);
-    if (String(schemes) === String(schemesOf(current, defaults))) return;
+    const before = schemesOf(current, defaults);
+    const sent = schemes.filter((name) => TOKEN_SCHEMES.includes(name));
+    if (sent.length > 0 && isOtherHost(current.url, next.url)) throw tokenOfOtherHost();
+    if (String(schemes) === String(before)) return;
     const secrets = await secretsOf(tx, current.id);
+    const added = sent.find(
+      (name) => !before.includes(name) && secrets.every(({ scheme }) => scheme !== name),
+    );
+    if (added !== undefined) throw tokenNotGiven(added);
     if (
       secrets.some(({ value, scheme }) =>
         fitsAny(value, scheme === undefined ? schemes : inUse(scheme, schemes)),
       )
     )
       return;
-    const message =
+    throw invalid(
+      "/signature/schemes",
       `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme beside those in use, rotate to a ` +
-      "secret of its kind, and then take the others away.";
-    const problems = [{ pointer: "/signature/schemes", message }];
-    throw new PosthornError("invalid_endpoint", message, { problems });
+        "secret of its kind, and then take the others away.",
+    );
   }
+}
+
+function invalid(pointer: string, message: string): PosthornError {
+  return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
+}
+
+/** Whoever may change the URL but cannot see the secret must not have it sent to a place of their own. */
+function tokenOfOtherHost(): PosthornError {
+  return invalid(
+    "/url",
+    "The secret is sent along, and was given for another host. Make a new endpoint, or take the scheme that sends it away first.",
+  );
+}
+
+/** The same of a secret that was never meant to be sent. */
+function tokenNotGiven(scheme: string): PosthornError {
+  return invalid(
+    "/signature/schemes",
+    `The signature scheme "${scheme}" sends its secret along. Give it one of its own first: rotate the secret of this scheme.`,
+  );
 }
 
 function inUse(scheme: string, schemes: readonly string[]): readonly string[] {

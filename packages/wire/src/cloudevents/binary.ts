@@ -50,7 +50,7 @@ export function dataBytes(data: CloudEventData): Uint8Array {
 }
 
 /** HTTP binding §3.1.3.2: space, quote, percent and all that is not visible ASCII, as UTF-8. */
-function encodeHeader(value: AttributeValue): string {
+export function encodeHeader(value: AttributeValue): string {
   return String(value).replace(/[^\x21\x23\x24\x26-\x7e]+/gu, (text) =>
     Array.from(encoder.encode(text), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(
       "",
@@ -65,7 +65,8 @@ export function decodeBinary(
   body: Uint8Array,
 ): Decoded<CloudEvent> {
   const problems: CloudEventProblem[] = [];
-  const attributes: Record<string, AttributeValue> = {};
+  // a Map until all are there: __proto__ is a name like any other, and a wrong one
+  const found = new Map<string, AttributeValue>();
   for (const [header, value] of headers) {
     const decoded = decodeHeader(value);
     if (decoded === null) {
@@ -75,9 +76,10 @@ export function decodeBinary(
       const message =
         "In binary mode Content-Type is the content type of the data; ce-datacontenttype is not allowed.";
       problems.push({ place: header, message });
-    } else attributes[header.slice(BINARY_HEADER_PREFIX.length)] = decoded;
+    } else found.set(header.slice(BINARY_HEADER_PREFIX.length), decoded);
   }
-  if (contentType !== null) attributes.datacontenttype = contentType;
+  if (contentType !== null) found.set("datacontenttype", contentType);
+  const attributes = Object.fromEntries(found);
   // one that could not be decoded is not missing
   const isKnown = (place: string) => problems.some((problem) => problem.place === place);
   for (const { name, message } of attributeProblems(attributes)) {
@@ -109,8 +111,9 @@ function readBody(contentType: string | null, body: Uint8Array): CloudEventData 
 // a byte order mark is part of the data
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Unquotes, then one round of percent-decoding; overlong UTF-8 does not decode. */
+/** Unquotes, then one round of percent-decoding; overlong UTF-8 does not decode, and of other bytes nobody knows the charset. */
 function decodeHeader(value: string): string | null {
+  if (/[^\x20-\x7e]/.test(value)) return null;
   const unquoted = /^"(?:[^"\\]|\\.)*"$/.test(value) ? value.slice(1, -1).replace(/\\(.)/g, "$1") : value;
   try {
     return decodeURIComponent(unquoted);

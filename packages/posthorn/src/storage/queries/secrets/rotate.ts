@@ -1,6 +1,6 @@
 // An endpoint's secrets: one that stays, and those that are on their way out. The caller holds the endpoint's row.
 import type { Uuid } from "../../../model.ts";
-import { uuidArray } from "../../binary-array.ts";
+import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
@@ -107,11 +107,15 @@ const deleteStatement = statement(
   "delete from posthorn.endpoint_secrets where endpoint_id = any ($1::uuid[])",
 );
 
-export async function deleteToken(tx: Queryable, endpointId: Uuid): Promise<void> {
-  await tx.query(deleteTokenStatement, [endpointId]);
+export async function deleteSecretsFor(
+  tx: Queryable,
+  endpointId: Uuid,
+  uses: readonly string[],
+): Promise<void> {
+  await tx.query(deleteForStatement, [endpointId, textArray(uses)]);
 }
 
-const deleteTokenStatement = statement(
-  "delete token",
-  "delete from posthorn.endpoint_secrets where endpoint_id = $1::uuid and used_for = 'authorization'",
+const deleteForStatement = statement(
+  "delete secrets for",
+  "delete from posthorn.endpoint_secrets where endpoint_id = $1::uuid and used_for = any ($2::text[])",
 );
