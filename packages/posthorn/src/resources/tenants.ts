@@ -231,6 +231,9 @@ function checkInput(id: unknown, input: TenantInput): void {
       "/websubTopics",
       `websubTopics is a list of at most ${MAX_TOPICS} event types such as order.paid, order.* or *.`,
     );
+  } else if (websubTopics?.some((type) => type.startsWith(SYSTEM_TYPE_PREFIX))) {
+    const kept = `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own, and open to nobody.`;
+    refuse("/websubTopics", kept);
   }
   if (restore !== undefined && typeof restore !== "boolean") refuse("/restore", "restore is true or false.");
   const [first] = problems;

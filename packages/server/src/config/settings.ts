@@ -244,7 +244,7 @@ export const settings = {
     "POSTHORN_SIGNATURE_SCHEMES",
     list(anyText),
     unset("t-v1,standard-webhooks"),
-    "How deliveries are signed, comma between: t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, or a vendor such as stripe.",
+    "How deliveries are signed, comma between: t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, rfc9421, rfc9421-ed25519, or a vendor such as stripe.",
   ),
   userAgent: setting("POSTHORN_USER_AGENT", anyText, unset("Posthorn/1"), "User-Agent header of deliveries."),
   shutdownTimeoutMs: setting(
