@@ -93,12 +93,16 @@ export function decodeBinary(
     : { ok: true, value: cloudEventOf(attributes, data) };
 }
 
-/** Nothing in the body is no data: in this mode an empty text cannot be told from none. */
+/**
+ * Nothing in the body is no data: in this mode an empty text cannot be told from none. JSON is JSON also where nobody
+ * says so: the Python SDK sends its data without a content type unless the event has one.
+ */
 function readBody(contentType: string | null, body: Uint8Array): CloudEventData | string {
   if (body.length === 0) return { kind: "none" };
-  if (contentType !== null && isJsonType(contentType)) {
+  if (isJsonType(contentType)) {
     const json = readJson(body);
-    return json.ok ? { kind: "json", json: body, value: json.value } : json.reason;
+    if (json.ok) return { kind: "json", json: body, value: json.value };
+    if (contentType !== null) return json.reason;
   }
   if (!isTextType(contentType)) return { kind: "binary", bytes: body };
   try {
@@ -111,13 +115,23 @@ function readBody(contentType: string | null, body: Uint8Array): CloudEventData 
 // a byte order mark is part of the data
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Unquotes, then one round of percent-decoding; overlong UTF-8 does not decode, and of other bytes nobody knows the charset. */
+/** Unquotes, then one round of percent-decoding; overlong UTF-8 does not decode. */
 function decodeHeader(value: string): string | null {
-  if (/[^\x20-\x7e]/.test(value)) return null;
-  const unquoted = /^"(?:[^"\\]|\\.)*"$/.test(value) ? value.slice(1, -1).replace(/\\(.)/g, "$1") : value;
+  const text = readUtf8(value);
+  const unquoted = /^"(?:[^"\\]|\\.)*"$/.test(text) ? text.slice(1, -1).replace(/\\(.)/g, "$1") : text;
   try {
     return decodeURIComponent(unquoted);
   } catch {
     return null;
+  }
+}
+
+/** A header as runtimes give it has a character for each byte. The Go SDK writes UTF-8 there, and does not encode it. */
+function readUtf8(value: string): string {
+  if (!/[\x80-\xff]/.test(value) || /[^ -\xff]/.test(value)) return value;
+  try {
+    return utf8.decode(Uint8Array.from(value, (byte) => byte.charCodeAt(0)));
+  } catch {
+    return value; // Latin-1, which the JavaScript SDK sends
   }
 }

@@ -233,7 +233,6 @@ describe("binary mode", () => {
     ["%C0%A0", "ce-ext"],
     ["100%", "ce-ext"],
     ["%E2%82", "ce-ext"],
-    ["MÃ¼ller", "ce-ext"],
     ["a\tb", "ce-ext"],
   ])("the header value %s is pointed at", (given, place) => {
     expect(placesIn(decode({ "ce-ext": given }))).toEqual([place]);
@@ -250,6 +249,22 @@ describe("binary mode", () => {
     expect(placesIn(decode({ "ce-__proto__": "x" }))).toEqual(["ce-__proto__"]);
     expect(placesIn(decode({}, "json"))).toEqual(["content-type"]);
     expect(placesIn(decode({}, "application/json", "{"))).toEqual([""]);
+  });
+
+  test.each([
+    ["the Go SDK writes, UTF-8", Buffer.from("sübject €").toString("latin1"), "sübject €"],
+    ["the JavaScript SDK writes, Latin-1", "sübject", "sübject"],
+    ["a runtime has decoded", "sübject €", "sübject €"],
+  ])("what %s, is read as it is meant", (_, given, meant) => {
+    expect(value(decode({ "ce-subject": given })).subject).toBe(meant);
+    expect(value(decode({ "ce-subject": `"${given}"` })).subject).toBe(meant);
+  });
+
+  test("JSON without a content type, as the Python SDK sends it, is JSON", () => {
+    const event = value(decode({}, null, '{"message": "Hello World!"}'));
+    expect(event).toMatchObject({ data: { kind: "json", value: { message: "Hello World!" } } });
+    expect(event.datacontenttype).toBeUndefined();
+    expect(value(decode({}, null, "{ no JSON")).data.kind).toBe("binary");
   });
 
   test("text in another charset than UTF-8 is bytes", () => {
