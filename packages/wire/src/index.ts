@@ -35,10 +35,12 @@ export type { Algorithm, Companion, Scheme, SignedMessage, SignedPart } from "./
 export {
   DEFAULT_SCHEMES,
   findScheme,
+  headersAddedBy,
   isVendorScheme,
   type SchemeName,
   schemeHeaders,
   schemeNamed,
+  schemeNames,
   schemeProblems,
   schemes,
 } from "./signature/schemes.ts";

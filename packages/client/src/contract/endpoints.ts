@@ -104,10 +104,10 @@ export const endpoints = {
     query: listQuery({
       tenant: tenantFilter,
       state: z
-        .enum(["active", "disabled", "failing"])
+        .enum(["active", "disabled", "failing", "websub"])
         .optional()
         .describe(
-          "Only those that are `active`; `disabled`, by whomever; or `failing`: active, and without a success since a failure.",
+          "Only those that are `active`; `disabled`, by whomever; `failing`: active, and without a success since a failure; or `websub`: of somebody who subscribed by WebSub.",
         ),
     }),
     answer: { status: 200, schema: page(endpoint) },

@@ -4,7 +4,7 @@ import { countBy, planDelete, planRetry, planSwitch, type Surroundings } from ".
 
 const delivery = (id: string, state: Delivery["state"], endpoint_id = "ep_on", tenant = "acme") =>
   ({ id, state, endpoint_id, tenant }) as Delivery;
-const endpoint = (id: string, is_active: boolean) => ({ id, is_active }) as Endpoint;
+const endpoint = (id: string, is_active: boolean) => ({ id, is_active, websub: null }) as Endpoint;
 const around: Surroundings = {
   endpoints: new Map([
     ["ep_on", endpoint("ep_on", true)],
@@ -51,8 +51,13 @@ test("only the dead can be deleted", () => {
   expect(refused).toEqual([{ why: "not_dead", rows: rows.filter(({ state }) => state !== "dead") }]);
 });
 
-test("an endpoint that is as wanted already is left alone", () => {
+test("an endpoint that is as wanted already is left alone, and a subscription is nobody's to switch", () => {
   const both = [endpoint("on", true), endpoint("off", false)];
+  const followed = { ...endpoint("followed", true), websub: { topic: "t", lease_ends_at: "" } } as Endpoint;
+  expect(planSwitch([followed], false)).toMatchObject({
+    doable: [],
+    refused: [{ why: "is_subscription" }],
+  });
   expect(planSwitch(both, true)).toMatchObject({ doable: [{ id: "off" }], refused: [{ why: "is_active" }] });
   expect(planSwitch(both, false)).toMatchObject({
     doable: [{ id: "on" }],

@@ -10,7 +10,8 @@ export type Refusal =
   | "tenant_inactive"
   | "not_dead"
   | "is_active"
-  | "is_disabled";
+  | "is_disabled"
+  | "is_subscription";
 
 export interface Plan<Row> {
   readonly doable: readonly Row[];
@@ -44,7 +45,8 @@ export function planDelete(deliveries: readonly Delivery[]): Plan<Delivery> {
 }
 
 export function planSwitch(endpoints: readonly Endpoint[], isOn: boolean): Plan<Endpoint> {
-  return plan(endpoints, ({ is_active }) => {
+  return plan(endpoints, ({ is_active, websub }) => {
+    if (websub !== null) return "is_subscription";
     if (is_active !== isOn) return null;
     return isOn ? "is_active" : "is_disabled";
   });
