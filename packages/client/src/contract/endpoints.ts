@@ -226,7 +226,7 @@ export const endpoints = {
     answer: { status: 202, schema: z.object({ event_id: eventId, delivery_id: deliveryId }) },
     refusals: {
       404: ["endpoint_not_found"],
-      409: ["endpoint_disabled", "tenant_inactive"],
+      409: ["endpoint_disabled", "endpoint_not_agreed", "tenant_inactive"],
       413: ["payload_too_large"],
       422: ["invalid_event"],
     },

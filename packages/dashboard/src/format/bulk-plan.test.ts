@@ -9,6 +9,7 @@ const around: Surroundings = {
   endpoints: new Map([
     ["ep_on", endpoint("ep_on", true)],
     ["ep_off", endpoint("ep_off", false)],
+    ["ep_asked", { ...endpoint("ep_asked", true), handshake: { state: "denied" } } as Endpoint],
     ["ep_gone", null],
   ]),
   tenants: new Map([
@@ -24,6 +25,7 @@ const rows = [
   delivery("running", "in_flight"),
   delivery("done", "success"),
   delivery("disabled", "dead", "ep_off"),
+  delivery("not agreed", "dead", "ep_asked"),
   delivery("deleted", "dead", "ep_gone"),
   delivery("off", "dead", "ep_on", "off"),
 ];
@@ -35,6 +37,7 @@ test("a retry says which it would send, and for each of the others why not", () 
     ["in_flight", ["running"]],
     ["delivered", ["done"]],
     ["endpoint_disabled", ["disabled"]],
+    ["endpoint_not_agreed", ["not agreed"]],
     ["endpoint_deleted", ["deleted"]],
     ["tenant_inactive", ["off"]],
   ]);
@@ -67,7 +70,7 @@ test("an endpoint that is as wanted already is left alone, and a subscription is
 
 test("rows are counted by name, the most first", () => {
   expect(countBy(rows, ({ tenant }) => tenant)).toEqual([
-    { name: "acme", count: 7 },
+    { name: "acme", count: 8 },
     { name: "off", count: 1 },
   ]);
 });

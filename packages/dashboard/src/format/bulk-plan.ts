@@ -6,6 +6,7 @@ export type Refusal =
   | "in_flight"
   | "delivered"
   | "endpoint_disabled"
+  | "endpoint_not_agreed"
   | "endpoint_deleted"
   | "tenant_inactive"
   | "not_dead"
@@ -34,10 +35,16 @@ export function planRetry(
     if (state === "in_flight") return "in_flight";
     if (state === "success" && !sendsDeliveredAgain) return "delivered";
     if (tenants.get(tenant)?.is_active === false) return "tenant_inactive";
-    if (endpoints.get(endpoint_id) === null) return "endpoint_deleted";
-    if (endpoints.get(endpoint_id)?.is_active === false) return "endpoint_disabled";
-    return null;
+    const endpoint = endpoints.get(endpoint_id);
+    if (endpoint === null) return "endpoint_deleted";
+    if (endpoint?.is_active === false) return "endpoint_disabled";
+    return hasAgreed(endpoint?.handshake) ? null : "endpoint_not_agreed";
   });
+}
+
+/** Or was not asked, as far as is known. */
+function hasAgreed(handshake: Endpoint["handshake"] | undefined): boolean {
+  return handshake?.state === undefined || handshake.state === "granted";
 }
 
 export function planDelete(deliveries: readonly Delivery[]): Plan<Delivery> {

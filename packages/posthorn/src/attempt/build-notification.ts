@@ -1,14 +1,14 @@
 // A delivery to a WebSub subscriber: the topic's content as it is, and the headers that the recommendation has (REC 7).
 import { createHmac } from "node:crypto";
 import { formatId, headerNames } from "@posthorn/wire";
-import type { ClaimedDelivery, PreparedRequest, Target, TargetSubscription } from "../model.ts";
+import type { Addressee, PreparedRequest, Sendable, TargetSubscription } from "../model.ts";
 import { contentOf } from "./content.ts";
 
 /** Whoever holds the lane knows of a renewal in the last moment within this time; the fan-out knows at once. */
 export const RENEWAL_GRACE_MS = 5_000;
 
 export interface NotificationParts {
-  readonly target: Target;
+  readonly target: Addressee;
   readonly websub: TargetSubscription;
   /** Null: the subscriber gave none, and nothing is signed. */
   readonly secret: string | null;
@@ -16,7 +16,7 @@ export interface NotificationParts {
   readonly traceparent: string | undefined;
 }
 
-export function buildNotification(delivery: ClaimedDelivery, parts: NotificationParts): PreparedRequest {
+export function buildNotification(delivery: Sendable, parts: NotificationParts): PreparedRequest {
   const { target, websub, secret, userAgent, traceparent } = parts;
   const { contentType = "application/octet-stream", body } = contentOf(delivery.event, target);
   const names = headerNames(target.signature.headerPrefix);
