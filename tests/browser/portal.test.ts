@@ -166,6 +166,9 @@ test("a request that was pasted is verified in the browser, and the secret goes 
   await page.getByText("t-v1: It is refused").waitFor();
   await page.getByLabel("Code in").selectOption("Go");
   await page.getByText("func IsAuthentic").waitFor();
+  await page.getByLabel("Signed by").selectOption("github");
+  await page.getByText("It is signed exactly as github does").waitFor();
+  await page.getByText('const scheme = "github"').waitFor();
   await expectFitToShow(page, "portal-verify");
   expect(sent.filter((request) => request.includes(made.secret))).toEqual([]);
 });
