@@ -76,7 +76,8 @@ export function EventPage() {
 }
 
 function isSettled(event: EventDetail | undefined): boolean {
-  return event !== undefined && event.deliveries.every(isOver) && waitingBatches(event).length === 0;
+  if (event === undefined) return false;
+  return event.deliveries.every(isOver) && waitingBatches(event).length === 0;
 }
 
 /** Of endpoints that collect it for a batch still. */
