@@ -25,7 +25,7 @@ function isDashboardOld() {
   const built = join(root, "packages/server/static/index.html");
   if (!existsSync(built)) return true;
   const builtAt = statSync(built).mtimeMs;
-  const sources = ["packages/dashboard/src", "packages/client/src"].flatMap(filesIn);
+  const sources = ["packages/dashboard/src", "packages/client/src", "packages/wire/src"].flatMap(filesIn);
   const others = ["index.html", "portal.html", "vite.config.ts", "package.json"];
   return [...sources, ...others.map((name) => join(root, "packages/dashboard", name))].some(
     (path) => statSync(path).mtimeMs > builtAt,

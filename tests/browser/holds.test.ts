@@ -19,6 +19,11 @@ test("a delivery that something holds says what, until it is let go", async () =
   await page.getByText(/Next retry in \d+ m/).waitFor();
 
   const path = `/api/v1/tenants/acme/endpoints/${endpoint.id}`;
+  await server.call("PATCH", path, { handshake: { origin: "hooks.example.com" } });
+  await page.getByText("It waits: its receiver has not agreed to webhooks.").waitFor();
+  await server.call("PATCH", path, { handshake: null });
+  await page.getByText(/Next retry in \d+ m/).waitFor();
+
   await server.call("POST", `${path}/disable`);
   await page.getByText("It waits: the endpoint is disabled.").waitFor();
   expect(await page.getByText("Next retry in").count()).toBe(0);

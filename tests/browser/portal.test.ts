@@ -135,6 +135,23 @@ test("a link works once, and its session sees nothing of another tenant by any a
   await expectFitToShow(second, "portal-used");
 });
 
+test("who may only look is shown no way to change anything", async () => {
+  const receiver = await startStatusReceiver();
+  const server = await startServer({ started: false });
+  await server.call("PUT", "/api/v1/tenants/acme", {});
+  await server.call("POST", "/api/v1/tenants/acme/endpoints", { url: receiver.url, events: ["*"] });
+  const looking = { scopes: ["deliveries:read"] };
+  const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", looking);
+  const { page } = await openPage(json.url, { locale: "en-GB" });
+  await page.getByText(receiver.url).first().click();
+  await page.getByText("Signed by").waitFor();
+  const ways = /Settings|Secrets|Disable|Delete|Add endpoint|Ask again/;
+  expect(await page.getByRole("button", { name: ways }).count()).toBe(0);
+  await page.getByRole("link", { name: "Endpoints" }).click();
+  await page.getByText(receiver.url).first().waitFor();
+  expect(await page.getByRole("link", { name: ways }).count()).toBe(0);
+});
+
 test("a request that was pasted is verified in the browser, and the secret goes nowhere", async () => {
   const receiver = await startStatusReceiver();
   const server = await startServer();
@@ -166,6 +183,9 @@ test("a request that was pasted is verified in the browser, and the secret goes 
   await page.getByText("t-v1: It is refused").waitFor();
   await page.getByLabel("Code in").selectOption("Go");
   await page.getByText("func IsAuthentic").waitFor();
+  await page.getByLabel("Signed by").selectOption("github");
+  await page.getByText("It is signed exactly as github does").waitFor();
+  await page.getByText('const scheme = "github"').waitFor();
   await expectFitToShow(page, "portal-verify");
   expect(sent.filter((request) => request.includes(made.secret))).toEqual([]);
 });

@@ -8,12 +8,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { isAuthentic as isAuthenticByScheme } from "../../packages/dashboard/src/snippets/verify-by-scheme.ts";
 import { isAuthentic } from "../../packages/dashboard/src/snippets/verify-webhook.ts";
 import { startServer } from "../support/start-server.ts";
 
 interface Delivery {
   readonly body: Buffer;
   readonly header: string;
+  readonly headers: Headers;
   readonly secret: string;
 }
 
@@ -29,7 +31,11 @@ beforeAll(async () => {
       request.on("end", () => {
         response.end();
         receiver.close();
-        resolve({ body: Buffer.concat(chunks), header: String(request.headers["x-webhook-signature"]) });
+        resolve({
+          body: Buffer.concat(chunks),
+          header: String(request.headers["x-webhook-signature"]),
+          headers: new Headers(request.headers as Record<string, string>),
+        });
       });
     });
     receiver.listen(0, "127.0.0.1", () => {
@@ -148,6 +154,16 @@ test("the TypeScript snippet accepts a delivery, and nothing that was changed", 
   for (const { what, body, header, secret, expected } of cases(delivery)) {
     expect([what, isAuthentic(body, header, secret)]).toEqual([what, expected]);
   }
+});
+
+test("the snippet for other schemes accepts a delivery, and nothing that was changed", async () => {
+  const { headers, body, secret } = delivery;
+  const request = { headers, body, url: "https://example.com/" };
+  expect(await isAuthenticByScheme(request, secret)).toBe(true);
+  expect(await isAuthenticByScheme({ ...request, body: Buffer.from("{}") }, secret)).toBe(false);
+  // the page puts the name of the endpoint's scheme in its place
+  const source = readFileSync(snippet("verify-by-scheme.ts"), "utf8");
+  expect(source.split('"standard-webhooks"')).toHaveLength(2);
 });
 
 describe.each(Object.entries(runtimes))("%s", (_language, { command, file, prepare }) => {

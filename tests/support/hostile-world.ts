@@ -19,7 +19,7 @@ type AtEnd = (stop: () => Promise<void> | void) => void;
 export async function startHostileWorld(atEnd: AtEnd): Promise<HostileWorld> {
   const url = await startHostileReceiver(atEnd);
   const server = await startServer({ atEnd });
-  await server.call("PUT", "/api/v1/tenants/acme", { name: HOSTILE_TEXTS[3] });
+  await server.call("PUT", "/api/v1/tenants/acme", { name: HOSTILE_TEXTS[3], websub_topics: ["order.*"] });
   await Promise.all(HOSTILE_TEXTS.map((text, index) => nameThings(server, text, index)));
   for (let at = 0; at < HOSTILE_TEXTS.length; at += 9) await describeType(server, at);
   await server.call("PUT", "/api/v1/event-types/order.paid", {
@@ -72,12 +72,22 @@ async function describeType(server: TestServer, at: number): Promise<void> {
   expect(status).toBe(200);
 }
 
-/** Three of acme: one is refused for good, one is tried again, one wants something else. */
+/** Three of acme: one is refused for good, one is tried again, one wants something else and has not agreed to anything. */
 async function makeEndpoints(server: TestServer, url: string): Promise<string[]> {
   const settings = [
-    { url: `${url}/refuses?q=${encodeURIComponent(HOSTILE_TEXTS.slice(0, 6).join(""))}` },
+    {
+      url: `${url}/refuses?q=${encodeURIComponent(HOSTILE_TEXTS.slice(0, 6).join(""))}`,
+      signature: { schemes: ["t-v1", "standard-webhooks", "twitch"] },
+      scheme_secrets: { twitch: "<x-canary>" },
+      authorization: { type: "bearer", token: "never-shown" },
+    },
     { url: `${url}/fails?"><x-canary>` },
-    { url: `${url}/filtered`, filter: { data: { text: HOSTILE_TEXTS[3] } } },
+    {
+      url: `${url}/filtered`,
+      filter: { data: { text: HOSTILE_TEXTS[3] } },
+      format: "cloudevents-batch",
+      handshake: { origin: "hooks.example.com", rate: 60 },
+    },
   ];
   const answers = await Promise.all(
     settings.map((own) =>

@@ -69,10 +69,13 @@ export function viewsOf(audience: Audience, ids: HostileWorld["ids"]): View[] {
   });
 }
 
-/** Until what was asked for is there: the screen, and nothing on it that still loads. */
+/** Until what was asked for is there: the screen, nothing on it that still loads, and no part of a form that is folded. */
 export async function show(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await settled(page);
+  await page.evaluate(() => {
+    for (const folded of document.querySelectorAll("form details")) folded.setAttribute("open", "");
+  });
 }
 
 async function settled(page: Page): Promise<void> {

@@ -12,6 +12,10 @@ export const errorRegistry = {
   secret_in_use: { status: 409, meaning: "It is the secret that the endpoint signs with; rotate it first." },
   too_many_secrets: { status: 409, meaning: "The endpoint has as many valid secrets as it may have." },
   endpoint_disabled: { status: 409, meaning: "The endpoint is disabled, so nothing is sent to it." },
+  endpoint_not_agreed: {
+    status: 409,
+    meaning: "The endpoint has not agreed to webhooks, so nothing is sent to it.",
+  },
   endpoint_deleted: { status: 409, meaning: "The endpoint was deleted, so nothing is sent to it any more." },
   endpoint_is_subscription: {
     status: 409,

@@ -1,10 +1,14 @@
 // `posthorn/internal`: what our own server shares with the library. Not for applications; it changes without notice.
+export { buildRequest } from "./attempt/build-request.ts";
+export { addCompanions, digestOf, lookAlikeOf } from "./attempt/look-alike.ts";
+export { signRequest } from "./attempt/sign.ts";
 export { resolveConfig as checkOptions } from "./config.ts";
 export { RateBucket } from "./delivery/rate-bucket.ts";
 export { closest, didYouMean } from "./did-you-mean.ts";
 export { MAX_PROBLEMS } from "./errors.ts";
 export { CheckedJson } from "./event/validate.ts";
 export { matches } from "./fan-out/matches.ts";
+export { type Addressee, PAYLOAD_FORMATS, type PayloadFormat } from "./model.ts";
 export { isTraceparent } from "./observe/tracing.ts";
 export { idOf, keyDigest, keyIdOf } from "./resources/key-text.ts";
 export { SCOPES } from "./resources/keys.ts";

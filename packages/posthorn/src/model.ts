@@ -224,6 +224,23 @@ export interface ClaimedDelivery {
   readonly isOrdered: boolean;
 }
 
+/** What of a delivery and its target a request is made of: those who listen have no more. */
+export type Sendable = Pick<ClaimedDelivery, "id" | "event" | "attempts">;
+export type Addressee = Pick<
+  Target,
+  | "tenant"
+  | "url"
+  | "format"
+  | "cloudEvents"
+  | "signature"
+  | "headers"
+  | "secrets"
+  | "authorization"
+  | "requestOrigin"
+  | "timeoutMs"
+  | "websub"
+>;
+
 /** Exactly what goes over the wire. The body's bytes are those that were signed. */
 export interface PreparedRequest {
   /** On whose behalf; tenants never share a connection. Null: the operator's own. */

@@ -59,6 +59,12 @@ test.each<[what: string, close: (world: World) => Promise<unknown>, code: string
     "endpoint_disabled",
   ],
   [
+    "an endpoint that has not agreed to webhooks",
+    ({ hooks, tenant, endpoint }) =>
+      hooks.endpoints.update(tenant, endpoint, { handshake: { origin: "hooks.example.com" } }),
+    "endpoint_not_agreed",
+  ],
+  [
     "an inactive tenant's endpoint",
     ({ hooks, tenant }) => hooks.tenants.upsert(tenant, { isActive: false }),
     "tenant_inactive",
@@ -72,7 +78,7 @@ test.each<[what: string, close: (world: World) => Promise<unknown>, code: string
   await instance.settle();
   expect(await stateOf(delivery)).toEqual(before);
   expect(before).toMatchObject([{ state: "success", attempts: 1 }]);
-  expect(receiver.requestsTo(path)).toHaveLength(1);
+  expect(receiver.requestsTo(path).filter(({ method }) => method === "POST")).toHaveLength(1);
 });
 
 /** By its row: a deleted tenant's deliveries are not shown any more. */
@@ -100,6 +106,10 @@ test("what waits for a disabled endpoint goes on waiting, and can be retried onc
 
 test("a test event is refused where nothing is sent, and stores nothing", async () => {
   const { hooks, tenant, endpoint } = await delivered();
+  const asked = { handshake: { origin: "hooks.example.com" } };
+  await hooks.endpoints.update(tenant, endpoint, asked);
+  await expect(hooks.endpoints.test(tenant, endpoint)).rejects.toMatchObject({ code: "endpoint_not_agreed" });
+  await hooks.endpoints.update(tenant, endpoint, { handshake: null });
   await hooks.tenants.upsert(tenant, { isActive: false });
   await expect(hooks.endpoints.test(tenant, endpoint)).rejects.toMatchObject({ code: "tenant_inactive" });
   await hooks.endpoints.update(tenant, endpoint, { isActive: false });

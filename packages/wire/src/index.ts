@@ -26,6 +26,7 @@ export {
   TooManyMembersError,
 } from "./raw-members.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
+export { type ExaminedRequest, examine, type Finding, signedBy } from "./signature/examine.ts";
 export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";
 export { type KeyKind, signingKeyBytes, verifyingKeyBytes } from "./signature/keys.ts";
 export { messageComponents } from "./signature/message-signatures.ts";
@@ -35,10 +36,12 @@ export type { Algorithm, Companion, Scheme, SignedMessage, SignedPart } from "./
 export {
   DEFAULT_SCHEMES,
   findScheme,
+  headersAddedBy,
   isVendorScheme,
   type SchemeName,
   schemeHeaders,
   schemeNamed,
+  schemeNames,
   schemeProblems,
   schemes,
   TOKEN_SCHEMES,

@@ -224,7 +224,13 @@ export const deliveries = {
     answer: { status: 202, schema: delivery },
     refusals: {
       404: ["delivery_not_found"],
-      409: ["delivery_in_flight", "endpoint_disabled", "endpoint_deleted", "tenant_inactive"],
+      409: [
+        "delivery_in_flight",
+        "endpoint_disabled",
+        "endpoint_not_agreed",
+        "endpoint_deleted",
+        "tenant_inactive",
+      ],
     },
   }),
   cancel: operation({

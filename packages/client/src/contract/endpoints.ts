@@ -104,10 +104,10 @@ export const endpoints = {
     query: listQuery({
       tenant: tenantFilter,
       state: z
-        .enum(["active", "disabled", "failing"])
+        .enum(["active", "disabled", "failing", "websub"])
         .optional()
         .describe(
-          "Only those that are `active`; `disabled`, by whomever; or `failing`: active, and without a success since a failure.",
+          "Only those that are `active`; `disabled`, by whomever; `failing`: active, and without a success since a failure; or `websub`: of somebody who subscribed by WebSub.",
         ),
     }),
     answer: { status: 200, schema: page(endpoint) },
@@ -226,7 +226,7 @@ export const endpoints = {
     answer: { status: 202, schema: z.object({ event_id: eventId, delivery_id: deliveryId }) },
     refusals: {
       404: ["endpoint_not_found"],
-      409: ["endpoint_disabled", "tenant_inactive"],
+      409: ["endpoint_disabled", "endpoint_not_agreed", "tenant_inactive"],
       413: ["payload_too_large"],
       422: ["invalid_event"],
     },

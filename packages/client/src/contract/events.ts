@@ -282,7 +282,13 @@ export const events = {
     },
     refusals: {
       404: ["event_not_found", "endpoint_not_found", "delivery_not_found"],
-      409: ["delivery_in_flight", "endpoint_disabled", "endpoint_deleted", "tenant_inactive"],
+      409: [
+        "delivery_in_flight",
+        "endpoint_disabled",
+        "endpoint_not_agreed",
+        "endpoint_deleted",
+        "tenant_inactive",
+      ],
     },
   }),
 };

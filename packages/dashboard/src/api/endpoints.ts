@@ -12,6 +12,8 @@ export interface EndpointChanges {
   /** Throws what the server has against it. */
   readonly update: (before: Endpoint, body: Patch, said: string) => Promise<Endpoint>;
   readonly disable: (endpoint: Endpoint, said: string) => Promise<void>;
+  /** Once more whether it wants webhooks, after it did not. */
+  readonly askAgain: (endpoint: Endpoint, said: string) => Promise<void>;
   readonly enable: (endpoint: Endpoint, backlog: Backlog, said: string) => Promise<void>;
 }
 
@@ -26,13 +28,26 @@ export function useEndpointChanges(): EndpointChanges {
     update: async (before, body, said) => {
       const at = { tenant: before.tenant, endpoint: before.id };
       const after = await api.endpoints.update({ ...at, body });
-      undoable(said, {
-        after: fieldsOf(after, body),
-        read: async () => fieldsOf(await api.endpoints.get(at), body),
-        takeBack: () => api.endpoints.update({ ...at, body: fieldsOf(before, body) as Patch }),
-      });
+      if (canBeTakenBack(before, after, body))
+        undoable(said, {
+          after: settingsOf(after, body),
+          read: async () => settingsOf(await api.endpoints.get(at), body),
+          takeBack: () => api.endpoints.update({ ...at, body: settingsOf(before, body) as Patch }),
+        });
+      else say(said);
       await keep(after);
       return after;
+    },
+    askAgain: async ({ tenant, id, handshake }, said) => {
+      if (handshake === null) return;
+      const { origin, rate } = handshake;
+      const after = await api.endpoints.update({
+        tenant,
+        endpoint: id,
+        body: { handshake: { origin, rate } },
+      });
+      say(said);
+      await keep(after);
     },
     disable: async ({ tenant, id }, said) => {
       const at = { tenant, endpoint: id };
@@ -58,6 +73,19 @@ export function useEndpointChanges(): EndpointChanges {
       await keep(after);
     },
   };
+}
+
+/** A token that was replaced, removed, or given for another host is known to nobody any more. */
+function canBeTakenBack(before: Endpoint, after: Endpoint, body: Patch): boolean {
+  if (body.authorization !== undefined && before.authorization !== null) return false;
+  return body.url === undefined || after.authorization === null;
+}
+
+/** What was changed, without what becomes of it by itself. */
+function settingsOf(endpoint: Endpoint, body: Patch): object {
+  const { handshake } = endpoint;
+  const asked = handshake && { origin: handshake.origin, rate: handshake.rate };
+  return { ...fieldsOf(endpoint, body), ...(body.handshake !== undefined && { handshake: asked }) };
 }
 
 /** Switched off twice is not switched off once: the time tells them apart. */

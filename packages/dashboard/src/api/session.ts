@@ -118,6 +118,12 @@ function beginAs(queries: QueryClient, session: Session | null): void {
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
 }
 
+/** Whoever may not is not shown the way to it. */
+export function useMay(scope: Session["scopes"][number]): boolean {
+  const scopes = useSession().data?.scopes ?? [];
+  return scopes.includes("admin") || scopes.includes(scope);
+}
+
 /** Tells one session of a browser from the next. */
 export function sessionName({ kind, tenant, user, expires_at }: Session): string {
   return [kind, tenant, user, expires_at].join(":");

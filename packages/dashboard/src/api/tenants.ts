@@ -34,7 +34,11 @@ export function useTenantSwitch(): (tenant: Tenant) => Promise<void> {
 export function useTenantChange() {
   const queries = useQueryClient();
   const undoable = useUndoable();
-  return async (before: Tenant, body: Partial<Pick<Tenant, "name" | "is_active">>, said: string) => {
+  return async (
+    before: Tenant,
+    body: Partial<Pick<Tenant, "name" | "is_active" | "websub_topics">>,
+    said: string,
+  ) => {
     const tenant = before.id;
     // to put one that was deleted meanwhile would make it anew
     await api.tenants.get({ tenant });

@@ -141,6 +141,7 @@ const system = createRoute({
 const verify = createRoute({
   getParentRoute: () => root,
   path: "/verify",
+  validateSearch: readFilters(["scheme"]),
   component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
 });
 

@@ -59,6 +59,7 @@ const contract = createRoute({
 const verify = createRoute({
   getParentRoute: () => root,
   path: "/verify",
+  validateSearch: readFilters(["scheme"]),
   component: lazyRouteComponent(() => import("../pages/verify.tsx"), "Verify"),
 });
 

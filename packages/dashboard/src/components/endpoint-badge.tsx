@@ -9,6 +9,9 @@ const texts = defineTexts({
     degraded: "degraded",
     paused: "circuit open",
     disabled: "disabled",
+    asking: "being asked",
+    waiting: "not agreed yet",
+    denied: "wants no webhooks",
     reasons: {
       manual: "by hand",
       gone: "it answered 410",
@@ -21,6 +24,9 @@ const texts = defineTexts({
     degraded: "beeinträchtigt",
     paused: "Sicherung offen",
     disabled: "abgeschaltet",
+    asking: "wird gefragt",
+    waiting: "noch nicht zugestimmt",
+    denied: "will keine Webhooks",
     reasons: {
       manual: "von Hand",
       gone: "er antwortete 410",
@@ -33,7 +39,7 @@ const texts = defineTexts({
 export function EndpointBadge({
   endpoint,
 }: {
-  readonly endpoint: Pick<Endpoint, "is_active" | "disabled_reason" | "circuit" | "health">;
+  readonly endpoint: Pick<Endpoint, "is_active" | "disabled_reason" | "handshake" | "circuit" | "health">;
 }) {
   const t = useTexts(texts);
   if (!endpoint.is_active) {
@@ -44,6 +50,17 @@ export function EndpointBadge({
       </Badge>
     );
   }
+  const { handshake } = endpoint;
+  if (handshake !== null && handshake.state !== "granted")
+    return (
+      <Badge
+        tone={handshake.state === "denied" ? "bad" : "warn"}
+        icon={handshake.state === "denied" ? "lock" : "clock"}
+        title={handshake.detail ?? undefined}
+      >
+        {t[handshake.state]}
+      </Badge>
+    );
   if (endpoint.circuit !== "closed")
     return (
       <Badge tone="warn" icon="warning" title={endpoint.health.last_error ?? undefined}>

@@ -5,6 +5,7 @@ import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
 import { share } from "../format/number.ts";
 import type { Column } from "./data-table.tsx";
 import { EndpointBadge } from "./endpoint-badge.tsx";
+import { EndpointPlace } from "./endpoint-place.tsx";
 import { useEndpointWhy } from "./endpoint-why.tsx";
 import { Sparkline } from "./sparkline.tsx";
 
@@ -36,14 +37,16 @@ export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Col
     {
       key: "url",
       head: t.url,
-      cell: ({ tenant, id, url }) => (
-        <Link
-          to="/tenants/$tenant/endpoints/$id"
-          params={{ tenant, id }}
-          className="font-mono text-xs underline-offset-2 hover:underline"
-        >
-          {url}
-        </Link>
+      cell: (endpoint) => (
+        <EndpointPlace endpoint={endpoint}>
+          <Link
+            to="/tenants/$tenant/endpoints/$id"
+            params={{ tenant: endpoint.tenant, id: endpoint.id }}
+            className="font-mono text-xs underline-offset-2 hover:underline"
+          >
+            {endpoint.url}
+          </Link>
+        </EndpointPlace>
       ),
       below: (endpoint) => {
         const why = whyOf(endpoint);

@@ -103,7 +103,7 @@ export function Tick({
   const id = useId();
   return (
     <div className="flex gap-2">
-      <input type="checkbox" id={id} {...rest} className="mt-0.5" />
+      <input type="checkbox" id={id} {...rest} className="mt-1 self-start" />
       <div className="min-w-0 break-words">
         <label htmlFor={id} className="font-medium">
           {label}

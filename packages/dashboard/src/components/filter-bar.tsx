@@ -17,6 +17,7 @@ const texts = defineTexts({
     active: "active",
     disabled: "disabled",
     failing: "failing",
+    websub: "WebSub subscriptions",
     all: "all",
     tenant: "Tenant",
     endpoint: "Endpoint",
@@ -34,6 +35,7 @@ const texts = defineTexts({
     active: "aktive",
     disabled: "abgeschaltete",
     failing: "mit Fehlern",
+    websub: "WebSub-Abonnements",
     all: "alle",
     tenant: "Mandant",
     endpoint: "Endpunkt",
@@ -46,7 +48,7 @@ const texts = defineTexts({
   },
 });
 
-export const WHICH_ENDPOINTS = ["active", "disabled", "failing"] as const;
+export const WHICH_ENDPOINTS = ["active", "disabled", "failing", "websub"] as const;
 
 export type Field =
   | "state"

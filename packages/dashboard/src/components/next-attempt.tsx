@@ -19,6 +19,8 @@ const texts = defineTexts({
     endpoint: "It waits: the endpoint is disabled.",
     endpointRemedy:
       "It is sent when the endpoint is enabled again, unless what has piled up is discarded then.",
+    handshake: "It waits: its receiver has not agreed to webhooks.",
+    handshakeRemedy: "The endpoint's page says what it answered. It is sent when the receiver agrees.",
     circuit: (wait: string, at: string) =>
       `It waits: the circuit is open. It is probed in ${wait}, at ${at}.`,
     circuitRemedy:
@@ -40,6 +42,9 @@ const texts = defineTexts({
     endpoint: "Sie wartet: Der Endpunkt ist abgeschaltet.",
     endpointRemedy:
       "Gesendet wird, sobald der Endpunkt wieder eingeschaltet ist, falls Aufgelaufenes dann nicht verworfen wird.",
+    handshake: "Sie wartet: Ihr Empfänger hat Webhooks nicht zugestimmt.",
+    handshakeRemedy:
+      "Auf der Seite des Endpunkts steht, was er antwortete. Gesendet wird, sobald er zustimmt.",
     circuit: (wait: string, at: string) =>
       `Sie wartet: Die Sicherung ist offen. Die nächste Probe ist in ${wait}, um ${at}.`,
     circuitRemedy:

@@ -4,11 +4,12 @@ import { countBy, planDelete, planRetry, planSwitch, type Surroundings } from ".
 
 const delivery = (id: string, state: Delivery["state"], endpoint_id = "ep_on", tenant = "acme") =>
   ({ id, state, endpoint_id, tenant }) as Delivery;
-const endpoint = (id: string, is_active: boolean) => ({ id, is_active }) as Endpoint;
+const endpoint = (id: string, is_active: boolean) => ({ id, is_active, websub: null }) as Endpoint;
 const around: Surroundings = {
   endpoints: new Map([
     ["ep_on", endpoint("ep_on", true)],
     ["ep_off", endpoint("ep_off", false)],
+    ["ep_asked", { ...endpoint("ep_asked", true), handshake: { state: "denied" } } as Endpoint],
     ["ep_gone", null],
   ]),
   tenants: new Map([
@@ -24,6 +25,7 @@ const rows = [
   delivery("running", "in_flight"),
   delivery("done", "success"),
   delivery("disabled", "dead", "ep_off"),
+  delivery("not agreed", "dead", "ep_asked"),
   delivery("deleted", "dead", "ep_gone"),
   delivery("off", "dead", "ep_on", "off"),
 ];
@@ -35,6 +37,7 @@ test("a retry says which it would send, and for each of the others why not", () 
     ["in_flight", ["running"]],
     ["delivered", ["done"]],
     ["endpoint_disabled", ["disabled"]],
+    ["endpoint_not_agreed", ["not agreed"]],
     ["endpoint_deleted", ["deleted"]],
     ["tenant_inactive", ["off"]],
   ]);
@@ -51,8 +54,13 @@ test("only the dead can be deleted", () => {
   expect(refused).toEqual([{ why: "not_dead", rows: rows.filter(({ state }) => state !== "dead") }]);
 });
 
-test("an endpoint that is as wanted already is left alone", () => {
+test("an endpoint that is as wanted already is left alone, and a subscription is nobody's to switch", () => {
   const both = [endpoint("on", true), endpoint("off", false)];
+  const followed = { ...endpoint("followed", true), websub: { topic: "t", lease_ends_at: "" } } as Endpoint;
+  expect(planSwitch([followed], false)).toMatchObject({
+    doable: [],
+    refused: [{ why: "is_subscription" }],
+  });
   expect(planSwitch(both, true)).toMatchObject({ doable: [{ id: "off" }], refused: [{ why: "is_active" }] });
   expect(planSwitch(both, false)).toMatchObject({
     doable: [{ id: "on" }],
@@ -62,7 +70,7 @@ test("an endpoint that is as wanted already is left alone", () => {
 
 test("rows are counted by name, the most first", () => {
   expect(countBy(rows, ({ tenant }) => tenant)).toEqual([
-    { name: "acme", count: 7 },
+    { name: "acme", count: 8 },
     { name: "off", count: 1 },
   ]);
 });

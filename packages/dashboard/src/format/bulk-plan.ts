@@ -6,11 +6,13 @@ export type Refusal =
   | "in_flight"
   | "delivered"
   | "endpoint_disabled"
+  | "endpoint_not_agreed"
   | "endpoint_deleted"
   | "tenant_inactive"
   | "not_dead"
   | "is_active"
-  | "is_disabled";
+  | "is_disabled"
+  | "is_subscription";
 
 export interface Plan<Row> {
   readonly doable: readonly Row[];
@@ -33,10 +35,16 @@ export function planRetry(
     if (state === "in_flight") return "in_flight";
     if (state === "success" && !sendsDeliveredAgain) return "delivered";
     if (tenants.get(tenant)?.is_active === false) return "tenant_inactive";
-    if (endpoints.get(endpoint_id) === null) return "endpoint_deleted";
-    if (endpoints.get(endpoint_id)?.is_active === false) return "endpoint_disabled";
-    return null;
+    const endpoint = endpoints.get(endpoint_id);
+    if (endpoint === null) return "endpoint_deleted";
+    if (endpoint?.is_active === false) return "endpoint_disabled";
+    return hasAgreed(endpoint?.handshake) ? null : "endpoint_not_agreed";
   });
+}
+
+/** Or was not asked, as far as is known. */
+function hasAgreed(handshake: Endpoint["handshake"] | undefined): boolean {
+  return handshake?.state === undefined || handshake.state === "granted";
 }
 
 export function planDelete(deliveries: readonly Delivery[]): Plan<Delivery> {
@@ -44,7 +52,8 @@ export function planDelete(deliveries: readonly Delivery[]): Plan<Delivery> {
 }
 
 export function planSwitch(endpoints: readonly Endpoint[], isOn: boolean): Plan<Endpoint> {
-  return plan(endpoints, ({ is_active }) => {
+  return plan(endpoints, ({ is_active, websub }) => {
+    if (websub !== null) return "is_subscription";
     if (is_active !== isOn) return null;
     return isOn ? "is_active" : "is_disabled";
   });

@@ -1,6 +1,16 @@
-import type { Endpoint } from "@posthorn/client";
+import { contract, type Endpoint } from "@posthorn/client";
 import { expect, test } from "vitest";
-import { changesIn, EMPTY_FORM, formOf, retryPolicyText } from "./endpoint-form.ts";
+import { z } from "zod";
+import {
+  AUTHORIZATIONS,
+  BATCH_BOUNDS,
+  changesIn,
+  EMPTY_FORM,
+  FORMATS,
+  formOf,
+  PRESETS,
+  retryPolicyText,
+} from "./endpoint-form.ts";
 
 const endpoint = {
   url: "https://hooks.example/in",
@@ -16,6 +26,9 @@ const endpoint = {
   retry_on: "transient",
   ordering: "none",
   fifo_on_dead: "pass",
+  batch: { max_events: 100, max_bytes: 524_288, max_delay_ms: 1_000 },
+  authorization: null,
+  handshake: null,
 } as unknown as Endpoint;
 
 test("a form that was not changed changes nothing", () => {
@@ -43,6 +56,59 @@ test("only what was changed is sent, each in the form of the API", () => {
     retry_policy: { gaps: ["1m"], max_age: "1d" },
     signature: { schemes: ["t-v1", "standard-webhooks"], header_prefix: "X-Webhook" },
   });
+});
+
+test("batches, tokens and the question before all are sent whole, and taken away by null", () => {
+  const before = formOf(endpoint);
+  const after = {
+    ...before,
+    format: "cloudevents-batch",
+    batchEvents: "10",
+    batchDelayMs: "",
+    authorization: "bearer",
+    token: " abc ",
+    isAskedFirst: true,
+    origin: "hooks.example.com",
+  };
+  expect(changesIn(after, before)).toEqual({
+    format: "cloudevents-batch",
+    batch: { max_events: 10, max_bytes: 524_288 },
+    authorization: { type: "bearer", token: "abc" },
+    handshake: { origin: "hooks.example.com", rate: null },
+  });
+  const asked = { origin: "a.example", rate: 60, state: "granted" };
+  const set = formOf({ ...endpoint, authorization: { type: "query" }, handshake: asked } as Endpoint);
+  expect(set).toMatchObject({ authorization: "query", token: "", isAskedFirst: true, originRate: "60" });
+  expect(changesIn({ ...set, authorization: "", isAskedFirst: false }, set)).toEqual({
+    authorization: null,
+    handshake: null,
+  });
+  // a token that is not typed stays
+  expect(changesIn({ ...set, authorization: "bearer" }, set)).toEqual({ authorization: { type: "bearer" } });
+});
+
+test("a secret of a scheme is sent as long as the scheme is chosen", () => {
+  const form = { ...EMPTY_FORM, schemeSecrets: { stripe: " theirs ", github: "" } };
+  expect(changesIn({ ...form, schemes: ["stripe", "github"] }, EMPTY_FORM)).toEqual({
+    signature: { schemes: ["stripe", "github"] },
+    scheme_secrets: { stripe: "theirs" },
+  });
+  expect(changesIn({ ...form, schemes: ["github"] }, EMPTY_FORM)).toEqual({
+    signature: { schemes: ["github"] },
+  });
+});
+
+test("the bounds that are shown are those of the API, and so are the formats and presets", () => {
+  const { batch, format, preset, authorization } = contract.endpoints.update.body.shape;
+  const { batchEvents, batchBytes, batchDelayMs } = BATCH_BOUNDS;
+  const bounds = { max_events: batchEvents, max_bytes: batchBytes, max_delay_ms: batchDelayMs };
+  const shown = Object.entries(bounds).map(([name, { min, max }]) => [name, { minimum: min, maximum: max }]);
+  const schema = z.toJSONSchema(batch, { io: "input" }) as { anyOf: { properties: object }[] };
+  expect(schema.anyOf[0]?.properties).toMatchObject(Object.fromEntries(shown));
+  const choices = (part: z.ZodType) => JSON.stringify(z.toJSONSchema(part, { io: "input" }));
+  expect(choices(format)).toContain(JSON.stringify(FORMATS));
+  expect(choices(preset)).toContain(JSON.stringify(PRESETS));
+  expect(choices(authorization)).toContain(JSON.stringify(AUTHORIZATIONS));
 });
 
 test("what is emptied goes back to the setting of the deployment", () => {

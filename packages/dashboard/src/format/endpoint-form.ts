@@ -14,14 +14,19 @@ export const FORMATS = [
 export const RETRY_ON = ["transient", "every"] as const;
 export const ORDERINGS = ["none", "fifo"] as const;
 export const FIFO_ON_DEAD = ["pass", "hold"] as const;
-export const SCHEMES = [
-  "t-v1",
-  "sha256",
-  "two-headers",
-  "standard-webhooks",
-  "standard-webhooks-v1a",
-] as const;
+export const AUTHORIZATIONS = ["bearer", "query"] as const;
+export const PRESETS = ["standard-webhooks"] as const;
 export const RETRY_PRESETS = ["courier", "short", "exponential", "quick"] as const;
+
+/** Those of the API, which judges; they are shown here. */
+export const BATCH_BOUNDS = {
+  batchEvents: { min: 1, max: 1_000, usual: 100 },
+  batchBytes: { min: 1_024, max: 4_194_304, usual: 524_288 },
+  batchDelayMs: { min: 10, max: 3_600_000, usual: 1_000 },
+} as const;
+
+/** That a receiver can be asked for. */
+export const MOST_A_MINUTE = 600_000;
 
 export interface EndpointForm {
   readonly url: string;
@@ -29,6 +34,9 @@ export interface EndpointForm {
   /** One a line. */
   readonly events: string;
   readonly format: string;
+  readonly batchEvents: string;
+  readonly batchBytes: string;
+  readonly batchDelayMs: string;
   readonly schemes: readonly string[];
   readonly headerPrefix: string;
   /** `Name: value`, one a line. */
@@ -40,15 +48,33 @@ export interface EndpointForm {
   readonly retryOn: string;
   readonly ordering: string;
   readonly fifoOnDead: string;
-  /** Of a new one only. */
+  /** Empty: no token. */
+  readonly authorization: string;
+  /** Nobody is shown the one that is there; empty: it stays. */
+  readonly token: string;
+  readonly isAskedFirst: boolean;
+  readonly origin: string;
+  readonly originRate: string;
+  /** From here on of a new one only. */
+  readonly preset: string;
   readonly secret: string;
+  /** By the schemes that have one of their own. */
+  readonly schemeSecrets: Readonly<Record<string, string>>;
 }
+
+/** The fields that are typed or chosen. */
+export type TextFieldName = {
+  [Name in keyof EndpointForm]: EndpointForm[Name] extends string ? Name : never;
+}[keyof EndpointForm];
 
 export const EMPTY_FORM: EndpointForm = {
   url: "",
   description: "",
   events: "",
   format: "",
+  batchEvents: "",
+  batchBytes: "",
+  batchDelayMs: "",
   schemes: [],
   headerPrefix: "",
   headers: "",
@@ -59,7 +85,14 @@ export const EMPTY_FORM: EndpointForm = {
   retryOn: "",
   ordering: "",
   fifoOnDead: "",
+  authorization: "",
+  token: "",
+  isAskedFirst: false,
+  origin: "",
+  originRate: "",
+  preset: "",
   secret: "",
+  schemeSecrets: {},
 };
 
 export function formOf(endpoint: Endpoint): EndpointForm {
@@ -68,6 +101,9 @@ export function formOf(endpoint: Endpoint): EndpointForm {
     description: endpoint.description ?? "",
     events: endpoint.events.join("\n"),
     format: endpoint.format,
+    batchEvents: String(endpoint.batch.max_events),
+    batchBytes: String(endpoint.batch.max_bytes),
+    batchDelayMs: String(endpoint.batch.max_delay_ms),
     schemes: endpoint.signature.schemes,
     headerPrefix: endpoint.signature.header_prefix,
     headers: Object.entries(endpoint.headers)
@@ -75,12 +111,19 @@ export function formOf(endpoint: Endpoint): EndpointForm {
       .join("\n"),
     timeoutMs: String(endpoint.timeout_ms),
     maxInFlight: String(endpoint.max_in_flight),
-    rateLimit: endpoint.rate_limit === null ? "" : String(endpoint.rate_limit),
+    rateLimit: textOf(endpoint.rate_limit),
     retryPolicy: retryPolicyText(endpoint.retry_policy),
     retryOn: endpoint.retry_on,
     ordering: endpoint.ordering,
     fifoOnDead: endpoint.fifo_on_dead,
+    authorization: endpoint.authorization?.type ?? "",
+    token: "",
+    isAskedFirst: endpoint.handshake !== null,
+    origin: endpoint.handshake?.origin ?? "",
+    originRate: textOf(endpoint.handshake?.rate),
+    preset: "",
     secret: "",
+    schemeSecrets: {},
   };
 }
 
@@ -91,12 +134,14 @@ export type Settings = Readonly<Record<string, unknown>>;
 export function changesIn(form: EndpointForm, before: EndpointForm): Settings {
   const settings: Record<string, unknown> = {};
   const put = (name: string, fields: readonly (keyof EndpointForm)[], value: () => unknown) => {
-    if (fields.some((field) => String(form[field]) !== String(before[field]))) settings[name] = value();
+    if (fields.some((field) => JSON.stringify(form[field]) !== JSON.stringify(before[field])))
+      settings[name] = value();
   };
   put("url", ["url"], () => form.url.trim());
   put("description", ["description"], () => textOrNull(form.description));
   put("events", ["events"], () => linesOf(form.events));
   put("format", ["format"], () => textOrNull(form.format));
+  put("batch", ["batchEvents", "batchBytes", "batchDelayMs"], () => batchOf(form));
   put("signature", ["schemes", "headerPrefix"], () => signatureOf(form));
   put("headers", ["headers"], () => headersOf(form.headers));
   put("timeout_ms", ["timeoutMs"], () => numberOrNull(form.timeoutMs));
@@ -106,12 +151,21 @@ export function changesIn(form: EndpointForm, before: EndpointForm): Settings {
   put("retry_on", ["retryOn"], () => textOrNull(form.retryOn));
   put("ordering", ["ordering"], () => textOrNull(form.ordering));
   put("fifo_on_dead", ["fifoOnDead"], () => textOrNull(form.fifoOnDead));
+  put("authorization", ["authorization", "token"], () => authorizationOf(form));
+  put("handshake", ["isAskedFirst", "origin", "originRate"], () => handshakeOf(form));
+  put("preset", ["preset"], () => textOrNull(form.preset));
   put("secret", ["secret"], () => form.secret.trim());
+  const own = ownSecretsOf(form);
+  if (Object.keys(own).length > 0) settings.scheme_secrets = own;
   return settings;
 }
 
 function textOrNull(text: string): string | null {
   return text.trim() === "" ? null : text.trim();
+}
+
+function textOf(number: number | null | undefined): string {
+  return number === null || number === undefined ? "" : String(number);
 }
 
 /** What is no number goes as it is: the server says so at its place. */
@@ -120,7 +174,8 @@ function numberOrNull(text: string): number | string | null {
   return Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-function linesOf(text: string): string[] {
+/** One a line, or with commas between. */
+export function linesOf(text: string): string[] {
   return text
     .split(/[\n,]/)
     .map((line) => line.trim())
@@ -131,6 +186,31 @@ function signatureOf({ schemes, headerPrefix }: EndpointForm): Settings | null {
   const prefix = headerPrefix.trim();
   if (schemes.length === 0 && prefix === "") return null;
   return { ...(schemes.length > 0 && { schemes }), ...(prefix !== "" && { header_prefix: prefix }) };
+}
+
+/** It is replaced as a whole: a bound that is left out is the usual one. */
+function batchOf({ batchEvents, batchBytes, batchDelayMs }: EndpointForm): Settings | null {
+  const bounds = Object.entries({
+    max_events: numberOrNull(batchEvents),
+    max_bytes: numberOrNull(batchBytes),
+    max_delay_ms: numberOrNull(batchDelayMs),
+  }).filter(([, bound]) => bound !== null);
+  return bounds.length === 0 ? null : Object.fromEntries(bounds);
+}
+
+function authorizationOf({ authorization: type, token }: EndpointForm): Settings | null {
+  if (type === "") return null;
+  return { type, ...(token.trim() !== "" && { token: token.trim() }) };
+}
+
+function handshakeOf({ isAskedFirst, origin, originRate }: EndpointForm): Settings | null {
+  return isAskedFirst ? { origin: origin.trim(), rate: numberOrNull(originRate) } : null;
+}
+
+/** Of the schemes that are still chosen. */
+function ownSecretsOf({ schemes, schemeSecrets }: EndpointForm): Readonly<Record<string, string>> {
+  const given = schemes.map((scheme) => [scheme, schemeSecrets[scheme]?.trim() ?? ""] as const);
+  return Object.fromEntries(given.filter(([, secret]) => secret !== ""));
 }
 
 function headersOf(text: string): Settings | null {

@@ -14,7 +14,7 @@ const nothing = {
   throttled_until: null,
   last_day: null,
 };
-const well = { is_active: true, circuit: "closed", health: nothing } as const;
+const well = { is_active: true, handshake: null, circuit: "closed", health: nothing } as const;
 
 test("nothing holds a delivery to an endpoint that is well", () => {
   expect(holdOf(failed, well, active, now)).toBeNull();
@@ -24,6 +24,14 @@ test("a switch that is off holds it until somebody turns it on, the tenant's bef
   const off = { ...well, is_active: false };
   expect(holdOf({ ...failed, next_retry_at: later }, off, active, now)).toEqual({ by: "endpoint" });
   expect(holdOf(failed, off, { is_active: false }, now)).toEqual({ by: "tenant" });
+});
+
+test("a receiver that has not agreed to webhooks holds it until it does", () => {
+  const asked = { origin: "a.example", rate: null, allowed_rate: null, asked_at: null, decided_at: null };
+  for (const state of ["asking", "waiting", "denied", "granted"] as const) {
+    const hold = holdOf(failed, { ...well, handshake: { ...asked, detail: null, state } }, active, now);
+    expect([state, hold]).toEqual([state, state === "granted" ? null : { by: "handshake" }]);
+  }
 });
 
 test("an open circuit holds it until its probe, and a receiver's pause until its end", () => {

@@ -4,6 +4,8 @@ import type { Delivery, Endpoint, Tenant } from "@posthorn/client";
 export type Hold =
   /** Until a person switches it on again. */
   | { readonly by: "tenant" | "endpoint" }
+  /** Until its receiver agrees to webhooks at all. */
+  | { readonly by: "handshake" }
   /** By itself, at this time. */
   | { readonly by: "circuit" | "throttle"; readonly until: Date }
   /** The circuit's probe is on its way; what comes of it decides. */
@@ -12,13 +14,14 @@ export type Hold =
 /** Null: nothing but its time. */
 export function holdOf(
   { state, next_retry_at: due }: Pick<Delivery, "state" | "next_retry_at">,
-  { is_active, circuit, health }: Pick<Endpoint, "is_active" | "circuit" | "health">,
+  { is_active, handshake, circuit, health }: Pick<Endpoint, "is_active" | "handshake" | "circuit" | "health">,
   tenant: Pick<Tenant, "is_active">,
   now: number,
 ): Hold | null {
   if (state !== "pending" && state !== "failed") return null;
   if (!tenant.is_active) return { by: "tenant" };
   if (!is_active) return { by: "endpoint" };
+  if (handshake !== null && handshake.state !== "granted") return { by: "handshake" };
   const dueAt = Math.max(now, due === null ? 0 : Date.parse(due));
   const isLater = (time: string | null): time is string => time !== null && Date.parse(time) > dueAt;
   if (isLater(health.throttled_until)) return { by: "throttle", until: new Date(health.throttled_until) };

@@ -8,6 +8,8 @@ test("headers, an empty line and the body are read as they stand", () => {
   expect(readPastedRequest(text)).toEqual({
     headers: { host: "example.com", "x-webhook-signature": "t=1,v1=ab" },
     body: '{"a": 1}\n',
+    method: "POST",
+    url: "https://example.com/hooks",
   });
 });
 
@@ -15,14 +17,16 @@ test("what curl -v shows is read without its marks", () => {
   expect(readPastedRequest("> POST / HTTP/1.1\n> webhook-id: evt_1\n\nbody")).toEqual({
     headers: { "webhook-id": "evt_1" },
     body: "body",
+    method: "POST",
+    url: undefined,
   });
 });
 
 test("a command that was copied here gives back the request it was made of, whatever is in it", () => {
   const body = `{"note":"it's \\"quoted\\" $HOME \`x\` \\\\ ü"}`;
   const headers = { "x-webhook-id": "evt_1", "x-custom": "a: b'c" };
-  const command = curlOf({ method: "POST", url: "https://example.com/a?b=c'd", headers, body });
-  expect(readPastedRequest(command)).toEqual({ headers, body });
+  const request = { method: "POST", url: "https://example.com/a?b=c'd", headers, body } as const;
+  expect(readPastedRequest(curlOf(request))).toEqual(request);
 });
 
 test("in a copied command nothing is for curl to work out: no ranges in the URL, no file for a body", () => {

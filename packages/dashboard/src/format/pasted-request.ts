@@ -3,6 +3,9 @@
 export interface PastedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly method: string;
+  /** As its sender addressed it; undefined where nothing says so. */
+  readonly url: string | undefined;
 }
 
 /** Null when no header can be found in it. */
@@ -11,6 +14,7 @@ export function readPastedRequest(text: string): PastedRequest | null {
   return trimmed.startsWith("curl ") ? readCurl(trimmed) : readRaw(trimmed);
 }
 
+const REQUEST_LINE = /^[<>]?\s*([A-Z]+) (\S+)(?: HTTP\/[\d.]+)?$/;
 const HEADER = /^[<>]?\s*([A-Za-z0-9-]+):\s*(.*)$/;
 
 /** Headers, an empty line, the body. The first line may be that of the request. */
@@ -23,13 +27,22 @@ function readRaw(text: string): PastedRequest | null {
     if (name !== undefined && value !== undefined) headers[name.toLowerCase()] = value.trim();
   }
   if (Object.keys(headers).length === 0) return null;
-  return { headers, body: gap === -1 ? "" : text.slice(gap + 2) };
+  const [, method = "POST", target] = REQUEST_LINE.exec(head.split("\n", 1)[0] ?? "") ?? [];
+  const url = urlOf(target, headers.host);
+  return { headers, body: gap === -1 ? "" : text.slice(gap + 2), method, url };
+}
+
+/** Senders are told https; a proxy that took it off is not seen here. */
+function urlOf(target: string | undefined, host: string | undefined): string | undefined {
+  if (target === undefined || /^https?:/i.test(target)) return target;
+  return host === undefined ? undefined : `https://${host}${target}`;
 }
 
 function readCurl(text: string): PastedRequest | null {
   const words = shellWords(text);
   const headers: Record<string, string> = {};
   let body = "";
+  const url = words.find((word) => /^https?:\/\//i.test(word));
   words.forEach((word, index) => {
     const next = words[index + 1] ?? "";
     if (word === "-H" || word === "--header") {
@@ -38,7 +51,7 @@ function readCurl(text: string): PastedRequest | null {
     }
     if (/^(-d|--data|--data-raw|--data-binary)$/.test(word)) body = next;
   });
-  return Object.keys(headers).length === 0 ? null : { headers, body };
+  return Object.keys(headers).length === 0 ? null : { headers, body, method: "POST", url };
 }
 
 /** As a POSIX shell takes a command apart: quotes, backslashes, lines that go on. */

@@ -4,6 +4,7 @@ import { PosthornApiError } from "@posthorn/client/web";
 export interface Problems {
   /** What is wrong at this place of the body, or below it. */
   readonly at: (pointer: string) => string | undefined;
+  readonly isAnyAt: (pointers: readonly string[]) => boolean;
   /** What is wrong at no place that a field shows. */
   readonly elsewhere: (shown: readonly string[]) => readonly string[];
 }
@@ -25,6 +26,7 @@ export function problemsOf(error: unknown): Problems {
       const found = places.filter(isAt(pointer));
       return found.length === 0 ? undefined : found.map(({ message }) => message).join(" ");
     },
+    isAnyAt: (pointers) => pointers.some((pointer) => places.some(isAt(pointer))),
     elsewhere: (shown) =>
       places
         .filter((place) => !shown.some((pointer) => isAt(pointer)(place)))

@@ -20,6 +20,7 @@ import { Failed, Loading } from "../components/states.tsx";
 import { Ago } from "../components/time.tsx";
 import { Waterfall } from "../components/waterfall.tsx";
 import { explain, explanationKey, explanations, triggerTexts, whyKeys } from "../format/delivery-words.ts";
+import { whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
 
 const texts = defineTexts({
@@ -42,7 +43,10 @@ const texts = defineTexts({
     noAttempts: "No attempt has been made yet.",
     response: "What the receiver said",
     noResponse: "No answer came.",
+    noBody: "An answer without a body.",
     request: "The request",
+    members: (count: string) => `Events in this batch: ${count}`,
+    membersHint: "They go together, in this order, at every attempt.",
   },
   de: {
     retry: "Jetzt neu versuchen",
@@ -63,7 +67,10 @@ const texts = defineTexts({
     noAttempts: "Noch wurde nichts versucht.",
     response: "Was der Empfänger sagte",
     noResponse: "Es kam keine Antwort.",
+    noBody: "Eine Antwort ohne Inhalt.",
     request: "Die Anfrage",
+    members: (count: string) => `Ereignisse in diesem Stapel: ${count}`,
+    membersHint: "Sie gehen gemeinsam, in dieser Reihenfolge, bei jedem Versuch.",
   },
 });
 
@@ -73,6 +80,8 @@ const WATCHED_MS = 2_000;
 export interface DeliveryLinks {
   readonly event: (delivery: DeliveryDetail) => ReactNode;
   readonly endpoint: (delivery: DeliveryDetail) => ReactNode;
+  /** One of the events that a batch was made of. */
+  readonly member: (event: string) => ReactNode;
   /** Null: whoever looks is that tenant. */
   readonly tenant: ((delivery: DeliveryDetail) => ReactNode) | null;
 }
@@ -90,6 +99,11 @@ const operatorLinks: DeliveryLinks = {
       className="break-all underline"
     >
       <EndpointName tenant={tenant} id={endpoint_id} />
+    </Link>
+  ),
+  member: (event) => (
+    <Link to="/events/$id" params={{ id: event }} className="underline">
+      {event}
     </Link>
   ),
   tenant: ({ tenant }) => (
@@ -199,6 +213,22 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
           {delivery.replay_count > 0 && <Fact name={t.replays}>{t.times(delivery.replay_count)}</Fact>}
         </Facts>
       </Panel>
+      {delivery.members !== null && (
+        <Panel title={t.members(whole(delivery.members.length, language))}>
+          <p className="pb-2 text-muted">{t.membersHint}</p>
+          <ol
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+            tabIndex={0}
+            className="max-h-60 list-decimal overflow-auto pl-10 font-mono text-xs"
+          >
+            {delivery.members.map((event) => (
+              <li key={event} className="py-0.5 break-all">
+                {links.member(event)}
+              </li>
+            ))}
+          </ol>
+        </Panel>
+      )}
       <Panel title={t.attempts}>
         {delivery.attempts.length === 0 && <p className="text-muted">{t.noAttempts}</p>}
         <ol className="flex flex-col gap-4">
@@ -258,7 +288,7 @@ function AttemptView({
               <div className="min-w-0">
                 <h3 className="pb-1 text-sm font-medium">{t.response}</h3>
                 {attempt.response_body === null || attempt.response_body === "" ? (
-                  <p className="text-muted">{t.noResponse}</p>
+                  <p className="text-muted">{attempt.status_code === null ? t.noResponse : t.noBody}</p>
                 ) : (
                   <pre
                     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

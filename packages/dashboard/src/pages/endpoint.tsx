@@ -4,7 +4,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client.ts";
+import { useMay } from "../api/session.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
+import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { Confirm } from "../components/confirm.tsx";
 import { CopyButton } from "../components/copy.tsx";
@@ -34,6 +36,10 @@ const texts = defineTexts({
     deleteHint:
       "What it is still owed ends as dead, and its secrets are gone. Its history stays. That cannot be undone.",
     deleted: "The endpoint is deleted.",
+    subscription: "WebSub subscription",
+    endTitle: "End this subscription?",
+    endHint:
+      "Its subscriber is told, and gets nothing any more. It can ask for another one as long as the topic is open.",
   },
   de: {
     parts: "Teile dieses Endpunkts",
@@ -48,10 +54,16 @@ const texts = defineTexts({
     deleteHint:
       "Was ihm noch zusteht, endet als aufgegeben, und seine Geheimnisse sind weg. Seine Geschichte bleibt. Das lässt sich nicht rückgängig machen.",
     deleted: "Der Endpunkt ist gelöscht.",
+    subscription: "WebSub-Abonnement",
+    endTitle: "Dieses Abonnement beenden?",
+    endHint:
+      "Der Abonnent erfährt es und bekommt nichts mehr. Solange das Thema offen ist, kann er ein neues verlangen.",
   },
 });
 
 const REFRESH_MS = 5_000;
+/** The first is for everybody who may look. */
+const TABS = ["overview", "secrets", "filter", "test", "settings"] as const;
 
 /** `portalOf`: whose portal it is; there the tenant is not a place one can go to. */
 export function EndpointPage({ portalOf }: { readonly portalOf?: string }) {
@@ -72,10 +84,10 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [isDeleting, setDeleting] = useState(false);
-  const tabs = (["overview", "secrets", "filter", "test", "settings"] as const).map((name) => ({
-    name,
-    title: t[name],
-  }));
+  const mayManage = useMay("webhooks:manage");
+  const isSubscription = endpoint.websub !== null;
+  const canBeChanged = mayManage && !isSubscription;
+  const tabs = (canBeChanged ? TABS : TABS.slice(0, 1)).map((name) => ({ name, title: t[name] }));
   const tab = useTab(tabs);
   const remove = async () => {
     await api.endpoints.delete({ tenant, endpoint: id });
@@ -90,6 +102,7 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
       lead={
         <span className="flex flex-wrap items-center gap-2">
           <EndpointBadge endpoint={endpoint} />
+          {isSubscription && <Badge tone="plain">{t.subscription}</Badge>}
           {!isPortal && (
             <Link to="/tenants/$tenant" params={{ tenant }} className="underline">
               {tenant}
@@ -101,14 +114,16 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
       actions={
         <>
           <CopyButton text={id} label={t.copyId} />
-          <EndpointSwitch endpoint={endpoint} />
-          <Button kind="danger" onClick={() => setDeleting(true)}>
-            {t.delete}
-          </Button>
+          {canBeChanged && <EndpointSwitch endpoint={endpoint} />}
+          {mayManage && (
+            <Button kind="danger" onClick={() => setDeleting(true)}>
+              {t.delete}
+            </Button>
+          )}
         </>
       }
     >
-      <Tabs label={t.parts} tabs={tabs} />
+      {tabs.length > 1 && <Tabs label={t.parts} tabs={tabs} />}
       {tab === "overview" && <EndpointOverview endpoint={endpoint} />}
       {tab === "secrets" && <EndpointSecrets endpoint={endpoint} />}
       {tab === "filter" && <EndpointFilter endpoint={endpoint} />}
@@ -116,13 +131,13 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
       {tab === "settings" && <EndpointSettings endpoint={endpoint} />}
       {isDeleting && (
         <Confirm
-          title={t.deleteTitle}
+          title={isSubscription ? t.endTitle : t.deleteTitle}
           action={t.delete}
           typed={new URL(endpoint.url).host}
           onConfirm={remove}
           onClose={() => setDeleting(false)}
         >
-          <p>{t.deleteHint}</p>
+          <p>{isSubscription ? t.endHint : t.deleteHint}</p>
         </Confirm>
       )}
     </Page>

@@ -27,6 +27,8 @@ const texts = defineTexts({
     got: "Who it went to",
     nobody: "It went to no endpoint.",
     attempts: (count: number) => (count === 1 ? "1 attempt" : `${count} attempts`),
+    inBatch: "in a batch:",
+    batchWaits: "It waits to be sent in a batch.",
     notMatched: "Who it did not go to, and why",
     all: "It went to every endpoint of the tenant.",
     compare: "Compare with the event before",
@@ -42,6 +44,8 @@ const texts = defineTexts({
     got: "Wer es bekam",
     nobody: "Es ging an keinen Endpunkt.",
     attempts: (count: number) => (count === 1 ? "1 Versuch" : `${count} Versuche`),
+    inBatch: "in einem Stapel:",
+    batchWaits: "Es wartet darauf, in einem Stapel gesendet zu werden.",
     notMatched: "Wer es nicht bekam, und warum",
     all: "Es ging an alle Endpunkte des Mandanten.",
     compare: "Mit dem Ereignis davor vergleichen",
@@ -57,7 +61,7 @@ export function EventPage() {
   const query = useQuery({
     queryKey: ["event", id],
     queryFn: ({ signal }) => api.events.get({ event: id, signal }),
-    refetchInterval: ({ state }) => (state.data?.deliveries.every(isOver) ? false : WATCHED_MS),
+    refetchInterval: ({ state }) => (isSettled(state.data) ? false : WATCHED_MS),
   });
   if (query.isPending) return <Loading />;
   if (query.error !== null) {
@@ -71,6 +75,16 @@ export function EventPage() {
   return <Detail event={query.data} />;
 }
 
+function isSettled(event: EventDetail | undefined): boolean {
+  if (event === undefined) return false;
+  return event.deliveries.every(isOver) && waitingBatches(event).length === 0;
+}
+
+/** Of endpoints that collect it for a batch still. */
+function waitingBatches({ batches }: EventDetail): EventDetail["batches"] {
+  return batches.filter(({ event_id }) => event_id === null);
+}
+
 function isOver({ state }: Delivery): boolean {
   return state === "success" || state === "dead";
 }
@@ -78,6 +92,7 @@ function isOver({ state }: Delivery): boolean {
 function Detail({ event }: { readonly event: EventDetail }) {
   const t = useTexts(texts);
   const [showsDiff, setShowsDiff] = useState(false);
+  const waiting = waitingBatches(event);
   return (
     <Page
       title={<code className="font-mono">{event.type}</code>}
@@ -122,10 +137,17 @@ function Detail({ event }: { readonly event: EventDetail }) {
         </Panel>
       )}
       <Panel title={t.got}>
-        {event.deliveries.length === 0 && <p className="text-muted">{t.nobody}</p>}
+        {event.deliveries.length === 0 && waiting.length === 0 && <p className="text-muted">{t.nobody}</p>}
         <ul className="flex flex-col gap-2">
           {event.deliveries.map((delivery) => (
-            <FanOut key={delivery.id} delivery={delivery} />
+            <FanOut key={delivery.id} delivery={delivery} isInBatch={delivery.event_id !== event.id} />
+          ))}
+          {waiting.map(({ endpoint_id }) => (
+            <li key={endpoint_id} className="flex flex-wrap items-center gap-2 border-l-2 border-line pl-3">
+              <StateBadge state="pending" />
+              <EndpointLink tenant={event.tenant} id={endpoint_id} />
+              <span className="text-muted">{t.batchWaits}</span>
+            </li>
           ))}
         </ul>
       </Panel>
@@ -145,18 +167,13 @@ function Detail({ event }: { readonly event: EventDetail }) {
 }
 
 /** A branch of the tree: the endpoint, its delivery, how often it was tried. */
-function FanOut({ delivery }: { readonly delivery: Delivery }) {
+function FanOut({ delivery, isInBatch }: { readonly delivery: Delivery; readonly isInBatch: boolean }) {
   const t = useTexts(texts);
   return (
     <li className="flex flex-wrap items-center gap-2 border-l-2 border-line pl-3">
       <StateBadge state={delivery.state} />
-      <Link
-        to="/tenants/$tenant/endpoints/$id"
-        params={{ tenant: delivery.tenant, id: delivery.endpoint_id }}
-        className="min-w-0 break-all underline"
-      >
-        <EndpointName tenant={delivery.tenant} id={delivery.endpoint_id} />
-      </Link>
+      <EndpointLink tenant={delivery.tenant} id={delivery.endpoint_id} />
+      {isInBatch && <span className="text-muted">{t.inBatch}</span>}
       <Link
         to="/deliveries/$id"
         params={{ id: delivery.id }}
@@ -172,6 +189,14 @@ function FanOut({ delivery }: { readonly delivery: Delivery }) {
       )}
       <WhyNotYet delivery={delivery} />
     </li>
+  );
+}
+
+function EndpointLink({ tenant, id }: { readonly tenant: string; readonly id: string }) {
+  return (
+    <Link to="/tenants/$tenant/endpoints/$id" params={{ tenant, id }} className="min-w-0 break-all underline">
+      <EndpointName tenant={tenant} id={id} />
+    </Link>
   );
 }
 

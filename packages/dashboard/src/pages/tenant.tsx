@@ -1,4 +1,4 @@
-// One tenant: its name and switch, its endpoints, its members, and the way into its portal.
+// One tenant: its name and switch, its endpoints, its members, what anybody may follow of it, and the way into its portal.
 import type { Tenant } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -19,6 +19,7 @@ import { Failed, Loading, NothingYet } from "../components/states.tsx";
 import { TenantMembers } from "../components/tenant/members.tsx";
 import { OpenPortal } from "../components/tenant/open-portal.tsx";
 import { TenantBadge } from "../components/tenant/tenant-badge.tsx";
+import { TenantWebSub } from "../components/tenant/websub.tsx";
 import { Ago } from "../components/time.tsx";
 import { say } from "../components/toasts.tsx";
 
@@ -149,6 +150,7 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
       </Panel>
       <TenantMembers tenant={id} />
       <NamePanel key={tenant.name} tenant={tenant} />
+      <TenantWebSub tenant={tenant} />
       {isAdding && <NewEndpoint tenant={id} onClose={() => setAdding(false)} onMade={openEndpoint} />}
       {isDeleting && (
         <Confirm

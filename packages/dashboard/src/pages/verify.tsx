@@ -1,15 +1,14 @@
-// Paste a request, and see whether it is genuine, and if not why. It is checked in the browser: neither the request nor
-// the secret goes anywhere.
-import { DEFAULT_SCHEMES, explainRefusal, type VerifyFailure, verify } from "@posthorn/wire";
+// Paste a request, and see by which scheme it was signed, whether it is genuine, and if not why. It is checked in the
+// browser: neither the request nor the secret goes anywhere.
+import { examine, type Finding, signedBy } from "@posthorn/wire";
 import { type FormEvent, useState } from "react";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { TextArea, TextField } from "../components/field.tsx";
-import { CodeView } from "../components/json-view.tsx";
 import { Page, Panel } from "../components/panel.tsx";
-import { readPastedRequest } from "../format/pasted-request.ts";
-import { SNIPPETS, type SnippetLanguage } from "../snippets/snippets.ts";
+import { VerifySnippets } from "../components/verify-snippets.tsx";
+import { type PastedRequest, readPastedRequest } from "../format/pasted-request.ts";
 
 const texts = defineTexts({
   en: {
@@ -18,7 +17,9 @@ const texts = defineTexts({
     request: "The request",
     requestHint: "Headers, an empty line, and the body byte for byte; or a curl command.",
     secret: "Secret",
-    secretHint: "whsec_… of the endpoint.",
+    secretHint: "That of the endpoint: whsec_…, whpk_… for a key pair, or what a vendor's receivers have.",
+    url: "Sent to",
+    urlHint: "Only where the URL is signed and the request does not say it.",
     prefix: "Prefix of the headers",
     check: "Verify",
     noRequest: "No headers were found in it.",
@@ -31,12 +32,14 @@ const texts = defineTexts({
       body_changed: (hint: string) => hint,
       too_old: (hint: string) => hint,
       too_new: (hint: string) => hint,
-      unusable_secret: (hint: string) => hint,
-    } satisfies Record<Refused, (hint: string) => string>,
+      url_missing: (hint: string) => hint,
+    } satisfies Record<Reason, (hint: string) => string>,
+    noSignature:
+      "There is no header with a signature that is known here. Is the prefix of the headers right, and was the whole request pasted?",
+    noSecret: (schemes: string) =>
+      `It is signed by ${schemes}, and this secret is of another kind: whsec_… signs, whpk_… verifies what a key pair signed.`,
+    message: "It has an HTTP Message Signature (RFC 9421). Verify that with a library of the standard.",
     late: "Its timestamp is not looked at, because what is pasted is always late.",
-    code: "How your receiver verifies",
-    codeLead: "Take the raw bytes of the body. The secret is the one of the endpoint.",
-    language: "Code in",
   },
   de: {
     title: "Anfrage prüfen",
@@ -44,7 +47,10 @@ const texts = defineTexts({
     request: "Die Anfrage",
     requestHint: "Header, eine leere Zeile, und der Inhalt Byte für Byte; oder ein curl-Befehl.",
     secret: "Geheimnis",
-    secretHint: "whsec_… des Endpunkts.",
+    secretHint:
+      "Das des Endpunkts: whsec_…, bei Schlüsselpaaren whpk_…, oder was Empfänger eines anderen Anbieters haben.",
+    url: "Gesendet an",
+    urlHint: "Nur wo die URL signiert ist und die Anfrage sie nicht nennt.",
     prefix: "Anfang der Header-Namen",
     check: "Prüfen",
     noRequest: "Darin wurden keine Header gefunden.",
@@ -59,22 +65,24 @@ const texts = defineTexts({
         `Das Geheimnis stimmt, aber der Inhalt wurde unterwegs verändert (${hint})`,
       too_old: (hint: string) => `Der Zeitstempel ist zu alt (${hint})`,
       too_new: (hint: string) => `Der Zeitstempel liegt in der Zukunft (${hint})`,
-      unusable_secret: () => "Mit diesem Geheimnis kann nicht so geprüft werden. Es beginnt mit whsec_",
+      url_missing: () => "Auch die URL ist signiert: Geben Sie an, wohin die Anfrage ging",
     },
+    noSignature:
+      "Es gibt keinen Header mit einer hier bekannten Signatur. Stimmt der Anfang der Header-Namen, und wurde die ganze Anfrage eingefügt?",
+    noSecret: (schemes: string) =>
+      `Sie ist mit ${schemes} signiert, und dieses Geheimnis ist von anderer Art: whsec_… signiert, whpk_… prüft, was ein Schlüsselpaar signiert hat.`,
+    message: "Sie hat eine HTTP Message Signature (RFC 9421). Die prüft eine Bibliothek für den Standard.",
     late: "Ihr Zeitstempel wird nicht geprüft, denn Eingefügtes ist immer zu spät.",
-    code: "Wie Ihr Empfänger prüft",
-    codeLead: "Nehmen Sie die rohen Bytes des Inhalts. Das Geheimnis ist das des Endpunkts.",
-    language: "Code in",
   },
 });
 
-type Refused = VerifyFailure | "unusable_secret";
+type Reason = NonNullable<Finding["reason"]>;
 
-interface Verdict {
-  readonly scheme: string;
-  /** Null: it is genuine. */
-  readonly refused: { readonly reason: Refused; readonly hint: string } | null;
-}
+/** What was found, or why nothing was: no signature, one of a standard with libraries of its own, or another kind of key. */
+type Verdict =
+  | { readonly findings: readonly Finding[] }
+  | { readonly nothing: "noSignature" | "message" }
+  | { readonly nothing: "noSecret"; readonly schemes: string };
 
 const USUAL_PREFIX = "X-Webhook";
 
@@ -82,14 +90,15 @@ export function Verify() {
   const t = useTexts(texts);
   const [text, setText] = useState("");
   const [secret, setSecret] = useState("");
+  const [url, setUrl] = useState("");
   const [prefix, setPrefix] = useState(USUAL_PREFIX);
-  const [verdicts, setVerdicts] = useState<readonly Verdict[] | null>(null);
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
   const [isNone, setNone] = useState(false);
   const check = async (event: FormEvent) => {
     event.preventDefault();
     const pasted = readPastedRequest(text);
     setNone(pasted === null);
-    setVerdicts(pasted === null ? null : await judge(pasted, secret.trim(), prefix));
+    setVerdict(pasted === null ? null : await judge(pasted, secret.trim(), prefix.trim(), url.trim()));
   };
   return (
     <Page title={t.title} lead={t.lead}>
@@ -104,7 +113,7 @@ export function Verify() {
             value={text}
             onChange={(event) => setText(event.target.value)}
           />
-          <div className="grid gap-3 sm:grid-cols-2">
+          <div className="grid gap-3 sm:grid-cols-3">
             <TextField
               label={t.secret}
               hint={t.secretHint}
@@ -112,6 +121,13 @@ export function Verify() {
               autoComplete="off"
               value={secret}
               onChange={(event) => setSecret(event.target.value)}
+            />
+            <TextField
+              label={t.url}
+              hint={t.urlHint}
+              inputMode="url"
+              value={url}
+              onChange={(event) => setUrl(event.target.value)}
             />
             <TextField label={t.prefix} value={prefix} onChange={(event) => setPrefix(event.target.value)} />
           </div>
@@ -122,71 +138,50 @@ export function Verify() {
           </div>
         </form>
         <div role="status" className="flex flex-col gap-2 pt-3">
-          {verdicts?.map(({ scheme, refused }) => (
-            <div key={scheme}>
-              <Badge tone={refused === null ? "ok" : "bad"} icon={refused === null ? "check" : "dead"}>
-                {scheme}: {refused === null ? t.genuine : t.notGenuine}
-              </Badge>
-              {refused !== null && (
-                <p className="break-words first-letter:uppercase">
-                  {t.refusals[refused.reason](refused.hint)}
-                </p>
-              )}
-            </div>
-          ))}
-          {verdicts !== null && <p className="text-xs text-muted">{t.late}</p>}
+          {verdict !== null && <Told verdict={verdict} />}
         </div>
       </Panel>
-      <Snippets />
+      <VerifySnippets prefix={prefix} />
     </Page>
   );
 }
 
-function Snippets() {
+function Told({ verdict }: { readonly verdict: Verdict }) {
   const t = useTexts(texts);
-  const [language, setLanguage] = useState<SnippetLanguage>("TypeScript");
+  if ("nothing" in verdict) {
+    const said = verdict.nothing === "noSecret" ? t.noSecret(verdict.schemes) : t[verdict.nothing];
+    return <p className="break-words text-warn">{said}</p>;
+  }
   return (
-    <Panel
-      title={t.code}
-      actions={
-        <select
-          aria-label={t.language}
-          value={language}
-          onChange={(event) => setLanguage(event.target.value as SnippetLanguage)}
-          className="rounded-md border border-line bg-surface px-2 py-1"
-        >
-          {Object.keys(SNIPPETS).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      }
-    >
-      <p className="pb-2 text-muted">{t.codeLead}</p>
-      <CodeView label={language} text={SNIPPETS[language]} />
-    </Panel>
+    <>
+      {verdict.findings.map(({ scheme, ok, reason, message }) => (
+        <div key={scheme}>
+          <Badge tone={ok ? "ok" : "bad"} icon={ok ? "check" : "dead"}>
+            {scheme}: {ok ? t.genuine : t.notGenuine}
+          </Badge>
+          {reason !== null && (
+            <p className="break-words first-letter:uppercase">{t.refusals[reason](message)}</p>
+          )}
+        </div>
+      ))}
+      <p className="text-xs text-muted">{t.late}</p>
+    </>
   );
 }
 
-async function judge(
-  { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
-  secret: string,
-  headerPrefix: string,
-): Promise<readonly Verdict[]> {
-  const verdicts = DEFAULT_SCHEMES.map(async (scheme) => {
-    const input = {
-      scheme,
-      headers,
-      body: new TextEncoder().encode(body),
-      secrets: [secret],
-      headerPrefix,
-      toleranceSeconds: Number.POSITIVE_INFINITY,
-    };
-    try {
-      const result = await verify(input);
-      return { scheme, refused: result.ok ? null : await explainRefusal(input, result, "thorough") };
-    } catch (error) {
-      return { scheme, refused: { reason: "unusable_secret" as const, hint: (error as Error).message } };
-    }
-  });
-  return await Promise.all(verdicts);
+async function judge(pasted: PastedRequest, secret: string, prefix: string, url: string): Promise<Verdict> {
+  const request = {
+    headers: pasted.headers,
+    body: new TextEncoder().encode(pasted.body),
+    method: pasted.method,
+    url: url === "" ? pasted.url : url,
+    secrets: [secret],
+    headerPrefix: prefix === "" ? USUAL_PREFIX : prefix,
+    toleranceSeconds: Number.POSITIVE_INFINITY,
+  };
+  const findings = await examine(request);
+  if (findings.length > 0) return { findings };
+  const signed = signedBy(request);
+  if (signed.length > 0) return { nothing: "noSecret", schemes: signed.map(({ name }) => name).join(", ") };
+  return { nothing: "signature-input" in pasted.headers ? "message" : "noSignature" };
 }

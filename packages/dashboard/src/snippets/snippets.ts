@@ -1,8 +1,10 @@
-// How a receiver verifies a delivery, in six languages. They are whole files that tests run against a real delivery.
+// How a receiver verifies a delivery: by t-v1 with nothing but what six languages bring along, by the others with our
+// library. They are whole files that tests run against a real delivery.
 import java from "./VerifyWebhook.java?raw";
 import go from "./verify_webhook.go?raw";
 import python from "./verify_webhook.py?raw";
 import ruby from "./verify_webhook.rb?raw";
+import byScheme from "./verify-by-scheme.ts?raw";
 import php from "./verify-webhook.php?raw";
 import typescript from "./verify-webhook.ts?raw";
 
@@ -15,3 +17,10 @@ export const SNIPPETS = {
   Java: java,
 } as const;
 export type SnippetLanguage = keyof typeof SNIPPETS;
+
+/** The scheme that the file itself is for. */
+const WRITTEN_FOR = '"standard-webhooks"';
+
+export function snippetFor(scheme: string): string {
+  return byScheme.replace(WRITTEN_FOR, () => JSON.stringify(scheme));
+}

@@ -1,7 +1,7 @@
 // A delivery to a WebSub subscriber: the topic's content as it is, and the headers that the recommendation has (REC 7).
 import { createHmac } from "node:crypto";
 import { formatId, headerNames } from "@posthorn/wire";
-import type { ClaimedDelivery, Event, PreparedRequest, Target, TargetSubscription } from "../model.ts";
+import type { Addressee, Event, PreparedRequest, Sendable, TargetSubscription } from "../model.ts";
 import { atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
 import { type Content, contentOf } from "./content.ts";
 
@@ -9,7 +9,7 @@ import { type Content, contentOf } from "./content.ts";
 export const RENEWAL_GRACE_MS = 5_000;
 
 export interface NotificationParts {
-  readonly target: Target;
+  readonly target: Addressee;
   readonly websub: TargetSubscription;
   /** Null: the subscriber gave none, and nothing is signed. */
   readonly secret: string | null;
@@ -17,7 +17,7 @@ export interface NotificationParts {
   readonly traceparent: string | undefined;
 }
 
-export function buildNotification(delivery: ClaimedDelivery, parts: NotificationParts): PreparedRequest {
+export function buildNotification(delivery: Sendable, parts: NotificationParts): PreparedRequest {
   const { target, websub, secret, userAgent, traceparent } = parts;
   const { contentType = "application/octet-stream", body } = topicContent(delivery.event, target, websub);
   const names = headerNames(target.signature.headerPrefix);
@@ -39,7 +39,7 @@ export function buildNotification(delivery: ClaimedDelivery, parts: Notification
 }
 
 /** Of a feed only what is new: subscribers know the entries before it (REC 7). */
-function topicContent(event: Event, target: Target, { feed }: TargetSubscription): Content {
+function topicContent(event: Event, target: Addressee, { feed }: TargetSubscription): Content {
   if (feed === null) return contentOf(event, target);
   const { tenant, type, createdAt } = event;
   return {

@@ -9,7 +9,7 @@ import {
   schemeHeaders,
   schemeNamed,
 } from "@posthorn/wire";
-import type { ClaimedDelivery, SignatureSettings } from "../model.ts";
+import type { Sendable, SignatureSettings } from "../model.ts";
 
 export interface LookAlike {
   /** False where every scheme is a vendor's: then ours would give the sender away. */
@@ -60,7 +60,7 @@ function describe(names: readonly string[]): LookAlike {
 export function addCompanions(
   headers: Record<string, string>,
   { companions }: LookAlike,
-  delivery: ClaimedDelivery,
+  delivery: Pick<Sendable, "event" | "attempts">,
   custom: Readonly<Record<string, string>>,
 ): void {
   if (companions.length === 0) return;
@@ -70,7 +70,7 @@ export function addCompanions(
   }
 }
 
-function textOf(companion: Companion, { event, attempts }: ClaimedDelivery): string {
+function textOf(companion: Companion, { event, attempts }: Pick<Sendable, "event" | "attempts">): string {
   if (typeof companion === "object") return companion.fixed;
   if (companion === "uuid") return event.id;
   if (companion === "type") return event.type;

@@ -88,6 +88,7 @@ export function closedError(because: ClosedLane["because"], wish: string): Posth
     {
       endpoint_deleted: "The endpoint was deleted, so nothing is sent to it any more; nothing was changed.",
       endpoint_disabled: `The endpoint is disabled; enable it first, then ${wish}.`,
+      endpoint_not_agreed: `The endpoint has not agreed to webhooks; its handshake says why. Once it has, ${wish}.`,
       tenant_inactive: `The endpoint's tenant is inactive; make it active first, then ${wish}.`,
     }[because],
   );

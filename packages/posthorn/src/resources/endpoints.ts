@@ -131,7 +131,7 @@ export interface EndpointHealthView {
 
 export interface EndpointQuery extends PageQuery {
   readonly tenant?: string | undefined;
-  /** `failing`: active, and without a success since a failure. */
+  /** `failing`: active, and without a success since a failure. `websub`: of somebody who subscribed by WebSub. */
   readonly state?: EndpointState | undefined;
 }
 
@@ -190,7 +190,7 @@ export interface EndpointsOptions {
   readonly onRevoked?: () => void;
 }
 
-const STATES: readonly EndpointState[] = ["active", "disabled", "failing"];
+const STATES: readonly EndpointState[] = ["active", "disabled", "failing", "websub"];
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
   const { db, defaults, maxPerTenant = 10, announce, onDisabled = () => {}, onRevoked = () => {} } = options;

@@ -190,6 +190,37 @@ test("listen forwards signed requests byte for byte, of the types wanted, and sa
   }
 });
 
+test("listen makes requests as an endpoint would get them, of any scheme and format", async () => {
+  const server = await startServer();
+  const local = await program();
+  const as = async (secret: string, scheme: string, format: string) => {
+    const manner = ["--secret", secret, "--scheme", scheme, "--format", format];
+    const target = ["listen", "--forward-to", local.url, "--since", "1m"];
+    const before = local.received.length;
+    const listen = startCommand([...target, ...manner, ...FAST], { env: envOf(server) });
+    await expect.poll(() => local.received.length, { timeout: 20_000 }).toBe(before + 1);
+    await listen.stop();
+    return local.received[before] as Received;
+  };
+  const { id } = await server.hooks.publish({ tenant: "acme", type: "orders.paid", data: { a: 1 } });
+  const shopify = await as("any text", "shopify", "data");
+  expect(shopify.body.toString()).toBe('{"a":1}');
+  expect(shopify.headers).toMatchObject({
+    "x-shopify-topic": "orders/paid",
+    "x-shopify-webhook-id": id.slice("evt_".length),
+  });
+  expect(shopify.headers["x-webhook-id"]).toBeUndefined();
+  const { headers, body } = shopify;
+  expect(await verify({ scheme: "shopify", headers, body, secrets: ["any text"] })).toEqual({ ok: true });
+  const event = await as(generateSecret(), "standard-webhooks", "cloudevents-binary");
+  expect(event.headers).toMatchObject({
+    "ce-id": id,
+    "ce-type": "orders.paid",
+    "ce-source": `${server.url}/tenants/acme`,
+    "webhook-id": id,
+  });
+});
+
 test("listen gets what is resent, and goes on after a restart of the server", async () => {
   const server = await stoppable();
   const { hooks } = server;

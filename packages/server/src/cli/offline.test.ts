@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { operationsOf } from "@posthorn/client";
-import { generateSecret, generateSigningKey } from "@posthorn/wire";
+import { generateSecret, generateSigningKey, headersAddedBy, schemeNamed, vendors } from "@posthorn/wire";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type CommandOptions, runCommand } from "../../../../tests/support/run-command.ts";
 
@@ -43,6 +43,48 @@ describe("sign and verify", () => {
   test.each(["t-v1", "sha256", "two-headers", "standard-webhooks"])("agree on %s alone", async (scheme) => {
     const { code, out } = await verify(["--secret", secret], { stdin: await request(["--scheme", scheme]) });
     expect([code, out]).toEqual([0, expect.stringContaining(`valid    ${scheme}:`)]);
+  });
+
+  test.each(Object.keys(vendors))("agree on what %s's receivers take", async (scheme) => {
+    const { key } = schemeNamed(scheme);
+    const { signingKey, publicKey } = await generateSigningKey();
+    const [signing, verifying] =
+      key === "ed25519"
+        ? [signingKey, publicKey]
+        : Array<string>(2).fill(key === "text" ? "any text at all" : secret);
+    const stdin = JSON.stringify({ webhookTimestamp: Date.now() });
+    const to = ["--to", "https://shop.example/hooks?a=1"];
+    const args = ["sign", "--secret", signing as string, "--scheme", scheme, "--type", "order.paid", ...to];
+    const { code, json, err } = await runCommand([...args, "--json"], { stdin });
+    expect([code, Object.keys(json).toSorted()]).toEqual([0, headersAddedBy(scheme).toSorted()]);
+    const sentTo = /Send it to (\S+), which is signed/.exec(err)?.[1] ?? to[1];
+    const headers = Object.entries(json).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
+    const check = ["--secret", verifying as string, ...headers, "--to", sentTo as string];
+    const good = await verify(check, { stdin });
+    expect([good.code, good.out]).toEqual([0, expect.stringContaining(`valid    ${scheme}:`)]);
+    expect((await verify(check, { stdin: `${stdin}.` })).code).toBe(1);
+  });
+
+  test("an HTTP Message Signature is made here, and left to the standard's libraries to verify", async () => {
+    const args = ["--scheme", "rfc9421", "--to", "https://shop.example/hooks"];
+    const signed = await request(args);
+    expect(signed).toMatch(/^content-type: application\/json\r\n/m);
+    expect(signed).toMatch(/^Signature-Input: sig1=\("@method" "@target-uri" "content-type" /m);
+    const result = await verify(["--secret", secret], { stdin: signed });
+    expect([result.code, result.err]).toEqual([2, expect.stringContaining("a library of that standard")]);
+  });
+
+  test("a URL that is signed is read from the request's first line and its host", async () => {
+    const args = ["sign", "--secret", secret, "--scheme", "square", "--to", "https://example.com/hooks"];
+    const { out } = await runCommand(args, { stdin: body });
+    const asSent = `POST /hooks HTTP/1.1\r\nHost: example.com\r\n${out.trim()}\r\n\r\n${body}`;
+    expect((await verify(["--secret", secret], { stdin: asSent })).code).toBe(0);
+    const elsewhere = await verify(["--secret", secret, "--to", "https://example.com/other"], {
+      stdin: asSent,
+    });
+    expect(elsewhere.out).toContain("was taken to be https://example.com/other");
+    const nowhere = await verify(["--secret", secret], { stdin: `${out.trim()}\n\n${body}` });
+    expect([nowhere.code, nowhere.out]).toEqual([1, expect.stringContaining("the URL is signed too")]);
   });
 
   test("agree on an ed25519 key, with a prefix and an id of one's own, and take headers one by one", async () => {
@@ -161,7 +203,7 @@ describe("verify says why not", () => {
       "no signature",
       [],
       `Host: x\n\n${body}`,
-      "There is no X-Webhook-Signature and no webhook-signature header. Was the whole request given?",
+      "There is no X-Webhook-Signature and no webhook-signature header, nor one of a vendor. Was the whole request given?",
     ],
     ["another prefix", [], `X-Shop-Signature: t=1,v1=00\n\n${body}`, "give --header-prefix x-shop"],
     ["a line that is no header", [], `nonsense\n\n${body}`, '"nonsense" is no header'],
@@ -178,6 +220,9 @@ describe("verify says why not", () => {
 test.each<[what: string, args: string[], says: string]>([
   ["half a secret", ["--secret", "whsec_abc"], "is not whole"],
   ["schemes that do not go together", ["--secret", secret, "--scheme", "t-v1,sha256"], "choose one"],
+  ["a scheme that signs the URL, without it", ["--secret", "x", "--scheme", "twilio"], "give --to"],
+  ["a URL that is none", ["--secret", "x", "--scheme", "twilio", "--to", "here"], "--to is a URL"],
+  ["a secret of another kind", ["--secret", secret, "--scheme", "discord"], "which takes a whsk_"],
   ["a time in words", ["--secret", secret, "--timestamp", "now"], "--timestamp is a Unix time"],
   ["an id with a dot", ["--secret", secret, "--id", "a.b"], "no dot"],
   ["a prefix that is none", ["--secret", secret, "--header-prefix", "X Shop"], "header prefix"],
@@ -216,6 +261,11 @@ describe("completion", () => {
     expect(complete("members", "put", "anna", "--tenant", "acme", "--role", "o")).toEqual(["owner"]);
     expect(complete("deliveries", "list", "--state", "dead", "--ty")).toEqual(["--type"]);
     expect(complete("event-types", "export", "--format", "as")).toEqual(["asyncapi"]);
+    expect(complete("sign", "--scheme", "str")).toEqual(["stripe"]);
+    expect(complete("endpoints", "create", "--format", "cloudevents-b")).toEqual([
+      "cloudevents-binary",
+      "cloudevents-batch",
+    ]);
     expect(complete("stats", "--period", "")).toEqual(["hour", "day"]);
     expect(complete("aud")).toEqual(["audit"]);
     expect(complete("serve", "--role", "w")).toEqual(["worker"]);

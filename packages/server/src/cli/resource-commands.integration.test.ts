@@ -111,6 +111,78 @@ describe("endpoints", () => {
     expect(changed).toMatch(/^retries +exponential from 1s to 1h, 9 attempts, after transient failures$/m);
   });
 
+  test("are given formats, schemes, tokens and a handshake by options, and a part of a setting leaves the rest", async () => {
+    await posthorn(["tenants", "put", "optional"]);
+    const of = ["--tenant", "optional"];
+    const url = await receiver(200);
+    const made = await posthorn([
+      ...["endpoints", "create", url, ...of, "--format", "cloudevents-batch", "--batch-events", "10"],
+      ...["--scheme", "github,standard-webhooks", "--scheme-secret", "github=theirs=1"],
+      ...["--token", "opaque", "--handshake", "hooks.example.com", "--handshake-rate", "60", "--json"],
+    ]);
+    expect(made.json).toMatchObject({
+      format: "cloudevents-batch",
+      batch: { max_events: 10, max_bytes: 524_288, max_delay_ms: 1_000 },
+      signature: { schemes: ["github", "standard-webhooks"] },
+      authorization: { type: "bearer" },
+      handshake: { origin: "hooks.example.com", rate: 60 },
+    });
+    const { id } = made.json;
+    const update = async (...args: string[]) =>
+      (await posthorn(["endpoints", "update", id, ...of, ...args, "--json"])).json;
+    expect((await update("--batch-delay-ms", "50")).batch).toMatchObject({
+      max_events: 10,
+      max_delay_ms: 50,
+    });
+    expect((await update("--header-prefix", "X-Shop")).signature).toEqual({
+      schemes: ["github", "standard-webhooks"],
+      header_prefix: "X-Shop",
+    });
+    expect((await update("--token-in", "query")).authorization).toEqual({ type: "query" });
+    expect((await update("--handshake-rate", "90")).handshake).toMatchObject({
+      origin: "hooks.example.com",
+      rate: 90,
+    });
+    const { out } = await posthorn(["endpoints", "get", id, ...of]);
+    expect(out).toMatch(/^signature +github \(X-Hub-Signature-256, X-GitHub-Event, X-GitHub-Delivery\)$/m);
+    expect(out).toMatch(/^state +active, handshake (asking|denied)$/m);
+    const test = await posthorn(["endpoints", "test", id, ...of]);
+    expect([test.code, test.err]).toEqual([3, expect.stringContaining("has not agreed to webhooks")]);
+    await update("--format", "envelope");
+    await posthorn(["publish", "order.paid", ...of]);
+    expect((await posthorn(["deliveries", "list", ...of])).out).toContain(
+      "waits: its receiver has not agreed to webhooks",
+    );
+    const own = ["--scheme", "github", "--secret", "another"];
+    expect((await posthorn(["endpoints", "rotate-secret", id, ...of, ...own])).out).toBe("another\n");
+    const bare = await update("--no-token", "--no-handshake", "--preset", "standard-webhooks");
+    expect(bare).toMatchObject({
+      authorization: null,
+      handshake: null,
+      timeout_ms: 20_000,
+      retry_on: "every",
+    });
+  });
+
+  test.each<[args: string[], says: string]>([
+    [["--scheme", "rot13"], 'There is no signature scheme "rot13"'],
+    [["--batch-events", "1001"], "--batch-events is a whole number from 1 to 1000"],
+    [["--handshake-rate", "0", "--handshake", "a.example"], "--handshake-rate is a whole number from 1"],
+    [["--handshake-rate", "5"], "give it with --handshake"],
+    [["--token-in", "query"], "give it with --token"],
+    [["--scheme-secret", "github"], "with a = between"],
+  ])("options that make no sense are refused before anybody is asked: %j", async (args, says) => {
+    const { code, err } = await posthorn([
+      "endpoints",
+      "create",
+      "https://a.example",
+      "--tenant",
+      "x",
+      ...args,
+    ]);
+    expect([code, err]).toEqual([2, expect.stringContaining(says)]);
+  });
+
   test("what is listed can be imported: there again as it was, elsewhere as new", async () => {
     for (const tenant of ["from", "to"]) await posthorn(["tenants", "put", tenant]);
     const settings =
@@ -175,7 +247,7 @@ describe("tenants, members and keys", () => {
     expect(
       (await posthorn(["tenants", "put", "t1", "--name", "One", "--inactive", "--json"])).json,
     ).toMatchObject({ name: "One", is_active: false });
-    expect((await posthorn(["tenants", "put", "t1", "--active"])).out).toMatch(/active {3}yes/);
+    expect((await posthorn(["tenants", "put", "t1", "--active"])).out).toMatch(/^active +yes$/m);
     expect((await posthorn(["tenants", "get", "t1", "--json"])).json.name).toBe("One");
     expect(
       (await posthorn(["tenants", "list", "--limit", "1000", "--json"])).json.data.map(
@@ -185,6 +257,17 @@ describe("tenants, members and keys", () => {
     expect((await posthorn(["tenants", "delete", "t1", "--json"])).json).toEqual({ id: "t1", deleted: true });
     expect((await posthorn(["tenants", "put", "t1"])).err).toContain("was deleted");
     expect((await posthorn(["tenants", "put", "t1", "--restore", "--json"])).json.id).toBe("t1");
+  });
+
+  test("topics are opened to everybody with a warning, shown, and closed", async () => {
+    const open = await posthorn(["tenants", "put", "open", "--websub-topics", "order.paid, invoice.*"]);
+    expect(open.err).toContain("without a key");
+    expect(open.out).toMatch(/^websub topics +order\.paid invoice\.\*$/m);
+    expect(
+      (await posthorn(["tenants", "put", "open", "--name", "x", "--json"])).json.websub_topics,
+    ).toHaveLength(2);
+    const closed = await posthorn(["tenants", "put", "open", "--websub-topics", "", "--json"]);
+    expect(closed.json.websub_topics).toEqual([]);
   });
 
   test("members are made, shown, given a token and removed", async () => {

@@ -119,7 +119,7 @@ export function malformed(detail: string): Unreadable {
 }
 
 /** Empty values count as absent. */
-function valuesOf(source: HeaderSource, name: string): string[] {
+export function valuesOf(source: HeaderSource, name: string): string[] {
   if (hasGet(source)) return [source.get(name) ?? ""].filter(Boolean);
   const wanted = name.toLowerCase();
   const values: string[] = [];

@@ -32,6 +32,9 @@ const byName = new Map<string, Scheme>([
   ...vendorsByName,
 ]);
 
+/** All of them: our own, HTTP Message Signatures, then the vendors'. */
+export const schemeNames: readonly string[] = [...byName.keys()];
+
 /** Is it somebody else's, so that a request signed by it alone has none of our own headers? */
 export function isVendorScheme(name: string): boolean {
   return vendorsByName.has(name);
@@ -54,6 +57,14 @@ export function schemeHeaders(names: readonly string[], prefix?: string): Readon
     for (const header of scheme.writes ?? []) written.add(header.toLowerCase());
   }
   return written;
+}
+
+/** What it adds to a request, as it is written: the signature first, then what goes with it. */
+export function headersAddedBy(name: string, prefix?: string): readonly string[] {
+  const { headers, writes = [], companions = {} } = schemeNamed(name);
+  const { signature, id, timestamp } = headers;
+  const own = [signature, id, timestamp].flatMap((header) => header?.(headerNames(prefix)) ?? []);
+  return [...own, ...writes, ...Object.keys(companions)];
 }
 
 export function findScheme(name: string): Scheme | undefined {

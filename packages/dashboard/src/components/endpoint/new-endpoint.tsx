@@ -7,8 +7,8 @@ import { defineTexts, useTexts } from "../../app/texts.ts";
 import { changesIn, EMPTY_FORM } from "../../format/endpoint-form.ts";
 import { Button } from "../button.tsx";
 import { Dialog } from "../dialog.tsx";
+import { SettingsForm } from "./form/settings-form.tsx";
 import { SecretOnce } from "./secret-once.tsx";
-import { SettingsForm } from "./settings-form.tsx";
 
 const texts = defineTexts({
   en: { title: "New endpoint", make: "Make it", madeTitle: "The endpoint is there" },
@@ -59,6 +59,7 @@ export function NewEndpoint({
       <SettingsForm
         id="new-endpoint"
         form={form}
+        before={EMPTY_FORM}
         onChange={setForm}
         onSubmit={() => void make()}
         problems={problems}

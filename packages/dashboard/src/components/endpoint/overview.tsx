@@ -18,6 +18,8 @@ import { ListView } from "../list.tsx";
 import { Fact, Facts, Panel } from "../panel.tsx";
 import { Failed, Loading, NothingYet } from "../states.tsx";
 import { Ago } from "../time.tsx";
+import { Consent } from "./consent.tsx";
+import { HowItIsSent } from "./how-it-is-sent.tsx";
 
 const texts = defineTexts({
   en: {
@@ -33,8 +35,11 @@ const texts = defineTexts({
       count === 1 ? "It failed the last time." : `It failed ${count} times in a row.`,
     last: "Last error",
     since: "It began",
+    topic: "WebSub topic",
+    lease: "Subscribed until",
+    leaseHint:
+      "Its subscriber renews it, or lets it end. It is changed by nobody else; who deletes it ends it.",
     events: "Events",
-    sent: "Sent as",
     retries: "Retries",
     made: "Made",
     changed: "Changed",
@@ -60,8 +65,11 @@ const texts = defineTexts({
       count === 1 ? "Zuletzt ist er gescheitert." : `Er ist ${count}-mal in Folge gescheitert.`,
     last: "Letzter Fehler",
     since: "Es begann",
+    topic: "WebSub-Thema",
+    lease: "Abonniert bis",
+    leaseHint:
+      "Der Abonnent erneuert es oder lässt es enden. Sonst ändert es niemand; wer es löscht, beendet es.",
     events: "Ereignisse",
-    sent: "Gesendet als",
     retries: "Neue Versuche",
     made: "Angelegt",
     changed: "Geändert",
@@ -89,14 +97,25 @@ export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) 
   return (
     <>
       <Trouble endpoint={endpoint} />
+      <Consent endpoint={endpoint} />
       <Panel>
         <Facts>
           <Fact name={t.events}>
             <span className="font-mono text-xs">{endpoint.events.join(", ")}</span>
           </Fact>
-          <Fact name={t.sent}>
-            {endpoint.format}, {endpoint.signature.schemes.join(", ")}
-          </Fact>
+          {endpoint.websub === null ? (
+            <HowItIsSent endpoint={endpoint} />
+          ) : (
+            <>
+              <Fact name={t.topic}>
+                <span className="font-mono text-xs break-all">{endpoint.websub.topic}</span>
+              </Fact>
+              <Fact name={t.lease}>
+                <Ago at={endpoint.websub.lease_ends_at} />
+                <span className="block text-xs text-muted">{t.leaseHint}</span>
+              </Fact>
+            </>
+          )}
           <Fact name={t.retries}>
             <span className="font-mono text-xs">{retryPolicyText(endpoint.retry_policy)}</span>
           </Fact>

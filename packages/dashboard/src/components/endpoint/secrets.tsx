@@ -10,8 +10,9 @@ import { Button } from "../button.tsx";
 import { Confirm } from "../confirm.tsx";
 import { Countdown } from "../countdown.tsx";
 import { Dialog } from "../dialog.tsx";
-import { Choice } from "../field.tsx";
+import { Choice, TextField } from "../field.tsx";
 import { Panel } from "../panel.tsx";
+import { ProblemList } from "../problem-list.tsx";
 import { Failed, Loading } from "../states.tsx";
 import { Ago } from "../time.tsx";
 import { say } from "../toasts.tsx";
@@ -23,12 +24,18 @@ const texts = defineTexts({
     hint: "Each delivery carries a signature by every secret in this list. A receiver that knows one of them is content.",
     current: "current",
     old: "on its way out",
+    ofScheme: (scheme: string) => `for ${scheme} alone`,
     made: "Made",
     ends: "Ends in",
     rotate: "Rotate",
     rotateTitle: "Rotate the secret",
     rotateHint:
       "A new secret is made. The old one signs beside it for a while, so that the receiver can change over without missing anything.",
+    forWhich: "For",
+    forAll: "every scheme that has none of its own",
+    own: "A secret of your own",
+    ownHint: "What receivers have already, or are about to get. Left empty: one is made.",
+    given: "It signs with that from the next attempt on.",
     overlap: "The old one stays valid for",
     overlaps: {
       604800: "7 days",
@@ -49,12 +56,18 @@ const texts = defineTexts({
     hint: "Jede Zustellung trägt eine Signatur mit jedem Geheimnis dieser Liste. Einem Empfänger genügt eines davon.",
     current: "gilt",
     old: "läuft aus",
+    ofScheme: (scheme: string) => `nur für ${scheme}`,
     made: "Angelegt",
     ends: "Endet in",
     rotate: "Wechseln",
     rotateTitle: "Geheimnis wechseln",
     rotateHint:
       "Ein neues Geheimnis wird erzeugt. Das alte signiert noch eine Weile mit, damit der Empfänger umstellen kann, ohne etwas zu verpassen.",
+    forWhich: "Für",
+    forAll: "alle Verfahren ohne ein eigenes",
+    own: "Ein eigenes Geheimnis",
+    ownHint: "Was Empfänger schon haben oder gleich bekommen. Leer: es wird eines erzeugt.",
+    given: "Damit wird ab dem nächsten Versuch signiert.",
     overlap: "Das alte gilt noch",
     overlaps: {
       604800: "7 Tage",
@@ -112,6 +125,7 @@ export function EndpointSecrets({ endpoint }: { readonly endpoint: Endpoint }) {
             <Badge tone={secret.is_current ? "ok" : "warn"} icon={secret.is_current ? "check" : "clock"}>
               {secret.is_current ? t.current : t.old}
             </Badge>
+            {secret.scheme !== null && <span>{t.ofScheme(secret.scheme)}</span>}
             <span className="text-muted">
               {t.made} <Ago at={secret.created_at} />
             </span>
@@ -160,15 +174,26 @@ function useReload(id: string): () => Promise<void> {
 function Rotate({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly onClose: () => void }) {
   const t = useTexts(texts);
   const [overlap, setOverlap] = useState(OVERLAPS[0] as number);
+  const [scheme, setScheme] = useState("");
+  const [own, setOwn] = useState("");
   const [secret, setSecret] = useState<string | null>(null);
-  const { isBusy, submit } = useSubmission();
+  const { isBusy, problems, submit } = useSubmission();
   const reload = useReload(endpoint.id);
+  const { schemes } = endpoint.signature;
   const rotate = () =>
     submit(async () => {
       const { tenant, id } = endpoint;
-      const body = { overlap_seconds: overlap };
-      setSecret((await api.endpoints.rotateSecret({ tenant, endpoint: id, body })).secret);
+      const given = own.trim();
+      const body = {
+        overlap_seconds: overlap,
+        ...(scheme !== "" && { scheme }),
+        ...(given !== "" && { secret: given }),
+      };
+      const rotated = await api.endpoints.rotateSecret({ tenant, endpoint: id, body });
       await reload();
+      if (given === "") return setSecret(rotated.secret);
+      say(t.given);
+      onClose();
     });
   if (secret !== null) {
     return (
@@ -189,6 +214,29 @@ function Rotate({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly o
       }
     >
       <p>{t.rotateHint}</p>
+      <ProblemList problems={problems.elsewhere(["/scheme", "/secret"])} />
+      {schemes.length > 1 && (
+        <Choice
+          label={t.forWhich}
+          value={scheme}
+          problem={problems.at("/scheme")}
+          onChange={(event) => setScheme(event.target.value)}
+        >
+          <option value="">{t.forAll}</option>
+          {schemes.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Choice>
+      )}
+      <TextField
+        label={t.own}
+        hint={t.ownHint}
+        type="password"
+        autoComplete="new-password"
+        value={own}
+        problem={problems.at("/secret")}
+        onChange={(event) => setOwn(event.target.value)}
+      />
       <Choice label={t.overlap} value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
         {OVERLAPS.map((seconds) => (
           <option key={seconds} value={seconds}>

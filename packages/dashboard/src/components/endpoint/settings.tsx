@@ -7,7 +7,7 @@ import { defineTexts, useTexts } from "../../app/texts.ts";
 import { changesIn, formOf } from "../../format/endpoint-form.ts";
 import { Button } from "../button.tsx";
 import { Panel } from "../panel.tsx";
-import { SettingsForm } from "./settings-form.tsx";
+import { SettingsForm } from "./form/settings-form.tsx";
 
 const texts = defineTexts({
   en: {
@@ -65,6 +65,8 @@ export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) 
       <SettingsForm
         id="endpoint-settings"
         form={form}
+        before={begun}
+        isNew={false}
         onChange={setForm}
         onSubmit={() => void save()}
         problems={problems}

@@ -1,5 +1,4 @@
 // A new endpoint in three steps: where it is, which events it wants, and a test that has to arrive.
-import { PosthornApiError } from "@posthorn/client/web";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
@@ -11,9 +10,13 @@ import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Arrival } from "../../components/arrival.tsx";
 import { Button, buttonClass } from "../../components/button.tsx";
 import { CopyLine } from "../../components/copy.tsx";
+import { fieldsIn } from "../../components/endpoint/form/form-parts.ts";
+import { FoldedSettings, SHOWN_AT } from "../../components/endpoint/form/settings-form.tsx";
 import { TextField, Tick } from "../../components/field.tsx";
 import { Page, Panel } from "../../components/panel.tsx";
+import { ProblemList } from "../../components/problem-list.tsx";
 import { Failed, Loading } from "../../components/states.tsx";
+import { changesIn, EMPTY_FORM, type EndpointForm, linesOf } from "../../format/endpoint-form.ts";
 
 const texts = defineTexts({
   en: {
@@ -25,6 +28,8 @@ const texts = defineTexts({
     which: "2. Which events do you want?",
     every: "All events, also those that come later",
     noTypes: "There is no list of events yet: you get all of them.",
+    more: "More settings",
+    moreHint: "All of them can stay as they are, and be changed later.",
     make: "Add it",
     chooseFirst: "Choose at least one event.",
     secretTitle: "Your secret",
@@ -45,6 +50,8 @@ const texts = defineTexts({
     which: "2. Welche Ereignisse wollen Sie?",
     every: "Alle Ereignisse, auch künftige",
     noTypes: "Es gibt noch keine Liste der Ereignisse: Sie bekommen alle.",
+    more: "Weitere Einstellungen",
+    moreHint: "Sie können alle bleiben, wie sie sind, und später geändert werden.",
     make: "Hinzufügen",
     chooseFirst: "Mindestens ein Ereignis wählen.",
     secretTitle: "Ihr Geheimnis",
@@ -69,37 +76,31 @@ export function AddEndpoint() {
   return <Page title={t.title}>{made === null ? <Choose onMade={setMade} /> : <TryIt made={made} />}</Page>;
 }
 
+type NewEndpointInput = Parameters<typeof api.endpoints.create>[0]["body"];
+const BEGUN: EndpointForm = { ...EMPTY_FORM, url: "https://", events: "*" };
+
 function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
   const t = useTexts(texts);
   const tenant = useTenant();
   const queries = useQueryClient();
-  const [url, setUrl] = useState("https://");
-  const [description, setDescription] = useState("");
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["*"]));
-  const [problem, setProblem] = useState<PosthornApiError | null>(null);
-  const { isBusy, submit } = useSubmission();
+  const [form, setForm] = useState(BEGUN);
+  const { isBusy, problems, submit } = useSubmission();
   const types = useQuery({
     queryKey: ["event-types", "to choose from"],
     queryFn: ({ signal }) => api.eventTypes.list({ query: { limit: 250 }, signal }),
   });
   if (types.isPending) return <Loading />;
   if (types.error !== null) return <Failed error={types.error} onRetry={() => void types.refetch()} />;
-  const problemAt = (pointer: string) =>
-    problem?.problem.errors?.find((place) => place.pointer?.startsWith(pointer))?.message;
+  const chosen = new Set(linesOf(form.events));
+  const parts = { form, before: EMPTY_FORM, onChange: setForm, problems, isNew: true };
+  const field = fieldsIn(parts);
   const make = (event: FormEvent) => {
     event.preventDefault();
     return submit(async () => {
-      try {
-        const { id, secret } = await api.endpoints.create({
-          tenant,
-          body: { url: url.trim(), events: [...chosen], ...(description !== "" && { description }) },
-        });
-        await queries.invalidateQueries({ queryKey: ["endpoints"] });
-        onMade({ id, secret });
-      } catch (error) {
-        if (!(error instanceof PosthornApiError && error.status === 422)) throw error;
-        setProblem(error);
-      }
+      const body = { url: "", events: [], ...changesIn(form, EMPTY_FORM) } as NewEndpointInput;
+      const { id, secret } = await api.endpoints.create({ tenant, body });
+      await queries.invalidateQueries({ queryKey: ["endpoints"] });
+      onMade({ id, secret });
     });
   };
   const toggle = (name: string, isOn: boolean) => {
@@ -108,32 +109,15 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
     next.delete("*");
     if (isOn) next.add(name);
     else next.delete(name);
-    setChosen(next);
+    setForm({ ...form, events: [...next].join("\n") });
   };
   return (
-    <form onSubmit={(event) => void make(event)} className="flex flex-col gap-4">
+    <form onSubmit={(event) => void make(event)} className="flex flex-col gap-4" noValidate>
+      <ProblemList problems={problems.elsewhere(SHOWN_AT)} />
       <Panel title={t.where}>
         <div className="flex flex-col gap-3">
-          <TextField
-            label={t.url}
-            hint={t.urlHint}
-            problem={
-              problemAt("/url") ?? (problem?.problem.errors === undefined ? problem?.message : undefined)
-            }
-            type="url"
-            required
-            value={url}
-            onChange={(event) => {
-              setUrl(event.target.value);
-              setProblem(null);
-            }}
-          />
-          <TextField
-            label={t.description}
-            maxLength={500}
-            value={description}
-            onChange={(event) => setDescription(event.target.value)}
-          />
+          <TextField label={t.url} hint={t.urlHint} type="url" required {...field("url", "/url")} />
+          <TextField label={t.description} maxLength={500} {...field("description", "/description")} />
         </div>
       </Panel>
       <Panel title={t.which}>
@@ -154,7 +138,14 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
             />
           ))}
           {types.data.data.length === 0 && <p className="text-muted">{t.noTypes}</p>}
+          {problems.at("/events") !== undefined && (
+            <p className="text-xs text-bad">{problems.at("/events")}</p>
+          )}
         </fieldset>
+      </Panel>
+      <Panel title={t.more}>
+        <p className="pb-2 text-muted">{t.moreHint}</p>
+        <FoldedSettings {...parts} />
       </Panel>
       <div>
         <Button

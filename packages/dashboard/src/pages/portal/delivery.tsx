@@ -17,6 +17,8 @@ export function PortalDelivery() {
             <EndpointName tenant={tenant} id={endpoint_id} />
           </Link>
         ),
+        // customers have no screen of an event
+        member: (event) => event,
         tenant: null,
       }}
     />

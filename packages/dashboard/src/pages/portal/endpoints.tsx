@@ -3,11 +3,12 @@ import type { Endpoint } from "@posthorn/client";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
-import { useTenant } from "../../api/session.ts";
+import { useMay, useTenant } from "../../api/session.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { buttonClass } from "../../components/button.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { EndpointBadge } from "../../components/endpoint-badge.tsx";
+import { EndpointPlace } from "../../components/endpoint-place.tsx";
 import { useEndpointWhy } from "../../components/endpoint-why.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { ListPage } from "../../components/list-page.tsx";
@@ -53,7 +54,11 @@ export function PortalEndpoints() {
     {
       key: "url",
       head: t.url,
-      cell: ({ url }) => <span className="font-mono text-xs">{url}</span>,
+      cell: (endpoint) => (
+        <EndpointPlace endpoint={endpoint}>
+          <span className="font-mono text-xs">{endpoint.url}</span>
+        </EndpointPlace>
+      ),
       below: whyOf,
     },
     { key: "why", head: t.why, from: "xl", cell: (endpoint) => whyOf(endpoint) ?? "–" },
@@ -65,7 +70,7 @@ export function PortalEndpoints() {
       cell: ({ health }) => <Sparkline points={health.last_day?.points ?? null} />,
     },
   ];
-  const add = (
+  const add = useMay("webhooks:manage") && (
     <Link to="/add" className={buttonClass("primary")}>
       <Icon name="plus" />
       {t.add}

@@ -140,6 +140,9 @@ function inWords({ terminal, now }: Remote, delivery: DeliveryDetail, hold: stri
       delivery.dead_at === null
         ? ["delivered", timeText(delivery.delivered_at)]
         : ["died", timeText(delivery.dead_at)],
+      ...(delivery.members === null
+        ? []
+        : [["events in it", delivery.members.join(" ")] as [string, unknown]]),
     ]),
     "",
     delivery.attempts.length === 0 ? "It has not been tried yet." : attemptTable(terminal, delivery.attempts),

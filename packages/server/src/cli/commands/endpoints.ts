@@ -3,9 +3,15 @@ import type { AnswerOf, BodyOf, Endpoint, PosthornContract } from "@posthorn/cli
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
 import { confirm } from "../remote/confirm.ts";
-import { readData, readObject } from "../remote/data.ts";
+import { readData } from "../remote/data.ts";
 import {
-  listOf,
+  removalOptions,
+  type SettingFlags,
+  secretOptions,
+  settingOptions,
+  settingsOf,
+} from "../remote/endpoint-settings.ts";
+import {
   listOptions,
   type PageFlags,
   type Remote,
@@ -30,6 +36,13 @@ interface ImportFlags {
   readonly dryRun?: boolean;
 }
 
+interface RotateFlags {
+  readonly overlapSeconds?: string;
+  readonly scheme?: string;
+  readonly secret?: string;
+  readonly yes?: boolean;
+}
+
 interface TestFlags {
   readonly type?: string;
   readonly data?: string;
@@ -44,13 +57,6 @@ const importColumns: readonly Column<Imported>[] = [
   { title: "URL", value: ({ url }) => url, gives: true },
   { title: "SECRET", value: ({ secret }) => secret },
 ];
-
-interface SettingFlags extends OfTenant {
-  readonly events?: string;
-  readonly description?: string;
-  readonly to?: string;
-  readonly data?: string;
-}
 
 type Call<Flags> = (remote: Remote, args: readonly string[], flags: Flags & OfTenant) => Promise<void>;
 
@@ -79,21 +85,20 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     "<url>",
     "where it is",
   );
-  run<SettingFlags>(settingOptions(create), async (remote, [url = ""], flags) => {
-    const body = { events: ["*"], ...(await settingsOf(flags, terminal)), url };
+  run<SettingFlags>(secretOptions(settingOptions(create)), async (remote, [url = ""], flags) => {
+    const given = await settingsOf(flags, terminal, async () => null);
+    const body = { events: ["*"], ...given, url };
     const made = await remote.client.endpoints.create({ tenant: flags.tenant, body });
     show(remote, made, ({ secret, ...endpoint }) =>
       [inWords(endpoint), "", `The secret, shown this once: ${clean(secret)}`].join("\n"),
     );
   });
-  const update = settingOptions(addOfOne("update", "change the settings that are given")).option(
-    "--to <url>",
-    "where it is from now on",
-  );
+  const update = removalOptions(settingOptions(addOfOne("update", "change the settings that are given")));
   run<SettingFlags>(update, async (remote, [endpoint = ""], flags) => {
-    const body = await settingsOf(flags, terminal);
+    const current = () => remote.client.endpoints.get({ tenant: flags.tenant, endpoint });
+    const body = await settingsOf(flags, terminal, current);
     if (Object.keys(body).length === 0) {
-      throw usage("Nothing is to be changed. Give --to, --events, --description or --data.");
+      throw usage("Nothing is to be changed. Give a setting such as --to, --events, --format or --data.");
     }
     show(remote, await remote.client.endpoints.update({ tenant: flags.tenant, endpoint, body }), inWords);
   });
@@ -149,12 +154,14 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
   });
   const rotate = addOfOne("rotate-secret", "give it a new secret, beside the old one for a while")
     .option("--overlap-seconds <number>", "how long both are valid, 0 to 1209600 (default 7 days)")
+    .option("--scheme <scheme>", "of this signature scheme alone, which has one of its own from then on")
+    .option("--secret <secret>", "one of your own (default: one is made)")
     .option("--yes", "do not ask");
-  run<{ overlapSeconds?: string; yes?: boolean }>(rotate, async (remote, [endpoint = ""], flags) => {
-    const { tenant, overlapSeconds: text, yes } = flags;
+  run<RotateFlags>(rotate, async (remote, [endpoint = ""], flags) => {
+    const { tenant, overlapSeconds: text, scheme, secret: own, yes } = flags;
     const overlap = text === undefined ? undefined : wholeNumber("--overlap-seconds", text, 0, 1_209_600);
     if (overlap === 0) await confirm(terminal, `The secret of ${endpoint} is refused at once.`, yes);
-    const body = { overlap_seconds: overlap };
+    const body = { overlap_seconds: overlap, scheme, secret: own };
     const rotated = await remote.client.endpoints.rotateSecret({ tenant, endpoint, body });
     show(remote, rotated, ({ secret }) => clean(secret));
     const { previous_expires_at: end } = rotated;
@@ -165,22 +172,6 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
         : `The one before is valid until ${timeText(end)}.`,
     );
   });
-}
-
-function settingOptions(command: Command): Command {
-  return command
-    .option("--events <types>", "comma between: order.paid,invoice.* (default of a new one: all)")
-    .option("--description <text>", "what it is")
-    .option("--data <json>", "any other setting as a JSON object, @file, or -");
-}
-
-async function settingsOf({ to, events, description, data }: SettingFlags, terminal: Terminal) {
-  return {
-    ...(data !== undefined && (await readObject(data, terminal))),
-    ...(to !== undefined && { url: to }),
-    ...(events !== undefined && { events: listOf(events) }),
-    ...(description !== undefined && { description }),
-  };
 }
 
 /** A page of the list, the body of an import, or the bare list; the server looks at what is in it. */

@@ -14,7 +14,7 @@ import {
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { safeJson, timeText } from "../terminal/text.ts";
-import { deliveryTable } from "../views/delivery.ts";
+import { deliveryTable, waitsForBatch } from "../views/delivery.ts";
 import { noneOfTenant, whyNot } from "../views/nobody.ts";
 
 interface ListFlags extends PageFlags, TimeFlags {
@@ -60,6 +60,11 @@ export function addEvents(program: Command, terminal: Terminal): void {
 function inWords(terminal: Terminal, text: string): string {
   const event = JSON.parse(text) as EventDetail;
   const { subject, sequence, deliveries } = event;
+  const waiting = event.batches.filter(({ event_id }) => event_id === null);
+  const went = [
+    ...(deliveries.length === 0 ? [] : [deliveryTable(terminal, deliveries)]),
+    ...waiting.map(waitsForBatch),
+  ];
   return [
     facts(terminal, [
       ["id", event.id],
@@ -72,7 +77,7 @@ function inWords(terminal: Terminal, text: string): string {
     "",
     safeJson(Buffer.from(readEvent(text).payload).toString("utf8")),
     "",
-    deliveries.length === 0 ? "No delivery was made for it." : deliveryTable(terminal, deliveries),
+    ...(went.length === 0 ? ["No delivery was made for it."] : went),
     ...event.not_matched.map(whyNot),
   ].join("\n");
 }

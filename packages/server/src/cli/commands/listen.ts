@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { contract, PosthornApiError } from "@posthorn/client";
 import { DEFAULT_SCHEMES } from "@posthorn/wire";
 import { type Command, Option } from "commander";
-import { matches } from "posthorn/internal";
+import { matches, PAYLOAD_FORMATS } from "posthorn/internal";
 import { VERSION } from "../../version.ts";
 import { usage } from "../failure.ts";
 import { Follower } from "../follow/follower.ts";
@@ -14,7 +14,10 @@ import { listenerSecret, type Manner, readEvent, requestFor } from "../listen/re
 import { listOf, momentOf, type Remote, remote, wholeNumber } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
-import { prefixOf, schemesOf, secretsOf } from "../views/secrets.ts";
+import { prefixOf, refuseUnsigned, schemeOption, schemesOf, secretsOf } from "../views/secrets.ts";
+
+/** Batches are collected by the server. */
+const FORMATS = PAYLOAD_FORMATS.filter((format) => format !== "cloudevents-batch");
 
 interface ListenFlags {
   readonly forwardTo?: string;
@@ -39,11 +42,11 @@ export function addListen(program: Command, terminal: Terminal): void {
     .option("--since <time>", "begin with what is there since then: 10m, 2h, or a time")
     .option("--secret <secret>", "sign with this one (default: one made from the key)")
     .option("--print-secret", "print the secret that requests are signed with, and end")
-    .option("--scheme <schemes>", `comma between (default ${DEFAULT_SCHEMES.join(",")})`)
-    .option("--header-prefix <prefix>", "of the headers (default X-Webhook)")
     .addOption(
-      new Option("--format <format>", "of the body").choices(["envelope", "data"]).default("envelope"),
+      schemeOption("--scheme <schemes>", `comma between (default ${DEFAULT_SCHEMES.join(",")}), of these`),
     )
+    .option("--header-prefix <prefix>", "of the headers (default X-Webhook)")
+    .addOption(new Option("--format <format>", "of the body").choices(FORMATS).default("envelope"))
     .option("--every <ms>", "how often to look", "1000");
   remote<ListenFlags>(command, terminal, listen);
 }
@@ -59,9 +62,9 @@ interface Job {
 async function listen(remote: Remote, _args: readonly string[], flags: ListenFlags): Promise<void> {
   const { terminal } = remote;
   const secret = flags.secret ?? listenerSecret(remote.key);
-  const manner = mannerOf(flags, secret);
   if (flags.printSecret) return terminal.print(remote.isJson ? jsonText({ secret }) : secret);
-  const url = localUrl(flags.forwardTo);
+  const manner = mannerOf(flags, secret, remote.url);
+  const { url } = manner;
   const patterns = flags.events === undefined ? ["*"] : listOf(flags.events);
   const everyMs = wholeNumber("--every", flags.every, 50, 60_000);
   const narrowing = { tenant: flags.tenant, type: undefined };
@@ -90,7 +93,7 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
     );
     // One after the other, and off the list only when it was sent: what the server cannot give now is asked for again.
     for (let job = waiting[0]; job && !terminal.ending.aborted; job = waiting[0]) {
-      await forwardOne(remote, url, manner, job);
+      await forwardOne(remote, manner, job);
       waiting.shift();
     }
     tellOfLeftOut(terminal, [events, resends]);
@@ -107,14 +110,14 @@ function ofEvent({ id, type, created_at }: { id: string; type: string; created_a
   return { eventId: id, type, at: created_at, resent: null };
 }
 
-async function forwardOne(remote: Remote, url: string, manner: Manner, job: Job): Promise<void> {
+async function forwardOne(remote: Remote, manner: Manner, job: Job): Promise<void> {
   const { terminal, isJson } = remote;
   const found = await find(remote, job.eventId);
   if (found === null) return terminal.complain(`${clean(job.eventId)} is not kept any more.`);
   const event = readEvent(found);
   const { deliveryId = null, attempt = 1 } = job.resent ?? {};
-  const request = await requestFor(event, manner, { deliveryId, attempt, now: new Date() });
-  const answer = await untilTaken(terminal, url, () => forward(url, request, terminal.ending));
+  const request = requestFor(event, manner, { deliveryId, attempt, now: new Date() });
+  const answer = await untilTaken(terminal, manner.url, () => forward(request, terminal.ending));
   if (terminal.ending.aborted) return;
   if (isJson) terminal.print(jsonText(jsonLine(event, job, answer), 0));
   else terminal.print(textLine(terminal, event.type, job, answer));
@@ -174,11 +177,19 @@ function textLine(terminal: Terminal, type: string, job: Job, answer: LocalAnswe
   return `${time}  ${toned(terminal, isGood ? "good" : "bad", result)}${took}  ${clean(type)}  ${clean(job.eventId)}${resent}`;
 }
 
-function mannerOf(flags: ListenFlags, secret: string): Manner {
-  const schemes = schemesOf(flags.scheme);
-  secretsOf([secret]);
+function mannerOf(flags: ListenFlags, secret: string, serverUrl: string): Manner {
   const headerPrefix = prefixOf(flags.headerPrefix);
-  return { secret, schemes, headerPrefix, format: flags.format, userAgent: `posthorn-listen/${VERSION}` };
+  const schemes = schemesOf(flags.scheme, headerPrefix);
+  refuseUnsigned(schemes, secretsOf([secret]));
+  return {
+    secret,
+    schemes,
+    headerPrefix,
+    format: flags.format,
+    userAgent: `posthorn-listen/${VERSION}`,
+    url: localUrl(flags.forwardTo),
+    serverUrl,
+  };
 }
 
 function localUrl(given: string | undefined): string {

@@ -1,16 +1,21 @@
-// `posthorn sign`: the headers of a request as Posthorn would send it, made here, without a server.
+// `posthorn sign`: the headers of a request as Posthorn would send it, made here by what endpoints are signed with,
+// without a server.
 import { randomUUID } from "node:crypto";
-import { DEFAULT_SCHEMES, headerNames, parseSecret, sign } from "@posthorn/wire";
+import { DEFAULT_SCHEMES, headerNames, schemeNamed } from "@posthorn/wire";
 import type { Command } from "commander";
+import { addCompanions, digestOf, lookAlikeOf, signRequest } from "posthorn/internal";
 import { usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText } from "../terminal/text.ts";
-import { prefixOf, schemesOf, secretsOf } from "../views/secrets.ts";
+import { prefixOf, refuseUnsigned, schemeOption, schemesOf, secretsOf } from "../views/secrets.ts";
 
 interface SignFlags {
   readonly secret: readonly string[];
   readonly scheme?: string;
+  readonly to?: string;
+  readonly type: string;
+  readonly contentType: string;
   readonly id?: string;
   readonly timestamp?: string;
   readonly headerPrefix?: string;
@@ -22,8 +27,16 @@ export function addSign(program: Command, terminal: Terminal): void {
   program
     .command("sign")
     .description("print the signature headers of a body read from standard input; works offline")
-    .requiredOption("--secret <secret...>", "whsec_… or whsk_…; several while one is changed")
-    .option("--scheme <schemes>", `comma between (default ${DEFAULT_SCHEMES.join(",")})`)
+    .requiredOption(
+      "--secret <secret...>",
+      "whsec_… or whsk_…, or any text for a vendor's scheme; several while one is changed",
+    )
+    .addOption(
+      schemeOption("--scheme <schemes>", `comma between (default ${DEFAULT_SCHEMES.join(",")}), of these`),
+    )
+    .option("--to <url>", "where it is sent to, for schemes that sign the URL")
+    .option("--type <type>", "the event's type, which some vendors have in a header", "webhook.test")
+    .option("--content-type <type>", "of the body, for HTTP Message Signatures", "application/json")
     .option("--id <id>", "the event's id (default: a new one)")
     .option("--timestamp <seconds>", "Unix time (default: now)")
     .option("--header-prefix <prefix>", "of the headers (default X-Webhook)")
@@ -33,27 +46,50 @@ export function addSign(program: Command, terminal: Terminal): void {
 }
 
 async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
-  const schemes = schemesOf(flags.scheme);
+  const headerPrefix = prefixOf(flags.headerPrefix);
+  const schemes = schemesOf(flags.scheme, headerPrefix);
   const timestamp = flags.timestamp ?? String(Math.floor(Date.now() / 1000));
   if (!/^\d{1,12}$/.test(timestamp)) throw usage("--timestamp is a Unix time in whole seconds.");
-  const headerPrefix = prefixOf(flags.headerPrefix);
   const id = flags.id ?? `evt_${randomUUID()}`;
   if (!/^[\x21-\x2d\x2f-\x7e]{1,255}$/.test(id)) throw usage("--id has visible ASCII characters and no dot.");
   const secrets = secretsOf(flags.secret);
+  refuseUnsigned(schemes, secrets);
+  const place = placeOf(flags.to, schemes);
   const body = flags.body === undefined ? await readAll(terminal.stdin) : readNamedFile("--body", flags.body);
+
+  const look = lookAlikeOf({ schemes, headerPrefix });
+  const url = place === undefined ? "" : (look.urlToSend?.(place, digestOf(body)) ?? place);
+  const now = new Date(Number(timestamp) * 1000);
   const names = headerNames(headerPrefix);
-  const headers = {
-    [names.id]: id,
-    [names.timestamp]: timestamp,
-    ...(await sign({ schemes, secrets, id, timestamp, body, headerPrefix }).catch((error: Error) => {
-      const isForeign = secrets.some((secret) => parseSecret(secret) === null);
-      throw usage(
-        isForeign
-          ? `A --secret is none of Posthorn's, which begin with whsec_ or whsk_. ${error.message}`
-          : error.message,
-      );
-    })),
+  const headers: Record<string, string> = {
+    ...(schemes.some(isMessageSignature) && { "content-type": flags.contentType }),
+    ...(look.hasOwnHeaders && { [names.id]: id, [names.timestamp]: timestamp }),
   };
+  const message = { id, timestamp, body, method: "POST", url };
+  signRequest(headers, { schemes, headerPrefix }, message, { shared: secrets, ofScheme: null }, now);
+  addCompanions(headers, look, { event: eventOf(flags, id, now, body), attempts: 0 }, {});
   const lines = Object.entries(headers).map(([name, value]) => `${clean(name)}: ${clean(value)}`);
   terminal.print(flags.json ? jsonText(headers) : lines.join("\n"));
+  if (place !== undefined && url !== place) terminal.complain(`Send it to ${clean(url)}, which is signed.`);
+}
+
+/** What companion headers are made of. */
+function eventOf({ type }: SignFlags, id: string, createdAt: Date, payload: Uint8Array) {
+  const uuid = id.replace(/^evt_/, "");
+  return { id: uuid, type, createdAt, payload, tenant: "", apiVersion: "1", subject: null, sequence: null };
+}
+
+function isMessageSignature(name: string): boolean {
+  return schemeNamed(name).isMessageSignature === true;
+}
+
+function placeOf(given: string | undefined, schemes: readonly string[]): string | undefined {
+  if (given !== undefined && !URL.canParse(given))
+    throw usage(`--to is a URL such as https://example.com/hooks, not ${JSON.stringify(given)}.`);
+  const signing = schemes.find(
+    (name) => schemeNamed(name).signedUrls !== undefined || isMessageSignature(name),
+  );
+  if (signing !== undefined && given === undefined)
+    throw usage(`${signing} signs the URL too: give --to, where the request is sent to.`);
+  return given;
 }

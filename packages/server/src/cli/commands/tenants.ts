@@ -2,7 +2,7 @@
 import type { Tenant } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { confirm } from "../remote/confirm.ts";
-import { listOptions, type PageFlags, remote, show, showList } from "../remote/remote.ts";
+import { listOf, listOptions, type PageFlags, remark, remote, show, showList } from "../remote/remote.ts";
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
@@ -11,6 +11,7 @@ const columns: readonly Column<Tenant>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "NAME", value: ({ name }) => name, gives: true },
   { title: "ACTIVE", value: ({ is_active }) => (is_active ? "yes" : "no") },
+  { title: "WEBSUB TOPICS", value: ({ websub_topics }) => websub_topics.join(" "), gives: true },
   { title: "CREATED", value: ({ created_at }) => timeText(created_at) },
 ];
 
@@ -40,11 +41,20 @@ export function addTenants(program: Command, terminal: Terminal): void {
     .option("--name <name>", "what people call it")
     .option("--active", "send to its endpoints")
     .addOption(new Option("--inactive", "send nothing to its endpoints").conflicts("active"))
+    .option(
+      "--websub-topics <types>",
+      "types that anybody may read and follow by WebSub, comma between: order.paid,invoice.*; '' for none",
+    )
     .option("--restore", "bring back one that was deleted, with its history");
-  remote<PutFlags>(put, terminal, async (remote, [tenant = ""], { name, active, inactive, restore }) => {
+  remote<PutFlags>(put, terminal, async (remote, [tenant = ""], flags) => {
+    const { name, active, inactive, websubTopics, restore } = flags;
     const isActive = active ? true : inactive ? false : undefined;
-    const body = { name, is_active: isActive, restore };
-    show(remote, await remote.client.tenants.put({ tenant, body }), inWords);
+    const topics = websubTopics === undefined ? undefined : listOf(websubTopics);
+    const body = { name, is_active: isActive, websub_topics: topics, restore };
+    const put = await remote.client.tenants.put({ tenant, body });
+    show(remote, put, inWords);
+    if (topics !== undefined && topics.length > 0)
+      remark(remote, "Whoever knows the address of these topics reads their events, without a key.");
   });
   const remove = tenants
     .command("delete")
@@ -64,6 +74,7 @@ export function addTenants(program: Command, terminal: Terminal): void {
 
 interface PutFlags {
   readonly restore?: boolean;
+  readonly websubTopics?: string;
   readonly name?: string;
   readonly active?: boolean;
   readonly inactive?: boolean;

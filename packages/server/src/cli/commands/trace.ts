@@ -8,7 +8,7 @@ import { facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { adviceFor } from "../views/advice.ts";
-import { attemptTable, stateText, toneOfState } from "../views/delivery.ts";
+import { attemptTable, stateText, toneOfState, waitsForBatch } from "../views/delivery.ts";
 import { holdText } from "../views/hold.ts";
 import { unlessRefused, whyNobody, whyNot } from "../views/nobody.ts";
 
@@ -75,16 +75,12 @@ async function screen(
     ["published", timeText(event.created_at)],
     ["data", shortened(JSON.stringify(event.data))],
   ]);
-  const waiting = event.batches.filter(({ event_id }) => event_id === null).map(batchText);
+  const waiting = event.batches.filter(({ event_id }) => event_id === null).map(waitsForBatch);
   if (deliveries.length + waiting.length === 0)
     return [about, `No delivery was made. ${await whyNobody(remote, event)}`].join("\n\n");
   const made = deliveries.map((delivery) => deliveryText(terminal, delivery, now()));
   const others = event.not_matched.map(whyNot).join("\n");
   return [about, ...made, ...waiting, ...(others === "" ? [] : [others])].join("\n\n");
-}
-
-function batchText({ endpoint_id }: EventDetail["batches"][number]): string {
-  return `It waits for its batch to ${clean(endpoint_id)}.`;
 }
 
 function deliveryText(terminal: Terminal, delivery: TracedDelivery, now: Date): string {

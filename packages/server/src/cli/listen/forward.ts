@@ -12,15 +12,20 @@ export type LocalAnswer =
 const TIMEOUT_MS = 30_000;
 
 export async function forward(
-  url: string,
-  { headers, body }: LocalRequest,
+  { url, headers, body }: LocalRequest,
   ending: AbortSignal,
 ): Promise<LocalAnswer> {
   const startedAt = performance.now();
   const durationMs = (): number => Math.round(performance.now() - startedAt);
   try {
     const signal = AbortSignal.any([ending, AbortSignal.timeout(TIMEOUT_MS)]);
-    const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
+    const response = await fetch(url, {
+      method: "POST",
+      headers,
+      body: new Uint8Array(body),
+      redirect: "manual",
+      signal,
+    });
     await response.arrayBuffer();
     return { kind: "answered", status: response.status, durationMs: durationMs() };
   } catch (error) {

@@ -1,17 +1,8 @@
-// An event as a signed request for the machine of whoever listens: the bytes that an endpoint gets, signed with the
-// listener's own secret, never with that of an endpoint.
+// An event as a signed request for the machine of whoever listens: made as for an endpoint, in any format and by any
+// scheme, and signed with the listener's own secret, never with that of an endpoint.
 import { createHmac } from "node:crypto";
-import {
-  dataBytes,
-  type EventAttributes,
-  envelope,
-  eventData,
-  formatId,
-  headerNames,
-  parseId,
-  rawMembers,
-  sign,
-} from "@posthorn/wire";
+import { type EventAttributes, parseId, rawMembers } from "@posthorn/wire";
+import { type Addressee, buildRequest, type PayloadFormat } from "posthorn/internal";
 
 export interface ListenedEvent {
   readonly id: string;
@@ -52,45 +43,51 @@ export interface Manner {
   readonly secret: string;
   readonly schemes: readonly string[];
   readonly headerPrefix: string;
-  readonly format: "envelope" | "data";
+  readonly format: PayloadFormat;
   readonly userAgent: string;
+  /** Where the program is that listens. */
+  readonly url: string;
+  /** Where the events are from: the `source` of those that have none begins with it. */
+  readonly serverUrl: string;
 }
 
 export interface LocalRequest {
+  /** That of the manner, or where a scheme asks for it with something added. */
+  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: Uint8Array;
 }
 
 /** `deliveryId` is that of a resent delivery; an event that is new has none here, and gets one of its own id. */
-export async function requestFor(
+export function requestFor(
   event: ListenedEvent,
-  manner: Manner,
+  { secret, schemes, headerPrefix, format, userAgent, url, serverUrl }: Manner,
   {
     deliveryId,
     attempt,
     now,
   }: { readonly deliveryId: string | null; readonly attempt: number; readonly now: Date },
-): Promise<LocalRequest> {
+): LocalRequest {
   const uuid = parseId("evt", event.id) ?? "";
-  const isEnvelope = manner.format === "envelope";
-  const body = isEnvelope ? envelope({ ...event, id: uuid }) : new Uint8Array(dataBytes(eventData(event)));
-  const contentType = isEnvelope ? undefined : event.attributes?.datacontenttype;
-  const names = headerNames(manner.headerPrefix);
-  const timestamp = String(Math.floor(now.getTime() / 1000));
-  const { secret, schemes, headerPrefix } = manner;
-  return {
-    body,
-    headers: {
-      "content-type": contentType ?? "application/json",
-      "user-agent": manner.userAgent,
-      [names.id]: event.id,
-      [names.timestamp]: timestamp,
-      [names.event]: event.type,
-      [names.deliveryId]: deliveryId ?? formatId("dlv", uuid),
-      [names.attempt]: String(attempt),
-      ...(await sign({ id: event.id, timestamp, body, schemes, secrets: [secret], headerPrefix })),
-    },
+  const addressee: Addressee = {
+    tenant: event.tenant,
+    url,
+    format,
+    cloudEvents: { source: `${serverUrl}/tenants/${event.tenant}`, datarefBase: serverUrl },
+    signature: { schemes, headerPrefix },
+    headers: {},
+    secrets: [{ value: secret, expiresAt: null }],
+    authorization: null,
+    requestOrigin: null,
+    timeoutMs: 0,
+    websub: null,
   };
+  const delivery = {
+    id: parseId("dlv", deliveryId ?? "") ?? uuid,
+    event: { ...event, id: uuid },
+    attempts: attempt - 1,
+  };
+  return buildRequest(delivery, addressee, { startedAt: now }, userAgent);
 }
 
 /** The same for the same key, on any machine, so that it can be printed beforehand; it does not tell the key. */

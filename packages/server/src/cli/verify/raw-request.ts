@@ -5,12 +5,16 @@ import { usage } from "../failure.ts";
 export interface RawRequest {
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: Uint8Array;
+  readonly method: string;
+  /** As its sender addressed it; undefined where nothing says so. */
+  readonly url: string | undefined;
 }
 
 export function parseRequest(bytes: Buffer): RawRequest {
   const { head, body } = split(bytes);
   const [first = "", ...rest] = head.split(/\r?\n/);
-  const lines = /^[A-Z]+ \S+( HTTP\/[\d.]+)?$/.test(first) ? rest : [first, ...rest];
+  const [, method, target] = /^([A-Z]+) (\S+)(?: HTTP\/[\d.]+)?$/.exec(first) ?? [];
+  const lines = target === undefined ? [first, ...rest] : rest;
   const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
   for (const line of lines.filter((line) => line !== "")) {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
@@ -22,7 +26,13 @@ export function parseRequest(bytes: Buffer): RawRequest {
     const lower = name.toLowerCase();
     headers[lower] = [...(headers[lower] ?? []), value];
   }
-  return { headers, body };
+  return { headers, body, method: method ?? "POST", url: urlOf(target, headers.host?.[0]) };
+}
+
+/** Senders are told https; a proxy that took it off is not seen here. */
+function urlOf(target: string | undefined, host: string | undefined): string | undefined {
+  if (target === undefined || /^https?:/i.test(target)) return target;
+  return host === undefined ? undefined : `https://${host}${target}`;
 }
 
 function split(bytes: Buffer): { head: string; body: Buffer } {

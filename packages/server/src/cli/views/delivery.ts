@@ -1,5 +1,5 @@
 // Deliveries and attempts as a terminal shows them.
-import type { Attempt, Delivery } from "@posthorn/client";
+import type { Attempt, Delivery, EventDetail } from "@posthorn/client";
 import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, distanceText, type Tone, timeText } from "../terminal/text.ts";
@@ -37,6 +37,11 @@ export function deliveryColumns(
     { title: "ENDPOINT", value: ({ endpoint_id }) => endpoint_id, gives: true },
     { title: "CREATED", value: ({ created_at }) => timeText(created_at), gives: true },
   ];
+}
+
+/** Of an event that an endpoint collects still. */
+export function waitsForBatch({ endpoint_id }: EventDetail["batches"][number]): string {
+  return `It waits for its batch to ${clean(endpoint_id)}.`;
 }
 
 export function deliveryTable(terminal: Terminal, deliveries: readonly Delivery[]): string {

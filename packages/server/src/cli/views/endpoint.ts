@@ -1,5 +1,6 @@
 // An endpoint as a terminal shows it: all that is set, and what can be given to set it again.
 import type { Endpoint } from "@posthorn/client";
+import { findScheme, headersAddedBy } from "@posthorn/wire";
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { timeText } from "../terminal/text.ts";
@@ -9,7 +10,7 @@ export const endpointColumns: readonly Column<Endpoint>[] = [
   {
     title: "STATE",
     value: stateOf,
-    tone: ({ is_active, circuit }) => (!is_active ? "bad" : circuit === "closed" ? "good" : "warning"),
+    tone: (endpoint) => (!endpoint.is_active ? "bad" : isWell(endpoint) ? "good" : "warning"),
   },
   { title: "URL", value: ({ url }) => url, gives: true },
   { title: "EVENTS", value: ({ events }) => events.join(" "), gives: true },
@@ -24,6 +25,8 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ["url", endpoint.url],
     ["state", stateOf(endpoint)],
     ...ifSet("disabled", endpoint.disabled_at, timeText),
+    ...ifSet("topic", endpoint.websub?.topic ?? null, String),
+    ...ifSet("subscribed until", endpoint.websub?.lease_ends_at ?? null, timeText),
     ["description", endpoint.description],
     ["events", endpoint.events.join(" ")],
     ["filter", endpoint.filter],
@@ -32,7 +35,10 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ...ifSet("handshake", endpoint.handshake?.state ?? null, (state) => handshakeText(endpoint, state)),
     ["format", endpoint.format],
     ...batchFacts(endpoint),
-    ["signature", `${signature.schemes.join(" ")} (${signature.header_prefix}-…)`],
+    ...signature.schemes.map((scheme, at): [string, unknown] => [
+      at === 0 ? "signature" : "",
+      signatureText(scheme, signature.header_prefix),
+    ]),
     ["timeout", durationText(endpoint.timeout_ms)],
     ["in flight", `at most ${endpoint.max_in_flight}`],
     ["rate limit", endpoint.rate_limit === null ? "none" : `${endpoint.rate_limit} per second`],
@@ -48,6 +54,10 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
   ]);
 }
 
+function isWell({ circuit, handshake }: Endpoint): boolean {
+  return circuit === "closed" && (handshake === null || handshake.state === "granted");
+}
+
 function batchFacts({ format, batch }: Endpoint): [string, unknown][] {
   if (format !== "cloudevents-batch") return [];
   const { max_events, max_bytes, max_delay_ms } = batch;
@@ -58,12 +68,21 @@ function ifSet(name: string, value: string | null, text: (value: string) => stri
   return value === null ? [] : [[name, text(value)]];
 }
 
-function handshakeText({ handshake }: Endpoint, state: string): string {
-  return handshake?.detail ? `${state}. ${handshake.detail}` : state;
+function signatureText(scheme: string, prefix: string): string {
+  const headers = findScheme(scheme) === undefined ? [] : headersAddedBy(scheme, prefix);
+  return headers.length === 0 ? scheme : `${scheme} (${headers.join(", ")})`;
 }
 
-function stateOf({ is_active, disabled_reason, circuit }: Endpoint): string {
+function handshakeText({ handshake }: Endpoint, state: string): string {
+  if (handshake?.detail) return `${state}. ${handshake.detail}`;
+  const rate = handshake?.allowed_rate ?? null;
+  return rate === null ? state : `${state}, at most ${rate} per minute`;
+}
+
+function stateOf({ is_active, disabled_reason, handshake, websub, circuit }: Endpoint): string {
   if (!is_active) return `disabled (${disabled_reason ?? "manual"})`;
+  if (handshake !== null && handshake.state !== "granted") return `active, handshake ${handshake.state}`;
+  if (websub !== null && circuit === "closed") return "active, by WebSub";
   return circuit === "closed" ? "active" : `active, circuit ${circuit}`;
 }
 

@@ -1,13 +1,19 @@
-// What keeps a delivery from being sent: its endpoint is disabled, its receiver asked for a pause, or its circuit is open.
+// What keeps a delivery from being sent: its endpoint is disabled or has not agreed, its receiver asked for a pause, or its
+// circuit is open.
 import type { Delivery, Endpoint } from "@posthorn/client";
 import type { Remote } from "../remote/remote.ts";
 import { distanceText } from "../terminal/text.ts";
 import { unlessRefused } from "./nobody.ts";
 
 /** `waits: its circuit is open until the probe in 3 min`; null: nothing does. */
-export function holdText(endpoint: Pick<Endpoint, "is_active" | "health">, now: Date): string | null {
-  const { is_active, health } = endpoint;
+export function holdText(
+  endpoint: Pick<Endpoint, "is_active" | "handshake" | "health">,
+  now: Date,
+): string | null {
+  const { is_active, handshake, health } = endpoint;
   if (!is_active) return "waits: its endpoint is disabled";
+  if (handshake !== null && handshake.state !== "granted")
+    return `waits: its receiver has not agreed to webhooks (${handshake.state})`;
   if (!isAhead(health.throttled_until, now) && isAhead(health.probe_at, now))
     return `waits: its circuit is open until the probe ${distanceText(health.probe_at, now)}`;
   return pauseText(endpoint, now);

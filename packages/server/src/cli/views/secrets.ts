@@ -1,13 +1,15 @@
-// Secrets and header prefixes as they are given to `sign`, `verify` and `listen`.
+// Secrets, schemes and header prefixes as they are given to `sign`, `verify`, `listen` and `endpoints`.
 import {
   DEFAULT_HEADER_PREFIX,
   DEFAULT_SCHEMES,
-  findScheme,
   headerPrefixProblem,
   parseSecret,
+  schemeNamed,
+  schemeNames,
   schemeProblems,
-  schemes,
+  signingKeyBytes,
 } from "@posthorn/wire";
+import { Option } from "commander";
 import { usage } from "../failure.ts";
 import { listOf } from "../remote/remote.ts";
 
@@ -26,15 +28,29 @@ export function secretsOf(given: readonly string[]): readonly string[] {
   return given;
 }
 
-/** Posthorn's own: what others sign needs the request's URL, or a time written in their way. */
-export function schemesOf(given: string | undefined): string[] {
+/** Signature schemes, comma between; those there are stand in the help, and the shell completes them. */
+export function schemeOption(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  option.argChoices = [...schemeNames];
+  return option;
+}
+
+export function schemesOf(given: string | undefined, prefix?: string): string[] {
   if (given === undefined) return [...DEFAULT_SCHEMES];
   const names = listOf(given);
-  const foreign = names.find((name) => findScheme(name) !== undefined && !Object.hasOwn(schemes, name));
-  const [problem] =
-    foreign === undefined ? schemeProblems(names) : [`${foreign} is for endpoints; here, choose another.`];
+  const [problem] = schemeProblems(names, prefix);
   if (problem !== undefined) throw usage(problem);
   return names;
+}
+
+/** Nothing is sent without a signature that somebody waits for. */
+export function refuseUnsigned(schemes: readonly string[], secrets: readonly string[]): void {
+  for (const name of schemes) {
+    const { key } = schemeNamed(name);
+    if (secrets.some((secret) => signingKeyBytes(key, secret) !== null)) continue;
+    const wanted = { text: "any text", base64: "a whsec_…", ed25519: "a whsk_…" }[key];
+    throw usage(`None of the secrets can sign for the scheme "${name}", which takes ${wanted}.`);
+  }
 }
 
 export function prefixOf(given: string | undefined): string {

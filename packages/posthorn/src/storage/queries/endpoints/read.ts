@@ -26,8 +26,8 @@ export async function lockEndpoint(tx: Queryable, tenant: string, id: Uuid): Pro
 
 const lockStatement = statement("lock endpoint", `${findText}for no key update`);
 
-/** `failing`: active, and without a success since a failure. */
-export type EndpointState = "active" | "disabled" | "failing";
+/** `failing`: active, and without a success since a failure. `websub`: of somebody who subscribed by WebSub. */
+export type EndpointState = "active" | "disabled" | "failing" | "websub";
 
 export interface EndpointFilter {
   /** Null: of all. */
@@ -68,6 +68,7 @@ const listStatements = {
   any: listsOf("endpoints", ""),
   active: listsOf("active endpoints", "and ep.is_active"),
   disabled: listsOf("switched-off endpoints", "and not ep.is_active"),
+  websub: listsOf("subscriptions", "and ep.websub_topic is not null"),
   // healthy ones have no row: what is read is the trouble there is
   failing: listsOf(
     "endpoints that fail",

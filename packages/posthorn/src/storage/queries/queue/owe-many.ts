@@ -4,7 +4,7 @@ import type { Uuid } from "../../../model.ts";
 import { int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import type { ClosedLane } from "./owe.ts";
+import { type ClosedLane, hasNotAgreed } from "./owe.ts";
 
 export interface LockedLane {
   readonly endpointId: Uuid;
@@ -56,6 +56,7 @@ select l.endpoint_id as "endpointId", l.owner,
     when not l.paused then null
     when ep.deleted_at is not null then 'endpoint_deleted'
     when not ep.is_active then 'endpoint_disabled'
+    when ${hasNotAgreed} then 'endpoint_not_agreed'
     else 'tenant_inactive'
   end as closed,
   coalesce(ep.ordering = 'fifo', false) as "isOrdered"

@@ -17,7 +17,7 @@ export type OweResult =
 /** Nothing is sent there, and nothing was changed. */
 export interface ClosedLane {
   readonly kind: "closed";
-  readonly because: "endpoint_deleted" | "endpoint_disabled" | "tenant_inactive";
+  readonly because: "endpoint_deleted" | "endpoint_disabled" | "endpoint_not_agreed" | "tenant_inactive";
 }
 
 export type RetryResult = OweResult | { readonly kind: "in_flight" } | { readonly kind: "not_found" };
@@ -93,6 +93,14 @@ returning owner, paused
 `,
 );
 
+/** Of the endpoint `ep`: it was asked whether it wants webhooks, and has not said so. */
+export const hasNotAgreed = `exists (
+      select
+      from posthorn.endpoint_handshakes h
+      where h.endpoint_id = ep.id
+        and h.state <> 'granted'
+    )`;
+
 const whyClosedStatement = statement(
   "why lane is closed",
   `
@@ -100,6 +108,7 @@ select
   case
     when ep.deleted_at is not null then 'endpoint_deleted'
     when not ep.is_active then 'endpoint_disabled'
+    when ${hasNotAgreed} then 'endpoint_not_agreed'
     else 'tenant_inactive'
   end as because
 from posthorn.endpoints ep

@@ -7,7 +7,12 @@ export type ReplayState = "running" | "finished" | "cancelled";
 export const REPLAY_STATES: readonly ReplayState[] = ["running", "finished", "cancelled"];
 
 /** Why a delivery is left as it is; `changed`: somebody else was quicker. */
-export type SkipReason = "endpoint_deleted" | "endpoint_disabled" | "tenant_inactive" | "changed";
+export type SkipReason =
+  | "endpoint_deleted"
+  | "endpoint_disabled"
+  | "endpoint_not_agreed"
+  | "tenant_inactive"
+  | "changed";
 
 export interface ReplayRow {
   readonly id: Uuid;

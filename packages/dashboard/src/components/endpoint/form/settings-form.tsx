@@ -1,0 +1,90 @@
+// Every setting of an endpoint, for a new one and for changes: what each has in sight, all else folded. What the server
+// refuses stands at its field.
+import type { FormEvent } from "react";
+import { defineTexts, useTexts } from "../../../app/texts.ts";
+import { TextArea, TextField } from "../../field.tsx";
+import { ProblemList } from "../../problem-list.tsx";
+import { ConsentFields } from "./consent-fields.tsx";
+import { type FormParts, fieldsIn } from "./form-parts.ts";
+import { PaceFields } from "./pace-fields.tsx";
+import { SendingFields } from "./sending-fields.tsx";
+import { SignatureFields } from "./signature-fields.tsx";
+
+const texts = defineTexts({
+  en: {
+    url: "URL",
+    description: "Description",
+    descriptionHint: "What it is for.",
+    events: "Events",
+    eventsHint: "One a line: an exact type, a prefix such as order.*, or * for all.",
+  },
+  de: {
+    url: "URL",
+    description: "Beschreibung",
+    descriptionHint: "Wofür er ist.",
+    events: "Ereignisse",
+    eventsHint: "Eines je Zeile: ein genauer Typ, ein Anfang wie order.* oder * für alle.",
+  },
+});
+
+/** Places that have a field. */
+export const SHOWN_AT = [
+  "/url",
+  "/description",
+  "/events",
+  "/preset",
+  "/format",
+  "/batch",
+  "/headers",
+  "/signature",
+  "/secret",
+  "/scheme_secrets",
+  "/authorization",
+  "/handshake",
+  "/timeout_ms",
+  "/max_in_flight",
+  "/rate_limit",
+  "/retry_policy",
+  "/retry_on",
+  "/ordering",
+  "/fifo_on_dead",
+];
+
+export function SettingsForm({
+  id,
+  onSubmit,
+  ...parts
+}: FormParts & {
+  /** For a button outside of it to submit it. */
+  readonly id: string;
+  readonly onSubmit: () => void;
+}) {
+  const t = useTexts(texts);
+  const field = fieldsIn(parts);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <form id={id} onSubmit={submit} className="flex flex-col gap-3" noValidate>
+      <ProblemList problems={parts.problems.elsewhere(SHOWN_AT)} />
+      <TextField label={t.url} type="url" required className="font-mono" {...field("url", "/url")} />
+      <TextField label={t.description} hint={t.descriptionHint} {...field("description", "/description")} />
+      <TextArea label={t.events} hint={t.eventsHint} rows={3} required {...field("events", "/events")} />
+      <FoldedSettings {...parts} />
+      <button type="submit" hidden />
+    </form>
+  );
+}
+
+/** All that an endpoint can do without. */
+export function FoldedSettings(parts: FormParts) {
+  return (
+    <div className="flex flex-col gap-2">
+      <SendingFields {...parts} />
+      <SignatureFields {...parts} />
+      <ConsentFields {...parts} />
+      <PaceFields {...parts} />
+    </div>
+  );
+}

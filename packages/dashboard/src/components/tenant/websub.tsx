@@ -1,0 +1,203 @@
+// Which of a tenant's events anybody may read and follow by WebSub, and who does.
+import type { Endpoint, Tenant } from "@posthorn/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { useList } from "../../api/list.ts";
+import { useSubmission } from "../../api/problems.ts";
+import { useTenantChange } from "../../api/tenants.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { linesOf } from "../../format/endpoint-form.ts";
+import { Button } from "../button.tsx";
+import { Confirm } from "../confirm.tsx";
+import type { Column } from "../data-table.tsx";
+import { TextArea } from "../field.tsx";
+import { ListView } from "../list.tsx";
+import { Panel } from "../panel.tsx";
+import { NothingYet } from "../states.tsx";
+import { Ago } from "../time.tsx";
+import { say } from "../toasts.tsx";
+
+const texts = defineTexts({
+  en: {
+    title: "WebSub",
+    warning:
+      "Whoever knows the address of an open topic reads its events and can follow them, without a key. Open only what is for everybody.",
+    topics: "Open topics",
+    topicsHint:
+      "One a line: an exact type, a prefix such as order.*, or * for all. Left empty: none is open.",
+    where: "Topics, where the hub is switched on",
+    type: "type",
+    ends: "Subscriptions to what is taken away end at once.",
+    save: "Save",
+    opened: "Saved. These topics are open to everybody.",
+    closed: "Saved. No topic is open.",
+    subscriptions: "WebSub subscriptions",
+    topic: "Topic",
+    callback: "Sent to",
+    lease: "Until",
+    nothing: "Nobody has subscribed",
+    end: "End",
+    endTitle: "End this subscription?",
+    endHint: "Its subscriber is told, and gets nothing any more.",
+    ended: "The subscription is ended.",
+  },
+  de: {
+    title: "WebSub",
+    warning:
+      "Wer die Adresse eines offenen Themas kennt, liest seine Ereignisse und kann ihnen folgen, ohne Schlüssel. Öffnen Sie nur, was für alle ist.",
+    topics: "Offene Themen",
+    topicsHint: "Eines je Zeile: ein genauer Typ, ein Anfang wie order.* oder * für alle. Leer: keines.",
+    where: "Themen, wo der Hub eingeschaltet ist",
+    type: "Typ",
+    ends: "Abonnements dessen, was wegfällt, enden sofort.",
+    save: "Speichern",
+    opened: "Gespeichert. Diese Themen sind für alle offen.",
+    closed: "Gespeichert. Kein Thema ist offen.",
+    subscriptions: "WebSub-Abonnements",
+    topic: "Thema",
+    callback: "Gesendet an",
+    lease: "Bis",
+    nothing: "Niemand hat abonniert",
+    end: "Beenden",
+    endTitle: "Dieses Abonnement beenden?",
+    endHint: "Der Abonnent erfährt es und bekommt nichts mehr.",
+    ended: "Das Abonnement ist beendet.",
+  },
+});
+
+export function TenantWebSub({ tenant }: { readonly tenant: Tenant }) {
+  return (
+    <>
+      <Topics key={tenant.websub_topics.join()} tenant={tenant} />
+      <Subscriptions tenant={tenant} />
+    </>
+  );
+}
+
+function Topics({ tenant }: { readonly tenant: Tenant }) {
+  const t = useTexts(texts);
+  const change = useTenantChange();
+  const [text, setText] = useState(tenant.websub_topics.join("\n"));
+  const { isBusy, problems, submit } = useSubmission();
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    const topics = linesOf(text);
+    const said = topics.length === 0 ? t.closed : t.opened;
+    await submit(() => change(tenant, { websub_topics: topics }, said));
+  };
+  const address = new URL(`websub/topics/${encodeURIComponent(tenant.id)}/`, document.baseURI).href;
+  return (
+    <Panel title={t.title}>
+      <form onSubmit={(event) => void save(event)} className="flex flex-col gap-3">
+        <p className="rounded-md bg-warn-ground p-3 text-warn">{t.warning}</p>
+        <TextArea
+          label={t.topics}
+          hint={t.topicsHint}
+          rows={3}
+          value={text}
+          problem={problems.at("/websub_topics")}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <p className="text-xs break-words text-muted">
+          {t.where}:{" "}
+          <code className="font-mono break-all">
+            {address}
+            {`{${t.type}}`}
+          </code>
+          . {t.ends}
+        </p>
+        <div>
+          <Button type="submit" isBusy={isBusy}>
+            {t.save}
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+const REFRESH_MS = 10_000;
+
+function Subscriptions({ tenant: { id: tenant, websub_topics } }: { readonly tenant: Tenant }) {
+  const t = useTexts(texts);
+  const queries = useQueryClient();
+  const [ending, setEnding] = useState<Endpoint | null>(null);
+  const list = useList(
+    ["endpoints", { tenant, state: "websub" }],
+    (page, signal) => api.endpoints.listAll({ query: { tenant, state: "websub", ...page }, signal }),
+    { watch: { keyOf: ({ id }) => id, everyMs: REFRESH_MS } },
+  );
+  const end = async ({ id }: Endpoint) => {
+    await api.endpoints.delete({ tenant, endpoint: id });
+    say(t.ended);
+    await queries.invalidateQueries({ queryKey: ["endpoints"] });
+  };
+  const leaseOf = ({ websub }: Endpoint) => (websub === null ? "–" : <Ago at={websub.lease_ends_at} />);
+  const columns: readonly Column<Endpoint>[] = [
+    {
+      key: "topic",
+      head: t.topic,
+      cell: ({ id, websub }) => (
+        <Link
+          to="/tenants/$tenant/endpoints/$id"
+          params={{ tenant, id }}
+          className="font-mono text-xs underline-offset-2 hover:underline"
+        >
+          {websub?.topic}
+        </Link>
+      ),
+      below: (endpoint) => (
+        <>
+          <span className="sm:hidden">
+            {leaseOf(endpoint)}
+            {" · "}
+          </span>
+          {endpoint.url}
+        </>
+      ),
+    },
+    {
+      key: "callback",
+      head: t.callback,
+      from: "lg",
+      cell: ({ url }) => <span className="font-mono text-xs">{url}</span>,
+    },
+    { key: "lease", head: t.lease, from: "sm", cell: leaseOf },
+    {
+      key: "end",
+      head: "",
+      cell: (endpoint) => (
+        <span className="flex justify-end">
+          <Button kind="quiet" onClick={() => setEnding(endpoint)}>
+            {t.end}
+          </Button>
+        </span>
+      ),
+    },
+  ];
+  // where nothing is open and nobody follows there is nothing to say
+  if (websub_topics.length === 0 && list.rows.length === 0) return null;
+  return (
+    <Panel title={t.subscriptions} isFlush>
+      <ListView
+        label={t.subscriptions}
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        nothingYet={<NothingYet title={t.nothing} />}
+      />
+      {ending !== null && (
+        <Confirm
+          title={t.endTitle}
+          action={t.end}
+          onConfirm={() => end(ending)}
+          onClose={() => setEnding(null)}
+        >
+          <p>{t.endHint}</p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

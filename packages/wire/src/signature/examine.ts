@@ -1,0 +1,68 @@
+// By which scheme a request was signed, for tools that are shown one: `posthorn verify` and the dashboard. A receiver
+// knows its scheme, and asks `verify`.
+import { headerNames } from "../headers.ts";
+import { explainRefusal } from "./explain.ts";
+import { verifyingKeyBytes } from "./keys.ts";
+import { readSignature, valuesOf } from "./read-signature.ts";
+import type { Scheme } from "./scheme.ts";
+import { schemeNamed, schemeNames } from "./schemes.ts";
+import { type VerifyFailure, type VerifyInput, verify } from "./verify.ts";
+
+export interface Finding {
+  readonly scheme: string;
+  readonly ok: boolean;
+  /** Null when it holds. `url_missing`: the URL is signed, and was not given. */
+  readonly reason: VerifyFailure | "url_missing" | null;
+  /** A sentence without its full stop. */
+  readonly message: string;
+}
+
+export type ExaminedRequest = Omit<VerifyInput, "scheme">;
+
+/**
+ * Tries every scheme whose header is there and for which a secret was given; empty where there is none. HTTP Message
+ * Signatures are left to the libraries of that standard.
+ */
+export async function examine(request: ExaminedRequest): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const scheme of signedBy(request)) {
+    if (request.secrets.some((secret) => verifyingKeyBytes(scheme.key, secret) !== null))
+      findings.push(await tryScheme(scheme, request));
+  }
+  // Several schemes read the same header; of those only one was used, and it is the one to speak of.
+  const valid = findings.filter(({ ok }) => ok);
+  if (valid.length > 0) return valid;
+  const telling = findings.filter(({ reason }) => reason !== "header_missing" && reason !== "malformed");
+  return telling.length > 0 ? telling : findings;
+}
+
+/** The schemes whose signature header is there, whatever is in it. */
+export function signedBy({ headers, headerPrefix }: Pick<VerifyInput, "headers" | "headerPrefix">): Scheme[] {
+  const names = headerNames(headerPrefix);
+  return schemeNames
+    .map(schemeNamed)
+    .filter((scheme) => !scheme.isMessageSignature)
+    .filter((scheme) => valuesOf(headers, scheme.headers.signature(names)).length > 0);
+}
+
+async function tryScheme(scheme: Scheme, request: ExaminedRequest): Promise<Finding> {
+  const { name } = scheme;
+  if (scheme.signedUrls !== undefined && (request.url === undefined || request.method === undefined)) {
+    const message = "the URL is signed too, and was not given; say where the request was sent to";
+    return { scheme: name, ok: false, reason: "url_missing", message };
+  }
+  const input = { ...request, scheme };
+  const result = await verify(input);
+  if (result.ok) return { scheme: name, ok: true, reason: null, message: whatHolds(scheme, request) };
+  const { reason, hint } = await explainRefusal(input, result, "thorough");
+  return { scheme: name, ok: false, reason, message: hint };
+}
+
+function whatHolds(scheme: Scheme, { headers, headerPrefix, toleranceSeconds }: ExaminedRequest): string {
+  const received = readSignature(scheme, headerNames(headerPrefix), headers);
+  const isTimed =
+    scheme.timeInBody !== undefined || ("signedAtMs" in received && received.signedAtMs !== null);
+  if (!isTimed) return "signed with the secret given; when, nobody knows, since the time is not signed";
+  const isLookedAt = toleranceSeconds !== Number.POSITIVE_INFINITY;
+  return `signed with the secret given${isLookedAt ? ", just now" : ""}`;
+}
