@@ -70,7 +70,7 @@ export function decodeBinary(
   for (const [header, value] of headers) {
     const decoded = decodeHeader(value);
     if (decoded === null) {
-      const message = `The header ${header} is not well-formed percent-encoded UTF-8.`;
+      const message = `The header ${header} is not well-formed percent-encoded UTF-8, where % is written %25. Where a library does not encode it, send structured events.`;
       problems.push({ place: header, message });
     } else if (header === "ce-datacontenttype") {
       const message =

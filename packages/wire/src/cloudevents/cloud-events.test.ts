@@ -198,6 +198,32 @@ test("data is found by its name, also beside names of digits and however it is w
   expect(data.kind === "json" && new TextDecoder().decode(data.json)).toBe('{"b":1.0}');
 });
 
+// features/http-protocol-binding.feature of cloudevents/conformance
+test.each([
+  "application/json",
+  "application/json; charset=utf-8",
+  "application/cloudevents+json",
+  "application/cloudevents+json; charset=utf-8",
+])("the project's conformance suite, %s", (contentType) => {
+  const mode = modeOf(contentType);
+  const attributes = {
+    specversion: "1.0",
+    type: "com.example.someevent",
+    time: "2018-04-05T03:56:24Z",
+    id: "1234-1234-1234",
+    source: "/mycontext/subcontext",
+  };
+  const data = { message: "Hello World!" };
+  const headers = new Map(Object.entries(attributes).map(([name, text]) => [`ce-${name}`, text]));
+  const event =
+    mode === "binary"
+      ? value(decodeBinary(headers, contentType, bytes(JSON.stringify(data, null, 4))))
+      : value(structured({ ...attributes, datacontenttype: "application/json", data }));
+  const { specversion: _, ...rest } = attributes;
+  const datacontenttype = mode === "binary" ? contentType : "application/json";
+  expect(event).toMatchObject({ ...rest, datacontenttype, data: { kind: "json", value: data } });
+});
+
 test("JSON under a content type that is none has no way through binary mode, and is refused", () => {
   const event = value(structured({ ...valid, datacontenttype: "text/plain", data: { a: 1 } }));
   expect(placesIn(eventPartsOf(event, "/3"))).toEqual(["/3/data"]);
