@@ -285,6 +285,16 @@ test("a custom header of the endpoint's own prefix is refused", () => {
   ]);
 });
 
+test.each([
+  ["com.Example.Order-Paid", "Did you mean com.example.order_paid?"],
+  ["Order.*", "Did you mean order.*?"],
+  ["order.*.x", "or *."],
+  ["", "or *."],
+])("the type %j of a CloudEvent is told as it is subscribed to", (type, end) => {
+  const [problem] = problemsOf(() => parseEndpointInput({ ...minimal, events: [type] }, context));
+  expect(problem?.message.slice(-end.length)).toBe(end);
+});
+
 test("the value of a refused header is not repeated", () => {
   const error = errorOf(() => parseEndpointInput({ ...minimal, headers: { Cookie: "s3cret" } }, context));
   expect(JSON.stringify([error.message, error.problems])).not.toContain("s3cret");

@@ -2,6 +2,7 @@
 import {
   headerPrefixProblem,
   isVendorScheme,
+  ownTypeOf,
   parseSecret,
   schemeHeaders,
   schemeNamed,
@@ -62,11 +63,19 @@ export function readEvents(
     }
     const shown = typeof item === "string" ? `"${item.slice(0, 60)}"` : "This";
     refuse(
-      `${shown} is not an event type. Write lower-case words joined by dots (order.paid), a prefix (order.*), or *.`,
+      `${shown} is not an event type. Write lower-case words joined by dots (order.paid), a prefix (order.*), or *.${meantType(item)}`,
       `/${index}`,
     );
   }
   return [...new Set(value as string[])];
+}
+
+/** CloudEvents have types of any letters, and are subscribed to as they come in. */
+function meantType(item: unknown): string {
+  if (typeof item !== "string" || item.length > 130) return "";
+  const type = item.endsWith(".*") ? item.slice(0, -2) : item;
+  const meant = `${ownTypeOf(type)}${item.slice(type.length)}`;
+  return type.includes("*") || !/[a-z0-9]/.test(meant) ? "" : ` Did you mean ${meant}?`;
 }
 
 export function readDescription(value: unknown, refuse: Refuse): string | undefined {
