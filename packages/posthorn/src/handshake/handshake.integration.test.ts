@@ -75,13 +75,23 @@ test("one that does not agree gets nothing, says so, and gets what waited once i
     detail: expect.stringContaining("HTTP 200 without"),
   });
   const [waiting] = (await instance.hooks.deliveries.list({ endpoint: id })).data;
-  expect(waiting).toMatchObject({ state: "pending" });
+  expect(waiting).toMatchObject({ state: "pending", waitsFor: "handshake" });
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: "handshake" });
+  const { deliveries } = await instance.hooks.events.get(waiting?.eventId ?? "");
+  expect(deliveries.map(({ waitsFor }) => waitsFor)).toEqual(["handshake"]);
+  await instance.hooks.endpoints.disable("acme", id);
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: "endpoint" });
+  await instance.hooks.tenants.upsert("acme", { isActive: false });
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: "tenant" });
+  await instance.hooks.tenants.upsert("acme", { isActive: true });
+  await instance.hooks.endpoints.enable("acme", id);
 
   await instance.hooks.endpoints.update("acme", id, { handshake: { origin: ORIGIN } });
   await instance.settle();
   await instance.settle();
   expect(await shown()).toMatchObject({ state: "granted" });
   expect(sent("POST")).toHaveLength(2);
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: null });
 });
 
 test("the allowed rate is the endpoint's limit from then on", async () => {
