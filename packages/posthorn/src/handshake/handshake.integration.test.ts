@@ -105,6 +105,26 @@ test("the allowed rate is the endpoint's limit from then on", async () => {
   expect(rows).toEqual([{ paused: false }]);
 });
 
+test("a grant that is repeated changes nothing, so that nobody makes work by it; another rate does", async () => {
+  const { id, shown } = await asked([404], 60);
+  await instance.settle();
+  const { rows } = await pool.query(
+    "select callback_token from posthorn.endpoint_handshakes where endpoint_id = $1",
+    [id.slice(3)],
+  );
+  const version = async () =>
+    (await pool.query("select routing_version from posthorn.tenants where id = 'acme'")).rows[0];
+  const grant = (rate?: string) => instance.hooks.endpoints.grant(rows[0].callback_token, rate);
+  await grant();
+  const before = await version();
+  await grant();
+  await grant("60");
+  expect(await version()).toEqual(before);
+  await grant("30");
+  expect(await version()).not.toEqual(before);
+  expect(await shown()).toMatchObject({ state: "granted", allowedRate: 30 });
+});
+
 test("what is not decided survives a restart, and one that could not be reached is asked again", async () => {
   const { publish, shown, sent } = await asked(["reset", GRANT, 200]);
   await publish();
