@@ -144,6 +144,47 @@ test("what is not decided survives a restart, and one that could not be reached 
   expect(sent("POST")).toHaveLength(1);
 });
 
+test("a disabled endpoint and one of an inactive tenant are asked when they are back, and not before", async () => {
+  count += 1;
+  const path = `/hook-${count}`;
+  receiver.answer(path, [GRANT, 200]);
+  const { endpoint } = await instance.hooks.endpoints.create("acme", {
+    url: receiver.url + path,
+    events: ["never"],
+    isActive: false,
+    handshake: { origin: ORIGIN },
+  });
+  await instance.settle();
+  await instance.hooks.tenants.upsert("acme", { isActive: false });
+  await instance.hooks.endpoints.enable("acme", endpoint.id);
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toEqual([]);
+  await instance.hooks.tenants.upsert("acme", { isActive: true });
+  await instance.settle();
+  expect(receiver.requestsTo(path).map(({ method }) => method)).toEqual(["OPTIONS"]);
+});
+
+test("endpoints that do not answer hold up nobody who is to be asked, least of all in other tenants", async () => {
+  await instance.hooks.tenants.upsert("other");
+  receiver.answer("/mute", ["hang"]);
+  const handshake = { origin: ORIGIN };
+  for (let mute = 0; mute < 12; mute += 1) {
+    const url = `${receiver.url}/mute?${mute}`;
+    await instance.hooks.endpoints.create("acme", { url, events: ["x"], handshake, timeoutMs: 3_000 });
+  }
+  receiver.answer("/quick", [GRANT]);
+  const url = `${receiver.url}/quick`;
+  const { endpoint } = await instance.hooks.endpoints.create("other", { url, events: ["x"], handshake });
+  await receiver.received(1, { path: "/quick" });
+  const first = (await instance.hooks.endpoints.list("acme", { limit: 100 })).data.filter(({ url }) =>
+    url.includes("/mute?"),
+  );
+  expect(first.map(({ handshake }) => handshake?.detail)).toEqual(Array(12).fill(null));
+  await instance.settle();
+  expect((await instance.hooks.endpoints.get("other", endpoint.id)).handshake?.state).toBe("granted");
+  for (const { id } of first) await instance.hooks.endpoints.delete("acme", id);
+});
+
 test("another URL is asked anew, and gets nothing before", async () => {
   const { id, publish, shown } = await asked([GRANT, 200]);
   await instance.settle();

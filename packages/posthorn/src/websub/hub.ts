@@ -3,7 +3,7 @@
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Service } from "../service/service.ts";
-import type { InFlight } from "./in-flight.ts";
+import type { InFlight } from "../service/in-flight.ts";
 
 type Places = Pick<InFlight<unknown>, "begin" | "quiet" | "onFree">;
 

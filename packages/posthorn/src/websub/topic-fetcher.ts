@@ -16,7 +16,7 @@ import {
   settleTopic,
 } from "../storage/queries/websub/topics.ts";
 import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
-import { InFlight } from "./in-flight.ts";
+import { InFlight } from "../service/in-flight.ts";
 import type { HubConfig } from "./options.ts";
 import { type ExternalTopic, topicOf } from "./topics.ts";
 

@@ -23,7 +23,7 @@ import {
   putOffRequest,
   putOffShare,
 } from "../storage/queries/websub/requests.ts";
-import { InFlight } from "./in-flight.ts";
+import { InFlight } from "../service/in-flight.ts";
 import { type HubConfig, MIN_LEASE_SECONDS } from "./options.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { topicOf } from "./topics.ts";
