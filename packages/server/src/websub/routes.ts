@@ -1,6 +1,7 @@
 // The hub over HTTP, as the recommendation has it: forms in, and answers in plain text, not as problem documents.
 import type { Posthorn } from "posthorn";
 import type { Exchange } from "../api/exchange.ts";
+import { HttpError } from "../api/http-error.ts";
 import { readBytesOf } from "../api/middleware/read-body.ts";
 import type { Reply } from "../api/reply.ts";
 import type { Route } from "../api/router.ts";
