@@ -6,6 +6,7 @@ import type { ValidEvent } from "../event/validate.ts";
 import type { AttemptOutcome, PreparedRequest } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import { InFlight } from "../service/in-flight.ts";
 import type { Queryable } from "../storage/database.ts";
 import { takePermit } from "../storage/queries/websub/permits.ts";
 import {
@@ -16,7 +17,6 @@ import {
   settleTopic,
 } from "../storage/queries/websub/topics.ts";
 import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
-import { InFlight } from "../service/in-flight.ts";
 import type { HubConfig } from "./options.ts";
 import { type ExternalTopic, topicOf } from "./topics.ts";
 

@@ -14,6 +14,7 @@ import { randomBytes } from "node:crypto";
 import type { AttemptOutcome, PreparedRequest } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import { InFlight } from "../service/in-flight.ts";
 import type { Queryable } from "../storage/database.ts";
 import { takePermit } from "../storage/queries/websub/permits.ts";
 import {
@@ -23,7 +24,6 @@ import {
   putOffRequest,
   putOffShare,
 } from "../storage/queries/websub/requests.ts";
-import { InFlight } from "../service/in-flight.ts";
 import { type HubConfig, MIN_LEASE_SECONDS } from "./options.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { topicOf } from "./topics.ts";
@@ -205,5 +205,9 @@ const NOTHING = new Uint8Array(0);
 function isChallenge(outcome: Extract<AttemptOutcome, { kind: "answered" }>, challenge: string): boolean {
   const isSuccess = outcome.statusCode >= 200 && outcome.statusCode <= 299;
   // one that broke off, or goes on behind it, may be anything
-  return isSuccess && outcome.answer?.isWhole === true && Buffer.from(outcome.responseBody).equals(Buffer.from(challenge));
+  return (
+    isSuccess &&
+    outcome.answer?.isWhole === true &&
+    Buffer.from(outcome.responseBody).equals(Buffer.from(challenge))
+  );
 }

@@ -92,7 +92,8 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     if (content.body.length > hub.maxTopicBytes) {
       throw new PosthornError("payload_too_large", `A topic holds at most ${hub.maxTopicBytes} bytes.`);
     }
-    if (headerText(content.contentType) === null) throw refusal("The Content-Type must be printable ASCII, and short.");
+    if (headerText(content.contentType) === null)
+      throw refusal("The Content-Type must be printable ASCII, and short.");
     if (await publishPushed(topic, content)) await noteContent(db, topic.hash, digestOf(content));
   }
 

@@ -82,9 +82,12 @@ test.each([
   expect(Math.abs((found?.leaseSeconds ?? 0) - given)).toBeLessThan(30);
 });
 
-test.each(["0", "-5", "+5", " 5", "1.5", "ten", "1e9"])("4: a lease of %s seconds is refused", async (seconds) => {
-  expect((await world.ask("four", { "hub.lease_seconds": seconds })).status).toBe(400);
-});
+test.each(["0", "-5", "+5", " 5", "1.5", "ten", "1e9"])(
+  "4: a lease of %s seconds is refused",
+  async (seconds) => {
+    expect((await world.ask("four", { "hub.lease_seconds": seconds })).status).toBe(400);
+  },
+);
 
 test("5: ignores the lease of an unsubscription", async () => {
   await world.asked("five");

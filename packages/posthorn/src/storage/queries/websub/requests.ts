@@ -211,7 +211,11 @@ where id = $1::bigint
 /** All that are due of a share, or of one host in it: there is no room for any of them, which each would only find out itself. */
 export async function putOffShare(
   db: Queryable,
-  { share, host, delayMs }: { readonly share: RequestShare; readonly host: string | null; readonly delayMs: number },
+  {
+    share,
+    host,
+    delayMs,
+  }: { readonly share: RequestShare; readonly host: string | null; readonly delayMs: number },
 ): Promise<void> {
   await db.query(putOffShareStatement, [share, host, delayMs]);
 }
