@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { escapeHtml } from "../api/docs/html.ts";
+import { hasTag } from "../api/entity-tag.ts";
 import type { Reply } from "../api/reply.ts";
 import type { Page } from "../api/session/cookie.ts";
 import type { PortalOptions } from "../api/session/door.ts";
@@ -128,8 +129,6 @@ function pageHeaders(framedBy: readonly string[]): string[] {
 function revalidated(request: IncomingMessage, reply: Reply & { readonly body: string }): Reply {
   const { body, contentType: _, headers = [], ...rest } = reply;
   const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
-  const known = String(request.headers["if-none-match"] ?? "").split(",");
-  const isKnown = known.some((one) => one.trim().replace(/^W\//, "") === etag);
   const tagged = [...headers, "ETag", etag];
-  return isKnown ? { ...rest, status: 304, headers: tagged } : { ...reply, headers: tagged };
+  return hasTag(request, etag) ? { ...rest, status: 304, headers: tagged } : { ...reply, headers: tagged };
 }

@@ -1,5 +1,6 @@
 // The hub over HTTP, as the recommendation has it: forms in, and answers in plain text, not as problem documents.
 import type { Posthorn } from "posthorn";
+import { hasTag } from "../api/entity-tag.ts";
 import type { Exchange } from "../api/exchange.ts";
 import { HttpError } from "../api/http-error.ts";
 import { readBytesOf } from "../api/middleware/read-body.ts";
@@ -72,7 +73,7 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
     const { eventId, contentType, body } = content;
     const etag = `"${eventId ?? "none"}"`;
     const headers = ["Link", link, "ETag", etag];
-    if (request.headers["if-none-match"] === etag) return { status: 304, headers };
+    if (hasTag(request, etag)) return { status: 304, headers };
     return { status: 200, contentType, cacheControl: "no-cache", headers, body: Buffer.from(body) };
   }
 }

@@ -1,6 +1,7 @@
 // What an endpoint's signatures are verified with, where receivers can fetch it: as a JWK set, and as whpk_ texts.
 import { createHash } from "node:crypto";
 import type { Posthorn } from "posthorn";
+import { hasTag } from "../entity-tag.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Reply } from "../reply.ts";
 import type { Route } from "../router.ts";
@@ -42,8 +43,5 @@ function endpointOf({ params }: Exchange): string {
 function cacheable({ request }: Exchange, contentType: string, body: string): Reply {
   const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   const always = { cacheControl: `public, max-age=${CACHE_SECONDS}`, headers: ["ETag", tag] };
-  const isKnown = request.headers["if-none-match"]
-    ?.split(",")
-    .some((known) => known.trim().replace(/^W\//, "") === tag);
-  return isKnown ? { status: 304, ...always } : { status: 200, contentType, body, ...always };
+  return hasTag(request, tag) ? { status: 304, ...always } : { status: 200, contentType, body, ...always };
 }
