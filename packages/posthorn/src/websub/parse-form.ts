@@ -14,6 +14,8 @@ export type HubRequest =
       /** Null: as the hub likes. */
       readonly leaseSeconds: number | null;
       readonly secret: string | null;
+      /** Of PubSubHubbub 0.3, from which WebSub came: NewsBlur confirms nothing where it is not told this again. */
+      readonly verifyToken: string | null;
     }
   | { readonly kind: "publish"; readonly topics: readonly string[] };
 
@@ -31,14 +33,15 @@ export function parseForm(form: URLSearchParams, policy: AddressPolicy): HubRequ
   }
   const topic = required(form, "hub.topic");
   const callback = withoutFragment(required(form, "hub.callback"));
+  const verifyToken = only(form, "hub.verify_token") || null;
   checkTopic(topic);
-  checkCallback(callback, topic, policy);
+  checkCallback(callback, { topic, verifyToken }, policy);
   // "MAY be present for unsubscription requests and MUST be ignored by the hub in that case"
   if (mode === "unsubscribe") {
-    return { kind: "subscription", mode, topic, callback, leaseSeconds: null, secret: null };
+    return { kind: "subscription", mode, topic, callback, leaseSeconds: null, secret: null, verifyToken };
   }
   const leaseSeconds = readLease(only(form, "hub.lease_seconds"));
-  return { kind: "subscription", mode, topic, callback, leaseSeconds, secret: readSecret(form) };
+  return { kind: "subscription", mode, topic, callback, leaseSeconds, secret: readSecret(form), verifyToken };
 }
 
 function only(form: URLSearchParams, name: string): string | null {
@@ -68,7 +71,12 @@ function isWebUrl(text: string): boolean {
   return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }
 
-function checkCallback(callback: string, topic: string, policy: AddressPolicy): void {
+function checkCallback(
+  callback: string,
+  { topic, verifyToken }: { readonly topic: string; readonly verifyToken: string | null },
+  policy: AddressPolicy,
+): void {
+  if (verifyToken?.includes("\0")) throw refusal("hub.verify_token must not contain NUL.");
   if (/\s/.test(callback)) throw refusal("hub.callback must be a URL without spaces.");
   const check = checkUrl(callback, policy);
   if (!check.ok) throw refusal(`hub.callback cannot be used. ${check.problem.message}`);
@@ -79,6 +87,7 @@ function checkCallback(callback: string, topic: string, policy: AddressPolicy): 
     "hub.challenge": "c".repeat(43),
     "hub.lease_seconds": "99999999",
     "hub.reason": "r".repeat(100),
+    ...(verifyToken !== null && { "hub.verify_token": verifyToken }),
   });
   if (Buffer.byteLength(longest) > MAX_URL_BYTES) {
     throw refusal(

@@ -119,6 +119,7 @@ export class Verifier {
       "hub.mode": request.mode,
       "hub.topic": request.topic,
       "hub.challenge": challenge,
+      ...(request.verifyToken !== null && { "hub.verify_token": request.verifyToken }),
       ...extra,
     });
     if (outcome === null) return false;

@@ -111,7 +111,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
   }
 
   async function keep(request: Extract<HubRequest, { kind: "subscription" }>, hub: HubConfig): Promise<void> {
-    const { mode, topic, callback, leaseSeconds, secret } = request;
+    const { mode, topic, callback, leaseSeconds, secret, verifyToken } = request;
     const pair = pairOf(topic, callback);
     const encrypted = secret === null ? null : keyRing.encrypt(secret, requestBinding(pair.toString("hex")));
     const limits = {
@@ -128,6 +128,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
         host: hostOf(callback),
         leaseSeconds: leaseSeconds === null ? null : Math.min(leaseSeconds, hub.maxLeaseSeconds),
         secret: encrypted,
+        verifyToken,
       },
       limits,
     );

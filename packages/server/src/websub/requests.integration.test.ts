@@ -105,6 +105,20 @@ test("6: ignores parameters it does not know", async () => {
   expect(world.news("six")).toHaveLength(1);
 });
 
+test("6: a token of PubSubHubbub 0.3 is told again, where there is one and for that request alone", async () => {
+  const tokens = () =>
+    world.subscriber
+      .asked("/token")
+      .map(({ url }) => new URL(url, hubUrl).searchParams.get("hub.verify_token"));
+  await world.asked("token", { "hub.verify_token": "subscribe é&=", "hub.verify": "async" });
+  await world.asked("token");
+  await world.asked("token", { "hub.mode": "unsubscribe", "hub.verify_token": "unsubscribe" });
+  expect(tokens()).toEqual(["subscribe é&=", null, "unsubscribe"]);
+  const { status, text } = await world.ask("token", { "hub.verify_token": "t".repeat(2_000) });
+  expect([status, text]).toEqual([400, expect.stringContaining("too long")]);
+  expect((await world.ask("token", { "hub.verify_token": "\0" })).status).toBe(400);
+});
+
 test("7: a renewal is taken, and the next event comes once", async () => {
   await world.asked("seven");
   expect((await world.asked("seven", { "hub.lease_seconds": "7200" })).status).toBe(202);

@@ -1692,4 +1692,12 @@ alter table posthorn.websub_requests
 update posthorn.websub_requests set share = 'ended' where mode = 'denied';
 `,
   },
+  {
+    version: 27,
+    name: "websub-verify-token",
+    checksum: "ba1cd7ac8c02246b22a7b5bbbe94b0760a612b6078a927a9d832a5370e2ec62c",
+    sql: `-- What a subscriber wants to be told again when it is asked, as PubSubHubbub 0.3 had it; null: nothing.
+alter table posthorn.websub_requests add column verify_token text;
+`,
+  },
 ];

@@ -17,6 +17,8 @@ export interface NewRequest {
   readonly host: string;
   readonly leaseSeconds: number | null;
   readonly secret: { readonly keyId: string; readonly ciphertext: Buffer } | null;
+  /** To be told again when the callback is asked; null: nothing. */
+  readonly verifyToken: string | null;
 }
 
 export interface ClaimedRequest {
@@ -31,6 +33,7 @@ export interface ClaimedRequest {
   readonly keyId: string | null;
   readonly ciphertextHex: string | null;
   readonly reason: string | null;
+  readonly verifyToken: string | null;
   /** This one included. */
   readonly attempts: number;
   /** The database's time. */
@@ -52,7 +55,7 @@ export async function keepRequest(
   request: NewRequest,
   limits: WaitingLimits,
 ): Promise<boolean> {
-  const { mode, topic, callback, pair, host, leaseSeconds, secret } = request;
+  const { mode, topic, callback, pair, host, leaseSeconds, secret, verifyToken } = request;
   const rows = await db.query(keepStatement, [
     mode,
     topic,
@@ -64,6 +67,7 @@ export async function keepRequest(
     secret?.ciphertext ?? null,
     limits.perHost,
     limits.inAll,
+    verifyToken,
   ]);
   return rows.length > 0;
 }
@@ -73,9 +77,9 @@ const keepStatement = statement(
   "keep websub request",
   `
 insert into posthorn.websub_requests as r (
-  mode, topic, callback, pair, host, lease_seconds, key_id, ciphertext, share
+  mode, topic, callback, pair, host, lease_seconds, key_id, ciphertext, verify_token, share
 )
-select $1::text, $2::text, $3::text, $4::bytea, $5::text, $6::integer, $7::text, $8::bytea,
+select $1::text, $2::text, $3::text, $4::bytea, $5::text, $6::integer, $7::text, $8::bytea, $11::text,
   case when subscription.is_there then 'known' else 'new' end
 from (
   select exists (
@@ -112,6 +116,7 @@ set id = excluded.id,
   lease_seconds = excluded.lease_seconds,
   key_id = excluded.key_id,
   ciphertext = excluded.ciphertext,
+  verify_token = excluded.verify_token,
   share = excluded.share,
   next_at = posthorn.now()
 returning r.id
@@ -174,7 +179,7 @@ where r.id = any (array(
 returning
   r.id, r.mode, r.topic, r.callback, encode(r.pair, 'hex') as "pairHex", r.host, r.share,
   r.lease_seconds as "leaseSeconds", r.key_id as "keyId", encode(r.ciphertext, 'hex') as "ciphertextHex", r.reason,
-  r.attempts, posthorn.epoch_ms(posthorn.now()) as "claimedMs"
+  r.verify_token as "verifyToken", r.attempts, posthorn.epoch_ms(posthorn.now()) as "claimedMs"
 `,
 );
 
