@@ -167,6 +167,8 @@ export interface TargetSubscription {
   readonly signatureMethod: HubSignatureMethod;
   /** By the database's clock; nothing is distributed from then on. */
   readonly leaseEndsMs: number;
+  /** Null: the topic is no feed, and its content is sent as it is. */
+  readonly feed: { readonly hubUrl: string; readonly topicUrl: string } | null;
 }
 
 export const HUB_SIGNATURE_METHODS = ["sha256", "sha384", "sha512", "sha1"] as const;

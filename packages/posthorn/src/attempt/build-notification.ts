@@ -1,8 +1,9 @@
 // A delivery to a WebSub subscriber: the topic's content as it is, and the headers that the recommendation has (REC 7).
 import { createHmac } from "node:crypto";
 import { formatId, headerNames } from "@posthorn/wire";
-import type { Addressee, PreparedRequest, Sendable, TargetSubscription } from "../model.ts";
-import { contentOf } from "./content.ts";
+import type { Addressee, Event, PreparedRequest, Sendable, TargetSubscription } from "../model.ts";
+import { atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
+import { type Content, contentOf } from "./content.ts";
 
 /** Whoever holds the lane knows of a renewal in the last moment within this time; the fan-out knows at once. */
 export const RENEWAL_GRACE_MS = 5_000;
@@ -18,7 +19,7 @@ export interface NotificationParts {
 
 export function buildNotification(delivery: Sendable, parts: NotificationParts): PreparedRequest {
   const { target, websub, secret, userAgent, traceparent } = parts;
-  const { contentType = "application/octet-stream", body } = contentOf(delivery.event, target);
+  const { contentType = "application/octet-stream", body } = topicContent(delivery.event, target, websub);
   const names = headerNames(target.signature.headerPrefix);
   const headers: Record<string, string> = {
     "content-type": contentType,
@@ -34,4 +35,14 @@ export function buildNotification(delivery: Sendable, parts: NotificationParts):
     headers["x-hub-signature"] = `${method}=${createHmac(method, secret).update(body).digest("hex")}`;
   }
   return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
+}
+
+/** Of a feed only what is new: subscribers know the entries before it (REC 7). */
+function topicContent(event: Event, target: Addressee, { feed }: TargetSubscription): Content {
+  if (feed === null) return contentOf(event, target);
+  const { tenant, type, createdAt } = event;
+  return {
+    contentType: FEED_CONTENT_TYPE,
+    body: atomFeed([event], { ...feed, tenant, type, updatedAt: createdAt }),
+  };
 }

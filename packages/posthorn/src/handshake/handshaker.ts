@@ -5,7 +5,7 @@ import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Queryable } from "../storage/database.ts";
 import { claimHandshakes, type DueHandshake } from "../storage/queries/handshakes/claim.ts";
-import { ALLOWED_ORIGIN, ALLOWED_RATE, decideHandshake } from "./decide-handshake.ts";
+import { decideHandshake } from "./decide-handshake.ts";
 
 export interface HandshakerOptions {
   readonly db: Queryable;

@@ -7,17 +7,25 @@ export interface HubIdentity {
   readonly signatureMethod: HubSignatureMethod;
 }
 
+/** Topics of our own are made of envelopes; those of others are passed on as they are. */
+export const OWN_TOPIC_FORMAT = "envelope";
+
+/** Behind the URL of a topic of our own: the same events as a feed. */
+export const FEED_QUERY = "?format=atom";
+
 /** While there is no hub its subscriptions are over: nothing is distributed. */
 export function targetSubscription(
-  { websubTopic, leaseEndsMs }: Pick<EndpointRow, "websubTopic" | "leaseEndsMs">,
+  { websubTopic, leaseEndsMs, format }: Pick<EndpointRow, "websubTopic" | "leaseEndsMs" | "format">,
   hub: HubIdentity | null,
 ): TargetSubscription | null {
   if (websubTopic === null) return null;
-  if (hub === null) return { link: "", signatureMethod: "sha256", leaseEndsMs: 0 };
+  if (hub === null) return { link: "", signatureMethod: "sha256", leaseEndsMs: 0, feed: null };
+  const isOwnFeed = format === OWN_TOPIC_FORMAT && websubTopic.endsWith(FEED_QUERY);
   return {
     link: discoveryLink(hub.hubUrl, websubTopic),
     signatureMethod: hub.signatureMethod,
     leaseEndsMs: leaseEndsMs ?? 0,
+    feed: isOwnFeed ? { hubUrl: hub.hubUrl, topicUrl: websubTopic } : null,
   };
 }
 

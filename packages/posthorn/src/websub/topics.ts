@@ -1,5 +1,6 @@
 // Whose a topic is, by its URL: of one of our tenants, or of somebody else whom the hub serves.
 import { maxTypeLength, tenantSyntax, typeSyntax } from "../event/limits.ts";
+import { FEED_QUERY, OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
 import type { HubConfig } from "./options.ts";
 import { comparable, topicHash } from "./urls.ts";
 
@@ -22,8 +23,6 @@ export interface ExternalTopic extends TopicFields {
 
 export type Topic = OwnTopic | ExternalTopic;
 
-export const OWN_FORMAT = "envelope";
-
 /** Owns the subscriptions to topics of others, and the events that are made of their content. */
 export const EXTERNAL_TENANT = "posthorn.websub";
 
@@ -41,16 +40,31 @@ export function topicOf(
   return { kind: "external", url, tenant: EXTERNAL_TENANT, type: `websub.${hash}`, format: "data", hash };
 }
 
-function ownTopic(path: string, topicsUrl: string): Topic | null {
+/** As what the events of a topic of ours are shown, by the URL: the newest one as it is, or a feed of the newest ones. */
+export type TopicShape = "envelope" | "atom";
+
+function ownTopic(pathAndQuery: string, topicsUrl: string): Topic | null {
+  const shape: TopicShape = pathAndQuery.endsWith(FEED_QUERY) ? "atom" : "envelope";
+  const path = shape === "atom" ? pathAndQuery.slice(0, -FEED_QUERY.length) : pathAndQuery;
   const parts = path.split("/");
   const [tenant, type] = parts.map(decoded);
   if (parts.length !== 2 || tenant === undefined || type === undefined) return null;
   if (!tenantSyntax.test(tenant) || !typeSyntax.test(type) || type.length > maxTypeLength) return null;
-  return { kind: "own", url: ownTopicUrl(topicsUrl, tenant, type), tenant, type, format: OWN_FORMAT };
+  return {
+    kind: "own",
+    url: ownTopicUrl(topicsUrl, { tenant, type, shape }),
+    tenant,
+    type,
+    format: OWN_TOPIC_FORMAT,
+  };
 }
 
-export function ownTopicUrl(topicsUrl: string, tenant: string, type: string): string {
-  return `${topicsUrl}${encodeURIComponent(tenant)}/${encodeURIComponent(type)}`;
+export function ownTopicUrl(
+  topicsUrl: string,
+  { tenant, type, shape }: { readonly tenant: string; readonly type: string; readonly shape: TopicShape },
+): string {
+  const url = `${topicsUrl}${encodeURIComponent(tenant)}/${encodeURIComponent(type)}`;
+  return shape === "atom" ? url + FEED_QUERY : url;
 }
 
 function decoded(segment: string): string {

@@ -1,5 +1,6 @@
 // The hub as whoever speaks HTTP sees it: what a posted form leads to, and what a topic of our own shows.
 
+import { atomFeed, FEED_CONTENT_TYPE } from "../attempt/atom-feed.ts";
 import { contentOf } from "../attempt/content.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { PosthornError } from "../errors.ts";
@@ -7,11 +8,11 @@ import { maxTypeLength, typeSyntax } from "../event/limits.ts";
 import type { PublishResult } from "../event/publisher.ts";
 import type { ValidEvent } from "../event/validate.ts";
 import type { Event } from "../model.ts";
-import { discoveryLink } from "../resources/hub-identity.ts";
+import { discoveryLink, OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
 import { isOpenTopic, isTenantId } from "../resources/tenants.ts";
 import type { Database } from "../storage/database.ts";
 import type { KeyRing } from "../storage/key-ring.ts";
-import { newestEvent } from "../storage/queries/events/newest-of-type.ts";
+import { newestEvents } from "../storage/queries/events/newest-of-type.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
 import { keepRequest } from "../storage/queries/websub/requests.ts";
 import { nextRevision, noteContent, pingTopics } from "../storage/queries/websub/topics.ts";
@@ -20,15 +21,16 @@ import type { HubConfig } from "./options.ts";
 import { type HubRequest, parseForm, refusal } from "./parse-form.ts";
 import { requestBinding } from "./subscriptions.ts";
 import { REST_MS } from "./topic-fetcher.ts";
-import { OWN_FORMAT, ownTopicUrl, topicOf } from "./topics.ts";
+import { ownTopicUrl, type TopicShape, topicOf } from "./topics.ts";
 import { hostOf, pairOf } from "./urls.ts";
 
 export interface ShownTopic {
   /** The hub and the topic, as `Link` has them. */
   readonly link: string;
-  /** Null: no event yet, or none among the tenant's last 2 000. */
+  /** Null: there is nothing to show, for want of an event among the tenant's last 2 000. */
   readonly content: {
-    readonly eventId: string;
+    /** The newest one; null: a feed without any. */
+    readonly eventId: string | null;
     readonly contentType: string;
     readonly body: Uint8Array;
   } | null;
@@ -38,7 +40,7 @@ export interface WebSub {
   hubUrl(): Promise<string>;
   /** `accepted`: durable, and verified by and by, whatever comes of it. `published`: the topics are fetched by and by. */
   take(form: URLSearchParams): Promise<"accepted" | "published">;
-  topic(tenant: string, type: string): Promise<ShownTopic>;
+  topic(tenant: string, type: string, shape: TopicShape): Promise<ShownTopic>;
   /** Content of somebody else's topic, from one who may say what it is; distributed as if it had been fetched. */
   push(topicUrl: string, content: TopicContent): Promise<void>;
 }
@@ -128,14 +130,22 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     }
   }
 
-  async function topic(tenantId: string, type: string): Promise<ShownTopic> {
+  async function topic(tenantId: string, type: string, shape: TopicShape): Promise<ShownTopic> {
     const { hubUrl, topicsUrl } = theHub();
     const isPossible = isTenantId(tenantId) && typeSyntax.test(type) && type.length <= maxTypeLength;
     const tenant = isPossible ? await findTenant(db, tenantId) : null;
     if (tenant?.isActive !== true || !isOpenTopic(tenant.websubTopics ?? [], type)) throw noSuchTopic();
-    const link = discoveryLink(hubUrl, ownTopicUrl(topicsUrl, tenantId, type));
-    const event = await newestEvent(db, tenantId, type);
-    return { link, content: event === null ? null : { eventId: event.id, ...shownContent(event) } };
+    const topicUrl = ownTopicUrl(topicsUrl, { tenant: tenantId, type, shape });
+    const link = discoveryLink(hubUrl, topicUrl);
+    const events = await newestEvents(db, tenantId, type, SHOWN[shape]);
+    const newest = events[0];
+    const eventId = newest?.id ?? null;
+    if (shape === "envelope") {
+      return { link, content: newest === undefined ? null : { eventId, ...shownContent(newest) } };
+    }
+    const updatedAt = newest?.createdAt ?? new Date(tenant.createdMs);
+    const body = atomFeed(events, { hubUrl, topicUrl, tenant: tenantId, type, updatedAt });
+    return { link, content: { eventId, contentType: FEED_CONTENT_TYPE, body } };
   }
 
   function theHub(): HubConfig {
@@ -144,9 +154,15 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
   }
 }
 
+/** A megabyte is what readers of feeds take without complaint. */
+const SHOWN: Readonly<Record<TopicShape, { readonly limit: number; readonly maxBytes: number }>> = {
+  envelope: { limit: 1, maxBytes: 0 },
+  atom: { limit: 50, maxBytes: 1024 * 1024 },
+};
+
 /** What its subscribers are sent, byte for byte. */
 function shownContent(event: Event): { readonly contentType: string; readonly body: Uint8Array } {
-  const { contentType, body } = contentOf(event, { format: OWN_FORMAT, cloudEvents: NO_TERMS });
+  const { contentType, body } = contentOf(event, { format: OWN_TOPIC_FORMAT, cloudEvents: NO_TERMS });
   return { contentType: contentType as string, body };
 }
 

@@ -61,13 +61,17 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">, logger: Logge
     return { status: 204 };
   }
 
-  async function showTopic({ request, params }: Exchange): Promise<Reply> {
-    const { link, content } = await websub.topic(params.tenant ?? "", params.type ?? "");
+  async function showTopic({ request, params, query }: Exchange): Promise<Reply> {
+    const shape = new URLSearchParams(query).get("format") ?? "envelope";
+    if (shape !== "envelope" && shape !== "atom") {
+      throw new HttpError("invalid_parameter", "A topic is shown as it is, or with ?format=atom as a feed.");
+    }
+    const { link, content } = await websub.topic(params.tenant ?? "", params.type ?? "", shape);
     if (content === null) return { status: 204, headers: ["Link", link] };
-    const etag = `"${content.eventId}"`;
+    const { eventId, contentType, body } = content;
+    const etag = `"${eventId ?? "none"}"`;
     const headers = ["Link", link, "ETag", etag];
     if (request.headers["if-none-match"] === etag) return { status: 304, headers };
-    const { contentType, body } = content;
     return { status: 200, contentType, cacheControl: "no-cache", headers, body: Buffer.from(body) };
   }
 

@@ -1,21 +1,26 @@
-// The newest event of a type, which its topic shows to everybody: so it looks at so many events of the tenant and no more,
-// as a page does. Test events are for one endpoint alone.
+// The newest events of a type, which its topic shows to everybody: so it looks at so many events of the tenant and no more,
+// as a page does, and reads so many bytes. Test events are for one endpoint alone.
 import type { Event } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type EventRow, eventColumns, toEvent } from "./event-row.ts";
 
-export async function newestEvent(db: Queryable, tenant: string, type: string): Promise<Event | null> {
-  const [row] = await db.query<EventRow>(newestStatement, [tenant, type]);
-  return row === undefined ? null : toEvent(row);
+/** Newest first; the first one however large it is. */
+export async function newestEvents(
+  db: Queryable,
+  tenant: string,
+  type: string,
+  { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
+): Promise<Event[]> {
+  return (await db.query<EventRow>(newestStatement, [tenant, type, limit, maxBytes])).map(toEvent);
 }
 
 const LOOK_AT = 2_000;
 
 // A range of the pair in the pair's order, and limits that hide how many rows are asked for, for the reasons told in
-// list.ts.
+// list.ts. The size of a payload is known without reading it.
 const newestStatement = statement(
-  "newest event of type",
+  "newest events of type",
   `
 with looked_at as materialized (
   select e.id, e.type, e.is_test
@@ -24,16 +29,29 @@ with looked_at as materialized (
     and (e.tenant, e.id) <= ($1::text, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
   order by e.tenant desc, e.id desc
   limit (select ${LOOK_AT})
+),
+newest as materialized (
+  select
+    e.id,
+    row_number() over (order by e.id desc) as place,
+    sum(octet_length(e.payload)) over (order by e.id desc) as bytes
+  from posthorn.events e
+  where e.id = any (array(
+      select looked_at.id
+      from looked_at
+      where looked_at.type = $2::text
+        and looked_at.is_test is not true
+      order by looked_at.id desc
+      limit $3::integer
+    ))
 )
 select ${eventColumns}
 from posthorn.events e
-where e.id = (
-    select looked_at.id
-    from looked_at
-    where looked_at.type = $2::text
-      and looked_at.is_test is not true
-    order by looked_at.id desc
-    limit 1
-  )
+where e.id = any (array(
+    select newest.id
+    from newest
+    where newest.place = 1 or newest.bytes <= $4::bigint
+  ))
+order by e.id desc
 `,
 );

@@ -1,0 +1,106 @@
+// Topics of our own as feeds, read by a feed reader's parser that knows nothing of us.
+import { parseAtomFeed } from "feedsmith";
+import { expect, test } from "vitest";
+import { hubUrl, topicUrl } from "../../../../tests/support/websub/hub.ts";
+import { openWorld, topicOf } from "../../../../tests/support/websub/world.ts";
+
+const world = openWorld({ websub: { verificationsPerHost: 10_000 } });
+const feedOf = (name: string): string => `${topicOf(name)}?format=atom`;
+const show = (name: string) => world.get(`/websub/topics/acme/${name}?format=atom`);
+const textsOf = (feed: string) =>
+  parseAtomFeed(feed).entries?.map(({ content }) => JSON.parse(content?.value ?? "")) ?? [];
+
+test("a feed tells its hub and itself, in the header and in itself, also before its first event", async () => {
+  const empty = await show("fresh");
+  expect(empty.headers.get("content-type")).toBe("application/atom+xml; charset=utf-8");
+  expect(empty.headers.get("link")).toBe(`<${hubUrl}>; rel="hub", <${feedOf("fresh")}>; rel="self"`);
+  const feed = parseAtomFeed(empty.text);
+  expect(feed).toMatchObject({ id: feedOf("fresh"), title: { value: "fresh of acme" } });
+  expect(feed.links?.map(({ rel, href }) => [rel, href])).toEqual([
+    ["self", feedOf("fresh")],
+    ["hub", hubUrl],
+  ]);
+  expect(Number.isNaN(Date.parse(feed.updated ?? ""))).toBe(false);
+  expect(feed.entries ?? []).toEqual([]);
+});
+
+test("the newest fifty events are its entries, the newest first, each with its envelope", async () => {
+  for (let n = 1; n <= 51; n += 1) {
+    await world.hooks.publish({ tenant: "acme", type: "counted", subject: `s${n}`, data: { n } });
+  }
+  const { text, headers } = await show("counted");
+  const { entries = [], updated } = parseAtomFeed(text);
+  expect(textsOf(text).map(({ data }) => data.n)).toEqual(
+    Array.from({ length: 50 }, (_, index) => 51 - index),
+  );
+  const [newest] = textsOf(text);
+  expect(entries[0]).toMatchObject({
+    id: `urn:uuid:${uuidOf(newest.id)}`,
+    title: { value: "counted s51" },
+    updated: newest.created_at,
+  });
+  expect(updated).toBe(newest.created_at);
+  const etag = headers.get("etag") ?? "";
+  const again = await world.get("/websub/topics/acme/counted?format=atom", { "if-none-match": etag });
+  expect(again.status).toBe(304);
+});
+
+test("a feed holds a megabyte of events, and always the newest one", async () => {
+  const quarter = "x".repeat(256 * 1024 - 2);
+  for (let n = 0; n < 5; n += 1) await world.hooks.publish({ tenant: "acme", type: "large", data: quarter });
+  expect(textsOf((await show("large")).text)).toHaveLength(4);
+});
+
+test("whatever an event holds, the feed is well-formed and gives it back", async () => {
+  const data = {
+    markup: "<b>&amp;</b> ]]> \"'",
+    controls: "\u0001\r\n\t\u007f\ufffe\uffff",
+    text: "Grüße 😀",
+  };
+  await world.hooks.publish({ tenant: "acme", type: "hostile", subject: "<s> & \uffff", data });
+  const { text } = await show("hostile");
+  expect(textsOf(text)[0].data).toEqual(data);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 cannot hold these
+  expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\ufffe\uffff]/);
+  expect(parseAtomFeed(text).entries?.[0]?.title?.value).toBe("hostile <s> & \ufffd");
+});
+
+test("who follows the feed is sent the new entry as a feed, signed; who follows the topic gets the envelope", async () => {
+  await world.asked("plain", { "hub.topic": topicOf("followed") });
+  await world.asked("reader", { "hub.topic": feedOf("followed"), "hub.secret": "s" });
+  await world.publish("followed", { n: 1 });
+  await world.publish("followed", { n: 2 });
+  const news = world.news("reader");
+  expect(news.map(({ body }) => textsOf(body.toString()).map((event) => event.data.n))).toEqual([[1], [2]]);
+  const [first] = news;
+  expect(first?.headers).toMatchObject({
+    "content-type": "application/atom+xml; charset=utf-8",
+    link: `<${hubUrl}>; rel="hub", <${feedOf("followed")}>; rel="self"`,
+    "x-hub-signature": expect.stringMatching(/^sha256=/),
+  });
+  expect(world.news("plain").map(({ headers }) => headers["content-type"])).toEqual([
+    "application/json",
+    "application/json",
+  ]);
+});
+
+test("closing a type ends its feed too, and what is neither shown nor followed says so", async () => {
+  await world.hooks.tenants.upsert("brief", { websubTopics: ["news"] });
+  await world.asked("brief", { "hub.topic": `${topicUrl("brief", "news")}?format=atom` });
+  await world.hooks.tenants.upsert("brief", { websubTopics: [] });
+  await world.settle();
+  expect(world.subscriber.asked("/brief").at(-1)?.query.get("hub.mode")).toBe("denied");
+  expect((await world.get("/websub/topics/brief/news?format=atom")).status).toBe(404);
+
+  const wrong = await world.get("/websub/topics/acme/x?format=rss");
+  expect([wrong.status, wrong.text]).toEqual([
+    422,
+    "A topic is shown as it is, or with ?format=atom as a feed.\n",
+  ]);
+  await world.asked("rss", { "hub.topic": `${topicOf("x")}?format=rss` });
+  expect(world.subscriber.asked("/rss").map(({ query }) => query.get("hub.mode"))).toEqual(["denied"]);
+});
+
+function uuidOf(eventId: string): string {
+  return eventId.slice(4);
+}
