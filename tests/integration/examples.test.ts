@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { generateSecret, sign } from "@posthorn/wire";
 import { startScriptedReceiver } from "posthorn/testing";
+import { Webhook } from "standardwebhooks";
+import Stripe from "stripe";
 import { expect, onTestFinished, test } from "vitest";
 import { Sink } from "../../packages/server/src/api/sink.ts";
 import { createDatabase, createPool } from "../support/postgres.ts";
@@ -81,7 +83,7 @@ test("publish.sql publishes from a plain SQL session", async () => {
   expect(json.data).toMatchObject([{ type: "invoice.paid", subject: "inv-1", data: { invoice: "inv-1" } }]);
 });
 
-test("quickstart.sh goes from nothing to a delivery by curl", async () => {
+test("quickstart.sh goes from nothing to a delivery by curl, move-receiver.sh from a vendor's signature to the standard's", async () => {
   const server = await startServer({ sink: { sink: new Sink(), readers: "public" } });
   const { stdout } = await promisify(execFile)("sh", [example("quickstart.sh")], {
     env: { ...process.env, POSTHORN_URL: server.url, POSTHORN_API_KEY: adminKey },
@@ -94,6 +96,21 @@ test("quickstart.sh goes from nothing to a delivery by curl", async () => {
       .split("\n")
       .map((line) => typeof JSON.parse(line)),
   ).toEqual(Array(4).fill("object"));
+
+  const moved = await promisify(execFile)("sh", [example("move-receiver.sh")], {
+    env: { ...process.env, POSTHORN_URL: server.url, POSTHORN_API_KEY: adminKey, OLD_SECRET: "whsec_old" },
+  });
+  const [, before, rotated, , both, last] = moved.stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(Object.keys(before.headers).filter((name) => /signature/i.test(name))).toEqual(["Stripe-Signature"]);
+  for (const { body, headers } of [before, both])
+    expect(Stripe.webhooks.constructEvent(body, headers["Stripe-Signature"], "whsec_old")).toMatchObject({
+      id: "order-1",
+    });
+  expect(new Webhook(rotated.secret).verify(both.body, both.headers)).toMatchObject({ id: "order-1" });
+  expect(last.signature.schemes).toEqual(["standard-webhooks"]);
 });
 
 const flags = ["--conditions=posthorn-source", "--import", "tsx"];

@@ -207,6 +207,40 @@ test("Twitch has no SDK here, so its signature is made as its documentation says
   expect(header("Twitch-Eventsub-Message-Timestamp")).toMatch(/Z$/);
 });
 
+test("Zoom has no SDK here, so its signature is made as its documentation says", async () => {
+  const { text, header, names } = await sent(["zoom"]);
+  const expected = createHmac("sha256", SECRET)
+    .update(`v0:${header("x-zm-request-timestamp")}:${text}`)
+    .digest("hex");
+  expect(header("x-zm-signature")).toBe(`v0=${expected}`);
+  expect(names.filter((name) => name.startsWith("x-webhook"))).toEqual([]);
+});
+
+test("GitLab gets the token it knows its sender by, and nobody else sees it", async () => {
+  const { endpoint, header, id } = await sent(["gitlab"]);
+  expect([header("X-Gitlab-Token"), header("X-Gitlab-Event")]).toEqual([SECRET, endpoint.events[0]]);
+  expect([header("X-Gitlab-Event-UUID"), header("Idempotency-Key")]).toEqual(Array(2).fill(id.slice(4)));
+  const [delivery] = (await hooks.deliveries.list({ endpoint: endpoint.id })).data;
+  for (const fresh of [false, true]) {
+    const shown = await hooks.deliveries.request(delivery?.id as string, { fresh });
+    expect(shown).toMatchObject({ headers: { "X-Gitlab-Token": "[redacted]" }, masked: ["X-Gitlab-Token"] });
+  }
+});
+
+test("a secret that is sent goes nowhere but where it was given for", async () => {
+  const { endpoint } = await sent(["gitlab"]);
+  const change = (changed: object) => hooks.endpoints.update("acme", endpoint.id, changed);
+  const elsewhere = { url: "http://127.0.0.2:9999/mine" };
+  const [withIt, without] = [["gitlab"], ["github"]].map((schemes) => ({ signature: { schemes } }));
+  await expect(change(elsewhere)).rejects.toThrow("given for another host");
+  // neither by a detour, nor by having a secret sent that was only ever to sign
+  await hooks.endpoints.rotateSecret("acme", endpoint.id, { scheme: "gitlab", secret: "a token" });
+  await change({ ...elsewhere, ...without });
+  await expect(change({ ...withIt })).rejects.toThrow("Give it one of its own first");
+  await hooks.endpoints.rotateSecret("acme", endpoint.id, { scheme: "gitlab", secret: "another token" });
+  expect(await change({ ...withIt })).toMatchObject(elsewhere);
+});
+
 test("RFC 9421, with the key that is published under the name in the signature", async () => {
   const { endpoint, request, url } = await sent(["rfc9421-ed25519"], { secret: undefined });
   const keys = await hooks.endpoints.publicKeys(endpoint.id);

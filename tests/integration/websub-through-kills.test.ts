@@ -29,7 +29,7 @@ async function openWorld(): Promise<World> {
     allowHttp: true,
     allowCidrs: ["127.0.0.0/8"],
     publicUrl,
-    websub: { externalTopics: ["*"] },
+    websub: { externalTopics: ["*"], allowCidrs: ["127.0.0.0/8"] },
     leaseMs: 2_000,
   };
   // brings the clock that is moved

@@ -2,6 +2,7 @@
 import {
   discord,
   github,
+  gitlab,
   hubspot,
   linear,
   mux,
@@ -13,6 +14,7 @@ import {
   svix,
   twilio,
   twitch,
+  zoom,
 } from "@posthorn/receiver";
 import { generateSigningKey, sign, type VendorName, vendors, writeTime } from "@posthorn/wire";
 
@@ -41,6 +43,7 @@ export interface SignedSample {
 export const vendorPresets = {
   discord,
   github,
+  gitlab,
   hubspot,
   linear,
   mux,
@@ -52,6 +55,7 @@ export const vendorPresets = {
   svix,
   twilio,
   twitch,
+  zoom,
 };
 
 const SHARED = {
@@ -186,6 +190,27 @@ export const vendorSamples: readonly VendorSample[] = [
     vendor: "twitch",
     body: () => '{"subscription":{"type":"channel.follow"},"event":{"a":1}}',
     event: { id: "msg_1", type: "channel.follow", data: { a: 1 } },
+  },
+  {
+    ...SHARED,
+    vendor: "zoom",
+    body: () => '{"event":"meeting.started","event_ts":1700000000123,"payload":{"object":{"topic":"é"}}}',
+    event: { id: null, type: "meeting.started", data: { object: { topic: "é" } } },
+  },
+  {
+    ...SHARED,
+    vendor: "gitlab",
+    headers: {
+      "X-Gitlab-Event": "Push Hook",
+      "X-Gitlab-Event-UUID": "13792a34-cac6",
+      "Idempotency-Key": "f5e57b5b-2b6e",
+    },
+    body: () => '{"object_kind":"push","ref":"refs/heads/main"}',
+    event: {
+      id: "f5e57b5b-2b6e",
+      type: "push",
+      data: { object_kind: "push", ref: "refs/heads/main" },
+    },
   },
 ];
 

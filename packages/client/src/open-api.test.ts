@@ -51,6 +51,16 @@ describe("the OpenAPI document", () => {
     expect(schemas.EndpointImport).not.toHaveProperty("required");
   });
 
+  test("tells of the content types that publishing takes besides JSON", () => {
+    const paths = document.paths as Record<string, Record<string, { requestBody: { content: Json } }>>;
+    const CloudEvent = { $ref: "#/components/schemas/CloudEvent" };
+    expect(paths["/api/v1/events"]?.post?.requestBody.content).toMatchObject({
+      "application/json": {},
+      "application/cloudevents+json": { schema: CloudEvent },
+      "application/cloudevents-batch+json": { schema: { type: "array", items: CloudEvent } },
+    });
+  });
+
   test("tells of the headers that publishing reads, and of the errors of each operation", () => {
     const paths = document.paths as Record<string, Record<string, { parameters: Json[]; responses: Json }>>;
     const publish = paths["/api/v1/events"]?.post;

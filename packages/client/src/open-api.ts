@@ -64,7 +64,7 @@ function operationOf(id: string, one: Operation, schemaOf: SchemaOf): Json {
     operationId: id,
     tags: [id.split(".")[0]],
     summary: one.summary,
-    description: needs(one.permission),
+    description: [one.remark, needs(one.permission)].filter(Boolean).join(" "),
     ...(one.permission === "public" && { security: [] }),
     parameters: [
       ...pathParamsOf(one.path).map((name) =>
@@ -74,7 +74,10 @@ function operationOf(id: string, one: Operation, schemaOf: SchemaOf): Json {
       ...parametersOf("header", one.headers, schemaOf),
     ],
     ...(one.body && {
-      requestBody: { required: !one.isBodyOptional, content: content(schemaOf(one.body, "input")) },
+      requestBody: {
+        required: !one.isBodyOptional,
+        content: { ...content(schemaOf(one.body, "input")), ...otherContent(one.otherBodies, schemaOf) },
+      },
     }),
     responses: {
       [one.answer.status]: {
@@ -86,6 +89,12 @@ function operationOf(id: string, one: Operation, schemaOf: SchemaOf): Json {
       ),
     },
   };
+}
+
+function otherContent(bodies: Operation["otherBodies"] = {}, schemaOf: SchemaOf): Json {
+  return Object.fromEntries(
+    Object.entries(bodies).map(([type, schema]) => [type, { schema: schemaOf(schema, "input") }]),
+  );
 }
 
 function needs(permission: Operation["permission"]): string {

@@ -23,7 +23,7 @@ import {
 } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
-import { invalid, oneOf, shown, within, yesOrNo } from "./option-checks.ts";
+import { invalid, oneOf, readRanges, shown, within, yesOrNo } from "./option-checks.ts";
 import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
 import type { HealthRules } from "./settle/endpoint-health.ts";
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
@@ -224,7 +224,7 @@ export function resolveConfig(options: PosthornOptions): Config {
     sendMail: optional(options.sendMail, readSendMail),
     alertWebhookUrl: optional(options.alertWebhookUrl, (url) => readAlertWebhookUrl(url, addressPolicy)),
     publicUrl: optional(options.publicUrl, readPublicUrl),
-    websub: resolveWebSub(options.websub, options.publicUrl),
+    websub: resolveWebSub(options.websub, options.publicUrl, addressPolicy),
     enabled: yesOrNo("enabled", options.enabled ?? true),
     metricsEndpointLabel: yesOrNo("metricsEndpointLabel", options.metricsEndpointLabel ?? true),
     logger: options.logger ?? silentLogger,
@@ -234,11 +234,10 @@ export function resolveConfig(options: PosthornOptions): Config {
 function readAddressPolicy(options: PosthornOptions): AddressPolicy {
   const allowHttp = yesOrNo("allowHttp", options.allowHttp ?? false);
   const allowNat64 = yesOrNo("allowNat64", options.allowNat64 ?? false);
-  try {
-    return parseAddressPolicy({ allowHttp, allowNat64, allowedCidrs: [...(options.allowCidrs ?? [])] });
-  } catch (error) {
-    throw invalid(`allowCidrs: ${(error as Error).message}`);
-  }
+  return {
+    ...parseAddressPolicy({ allowHttp, allowNat64 }),
+    allowedCidrs: readRanges("allowCidrs", options.allowCidrs),
+  };
 }
 
 function readRetryPolicy(text: string | undefined): RetryPolicy {

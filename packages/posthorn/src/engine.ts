@@ -1,6 +1,7 @@
 // A started Posthorn: the stages tied together, brought up and let down in order.
 import { performance } from "node:perf_hooks";
 import { createDispatcher, type Dispatcher } from "./attempt/dispatcher.ts";
+import { PUBLIC_ONLY } from "./attempt/guard-address.ts";
 import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
 import type { Config } from "./config.ts";
 import { Batcher } from "./delivery/batcher.ts";
@@ -57,6 +58,8 @@ function eventLoopUtilisation(): () => number {
 
 export class Engine {
   readonly #dispatcher: Dispatcher;
+  /** For callbacks and topics that anybody may name. */
+  readonly #strangersDispatcher: Dispatcher;
   readonly #worker: Worker;
   readonly #publisher: Publisher;
   /** Keys and subjects may have to be waited for; events without either never wait with them. */
@@ -79,15 +82,21 @@ export class Engine {
     const { logger, userAgent } = config;
     this.#options = options;
     // Endpoints may share a host: none may wait for a connection because its neighbour is slow.
-    this.#dispatcher = createDispatcher({
-      policy: config.addressPolicy,
-      connectionsPerOrigin: config.concurrency,
+    const connectionsPerOrigin = config.concurrency;
+    this.#dispatcher = createDispatcher({ policy: config.addressPolicy, connectionsPerOrigin });
+    this.#strangersDispatcher = createDispatcher({
+      policy: config.websub?.addressPolicy ?? PUBLIC_ONLY,
+      connectionsPerOrigin,
     });
     const stages: Stages = {
       now: () => clock.now(),
       userAgent,
       trace: (delivery) => observer.attempting(delivery),
-      send: (request) => this.#dispatcher.send(request, this.#abort.signal),
+      send: (request) =>
+        (request.isForStranger ? this.#strangersDispatcher : this.#dispatcher).send(
+          request,
+          this.#abort.signal,
+        ),
     };
     this.#worker = new Worker({
       db,
@@ -117,8 +126,12 @@ export class Engine {
       db,
       observer,
       lanes: this.#worker,
-      onCollected: (collected) => this.#batcher.note(collected),
-      routes: new Routes((tenants) => targets.ofTenants(tenants)),
+      onCollected: (collected) => {
+        // one that does not deliver looks for batches from its first member on: whoever uses none pays nothing
+        void this.#batcher.start();
+        this.#batcher.note(collected);
+      },
+      routes: new Routes(targets.ofTenants),
     });
     const onTrouble = (): void => this.#worker.noteTrouble();
     this.#publisher = new Publisher({ db, logger, fanOut, onTrouble });
@@ -176,7 +189,7 @@ export class Engine {
       nowMs: () => clock.nowMs(),
       onChanged: ({ owner }) => this.tellOfChange(owner),
       publish: (event) => this.publish(event),
-      send: (request) => this.#dispatcher.send(request, this.#hubAbort.signal),
+      send: (request) => this.#strangersDispatcher.send(request, this.#hubAbort.signal),
     });
   }
 
@@ -249,7 +262,7 @@ export class Engine {
     await Promise.all([this.#worker.stop(graceMs), this.#notifier.stop(graceMs), this.#handshaker.stop()]);
     clearTimeout(abort);
     this.#abort.abort();
-    await this.#dispatcher.close();
+    await Promise.all([this.#dispatcher.close(), this.#strangersDispatcher.close()]);
   }
 
   publish(event: ValidEvent): Promise<PublishResult> {
@@ -275,6 +288,7 @@ export class Engine {
 
   /** An event that was there before waits for its batch. */
   tellOfCollected(): void {
+    void this.#batcher.start();
     this.#batcher.wake();
   }
 

@@ -251,6 +251,10 @@ export interface PreparedRequest {
   readonly timeoutMs: number;
   /** Default POST. A GET has no body. */
   readonly method?: "POST" | "GET" | "OPTIONS";
+  /** Anybody may have named the URL: it leads nowhere that is not public, unless the hub itself was allowed to. */
+  readonly isForStranger?: true;
+  /** What of it must not be kept where the receiver says it back. */
+  readonly confidential?: readonly string[];
   /** The answer is wanted: its headers, and its body up to so many bytes. */
   readonly wantsAnswer?: { readonly maxBodyBytes: number };
 }

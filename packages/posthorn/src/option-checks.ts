@@ -1,4 +1,6 @@
 // Values of options, checked: what is wrong with one is said with its name and with what it is.
+import { parseRanges } from "./attempt/guard-address.ts";
+import type { IpRange } from "./attempt/ip-address.ts";
 import { PosthornError } from "./errors.ts";
 
 export function within(name: string, value: number, least: number, most: number): number {
@@ -19,6 +21,14 @@ export function oneOf<Value extends string>(name: string, value: Value, allowed:
     throw invalid(`${name} must be one of ${allowed.join(", ")}; it is ${shown(value)}.`);
   }
   return value;
+}
+
+export function readRanges(name: string, texts: readonly string[] | undefined): readonly IpRange[] {
+  try {
+    return parseRanges([...(texts ?? [])]);
+  } catch (error) {
+    throw invalid(`${name}: ${(error as Error).message}`);
+  }
 }
 
 /** `"10"` and 10 look the same without their type. */

@@ -5,6 +5,8 @@
 // How it came to be claimed is told in event/, fan-out/ and delivery/; how it is written down in settle/.
 import { RENEWAL_GRACE_MS } from "./attempt/build-notification.ts";
 import { buildRequest, type Moment } from "./attempt/build-request.ts";
+import { hideEcho } from "./attempt/hide-echo.ts";
+import { REDACTED } from "./catalogue/redact.ts";
 import { PosthornError } from "./errors.ts";
 import {
   type AttemptError,
@@ -44,7 +46,8 @@ export async function deliver(
   if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
   const decision = decide(delivery, outcome, target, Math.random, stages.now().getTime());
-  return { delivery, traceparent, startedAt, outcome, decision };
+  const kept = "kind" in request ? outcome : hideEcho(outcome, request, REDACTED);
+  return { delivery, traceparent, startedAt, outcome: kept, decision };
 }
 
 function hasEnded({ websub }: Target, now: Date): boolean {

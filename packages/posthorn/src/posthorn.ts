@@ -205,7 +205,6 @@ export class Instance implements Posthorn {
     const websub = createWebSub({
       db,
       keyRing,
-      addressPolicy: config.addressPolicy,
       hub: config.websub,
       nowMs: () => clock.nowMs(),
       publish: (event) => this.#publishing.publishAdmitted(event),

@@ -1,6 +1,6 @@
 // Which source a request is from, proven by its signature. Nothing before this may touch the store.
 import { unauthorized } from "./answers.ts";
-import type { Authentic, WebhookRequest } from "./model.ts";
+import type { Answer, Authentic, WebhookRequest } from "./model.ts";
 import { Refused } from "./refused.ts";
 import type { Authentication, AuthenticationTerms, RawRequest, Source } from "./source.ts";
 
@@ -16,11 +16,12 @@ export async function authenticate(
   request: RawRequest,
   sources: readonly Source[],
   terms: AuthenticationTerms,
-): Promise<{ readonly authentic: Authentic; readonly source: Source } | Refused> {
+): Promise<Proven | Answer | Refused> {
   const refusals: { readonly source: Source; readonly refusal: Refusal }[] = [];
   for (const source of sources) {
     if (!source.isAddressed(request.headers)) continue;
     const result = await source.authenticate(request, terms);
+    if (result.ok && result.answer !== undefined) return result.answer;
     if (result.ok) {
       const { headers, body } = request;
       return { authentic: { source: source.name, signedId: result.signedId, headers, body }, source };
@@ -32,6 +33,11 @@ export async function authenticate(
   const { source, refusal } = telling as (typeof refusals)[0];
   const { reason, hint } = (await refusal.explain?.()) ?? { reason: refusal.reason, hint: refusal.reason };
   return new Refused(unauthorized, reason, `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`, source.name);
+}
+
+export interface Proven {
+  readonly authentic: Authentic;
+  readonly source: Source;
 }
 
 type Refusal = Extract<Authentication, { ok: false }>;

@@ -31,6 +31,7 @@ export type {
 } from "./source.ts";
 export { discord } from "./sources/discord.ts";
 export { github } from "./sources/github.ts";
+export { gitlab } from "./sources/gitlab.ts";
 export { hubspot } from "./sources/hubspot.ts";
 export { linear } from "./sources/linear.ts";
 export { mux } from "./sources/mux.ts";
@@ -46,6 +47,7 @@ export { svix } from "./sources/svix.ts";
 export { twilio } from "./sources/twilio.ts";
 export { twitch } from "./sources/twitch.ts";
 export type { SignedUrlOptions, UnsignedIdOptions } from "./sources/vendor-source.ts";
+export { zoom } from "./sources/zoom.ts";
 export type {
   AcceptResult,
   AcceptTerms,

@@ -36,7 +36,7 @@ async function steps<Tx>(kit: Kit<Tx>, work: Work, request: WebhookRequest): Pro
   const { method, url, headers } = request;
   const terms = { toleranceSeconds: settings.toleranceSeconds, now: settings.now() };
   const proven = await authenticate({ method, url, headers, body }, sources, terms);
-  if (proven instanceof Refused) return proven;
+  if (!("authentic" in proven)) return proven;
 
   // In the inbox it is the worker that looks at data: what does not fit is kept as a dead letter, since not every sender sends again.
   const content = await parseEvents(

@@ -36,7 +36,12 @@ export interface AuthenticationTerms {
 
 export type Authentication =
   /** `signedId`: the message's id where the signature covers it; null when it stands in the body or is not signed. */
-  | { readonly ok: true; readonly signedId: string | null }
+  | {
+      readonly ok: true;
+      readonly signedId: string | null;
+      /** To a question that only who has the secret can answer: nothing is parsed then. */
+      readonly answer?: Answer;
+    }
   /** The world is told nothing of it; people find it in `onRefused`. */
   | {
       readonly ok: false;

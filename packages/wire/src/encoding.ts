@@ -1,11 +1,12 @@
-// Base64 and hex without node:buffer, and strict: one value has one spelling, or it does not decode.
+// Base64, hex and text without node:buffer, and strict: one value has one spelling, or it does not decode.
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const HEX = /^(?:[0-9a-f]{2})*$/;
 
-export type Encoding = "hex" | "base64";
+export type Encoding = "hex" | "base64" | "text";
 
 export function encode(encoding: Encoding, bytes: Uint8Array): string {
+  if (encoding === "text") return new TextDecoder().decode(bytes);
   if (encoding === "base64") return btoa(asBinary(bytes));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -21,6 +22,7 @@ function asBinary(bytes: Uint8Array): string {
 
 /** Lower-case hex, or standard padded base64 whose unused bits are zero; null for any other spelling. */
 export function decode(encoding: Encoding, text: string): Uint8Array<ArrayBuffer> | null {
+  if (encoding === "text") return new TextEncoder().encode(text);
   return encoding === "base64" ? decodeBase64(text) : decodeHex(text);
 }
 

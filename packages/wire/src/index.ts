@@ -44,8 +44,9 @@ export {
   schemeNames,
   schemeProblems,
   schemes,
+  TOKEN_SCHEMES,
 } from "./signature/schemes.ts";
-export { type SignInput, sign } from "./signature/sign.ts";
+export { type SignInput, sign, signText } from "./signature/sign.ts";
 export { readTimeMs, type TimeFormat, writeTime } from "./signature/time.ts";
 export { type SignatureVector, signatureVectors } from "./signature/vectors.ts";
 export {

@@ -165,6 +165,33 @@ const publishedForUser = z
   })
   .meta({ id: "PublishedForUser" });
 
+const attributeText = z.string().min(1);
+
+const cloudEvent = z
+  .looseObject({
+    specversion: z.literal("1.0").describe("Version of the specification."),
+    id: attributeText.describe("What its maker knows it by. With `source` it is the idempotency key."),
+    source: attributeText.describe("Where it was made: a URI reference."),
+    type: attributeText.describe(
+      "What happened. Endpoints subscribe to it in lower-case words, so `com.Example.Order-Paid` is `com.example.order_paid` to them.",
+    ),
+    subject: attributeText.nullable().optional().describe("What it is about, at most 256 characters."),
+    time: z.string().nullable().optional().describe("When it happened, as RFC 3339 has it."),
+    datacontenttype: z.string().nullable().optional().describe("Media type of the data; JSON unless told."),
+    dataschema: z.string().nullable().optional().describe("Where its data is described: a URI."),
+    tenantid: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("Whose it is, where neither the URL nor the key says so."),
+    data: z
+      .unknown()
+      .optional()
+      .describe("JSON, or a string where `datacontenttype` is not JSON; at most 256 KB."),
+    data_base64: z.string().nullable().optional().describe("Instead of `data`: its bytes in base64."),
+  })
+  .meta({ id: "CloudEvent", description: "A CloudEvent 1.0; other attributes are its extensions." });
+
 const publishHeaders = z.object({
   "Idempotency-Key": z
     .string()
@@ -193,6 +220,8 @@ export const events = {
     method: "POST",
     path: "/api/v1/events",
     summary: "Publishes an event, or up to 500 of them; answers when they are durable",
+    remark:
+      "Also takes CloudEvents 1.0, structured and in batches by the content type, in binary mode by their `ce-*` headers; their tenant is `?tenant=`, that of the key, or their attribute `tenantid`.",
     permission: { scopes: ["events:publish"], reach: "tenant" },
     query: z.object({
       tenant: tenantId
@@ -203,6 +232,10 @@ export const events = {
     }),
     headers: publishHeaders,
     body: z.union([eventInput, userEventInput, z.array(eventInput).meta({ minItems: 1, maxItems: 500 })]),
+    otherBodies: {
+      "application/cloudevents+json": cloudEvent,
+      "application/cloudevents-batch+json": z.array(cloudEvent).meta({ maxItems: 500 }),
+    },
     answer: { status: 202, schema: z.union([published, publishedForUser, z.array(published)]) },
     refusals: {
       413: ["payload_too_large"],

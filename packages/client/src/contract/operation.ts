@@ -39,12 +39,16 @@ export interface Operation {
   readonly path: `/api/v1/${string}`;
   /** One sentence without its full stop. */
   readonly summary: string;
+  /** What the summary has no room for, in whole sentences. */
+  readonly remark?: string;
   /** `public`: who asks is in what they ask. */
   readonly permission: Permission | "public";
   readonly query?: z.ZodObject;
   /** Headers of its own, told of here and read by the server itself. */
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** What it takes instead of that, by content type. */
+  readonly otherBodies?: Readonly<Record<string, z.ZodType>>;
   /** Changes nothing although it is no GET: what is asked does not fit into a URL. */
   readonly isQuestion?: true;
   /**

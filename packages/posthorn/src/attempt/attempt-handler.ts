@@ -9,7 +9,7 @@ const KEPT_BODY_BYTES = 1024;
 /** Read so that the connection can be used again: 64 KB cost about 45 µs, a new TLS connection 1.2 ms. */
 const DRAINED_BODY_BYTES = 64 * 1024;
 const MAX_INFORMATIONAL = 32;
-const NOTHING = new Uint8Array(0);
+const NOTHING = Buffer.alloc(0);
 
 /** Settles exactly once; whatever undici says afterwards is ignored. */
 export class AttemptHandler implements Dispatcher.DispatchHandler {
@@ -31,7 +31,8 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   #isNewConnection = false;
   #informational = 0;
   #retryAfter: string | null = null;
-  #kept: Uint8Array = NOTHING;
+  #kept: Buffer = NOTHING;
+  #keptLength = 0;
   #bytesRead = 0;
   readonly #keptBytes: number;
   readonly #drainedBytes: number;
@@ -96,10 +97,20 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytesRead += chunk.length;
-    const room = this.#keptBytes - this.#kept.length;
-    // A copy, because the chunk is a view on a 64 KB read buffer.
-    if (room > 0) this.#kept = Buffer.concat([this.#kept, chunk.subarray(0, room)]);
+    this.#keep(chunk);
     if (this.#bytesRead > this.#drainedBytes) this.#giveUp(BODY_TOO_LONG);
+  }
+
+  /** A copy, because the chunk is a view on a 64 KB read buffer. The room doubles: a megabyte may come in chunks of a byte. */
+  #keep(chunk: Buffer): void {
+    const length = Math.min(this.#keptLength + chunk.length, this.#keptBytes);
+    if (length > this.#kept.length) {
+      const larger = Buffer.allocUnsafe(Math.min(Math.max(length, 2 * this.#kept.length), this.#keptBytes));
+      this.#kept.copy(larger, 0, 0, this.#keptLength);
+      this.#kept = larger;
+    }
+    chunk.copy(this.#kept, this.#keptLength, 0, length - this.#keptLength);
+    this.#keptLength = length;
   }
 
   onResponseEnd(): void {
@@ -142,7 +153,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     this.#resolve({
       kind: "answered",
       statusCode: this.#statusCode,
-      responseBody: this.#kept,
+      responseBody: this.#kept.subarray(0, this.#keptLength),
       retryAfter: this.#retryAfter,
       ...(this.#headers !== null && { answer: { headers: this.#headers, isWhole: problem === null } }),
       durationMs,

@@ -34,7 +34,8 @@ export function buildNotification(delivery: Sendable, parts: NotificationParts):
     const { signatureMethod: method } = websub;
     headers["x-hub-signature"] = `${method}=${createHmac(method, secret).update(body).digest("hex")}`;
   }
-  return { tenant: target.tenant, url: target.url, headers, body, timeoutMs: target.timeoutMs };
+  const { tenant, url, timeoutMs } = target;
+  return { tenant, url, headers, body, timeoutMs, isForStranger: true };
 }
 
 /** Of a feed only what is new: subscribers know the entries before it (REC 7). */

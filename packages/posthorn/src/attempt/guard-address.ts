@@ -21,8 +21,8 @@ export interface AddressPolicyInput {
   readonly isOwn?: (address: IpBytes) => boolean;
 }
 
-export function parseAddressPolicy(input: AddressPolicyInput = {}): AddressPolicy {
-  const allowedCidrs = (input.allowedCidrs ?? []).map((text) => {
+export function parseRanges(texts: readonly string[]): IpRange[] {
+  return texts.map((text) => {
     const range = parseCidr(text);
     if (range === null) {
       throw new Error(
@@ -31,6 +31,10 @@ export function parseAddressPolicy(input: AddressPolicyInput = {}): AddressPolic
     }
     return range;
   });
+}
+
+export function parseAddressPolicy(input: AddressPolicyInput = {}): AddressPolicy {
+  const allowedCidrs = parseRanges(input.allowedCidrs ?? []);
   const { allowHttp = false, allowNat64 = false, isOwn = ownAddresses() } = input;
   return { allowHttp, allowedCidrs, allowNat64, isOwn };
 }

@@ -1,7 +1,14 @@
 // What a request has besides its signature when it is to look like somebody else's: their companion headers in place of
 // ours, and for some a URL that holds the body's digest.
 import { createHash } from "node:crypto";
-import { type Companion, isVendorScheme, type Scheme, schemeHeaders, schemeNamed } from "@posthorn/wire";
+import {
+  type Companion,
+  headerNames,
+  isVendorScheme,
+  type Scheme,
+  schemeHeaders,
+  schemeNamed,
+} from "@posthorn/wire";
 import type { Sendable, SignatureSettings } from "../model.ts";
 
 export interface LookAlike {
@@ -11,9 +18,17 @@ export interface LookAlike {
   /** Headers of signatures under other names than our own, which no custom header may replace; in lower case. */
   readonly reserved: ReadonlySet<string>;
   readonly urlToSend: Scheme["urlToSend"];
+  /** Headers in which a secret is sent as it is. */
+  readonly tokens: readonly string[];
 }
 
-const PLAIN: LookAlike = { hasOwnHeaders: true, companions: [], reserved: new Set(), urlToSend: undefined };
+const PLAIN: LookAlike = {
+  hasOwnHeaders: true,
+  companions: [],
+  reserved: new Set(),
+  urlToSend: undefined,
+  tokens: [],
+};
 /** By the settings' own list, which a target keeps as long as it lives: 20 ns a delivery. */
 const known = new WeakMap<readonly string[], LookAlike>();
 
@@ -35,6 +50,9 @@ function describe(names: readonly string[]): LookAlike {
     companions: schemes.flatMap(({ companions }) => Object.entries(companions ?? {})),
     reserved: schemeHeaders(special),
     urlToSend: schemes.find(({ urlToSend }) => urlToSend !== undefined)?.urlToSend,
+    tokens: schemes.flatMap(({ algorithm, headers }) =>
+      algorithm === "token" ? [headers.signature(headerNames())] : [],
+    ),
   };
 }
 

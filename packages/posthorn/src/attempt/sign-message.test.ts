@@ -52,8 +52,11 @@ test("RFC 9530: the digest of its example, and RFC 8037 A.3: the thumbprint of i
 
 const url = "https://hooks.example.com/in?a=b%20c&access_token=x";
 
-async function signed(scheme: string, secrets: string[]) {
-  const headers: Record<string, string> = { "content-type": "application/json" };
+async function signed(
+  scheme: string,
+  secrets: string[],
+  headers: Record<string, string> = { "content-type": "application/json" },
+) {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const message = { id: "evt_1", timestamp, body: Buffer.from('{"a":"é"}'), method: "POST", url };
   const settings = { schemes: [scheme], headerPrefix: "X-Webhook" };
@@ -117,6 +120,16 @@ test("http-message-signatures accepts what a key pair signed", async () => {
     true,
   );
   await expect(signed("rfc9421-ed25519", [generateSecret()])).rejects.toThrow("No valid secret");
+});
+
+test("what is sent without a content type is signed without one, or no verifier would find it", async () => {
+  const secret = generateSecret();
+  const headers = lowerCased(await signed("rfc9421", [secret], {}));
+  expect(headers["signature-input"]).toContain('("@method" "@target-uri" "content-digest"');
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const holds = (data: Buffer, given: Buffer) =>
+    createHmac("sha256", key).update(data).digest().equals(given);
+  expect(await accepts(headers, { [sharedKeyIdOf(key)]: holds })).toBe(true);
 });
 
 function lowerCased(headers: Record<string, string>): Record<string, string> {

@@ -20,7 +20,10 @@ export function writeMessageSignatures(
   headers["webhook-timestamp"] = timestamp;
   headers["Content-Digest"] = contentDigest(body);
   const values = [method, url, headers["content-type"] ?? "", headers["Content-Digest"], id, timestamp];
-  const components = messageComponents.map((name, at) => [name, values[at] as string] as const);
+  // a field that is not there cannot be covered (§2.1), and bytes of an unknown type are sent without one
+  const components = messageComponents
+    .map((name, at) => [name, values[at] as string] as const)
+    .filter(([name]) => name !== "content-type" || headers[name] !== undefined);
   const inputs: string[] = [];
   const signatures: string[] = [];
   for (const [at, key] of keys.entries()) {

@@ -1,11 +1,5 @@
 // Signs with node:crypto: WebCrypto would be asynchronous and about ten times dearer for a body of 1 KB.
-import {
-  createHmac,
-  createPrivateKey,
-  createSecretKey,
-  type KeyObject,
-  sign as signEd25519,
-} from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, sign as signEd25519 } from "node:crypto";
 import {
   headerNames,
   type KeyKind,
@@ -18,6 +12,7 @@ import {
   writeTime,
 } from "@posthorn/wire";
 import type { SignatureSettings } from "../model.ts";
+import { privateKeyOf } from "./key-pair.ts";
 import { type MessageKey, messageKeyId, writeMessageSignatures } from "./sign-message.ts";
 
 /** Each list has the one that retires soonest first. */
@@ -93,6 +88,7 @@ function signaturesOf(scheme: Scheme, message: SignedMessage, secrets: readonly 
 const HMAC_HASHES = { "hmac-sha256": "sha256", "hmac-sha1": "sha1" } as const;
 
 function signatureOf(scheme: Scheme, key: KeyObject, parts: readonly SignedPart[]): string {
+  if (scheme.algorithm === "token" || scheme.encoding === "text") return key.export().toString();
   if (scheme.algorithm === "ed25519") {
     // Ed25519 reads its message twice (RFC 8032 §5.1.6), so here the parts are joined.
     const content = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
@@ -128,12 +124,8 @@ function keyOf(kind: KeyKind, secret: string): KeyObject | null {
   return key;
 }
 
-// RFC 8410 §7: an ed25519 private key in PKCS #8 is this and the 32 bytes of the seed.
-const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
-
 function prepareKey(kind: KeyKind, secret: string): KeyObject | null {
   const bytes = signingKeyBytes(kind, secret);
   if (bytes === null) return null;
-  if (kind !== "ed25519") return createSecretKey(bytes);
-  return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, bytes]), format: "der", type: "pkcs8" });
+  return kind === "ed25519" ? privateKeyOf(bytes) : createSecretKey(bytes);
 }

@@ -265,9 +265,40 @@ test("a disabled endpoint gets its batches when it is enabled, and a deleted one
   await publish(instance, 1);
   await hooks.endpoints.delete("acme", endpointId);
   await instance.settle();
-  await instance.hooks.engine?.tidyUp();
   expect(batches()).toEqual([ids]);
   expect(await world.countStates()).toEqual({ success: 1, dead: 1 });
+});
+
+test("what is thrown away when an endpoint is enabled is also what was being collected", async () => {
+  const instance = await openBatch({ maxEvents: 3 });
+  const { hooks, endpointId } = instance;
+  await publish(instance, 1);
+  await hooks.endpoints.disable("acme", endpointId);
+  const last = (await publish(instance, 3))[2] as string;
+  await hooks.endpoints.enable("acme", endpointId, { backlog: "discard" });
+  const after = await publish(instance, 3);
+  await instance.settle();
+  expect(batches()).toEqual([after]);
+  const { deliveries, batches: waiting } = await hooks.events.get(last);
+  expect([deliveries.map(({ deadReason }) => deadReason), waiting]).toEqual([["discarded"], []]);
+  await hooks.deliveries.retry(deliveries[0]?.id as string);
+  await instance.settle();
+  expect(batches()).toEqual([after, [last]]);
+});
+
+test("a process that only publishes makes batches of what it collected, as soon as they are full", async () => {
+  const api = await world.open({ started: false });
+  await api.hooks.start({ role: "api" });
+  await api.hooks.endpoints.create("acme", {
+    url: `${receiver.url}/in`,
+    events: ["*"],
+    format: "cloudevents-batch",
+    batch: { maxEvents: 2, maxDelayMs: HOUR_MS },
+  });
+  const [first] = await publish(api, 2);
+  await api.hooks.engine?.settleDown();
+  const { batches: made } = await api.hooks.events.get(first as string);
+  expect(made).toEqual([expect.objectContaining({ eventId: expect.stringMatching(/^evt_/) })]);
 });
 
 test("a duplicate is not collected, in one statement with the first or later", async () => {

@@ -7,6 +7,7 @@
 import { performance } from "node:perf_hooks";
 import { batchBytes, cloudEventFrom, encodeBatch, encodeStructured, uuidv7 } from "@posthorn/wire";
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
+import { oweCollected } from "../fan-out/owe-collected.ts";
 import type { Collected } from "../fan-out/plan.ts";
 import { BATCH_TYPE, type BatchSettings, type Event, type Target, type Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
@@ -15,7 +16,8 @@ import { Loop } from "../service/loop.ts";
 import { Turns } from "../service/turns.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type BatchDefaults, type Collection, collections } from "../storage/queries/batches/due.ts";
-import { type Member, oweSingly, waitingMembers, writeBatch } from "../storage/queries/batches/make.ts";
+import { type Member, waitingMembers, writeBatch } from "../storage/queries/batches/make.ts";
+import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { lockLanes } from "../storage/queries/queue/owe-many.ts";
 
 export interface BatcherOptions {
@@ -32,9 +34,6 @@ export interface BatcherOptions {
 const lookEveryMs = 1_000;
 /** Each holds a connection, and up to twice the bytes of a batch. */
 const batchesAtOnce = 2;
-/** Of endpoints that take no batches any more. */
-const singlyAtOnce = 500;
-const bytesAtOnce = 4 * 1024 * 1024;
 
 export class Batcher {
   readonly #options: BatcherOptions;
@@ -55,13 +54,15 @@ export class Batcher {
     });
   }
 
+  /** May be called again and again. */
   start(): Promise<void> {
     return this.#loop.start();
   }
 
   async stop(): Promise<void> {
-    clearTimeout(this.#timer);
     await this.#loop.stop();
+    // after the last step, which may have set it
+    clearTimeout(this.#timer);
   }
 
   /** Something was collected elsewhere. */
@@ -115,11 +116,12 @@ export class Batcher {
       const written =
         target?.format === "cloudevents-batch"
           ? await this.#writeBatch(tx, target)
-          : await this.#writeSingly(tx, endpointId);
+          : (await oweCollected(tx, endpointId)) > 0;
       return written ? (lane?.owner ?? null) : undefined;
     });
     if (owner === undefined) return false;
-    onOwed(endpointId, owner);
+    if (target === null) await cancelOwed(db, [endpointId]);
+    else onOwed(endpointId, owner);
     return true;
   }
 
@@ -150,18 +152,6 @@ export class Batcher {
       memberIds: chosen.map(({ event }) => event.id),
     });
     return true;
-  }
-
-  async #writeSingly(tx: Queryable, endpointId: Uuid): Promise<boolean> {
-    const limit = { events: singlyAtOnce, bytes: bytesAtOnce };
-    const members = await waitingMembers(tx, endpointId, limit);
-    const owed = members.map(({ place, event }) => ({
-      place,
-      eventId: event.id,
-      deliveryId: deliveryIdOf(event.id, endpointId),
-    }));
-    await oweSingly(tx, endpointId, owed);
-    return members.length > 0;
   }
 
   #wakeIn(ms: number): void {

@@ -35,6 +35,12 @@ test.each<[what: string, attributes: unknown, data: unknown, pointers: unknown]>
   ["XML that claims to be JSON", { datacontenttype: "text/xml" }, "<a/>", ["/attributes/encoding"]],
   ["an object as text", { encoding: "text" }, {}, ["/attributes/encoding"]],
   ["what is no base64", { encoding: "base64" }, "a", ["/attributes/encoding"]],
+  [
+    "text of another charset",
+    { datacontenttype: "text/plain; charset=utf-16", encoding: "text" },
+    "a",
+    ["/attributes/encoding"],
+  ],
   ["data where there is none", { encoding: "none" }, 1, ["/attributes/encoding"]],
   ["text as text", { datacontenttype: "text/xml", encoding: "text" }, "<a/>", "valid"],
   ["bytes as base64", { datacontenttype: "image/png", encoding: "base64" }, "AP8K", "valid"],
@@ -47,6 +53,13 @@ test.each<[what: string, attributes: unknown, data: unknown, pointers: unknown]>
 test("attributes have 8 KiB together and not a byte more", () => {
   const filled = (length: number) => ({ extensions: { x: "v".repeat(length) } });
   const most = 8 * 1024 - JSON.stringify(filled(0)).length;
+  expect(problemsOf(filled(most))).toBe("valid");
+  expect(problemsOf(filled(most + 1))).toEqual(["/attributes"]);
+});
+
+test("attributes have 8 KiB as headers, where a character may take nine bytes", () => {
+  const filled = (length: number) => ({ extensions: { x: "€".repeat(length) } });
+  const most = Math.floor((8 * 1024 - "ce-x".length) / "%E2%82%AC".length);
   expect(problemsOf(filled(most))).toBe("valid");
   expect(problemsOf(filled(most + 1))).toEqual(["/attributes"]);
 });

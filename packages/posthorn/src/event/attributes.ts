@@ -1,5 +1,14 @@
 // What an event may bring along: attributes by the rules of CloudEvents, and data that is what they say it is.
-import { attributeProblems, DATA_ENCODINGS, type EventAttributes, isJsonType } from "@posthorn/wire";
+import {
+  type AttributeValue,
+  attributeProblems,
+  BINARY_HEADER_PREFIX,
+  DATA_ENCODINGS,
+  type EventAttributes,
+  encodeHeader,
+  isJsonType,
+  textProblem,
+} from "@posthorn/wire";
 import { findUnknown } from "../did-you-mean.ts";
 import type { InputProblem } from "../errors.ts";
 import { maxAttributesBytes } from "./limits.ts";
@@ -59,8 +68,20 @@ export function checkAttributes(
   const dataProblem = encodingProblem(attributes, payload);
   if (dataProblem !== null) wrong("/encoding", dataProblem);
   const bytes = Buffer.byteLength(JSON.stringify(attributes));
+  const inHeaders = bytes > maxAttributesBytes ? 0 : headerBytes({ ...core, ...extensions });
   if (bytes > maxAttributesBytes)
     wrong("", `The attributes have ${bytes} bytes together; the limit is ${maxAttributesBytes}.`);
+  else if (inHeaders > maxAttributesBytes)
+    wrong("", `As headers the attributes have ${inHeaders} bytes; the limit is ${maxAttributesBytes}.`);
+}
+
+/** In binary mode, where all that is not ASCII is three times as long. */
+function headerBytes(attributes: Readonly<Record<string, unknown>>): number {
+  return Object.entries(given(attributes)).reduce(
+    (sum, [name, value]) =>
+      sum + BINARY_HEADER_PREFIX.length + name.length + encodeHeader(value as AttributeValue).length,
+    0,
+  );
 }
 
 function encodingProblem({ datacontenttype, encoding }: EventAttributes, payload: Uint8Array): string | null {
@@ -73,9 +94,8 @@ function encodingProblem({ datacontenttype, encoding }: EventAttributes, payload
   const data: unknown = JSON.parse(Buffer.from(payload).toString());
   if (encoding === "none") return data === null ? null : "Where there is no data, data must be null.";
   if (typeof data !== "string") return `With encoding ${encoding}, data must be a string.`;
-  return encoding === "text" || Buffer.from(data, "base64").toString("base64") === data
-    ? null
-    : "data is not base64.";
+  if (encoding === "text") return textProblem(data, datacontenttype);
+  return Buffer.from(data, "base64").toString("base64") === data ? null : "data is not base64.";
 }
 
 function given(record: Readonly<Record<string, unknown>>): Record<string, unknown> {

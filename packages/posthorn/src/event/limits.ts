@@ -9,5 +9,5 @@ export const maxTypeLength = 128;
 export const apiVersionSyntax = /^[A-Za-z0-9_.-]{1,32}$/;
 export const maxSubjectLength = 256;
 export const maxIdempotencyKeyLength = 256;
-/** As JSON: in binary mode they are headers, and many receivers take 16 KB of those. */
+/** As JSON, and as headers, which they are in binary mode: many receivers take 16 KB of those, and a subject is there twice. */
 export const maxAttributesBytes = 8 * 1024;

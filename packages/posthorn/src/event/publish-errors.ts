@@ -1,12 +1,16 @@
 // What a publisher is told when its event was not stored, or nobody knows whether it was.
 import { formatId } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
-import type { Uuid } from "../model.ts";
+import type { Event, Uuid } from "../model.ts";
 
-export function conflictError(key: string, firstEventId: Uuid): PosthornError {
+export function conflictError({ attributes }: Event, key: string, firstEventId: Uuid): PosthornError {
+  const first = formatId("evt", firstEventId);
+  const { source, id } = attributes ?? {};
   return new PosthornError(
     "idempotency_conflict",
-    `The idempotency key "${key}" was used for another event (${formatId("evt", firstEventId)}); use a new key for new content.`,
+    source === undefined || id === undefined
+      ? `The idempotency key "${key}" was used for another event (${first}); use a new key for new content.`
+      : `The source "${source}" and id "${id}" are those of another event (${first}); use a new id for new content.`,
   );
 }
 

@@ -243,7 +243,7 @@ export class Publisher {
           ),
         );
       else if (!first.digest.equals(key?.digest as Uint8Array))
-        reject(conflictError(key?.key ?? "", first.eventId));
+        reject(conflictError(event, key?.key ?? "", first.eventId));
       // stored by this very call, whose first reply was lost
       else if (first.eventId === event.id)
         resolve({ id: formatId("evt", event.id), sequence, duplicate: false, deliveries: null });

@@ -34,3 +34,27 @@ test("at ten thousand deliveries a statement is full, and not one event earlier"
 test("one event fits, however many endpoints it has", async () => {
   expect(await fit([event("20000"), event("1")])).toBe(1);
 });
+
+test("routes that have changed are read again with what is known of them, where they are many", async () => {
+  const asked: [string, number][] = [];
+  const routes = new Routes(async (tenants, known) => {
+    for (const tenant of tenants) asked.push([tenant, known.get(tenant)?.length ?? 0]);
+    const target = { events: ["*"] } as unknown as Target;
+    return new Map(
+      tenants.map((tenant) => [
+        tenant,
+        { version: 1, isActive: true, targets: Array(Number(tenant)).fill(target) },
+      ]),
+    );
+  });
+  for (let round = 0; round < 2; round += 1) {
+    await routes.ensure(["100", "101"]);
+    routes.forget(["100", "101"]);
+  }
+  expect(asked).toEqual([
+    ["100", 0],
+    ["101", 0],
+    ["100", 0],
+    ["101", 101],
+  ]);
+});

@@ -10,24 +10,40 @@ export interface TenantRoutes {
   readonly targets: readonly Target[];
 }
 
+/** Of the tenants in `known` only what has changed since needs to be read. */
+export type LoadRoutes = (
+  tenants: readonly string[],
+  known: ReadonlyMap<string, readonly Target[]>,
+) => Promise<ReadonlyMap<string, TenantRoutes>>;
+
 const maxTenants = 20_000;
 const maxTypesPerTenant = 1_000;
+/**
+ * So few are read again at once. Of 10,000 WebSub subscriptions a few are renewed each second; reading all of them takes
+ * longer than that, and no publish would ever find them unchanged.
+ */
+const maxReadAgain = 100;
 
 export class Routes {
-  readonly #load: (tenants: readonly string[]) => Promise<ReadonlyMap<string, TenantRoutes>>;
+  readonly #load: LoadRoutes;
   readonly #known = new Map<string, { routes: TenantRoutes; byType: Map<string, readonly Target[]> }>();
+  /** Changed since, by tenant: most of them will be the same. */
+  readonly #outdated = new Map<string, readonly Target[]>();
 
-  constructor(load: (tenants: readonly string[]) => Promise<ReadonlyMap<string, TenantRoutes>>) {
+  constructor(load: LoadRoutes) {
     this.#load = load;
   }
 
-  /** Reads what is missing, all in one statement. */
+  /** Reads what is missing. */
   async ensure(tenants: Iterable<string>): Promise<void> {
     const missing: string[] = [];
     for (const tenant of tenants) if (!this.#known.has(tenant)) missing.push(tenant);
     if (missing.length === 0) return;
-    const loaded = await this.#load(missing);
-    for (const [tenant, routes] of loaded) this.#known.set(tenant, { routes, byType: new Map() });
+    const loaded = await this.#load(missing, this.#outdatedOf(missing));
+    for (const [tenant, routes] of loaded) {
+      this.#known.set(tenant, { routes, byType: new Map() });
+      this.#outdated.delete(tenant);
+    }
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= maxTenants) break;
       if (!loaded.has(oldest)) this.#known.delete(oldest);
@@ -50,11 +66,24 @@ export class Routes {
     return targets;
   }
 
+  /** They have changed. */
   forget(tenants: Iterable<string>): void {
-    for (const tenant of tenants) this.#known.delete(tenant);
+    for (const tenant of tenants) {
+      const targets = this.#known.get(tenant)?.routes.targets ?? [];
+      if (targets.length > maxReadAgain) this.#outdated.set(tenant, targets);
+      this.#known.delete(tenant);
+    }
   }
 
-  clear(): void {
-    this.#known.clear();
+  #outdatedOf(tenants: readonly string[]): ReadonlyMap<string, readonly Target[]> {
+    if (this.#outdated.size === 0) return NONE;
+    return new Map(
+      tenants.flatMap((tenant) => {
+        const targets = this.#outdated.get(tenant);
+        return targets === undefined ? [] : [[tenant, targets]];
+      }),
+    );
   }
 }
+
+const NONE: ReadonlyMap<string, readonly Target[]> = new Map();

@@ -3,7 +3,7 @@
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
 import { type Filter, failedCondition, readFacts } from "../fan-out/filter.ts";
 import { isAbout } from "../fan-out/matches.ts";
-import { Routes, type TenantRoutes } from "../fan-out/routes.ts";
+import { type LoadRoutes, Routes } from "../fan-out/routes.ts";
 import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { inBatches } from "../storage/queries/batches/collect.ts";
@@ -41,8 +41,6 @@ export interface Wish {
         readonly isCollected: boolean;
       };
 }
-
-export type LoadRoutes = (tenants: readonly string[]) => Promise<ReadonlyMap<string, TenantRoutes>>;
 
 /** What a step looks at, of which a replay needs this much. */
 export type Range = Pick<

@@ -6,7 +6,9 @@
 //
 // A step looks at some hundred deliveries and makes as many owed as the rate allows since the step before; each is one
 // transaction. So a million take no more memory and no longer transactions than a hundred.
+
 import { performance } from "node:perf_hooks";
+import type { LoadRoutes } from "../fan-out/routes.ts";
 import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
@@ -14,7 +16,7 @@ import type { Service } from "../service/service.ts";
 import type { Database } from "../storage/database.ts";
 import { lookAtReplay } from "../storage/queries/replays/advance.ts";
 import { runningReplays } from "../storage/queries/replays/read.ts";
-import { type LoadRoutes, planStep } from "./plan-step.ts";
+import { planStep } from "./plan-step.ts";
 import { takeStep } from "./take-step.ts";
 
 export interface ReplayerOptions {

@@ -1,7 +1,9 @@
 // Replays as people see them: started by a filter, looked at, cancelled. The work is the replayer's.
+
 import { formatId, parseId, uuidv7 } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
+import type { LoadRoutes } from "../fan-out/routes.ts";
 import type { Uuid } from "../model.ts";
 import { endpointNotFound } from "../resources/endpoint-changes.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "../resources/page.ts";
@@ -24,7 +26,7 @@ import {
   insertReplay,
 } from "../storage/queries/replays/write.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
-import { endpointsOf, type LoadRoutes, planStep, type Range } from "./plan-step.ts";
+import { endpointsOf, planStep, type Range } from "./plan-step.ts";
 
 /** What may be replayed: what is pending or in flight is on its way already. */
 export type ReplayableState = "success" | "failed" | "dead";

@@ -32,6 +32,11 @@ export function readAuthorization(
   return found ?? refuse(`Choose one of ${AUTHORIZATION_TYPES.join(", ")}.`, "/type");
 }
 
+/** Of an endpoint that is new there is none to differ from. */
+export function isOtherHost(currentUrl: string, url: string): boolean {
+  return currentUrl !== "" && URL.canParse(url) && new URL(url).origin !== new URL(currentUrl).origin;
+}
+
 /** Whoever may change the URL but cannot see the token must not have it sent to a place of their own. */
 export function checkAuthorization(
   check: SettingsCheck,
@@ -40,8 +45,7 @@ export function checkAuthorization(
   url: string,
 ): void {
   const isGivenAgain = isObject(check.given("authorization"));
-  const isElsewhere =
-    currentUrl !== "" && URL.canParse(url) && new URL(url).origin !== new URL(currentUrl).origin;
+  const isElsewhere = isOtherHost(currentUrl, url);
   const { token } = isGivenAgain ? (check.given("authorization") as { token?: unknown }) : {};
   if (isElsewhere && token === undefined) {
     check.refuse(

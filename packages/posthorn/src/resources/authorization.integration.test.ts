@@ -67,6 +67,16 @@ test("a query token is added to the query as it is, for no cache, and masked in 
   expect(shown.masked).toEqual(["url"]);
 });
 
+test("an answer that says the token back is kept without it", async () => {
+  const { endpoint, send } = await made({ authorization: { type: "query", token: TOKEN } });
+  receiver.answer(`/hook-${count}`, { status: 404, body: `Cannot POST /?access_token=${TOKEN}` });
+  await send();
+  const { data } = await hooks.endpoints.attempts("acme", endpoint.id);
+  expect(data.map(({ responseBody }) => String(responseBody))).toEqual([
+    "Cannot POST /?access_token=[redacted]",
+  ]);
+});
+
 test("it can be moved, replaced and taken away", async () => {
   const { endpoint, send } = await made({ authorization: { type: "bearer", token: "one" } });
   await hooks.endpoints.update("acme", endpoint.id, { authorization: { type: "query" } });

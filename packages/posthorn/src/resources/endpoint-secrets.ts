@@ -4,7 +4,8 @@ import { formatId, parseId, schemeProblems } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type { Uuid } from "../model.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, Queryable } from "../storage/database.ts";
+import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
 import { findEndpoint } from "../storage/queries/endpoints/read.ts";
 import { raiseEndpointVersion } from "../storage/queries/endpoints/write.ts";
 import { listSecrets, type SecretRow } from "../storage/queries/secrets/list.ts";
@@ -76,7 +77,7 @@ export function createEndpointSecrets({
     if (scheme !== null) checkScheme(scheme);
     return await changes.changeOne(tenant, id, async (tx, current) => {
       refuseSubscription(current);
-      const schemes = scheme === null ? schemesOf(current, defaults) : [scheme];
+      const schemes = scheme === null ? await sharing(tx, current) : [scheme];
       const secret = ownSecret ?? (await writer.makeSecret(schemes));
       checkSecret(secret, schemes);
       if (scheme !== null) await writer.keepSharedFor(tx, current, scheme, overlapSeconds);
@@ -87,6 +88,19 @@ export function createEndpointSecrets({
       const { lastExpiresMs } = retired;
       return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };
     });
+  }
+
+  /** The schemes that sign with the secret that is nobody's own. */
+  async function sharing(tx: Queryable, current: EndpointRow): Promise<readonly string[]> {
+    const valid = await listSecrets(tx, current.id);
+    const schemes = schemesOf(current, defaults).filter((name) =>
+      valid.every(({ scheme }) => scheme !== name),
+    );
+    if (schemes.length > 0) return schemes;
+    throw invalidRotation(
+      "/scheme",
+      "Every signature scheme of this endpoint has a secret of its own. Say as scheme which of them gets another.",
+    );
   }
 
   async function secrets(tenant: string, id: string): Promise<readonly EndpointSecret[]> {
@@ -140,7 +154,7 @@ function checkSecret(secret: string, schemes: readonly string[]): void {
   const problem = secretProblem(secret, schemes);
   if (problem !== null) throw invalidRotation("/secret", problem);
   if (fitsAny(secret, schemes)) return;
-  const message = "This kind of secret fits none of the endpoint's signature schemes.";
+  const message = `This kind of secret does not fit ${schemes.join(", ")}. Say as scheme which one it is for.`;
   throw invalidRotation("/secret", message);
 }
 

@@ -127,6 +127,26 @@ test.each([
   }
 });
 
+test("a URL is kept as it is sent: without a fragment, and without a query that is empty", () => {
+  const kept = (url: string) => parseEndpointInput({ ...minimal, url }, context).settings.url;
+  expect([kept("https://example.com/a?#b"), kept("https://example.com/a?b?")]).toEqual([
+    "https://example.com/a",
+    "https://example.com/a?b?",
+  ]);
+});
+
+test("a key pair of two halves that do not belong together is refused", async () => {
+  const signature = { schemes: ["standard-webhooks-v1a"] };
+  const [one, other] = [(await generateSigningKey()).signingKey, (await generateSigningKey()).signingKey];
+  const bytes = (key: string) => Buffer.from(key.slice("whsk_".length), "base64");
+  const mixed = Buffer.concat([bytes(one).subarray(0, 32), bytes(other).subarray(32)]);
+  const secret = `whsk_${mixed.toString("base64")}`;
+  expect(problemsOf(() => parseEndpointInput({ ...minimal, signature, secret }, context))).toMatchObject([
+    { pointer: "/secret", message: expect.stringContaining("not that of its seed") },
+  ]);
+  expect(parseEndpointInput({ ...minimal, signature, secret: one }, context).secret).toBe(one);
+});
+
 test("a missing url and missing events are named", () => {
   expect(problemsOf(() => parseEndpointInput({}, context)).map(({ pointer }) => pointer)).toEqual([
     "/url",
@@ -263,6 +283,16 @@ test("a custom header of the endpoint's own prefix is refused", () => {
   expect(problemsOf(() => parseEndpointInput(input, context))).toMatchObject([
     { pointer: "/headers/X-Acme-Id" },
   ]);
+});
+
+test.each([
+  ["com.Example.Order-Paid", "Did you mean com.example.order_paid?"],
+  ["Order.*", "Did you mean order.*?"],
+  ["order.*.x", "or *."],
+  ["", "or *."],
+])("the type %j of a CloudEvent is told as it is subscribed to", (type, end) => {
+  const [problem] = problemsOf(() => parseEndpointInput({ ...minimal, events: [type] }, context));
+  expect(problem?.message.slice(-end.length)).toBe(end);
 });
 
 test("the value of a refused header is not repeated", () => {

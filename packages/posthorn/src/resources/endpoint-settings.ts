@@ -173,6 +173,14 @@ export function parseEndpointInput(input: unknown, context: SettingsContext): Pa
     if (check.isClean && !schemes.includes(scheme))
       check.refuse("/schemeSecrets", `The endpoint does not sign by ${scheme}; add it to signature.schemes.`);
   }
+  if (secret !== null && check.isClean) {
+    const sharing = schemes.filter((name) => schemeSecrets[name] === undefined && !isByKeyPair(name));
+    for (const name of sharing.filter((scheme) => !fitsAny(secret, [scheme])))
+      check.refuse(
+        "/secret",
+        `This kind of secret does not fit ${name}; give that a secret of its own by schemeSecrets.`,
+      );
+  }
   check.finish("The endpoint cannot be created");
   return { settings, secret, schemeSecrets, token: tokenIn(input as EndpointInput) };
 }
@@ -203,6 +211,10 @@ export function schemesOf(
 /** Can at least one of these schemes sign with this secret? */
 export function fitsAny(secret: string, schemes: readonly string[]): boolean {
   return schemes.some((name) => signingKeyBytes(schemeNamed(name).key, secret) !== null);
+}
+
+export function isByKeyPair(scheme: string): boolean {
+  return schemeNamed(scheme).key === "ed25519";
 }
 
 const NEW_ENDPOINT: EndpointSettings = {

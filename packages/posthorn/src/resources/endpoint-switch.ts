@@ -3,6 +3,7 @@
 import { parseId } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
+import { oweCollected } from "../fan-out/owe-collected.ts";
 import type { DisableCause, Uuid } from "../model.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
@@ -10,10 +11,11 @@ import { tenantOfEndpoint } from "../storage/queries/endpoints/read.ts";
 import { disableEndpoint } from "../storage/queries/endpoints/write.ts";
 import { ownerOfLane } from "../storage/queries/lanes/owner.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { lockLanes } from "../storage/queries/queue/owe-many.ts";
 import { subscriptionOf } from "../storage/queries/websub/subscriptions.ts";
 import type { EndpointChanges } from "./endpoint-changes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
-import { endSubscription } from "./subscription-end.ts";
+import { endSubscriptions } from "./subscription-end.ts";
 
 export interface EnableOptions {
   /** `deliver` what is owed (the default), or `discard` it: then it ends as dead, with the reason `discarded`. */
@@ -64,7 +66,7 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
       const subscription = await subscriptionOf(tx, endpointId);
       if (subscription !== null) {
         const isMeant = url === null || subscription.callback === url;
-        if (isMeant) await endSubscription(tx, subscription);
+        if (isMeant) await endSubscriptions(tx, [endpointId]);
         return { result: isMeant ? "ended" : null, endpointIds: isMeant ? [endpointId] : [] } as const;
       }
       const disabled = await disableEndpoint(tx, endpointId, cause, url);
@@ -80,7 +82,16 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
 
   async function discard(endpointId: Uuid): Promise<void> {
     await untilLetGo(endpointId);
+    while ((await oweWaiting(endpointId)) > 0);
     await cancelOwed(db, [endpointId], "discarded", { onlyWhilePaused: true });
+  }
+
+  /** What waits for a batch has no delivery yet that could be discarded. Of an open lane it is left alone. */
+  async function oweWaiting(endpointId: Uuid): Promise<number> {
+    return await db.transaction(async (tx) => {
+      const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
+      return lane === undefined || lane.closed === null ? 0 : await oweCollected(tx, endpointId);
+    });
   }
 
   /** Right after a pause its lane's owner still holds deliveries it has not sent; it gives them back. */

@@ -1,7 +1,7 @@
 // Writes new and changed endpoints, one by one, in a transaction of the caller's that holds the tenant.
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { generateSecret, generateSigningKey, schemeNamed, uuidv7 } from "@posthorn/wire";
+import { generateSecret, generateSigningKey, TOKEN_SCHEMES, uuidv7 } from "@posthorn/wire";
 import { PosthornError } from "../errors.ts";
 import type { TargetSecret, Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
@@ -13,8 +13,15 @@ import { type EndpointSettings, insertEndpoint, updateEndpoint } from "../storag
 import { deleteHandshake, putHandshake } from "../storage/queries/handshakes/put.ts";
 import { forgetHealth } from "../storage/queries/health/record.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
-import { deleteToken, insertSecret, type SecretTerms } from "../storage/queries/secrets/rotate.ts";
-import { type EndpointDefaults, fitsAny, type ParsedInput, schemesOf } from "./endpoint-settings.ts";
+import { deleteSecretsFor, insertSecret, type SecretTerms } from "../storage/queries/secrets/rotate.ts";
+import { isOtherHost } from "./authorization-settings.ts";
+import {
+  type EndpointDefaults,
+  fitsAny,
+  isByKeyPair,
+  type ParsedInput,
+  schemesOf,
+} from "./endpoint-settings.ts";
 import { TOKEN, toTarget } from "./targets.ts";
 
 export interface NewEndpoint {
@@ -44,7 +51,10 @@ export interface EndpointWriter {
    * of its own leaves no gap. Nothing where it has one already.
    */
   keepSharedFor(tx: Queryable, current: EndpointRow, scheme: string, overlapSeconds: number): Promise<void>;
-  /** Throws where new schemes find no secret of their kind among those that are valid: nothing is sent unsigned. */
+  /**
+   * Throws where a new scheme finds no secret of its kind among those that are valid: nothing is sent unsigned, and no
+   * signature is missing that was asked for. Key pairs are made by `update`, beside a scheme that signs already.
+   */
   checkStillSigned(tx: Queryable, current: EndpointRow, next: EndpointSettings): Promise<void>;
 }
 
@@ -59,8 +69,19 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
   return { prepare, insert, update, addSecret, makeSecret, keepSharedFor, checkStillSigned };
 
   async function prepare({ secret: given, ...input }: ParsedInput): Promise<NewEndpoint> {
-    const secret = given ?? (await makeSecret(schemesOf(input.settings, defaults)));
-    return { id: uuidv7(nowMs()), ...input, secret };
+    const schemes = schemesOf(input.settings, defaults);
+    const sharing = schemes.filter((name) => input.schemeSecrets[name] === undefined);
+    const secret = given ?? (await makeSecret(sharing.length > 0 ? sharing : schemes));
+    const pairs = await keyPairsFor(sharing.filter((name) => !fitsAny(secret, [name])));
+    return { id: uuidv7(nowMs()), ...input, secret, schemeSecrets: { ...input.schemeSecrets, ...pairs } };
+  }
+
+  /** Receivers find the public half under the well-known URL, so nobody has to be shown what is made here. */
+  async function keyPairsFor(schemes: readonly string[]): Promise<Record<string, string>> {
+    const made = schemes
+      .filter(isByKeyPair)
+      .map(async (name) => [name, (await generateSigningKey()).signingKey] as const);
+    return Object.fromEntries(await Promise.all(made));
   }
 
   async function insert(tx: Queryable, tenant: string, made: NewEndpoint) {
@@ -85,7 +106,10 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     else if (isAskedAnew(current, settings)) {
       await putHandshake(tx, current.id, settings.handshake, newCallbackToken());
     }
-    if (token !== null || settings.authorization === null) await deleteToken(tx, current.id);
+    const pairs = await keyPairsFor(await withoutSecret(tx, current, settings));
+    for (const [usedFor, pair] of Object.entries(pairs)) await addSecret(tx, current.id, pair, { usedFor });
+    if (token !== null || settings.authorization === null) await deleteSecretsFor(tx, current.id, [TOKEN]);
+    if (isOtherHost(current.url, settings.url)) await deleteSecretsFor(tx, current.id, TOKEN_SCHEMES);
     if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
     const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
     if (isAnew) await forgetHealth(tx, current.id);
@@ -106,8 +130,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
 
   /** `whsk_` where every scheme wants an ed25519 key, `whsec_` otherwise. */
   async function makeSecret(schemes: readonly string[]): Promise<string> {
-    const isAsymmetric = schemes.every((name) => schemeNamed(name).key === "ed25519");
-    return isAsymmetric ? (await generateSigningKey()).signingKey : generateSecret();
+    return schemes.every(isByKeyPair) ? (await generateSigningKey()).signingKey : generateSecret();
   }
 
   async function keepSharedFor(
@@ -139,24 +162,64 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     next: EndpointSettings,
   ): Promise<void> {
     const schemes = schemesOf(next, defaults);
-    if (String(schemes) === String(schemesOf(current, defaults))) return;
+    const before = schemesOf(current, defaults);
+    const sent = schemes.filter((name) => TOKEN_SCHEMES.includes(name));
+    if (sent.length > 0 && isOtherHost(current.url, next.url)) throw tokenOfOtherHost();
+    const ownSecrets = new Set((await secretsOf(tx, current.id)).map(({ scheme }) => scheme));
+    const notGiven = sent.find((name) => !before.includes(name) && !ownSecrets.has(name));
+    if (notGiven !== undefined) throw tokenNotGiven(notGiven);
+    const missing = await withoutSecret(tx, current, next);
+    if (missing.length === schemes.length) {
+      throw invalid(
+        "/signature/schemes",
+        `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme beside those in use, see that its ` +
+          "receiver verifies by it, and then take the others away.",
+      );
+    }
+    const unmade = missing.filter((name) => !isByKeyPair(name));
+    if (unmade.length === 0) return;
+    throw invalid(
+      "/signature/schemes",
+      `No valid secret of this endpoint fits ${unmade.join(", ")}. Rotate the secret with this as its scheme first, ` +
+        "which makes one and shows it.",
+    );
+  }
+
+  /** Of schemes that are changed, those that could sign nothing. */
+  async function withoutSecret(
+    tx: Queryable,
+    current: EndpointRow,
+    next: EndpointSettings,
+  ): Promise<readonly string[]> {
+    const schemes = schemesOf(next, defaults);
+    if (String(schemes) === String(schemesOf(current, defaults))) return [];
     const secrets = await secretsOf(tx, current.id);
-    if (
-      secrets.some(({ value, scheme }) =>
-        fitsAny(value, scheme === undefined ? schemes : inUse(scheme, schemes)),
-      )
-    )
-      return;
-    const message =
-      `No valid secret of this endpoint fits ${schemes.join(", ")}. Add the scheme beside those in use, rotate to a ` +
-      "secret of its kind, and then take the others away.";
-    const problems = [{ pointer: "/signature/schemes", message }];
-    throw new PosthornError("invalid_endpoint", message, { problems });
+    return schemes.filter((name) => {
+      const own = secrets.filter(({ scheme }) => scheme === name);
+      const usable = own.length > 0 ? own : secrets.filter(({ scheme }) => scheme === undefined);
+      return !usable.some(({ value }) => fitsAny(value, [name]));
+    });
   }
 }
 
-function inUse(scheme: string, schemes: readonly string[]): readonly string[] {
-  return schemes.includes(scheme) ? [scheme] : [];
+function invalid(pointer: string, message: string): PosthornError {
+  return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
+}
+
+/** Whoever may change the URL but cannot see the secret must not have it sent to a place of their own. */
+function tokenOfOtherHost(): PosthornError {
+  return invalid(
+    "/url",
+    "The secret is sent along, and was given for another host. Make a new endpoint, or take the scheme that sends it away first.",
+  );
+}
+
+/** The same of a secret that was never meant to be sent. */
+function tokenNotGiven(scheme: string): PosthornError {
+  return invalid(
+    "/signature/schemes",
+    `The signature scheme "${scheme}" sends its secret along. Give it one of its own first: rotate the secret of this scheme.`,
+  );
 }
 
 /** Also whenever one is changed that said no: what it said was of then. */

@@ -390,9 +390,40 @@ test("a secret of your own is used, and an endpoint moves to ed25519 without a g
   });
 
   await endpoints.update(tenant, endpoint.id, { signature: { schemes: ["t-v1", "standard-webhooks-v1a"] } });
+  expect(await secretsOf(endpoint.id)).toEqual([expect.stringMatching(/^whsk_/), own]);
   const { signingKey } = await generateSigningKey();
-  await endpoints.rotateSecret(tenant, endpoint.id, { secret: signingKey });
+  // it would sign nothing: the one scheme that it fits has its own by now
+  await expect(endpoints.rotateSecret(tenant, endpoint.id, { secret: signingKey })).rejects.toMatchObject({
+    problems: [{ pointer: "/secret", message: expect.stringContaining("does not fit t-v1") }],
+  });
+  const scheme = "standard-webhooks-v1a";
+  await endpoints.rotateSecret(tenant, endpoint.id, { secret: signingKey, scheme });
   expect(await endpoints.update(tenant, endpoint.id, onlyV1a)).toMatchObject({
     signature: onlyV1a.signature,
   });
+  await expect(endpoints.rotateSecret(tenant, endpoint.id)).rejects.toMatchObject({
+    problems: [{ pointer: "/scheme" }],
+  });
+});
+
+test("every scheme that is asked for signs: key pairs are made, and what only you can know is asked for", async () => {
+  const tenant = await newTenant();
+  const both = { ...hook, signature: { schemes: ["standard-webhooks", "standard-webhooks-v1a"] } };
+  const made = await endpoints.create(tenant, both);
+  expect(await secretsOf(made.endpoint.id)).toEqual([expect.stringMatching(/^whsk_/), made.secret]);
+  expect(made.secret).toMatch(/^whsec_/);
+  const onlyPair = { ...both, schemeSecrets: { "standard-webhooks": generateSecret() } };
+  expect((await endpoints.create(tenant, onlyPair)).secret).toMatch(/^whsk_/);
+
+  const text = { ...hook, signature: { schemes: ["github"] }, secret: "of the old sender" };
+  const standardToo = { signature: { schemes: ["github", "standard-webhooks"] } };
+  await expect(endpoints.create(tenant, { ...text, ...standardToo })).rejects.toMatchObject({
+    problems: [{ pointer: "/secret", message: expect.stringContaining("schemeSecrets") }],
+  });
+  const { endpoint } = await endpoints.create(tenant, text);
+  await expect(endpoints.update(tenant, endpoint.id, standardToo)).rejects.toMatchObject({
+    problems: [{ pointer: "/signature/schemes", message: expect.stringContaining("Rotate") }],
+  });
+  await endpoints.rotateSecret(tenant, endpoint.id, { scheme: "standard-webhooks" });
+  expect(await endpoints.update(tenant, endpoint.id, standardToo)).toMatchObject(standardToo);
 });

@@ -35,7 +35,6 @@ import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { letGoOfSubjects } from "../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteSecrets } from "../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
-import { subscriptionOf } from "../storage/queries/websub/subscriptions.ts";
 import { type LastDay, lastDaysOf } from "./activity.ts";
 import {
   type EndpointAttempt,
@@ -66,7 +65,7 @@ import { createEndpointWriter } from "./endpoint-writer.ts";
 import { createHandshakes, type Handshakes } from "./handshakes.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 import { createPublicKeys, type PublicKeys } from "./public-keys.ts";
-import { NOT_OFFERED, revokeSubscription } from "./subscription-end.ts";
+import { NOT_OFFERED, revokeSubscriptions } from "./subscription-end.ts";
 import { createTargets } from "./targets.ts";
 import { counted, isTenantId, tenantNotFound } from "./tenants.ts";
 
@@ -289,13 +288,12 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 
   async function remove(tenant: string, id: string): Promise<void> {
     const endpointId = await changeOne(tenant, id, async (tx, current) => {
-      const subscription = current.websubTopic === null ? null : await subscriptionOf(tx, current.id);
-      if (subscription !== null) {
-        await revokeSubscription(tx, subscription, NOT_OFFERED);
+      if (current.websubTopic !== null) {
+        await revokeSubscriptions(tx, [current.id], NOT_OFFERED);
         return current.id;
       }
-      await markDeleted(tx, current.id);
-      await deleteSecrets(tx, current.id);
+      await markDeleted(tx, [current.id]);
+      await deleteSecrets(tx, [current.id]);
       await deleteHandshake(tx, current.id);
       await letGoOfSubjects(tx, current.id);
       return current.id;

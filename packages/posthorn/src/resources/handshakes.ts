@@ -51,5 +51,8 @@ function noHandshake(): PosthornError {
 }
 
 function badRate(): PosthornError {
-  return new PosthornError("invalid_query", "WebHook-Allowed-Rate is a number of requests per minute, or *.");
+  return new PosthornError(
+    "invalid_endpoint",
+    "WebHook-Allowed-Rate is a number of requests per minute, or *.",
+  );
 }

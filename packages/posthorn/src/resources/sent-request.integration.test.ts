@@ -151,6 +151,14 @@ test("settings, payloads and signatures are masked for those who may not see the
   expect(JSON.parse(String(redacted.body)).data).toEqual({ card: "[redacted]", n: 1 });
   expect(redacted.masked).toEqual(["X-Webhook-Signature", "webhook-signature", "body"]);
   expect(String((await request(id)).body)).toContain("4111");
+  // no path leads into bytes, so all of them are hidden
+  const attributes = { source: "/shop", datacontenttype: "image/png", encoding: "base64" } as const;
+  const bytes = await delivered(
+    { format: "cloudevents-binary" },
+    { type: "card.used", data: "NDExMQ==", attributes },
+  );
+  expect(String((await request(bytes.id, { redacted: true })).body)).toBe("[redacted]");
+  expect(String((await request(bytes.id)).body)).toBe("4111");
 });
 
 test("where the worker died nobody knows the time, and neither timestamp nor signature is made up", async () => {

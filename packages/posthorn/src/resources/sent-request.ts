@@ -3,6 +3,7 @@
 import { headerNames, isReservedHeader, parseId, schemeNamed } from "@posthorn/wire";
 import { withoutToken } from "../attempt/authorize.ts";
 import { buildRequest } from "../attempt/build-request.ts";
+import { lookAlikeOf } from "../attempt/look-alike.ts";
 import { wireHeaders } from "../attempt/wire-headers.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { hiddenPathsOf } from "../catalogue/hidden-paths.ts";
@@ -87,10 +88,13 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     const past = await targetAt(delivery.endpointId, signedAt ?? now());
     if (past === null) throw endpointGone();
     const hidden = asked.redacted ? await hiddenPaths(event) : [];
-    const shown = { ...event, payload: redactPayload(event.payload, hidden) };
-    const claimed = claimedAgain(delivery, shown, attempt.number);
+    const claimed = claimedAgain(delivery, masked(event, hidden), attempt.number);
     const request = make(claimed, past.target, signedAt ?? new Date(0));
-    const { url, headers, masked } = maskedFor(asked, new Masking(request, past.target), {
+    const {
+      url,
+      headers,
+      masked: names,
+    } = maskedFor(asked, new Masking(request, past.target), {
       isTimeKnown: signedAt !== null,
       isBodyMasked: hidden.length > 0,
     });
@@ -103,7 +107,7 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
       signedAt,
       isFresh: asked.isFresh,
       differences: asked.isFresh ? [FRESH] : differencesOf(past, signedAt, isTraced()),
-      masked,
+      masked: names,
     };
   };
 
@@ -170,6 +174,13 @@ function startOf({ startedMs }: AttemptRow): Date | null {
   return startedMs === null ? null : new Date(startedMs);
 }
 
+/** What stands for bytes is a text, and no base64. */
+function masked({ attributes, ...event }: Event, hidden: readonly string[]): Event {
+  const payload = redactPayload(event.payload, hidden);
+  const isBytes = hidden.length > 0 && attributes?.encoding === "base64";
+  return { ...event, payload, attributes: isBytes ? { ...attributes, encoding: "text" } : attributes };
+}
+
 /** As it was when the attempt was made, as far as the request goes. */
 function claimedAgain({ id, endpointId }: DeliveryRow, event: Event, number: number): ClaimedDelivery {
   return {
@@ -209,6 +220,7 @@ class Masking {
     this.url = request.url;
     this.headers = Object.fromEntries(pairs(wireHeaders(request.headers) ?? []));
     if (authorization !== null) this.#hideToken(authorization.type);
+    for (const name of lookAlikeOf(signature).tokens) this.#hide(name, REDACTED);
     this.#custom = Object.keys(headers).filter((name) => !isReservedHeader(name, signature.headerPrefix));
   }
 

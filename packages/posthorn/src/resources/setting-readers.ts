@@ -2,6 +2,7 @@
 import {
   headerPrefixProblem,
   isVendorScheme,
+  ownTypeOf,
   parseSecret,
   schemeHeaders,
   schemeNamed,
@@ -12,6 +13,7 @@ import {
 import { AUTHORIZATION_HEADER } from "../attempt/authorize.ts";
 import { checkUrl } from "../attempt/check-url.ts";
 import type { AddressPolicy } from "../attempt/guard-address.ts";
+import { isKeyPair } from "../attempt/key-pair.ts";
 import { REDACTED } from "../catalogue/redact.ts";
 import { findUnknown } from "../did-you-mean.ts";
 import type { InputProblem } from "../errors.ts";
@@ -34,7 +36,8 @@ export function readUrl(value: unknown, refuse: Refuse, policy: AddressPolicy): 
   if (typeof value !== "string") return refuse("The URL is a text such as https://example.com/webhooks.");
   if (value.endsWith(`?${REDACTED}`)) return refuse(MASKED);
   const checked = checkUrl(value, policy);
-  return checked.ok ? checked.href : refuse(checked.problem.message);
+  // an empty query is not sent, so a signature over the URL must not have it either
+  return checked.ok ? checked.href.replace(/^([^?]*)\?$/, "$1") : refuse(checked.problem.message);
 }
 
 const MASKED = `${REDACTED} stands for what the key that read it may not see. Give what it was, or leave the field out.`;
@@ -60,11 +63,19 @@ export function readEvents(
     }
     const shown = typeof item === "string" ? `"${item.slice(0, 60)}"` : "This";
     refuse(
-      `${shown} is not an event type. Write lower-case words joined by dots (order.paid), a prefix (order.*), or *.`,
+      `${shown} is not an event type. Write lower-case words joined by dots (order.paid), a prefix (order.*), or *.${meantType(item)}`,
       `/${index}`,
     );
   }
   return [...new Set(value as string[])];
+}
+
+/** CloudEvents have types of any letters, and are subscribed to as they come in. */
+function meantType(item: unknown): string {
+  if (typeof item !== "string" || item.length > 130) return "";
+  const type = item.endsWith(".*") ? item.slice(0, -2) : item;
+  const meant = `${ownTypeOf(type)}${item.slice(type.length)}`;
+  return type.includes("*") || !/[a-z0-9]/.test(meant) ? "" : ` Did you mean ${meant}?`;
 }
 
 export function readDescription(value: unknown, refuse: Refuse): string | undefined {
@@ -209,6 +220,7 @@ const FOREIGN_SECRET = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** Null when it is a usable secret: one of ours, or any text where a vendor's scheme takes it as the key. */
 export function secretProblem(value: unknown, schemes: readonly string[]): string | null {
   const parsed = typeof value === "string" ? parseSecret(value) : null;
+  if (parsed?.kind === "signing" && !isKeyPair(parsed)) return NO_PAIR;
   if (parsed !== null && parsed.kind !== "public") return null;
   const takesText = schemes.some((name) => isVendorScheme(name) && schemeNamed(name).key === "text");
   if (!takesText) return OWN_SECRET;
@@ -221,6 +233,8 @@ export function secretProblem(value: unknown, schemes: readonly string[]): strin
 const OWN_SECRET =
   "A secret is whsec_ and the base64 of 24 to 64 bytes, or whsk_ and the base64 of a 32-byte ed25519 seed and its " +
   "public key. Leave it out and one is made.";
+const NO_PAIR =
+  "The public key in this whsk_ is not that of its seed, so nobody could verify what it signs. Copy it anew.";
 const FOREIGN =
   `A secret of another sender is text of 1 to ${MAX_FOREIGN_LENGTH} visible ASCII characters without spaces around it, ` +
   "and is no whsk_ or whpk_ key.";

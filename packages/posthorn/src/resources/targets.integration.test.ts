@@ -48,6 +48,35 @@ test("a tenant's targets come with its version, inactive ones included and delet
   });
 });
 
+test("of targets that are known only those are read that changed, and it comes to the same", async () => {
+  await tenants.upsert("t1b");
+  const made = [];
+  for (let count = 0; count < 4; count += 1) made.push((await endpoints.create("t1b", hook)).endpoint.id);
+  const [same, changed, deleted, rotated] = made as [string, string, string, string];
+  const before = (await targets.ofTenants(["t1b"])).get("t1b")?.targets ?? [];
+  await endpoints.update("t1b", changed, { events: ["other.*"] });
+  await endpoints.delete("t1b", deleted);
+  await endpoints.rotateSecret("t1b", rotated);
+  await endpoints.create("t1b", hook);
+
+  const known = new Map([["t1b", before]]);
+  const found = (await targets.ofTenants(["t1b", "t1"], known)).get("t1b");
+  expect(found).toEqual((await targets.ofTenants(["t1b"])).get("t1b"));
+  const taken = found?.targets
+    .filter((target) => before.includes(target))
+    .map(({ endpointId }) => endpointId);
+  expect(taken).toEqual([same.slice(3)]);
+
+  await tenants.upsert("t1b", { isActive: false });
+  expect((await targets.ofTenants(["t1b"], known)).get("t1b")).toMatchObject({ isActive: false });
+  const gone = new Map([["t1c", before]]);
+  expect((await targets.ofTenants(["t1c"], gone)).get("t1c")).toEqual({
+    version: 0,
+    isActive: true,
+    targets: [],
+  });
+});
+
 test("a tenant nobody registered has version 0 and no targets", async () => {
   await tenants.upsert("t2");
   const found = await targets.ofTenants(["t2", "nobody", "nobody"]);

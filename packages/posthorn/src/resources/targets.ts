@@ -18,6 +18,7 @@ import {
   targetAt,
   targetsByIds,
   targetsOfTenants,
+  targetVersions,
 } from "../storage/queries/endpoints/targets.ts";
 import { type EndpointDefaults, effectiveSettings } from "./endpoint-settings.ts";
 import { type HubIdentity, targetSubscription } from "./hub-identity.ts";
@@ -37,7 +38,11 @@ export interface PastTarget {
 }
 
 export interface Targets {
-  ofTenants(tenants: readonly string[]): Promise<Map<string, TenantTargets>>;
+  /** Of the tenants in `known` what has the same version is taken from there, and the rest is read. */
+  ofTenants(
+    tenants: readonly string[],
+    known?: ReadonlyMap<string, readonly Target[]>,
+  ): Promise<Map<string, TenantTargets>>;
   /** Null for one that was deleted. */
   byIds(endpointIds: readonly Uuid[]): Promise<Map<Uuid, Target | null>>;
   /** With the secrets of that time. Null for one that was deleted. */
@@ -60,9 +65,19 @@ export interface TargetsOptions {
 export function createTargets({ db, keyRing, defaults, hub = null }: TargetsOptions): Targets {
   return { ofTenants, byIds, at, checkKeys };
 
-  async function ofTenants(tenants: readonly string[]): Promise<Map<string, TenantTargets>> {
+  async function ofTenants(
+    tenants: readonly string[],
+    known: ReadonlyMap<string, readonly Target[]> = new Map(),
+  ): Promise<Map<string, TenantTargets>> {
+    const unknown = [...new Set(tenants)].filter((tenant) => !known.has(tenant));
+    const found: Map<string, TenantTargets> = await wholly(unknown);
+    for (const [tenant, targets] of known) found.set(tenant, await changed(tenant, targets));
+    return found;
+  }
+
+  async function wholly(tenants: readonly string[]): Promise<Map<string, TenantTargets>> {
     const found = new Map<string, TenantTargets & { readonly targets: Target[] }>();
-    for (const row of await targetsOfTenants(db, [...new Set(tenants)])) {
+    for (const row of tenants.length === 0 ? [] : await targetsOfTenants(db, tenants)) {
       let entry = found.get(row.asked);
       if (entry === undefined) {
         entry = { version: row.routingVersion ?? 0, isActive: row.tenantIsActive ?? true, targets: [] };
@@ -71,6 +86,16 @@ export function createTargets({ db, keyRing, defaults, hub = null }: TargetsOpti
       if (row.id !== null) entry.targets.push(toTarget(row, { defaults, keyRing, hub }));
     }
     return found;
+  }
+
+  /** What changes between the two reads has raised the tenant's version once more, and is read again. */
+  async function changed(tenant: string, known: readonly Target[]): Promise<TenantTargets> {
+    const { routingVersion, isActive, ids, versions } = await targetVersions(db, tenant);
+    const before = new Map(known.map((target) => [target.endpointId, target]));
+    const others = ids.filter((id, index) => before.get(id)?.version !== versions[index]);
+    const read = others.length === 0 ? new Map<Uuid, Target | null>() : await byIds(others);
+    const targets = ids.flatMap((id) => (read.has(id) ? read.get(id) : before.get(id)) ?? []);
+    return { version: routingVersion, isActive, targets };
   }
 
   async function byIds(endpointIds: readonly Uuid[]): Promise<Map<Uuid, Target | null>> {

@@ -47,6 +47,14 @@ test("wrong settings are refused, with a suggestion for unknown ones", async () 
   });
 });
 
+test.each([["order paid"], ["webhook.*"], ["webhook.test"], [1]])("%j is no topic to open", async (topic) => {
+  const opened = tenants.upsert("bad", { websubTopics: ["order.*", topic as string] });
+  await expect(opened).rejects.toMatchObject({
+    code: "invalid_tenant",
+    problems: [{ pointer: "/websubTopics" }],
+  });
+});
+
 test.each([".", ".."])("%s is no id, for no URL could ask for it; three dots are one", async (id) => {
   await expect(tenants.upsert(id)).rejects.toMatchObject({
     code: "invalid_tenant",

@@ -8,7 +8,12 @@ import type { Uuid } from "../model.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { syncLanes } from "../storage/queries/endpoints/sync-lanes.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
-import { deleteTenant, isOwedAnything, restOfTenant } from "../storage/queries/tenants/delete.ts";
+import {
+  deleteTenant,
+  isOwedAnything,
+  restOfTenant,
+  type TenantRest,
+} from "../storage/queries/tenants/delete.ts";
 import { lockTenant, raiseRoutingVersion } from "../storage/queries/tenants/lock.ts";
 import { findTenant, listTenants } from "../storage/queries/tenants/read.ts";
 import {
@@ -20,8 +25,9 @@ import {
 } from "../storage/queries/tenants/save.ts";
 import type { TenantRow } from "../storage/queries/tenants/tenant-row.ts";
 import { subscriptionsOfTenant } from "../storage/queries/websub/subscriptions.ts";
+import { EXTERNAL_TENANT } from "./hub-identity.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
-import { NOT_OFFERED, revokeSubscription } from "./subscription-end.ts";
+import { NOT_OFFERED, revokeSubscriptions } from "./subscription-end.ts";
 
 export interface Tenant {
   readonly id: string;
@@ -55,7 +61,10 @@ export interface Tenants {
   upsert(id: string, input?: TenantInput): Promise<Tenant>;
   get(id: string): Promise<Tenant>;
   list(query?: PageQuery): Promise<Page<Tenant>>;
-  /** Refused while it has endpoints. Its events and deliveries stay, and nobody else gets its id. */
+  /**
+   * Refused while it has endpoints; WebSub subscriptions are ended, and their subscribers told. Its events and deliveries
+   * stay, and nobody else gets its id.
+   */
   delete(id: string): Promise<void>;
 }
 
@@ -79,17 +88,18 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
       if (before === null) throw tenantDeleted(id);
       const row = await updateTenant(tx, id, input);
       const revoked = input.websubTopics === undefined ? [] : await revokeClosed(tx, row);
-      if (before.isActive === row.isActive && revoked.length === 0) return { row, owners: [], revoked };
-      await raiseRoutingVersion(tx, id);
-      const lanes = await syncLanes(tx, [...(await touchEndpoints(tx, id)), ...revoked]);
-      return { row, owners: [...new Set(lanes.values())], revoked };
+      const touched = before.isActive === row.isActive ? [] : await touchEndpoints(tx, id);
+      return { row, revoked, owners: await sync(tx, id, [...touched, ...revoked]) };
     });
-    for (const owner of owners) onChanged?.(owner);
-    if (revoked.length > 0) {
-      await cancelOwed(db, revoked);
-      onRevoked?.();
-    }
+    await tell(owners, revoked);
     return toTenant(row);
+  }
+
+  async function tell(owners: readonly (number | null)[], revoked: readonly Uuid[]): Promise<void> {
+    for (const owner of owners) onChanged?.(owner);
+    if (revoked.length === 0) return;
+    await cancelOwed(db, revoked);
+    onRevoked?.();
   }
 
   async function get(id: string): Promise<Tenant> {
@@ -109,25 +119,52 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
 
   async function remove(id: string): Promise<void> {
     if (!isTenantId(id)) throw tenantNotFound(id);
+    await closeTopics(id);
     await db.transaction(async (tx) => {
-      if ((await lockTenant(tx, id)) === null) throw tenantNotFound(id);
-      const { endpoints, deletedIds } = await restOfTenant(tx, id);
-      if (endpoints > 0) {
-        throw new PosthornError(
-          "tenant_not_empty",
-          `Tenant "${id}" has ${counted(endpoints)}. Delete ${endpoints === 1 ? "it" : "them"} first.`,
-        );
-      }
+      const { deletedIds, subscriptions } = await restWithoutEndpoints(tx, id);
+      // verified in the moment before
+      if (subscriptions > 0) throw stillSending(id);
       await cancelOwed(tx, deletedIds);
-      if (await isOwedAnything(tx, deletedIds)) {
-        throw new PosthornError(
-          "tenant_not_empty",
-          `A last delivery to a deleted endpoint of tenant "${id}" is being sent. Try again in a minute.`,
-        );
-      }
+      if (await isOwedAnything(tx, deletedIds)) throw stillSending(id);
       await deleteTenant(tx, id);
     });
   }
+
+  /** Before the rest, and for good: to many subscribers something is always being sent, and the rest may have to wait. */
+  async function closeTopics(id: string): Promise<void> {
+    const { owners, revoked } = await db.transaction(async (tx) => {
+      const { subscriptions } = await restWithoutEndpoints(tx, id);
+      if (subscriptions === 0) return { owners: [], revoked: [] };
+      const revoked = await revokeClosed(tx, await updateTenant(tx, id, { websubTopics: [] }));
+      return { revoked, owners: await sync(tx, id, revoked) };
+    });
+    await tell(owners, revoked);
+  }
+}
+
+/** Returns the workers that are to be told. */
+async function sync(tx: Queryable, tenant: string, changed: readonly Uuid[]): Promise<(number | null)[]> {
+  if (changed.length === 0) return [];
+  await raiseRoutingVersion(tx, tenant);
+  return [...new Set((await syncLanes(tx, changed)).values())];
+}
+
+/** Of a tenant that is to be deleted; its endpoints are somebody's, who is to delete them. */
+async function restWithoutEndpoints(tx: Queryable, id: string): Promise<TenantRest> {
+  if ((await lockTenant(tx, id)) === null) throw tenantNotFound(id);
+  const rest = await restOfTenant(tx, id);
+  if (rest.endpoints === 0) return rest;
+  throw new PosthornError(
+    "tenant_not_empty",
+    `Tenant "${id}" has ${counted(rest.endpoints)}. Delete ${rest.endpoints === 1 ? "it" : "them"} first.`,
+  );
+}
+
+function stillSending(id: string): PosthornError {
+  return new PosthornError(
+    "tenant_not_empty",
+    `A last delivery to a deleted endpoint of tenant "${id}" is being sent. Try again in a minute.`,
+  );
 }
 
 /** Whoever gets the id of one that was deleted gets what is left of it: that is asked for, or refused. */
@@ -139,9 +176,11 @@ async function settleDeletion(tx: Queryable, id: string, { restore = false }: Te
 /** What is not open any more is not sent any more, from this transaction on. */
 async function revokeClosed(tx: Queryable, { id, websubTopics }: TenantRow): Promise<Uuid[]> {
   const subscriptions = await subscriptionsOfTenant(tx, id);
-  const closed = subscriptions.filter(({ eventType }) => !isOpenTopic(websubTopics ?? [], eventType));
-  for (const subscription of closed) await revokeSubscription(tx, subscription, NOT_OFFERED);
-  return closed.map((subscription) => subscription.id);
+  const closed = subscriptions
+    .filter(({ eventType }) => !isOpenTopic(websubTopics ?? [], eventType))
+    .map((subscription) => subscription.id);
+  if (closed.length > 0) await revokeSubscriptions(tx, closed, NOT_OFFERED);
+  return closed;
 }
 
 /** Posthorn's own events are nobody else's business, whatever is open. */
@@ -176,6 +215,9 @@ function checkInput(id: unknown, input: TenantInput): void {
   const problems: InputProblem[] = [];
   const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
   if (!isTenantId(id)) refuse("/id", `A tenant's id has ${tenantSyntaxInWords}`);
+  // whoever got it would read who follows what, and write to all of them
+  if (id === EXTERNAL_TENANT)
+    refuse("/id", `"${EXTERNAL_TENANT}" is the WebSub hub's own. Choose another id.`);
   findUnknown("A tenant has no", input, ["name", "isActive", "websubTopics", "restore"], problems);
   const { name, isActive, websubTopics, restore } = input;
   const nameFits = typeof name !== "string" || (name.length <= MAX_NAME_LENGTH && !name.includes("\0"));
@@ -189,6 +231,9 @@ function checkInput(id: unknown, input: TenantInput): void {
       "/websubTopics",
       `websubTopics is a list of at most ${MAX_TOPICS} event types such as order.paid, order.* or *.`,
     );
+  } else if (websubTopics?.some((type) => type.startsWith(SYSTEM_TYPE_PREFIX))) {
+    const kept = `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own, and open to nobody.`;
+    refuse("/websubTopics", kept);
   }
   if (restore !== undefined && typeof restore !== "boolean") refuse("/restore", "restore is true or false.");
   const [first] = problems;

@@ -21,6 +21,8 @@ export type TestInstanceOptions = Omit<PosthornOptions, "database"> & {
   readonly started?: boolean;
 };
 
+const LOOPBACK = ["127.0.0.0/8"];
+
 /** Migrates an empty database and starts on it; loopback receivers are allowed. */
 export async function createTestInstance({
   started = true,
@@ -30,8 +32,9 @@ export async function createTestInstance({
     resolveConfig({
       encryptionKeys: `test:${randomBytes(32).toString("base64")}`,
       allowHttp: true,
-      allowCidrs: ["127.0.0.0/8"],
+      allowCidrs: LOOPBACK,
       ...options,
+      ...(options.websub && { websub: { allowCidrs: LOOPBACK, ...options.websub } }),
     }),
   );
   await hooks.migrate();

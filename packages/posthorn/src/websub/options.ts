@@ -1,7 +1,8 @@
 // What a WebSub hub is told: whose topics it serves, how it signs, how long leases are, and how much it does for strangers.
+import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { HUB_SIGNATURE_METHODS, type HubSignatureMethod } from "../model.ts";
-import { invalid, oneOf, within } from "../option-checks.ts";
+import { invalid, oneOf, readRanges, within } from "../option-checks.ts";
 
 export interface WebSubOptions {
   /** Topics of others that it serves, by how their URLs begin; `*` for all. Default: only topics of its own. */
@@ -22,6 +23,11 @@ export interface WebSubOptions {
   readonly verificationsPerMinute?: number | undefined;
   /** Content of others' topics beyond this is not distributed. Default 1 048 576. */
   readonly maxTopicBytes?: number | undefined;
+  /**
+   * Ranges that callbacks and topics may lead to although they are private. What `allowCidrs` opens to endpoints is closed to
+   * subscribers all the same: anybody may be one. Default: none.
+   */
+  readonly allowCidrs?: readonly string[] | undefined;
 }
 
 export interface HubConfig {
@@ -37,6 +43,8 @@ export interface HubConfig {
   readonly verificationsPerHost: number;
   readonly verificationsPerMinute: number;
   readonly maxTopicBytes: number;
+  /** Where strangers may have requests sent. */
+  readonly addressPolicy: AddressPolicy;
 }
 
 /** Shorter ones would be spent on renewals. */
@@ -53,12 +61,14 @@ const names: readonly (keyof WebSubOptions)[] = [
   "verificationsPerHost",
   "verificationsPerMinute",
   "maxTopicBytes",
+  "allowCidrs",
 ];
 export const webSubOptionNames = names;
 
 export function resolveWebSub(
   options: WebSubOptions | undefined,
   publicUrl: string | undefined,
+  addressPolicy: AddressPolicy,
 ): HubConfig | null {
   if (options === undefined) return null;
   if (typeof options !== "object" || options === null) {
@@ -96,12 +106,13 @@ export function resolveWebSub(
     verificationsPerHost: number(options, "verificationsPerHost", 30, 1, 10_000),
     verificationsPerMinute: number(options, "verificationsPerMinute", 600, 1, 100_000),
     maxTopicBytes: number(options, "maxTopicBytes", 1024 * 1024, 1024, 4 * 1024 * 1024),
+    addressPolicy: { ...addressPolicy, allowedCidrs: readRanges("websub.allowCidrs", options.allowCidrs) },
   };
 }
 
 function number(
   options: WebSubOptions,
-  name: Exclude<keyof WebSubOptions, "externalTopics" | "signature">,
+  name: Exclude<keyof WebSubOptions, "externalTopics" | "signature" | "allowCidrs">,
   usual: number,
   least: number,
   most: number,

@@ -3,7 +3,8 @@
 import { uuidv7 } from "@posthorn/wire";
 import { RENEWAL_GRACE_MS } from "../attempt/build-notification.ts";
 import { createEndpointChanges, type EndpointChange } from "../resources/endpoint-changes.ts";
-import { endSubscription } from "../resources/subscription-end.ts";
+import { EXTERNAL_TENANT } from "../resources/hub-identity.ts";
+import { endSubscriptions } from "../resources/subscription-end.ts";
 import { isOpenTopic } from "../resources/tenants.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
@@ -24,7 +25,7 @@ import {
 } from "../storage/queries/websub/subscriptions.ts";
 import { ensureExternalTenant, ensureTopic, pruneTopics } from "../storage/queries/websub/topics.ts";
 import type { HubConfig } from "./options.ts";
-import { EXTERNAL_TENANT, type Topic } from "./topics.ts";
+import type { Topic } from "./topics.ts";
 import { hostOf } from "./urls.ts";
 
 export interface SubscriptionsOptions {
@@ -121,7 +122,7 @@ export function createSubscriptions({
     } else {
       await renewSubscription(tx, { id, callback, topic: topic.url, leaseEndsAt });
       await forgetHealth(tx, id);
-      await deleteSecrets(tx, id);
+      await deleteSecrets(tx, [id]);
     }
     if (topic.kind === "external") await ensureTopic(tx, { ...topic, host: hostOf(topic.url) });
     await keepSecret(tx, id, request);
@@ -148,7 +149,7 @@ export function createSubscriptions({
     }
     const isEnded = await change(found.tenant, async (tx) => {
       const current = (await endRequest(tx, request.id)) ? await findSubscription(tx, pair) : null;
-      if (current !== null) await endSubscription(tx, current);
+      if (current !== null) await endSubscriptions(tx, [current.id]);
       return { result: current !== null, endpointIds: current === null ? [] : [current.id] };
     });
     // after the commit, as with every endpoint that is deleted
@@ -174,9 +175,8 @@ export function createSubscriptions({
   async function endThose(tenant: string, rows: readonly SubscriptionRow[]): Promise<void> {
     const ids = await change(tenant, async (tx) => {
       const still = new Set((await endedSubscriptions(tx, RENEWAL_GRACE_MS, STEP)).map(({ id }) => id));
-      const ended = rows.filter(({ id }) => still.has(id));
-      for (const row of ended) await endSubscription(tx, row);
-      const endedIds = ended.map(({ id }) => id);
+      const endedIds = rows.map(({ id }) => id).filter((id) => still.has(id));
+      await endSubscriptions(tx, endedIds);
       return { result: endedIds, endpointIds: endedIds };
     });
     if (ids.length > 0) await cancelOwed(db, ids);

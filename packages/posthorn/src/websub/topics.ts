@@ -1,6 +1,6 @@
 // Whose a topic is, by its URL: of one of our tenants, or of somebody else whom the hub serves.
 import { maxTypeLength, tenantSyntax, typeSyntax } from "../event/limits.ts";
-import { FEED_QUERY, OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
+import { EXTERNAL_TENANT, FEED_QUERY, OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
 import type { HubConfig } from "./options.ts";
 import { comparable, topicHash } from "./urls.ts";
 
@@ -22,9 +22,6 @@ export interface ExternalTopic extends TopicFields {
 }
 
 export type Topic = OwnTopic | ExternalTopic;
-
-/** Owns the subscriptions to topics of others, and the events that are made of their content. */
-export const EXTERNAL_TENANT = "posthorn.websub";
 
 /** Null: the hub does not serve it. Whether a tenant has opened its own is for the database to say. */
 export function topicOf(

@@ -2,7 +2,6 @@
 
 import { atomFeed, FEED_CONTENT_TYPE } from "../attempt/atom-feed.ts";
 import { contentOf } from "../attempt/content.ts";
-import type { AddressPolicy } from "../attempt/guard-address.ts";
 import { PosthornError } from "../errors.ts";
 import { maxTypeLength, typeSyntax } from "../event/limits.ts";
 import type { PublishResult } from "../event/publisher.ts";
@@ -48,7 +47,6 @@ export interface WebSub {
 export interface WebSubResourceOptions {
   readonly db: Database;
   readonly keyRing: KeyRing;
-  readonly addressPolicy: AddressPolicy;
   readonly hub: HubConfig | null;
   readonly nowMs: () => number;
   readonly publish: (event: ValidEvent) => Promise<PublishResult>;
@@ -57,12 +55,12 @@ export interface WebSubResourceOptions {
 }
 
 export function createWebSub(options: WebSubResourceOptions): WebSub {
-  const { db, keyRing, addressPolicy, onTaken } = options;
+  const { db, keyRing, onTaken } = options;
   return { hubUrl: async () => theHub().hubUrl, take, topic, push };
 
   async function take(form: URLSearchParams): Promise<"accepted" | "published"> {
     const hub = theHub();
-    const request = parseForm(form, addressPolicy);
+    const request = parseForm(form, hub.addressPolicy);
     if (request.kind === "publish") {
       await ping(request.topics, hub);
       return "published";
@@ -118,7 +116,6 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
         host: hostOf(callback),
         leaseSeconds: leaseSeconds === null ? null : Math.min(leaseSeconds, hub.maxLeaseSeconds),
         secret: encrypted,
-        reason: null,
       },
       limits,
     );

@@ -112,7 +112,7 @@ test("a format that does not exist is refused when the source is made", () => {
   expect(() => standardWebhooks(options)).toThrow("`format` of standardWebhooks()");
 });
 
-const UNSIGNED_IDS: readonly string[] = ["github", "shopify", "linear"];
+const UNSIGNED_IDS: readonly string[] = ["github", "gitlab", "shopify", "linear"];
 
 test.each(vendorSamples.map((sample) => [sample.vendor, sample] as const))(
   "from %s it is handled once, whatever its unsigned headers say",

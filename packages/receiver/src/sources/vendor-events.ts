@@ -78,13 +78,32 @@ function requestAlone(member: unknown): NonNullable<ParsedEvent["alone"]> {
   return { headers: {}, body: new TextEncoder().encode(JSON.stringify([member])) };
 }
 
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** The answer to a question that has to be signed, by what signs texts here; null when it is no such question. */
+export async function signedAnswer(
+  { challenges = [] }: Vendor,
+  { headers, body }: Pick<Authentic, "headers" | "body">,
+  sign: (text: string) => Promise<string>,
+): Promise<Answer | null> {
+  for (const { when, status, answer } of challenges) {
+    if (answer === null || !("signed" in answer)) continue;
+    const payload = readBody(body);
+    if (!payload.ok || !when.every(({ at, is }) => textAt(at, { headers }, payload.value) === is)) continue;
+    const text = valueAt(payload.value, answer.signed);
+    if (typeof text !== "string") continue;
+    const echo = { [answer.text]: text, [answer.signature]: await sign(text) };
+    return { status, headers: JSON_TYPE, body: JSON.stringify(echo) };
+  }
+  return null;
+}
+
 function answerToChallenge(vendor: Vendor, authentic: Authentic, payload: unknown): Answer | null {
   for (const { when, status, answer } of vendor.challenges ?? []) {
     if (!when.every(({ at, is }) => textAt(at, authentic, payload) === is)) continue;
     if (answer === null) return { status, headers: {}, body: "" };
-    if ("json" in answer) {
-      return { status, headers: { "content-type": "application/json" }, body: answer.json };
-    }
+    if ("signed" in answer) continue;
+    if ("json" in answer) return { status, headers: JSON_TYPE, body: answer.json };
     const echoed = valueAt(payload, answer.echo);
     if (typeof echoed === "string") {
       return { status, headers: { "content-type": "text/plain" }, body: echoed };
@@ -102,7 +121,7 @@ function first<Choice, Found>(choices: readonly Choice[], find: (choice: Choice)
 }
 
 /** Texts and numbers; null for everything else, and for an empty text. */
-function textAt(place: Place, { headers }: Authentic, payload: unknown): string | null {
+function textAt(place: Place, { headers }: Pick<Authentic, "headers">, payload: unknown): string | null {
   if ("header" in place) return readHeader(headers, place.header);
   if ("body" in place) return asText(valueAt(payload, place.body));
   const parts = place.joined.map((path) => asText(valueAt(payload, path)));

@@ -234,6 +234,12 @@ test("Twitch has no SDK here, so its signature is made as its documentation says
   expect(header("Twitch-Eventsub-Message-Signature")).toBe(expected);
 });
 
+test("Zoom has no SDK here, so its signature is made as its documentation says", async () => {
+  const { text, secret, header } = await ours("zoom");
+  const message = `v0:${header("x-zm-request-timestamp")}:${text}`;
+  expect(header("x-zm-signature")).toBe(`v0=${createHmac("sha256", secret).update(message).digest("hex")}`);
+});
+
 test("the examples in Slack's, Twilio's and GitHub's documentation are accepted", async () => {
   const command =
     "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";

@@ -5,6 +5,7 @@ import {
   type KeyKind,
   type Scheme,
   signedContents,
+  signText,
   type Vendor,
   type VerifyInput,
   verify,
@@ -16,7 +17,7 @@ import { readHeader } from "../headers.ts";
 import { known } from "../options.ts";
 import type { Authentication, RawRequest, Source } from "../source.ts";
 import { checkedSecrets, type SigningOptions } from "./signing-source.ts";
-import { headersReadBy, readVendorEvents } from "./vendor-events.ts";
+import { headersReadBy, readVendorEvents, signedAnswer } from "./vendor-events.ts";
 
 export interface SignedUrlOptions extends SigningOptions {
   /**
@@ -52,8 +53,11 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
       const input: VerifyInput = { ...addressed, scheme, secrets, ...terms };
       if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return URL_UNKNOWN;
       const result = await verify(input);
-      if (result.ok)
+      if (result.ok) {
+        const answer = await signedAnswer(vendor, request, (text) => signedAsAsked(input, text));
+        if (answer !== null) return { ok: true, signedId: null, answer };
         return { ok: true, signedId: await signedId(ids, scheme, await asSigned(input, addressed)) };
+      }
       return { ...result, explain: () => explain(input, result, terms.now) };
     },
 
@@ -118,6 +122,15 @@ async function asSigned(input: VerifyInput, request: RawRequest): Promise<RawReq
     if (ok) return { ...request, url };
   }
   return request;
+}
+
+/** With the secret that signed the question: while one is being changed, the sender has the other. */
+async function signedAsAsked(input: VerifyInput, text: string): Promise<string> {
+  const scheme = input.scheme as Scheme;
+  for (const secret of input.secrets) {
+    if ((await verify({ ...input, secrets: [secret] })).ok) return await signText(scheme, secret, text);
+  }
+  throw new Error("No secret has signed the question.");
 }
 
 /** The id where the signature vouches for it: in the scheme's header, or as a digest. */

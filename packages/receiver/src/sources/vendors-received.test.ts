@@ -107,6 +107,34 @@ test("of two accounts of a vendor each has its own events, and the other's cost 
   expect(refusals).toEqual([]);
 });
 
+test("Zoom gets its token back with the HMAC of the secret that signed the question, and no handler hears of it", async () => {
+  const sample = vendorSamples.find(({ vendor }) => vendor === "zoom") as VendorSample;
+  const { receiver, events } = newReceiver(everyVendor());
+  const body = new TextEncoder().encode(
+    '{"event":"endpoint.url_validation","payload":{"plainToken":"qgg8vlvZRS6UYooatFL8Aw"}}',
+  );
+  for (const secret of sample.signing) {
+    const answer = await receiver.receive(await signedSample(sample, NOW, { body, secrets: [secret] }));
+    expect(answer).toMatchObject({ status: 200, headers: { "content-type": "application/json" } });
+    expect(JSON.parse(answer.body)).toEqual({
+      plainToken: "qgg8vlvZRS6UYooatFL8Aw",
+      encryptedToken: nodeCrypto.createHmac("sha256", secret).update("qgg8vlvZRS6UYooatFL8Aw").digest("hex"),
+    });
+  }
+  const forged = await signedSample(sample, NOW, { body, secrets: [sample.stranger] });
+  expect((await receiver.receive(forged)).status).toBe(401);
+  expect(events).toEqual([]);
+});
+
+test("GitLab before 17.4 has no key of its own for an event: then its event's UUID is the id", async () => {
+  const sample = vendorSamples.find(({ vendor }) => vendor === "gitlab") as VendorSample;
+  const { receiver, events } = newReceiver(everyVendor());
+  const { headers, ...request } = await signedSample(sample, NOW);
+  const { "Idempotency-Key": _, ...older } = headers;
+  expect((await receiver.receive({ ...request, headers: older })).status).toBe(200);
+  expect(events.map(({ id }) => id)).toEqual(["13792a34-cac6"]);
+});
+
 test("Slack gets its challenge back, and no handler hears of it", async () => {
   const sample = vendorSamples.find(({ vendor }) => vendor === "slack") as VendorSample;
   const { receiver, events } = newReceiver(everyVendor());

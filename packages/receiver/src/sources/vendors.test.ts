@@ -78,7 +78,10 @@ test.each(vendorSamples)(
   },
 );
 
-test.each(vendorSamples)("$vendor: a changed byte anywhere in the body fails", async (sample) => {
+// GitLab signs nothing: it sends its secret along.
+const signing = vendorSamples.filter(({ vendor }) => vendor !== "gitlab");
+
+test.each(signing)("$vendor: a changed byte anywhere in the body fails", async (sample) => {
   const source = sourceOf(sample);
   const request = await signedSample(sample, NOW);
   for (let at = 0; at < request.body.length; at++) {
@@ -125,7 +128,7 @@ test.each(vendorSamples)(
 );
 
 const timed = vendorSamples.filter(
-  ({ vendor }) => !["github", "shopify", "square", "twilio"].includes(vendor),
+  ({ vendor }) => !["github", "gitlab", "shopify", "square", "twilio"].includes(vendor),
 );
 
 test.each(timed)("$vendor: the tolerance holds in both directions", async (sample) => {

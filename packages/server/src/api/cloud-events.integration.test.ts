@@ -178,6 +178,9 @@ test("source and id are the idempotency key: the same event again makes nothing,
   expect(elsewhere.json).toMatchObject({ duplicate: false });
   const other = await server.call("POST", PATH, { ...valid, data: 2 }, STRUCTURED);
   expect(other).toMatchObject({ status: 422, json: { code: "idempotency_conflict" } });
+  expect(other.json.detail).toContain(
+    `The source "/shop" and id "1" are those of another event (${first.json.id})`,
+  );
   const long = { ...valid, id: "x".repeat(300) };
   const ids = [
     await server.call("POST", PATH, long, STRUCTURED),
@@ -261,6 +264,16 @@ test("whatever is wrong is pointed at, in the body or by the header's name", asy
     const answer = await server.call("POST", PATH, body, headers);
     expect(answer.json, what).toMatchObject({ status, ...(errors !== undefined && { errors }) });
   }
+  // and one that is sent as plain JSON is told its content type
+  const one = await server.call("POST", "/api/v1/events", { ...valid, tenantid: "acme" });
+  const pointed = {
+    pointer: "/specversion",
+    message: expect.stringContaining("application/cloudevents+json"),
+  };
+  expect(one.json).toMatchObject({ status: 422, errors: [pointed] });
+  const many = await server.call("POST", "/api/v1/events", [valid]);
+  const inList = { pointer: "/0/specversion", message: expect.stringContaining("cloudevents-batch+json") };
+  expect(many.json).toMatchObject({ status: 422, errors: [inList] });
 });
 
 test("whose it is says the URL, the key, or the event itself", async () => {

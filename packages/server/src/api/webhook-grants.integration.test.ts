@@ -60,6 +60,7 @@ test("a URL that nobody was told, one of an older question and one of a deleted 
   expect((await fetch(`${server.url}/webhook-grants/x`)).status).toBe(404);
   const wrong = await waiting("/wrong");
   const headers = { "WebHook-Allowed-Rate": "fast" };
-  expect((await fetch(wrong.url, { method: "POST", headers })).status).toBe(422);
+  const refused = await fetch(wrong.url, { method: "POST", headers });
+  expect([refused.status, await refused.json()]).toMatchObject([422, { code: "invalid_endpoint" }]);
   expect(await wrong.shown()).toMatchObject({ state: "waiting" });
 });

@@ -21,6 +21,14 @@ test.each<[env: Environment, says: RegExp]>([
     /: POSTHORN_ALERT_WEBHOOK_URL: This address is not/,
   ],
   [{ POSTHORN_OPERATOR_TENANT: "a b" }, /: POSTHORN_OPERATOR_TENANT must be a tenant's id/],
+  [
+    {
+      POSTHORN_WEBSUB: "true",
+      POSTHORN_PUBLIC_URL: "https://hub.example.com",
+      POSTHORN_WEBSUB_EXTERNAL_TOPICS: "blog",
+    },
+    /: POSTHORN_WEBSUB_EXTERNAL_TOPICS lists how URLs begin/,
+  ],
 ])("%j stops the start, in the names of the environment and without the secret", async (env, says) => {
   const error = await open(env).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(ConfigError);

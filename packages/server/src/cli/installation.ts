@@ -145,6 +145,7 @@ function webSubOptions(config: Config): PosthornOptions["websub"] {
     verificationsPerHost: config.websubVerificationsPerHost,
     verificationsPerMinute: config.websubVerificationsPerMinute,
     maxTopicBytes: config.websubMaxTopicBytes,
+    allowCidrs: config.websubAllowCidrs,
   };
 }
 
@@ -162,9 +163,10 @@ function sendMailBy({ smtpUrl, mailFrom }: Config): SendMail | undefined {
 }
 
 function inNamesOfEnvironment(message: string): string {
-  const [option] = /^\w+/.exec(message) ?? [];
-  const setting = Object.entries(settings).find(([name]) => name === option)?.[1];
-  return setting ? message.replace(/^\w+/, setting.env) : message;
+  const [option = ""] = /^\w+(\.\w+)?/.exec(message) ?? [];
+  const wanted = option.replace(/\.(\w)/, (_, letter: string) => letter.toUpperCase());
+  const setting = Object.entries(settings).find(([name]) => name === wanted)?.[1];
+  return setting ? setting.env + message.slice(option.length) : message;
 }
 
 async function openEmbedded(

@@ -244,7 +244,7 @@ export const settings = {
     "POSTHORN_SIGNATURE_SCHEMES",
     list(anyText),
     unset("t-v1,standard-webhooks"),
-    "How deliveries are signed, comma between: t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, or a vendor such as stripe.",
+    "How deliveries are signed, comma between: t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, rfc9421, rfc9421-ed25519, or a vendor such as stripe.",
   ),
   userAgent: setting("POSTHORN_USER_AGENT", anyText, unset("Posthorn/1"), "User-Agent header of deliveries."),
   shutdownTimeoutMs: setting(
@@ -378,6 +378,12 @@ export const settings = {
     wholeNumber({ min: 1_024, max: 4_194_304 }),
     unset("1048576"),
     "Content of others' topics beyond this is not distributed.",
+  ),
+  websubAllowCidrs: setting(
+    "POSTHORN_WEBSUB_ALLOW_CIDRS",
+    list(cidr),
+    [],
+    "Address ranges that the hub's callbacks and topics may have although they are private, comma between; POSTHORN_ALLOW_CIDRS is for endpoints alone. `posthorn dev` adds loopback.",
   ),
   mailFrom: setting("POSTHORN_MAIL_FROM", mailSender, unset("none"), "Sender of these messages."),
 };

@@ -1,6 +1,9 @@
 // What strangers can make the hub do to others, and how much of it.
+import type { PosthornOptions } from "posthorn";
+import { createTestInstance, type TestInstance } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { startHub, topicUrl } from "../../../../tests/support/websub/hub.ts";
+import { createMigratedDatabase } from "../../../../tests/support/postgres.ts";
+import { publicUrl, startHub, topicUrl } from "../../../../tests/support/websub/hub.ts";
 import { obedient, startSubscriber } from "../../../../tests/support/websub/subscriber.ts";
 import { hold, openWorld } from "../../../../tests/support/websub/world.ts";
 
@@ -135,6 +138,46 @@ test("a callback that does not answer holds up no other", async () => {
   for (let count = 0; count < 20; count += 1) await ask(`/slow?${count}`);
   await ask("/quick");
   await subscriber.until("the quick one", () => subscriber.asked("/quick").length === 1, 5_000);
+});
+
+test("what is opened to endpoints is closed to callbacks and topics of strangers, also after they were verified", async () => {
+  const database = await createMigratedDatabase();
+  const subscriber = await startSubscriber();
+  const open = (websub: PosthornOptions["websub"]) =>
+    createTestInstance({
+      database: database.connectionString,
+      publicUrl,
+      websub: { externalTopics: ["*"], ...websub },
+    });
+  const trusting = await open({});
+  onTestFinished(async () => {
+    await subscriber.close();
+    await database.drop();
+  });
+  const feed = `${subscriber.url}/feed`;
+  const ask = ({ hooks }: TestInstance, fields: Record<string, string>) =>
+    hooks.websub.take(new URLSearchParams({ "hub.mode": "subscribe", "hub.topic": feed, ...fields }));
+  await trusting.hooks.tenants.upsert("acme", { websubTopics: ["*"] });
+  await ask(trusting, { "hub.callback": `${subscriber.url}/a` });
+  await ask(trusting, { "hub.callback": `${subscriber.url}/b`, "hub.topic": topicUrl("acme", "e") });
+  await trusting.settle();
+  await trusting.close();
+
+  const careful = await open({ allowCidrs: [] });
+  onTestFinished(() => careful.close());
+  await expect(ask(careful, { "hub.callback": `${subscriber.url}/c` })).rejects.toThrow(/not a public one/);
+  await careful.hooks.websub.take(new URLSearchParams({ "hub.mode": "publish", "hub.url": feed }));
+  await careful.hooks.publish({ tenant: "acme", type: "e", data: 1 });
+  await careful.settle();
+  expect(subscriber.asked("/feed")).toEqual([]);
+  expect(subscriber.notified("/b")).toEqual([]);
+  const { data } = await careful.hooks.deliveries.list({ tenant: "acme" });
+  expect(data.map(({ deadReason }) => deadReason)).toEqual(["blocked_address"]);
+  // an endpoint of the tenant's own, beside it
+  await careful.hooks.endpoints.create("acme", { url: `${subscriber.url}/own`, events: ["e"] });
+  await careful.hooks.publish({ tenant: "acme", type: "e", data: 2 });
+  await careful.settle();
+  expect(subscriber.notified("/own")).toHaveLength(1);
 });
 
 test("topics that the operator did not name are denied, own ones are served", async () => {

@@ -2,7 +2,7 @@
 import { createPosthorn } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../../../tests/support/start-server.ts";
-import { publicUrl } from "../../../../tests/support/websub/hub.ts";
+import { publicUrl, topicUrl } from "../../../../tests/support/websub/hub.ts";
 import { openWorld, topicOf } from "../../../../tests/support/websub/world.ts";
 
 const world = openWorld({ maxEndpointsPerTenant: 1 });
@@ -41,6 +41,37 @@ test("subscriptions do not count against the endpoints a tenant may have", async
   await expect(
     world.hooks.endpoints.create("acme", { url: `${world.subscriber.url}/two`, events: ["own"] }),
   ).rejects.toMatchObject({ code: "endpoint_limit_reached" });
+});
+
+test("a tenant with subscriptions and no endpoints can be deleted: they end, and their subscribers are told", async () => {
+  const { tenants, endpoints } = world.hooks;
+  await tenants.upsert("leaving", { websubTopics: ["*"] });
+  const topic = topicUrl("leaving", "order.paid");
+  for (const name of ["leaving_1", "leaving_2"]) await world.asked(name, { "hub.topic": topic });
+  const { endpoint } = await endpoints.create("leaving", {
+    url: `${world.subscriber.url}/own`,
+    events: ["*"],
+  });
+  await expect(tenants.delete("leaving")).rejects.toMatchObject({
+    code: "tenant_not_empty",
+    message: 'Tenant "leaving" has 1 endpoint. Delete it first.',
+  });
+  expect((await endpoints.list("leaving")).data).toHaveLength(3);
+  await endpoints.delete("leaving", endpoint.id);
+  await tenants.delete("leaving");
+  await expect(tenants.get("leaving")).rejects.toMatchObject({ code: "tenant_not_found" });
+  await world.settle();
+  for (const name of ["leaving_1", "leaving_2"]) {
+    const modes = world.subscriber.asked(`/${name}`).map(({ query }) => query.get("hub.mode"));
+    expect(modes).toEqual(["subscribe", "denied"]);
+  }
+});
+
+test("nobody gets the tenant that the hub keeps the topics of others in", async () => {
+  await expect(world.hooks.tenants.upsert("posthorn.websub")).rejects.toMatchObject({
+    code: "invalid_tenant",
+    message: expect.stringContaining("hub's own"),
+  });
 });
 
 test("the request of a notification is shown as it was sent", async () => {

@@ -1,6 +1,7 @@
 // What CloudEvents 1.0.2 says of attributes, rule by rule. Strict, since a lenient reader and a strict one may see two
 // different events in the same bytes.
 import { isTime } from "./time.ts";
+import { isAbsoluteUri, isUriReference } from "./uri-reference.ts";
 
 export interface AttributeProblem {
   readonly name: string;
@@ -49,22 +50,11 @@ export function valueProblem(name: string, value: unknown): string | null {
     : null;
 }
 
-export function isUriReference(text: string): boolean {
-  return URI_REFERENCE.test(text);
-}
-
-function isAbsoluteUri(text: string): boolean {
-  return ABSOLUTE_URI.test(text) && URI_REFERENCE.test(text);
-}
-
 const NAME = /^[a-z0-9]+$/;
-// RFC 3986 §2; which part may hold which of them is not looked at
-const URI_REFERENCE = /^(?:[\x21\x23\x24\x26-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]|%[0-9A-Fa-f]{2})+$/;
-const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:./;
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"(?:[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\\x20-\\x7e])*"';
-// RFC 2046, in what a header can carry
-const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?: *; *${TOKEN}=(?:${TOKEN}|${QUOTED}))* *;? *$`);
+// RFC 9110 §8.3.1. A run of spaces can be read in one way only: by two, 60 KB of them took 3.6 s.
+const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?: *;(?: *${TOKEN}=(?:${TOKEN}|${QUOTED}))?)* *$`);
 // CloudEvents §"Type System", String: no control characters, no noncharacters, no lone surrogates
 const FORBIDDEN = /\p{Cc}|\p{Noncharacter_Code_Point}|\p{Surrogate}/u;
 

@@ -50,7 +50,7 @@ export function dataBytes(data: CloudEventData): Uint8Array {
 }
 
 /** HTTP binding §3.1.3.2: space, quote, percent and all that is not visible ASCII, as UTF-8. */
-function encodeHeader(value: AttributeValue): string {
+export function encodeHeader(value: AttributeValue): string {
   return String(value).replace(/[^\x21\x23\x24\x26-\x7e]+/gu, (text) =>
     Array.from(encoder.encode(text), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(
       "",
@@ -65,19 +65,21 @@ export function decodeBinary(
   body: Uint8Array,
 ): Decoded<CloudEvent> {
   const problems: CloudEventProblem[] = [];
-  const attributes: Record<string, AttributeValue> = {};
+  // a Map until all are there: __proto__ is a name like any other, and a wrong one
+  const found = new Map<string, AttributeValue>();
   for (const [header, value] of headers) {
     const decoded = decodeHeader(value);
     if (decoded === null) {
-      const message = `The header ${header} is not well-formed percent-encoded UTF-8.`;
+      const message = `The header ${header} is not well-formed percent-encoded UTF-8, where % is written %25. Where a library does not encode it, send structured events.`;
       problems.push({ place: header, message });
     } else if (header === "ce-datacontenttype") {
       const message =
         "In binary mode Content-Type is the content type of the data; ce-datacontenttype is not allowed.";
       problems.push({ place: header, message });
-    } else attributes[header.slice(BINARY_HEADER_PREFIX.length)] = decoded;
+    } else found.set(header.slice(BINARY_HEADER_PREFIX.length), decoded);
   }
-  if (contentType !== null) attributes.datacontenttype = contentType;
+  if (contentType !== null) found.set("datacontenttype", contentType);
+  const attributes = Object.fromEntries(found);
   // one that could not be decoded is not missing
   const isKnown = (place: string) => problems.some((problem) => problem.place === place);
   for (const { name, message } of attributeProblems(attributes)) {
@@ -91,12 +93,16 @@ export function decodeBinary(
     : { ok: true, value: cloudEventOf(attributes, data) };
 }
 
-/** Nothing in the body is no data: in this mode an empty text cannot be told from none. */
+/**
+ * Nothing in the body is no data: in this mode an empty text cannot be told from none. JSON is JSON also where nobody
+ * says so: the Python SDK sends its data without a content type unless the event has one.
+ */
 function readBody(contentType: string | null, body: Uint8Array): CloudEventData | string {
   if (body.length === 0) return { kind: "none" };
-  if (contentType !== null && isJsonType(contentType)) {
+  if (isJsonType(contentType)) {
     const json = readJson(body);
-    return json.ok ? { kind: "json", json: body, value: json.value } : json.reason;
+    if (json.ok) return { kind: "json", json: body, value: json.value };
+    if (contentType !== null) return json.reason;
   }
   if (!isTextType(contentType)) return { kind: "binary", bytes: body };
   try {
@@ -111,10 +117,21 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Unquotes, then one round of percent-decoding; overlong UTF-8 does not decode. */
 function decodeHeader(value: string): string | null {
-  const unquoted = /^"(?:[^"\\]|\\.)*"$/.test(value) ? value.slice(1, -1).replace(/\\(.)/g, "$1") : value;
+  const text = readUtf8(value);
+  const unquoted = /^"(?:[^"\\]|\\.)*"$/.test(text) ? text.slice(1, -1).replace(/\\(.)/g, "$1") : text;
   try {
     return decodeURIComponent(unquoted);
   } catch {
     return null;
+  }
+}
+
+/** A header as runtimes give it has a character for each byte. The Go SDK writes UTF-8 there, and does not encode it. */
+function readUtf8(value: string): string {
+  if (!/[\x80-\xff]/.test(value) || /[^ -\xff]/.test(value)) return value;
+  try {
+    return utf8.decode(Uint8Array.from(value, (byte) => byte.charCodeAt(0)));
+  } catch {
+    return value; // Latin-1, which the JavaScript SDK sends
   }
 }

@@ -113,9 +113,17 @@ test.each<[what: string, changed: object, place: string]>([
   ["an empty source", { source: "" }, "/source"],
   ["a source that is no URI reference", { source: "a b" }, "/source"],
   ["half a percent sign", { source: "/a%2" }, "/source"],
+  ["a source with half an address", { source: "http://[::1/x" }, "/source"],
+  ["a source with two fragments", { source: "a#b#c" }, "/source"],
+  ["a source whose scheme is a number", { source: "1a:b" }, "/source"],
+  ["a source whose port is none", { source: "http://shop:x/" }, "/source"],
   ["another specversion", { specversion: "0.3" }, "/specversion"],
   ["an empty subject", { subject: "" }, "/subject"],
   ["a time without a zone", { time: "2026-01-02T03:04:05" }, "/time"],
+  ["an hour after the last", { time: "2026-01-02T24:00:00Z" }, "/time"],
+  ["a day that never was", { time: "2025-02-29T00:00:00Z" }, "/time"],
+  ["a leap second at noon", { time: "2016-12-31T12:00:60Z" }, "/time"],
+  ["an offset of a day", { time: "2026-01-02T03:04:05+24:00" }, "/time"],
   ["a relative dataschema", { dataschema: "/a" }, "/dataschema"],
   ["a datacontenttype that is none", { datacontenttype: "json" }, "/datacontenttype"],
   ["a datacontenttype that is two headers", { datacontenttype: "a/b\r\nx: y" }, "/datacontenttype"],
@@ -132,6 +140,36 @@ test.each<[what: string, changed: object, place: string]>([
   expect(placesIn(decodeBatch(bytes(JSON.stringify([valid, { ...valid, ...changed }]))))).toContain(
     `/1${place}`,
   );
+});
+
+test.each<[what: string, given: object]>([
+  ["a relative source", { source: "a/b:c" }],
+  ["a source with an address", { source: "https://u:p@[2001:db8::1]:8443/a;b?c/?d=%20#e" }],
+  ["a source without a host", { source: "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66" }],
+  ["a telephone number for a source", { source: "1-555-123-4567" }],
+  ["nanoseconds and an offset", { time: "2026-01-02T03:04:05.123456789+05:30" }],
+  ["a leap second", { time: "2016-12-31t23:59:60.5z" }],
+  ["a leap second elsewhere", { time: "2017-01-01T05:29:60+05:30" }],
+  ["29 February of the year 0", { time: "0000-02-29T00:00:00Z" }],
+  ["a content type with an empty parameter", { datacontenttype: 'a/b ; ; c="d\\"e" ;f=g ' }],
+])("%s is in order", (_, given) => {
+  expect(placesIn(structured({ ...valid, ...given }))).toEqual([]);
+});
+
+test("no attribute takes longer than its length, whatever is in it", () => {
+  const much = " ".repeat(200_000);
+  const hostile = {
+    datacontenttype: `a/b${much}x`,
+    source: `a${much}`,
+    time: `2026${much}`,
+    dataschema: much,
+  };
+  expect(placesIn(structured({ ...valid, ...hostile }))).toEqual([
+    "/source",
+    "/time",
+    "/dataschema",
+    "/datacontenttype",
+  ]);
 });
 
 test("everything wrong is told at once", () => {
@@ -160,9 +198,48 @@ test("data is found by its name, also beside names of digits and however it is w
   expect(data.kind === "json" && new TextDecoder().decode(data.json)).toBe('{"b":1.0}');
 });
 
+// features/http-protocol-binding.feature of cloudevents/conformance
+test.each([
+  "application/json",
+  "application/json; charset=utf-8",
+  "application/cloudevents+json",
+  "application/cloudevents+json; charset=utf-8",
+])("the project's conformance suite, %s", (contentType) => {
+  const mode = modeOf(contentType);
+  const attributes = {
+    specversion: "1.0",
+    type: "com.example.someevent",
+    time: "2018-04-05T03:56:24Z",
+    id: "1234-1234-1234",
+    source: "/mycontext/subcontext",
+  };
+  const data = { message: "Hello World!" };
+  const headers = new Map(Object.entries(attributes).map(([name, text]) => [`ce-${name}`, text]));
+  const event =
+    mode === "binary"
+      ? value(decodeBinary(headers, contentType, bytes(JSON.stringify(data, null, 4))))
+      : value(structured({ ...attributes, datacontenttype: "application/json", data }));
+  const { specversion: _, ...rest } = attributes;
+  const datacontenttype = mode === "binary" ? contentType : "application/json";
+  expect(event).toMatchObject({ ...rest, datacontenttype, data: { kind: "json", value: data } });
+});
+
 test("JSON under a content type that is none has no way through binary mode, and is refused", () => {
   const event = value(structured({ ...valid, datacontenttype: "text/plain", data: { a: 1 } }));
   expect(placesIn(eventPartsOf(event, "/3"))).toEqual(["/3/data"]);
+});
+
+test.each([
+  ["text/plain; charset=iso-8859-1", "hé"],
+  ["text/plain; charset=utf-16", "h"],
+  ["text/plain", "\ud800"],
+])("text of %s that has other bytes than we would send is refused", (datacontenttype, data) => {
+  expect(placesIn(eventPartsOf(value(structured({ ...valid, datacontenttype, data }))))).toEqual(["/data"]);
+});
+
+test("text that has the same bytes in its charset and in ours is taken", () => {
+  const datacontenttype = "text/plain; charset=iso-8859-1";
+  expect(placesIn(eventPartsOf(value(structured({ ...valid, datacontenttype, data: "h" }))))).toEqual([]);
 });
 
 describe("binary mode", () => {
@@ -182,6 +259,7 @@ describe("binary mode", () => {
     ["%C0%A0", "ce-ext"],
     ["100%", "ce-ext"],
     ["%E2%82", "ce-ext"],
+    ["a\tb", "ce-ext"],
   ])("the header value %s is pointed at", (given, place) => {
     expect(placesIn(decode({ "ce-ext": given }))).toEqual([place]);
   });
@@ -194,8 +272,25 @@ describe("binary mode", () => {
       "ce-time",
     ]);
     expect(placesIn(decode({ "ce-datacontenttype": "a/b" }))).toEqual(["ce-datacontenttype"]);
+    expect(placesIn(decode({ "ce-__proto__": "x" }))).toEqual(["ce-__proto__"]);
     expect(placesIn(decode({}, "json"))).toEqual(["content-type"]);
     expect(placesIn(decode({}, "application/json", "{"))).toEqual([""]);
+  });
+
+  test.each([
+    ["the Go SDK writes, UTF-8", Buffer.from("sübject €").toString("latin1"), "sübject €"],
+    ["the JavaScript SDK writes, Latin-1", "sübject", "sübject"],
+    ["a runtime has decoded", "sübject €", "sübject €"],
+  ])("what %s, is read as it is meant", (_, given, meant) => {
+    expect(value(decode({ "ce-subject": given })).subject).toBe(meant);
+    expect(value(decode({ "ce-subject": `"${given}"` })).subject).toBe(meant);
+  });
+
+  test("JSON without a content type, as the Python SDK sends it, is JSON", () => {
+    const event = value(decode({}, null, '{"message": "Hello World!"}'));
+    expect(event).toMatchObject({ data: { kind: "json", value: { message: "Hello World!" } } });
+    expect(event.datacontenttype).toBeUndefined();
+    expect(value(decode({}, null, "{ no JSON")).data.kind).toBe("binary");
   });
 
   test("text in another charset than UTF-8 is bytes", () => {

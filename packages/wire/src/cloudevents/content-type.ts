@@ -37,7 +37,25 @@ export function isJsonType(contentType: string | null): boolean {
 
 /** Text that is UTF-8: any other charset is bytes to us. */
 export function isTextType(contentType: string | null): boolean {
-  if (!mediaTypeOf(contentType).startsWith("text/")) return false;
-  const charset = /; *charset="?([^\s";]+)/i.exec(contentType ?? "")?.[1]?.toLowerCase() ?? "utf-8";
-  return charset === "utf-8" || charset === "us-ascii";
+  return mediaTypeOf(contentType).startsWith("text/") && isUtf8(charsetOf(contentType));
+}
+
+/** Why text of this content type cannot be sent as bytes, which binary mode does, or null. */
+export function textProblem(text: string, contentType: string | undefined): string | null {
+  const charset = charsetOf(contentType ?? null);
+  const isSameBytes = isUtf8(charset) || (ASCII_WITHIN.test(charset) && /^\p{ASCII}*$/u.test(text));
+  if (!isSameBytes) return `Text in the charset ${charset.slice(0, 60)} is bytes: give them in base64.`;
+  return /\p{Surrogate}/u.test(text) ? "The text has half a character in it." : null;
+}
+
+/** In lower case; what it is unless told. */
+function charsetOf(contentType: string | null): string {
+  return /; *charset="?([^\s";]+)/i.exec(contentType ?? "")?.[1]?.toLowerCase() ?? "utf-8";
+}
+
+/** Charsets in which ASCII has the bytes that it has in UTF-8. */
+const ASCII_WITHIN = /^(?:iso-8859-\d+|windows-125\d)$/;
+
+function isUtf8(charset: string): boolean {
+  return charset === "utf-8" || charset === "utf8" || charset === "us-ascii";
 }

@@ -2,11 +2,17 @@
 export {
   type AttributeProblem,
   attributeProblems,
-  isUriReference,
   REQUIRED_ATTRIBUTES,
 } from "./attributes.ts";
 export { type BatchMember, batchBytes, decodeBatch, encodeBatch } from "./batch.ts";
-export { BINARY_HEADER_PREFIX, type BinaryMessage, dataBytes, decodeBinary, encodeBinary } from "./binary.ts";
+export {
+  BINARY_HEADER_PREFIX,
+  type BinaryMessage,
+  dataBytes,
+  decodeBinary,
+  encodeBinary,
+  encodeHeader,
+} from "./binary.ts";
 export type {
   AttributeValue,
   CloudEvent,
@@ -24,8 +30,10 @@ export {
   modeOf,
   STRUCTURED_CONTENT_TYPE,
   STRUCTURED_MEDIA_TYPE,
+  textProblem,
 } from "./content-type.ts";
 export { type CloudEventFields, cloudEventFrom, eventData, thinCloudEvent } from "./from-event.ts";
 export { type EventParts, eventPartsOf, ownTypeOf } from "./into-event.ts";
 export { decodeStructured, encodeStructured } from "./structured.ts";
 export { instantOf, isTime } from "./time.ts";
+export { isUriReference } from "./uri-reference.ts";

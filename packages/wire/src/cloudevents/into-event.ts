@@ -2,8 +2,8 @@
 // `cloudEventFrom` gives back what came in.
 import { encode } from "../encoding.ts";
 import type { EventAttributes } from "../event-attributes.ts";
-import type { CloudEvent, CloudEventProblem, Decoded } from "./cloud-event.ts";
-import { isJsonType } from "./content-type.ts";
+import { type CloudEvent, type Decoded, malformed } from "./cloud-event.ts";
+import { isJsonType, textProblem } from "./content-type.ts";
 
 export interface EventParts {
   /** A type of ours; where the CloudEvent's own is none, that is in `attributes`. */
@@ -24,9 +24,10 @@ export function eventPartsOf(event: CloudEvent, place = ""): Decoded<EventParts>
   const type = ownTypeOf(event.type);
   if (data.kind === "json" && datacontenttype !== undefined && !isJsonType(datacontenttype)) {
     const message = `Data of ${datacontenttype} is no JSON: give it as a string, or its bytes as data_base64.`;
-    const problem: CloudEventProblem = { place: `${place}/data`, message };
-    return { ok: false, problems: [problem] };
+    return malformed(`${place}/data`, message);
   }
+  const unsendable = data.kind === "text" ? textProblem(data.text, datacontenttype) : null;
+  if (unsendable !== null) return malformed(`${place}/data`, unsendable);
   const attributes: EventAttributes = {
     id,
     source,

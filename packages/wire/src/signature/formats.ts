@@ -1,4 +1,4 @@
-// The three shapes in which senders write signatures into a header. Reading is strict about what it looks for and
+// The four shapes in which senders write signatures into a header. Reading is strict about what it looks for and
 // passes over what it does not know, so that a sender may add a version. A comma and a space is what `Headers` puts
 // between the values of a header that is there twice, which is refused.
 
@@ -79,6 +79,13 @@ export function single(label: string): SignatureFormat {
     },
   };
 }
+
+/** A secret as it is: what it holds is nobody's business but for the sign of a header that is there twice. */
+export const verbatim: SignatureFormat = {
+  holdsMany: false,
+  write: (signatures) => signatures.join(", "),
+  read: (value) => (value.includes(", ") ? null : { signatures: [value], timestamp: null }),
+};
 
 function splitOnce(text: string, separator: string): [string, string | null] {
   const at = text.indexOf(separator);

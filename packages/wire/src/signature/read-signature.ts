@@ -91,7 +91,7 @@ function readValues(
   const signatures: Uint8Array<ArrayBuffer>[] = [];
   for (const text of texts) {
     const bytes = decode(encoding, text);
-    if (bytes?.length === length) signatures.push(bytes);
+    if (bytes !== null && (length === null || bytes.length === length)) signatures.push(bytes);
   }
   // A list that has items, but none of this version, is well-formed: it does not match.
   if (texts.length > 0 && signatures.length === 0) {

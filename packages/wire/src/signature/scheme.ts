@@ -51,7 +51,8 @@ export type Companion = "uuid" | "type" | "topic" | "event_time" | "retry" | { r
 
 export type HeaderName = (names: HeaderNames) => string;
 export type SignedPart = string | Uint8Array;
-export type Algorithm = "hmac-sha256" | "hmac-sha1" | "ed25519";
+/** `token`: nothing is signed, the secret itself is sent. Whoever gets hold of one request can say anything from then on. */
+export type Algorithm = "hmac-sha256" | "hmac-sha1" | "ed25519" | "token";
 
 export interface SignedMessage {
   readonly id: string;
@@ -65,4 +66,5 @@ export interface SignedMessage {
   readonly url?: string | undefined;
 }
 
-export const SIGNATURE_BYTES = { "hmac-sha256": 32, "hmac-sha1": 20, ed25519: 64 } as const;
+/** Null: as many as the secret has. */
+export const SIGNATURE_BYTES = { "hmac-sha256": 32, "hmac-sha1": 20, ed25519: 64, token: null } as const;

@@ -117,5 +117,10 @@ test("schemes that write one header do not go together, unless they share it", a
     expect(schemeProblems(wrong)).toHaveLength(1);
   }
   expect(schemeProblems(["standard-webhooks", "standard-webhooks"])).toHaveLength(1);
+  // under these prefixes a vendor's header would be there twice
+  expect(schemeProblems(["svix", "standard-webhooks"], "Svix")).toHaveLength(1);
+  expect(schemeProblems(["linear", "standard-webhooks"], "linear")).toHaveLength(1);
+  expect(schemeProblems(["t-v1", "stripe"], "stripe")).toHaveLength(1);
+  expect(schemeProblems(["svix", "linear"], "Svix")).toEqual([]);
   await expect(sign({ ...message(), schemes: ["t-v1", "sha256"] })).rejects.toThrow("X-Webhook-Signature");
 });

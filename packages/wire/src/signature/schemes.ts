@@ -40,6 +40,11 @@ export function isVendorScheme(name: string): boolean {
   return vendorsByName.has(name);
 }
 
+/** Those that send the secret itself: it must not be shown, nor go anywhere but where it was given for. */
+export const TOKEN_SCHEMES: readonly string[] = [...byName.values()]
+  .filter(({ algorithm }) => algorithm === "token")
+  .map(({ name }) => name);
+
 /** The names of the headers that these schemes write, in lower case; their companions may be replaced and are not among them. */
 export function schemeHeaders(names: readonly string[], prefix?: string): ReadonlySet<string> {
   const written = new Set<string>();
@@ -91,7 +96,21 @@ export function schemeProblems(names: readonly string[], prefix?: string): strin
     }
     writers.set(header.toLowerCase(), scheme);
   }
-  return problems;
+  return [...problems, ...prefixProblems(names, prefix)];
+}
+
+/** Our own headers under a prefix that makes a vendor's names of them: sent twice, no receiver could read them. */
+function prefixProblems(names: readonly string[], prefix?: string): string[] {
+  if (names.every(isVendorScheme)) return [];
+  const { id, timestamp, event, deliveryId, attempt } = headerNames(prefix);
+  const own = new Set([id, timestamp, event, deliveryId, attempt].map((header) => header.toLowerCase()));
+  return names.filter(isVendorScheme).flatMap((name) => {
+    const companions = Object.keys(byName.get(name)?.companions ?? {}).map((header) => header.toLowerCase());
+    const taken = [...schemeHeaders([name]), ...companions].find((header) => own.has(header));
+    return taken === undefined
+      ? []
+      : [`The header prefix makes ${taken}, which the signature scheme "${name}" writes; choose another.`];
+  });
 }
 
 function knownNames(): string {

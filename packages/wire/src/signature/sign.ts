@@ -25,6 +25,14 @@ export async function sign(input: SignInput): Promise<Record<string, string>> {
   return headers;
 }
 
+/** Of a text alone, as some senders want their question answered. Throws when the scheme cannot sign with the secret. */
+export async function signText(scheme: Scheme, secret: string, text: string): Promise<string> {
+  const message = { id: "", timestamp: "", body: new TextEncoder().encode(text) };
+  const ofBody: Scheme = { ...scheme, signedParts: ({ body }) => [body] };
+  const [signature] = await signaturesOf(ofBody, { ...message, schemes: [ofBody], secrets: [secret] });
+  return signature as string;
+}
+
 async function signaturesOf(scheme: Scheme, input: SignInput): Promise<string[]> {
   const [content] = signedContents(scheme, input) as [Uint8Array<ArrayBuffer>];
   const signatures: string[] = [];

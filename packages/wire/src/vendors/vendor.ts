@@ -34,10 +34,17 @@ export type Place =
 /** `signed` is SHA-256 of what was signed: for forms, of which other bytes can say the same. */
 export type IdPlace = Place | { readonly digest: "body" | "signed" };
 
+/** The text at a path and its HMAC under the secret that signed the question, under the names that JSON has for them. */
+export interface SignedEcho {
+  readonly signed: Path;
+  readonly text: string;
+  readonly signature: string;
+}
+
 export interface Challenge {
   /** Each holds; null: absent. */
   readonly when: readonly { readonly at: Place; readonly is: string | null }[];
   readonly status: 200 | 204;
-  /** The text at a path of the body, without which it is no challenge; JSON; or nothing. */
-  readonly answer: { readonly echo: Path } | { readonly json: string } | null;
+  /** The text at a path of the body, without which it is no challenge; that and its signature, as JSON; JSON; or nothing. */
+  readonly answer: { readonly echo: Path } | SignedEcho | { readonly json: string } | null;
 }

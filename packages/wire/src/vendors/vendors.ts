@@ -1,6 +1,7 @@
 // The vendors there are: receivers read their webhooks, and endpoints can be made to sign as they do.
 import { discord } from "./discord.ts";
 import { github } from "./github.ts";
+import { gitlab } from "./gitlab.ts";
 import { hubspot } from "./hubspot.ts";
 import { linear } from "./linear.ts";
 import { mux } from "./mux.ts";
@@ -13,10 +14,12 @@ import { svix } from "./svix.ts";
 import { twilio } from "./twilio.ts";
 import { twitch } from "./twitch.ts";
 import type { Vendor } from "./vendor.ts";
+import { zoom } from "./zoom.ts";
 
 export const vendors = {
   discord,
   github,
+  gitlab,
   hubspot,
   linear,
   mux,
@@ -28,6 +31,7 @@ export const vendors = {
   svix,
   twilio,
   twitch,
+  zoom,
 } as const satisfies Readonly<Record<string, Vendor>>;
 
 export type VendorName = keyof typeof vendors;

@@ -127,6 +127,7 @@ ${parametersOf("In the path", "path", parameters, schemas)}
 ${parametersOf("In the query", "query", parameters, schemas)}
 ${parametersOf("Headers", "header", parameters, schemas)}
 ${body === null ? "" : bodyOf(`Body${requestBody?.required === false ? ", may be left out" : ""}`, body, schemas, "sent")}
+${otherSchemasOf(requestBody?.content).map(([type, schema]) => bodyOf(`Or with Content-Type: ${type}`, schema, schemas, "sent"))}
 ${Object.entries(operation.responses)
   .filter(([status]) => status.startsWith("2"))
   .map(([status, { content }]) => {
@@ -176,8 +177,16 @@ function bodyOf(title: string, schema: Schema, schemas: Schemas, use: Use): Html
   return html`<h4>${title} <span class="type">${typeOf(schema, schemas)}</span></h4>${fields}`;
 }
 
+const JSON_TYPE = "application/json";
+
 function schemaOf(content: Content | undefined): Schema | null {
-  return content?.["application/json"]?.schema ?? null;
+  return content?.[JSON_TYPE]?.schema ?? null;
+}
+
+function otherSchemasOf(content: Content = {}): [type: string, schema: Schema][] {
+  return Object.entries(content)
+    .filter(([type]) => type !== JSON_TYPE)
+    .map(([type, { schema }]) => [type, schema]);
 }
 
 /** Ids for the examples, as the schemas show them. */

@@ -77,9 +77,10 @@ function readBinary({ headersDistinct }: IncomingMessage, body: Buffer) {
   const attributes = new Map<string, string>();
   const twice: CloudEventProblem[] = [];
   for (const [name, values = []] of Object.entries(headersDistinct)) {
-    if (!name.startsWith(BINARY_HEADER_PREFIX)) continue;
-    attributes.set(name, values.join(", "));
-    if (values.length > 1) twice.push({ place: name, message: "This header is given twice." });
+    const isAttribute = name.startsWith(BINARY_HEADER_PREFIX);
+    if (isAttribute) attributes.set(name, values.join(", "));
+    if (values.length > 1 && (isAttribute || name === "content-type"))
+      twice.push({ place: name, message: "This header is given twice." });
   }
   const decoded = decodeBinary(attributes, headersDistinct["content-type"]?.[0] ?? null, body);
   return twice.length === 0

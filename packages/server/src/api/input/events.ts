@@ -106,6 +106,12 @@ function readEvent<Owner extends keyof InputFor>(
     return NOTHING;
   }
   const event = parsed as Readonly<Record<string, unknown>>;
+  if (isGiven(event.specversion)) {
+    const mode = pointer === "" ? "" : "-batch";
+    const message = `This is a CloudEvent. Send it with Content-Type: application/cloudevents${mode}+json.`;
+    problems.push({ pointer: `${pointer}/specversion`, message });
+    return NOTHING;
+  }
   const before = problems.length;
   for (const name of names) {
     if (FIELDS.includes(name)) continue;

@@ -117,7 +117,9 @@ function inCloudEvent(error: unknown, mode: Exclude<PublishMode, "own">): unknow
 }
 
 function onlyForCloudEvents(): HttpError {
-  const message = "The tenant of an event in JSON is in the event; this is for CloudEvents.";
+  const message =
+    "This is for CloudEvents: send them with Content-Type: application/cloudevents+json. Any other event in JSON says " +
+    "itself whose it is, by its field tenant.";
   return new HttpError("invalid_parameter", message, { places: [{ parameter: "tenant", message }] });
 }
 

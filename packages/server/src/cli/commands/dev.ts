@@ -26,7 +26,11 @@ const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 export async function dev(flags: DevFlags): Promise<void> {
   const given = loadConfig({ env: process.env, flags, defaults: { allowHttp: true, sink: true } });
-  const config = { ...given, allowCidrs: [...given.allowCidrs, ...LOOPBACK] };
+  const config = {
+    ...given,
+    allowCidrs: [...given.allowCidrs, ...LOOPBACK],
+    websubAllowCidrs: [...given.websubAllowCidrs, ...LOOPBACK],
+  };
   const logger = createLogger({ level: config.logLevel, format: process.stderr.isTTY ? "pretty" : "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();

@@ -12,7 +12,7 @@ import type {
   SignatureSettings,
   Uuid,
 } from "../../../model.ts";
-import { textArray } from "../../binary-array.ts";
+import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type EndpointRow, endpointColumns } from "./endpoint-row.ts";
@@ -174,12 +174,12 @@ returning ${endpointColumns}
 );
 
 /** The row stays as a name for its history; its secrets and headers do not. */
-export async function markDeleted(tx: Queryable, id: Uuid): Promise<void> {
-  await tx.query(markDeletedStatement, [id]);
+export async function markDeleted(tx: Queryable, ids: readonly Uuid[]): Promise<void> {
+  await tx.query(markDeletedStatement, [uuidArray(ids)]);
 }
 
 const markDeletedStatement = statement(
-  "mark endpoint deleted",
+  "mark endpoints deleted",
   `
 update posthorn.endpoints
 set is_active = false,
@@ -187,7 +187,7 @@ set is_active = false,
   deleted_at = posthorn.now(),
   version = version + 1,
   updated_at = posthorn.now()
-where id = $1::uuid
+where id = any ($1::uuid[])
 `,
 );
 

@@ -1,5 +1,6 @@
 // An endpoint's secrets: one that stays, and those that are on their way out. The caller holds the endpoint's row.
 import type { Uuid } from "../../../model.ts";
+import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
@@ -97,20 +98,24 @@ where endpoint_id = $1::uuid
 `,
 );
 
-export async function deleteSecrets(tx: Queryable, endpointId: Uuid): Promise<void> {
-  await tx.query(deleteStatement, [endpointId]);
+export async function deleteSecrets(tx: Queryable, endpointIds: readonly Uuid[]): Promise<void> {
+  await tx.query(deleteStatement, [uuidArray(endpointIds)]);
 }
 
 const deleteStatement = statement(
   "delete secrets",
-  "delete from posthorn.endpoint_secrets where endpoint_id = $1::uuid",
+  "delete from posthorn.endpoint_secrets where endpoint_id = any ($1::uuid[])",
 );
 
-export async function deleteToken(tx: Queryable, endpointId: Uuid): Promise<void> {
-  await tx.query(deleteTokenStatement, [endpointId]);
+export async function deleteSecretsFor(
+  tx: Queryable,
+  endpointId: Uuid,
+  uses: readonly string[],
+): Promise<void> {
+  await tx.query(deleteForStatement, [endpointId, textArray(uses)]);
 }
 
-const deleteTokenStatement = statement(
-  "delete token",
-  "delete from posthorn.endpoint_secrets where endpoint_id = $1::uuid and used_for = 'authorization'",
+const deleteForStatement = statement(
+  "delete secrets for",
+  "delete from posthorn.endpoint_secrets where endpoint_id = $1::uuid and used_for = any ($2::text[])",
 );

@@ -5,21 +5,25 @@ import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export interface TenantRest {
+  /** Without subscriptions, which nobody but strangers made. */
   readonly endpoints: number;
+  readonly subscriptions: number;
   /** Endpoints that were deleted, kept as names for their history. */
   readonly deletedIds: readonly Uuid[];
 }
 
 export async function restOfTenant(tx: Queryable, tenant: string): Promise<TenantRest> {
-  const [row] = await tx.query<{ endpoints: number; deletedIds: Uuid[] | null }>(restStatement, [tenant]);
-  return { endpoints: row?.endpoints ?? 0, deletedIds: row?.deletedIds ?? [] };
+  type Row = Omit<TenantRest, "deletedIds"> & { readonly deletedIds: Uuid[] | null };
+  const [row] = await tx.query<Row>(restStatement, [tenant]);
+  return { endpoints: 0, subscriptions: 0, ...row, deletedIds: row?.deletedIds ?? [] };
 }
 
 const restStatement = statement(
   "rest of tenant",
   `
 select
-  count(*) filter (where ep.deleted_at is null)::integer as endpoints,
+  count(*) filter (where ep.deleted_at is null and ep.websub_topic is null)::integer as endpoints,
+  count(*) filter (where ep.deleted_at is null and ep.websub_topic is not null)::integer as subscriptions,
   json_agg(ep.id) filter (where ep.deleted_at is not null) as "deletedIds"
 from posthorn.endpoints ep
 where ep.tenant = $1::text

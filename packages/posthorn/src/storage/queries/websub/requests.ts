@@ -1,19 +1,20 @@
 // What subscribers asked the hub for, from the moment they were told 202 until it is verified or given up. As with
 // notices there is no lock while one is worked on: its time is moved ahead, and whoever dies leaves it due.
+import type { Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export type RequestMode = "subscribe" | "unsubscribe" | "denied";
 
 export interface NewRequest {
-  readonly mode: RequestMode;
+  readonly mode: Exclude<RequestMode, "denied">;
   readonly topic: string;
   readonly callback: string;
   readonly pair: Buffer;
   readonly host: string;
   readonly leaseSeconds: number | null;
   readonly secret: { readonly keyId: string; readonly ciphertext: Buffer } | null;
-  readonly reason: string | null;
 }
 
 export interface ClaimedRequest {
@@ -45,9 +46,9 @@ export interface WaitingLimits {
 export async function keepRequest(
   db: Queryable,
   request: NewRequest,
-  limits: WaitingLimits = { perHost: MANY, inAll: MANY },
+  limits: WaitingLimits,
 ): Promise<boolean> {
-  const { mode, topic, callback, pair, host, leaseSeconds, secret, reason } = request;
+  const { mode, topic, callback, pair, host, leaseSeconds, secret } = request;
   const rows = await db.query(keepStatement, [
     mode,
     topic,
@@ -57,23 +58,20 @@ export async function keepRequest(
     leaseSeconds,
     secret?.keyId ?? null,
     secret?.ciphertext ?? null,
-    reason,
     limits.perHost,
     limits.inAll,
   ]);
   return rows.length > 0;
 }
 
-const MANY = 2_147_483_647;
-
 // A new id, so that whoever works on the one before changes nothing of this one. Its attempts stay counted.
 const keepStatement = statement(
   "keep websub request",
   `
 insert into posthorn.websub_requests as r (
-  mode, topic, callback, pair, host, lease_seconds, key_id, ciphertext, reason
+  mode, topic, callback, pair, host, lease_seconds, key_id, ciphertext
 )
-select $1::text, $2::text, $3::text, $4::bytea, $5::text, $6::integer, $7::text, $8::bytea, $9::text
+select $1::text, $2::text, $3::text, $4::bytea, $5::text, $6::integer, $7::text, $8::bytea
 where exists (select from posthorn.websub_requests same where same.pair = $4::bytea and same.mode = $1::text)
   or (
     (
@@ -83,18 +81,18 @@ where exists (select from posthorn.websub_requests same where same.pair = $4::by
         from posthorn.websub_requests w
         where w.host = $5::text
           and w.mode <> 'denied'
-        limit $10::integer
+        limit $9::integer
       ) waiting
-    ) < $10::integer
+    ) < $9::integer
     and (
       select count(*)
       from (
         select
         from posthorn.websub_requests w
         where w.mode <> 'denied'
-        limit $11::integer
+        limit $10::integer
       ) waiting
-    ) < $11::integer
+    ) < $10::integer
   )
 on conflict (pair, mode) do update
 set id = excluded.id,
@@ -103,9 +101,33 @@ set id = excluded.id,
   lease_seconds = excluded.lease_seconds,
   key_id = excluded.key_id,
   ciphertext = excluded.ciphertext,
-  reason = excluded.reason,
   next_at = posthorn.now()
 returning r.id
+`,
+);
+
+/** What ends subscriptions that nobody asked to end; they are still there, as names. */
+export async function keepDenials(
+  tx: Queryable,
+  endpointIds: readonly Uuid[],
+  reason: string,
+): Promise<void> {
+  await tx.query(denyStatement, [uuidArray(endpointIds), reason]);
+}
+
+const denyStatement = statement(
+  "keep websub denials",
+  `
+insert into posthorn.websub_requests (mode, topic, callback, pair, host, reason)
+select 'denied', ep.websub_topic, ep.url, ep.websub_pair, ep.websub_host, $2::text
+from posthorn.endpoints ep
+where ep.id = any ($1::uuid[])
+on conflict (pair, mode) do update
+set id = excluded.id,
+  topic = excluded.topic,
+  callback = excluded.callback,
+  reason = excluded.reason,
+  next_at = posthorn.now()
 `,
 );
 

@@ -1,0 +1,19 @@
+// What waits for a batch that there will not be becomes deliveries of its own, one for each event.
+import type { Uuid } from "../model.ts";
+import type { Queryable } from "../storage/database.ts";
+import { oweSingly, waitingMembers } from "../storage/queries/batches/make.ts";
+import { deliveryIdOf } from "./delivery-id.ts";
+
+const AT_ONCE = { events: 500, bytes: 4 * 1024 * 1024 };
+
+/** In a transaction that holds the lane. Returns how many: there may be more until it is none. */
+export async function oweCollected(tx: Queryable, endpointId: Uuid): Promise<number> {
+  const members = await waitingMembers(tx, endpointId, AT_ONCE);
+  const owed = members.map(({ place, event }) => ({
+    place,
+    eventId: event.id,
+    deliveryId: deliveryIdOf(event.id, endpointId),
+  }));
+  if (owed.length > 0) await oweSingly(tx, endpointId, owed);
+  return owed.length;
+}

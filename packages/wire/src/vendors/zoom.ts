@@ -1,0 +1,26 @@
+// Zoom: `x-zm-signature: v0=<hex>` over `v0:<seconds>:<body>`. There is no id, but the body has a time in milliseconds and is the
+// same when it is sent again, so that its digest is unique.
+import { single } from "../signature/formats.ts";
+import { slack } from "./slack.ts";
+import type { Vendor } from "./vendor.ts";
+
+export const zoom: Vendor = {
+  scheme: {
+    ...slack.scheme,
+    name: "zoom",
+    headers: { signature: () => "x-zm-signature", timestamp: () => "x-zm-request-timestamp" },
+    format: single("v0="),
+  },
+  id: [{ digest: "body" }],
+  type: [{ body: ["event"] }],
+  time: [{ at: { body: ["event_ts"] }, format: "milliseconds" }],
+  data: [["payload"]],
+  repeatsBody: true,
+  challenges: [
+    {
+      when: [{ at: { body: ["event"] }, is: "endpoint.url_validation" }],
+      status: 200,
+      answer: { signed: ["payload", "plainToken"], text: "plainToken", signature: "encryptedToken" },
+    },
+  ],
+};
