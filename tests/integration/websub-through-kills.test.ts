@@ -123,6 +123,51 @@ test("killed while it verifies and while it renews: the request is not lost, and
   expect(new Set(challenges).size).toBe(4);
 });
 
+test("killed while it ends a subscription and while it asks an endpoint: both are asked again", {
+  timeout: 60_000,
+}, async () => {
+  const { api, subscriber, advance, raise, ask } = await openWorld();
+  const first = await raise();
+  await ask("/leaving");
+  await subscribed(api, 1);
+  subscriber.behave("/leaving", deafTo(first));
+  subscriber.behave("/asked", (seen) =>
+    seen.headers["user-agent"] === first.name
+      ? new Promise<never>(() => {})
+      : { status: 200, headers: { "WebHook-Allowed-Origin": "*", "WebHook-Allowed-Rate": "*" } },
+  );
+  await ask("/leaving", { "hub.mode": "unsubscribe" });
+  const url = `${subscriber.url}/asked`;
+  await api.endpoints.create("acme", { url, events: ["x"], handshake: { origin: "hooks.example.com" } });
+  const askedTimes = () => subscriber.seen.filter(({ method }) => method === "OPTIONS").length;
+  await subscriber.until(
+    "both questions",
+    () => subscriber.asked("/leaving").length === 2 && askedTimes() === 1,
+  );
+  await first.kill();
+
+  await api.publish({ tenant: "acme", type: "order.paid", data: 1 });
+  await raise();
+  await subscriber.until(
+    "the event, since nothing has ended",
+    () => subscriber.notified("/leaving").length === 1,
+  );
+  await advance(120_000);
+  await subscriber.until(
+    "both once more",
+    () => subscriber.asked("/leaving").length === 3 && askedTimes() === 2,
+  );
+  await eventually("the end of one, and the grant of the other", async () => {
+    const { data } = await api.endpoints.list("acme");
+    return data.length === 1 && data[0]?.handshake?.state === "granted";
+  });
+  await api.publish({ tenant: "acme", type: "order.paid", data: 2 });
+  await api.publish({ tenant: "acme", type: "x", data: 3 });
+  await subscriber.until("what was agreed to", () => subscriber.notified("/asked").length === 1);
+  expect(subscriber.notified("/leaving")).toHaveLength(1);
+  expect(askedTimes()).toBe(2);
+});
+
 test("killed while it fetches and while it distributes: every subscriber gets the content", {
   timeout: 60_000,
 }, async () => {

@@ -111,7 +111,8 @@ function counts(sequence: unknown, sequencetype: unknown): boolean {
 
 const COUNT = /^\d{1,15}$/;
 
-function valueFrom(data: CloudEventData): unknown {
+/** As a handler gets it; bytes are its own, since it may write into them. */
+export function valueFrom(data: CloudEventData): unknown {
   switch (data.kind) {
     case "none":
       return undefined;
@@ -120,7 +121,7 @@ function valueFrom(data: CloudEventData): unknown {
     case "text":
       return data.text;
     case "binary":
-      return data.bytes;
+      return data.bytes.slice();
   }
 }
 

@@ -17,6 +17,8 @@ export interface TestHub extends Pick<TestInstance, "advance" | "settle" | "hook
   readonly connectionString: string;
   post(form: Readonly<Record<string, string>> | string, path?: string): Promise<Reply>;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  /** Without a body. */
+  send(method: string, path: string, headers?: Record<string, string>): Promise<Reply>;
   stop(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export async function startHub(options: Partial<PosthornOptions> = {}): Promise<
         body: typeof form === "string" ? form : new URLSearchParams(form).toString(),
       }),
     get: (path, headers = {}) => send(path, { headers }),
+    send: (method, path, headers = {}) => send(path, { method, headers }),
     async stop() {
       await server.stop({ graceMs: 2_000 });
       await close();

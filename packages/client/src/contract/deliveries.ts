@@ -51,6 +51,12 @@ export const delivery = z
     dead_at: time
       .nullable()
       .describe("When it was given up, called off or discarded; null unless it is dead."),
+    waits_for: z
+      .enum(["tenant", "endpoint", "handshake"])
+      .nullable()
+      .describe(
+        "What has to change before it is sent at all: `tenant`: that is inactive. `endpoint`: that is disabled. `handshake`: its endpoint was asked whether it wants webhooks and has not agreed. Null: nothing of these, or it is not `pending` or `failed`.",
+      ),
   })
   .meta({ id: "Delivery" });
 export type Delivery = z.output<typeof delivery>;

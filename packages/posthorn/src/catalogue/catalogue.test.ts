@@ -46,7 +46,8 @@ test("an array of unknown types among as many as there may be is refused soon, w
   const events = Array.from({ length: 500 }, (_, n) => eventOf(`${long}.m${n}`));
   const begun = performance.now();
   const problems = await catalogue.problemsOf(events);
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  // a million comparisons of such names would take longer than this on any machine
+  expect(performance.now() - begun).toBeLessThan(10_000);
   expect(problems.every((problem) => problem !== null && problem.message.length < 400)).toBe(true);
   expect(problems[0]?.message).toContain("Did you mean");
 });

@@ -70,7 +70,7 @@ export class Lane {
   set target(target: Target) {
     this.#target = target;
     const rate = rateOf(target);
-    if (this.#bucket?.perSecond === rate?.perSecond) return;
+    if (this.#bucket?.perSecond === rate?.perSecond && this.#bucket?.burst === rate?.burst) return;
     this.#bucket = rate === null ? null : new RateBucket(rate.perSecond, performance.now(), rate.burst);
   }
 

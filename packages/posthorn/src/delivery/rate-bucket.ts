@@ -7,11 +7,11 @@ export class RateBucket {
   #tokens = 0;
   #filledAt: number;
 
-  readonly #burst: number;
+  readonly burst: number;
 
   constructor(perSecond: number, now: number, burst = perSecond) {
     this.perSecond = perSecond;
-    this.#burst = burst;
+    this.burst = burst;
     this.#filledAt = now;
   }
 
@@ -30,7 +30,7 @@ export class RateBucket {
 
   #fill(now: number): void {
     const gained = ((now - this.#filledAt) / 1_000) * this.perSecond;
-    this.#tokens = Math.min(this.#burst, this.#tokens + gained);
+    this.#tokens = Math.min(this.burst, this.#tokens + gained);
     this.#filledAt = now;
   }
 }

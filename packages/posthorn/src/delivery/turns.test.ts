@@ -1,6 +1,6 @@
 // Whose turn it is and how fast: the parts that need no database.
-import { expect, test } from "vitest";
-import type { Target } from "../model.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { ClaimedDelivery, Target } from "../model.ts";
 import { WELL } from "../settle/endpoint-health.ts";
 import { FailureWindow } from "../settle/failure-window.ts";
 import { Lanes } from "./lanes.ts";
@@ -38,6 +38,46 @@ test("a bucket starts empty, gives its rate, and saves up one second's worth at 
   const taken = () => Array.from({ length: 30 }, () => bucket.take(60_000)).filter(Boolean).length;
   expect(taken()).toBe(10);
   expect(bucket.waitMs(60_000)).toBe(100);
+});
+
+test("an allowed rate is kept in every minute, whichever of several workers has the lane", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: 0 });
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => Date.now());
+  onTestFinished(() => {
+    clock.mockRestore();
+    vi.useRealTimers();
+  });
+  const allowedPerMinute = 30;
+  const startedAt: number[] = [];
+  const target = { endpointId: "e", tenant: "acme", maxInFlight: 5, rateLimit: null, allowedPerMinute };
+  const delivery = (n: number) => ({ id: String(n), event: { payload: Buffer.alloc(1) } });
+  const worker = () =>
+    new Lanes({
+      concurrency: 500,
+      nowMs: () => 0,
+      attempt: async () => void startedAt.push(performance.now()),
+      mayStart: () => true,
+      mayTakeLanes: () => true,
+      onHungry: () => {},
+      onBlocked: () => {},
+      onHealthChanged: () => {},
+    });
+  const workers = [worker(), worker(), worker()] as const;
+  for (let turn = 0; turn < 12; turn += 1) {
+    const lanes = workers[turn % 3] as Lanes;
+    const lane = lanes.open(target as unknown as Target, WELL);
+    for (let n = 0; n < 100; n += 1)
+      lanes.admit(delivery(turn * 100 + n) as unknown as ClaimedDelivery, lane);
+    lanes.pump();
+    await vi.advanceTimersByTimeAsync(17_300);
+    // its settings are read again, which must not fill the bucket
+    lanes.retarget(lane, { ...target, version: turn, isActive: true } as unknown as Target);
+    await vi.advanceTimersByTimeAsync(5_000);
+    lanes.close(lane);
+  }
+  const inMinuteFrom = (from: number) => startedAt.filter((at) => at >= from && at < from + 60_000).length;
+  expect(Math.max(...startedAt.map(inMinuteFrom))).toBeLessThanOrEqual(allowedPerMinute);
+  expect(startedAt.length).toBeGreaterThan(100);
 });
 
 test("a window tells nothing before twenty attempts, and forgets what is older than a minute", () => {

@@ -75,13 +75,23 @@ test("one that does not agree gets nothing, says so, and gets what waited once i
     detail: expect.stringContaining("HTTP 200 without"),
   });
   const [waiting] = (await instance.hooks.deliveries.list({ endpoint: id })).data;
-  expect(waiting).toMatchObject({ state: "pending" });
+  expect(waiting).toMatchObject({ state: "pending", waitsFor: "handshake" });
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: "handshake" });
+  const { deliveries } = await instance.hooks.events.get(waiting?.eventId ?? "");
+  expect(deliveries.map(({ waitsFor }) => waitsFor)).toEqual(["handshake"]);
+  await instance.hooks.endpoints.disable("acme", id);
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: "endpoint" });
+  await instance.hooks.tenants.upsert("acme", { isActive: false });
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: "tenant" });
+  await instance.hooks.tenants.upsert("acme", { isActive: true });
+  await instance.hooks.endpoints.enable("acme", id);
 
   await instance.hooks.endpoints.update("acme", id, { handshake: { origin: ORIGIN } });
   await instance.settle();
   await instance.settle();
   expect(await shown()).toMatchObject({ state: "granted" });
   expect(sent("POST")).toHaveLength(2);
+  expect(await instance.hooks.deliveries.get(waiting?.id ?? "")).toMatchObject({ waitsFor: null });
 });
 
 test("the allowed rate is the endpoint's limit from then on", async () => {
@@ -93,6 +103,26 @@ test("the allowed rate is the endpoint's limit from then on", async () => {
     id.slice(3),
   ]);
   expect(rows).toEqual([{ paused: false }]);
+});
+
+test("a grant that is repeated changes nothing, so that nobody makes work by it; another rate does", async () => {
+  const { id, shown } = await asked([404], 60);
+  await instance.settle();
+  const { rows } = await pool.query(
+    "select callback_token from posthorn.endpoint_handshakes where endpoint_id = $1",
+    [id.slice(3)],
+  );
+  const version = async () =>
+    (await pool.query("select routing_version from posthorn.tenants where id = 'acme'")).rows[0];
+  const grant = (rate?: string) => instance.hooks.endpoints.grant(rows[0].callback_token, rate);
+  await grant();
+  const before = await version();
+  await grant();
+  await grant("60");
+  expect(await version()).toEqual(before);
+  await grant("30");
+  expect(await version()).not.toEqual(before);
+  expect(await shown()).toMatchObject({ state: "granted", allowedRate: 30 });
 });
 
 test("what is not decided survives a restart, and one that could not be reached is asked again", async () => {
@@ -112,6 +142,47 @@ test("what is not decided survives a restart, and one that could not be reached 
   await instance.settle();
   expect(await shown()).toMatchObject({ state: "granted" });
   expect(sent("POST")).toHaveLength(1);
+});
+
+test("a disabled endpoint and one of an inactive tenant are asked when they are back, and not before", async () => {
+  count += 1;
+  const path = `/hook-${count}`;
+  receiver.answer(path, [GRANT, 200]);
+  const { endpoint } = await instance.hooks.endpoints.create("acme", {
+    url: receiver.url + path,
+    events: ["never"],
+    isActive: false,
+    handshake: { origin: ORIGIN },
+  });
+  await instance.settle();
+  await instance.hooks.tenants.upsert("acme", { isActive: false });
+  await instance.hooks.endpoints.enable("acme", endpoint.id);
+  await instance.settle();
+  expect(receiver.requestsTo(path)).toEqual([]);
+  await instance.hooks.tenants.upsert("acme", { isActive: true });
+  await instance.settle();
+  expect(receiver.requestsTo(path).map(({ method }) => method)).toEqual(["OPTIONS"]);
+});
+
+test("endpoints that do not answer hold up nobody who is to be asked, least of all in other tenants", async () => {
+  await instance.hooks.tenants.upsert("other");
+  receiver.answer("/mute", ["hang"]);
+  const handshake = { origin: ORIGIN };
+  for (let mute = 0; mute < 12; mute += 1) {
+    const url = `${receiver.url}/mute?${mute}`;
+    await instance.hooks.endpoints.create("acme", { url, events: ["x"], handshake, timeoutMs: 3_000 });
+  }
+  receiver.answer("/quick", [GRANT]);
+  const url = `${receiver.url}/quick`;
+  const { endpoint } = await instance.hooks.endpoints.create("other", { url, events: ["x"], handshake });
+  await receiver.received(1, { path: "/quick" });
+  const first = (await instance.hooks.endpoints.list("acme", { limit: 100 })).data.filter(({ url }) =>
+    url.includes("/mute?"),
+  );
+  expect(first.map(({ handshake }) => handshake?.detail)).toEqual(Array(12).fill(null));
+  await instance.settle();
+  expect((await instance.hooks.endpoints.get("other", endpoint.id)).handshake?.state).toBe("granted");
+  for (const { id } of first) await instance.hooks.endpoints.delete("acme", id);
 });
 
 test("another URL is asked anew, and gets nothing before", async () => {

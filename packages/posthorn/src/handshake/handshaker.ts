@@ -2,6 +2,7 @@
 // may ask and a crash loses nothing; at worst an endpoint is asked twice.
 import type { AttemptOutcome, HandshakeDecision, PreparedRequest } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
+import { InFlight } from "../service/in-flight.ts";
 import { Loop } from "../service/loop.ts";
 import type { Queryable } from "../storage/database.ts";
 import { claimHandshakes, type DueHandshake } from "../storage/queries/handshakes/claim.ts";
@@ -20,20 +21,28 @@ export interface HandshakerOptions {
 
 const pollMs = 5_000;
 /** Longer than the longest timeout of an endpoint. */
-const claim = { limit: 10, leaseMs: 120_000 };
+const leaseMs = 120_000;
+const places = { most: 50, atOnce: 10 };
 
 export class Handshaker {
   readonly #options: HandshakerOptions;
   readonly #loop: Loop;
+  readonly #inFlight: InFlight<DueHandshake>;
 
   constructor(options: HandshakerOptions) {
     this.#options = options;
+    this.#inFlight = new InFlight({
+      ...places,
+      claim: (limit) => claimHandshakes(options.db, { limit, leaseMs }),
+      work: (asked) => this.#ask(asked).catch((error) => this.#complain(asked, error)),
+    });
     this.#loop = new Loop({
       name: "asking endpoints whether they want webhooks",
       intervalMs: pollMs,
       logger: options.logger,
-      step: () => this.#askDue(),
+      step: () => this.#inFlight.begin(),
     });
+    this.#inFlight.onFree = () => this.#loop.wake();
   }
 
   async start(): Promise<void> {
@@ -42,6 +51,7 @@ export class Handshaker {
 
   async stop(): Promise<void> {
     await this.#loop.stop();
+    await this.#inFlight.quiet();
   }
 
   wake(): void {
@@ -50,12 +60,13 @@ export class Handshaker {
 
   async turn(): Promise<void> {
     await this.#loop.turn();
+    await this.#inFlight.quiet();
   }
 
-  async #askDue(): Promise<boolean> {
-    const due = await claimHandshakes(this.#options.db, claim);
-    await Promise.all(due.map((asked) => this.#ask(asked)));
-    return due.length === claim.limit;
+  /** It is due again when its time has come. */
+  #complain({ tenant, endpointId }: DueHandshake, error: Error): void {
+    const { message } = error;
+    this.#options.logger.warn("an endpoint could not be asked", { tenant, endpointId, error: message });
   }
 
   async #ask(asked: DueHandshake): Promise<void> {

@@ -38,6 +38,7 @@ test("a delivery is shown with its attempts", async () => {
     createdAt: new Date(1_750_000_000_123),
     deliveredAt: expect.any(Date),
     deadAt: null,
+    waitsFor: null,
     members: null,
     attempts: [
       {
@@ -133,6 +134,7 @@ test("each state, type and reason finds its own, newest first", async () => {
     nextRetryAt: expect.any(Date),
     deliveredAt: null,
     deadAt: null,
+    waitsFor: null,
     attemptCount: 1,
   });
   const deadView = (await deliveries.list({ tenant, reason: "rejected" })).data[0];

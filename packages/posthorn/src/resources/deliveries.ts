@@ -16,6 +16,7 @@ import {
 } from "../storage/queries/deliveries/delivery-row.ts";
 import { findDeliveries } from "../storage/queries/deliveries/find.ts";
 import { walkDeliveries } from "../storage/queries/deliveries/walk.ts";
+import { type Hold, holdsOf } from "../storage/queries/endpoints/holds.ts";
 import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
 import { listRetries } from "../storage/queries/queue/list-retries.ts";
 import { type AttemptView, toAttemptView, withoutAnswer } from "./attempt-view.ts";
@@ -40,6 +41,11 @@ export interface DeliveryView {
   readonly deliveredAt: Date | null;
   /** When it was given up, called off or discarded; null unless it is dead. */
   readonly deadAt: Date | null;
+  /**
+   * What has to change before it is sent at all: its tenant is inactive, its endpoint is disabled, or its endpoint was asked
+   * whether it wants webhooks and has not agreed. Null: nothing of these, or it is not waiting.
+   */
+  readonly waitsFor: Hold | null;
 }
 
 export interface DeliveryQuery extends PageQuery {
@@ -114,7 +120,8 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
       deadReason,
       endedByMs: null,
     });
-    return toPage("deliveries", rows, limit, toDeliveryView, (row) => row.id, lookedUpTo);
+    const toView = await deliveryViews(db, rows);
+    return toPage("deliveries", rows, limit, toView, (row) => row.id, lookedUpTo);
   }
 
   async function retryQueue(query: RetryQueueQuery = {}): Promise<Page<DeliveryView>> {
@@ -131,7 +138,8 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
       endpointIds,
       limit: limit + 1,
     });
-    return toPage("retry-queue", rows, limit, toDeliveryView, (row) => `${row.nextAtMicros} ${row.id}`);
+    const toView = await deliveryViews(db, rows);
+    return toPage("retry-queue", rows, limit, toView, (row) => `${row.nextAtMicros} ${row.id}`);
   }
 
   /** Null: of all. A tenant's, deleted ones included; another tenant's endpoint is as good as none. */
@@ -155,8 +163,9 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     );
     const hides = redacted && (await catalogue.hiding())(row.eventType);
     const members = row.eventType === BATCH_TYPE ? await membersOfBatch(db, row.eventId) : null;
+    const toView = await deliveryViews(db, [row]);
     return {
-      ...toDeliveryView(row),
+      ...toView(row),
       attempts: hides ? attempts.map(withoutAnswer) : attempts,
       members: members?.map((member) => formatId("evt", member)) ?? null,
     };
@@ -180,7 +189,21 @@ const FILTERS = [
   "cursor",
 ];
 
-export function toDeliveryView(row: DeliveryRow): DeliveryView {
+/** How each of these rows is shown. */
+export async function deliveryViews(
+  db: Queryable,
+  rows: readonly DeliveryRow[],
+): Promise<(row: DeliveryRow) => DeliveryView> {
+  const waiting = [...new Set(rows.filter(isWaiting).map(({ endpointId }) => endpointId))];
+  const holds = waiting.length === 0 ? null : await holdsOf(db, waiting);
+  return (row) => toDeliveryView(row, isWaiting(row) ? (holds?.get(row.endpointId) ?? null) : null);
+}
+
+function isWaiting({ state }: DeliveryRow): boolean {
+  return state === "pending" || state === "failed";
+}
+
+function toDeliveryView(row: DeliveryRow, waitsFor: Hold | null): DeliveryView {
   return {
     id: formatId("dlv", row.id),
     eventId: formatId("evt", row.eventId),
@@ -197,6 +220,7 @@ export function toDeliveryView(row: DeliveryRow): DeliveryView {
     createdAt: new Date(uuidTimeMs(row.id)),
     deliveredAt: row.state === "success" ? toDate(row.finishedMs) : null,
     deadAt: row.state === "dead" ? toDate(row.finishedMs) : null,
+    waitsFor,
   };
 }
 

@@ -15,7 +15,7 @@ import { endpointsOfEvent } from "../storage/queries/endpoints/of-event.ts";
 import { findEvent, listEvents } from "../storage/queries/events/list.ts";
 import { newestEvents } from "../storage/queries/events/newest.ts";
 import { MAX_PAGE_BYTES } from "../storage/queries/page-bytes.ts";
-import { type DeliveryView, toDeliveryView } from "./deliveries.ts";
+import { type DeliveryView, deliveryViews } from "./deliveries.ts";
 import { type NotMatched, notMatched } from "./not-matched.ts";
 import { HIGHEST_UUID, LOWEST_UUID, type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 
@@ -178,7 +178,7 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     ]);
     const deliveredTo = new Set([...rows, ...batches].map(({ endpointId }) => endpointId));
     return {
-      deliveries: rows.map(toDeliveryView),
+      deliveries: rows.map(await deliveryViews(db, rows)),
       batches: batches.map(toBatchView),
       notMatched: notMatched(event, endpoints, deliveredTo, hidden),
     };

@@ -45,6 +45,14 @@ export function digestOf({ contentType, body }: TopicContent): Buffer {
   return createHash("sha256").update(`${contentType}\n`).update(body).digest();
 }
 
+const MAX_HEADER_BYTES = 1_024;
+
+/** What is sent back, or on, must be a header. */
+export function headerText(value: string | undefined): string | null {
+  if (value === undefined || value === "" || value.length > MAX_HEADER_BYTES) return null;
+  return /^[\x20-\x7e]+$/.test(value) ? value : null;
+}
+
 /** JSON as it is, other text as text, everything else in base64. */
 function encoded({ contentType, body }: TopicContent): {
   readonly encoding: "text" | "base64" | null;

@@ -1,9 +1,9 @@
 // The hub's own work, beside the deliveries: verifying what was asked for, and fetching what was pinged. Each has a loop of
 // its own, so that a publisher that hangs keeps no subscriber waiting.
 import type { Logger } from "../observe/log.ts";
+import type { InFlight } from "../service/in-flight.ts";
 import { Loop } from "../service/loop.ts";
 import type { Service } from "../service/service.ts";
-import type { InFlight } from "./in-flight.ts";
 
 type Places = Pick<InFlight<unknown>, "begin" | "quiet" | "onFree">;
 

@@ -57,14 +57,15 @@ function required(form: URLSearchParams, name: string): string {
 
 /** Where it leads is asked when it is fetched; here it must be a URL. */
 function checkTopic(topic: string): void {
-  if (!isWebUrl(topic)) throw refusal("hub.topic must be a URL with http or https.");
+  if (!isWebUrl(topic))
+    throw refusal("hub.topic must be a URL with http or https, without user name and password.");
 }
 
 function isWebUrl(text: string): boolean {
   if (Buffer.byteLength(text) > MAX_URL_BYTES || /[\s\p{Cc}]/u.test(text) || !URL.canParse(text))
     return false;
-  const { protocol } = new URL(text);
-  return protocol === "https:" || protocol === "http:";
+  const { protocol, username, password } = new URL(text);
+  return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }
 
 function checkCallback(callback: string, topic: string, policy: AddressPolicy): void {
@@ -88,7 +89,8 @@ function checkCallback(callback: string, topic: string, policy: AddressPolicy): 
 
 function readLease(text: string | null): number | null {
   if (text === null || text === "") return null;
-  if (!/^[0-9]{1,15}$/.test(text) || Number(text) === 0) {
+  // however long: the longest lease is what the hub gives at most
+  if (!/^[0-9]+$/.test(text) || Number(text) === 0) {
     throw refusal("hub.lease_seconds must be a positive whole number, in decimal digits.");
   }
   return Number(text);

@@ -6,6 +6,7 @@ import type { ValidEvent } from "../event/validate.ts";
 import type { AttemptOutcome, PreparedRequest } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import { InFlight } from "../service/in-flight.ts";
 import type { Queryable } from "../storage/database.ts";
 import { takePermit } from "../storage/queries/websub/permits.ts";
 import {
@@ -15,8 +16,7 @@ import {
   type SeenContent,
   settleTopic,
 } from "../storage/queries/websub/topics.ts";
-import { contentEvent, digestOf, type TopicContent } from "./content-event.ts";
-import { InFlight } from "./in-flight.ts";
+import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
 import type { HubConfig } from "./options.ts";
 import { type ExternalTopic, topicOf } from "./topics.ts";
 
@@ -155,7 +155,7 @@ export class TopicFetcher {
   /** Until the next ping. */
   async #giveUp(due: DueTopic, reason: string): Promise<void> {
     const { db, logger } = this.#options;
-    await putOffTopic(db, due, { delayMs: null, isCounted: true });
+    await settleTopic(db, due, null, REST_MS);
     this.#options.metrics.topicFetched("failed");
     logger.warn("a topic could not be fetched; its next ping tries again", { host: due.host, reason });
   }
@@ -167,7 +167,6 @@ export class TopicFetcher {
 }
 
 const NOTHING = new Uint8Array(0);
-const MAX_HEADER_BYTES = 1_024;
 
 /** Null: it is longer than may be, broke off, or is compressed although that was not asked for. */
 function readContent(outcome: Extract<AttemptOutcome, { kind: "answered" }>): TopicContent | null {
@@ -177,10 +176,4 @@ function readContent(outcome: Extract<AttemptOutcome, { kind: "answered" }>): To
   if (encoding.toLowerCase() !== "identity") return null;
   const contentType = headerText(answer.headers["content-type"]) ?? "application/octet-stream";
   return { contentType, body: Buffer.from(responseBody) };
-}
-
-/** What is sent back, or on, must be a header. */
-function headerText(value: string | undefined): string | null {
-  if (value === undefined || value === "" || value.length > MAX_HEADER_BYTES) return null;
-  return /^[\x20-\x7e]+$/.test(value) ? value : null;
 }

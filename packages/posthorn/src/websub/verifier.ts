@@ -14,6 +14,7 @@ import { randomBytes } from "node:crypto";
 import type { AttemptOutcome, PreparedRequest } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import { InFlight } from "../service/in-flight.ts";
 import type { Queryable } from "../storage/database.ts";
 import { takePermit } from "../storage/queries/websub/permits.ts";
 import {
@@ -21,8 +22,8 @@ import {
   claimRequests,
   endRequest,
   putOffRequest,
+  putOffShare,
 } from "../storage/queries/websub/requests.ts";
-import { InFlight } from "./in-flight.ts";
 import { type HubConfig, MIN_LEASE_SECONDS } from "./options.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { topicOf } from "./topics.ts";
@@ -45,6 +46,8 @@ const leaseMs = 30_000;
 const places = { most: 50, atOnce: 10 };
 /** No answer may be a restart; an answer is one. */
 const retryAfterMs = [10_000, 60_000, 300_000];
+/** More than one that is asked for again and again needs: whoever worked on it died each time. */
+const MOST_ATTEMPTS = 10;
 /** A challenge is much shorter. */
 const maxAnswerBytes = 1_024;
 
@@ -64,7 +67,8 @@ export class Verifier {
   async #work(request: ClaimedRequest): Promise<void> {
     const { logger, db } = this.#options;
     try {
-      await this.#carryOut(request);
+      if (request.attempts > MOST_ATTEMPTS) await this.#forget(request, "unreachable");
+      else await this.#carryOut(request);
     } catch (error) {
       // one that cannot be worked on holds up no other; it is due again when its time has come
       logger.warn("a request to the hub could not be worked on", {
@@ -143,11 +147,7 @@ export class Verifier {
     request: ClaimedRequest,
     parameters: Readonly<Record<string, string>>,
   ): Promise<AttemptOutcome | null> {
-    const waitMs = await this.#waitMs(request);
-    if (waitMs > 0) {
-      await putOffRequest(this.#options.db, request, { delayMs: waitMs, isCounted: false });
-      return null;
-    }
+    if (!(await this.#hasRoom(request))) return null;
     return await this.#options.send({
       tenant: null,
       url: withParameters(request.callback, parameters),
@@ -159,13 +159,22 @@ export class Verifier {
     });
   }
 
-  /** The host's own share first: a flood at one host takes nothing from the others. */
-  async #waitMs({ host }: ClaimedRequest): Promise<number> {
+  /** The host's own room first: a flood at one host takes nothing from the others. False: put off, with its like. */
+  async #hasRoom(request: ClaimedRequest): Promise<boolean> {
     const { db, hub } = this.#options;
-    const ofHost = await takePermit(db, `callback ${host}`, hub.verificationsPerHost);
-    if (!ofHost.isGiven) return ofHost.waitMs + 1;
-    const ofAll = await takePermit(db, "callbacks", hub.verificationsPerMinute);
-    return ofAll.isGiven ? 0 : ofAll.waitMs + 1;
+    const { host, share } = request;
+    const ofHost = await takePermit(db, `${share} callback ${host}`, hub.verificationsPerHost);
+    if (!ofHost.isGiven) return await this.#putOff(request, host, ofHost.waitMs);
+    const ofAll = await takePermit(db, `${share} callbacks`, hub.verificationsPerMinute);
+    return ofAll.isGiven || (await this.#putOff(request, null, ofAll.waitMs));
+  }
+
+  async #putOff(request: ClaimedRequest, host: string | null, waitMs: number): Promise<false> {
+    const { db } = this.#options;
+    const delayMs = waitMs + 1;
+    await putOffRequest(db, request, { delayMs, isCounted: false });
+    await putOffShare(db, { share: request.share, host, delayMs });
+    return false;
   }
 
   async #tryLater(request: ClaimedRequest, error: string): Promise<void> {
@@ -195,5 +204,10 @@ const NOTHING = new Uint8Array(0);
 
 function isChallenge(outcome: Extract<AttemptOutcome, { kind: "answered" }>, challenge: string): boolean {
   const isSuccess = outcome.statusCode >= 200 && outcome.statusCode <= 299;
-  return isSuccess && Buffer.from(outcome.responseBody).equals(Buffer.from(challenge));
+  // one that broke off, or goes on behind it, may be anything
+  return (
+    isSuccess &&
+    outcome.answer?.isWhole === true &&
+    Buffer.from(outcome.responseBody).equals(Buffer.from(challenge))
+  );
 }

@@ -15,12 +15,12 @@ import { newestEvents } from "../storage/queries/events/newest-of-type.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
 import { keepRequest } from "../storage/queries/websub/requests.ts";
 import { nextRevision, noteContent, pingTopics } from "../storage/queries/websub/topics.ts";
-import { contentEvent, digestOf, type TopicContent } from "./content-event.ts";
+import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
 import type { HubConfig } from "./options.ts";
 import { type HubRequest, parseForm, refusal } from "./parse-form.ts";
 import { requestBinding } from "./subscriptions.ts";
 import { REST_MS } from "./topic-fetcher.ts";
-import { ownTopicUrl, type TopicShape, topicOf } from "./topics.ts";
+import { type ExternalTopic, ownTopicUrl, type TopicShape, topicOf } from "./topics.ts";
 import { hostOf, pairOf } from "./urls.ts";
 
 export interface ShownTopic {
@@ -92,10 +92,22 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     if (content.body.length > hub.maxTopicBytes) {
       throw new PosthornError("payload_too_large", `A topic holds at most ${hub.maxTopicBytes} bytes.`);
     }
+    if (headerText(content.contentType) === null)
+      throw refusal("The Content-Type must be printable ASCII, and short.");
+    if (await publishPushed(topic, content)) await noteContent(db, topic.hash, digestOf(content));
+  }
+
+  /** False: nobody follows it. A fetch that runs beside it may have taken the revision: then it is the next one. */
+  async function publishPushed(topic: ExternalTopic, content: TopicContent): Promise<boolean> {
     const revision = await nextRevision(db, topic.hash);
-    if (revision === null) return;
-    await options.publish(contentEvent(topic, content, { revision, nowMs: options.nowMs() }));
-    await noteContent(db, topic.hash, digestOf(content));
+    if (revision === null) return false;
+    try {
+      await options.publish(contentEvent(topic, content, { revision, nowMs: options.nowMs() }));
+      return true;
+    } catch (error) {
+      if (!(error instanceof PosthornError) || error.code !== "idempotency_conflict") throw error;
+      return await publishPushed(topic, content);
+    }
   }
 
   async function keep(request: Extract<HubRequest, { kind: "subscription" }>, hub: HubConfig): Promise<void> {

@@ -93,6 +93,24 @@ test("bare data: the id is the signed one, the type a header's", async () => {
   expect(event).toMatchObject({ id, type: "order.paid", data: [1, 2], payload: [1, 2], createdAt: null });
 });
 
+test.each<[contentType: string, body: Uint8Array<ArrayBuffer>, data: unknown]>([
+  ["text/plain; charset=utf-8", new TextEncoder().encode("12 é"), "12 é"],
+  ["text/plain", new TextEncoder().encode("12"), "12"],
+  ["image/png", Uint8Array.of(0x89, 0xff, 0), Uint8Array.of(0x89, 0xff, 0)],
+  ["application/xml", new TextEncoder().encode("<a/>"), new TextEncoder().encode("<a/>")],
+  ["application/vnd.shop+json", bytes({ a: 1 }), { a: 1 }],
+  ["application/octet-stream", new Uint8Array(0), undefined],
+])("bare data of %s is what its content type says", async (contentType, body, data) => {
+  const headers = { "X-Webhook-Event": "order.paid", "content-type": contentType };
+  expect(await deliver({ body, headers })).toMatchObject({ status: 200, event: { id, data } });
+});
+
+test("a content type, which is not signed, makes no data of an envelope", async () => {
+  const headers = { "X-Webhook-Event": "other.type", "content-type": "text/plain" };
+  const { event } = await deliver({ body: envelope(fields), headers });
+  expect(event).toMatchObject({ type: "order.paid", data: { total: 1 } });
+});
+
 test("bare data that looks like an envelope of another event is data", async () => {
   const data = { id: `evt_${uuid.replace("0", "1")}`, type: "order.sent" };
   const { event } = await deliver({ body: bytes(data), headers: { "X-Webhook-Event": "order.paid" } });

@@ -1,6 +1,15 @@
 // What Posthorn sends: its envelope, thin, or the bare data, and CloudEvents.
-import { asObject, headerNames, parseId, readJson } from "@posthorn/wire";
-import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "../cloud-events.ts";
+import {
+  asObject,
+  type CloudEventData,
+  headerNames,
+  isJsonType,
+  modeOf,
+  parseId,
+  readData,
+  readJson,
+} from "@posthorn/wire";
+import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents, valueFrom } from "../cloud-events.ts";
 import { readHeader } from "../headers.ts";
 import type { Authentic } from "../model.ts";
 import { known } from "../options.ts";
@@ -34,7 +43,7 @@ export function posthorn(options: PosthornSourceOptions): Source {
   return {
     name,
     ...authenticator("posthorn", options, schemes, headerPrefix),
-    parsedHeaders: isInHeaders ? BINARY_HEADERS : [eventHeader.toLowerCase()],
+    parsedHeaders: isInHeaders ? BINARY_HEADERS : [eventHeader.toLowerCase(), "content-type"],
     repeatsBody: true,
     knowsLater: true,
     parse: (authentic) =>
@@ -42,8 +51,33 @@ export function posthorn(options: PosthornSourceOptions): Source {
   };
 }
 
+/** What the bytes say they are comes before the content type, which is not signed: that is asked of bare data alone. */
 function parse(authentic: Authentic, eventHeader: string): Parsed {
-  return onlyWithSignedId(authentic, parseCloudEvents) ?? parsePosthorn(authentic, eventHeader);
+  const json = readJson(authentic.body);
+  const other = otherData(authentic);
+  if (typeof other === "string") return { kind: "malformed", reason: other };
+  if (json.ok || other === null) {
+    const parsed = onlyWithSignedId(authentic, parseCloudEvents);
+    if (parsed !== null) return parsed;
+  }
+  const payload = json.ok ? json.value : undefined;
+  const event =
+    readEnvelope(authentic, payload) ??
+    readBareData(
+      authentic,
+      other === null ? payload : valueFrom(other),
+      readHeader(authentic.headers, eventHeader),
+    );
+  return typeof event === "string"
+    ? { kind: "malformed", reason: event }
+    : { kind: "events", events: [event] };
+}
+
+/** Data that is no JSON, by its content type; null where it is. */
+function otherData({ headers, body }: Authentic): CloudEventData | string | null {
+  const contentType = readHeader(headers, "content-type");
+  const isJson = isJsonType(contentType) || modeOf(contentType) !== "binary";
+  return isJson && body.length > 0 ? null : readData(contentType, body);
 }
 
 /** Otherwise who takes away one of two signatures would change the id from the signed one to the event's own. */
@@ -54,17 +88,6 @@ function onlyWithSignedId<Read extends Parsed | null>(
   const parsed = read(authentic);
   const isUnnamed = authentic.signedId === null && parsed?.kind === "events";
   return isUnnamed ? ({ kind: "malformed", reason: ID_NOT_SIGNED } as const) : parsed;
-}
-
-function parsePosthorn(authentic: Authentic, eventHeader: string): Parsed {
-  const json = readJson(authentic.body);
-  if (!json.ok) return { kind: "malformed", reason: json.reason };
-  const event =
-    readEnvelope(authentic, json.value) ??
-    readBareData(authentic, json.value, readHeader(authentic.headers, eventHeader));
-  return typeof event === "string"
-    ? { kind: "malformed", reason: event }
-    : { kind: "events", events: [event] };
 }
 
 /** Null for bare data, which may be an envelope of something else: then its id is not the one that was signed. */

@@ -6,7 +6,7 @@ import { MAX_PAGE_BYTES } from "posthorn/internal";
 import { createDashboard, type Dashboard } from "../dashboard/dashboard.ts";
 import { LiveFeed } from "../live/live-feed.ts";
 import { liveRoute } from "../live/live-route.ts";
-import { webSubRoutes } from "../websub/routes.ts";
+import { isHubPath, webSubRoutes } from "../websub/routes.ts";
 import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
@@ -31,7 +31,7 @@ import { statsOperations } from "./operations/stats.ts";
 import { systemOperations } from "./operations/system.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { ANYBODY, authorize, FOR_OPERATORS } from "./principal.ts";
-import { type Problem, problemOf, problemReply } from "./problem.ts";
+import { type Problem, problemOf, problemReply, textReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
 import { Room } from "./room.ts";
 import { createRouter, type Route, type RoutePermission } from "./router.ts";
@@ -163,7 +163,8 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
       .catch((error: unknown) => {
         const problem = problemWhile(isDraining(), error);
         if (problem.status === 500) logger?.error("request failed", { requestId, error });
-        send(problemReply(problem, instanceOf(request), requestId));
+        const path = instanceOf(request);
+        send(isHubPath(request.url) ? textReply(problem) : problemReply(problem, path, requestId));
       });
   };
 }
@@ -214,7 +215,7 @@ export function routesOf(
       },
       audit,
     ),
-    ...webSubRoutes(hooks, logger),
+    ...webSubRoutes(hooks),
     ...(sink ? sinkRoutes(sink.sink, sink.readers) : []),
   ];
 }

@@ -103,6 +103,17 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
   };
 }
 
+/** The same as a sentence, for those who speak a protocol that has no problem documents. */
+export function textReply({ status, code, detail, headers }: Problem): Reply {
+  return {
+    status,
+    contentType: "text/plain; charset=utf-8",
+    body: `${shortened(detail, MAX_DETAIL_LENGTH)}\n`,
+    headers: Object.entries(headers).flat(),
+    ...(code === "body_too_large" && { isLast: true }),
+  };
+}
+
 /** What is wrong is said with the caller's own names in it, and those may be as long as the body. */
 const MAX_DETAIL_LENGTH = 4_000;
 const MAX_PLACE_LENGTH = 500;

@@ -19,6 +19,7 @@ function delivery(id: string, given: Partial<DeliveryView> = {}): DeliveryView {
     nextRetryAt: null,
     deliveredAt: null,
     deadAt: null,
+    waitsFor: null,
     createdAt: new Date(1_000),
     ...given,
   } as DeliveryView;

@@ -46,6 +46,23 @@ test("a flood of requests for one host makes so many requests to it a minute, an
   expect(world.subscriber.asked("/victim")).toHaveLength(perHost * 11);
 });
 
+test("strangers who ask for more than the hub can do keep nobody from renewing, also on the same host", async () => {
+  await world.asked("loyal");
+  world.subscriber.behave("/victim", () => ({ status: 404 }));
+  let status = 202;
+  for (let count = 0; status === 202; count += 1) {
+    const callback = `${world.subscriber.url}/victim?again=${count}`;
+    status = (await world.ask("flood", { "hub.callback": callback })).status;
+  }
+  expect(status).toBe(429);
+  expect((await world.asked("loyal", { "hub.lease_seconds": "4000" })).status).toBe(202);
+  const [found] = (await world.subscriptions()).filter(({ url }) => url.endsWith("/loyal"));
+  expect(Math.round((found?.leaseSeconds ?? 0) / 100)).toBe(40);
+  expect((await world.asked("loyal", { "hub.mode": "unsubscribe" })).status).toBe(202);
+  expect((await world.subscriptions()).filter(({ url }) => url.endsWith("/loyal"))).toEqual([]);
+  await quiet(12);
+});
+
 test("asking for the same again and again makes no more requests than the host may get", async () => {
   world.subscriber.behave("/again", () => ({ status: 404 }));
   for (let count = 0; count < 30; count += 1) await world.asked("again");

@@ -1,22 +1,22 @@
 // A form as browsers and every WebSub library post it.
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
+import type { Exchange } from "../api/exchange.ts";
 import { HttpError } from "../api/http-error.ts";
-import { readBytes } from "../api/middleware/read-body.ts";
+import { readBytesOf } from "../api/middleware/read-body.ts";
 
 /** A hundred pinged topics with long URLs. */
 export const MAX_FORM_BYTES = 64 * 1024;
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:;.*)?$/i;
 
-export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
-  if (!FORM_TYPE.test(request.headers["content-type"] ?? "")) {
+export async function readForm(exchange: Exchange): Promise<URLSearchParams> {
+  if (!FORM_TYPE.test(exchange.request.headers["content-type"] ?? "")) {
     throw new HttpError(
       "unsupported_media_type",
       "Send a form with Content-Type: application/x-www-form-urlencoded.",
     );
   }
-  const body = await readBytes(request, MAX_FORM_BYTES);
+  const body = await readBytesOf(exchange, MAX_FORM_BYTES);
   if (!isUtf8(body)) throw new HttpError("invalid_utf8", "The body is not valid UTF-8.");
   return new URLSearchParams(body.toString());
 }

@@ -152,6 +152,46 @@ test.each([301, 302, 307, 404, 410])(
   },
 );
 
+test("a topic that cannot be used is fetched no more often than one that can", async () => {
+  await follow("useless");
+  let seen = 0;
+  world.subscriber.behave("/feed/useless", () => {
+    seen += 1;
+    return seen === 1 ? pingedMeanwhile() : { status: 404 };
+  });
+  const pingedMeanwhile = async () => {
+    await world.post({ "hub.mode": "publish", "hub.url": feedOf("useless") });
+    return { status: 404 };
+  };
+  for (let count = 0; count < 3; count += 1) await ping("useless");
+  expect(fetches("useless")).toHaveLength(1);
+  await world.advance(10_000);
+  await world.settle();
+  expect(fetches("useless")).toHaveLength(2);
+});
+
+test("content that is pushed while a fetch has taken its revision is distributed with the next one", async () => {
+  await follow("pushed");
+  hold("pushed", "fetched");
+  await ping("pushed");
+  // as if the fetch had published, and not yet written down what
+  await world.query("update posthorn.websub_topics set revision = revision - 1 where url = $1", [
+    feedOf("pushed"),
+  ]);
+  await world.hooks.websub.push(feedOf("pushed"), { contentType: "text/plain", body: Buffer.from("pushed") });
+  await world.settle();
+  expect(world.news("pushed").map(({ body }) => String(body))).toEqual(["fetched", "pushed"]);
+  const body = Buffer.from("x");
+  await expect(
+    world.hooks.websub.push(feedOf("pushed"), { contentType: "text/plain; x=ü", body }),
+  ).rejects.toThrow(/Content-Type/);
+});
+
+test("a topic with a password in its URL is refused: it would be sent to every subscriber", async () => {
+  const topic = feedOf("secret").replace("http://", "http://user:password@");
+  expect((await world.ask("secret", { "hub.topic": topic })).status).toBe(400);
+});
+
 test("a topic that does not answer is tried again over half an hour, and then at its next ping", async () => {
   await follow("down");
   world.subscriber.behave("/feed/down", () => "reset");

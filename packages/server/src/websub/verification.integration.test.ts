@@ -1,5 +1,6 @@
 // Validation, denial, verification of intent and leases: points 21 to 34 of the list in docs/reference/websub.md.
-import { expect, test } from "vitest";
+import { type AddressInfo, createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
 import { topicUrl } from "../../../../tests/support/websub/hub.ts";
 import { openWorld, refusing, topicOf } from "../../../../tests/support/websub/world.ts";
 
@@ -134,6 +135,38 @@ test.each([
   await world.asked(name);
   await world.publish(name);
   expect(world.news(name)).toEqual([]);
+});
+
+test("29: a challenge that breaks off, although it is all there, confirms nothing", async () => {
+  const broken = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (head) => {
+      const challenge = /hub\.challenge=([\w-]+)/.exec(String(head))?.[1] ?? "";
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${challenge}`);
+    });
+  });
+  await new Promise<void>((resolve) => broken.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void broken.close());
+  const callback = `http://127.0.0.1:${(broken.address() as AddressInfo).port}/`;
+  await world.asked("broken", { "hub.callback": callback });
+  expect((await world.subscriptions()).filter(({ url }) => url === callback)).toEqual([]);
+});
+
+test("a request that nobody lived to work on is forgotten after so many tries, and asks nobody", async () => {
+  const topic = topicOf("deadly");
+  const callback = `${world.subscriber.url}/deadly`;
+  const insert = (pair: string, attempts: number) =>
+    world.query(
+      `insert into posthorn.websub_requests (mode, topic, callback, pair, host, attempts)
+       values ('subscribe', $1, $2, $3, '127.0.0.1', $4)`,
+      [topic, `${callback}?${pair}`, Buffer.from(pair), attempts],
+    );
+  await insert("ninth", 9);
+  await insert("tenth", 10);
+  await world.settle();
+  expect(world.subscriber.asked("/deadly").map(({ query }) => query.has("ninth"))).toEqual([true]);
+  const left = await world.query("select id from posthorn.websub_requests where topic = $1", [topic]);
+  expect(left).toEqual([]);
 });
 
 test("30: a challenge is random, and counts for one try alone", async () => {

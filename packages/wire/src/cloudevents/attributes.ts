@@ -19,7 +19,7 @@ export function attributeProblems(attributes: Readonly<Record<string, unknown>>)
   for (const name of REQUIRED_ATTRIBUTES) {
     if (typeof attributes[name] !== "string" || attributes[name] === "") wrong(name, `It has no ${name}.`);
   }
-  const { source, specversion, subject, time, dataschema, datacontenttype } = attributes;
+  const { source, specversion, subject, time, dataschema, datacontenttype } = withoutOverlong(attributes);
   if (isText(specversion) && specversion !== "1.0") wrong("specversion", "Its specversion is not 1.0.");
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined) continue;
@@ -44,10 +44,23 @@ export function nameProblem(name: string): string | null {
 
 /** A text, a boolean or an integer of 32 bits; texts without what no text may have. */
 export function valueProblem(name: string, value: unknown): string | null {
+  if (isOverlong(value)) return `The attribute ${name} has more than ${MAX_VALUE_LENGTH} characters.`;
   if (!isScalar(value)) return `The attribute ${name} is not a string, an integer of 32 bits or a boolean.`;
   return typeof value === "string" && FORBIDDEN.test(value)
     ? `The attribute ${name} has a forbidden character.`
     : null;
+}
+
+/** As much as everybody must forward of a whole event. Patterns run out of stack at some millions. */
+const MAX_VALUE_LENGTH = 64 * 1024;
+
+function isOverlong(value: unknown): boolean {
+  return typeof value === "string" && value.length > MAX_VALUE_LENGTH;
+}
+
+/** What is too long is told as that, and looked at no further. */
+function withoutOverlong(attributes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => !isOverlong(value)));
 }
 
 const NAME = /^[a-z0-9]+$/;

@@ -86,7 +86,7 @@ export function decodeBinary(
     const place = name === "datacontenttype" ? "content-type" : `${BINARY_HEADER_PREFIX}${name}`;
     if (!isKnown(place)) problems.push({ place, message });
   }
-  const data = readBody(contentType, body);
+  const data = readData(contentType, body);
   if (typeof data === "string") problems.push({ place: "", message: data });
   return problems.length > 0 || typeof data === "string"
     ? { ok: false, problems }
@@ -94,10 +94,11 @@ export function decodeBinary(
 }
 
 /**
- * Nothing in the body is no data: in this mode an empty text cannot be told from none. JSON is JSON also where nobody
- * says so: the Python SDK sends its data without a content type unless the event has one.
+ * Bytes apart from an event, by their content type; what is wrong with them as a sentence. Nothing is no data: here an empty text
+ * cannot be told from none. JSON is JSON also where nobody says so: the Python SDK sends its data without a content type unless
+ * the event has one.
  */
-function readBody(contentType: string | null, body: Uint8Array): CloudEventData | string {
+export function readData(contentType: string | null, body: Uint8Array): CloudEventData | string {
   if (body.length === 0) return { kind: "none" };
   if (isJsonType(contentType)) {
     const json = readJson(body);

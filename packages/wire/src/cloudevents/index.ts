@@ -12,6 +12,7 @@ export {
   decodeBinary,
   encodeBinary,
   encodeHeader,
+  readData,
 } from "./binary.ts";
 export type {
   AttributeValue,

@@ -44,9 +44,13 @@ export function eventPartsOf(event: CloudEvent, place = ""): Decoded<EventParts>
   };
 }
 
+/** Of characters that may be two units each: no type of ours has more than 128, so what is cut off is refused in any case. */
+const LONGER_THAN_ANY = 512;
+
 /** `com.Example.Order-Paid` is `com.example.order_paid` here: endpoints subscribe to lower-case words joined by dots. */
 export function ownTypeOf(type: string): string {
   return type
+    .slice(0, LONGER_THAN_ANY)
     .toLowerCase()
     .split(".")
     .map((word) => word.replace(/[^a-z0-9_]/gu, "_") || "_")

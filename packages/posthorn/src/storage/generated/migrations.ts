@@ -1680,4 +1680,16 @@ create table posthorn.endpoint_handshakes (
 create index endpoint_handshakes_due on posthorn.endpoint_handshakes (next_at) where next_at is not null;
 `,
   },
+  {
+    version: 26,
+    name: "hub-shares",
+    checksum: "2914acf54cc15c83d98abfaf289f6ade8783cae9dbdbfdfa37b881ae1e6fb4e0",
+    sql: `-- Which share of the hub's requests a request takes from. \`new\`: from somebody who follows nothing yet, which anybody can
+-- make any number of. \`known\`: of a subscription that is there. \`ended\`: a denial, of which ten thousand may come at once.
+-- None of them waits for the others.
+alter table posthorn.websub_requests
+  add column share text not null default 'new' check (share in ('new', 'known', 'ended'));
+update posthorn.websub_requests set share = 'ended' where mode = 'denied';
+`,
+  },
 ];

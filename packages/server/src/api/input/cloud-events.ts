@@ -128,7 +128,8 @@ const MAX_KEY_LENGTH = 256;
 
 /** What is longer than a key may be is known by its digest. */
 function keyOf(sourceAndId: string): string {
-  if ([...sourceAndId].length <= MAX_KEY_LENGTH) return sourceAndId;
+  const isShort = sourceAndId.length <= 2 * MAX_KEY_LENGTH && [...sourceAndId].length <= MAX_KEY_LENGTH;
+  if (isShort) return sourceAndId;
   return `sha256:${createHash("sha256").update(sourceAndId).digest("hex")}`;
 }
 

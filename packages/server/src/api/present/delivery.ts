@@ -24,6 +24,7 @@ export function presentDelivery(delivery: DeliveryView): Sent<Delivery> {
     created_at: delivery.createdAt,
     delivered_at: delivery.deliveredAt,
     dead_at: delivery.deadAt,
+    waits_for: delivery.waitsFor,
   };
 }
 

@@ -77,7 +77,7 @@ export interface TargetVersions {
   readonly versions: readonly number[];
 }
 
-/** 10,000 in 12 ms, where reading them wholly takes 300. */
+/** 10,000 in 40 ms on a busy machine, where reading them wholly took 800. */
 export async function targetVersions(db: Queryable, tenant: string): Promise<TargetVersions> {
   const [row] = await db.query<TargetVersions>(versionsStatement, [tenant]);
   return row ?? { routingVersion: 0, isActive: true, ids: [], versions: [] };

@@ -1,4 +1,4 @@
-// Takes handshakes that are to be asked for. As with notices there is no lock while one is asked: its time is moved ahead,
+// Takes handshakes that are to be asked for, of each tenant in turn, and of none that would get nothing anyway. As with notices there is no lock while one is asked: its time is moved ahead,
 // and when the process dies meanwhile, the next one asks again.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
@@ -36,8 +36,20 @@ where ep.id = hs.endpoint_id
     select due.endpoint_id
     from posthorn.endpoint_handshakes due
     where due.next_at <= posthorn.now()
-    order by due.next_at
-    limit $1::integer
+      and due.endpoint_id = any (array(
+        select waiting.endpoint_id
+        from (
+          select hs.endpoint_id, hs.next_at, row_number() over (partition by ep.tenant order by hs.next_at) as turn
+          from posthorn.endpoint_handshakes hs
+          join posthorn.endpoints ep on ep.id = hs.endpoint_id
+          join posthorn.tenants t on t.id = ep.tenant
+          where hs.next_at <= posthorn.now()
+            and ep.is_active
+            and t.is_active
+        ) waiting
+        order by waiting.turn, waiting.next_at
+        limit $1::integer
+      ))
     for update skip locked
   ))
 returning hs.endpoint_id as "endpointId", ep.tenant, ep.url, ep.timeout_ms as "timeoutMs", hs.origin,

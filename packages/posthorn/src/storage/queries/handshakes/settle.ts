@@ -1,5 +1,5 @@
 // Writes down what came of a handshake, if it is still the one that was asked for.
-import type { HandshakeDecision, Uuid } from "../../../model.ts";
+import type { HandshakeDecision, HandshakeState, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
@@ -33,6 +33,8 @@ export interface CalledBack {
   readonly endpointId: Uuid;
   readonly tenant: string;
   readonly rate: number | null;
+  readonly state: HandshakeState;
+  readonly allowedRate: number | null;
 }
 
 export async function findHandshake(db: Queryable, callbackToken: string): Promise<CalledBack | null> {
@@ -43,7 +45,8 @@ export async function findHandshake(db: Queryable, callbackToken: string): Promi
 const findStatement = statement(
   "find handshake",
   `
-select hs.endpoint_id as "endpointId", ep.tenant, hs.requested_rate as rate
+select hs.endpoint_id as "endpointId", ep.tenant, hs.requested_rate as rate, hs.state,
+  hs.allowed_rate as "allowedRate"
 from posthorn.endpoint_handshakes hs
 join posthorn.endpoints ep on ep.id = hs.endpoint_id
 where hs.callback_token = $1::text

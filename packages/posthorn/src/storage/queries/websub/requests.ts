@@ -6,6 +6,8 @@ import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export type RequestMode = "subscribe" | "unsubscribe" | "denied";
+/** Of what the hub may send within a minute. None of them waits for the others. */
+export type RequestShare = "new" | "known" | "ended";
 
 export interface NewRequest {
   readonly mode: Exclude<RequestMode, "denied">;
@@ -24,6 +26,7 @@ export interface ClaimedRequest {
   readonly callback: string;
   readonly pairHex: string;
   readonly host: string;
+  readonly share: RequestShare;
   readonly leaseSeconds: number | null;
   readonly keyId: string | null;
   readonly ciphertextHex: string | null;
@@ -40,8 +43,9 @@ export interface WaitingLimits {
 }
 
 /**
- * False, and nothing is kept, where as many wait as may; denials are our own doing and do not count. One of the same kind
- * for the same pair is replaced.
+ * False, and nothing is kept, where as many wait as may. What concerns a subscription that is there is always kept: strangers
+ * who ask for more than the hub can do must not keep anybody from renewing. One of the same kind for the same pair is
+ * replaced.
  */
 export async function keepRequest(
   db: Queryable,
@@ -69,10 +73,17 @@ const keepStatement = statement(
   "keep websub request",
   `
 insert into posthorn.websub_requests as r (
-  mode, topic, callback, pair, host, lease_seconds, key_id, ciphertext
+  mode, topic, callback, pair, host, lease_seconds, key_id, ciphertext, share
 )
-select $1::text, $2::text, $3::text, $4::bytea, $5::text, $6::integer, $7::text, $8::bytea
-where exists (select from posthorn.websub_requests same where same.pair = $4::bytea and same.mode = $1::text)
+select $1::text, $2::text, $3::text, $4::bytea, $5::text, $6::integer, $7::text, $8::bytea,
+  case when subscription.is_there then 'known' else 'new' end
+from (
+  select exists (
+    select from posthorn.endpoints ep where ep.websub_pair = $4::bytea and ep.deleted_at is null
+  ) as is_there
+) subscription
+where subscription.is_there
+  or exists (select from posthorn.websub_requests same where same.pair = $4::bytea and same.mode = $1::text)
   or (
     (
       select count(*)
@@ -80,7 +91,7 @@ where exists (select from posthorn.websub_requests same where same.pair = $4::by
         select
         from posthorn.websub_requests w
         where w.host = $5::text
-          and w.mode <> 'denied'
+          and w.share = 'new'
         limit $9::integer
       ) waiting
     ) < $9::integer
@@ -89,7 +100,7 @@ where exists (select from posthorn.websub_requests same where same.pair = $4::by
       from (
         select
         from posthorn.websub_requests w
-        where w.mode <> 'denied'
+        where w.share = 'new'
         limit $10::integer
       ) waiting
     ) < $10::integer
@@ -101,6 +112,7 @@ set id = excluded.id,
   lease_seconds = excluded.lease_seconds,
   key_id = excluded.key_id,
   ciphertext = excluded.ciphertext,
+  share = excluded.share,
   next_at = posthorn.now()
 returning r.id
 `,
@@ -118,8 +130,8 @@ export async function keepDenials(
 const denyStatement = statement(
   "keep websub denials",
   `
-insert into posthorn.websub_requests (mode, topic, callback, pair, host, reason)
-select 'denied', ep.websub_topic, ep.url, ep.websub_pair, ep.websub_host, $2::text
+insert into posthorn.websub_requests (mode, topic, callback, pair, host, reason, share)
+select 'denied', ep.websub_topic, ep.url, ep.websub_pair, ep.websub_host, $2::text, 'ended'
 from posthorn.endpoints ep
 where ep.id = any ($1::uuid[])
 on conflict (pair, mode) do update
@@ -131,7 +143,7 @@ set id = excluded.id,
 `,
 );
 
-/** Those that are due; of a pair the one that was asked for first. */
+/** Those that are due, of subscriptions that are there before all others; of a pair the one that was asked for first. */
 export async function claimRequests(
   db: Queryable,
   { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
@@ -155,12 +167,12 @@ where r.id = any (array(
         where before.pair = due.pair
           and before.id < due.id
       )
-    order by due.next_at, due.id
+    order by (due.share = 'known') desc, due.next_at, due.id
     limit $1::integer
     for update skip locked
   ))
 returning
-  r.id, r.mode, r.topic, r.callback, encode(r.pair, 'hex') as "pairHex", r.host,
+  r.id, r.mode, r.topic, r.callback, encode(r.pair, 'hex') as "pairHex", r.host, r.share,
   r.lease_seconds as "leaseSeconds", r.key_id as "keyId", encode(r.ciphertext, 'hex') as "ciphertextHex", r.reason,
   r.attempts, posthorn.epoch_ms(posthorn.now()) as "claimedMs"
 `,
@@ -193,5 +205,28 @@ set next_at = posthorn.now() + $3::double precision * interval '1 millisecond',
   attempts = $4::integer
 where id = $1::bigint
   and attempts = $2::integer
+`,
+);
+
+/** All that are due of a share, or of one host in it: there is no room for any of them, which each would only find out itself. */
+export async function putOffShare(
+  db: Queryable,
+  {
+    share,
+    host,
+    delayMs,
+  }: { readonly share: RequestShare; readonly host: string | null; readonly delayMs: number },
+): Promise<void> {
+  await db.query(putOffShareStatement, [share, host, delayMs]);
+}
+
+const putOffShareStatement = statement(
+  "put share of websub requests off",
+  `
+update posthorn.websub_requests
+set next_at = posthorn.now() + $3::double precision * interval '1 millisecond'
+where share = $1::text
+  and ($2::text is null or host = $2::text)
+  and next_at <= posthorn.now()
 `,
 );

@@ -103,7 +103,7 @@ export interface SeenContent {
   readonly revision: number;
 }
 
-/** Fetched, with what was seen; null: it has not changed. A ping that came meanwhile has it fetched once more. */
+/** Fetched, with what was seen; null: it has not changed, or could not be used. A ping that came meanwhile has it fetched once more. */
 export async function settleTopic(
   db: Queryable,
   topic: Pick<DueTopic, "hash" | "pings">,
@@ -139,24 +139,20 @@ where t.hash = $1::text
 `,
 );
 
-/** Null: given up until the next ping. */
 export async function putOffTopic(
   db: Queryable,
-  { hash, pings, attempts }: Pick<DueTopic, "hash" | "pings" | "attempts">,
-  { delayMs, isCounted }: { readonly delayMs: number | null; readonly isCounted: boolean },
+  { hash, attempts }: Pick<DueTopic, "hash" | "attempts">,
+  { delayMs, isCounted }: { readonly delayMs: number; readonly isCounted: boolean },
 ): Promise<void> {
-  await db.query(putOffStatement, [hash, pings, delayMs, isCounted ? attempts : attempts - 1]);
+  await db.query(putOffStatement, [hash, delayMs, isCounted ? attempts : attempts - 1]);
 }
 
 const putOffStatement = statement(
   "put websub topic off",
   `
 update posthorn.websub_topics t
-set due_at = case
-    when $3::double precision is null and t.pings <> $2::bigint then posthorn.now()
-    else posthorn.now() + $3::double precision * interval '1 millisecond'
-  end,
-  attempts = $4::integer
+set due_at = posthorn.now() + $2::double precision * interval '1 millisecond',
+  attempts = $3::integer
 where t.hash = $1::text
 `,
 );
