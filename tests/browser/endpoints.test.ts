@@ -1,9 +1,8 @@
 // Endpoints in a real browser: found among all, changed over to a new secret, tried, tested, switched off and on.
 import { verify } from "@posthorn/wire";
-import type { Page } from "playwright-core";
 import { startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { expectFitToShow, openDashboard } from "../support/dashboard.ts";
+import { expectFitToShow, openDashboard, unfold } from "../support/dashboard.ts";
 import { startServer, type TestServer } from "../support/start-server.ts";
 
 async function withEndpoint(server: TestServer, input: object = {}) {
@@ -17,10 +16,6 @@ async function withEndpoint(server: TestServer, input: object = {}) {
   });
   return { receiver, id: json.id, secret: json.secret, path: `/tenants/acme/endpoints/${json.id}` };
 }
-
-/** Settings that few need are folded under a title. */
-const unfold = (page: Page, title: string) =>
-  page.locator("summary", { hasText: new RegExp(`^${title}`) }).click();
 
 test("the list of all endpoints finds those that fail, and says why", async () => {
   const server = await startServer();

@@ -2,7 +2,7 @@
 // does, and told honestly afterwards.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { expectFitToShow, openDashboard } from "../support/dashboard.ts";
+import { expectFitToShow, openDashboard, unfold } from "../support/dashboard.ts";
 import { startServer, type TestServer } from "../support/start-server.ts";
 import { type StatusReceiver, startStatusReceiver } from "../support/status-receiver.ts";
 
@@ -143,6 +143,7 @@ test("a change is taken back by a key, unless somebody has changed it since", as
   const timeoutOf = async () => (await server.call("GET", path)).json.timeout_ms;
   await server.call("PATCH", path, { timeout_ms: 1_000 });
   const page = await openDashboard(server, `/tenants/acme/endpoints/${id}?tab=settings`);
+  await unfold(page, "Pace");
   const save = async (timeout: string) => {
     await page.getByLabel("Timeout in ms").fill(timeout);
     await page.getByRole("button", { name: "Save" }).click();

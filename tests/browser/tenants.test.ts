@@ -73,7 +73,8 @@ test("a tenant is switched off and on again, and deleted when it is empty", asyn
 test("topics are opened to everybody with a warning, and who follows them is listed and can be ended", async () => {
   const subscriber = await startSubscriber();
   onTestFinished(() => subscriber.close());
-  const server = await startServer({ posthorn: { publicUrl, websub: {} } });
+  const websub = { allowCidrs: ["127.0.0.0/8"] };
+  const server = await startServer({ posthorn: { publicUrl, websub } });
   await server.call("PUT", "/api/v1/tenants/acme");
   const page = await openDashboard(server, "/tenants/acme");
   await page.getByText("Whoever knows the address of an open topic reads its events").waitFor();
@@ -94,7 +95,9 @@ test("topics are opened to everybody with a warning, and who follows them is lis
   const isForm = { "content-type": "application/x-www-form-urlencoded" };
   await server.visit("POST", "/websub", form.toString(), isForm);
   await expect
-    .poll(async () => (await server.call("GET", "/api/v1/endpoints?state=websub")).json.data)
+    .poll(async () => (await server.call("GET", "/api/v1/endpoints?state=websub")).json.data, {
+      timeout: 20_000,
+    })
     .toHaveLength(1);
   const list = page.getByRole("table", { name: "WebSub subscriptions" });
   await page.goto(`${server.url}/endpoints?which=websub`);

@@ -1,10 +1,10 @@
 // One tenant: its name and switch, its endpoints, its members, what anybody may follow of it, and the way into its portal.
-import type { Tenant } from "@posthorn/client";
+import type { Endpoint, Tenant } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api } from "../api/client.ts";
-import { useList } from "../api/list.ts";
+import { type Rows, useList } from "../api/list.ts";
 import { useSubmission } from "../api/problems.ts";
 import { useTenantChange, useTenantSwitch } from "../api/tenants.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
@@ -40,7 +40,7 @@ const texts = defineTexts({
     delete: "Delete",
     deleteTitle: (id: string) => `Delete ${id}?`,
     deleteHint:
-      "Its members and keys go with it. Events and deliveries stay as long as everybody's do, and its id is not given to anybody else.",
+      "Its members, keys and WebSub subscriptions go with it. Events and deliveries stay as long as everybody's do, and its id is not given to anybody else.",
     notEmpty: "It has endpoints. Delete them first.",
     deleted: (id: string) => `${id} is deleted.`,
   },
@@ -60,7 +60,7 @@ const texts = defineTexts({
     delete: "Löschen",
     deleteTitle: (id: string) => `${id} löschen?`,
     deleteHint:
-      "Mitglieder und Schlüssel gehen mit. Ereignisse und Zustellungen bleiben so lange wie alle, und die Id bekommt niemand anderes.",
+      "Mitglieder, Schlüssel und WebSub-Abonnements gehen mit. Ereignisse und Zustellungen bleiben so lange wie alle, und die Id bekommt niemand anderes.",
     notEmpty: "Er hat Endpunkte. Löschen Sie die zuerst.",
     deleted: (id: string) => `${id} ist gelöscht.`,
   },
@@ -98,7 +98,7 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
     queries.removeQueries({ queryKey: ["tenant", id] });
     await queries.invalidateQueries({ queryKey: ["tenants"] });
   };
-  const isEmpty = !list.isLoading && list.rows.length === 0;
+  const isEmpty = !list.isLoading && areAllSubscriptions(list.rows);
   return (
     <Page
       title={tenant.name ?? id}
@@ -165,6 +165,12 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
       )}
     </Page>
   );
+}
+
+/** They end with their tenant. Of rows that are not held now the server judges. */
+function areAllSubscriptions(rows: Rows<Endpoint>): boolean {
+  const held = Array.from({ length: rows.length }, (_, index) => rows.at(index));
+  return held.every((endpoint) => endpoint === undefined || endpoint.websub !== null);
 }
 
 function NamePanel({ tenant }: { readonly tenant: Tenant }) {

@@ -34,13 +34,17 @@ test("a subscription is an endpoint that is read and deleted, and changed by nob
   await expect(endpoints.get("acme", id)).rejects.toMatchObject({ code: "endpoint_not_found" });
 });
 
-test("subscriptions do not count against the endpoints a tenant may have", async () => {
+test("subscriptions do not count against the endpoints a tenant may have, and are listed apart", async () => {
   await subscription("counted_1");
   await subscription("counted_2");
   await world.hooks.endpoints.create("acme", { url: `${world.subscriber.url}/own`, events: ["own"] });
   await expect(
     world.hooks.endpoints.create("acme", { url: `${world.subscriber.url}/two`, events: ["own"] }),
   ).rejects.toMatchObject({ code: "endpoint_limit_reached" });
+  const { data } = await world.hooks.endpoints.listAll({ tenant: "acme", state: "websub" });
+  const topics = data.map(({ websub }) => websub?.topic);
+  expect(topics).toEqual(expect.arrayContaining([topicOf("counted_1"), topicOf("counted_2")]));
+  expect(topics).not.toContain(undefined);
 });
 
 test("a tenant with subscriptions and no endpoints can be deleted: they end, and their subscribers are told", async () => {

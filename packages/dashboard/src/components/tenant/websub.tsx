@@ -29,6 +29,7 @@ const texts = defineTexts({
       "One a line: an exact type, a prefix such as order.*, or * for all. Left empty: none is open.",
     where: "Topics, where the hub is switched on",
     type: "type",
+    feed: "With ?format=atom behind it, it is a feed for any reader.",
     ends: "Subscriptions to what is taken away end at once.",
     save: "Save",
     opened: "Saved. These topics are open to everybody.",
@@ -51,6 +52,7 @@ const texts = defineTexts({
     topicsHint: "Eines je Zeile: ein genauer Typ, ein Anfang wie order.* oder * für alle. Leer: keines.",
     where: "Themen, wo der Hub eingeschaltet ist",
     type: "Typ",
+    feed: "Mit ?format=atom dahinter ist es ein Feed für jedes Leseprogramm.",
     ends: "Abonnements dessen, was wegfällt, enden sofort.",
     save: "Speichern",
     opened: "Gespeichert. Diese Themen sind für alle offen.",
@@ -106,7 +108,7 @@ function Topics({ tenant }: { readonly tenant: Tenant }) {
             {address}
             {`{${t.type}}`}
           </code>
-          . {t.ends}
+          . {t.feed} {t.ends}
         </p>
         <div>
           <Button type="submit" isBusy={isBusy}>

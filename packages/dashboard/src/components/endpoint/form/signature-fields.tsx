@@ -31,7 +31,7 @@ const texts = defineTexts({
     kinds: {
       own: "Standard Webhooks, und die von Posthorn",
       message: "HTTP Message Signatures (RFC 9421)",
-      vendor: "Wie andere signieren, damit deren Empfänger weiter gehen",
+      vendor: "Wie andere signieren, damit deren Empfänger weiter funktionieren",
     },
     prefix: "Namen der Header beginnen mit",
     secret: "Geheimnis",
