@@ -240,15 +240,13 @@ test("events of transactions, of subjects and with attributes are collected too,
 
 test("what waits for a batch goes singly when the endpoint takes none any more", async () => {
   const instance = await openBatch({});
-  const ids = await publish(instance, 2);
+  const ids = await publish(instance, 4, { subject: "s" });
   await instance.hooks.endpoints.update("acme", instance.endpointId, {
     format: "envelope",
     ordering: "fifo",
   });
   await instance.settle();
-  expect(receiver.requests.map(({ body }) => JSON.parse(body.toString()).id).toSorted()).toEqual(
-    ids.toSorted(),
-  );
+  expect(receiver.requests.map(({ body }) => JSON.parse(body.toString()).id)).toEqual(ids);
   expect((await instance.hooks.events.get(ids[0] as string)).deliveries).toHaveLength(1);
 });
 

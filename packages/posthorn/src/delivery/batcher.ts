@@ -116,7 +116,7 @@ export class Batcher {
       const written =
         target?.format === "cloudevents-batch"
           ? await this.#writeBatch(tx, target)
-          : (await oweCollected(tx, endpointId)) > 0;
+          : (await oweCollected(tx, endpointId, lane?.isOrdered ?? false)) > 0;
       return written ? (lane?.owner ?? null) : undefined;
     });
     if (owner === undefined) return false;

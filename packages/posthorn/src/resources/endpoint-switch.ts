@@ -90,7 +90,8 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
   async function oweWaiting(endpointId: Uuid): Promise<number> {
     return await db.transaction(async (tx) => {
       const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
-      return lane === undefined || lane.closed === null ? 0 : await oweCollected(tx, endpointId);
+      if (lane === undefined || lane.closed === null) return 0;
+      return await oweCollected(tx, endpointId, lane.isOrdered);
     });
   }
 

@@ -1,7 +1,7 @@
 // The steps of making a batch, in one transaction of the caller's that holds the endpoint's lane: what waits is read, and
 // leaves in the statement that writes what it became.
 import type { Event, Uuid } from "../../../model.ts";
-import { int4Array, int8Array, uuidArray } from "../../binary-array.ts";
+import { int4Array, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type EventRow, eventColumns, toEvent } from "../events/event-row.ts";
@@ -90,17 +90,28 @@ values ($6::uuid, $1::uuid, $7::uuid, posthorn.now(), posthorn.now())
 `,
 );
 
+export interface SingleMember {
+  readonly place: number;
+  readonly eventId: Uuid;
+  readonly deliveryId: Uuid;
+  /** Null unless it is delivered in order. */
+  readonly subject: string | null;
+  readonly sequence: number | null;
+}
+
 /** For an endpoint that takes no batches any more: each is owed by itself, unless it is already. */
 export async function oweSingly(
   tx: Queryable,
   endpointId: Uuid,
-  members: readonly { readonly place: number; readonly eventId: Uuid; readonly deliveryId: Uuid }[],
+  members: readonly SingleMember[],
 ): Promise<void> {
   await tx.query(singlyStatement, [
     endpointId,
     int8Array(members.map(({ place }) => place)),
     uuidArray(members.map(({ eventId }) => eventId)),
     uuidArray(members.map(({ deliveryId }) => deliveryId)),
+    textArray(members.map(({ subject }) => subject)),
+    int8Array(members.map(({ sequence }) => sequence)),
   ]);
 }
 
@@ -112,9 +123,9 @@ with left_collection as (
   where c.endpoint_id = $1::uuid
     and c.place = any ($2::bigint[])
 )
-insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
-select distinct m.id, m.event_id, $1::uuid, posthorn.now(), posthorn.now()
-from unnest($3::uuid[], $4::uuid[]) as m (event_id, id)
+insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, subject, sequence)
+select distinct m.id, m.event_id, $1::uuid, posthorn.now(), posthorn.now(), m.subject, m.sequence
+from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) as m (event_id, id, subject, sequence)
 where (m.id in (select d.id from posthorn.delivery_states d where d.id = any ($4::uuid[]))) is not true
 `,
 );
