@@ -277,6 +277,10 @@ test("an endpoint that is asked first says what it answered, and is asked again"
   await page.getByText("In the name of hooks.example.com, for 600 a minute.").waitFor();
   await expectFitToShow(page, "endpoint-denied");
 
+  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: 1 });
+  await page.getByRole("link", { name: "All its deliveries" }).click();
+  await page.getByText("when its receiver agrees").filter({ visible: true }).first().waitFor();
+  await page.goBack();
   const granting = { "WebHook-Allowed-Origin": "*", "WebHook-Allowed-Rate": "120" };
   receiver.answer("/in", { status: 200, headers: granting });
   await page.getByRole("button", { name: "Ask again" }).click();

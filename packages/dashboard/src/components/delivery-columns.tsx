@@ -17,6 +17,11 @@ const texts = defineTexts({
     next: "Next attempt",
     reason: "Dead because",
     created: "Created",
+    waits: {
+      tenant: "when the tenant is active",
+      endpoint: "when the endpoint is enabled",
+      handshake: "when its receiver agrees",
+    },
   },
   de: {
     state: "Zustand",
@@ -27,6 +32,11 @@ const texts = defineTexts({
     next: "Nächster Versuch",
     reason: "Aufgegeben wegen",
     created: "Angelegt",
+    waits: {
+      tenant: "wenn der Mandant aktiv ist",
+      endpoint: "wenn der Endpunkt eingeschaltet ist",
+      handshake: "wenn der Empfänger zustimmt",
+    },
   },
 });
 
@@ -38,6 +48,10 @@ export function useDeliveryColumns({
   const reasons = useTexts(reasonTexts);
   const reasonOf = ({ dead_reason }: Delivery) =>
     dead_reason === null ? "–" : (reasons[dead_reason] ?? dead_reason);
+  const nextOf = ({ waits_for, next_retry_at }: Delivery) => {
+    if (waits_for !== null) return t.waits[waits_for];
+    return next_retry_at === null ? null : <Ago at={next_retry_at} />;
+  };
   const columns: readonly (Column<Delivery> | false)[] = [
     { key: "state", head: t.state, cell: ({ state }) => <StateBadge state={state} /> },
     {
@@ -47,7 +61,7 @@ export function useDeliveryColumns({
       below: (delivery) => (
         <>
           <span className={areDead ? "lg:hidden" : "sm:hidden"}>
-            {areDead ? reasonOf(delivery) : <Ago at={delivery.next_retry_at ?? delivery.created_at} />}
+            {areDead ? reasonOf(delivery) : (nextOf(delivery) ?? <Ago at={delivery.created_at} />)}
             {" · "}
           </span>
           <EndpointName tenant={delivery.tenant} id={delivery.endpoint_id} />
@@ -74,7 +88,7 @@ export function useDeliveryColumns({
           key: "next",
           head: t.next,
           from: "lg",
-          cell: ({ next_retry_at }) => (next_retry_at === null ? "–" : <Ago at={next_retry_at} />),
+          cell: (delivery) => nextOf(delivery) ?? "–",
         },
     { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
