@@ -16,6 +16,7 @@ test.each([
   [{ "webhook-allowed-origin": "Hooks.Example.com", "webhook-allowed-rate": "*" }, 200, null],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "1" }, 405, 1],
   [{ "webhook-allowed-origin": "*" }, 500, 120],
+  [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "99999999999999999999" }, 200, 999_999_999],
 ])("granted by %j with status %i", (headers, status, allowedRate) => {
   const granted = { state: "granted", allowedRate, detail: null, retryInMs: null };
   expect(decideHandshake(answered(headers, status), asked)).toEqual(granted);
@@ -27,6 +28,10 @@ test.each([
   [{ "webhook-allowed-origin": "other.example" }, 200, /another origin than hooks.example.com/],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "many" }, 200, /neither a number/],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "0" }, 200, /neither a number/],
+  [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "-1" }, 200, /neither a number/],
+  [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "0.5" }, 200, /neither a number/],
+  [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "10, 20" }, 200, /neither a number/],
+  [{ "webhook-allowed-origin": "hooks.example.com, *" }, 200, /another origin/],
 ])("denied by %j with status %i", (headers, status, words) => {
   const decision = decideHandshake(answered(headers as Record<string, string>, status), asked);
   expect(decision).toMatchObject({ state: "denied", retryInMs: null });

@@ -42,9 +42,12 @@ export function readRate(header: string | undefined, requested: number | null): 
   if (header === undefined) return requested;
   const text = header.trim();
   if (text === "*") return null;
-  if (!/^\d{1,9}$/.test(text) || Number(text) === 0) return undefined;
-  return Number(text);
+  if (!/^\d+$/.test(text) || Number(text) === 0) return undefined;
+  return Math.min(Number(text), MOST_PER_MINUTE);
 }
+
+/** What is beyond is no limit to anybody. */
+const MOST_PER_MINUTE = 999_999_999;
 
 export function granted(allowedRate: number | null): HandshakeDecision {
   return { state: "granted", allowedRate, detail: null, retryInMs: null };

@@ -1,9 +1,12 @@
 // Subscriptions beside what is there already: the API, limits, the audit log, other tenants, and a hub that is off.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createPosthorn } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../../../tests/support/start-server.ts";
+import { adminKey, startServer } from "../../../../tests/support/start-server.ts";
 import { publicUrl, topicUrl } from "../../../../tests/support/websub/hub.ts";
 import { openWorld, topicOf } from "../../../../tests/support/websub/world.ts";
+import { createHandler } from "../api/handler.ts";
 
 const world = openWorld({ maxEndpointsPerTenant: 1 });
 
@@ -95,6 +98,20 @@ test("an event's page tells of subscriptions to its own topic alone", async () =
   const { notMatched } = await world.hooks.events.get(id);
   const reasons = notMatched.map(({ reason }) => reason).filter((reason) => reason === "lease_ended");
   expect(reasons).toHaveLength(1);
+});
+
+test("a hub that is stopping says so in plain text, and takes nothing", async () => {
+  const stopping = createServer(createHandler(world.hooks, { adminKey, isDraining: () => true }));
+  await new Promise<void>((resolve) => stopping.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void stopping.close());
+  const url = `http://127.0.0.1:${(stopping.address() as AddressInfo).port}/websub`;
+  const reply = await fetch(url, { method: "POST", body: new URLSearchParams({ "hub.mode": "publish" }) });
+  const { headers } = reply;
+  expect([reply.status, headers.get("content-type"), headers.get("retry-after")]).toEqual([
+    503,
+    "text/plain; charset=utf-8",
+    "2",
+  ]);
 });
 
 test("metrics count subscriptions and what came of requests", async () => {

@@ -155,20 +155,24 @@ test.each([301, 302, 307, 404, 410])(
 
 test("a topic that cannot be used is fetched no more often than one that can", async () => {
   await follow("useless");
-  let seen = 0;
-  world.subscriber.behave("/feed/useless", () => {
-    seen += 1;
-    return seen === 1 ? pingedMeanwhile() : { status: 404 };
-  });
-  const pingedMeanwhile = async () => {
-    await world.post({ "hub.mode": "publish", "hub.url": feedOf("useless") });
-    return { status: 404 };
-  };
+  world.subscriber.behave("/feed/useless", () => ({ status: 404 }));
   for (let count = 0; count < 3; count += 1) await ping("useless");
   expect(fetches("useless")).toHaveLength(1);
   await world.advance(10_000);
   await world.settle();
   expect(fetches("useless")).toHaveLength(2);
+
+  await follow("useless_too");
+  world.subscriber.behave("/feed/useless_too", async () => {
+    await world.post({ "hub.mode": "publish", "hub.url": feedOf("useless_too") });
+    return { status: 404 };
+  });
+  await ping("useless_too");
+  expect(fetches("useless_too")).toHaveLength(1);
+  world.subscriber.behave("/feed/useless_too", () => ({ status: 404 }));
+  await world.advance(10_000);
+  await world.settle();
+  expect(fetches("useless_too")).toHaveLength(2);
 });
 
 test("content that is pushed while a fetch has taken its revision is distributed with the next one", async () => {
