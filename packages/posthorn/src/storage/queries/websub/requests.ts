@@ -225,13 +225,19 @@ export async function putOffShare(
   await db.query(putOffShareStatement, [share, host, delayMs]);
 }
 
+// What another holds is being put off by that one: waiting for each other, two of them would never end.
 const putOffShareStatement = statement(
   "put share of websub requests off",
   `
 update posthorn.websub_requests
 set next_at = posthorn.now() + $3::double precision * interval '1 millisecond'
-where share = $1::text
-  and ($2::text is null or host = $2::text)
-  and next_at <= posthorn.now()
+where id = any (array(
+    select due.id
+    from posthorn.websub_requests due
+    where due.share = $1::text
+      and ($2::text is null or due.host = $2::text)
+      and due.next_at <= posthorn.now()
+    for update skip locked
+  ))
 `,
 );
