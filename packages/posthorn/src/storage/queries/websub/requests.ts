@@ -148,7 +148,10 @@ set id = excluded.id,
 `,
 );
 
-/** Those that are due, of subscriptions that are there before all others; of a pair the one that was asked for first. */
+/**
+ * Those that are due, of subscriptions that are there before all others, and then of each host in turn: who floods the hub
+ * waits behind themselves. Of a pair the one that was asked for first.
+ */
 export async function claimRequests(
   db: Queryable,
   { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
@@ -166,14 +169,22 @@ where r.id = any (array(
     select due.id
     from posthorn.websub_requests due
     where due.next_at <= posthorn.now()
-      and not exists (
-        select
-        from posthorn.websub_requests before
-        where before.pair = due.pair
-          and before.id < due.id
-      )
-    order by (due.share = 'known') desc, due.next_at, due.id
-    limit $1::integer
+      and due.id = any (array(
+        select waiting.id
+        from (
+          select w.id, w.share, w.next_at, row_number() over (partition by w.host order by w.next_at, w.id) as turn
+          from posthorn.websub_requests w
+          where w.next_at <= posthorn.now()
+            and not exists (
+              select
+              from posthorn.websub_requests before
+              where before.pair = w.pair
+                and before.id < w.id
+            )
+        ) waiting
+        order by (waiting.share = 'known') desc, waiting.turn, waiting.next_at, waiting.id
+        limit $1::integer
+      ))
     for update skip locked
   ))
 returning

@@ -1,0 +1,35 @@
+// Whose request the hub works on next, when there are more than it may send.
+import { expect, test } from "vitest";
+import { openResources } from "../../../../tests/support/resources.ts";
+import { claimRequests, keepRequest } from "../storage/queries/websub/requests.ts";
+import { pairOf } from "./urls.ts";
+
+const { db } = await openResources();
+
+async function ask(host: string, path: number): Promise<void> {
+  const topic = "https://hub.example.com/topic";
+  const callback = `https://${host}/${path}`;
+  const request = { mode: "subscribe", topic, callback, pair: pairOf(topic, callback), host } as const;
+  const limits = { perHost: 100, inAll: 100 };
+  await keepRequest(db, { ...request, leaseSeconds: null, secret: null }, limits);
+}
+
+test("hosts take turns: who asks for much waits behind themselves, and each request is taken once", async () => {
+  for (let path = 0; path < 20; path += 1) await ask(path % 2 === 0 ? "flood.example" : "storm.example", path);
+  await ask("new.example", 0);
+  const claim = () => claimRequests(db, { limit: 3, leaseMs: 60_000 });
+  expect((await claim()).map(({ host }) => host).sort()).toEqual([
+    "flood.example",
+    "new.example",
+    "storm.example",
+  ]);
+  const taken = new Set<string>();
+  for (let round = 0; round < 10; round += 1) {
+    const claimed = (await Promise.all([claim(), claim()])).flat();
+    for (const { callback } of claimed) {
+      expect(taken.has(callback)).toBe(false);
+      taken.add(callback);
+    }
+  }
+  expect(taken.size).toBe(18);
+});
