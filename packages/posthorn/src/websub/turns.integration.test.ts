@@ -11,11 +11,12 @@ async function ask(host: string, path: number): Promise<void> {
   const callback = `https://${host}/${path}`;
   const request = { mode: "subscribe", topic, callback, pair: pairOf(topic, callback), host } as const;
   const limits = { perHost: 100, inAll: 100 };
-  await keepRequest(db, { ...request, leaseSeconds: null, secret: null }, limits);
+  await keepRequest(db, { ...request, leaseSeconds: null, secret: null, verifyToken: null }, limits);
 }
 
 test("hosts take turns: who asks for much waits behind themselves, and each request is taken once", async () => {
-  for (let path = 0; path < 20; path += 1) await ask(path % 2 === 0 ? "flood.example" : "storm.example", path);
+  for (let path = 0; path < 20; path += 1)
+    await ask(path % 2 === 0 ? "flood.example" : "storm.example", path);
   await ask("new.example", 0);
   const claim = () => claimRequests(db, { limit: 3, leaseMs: 60_000 });
   expect((await claim()).map(({ host }) => host).sort()).toEqual([
