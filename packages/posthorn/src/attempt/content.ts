@@ -33,10 +33,7 @@ const JSON_CONTENT_TYPE = "application/json";
 
 const contents: Readonly<Record<PayloadFormat, (event: Event, terms: Target["cloudEvents"]) => Content>> = {
   envelope: (event) => ({ contentType: JSON_CONTENT_TYPE, body: envelope(event) }),
-  data: (event) =>
-    event.attributes === undefined
-      ? { contentType: JSON_CONTENT_TYPE, body: event.payload }
-      : foreignData(event),
+  data: bareData,
   thin: (event) => ({ contentType: JSON_CONTENT_TYPE, body: thinEnvelope(event) }),
   cloudevents: (event, { source }) => ({
     contentType: STRUCTURED_CONTENT_TYPE,
@@ -50,7 +47,7 @@ const contents: Readonly<Record<PayloadFormat, (event: Event, terms: Target["clo
   "cloudevents-thin": (event, { source, datarefBase }) => ({
     contentType: STRUCTURED_CONTENT_TYPE,
     body: encodeStructured(
-      thinCloudEvent(event, source, `${datarefBase}/api/v1/events/${formatId("evt", event.id)}`),
+      thinCloudEvent(event, source, `${datarefBase}/api/v1/events/${formatId("evt", event.id)}/data`),
     ),
   }),
   "cloudevents-batch": (event, { source }) => ({
@@ -60,8 +57,9 @@ const contents: Readonly<Record<PayloadFormat, (event: Event, terms: Target["clo
 };
 
 /** The bytes and the content type it came with. */
-function foreignData(event: Event): Content {
+export function bareData(event: Event): Content {
+  if (event.attributes === undefined) return { contentType: JSON_CONTENT_TYPE, body: event.payload };
   const data = eventData(event);
   const fallback = data.kind === "json" ? JSON_CONTENT_TYPE : "application/octet-stream";
-  return { contentType: event.attributes?.datacontenttype ?? fallback, body: dataBytes(data) };
+  return { contentType: event.attributes.datacontenttype ?? fallback, body: dataBytes(data) };
 }

@@ -1,4 +1,5 @@
 // Masks what people without the scope may not see. The bytes a receiver gets never pass here.
+import type { Event } from "../model.ts";
 
 export const REDACTED = "[redacted]";
 export const MAX_REDACT_PATHS = 50;
@@ -22,6 +23,13 @@ export function redactPayload(payload: Uint8Array, paths: readonly string[]): Bu
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   if (paths.length === 0) return bytes;
   return Buffer.from(JSON.stringify(redactData(JSON.parse(bytes.toString("utf8")), paths, REDACTED)));
+}
+
+/** What stands for bytes is a text, and no base64. */
+export function redactEvent({ attributes, ...event }: Event, paths: readonly string[]): Event {
+  const payload = redactPayload(event.payload, paths);
+  const isBytes = paths.length > 0 && attributes?.encoding === "base64";
+  return { ...event, payload, attributes: isBytes ? { ...attributes, encoding: "text" } : attributes };
 }
 
 /** `data` itself, with the mask in place of everything at the paths. */

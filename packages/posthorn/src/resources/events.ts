@@ -1,9 +1,10 @@
 // Events as people see them, and what became of each.
 import { setImmediate } from "node:timers/promises";
 import { type EventAttributes, formatId, parseId, uuidTimeMs } from "@posthorn/wire";
+import { bareData, type Content } from "../attempt/content.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { hiddenPathsOf } from "../catalogue/hidden-paths.ts";
-import { redactPayload } from "../catalogue/redact.ts";
+import { redactEvent, redactPayload } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
@@ -78,10 +79,14 @@ export interface Events {
     readonly limit?: number | undefined;
   }): Promise<readonly NewestEventView[]>;
   /** With a tenant given, another tenant's event is not found. */
-  get(
-    id: string,
-    scope?: { readonly tenant?: string | undefined; readonly redacted?: boolean | undefined },
-  ): Promise<EventDetail>;
+  get(id: string, scope?: EventScope): Promise<EventDetail>;
+  /** Its data by itself, as an endpoint of the format `data` gets it. */
+  data(id: string, scope?: EventScope): Promise<Content>;
+}
+
+export interface EventScope {
+  readonly tenant?: string | undefined;
+  readonly redacted?: boolean | undefined;
 }
 
 export interface EventsOptions {
@@ -90,7 +95,7 @@ export interface EventsOptions {
 }
 
 export function createEvents({ db, catalogue }: EventsOptions): Events {
-  return { list, newest, get };
+  return { list, newest, get, data };
 
   async function list(query: EventQuery = {}): Promise<Page<EventView>> {
     const reader = new QueryReader();
@@ -131,19 +136,28 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     }));
   }
 
-  async function get(
+  async function get(id: string, scope: EventScope = {}): Promise<EventDetail> {
+    const { event, hidden } = await found(id, scope);
+    const previous = await previousOf(event);
+    return { ...toEventView(event, hidden), ...(await becameOf(event, hidden)), previous };
+  }
+
+  async function data(id: string, scope: EventScope = {}): Promise<Content> {
+    const { event, hidden } = await found(id, scope);
+    return bareData(redactEvent(event, hidden));
+  }
+
+  async function found(
     id: string,
-    scope: { readonly tenant?: string | undefined; readonly redacted?: boolean | undefined } = {},
-  ) {
+    scope: EventScope,
+  ): Promise<{ readonly event: Event; readonly hidden: readonly string[] }> {
     refuseUnknown("There is no scope", scope, ["tenant", "redacted"], "invalid_query");
     const { tenant, redacted } = scope;
     const uuid = parseId("evt", String(id));
     const event =
       uuid === null ? null : await findEvent(db, uuid, tenant === undefined ? null : String(tenant));
     if (event === null) throw notFound(uuid);
-    const hidden = (await hiddenPaths(redacted))(event);
-    const previous = await previousOf(event);
-    return { ...toEventView(event, hidden), ...(await becameOf(event, hidden)), previous };
+    return { event, hidden: (await hiddenPaths(redacted))(event) };
   }
 
   /** Along the tenant's index, so many events back: none knows subjects. Ids are not quite in the order of sequences. */

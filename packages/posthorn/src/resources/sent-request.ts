@@ -7,7 +7,7 @@ import { lookAlikeOf } from "../attempt/look-alike.ts";
 import { wireHeaders } from "../attempt/wire-headers.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { hiddenPathsOf } from "../catalogue/hidden-paths.ts";
-import { REDACTED, redactPayload } from "../catalogue/redact.ts";
+import { REDACTED, redactEvent } from "../catalogue/redact.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { PosthornError } from "../errors.ts";
 import type {
@@ -88,7 +88,7 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     const past = await targetAt(delivery.endpointId, signedAt ?? now());
     if (past === null) throw endpointGone();
     const hidden = asked.redacted ? await hiddenPaths(event) : [];
-    const claimed = claimedAgain(delivery, masked(event, hidden), attempt.number);
+    const claimed = claimedAgain(delivery, redactEvent(event, hidden), attempt.number);
     const request = make(claimed, past.target, signedAt ?? new Date(0));
     const {
       url,
@@ -172,13 +172,6 @@ function readQuery(query: SentRequestQuery): AskedRequest {
 
 function startOf({ startedMs }: AttemptRow): Date | null {
   return startedMs === null ? null : new Date(startedMs);
-}
-
-/** What stands for bytes is a text, and no base64. */
-function masked({ attributes, ...event }: Event, hidden: readonly string[]): Event {
-  const payload = redactPayload(event.payload, hidden);
-  const isBytes = hidden.length > 0 && attributes?.encoding === "base64";
-  return { ...event, payload, attributes: isBytes ? { ...attributes, encoding: "text" } : attributes };
 }
 
 /** As it was when the attempt was made, as far as the request goes. */

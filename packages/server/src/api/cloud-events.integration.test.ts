@@ -14,7 +14,7 @@ import fc from "fast-check";
 import { type ScriptedReceiver, startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { anyCloudEvent, essence } from "../../../../tests/support/cloud-events.ts";
-import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
+import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 
 const STRUCTURED = { "content-type": "application/cloudevents+json; charset=utf-8" };
 const BATCH = { "content-type": "application/cloudevents-batch+json" };
@@ -110,7 +110,17 @@ test("a structured event goes out in every format, and loses nothing but what th
   expect(got.get("data")?.body.toString()).toBe(data);
   expect(got.get("data")?.headers["content-type"]).toBe(ORDER.datacontenttype);
   const thin = decoded(got.get("cloudevents-thin") as Got);
-  expect([thin.data.kind, thin.extensions.dataref]).toEqual(["none", `/api/v1/events/${answer.json.id}`]);
+  expect([thin.data.kind, thin.extensions.dataref]).toEqual([
+    "none",
+    `/api/v1/events/${answer.json.id}/data`,
+  ]);
+  const referred = await fetch(server.url + thin.extensions.dataref, {
+    headers: { authorization: `Bearer ${adminKey}` },
+  });
+  expect([await referred.text(), referred.headers.get("content-type")]).toEqual([
+    data,
+    ORDER.datacontenttype,
+  ]);
   const { subject: _subject, ...kept } = core;
   expect(JSON.parse(String(got.get("envelope")?.body))).toMatchObject({
     type: "com.shop.order_paid",

@@ -36,6 +36,7 @@ import { type Reply, sendReply } from "./reply.ts";
 import { Room } from "./room.ts";
 import { createRouter, type Route, type RoutePermission } from "./router.ts";
 import { docsRoute } from "./routes/docs.ts";
+import { eventDataRoute } from "./routes/event-data.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { homeRoute } from "./routes/home.ts";
 import { metricsRoute } from "./routes/metrics.ts";
@@ -190,6 +191,7 @@ export function routesOf(
     ...health,
     homeRoute(dashboard),
     openApiRoute,
+    eventDataRoute(hooks),
     ...publicKeyRoutes(hooks),
     ...webhookGrantRoutes(hooks),
     docsRoute(door.site),
