@@ -165,16 +165,16 @@ export class Verifier {
     const { db, hub } = this.#options;
     const { host, share } = request;
     const ofHost = await takePermit(db, `${share} callback ${host}`, hub.verificationsPerHost);
-    if (!ofHost.isGiven) return await this.#putOff(request, host, ofHost.waitMs);
+    if (!ofHost.isGiven) return await this.#putOff(request, host, ofHost.untilMs);
     const ofAll = await takePermit(db, `${share} callbacks`, hub.verificationsPerMinute);
-    return ofAll.isGiven || (await this.#putOff(request, null, ofAll.waitMs));
+    return ofAll.isGiven || (await this.#putOff(request, null, ofAll.untilMs));
   }
 
-  async #putOff(request: ClaimedRequest, host: string | null, waitMs: number): Promise<false> {
+  async #putOff(request: ClaimedRequest, host: string | null, untilMs: number): Promise<false> {
     const { db } = this.#options;
-    const delayMs = waitMs + 1;
-    await putOffRequest(db, request, { delayMs, isCounted: false });
-    await putOffShare(db, { share: request.share, host, delayMs });
+    // due again, and so one of them
+    await putOffRequest(db, request, { delayMs: 0, isCounted: false });
+    await putOffShare(db, { share: request.share, host, untilMs });
     return false;
   }
 

@@ -4,14 +4,14 @@ import { statement } from "../../sql.ts";
 
 export type Permit =
   | { readonly isGiven: true }
-  /** Until the minute is over. */
-  | { readonly isGiven: false; readonly waitMs: number };
+  /** Until the minute is over: how long that is, and when, in the database's time. */
+  | { readonly isGiven: false; readonly waitMs: number; readonly untilMs: number };
 
 export async function takePermit(db: Queryable, name: string, perMinute: number): Promise<Permit> {
   const taken = await db.query(takeStatement, [name, perMinute]);
   if (taken.length > 0) return { isGiven: true };
-  const [row] = await db.query<{ waitMs: number }>(waitStatement, [name]);
-  return { isGiven: false, waitMs: Math.max(row?.waitMs ?? 0, 0) };
+  const [row] = await db.query<{ waitMs: number; untilMs: number }>(waitStatement, [name]);
+  return { isGiven: false, waitMs: Math.max(row?.waitMs ?? 0, 0), untilMs: row?.untilMs ?? 0 };
 }
 
 const takeStatement = statement(
@@ -34,7 +34,9 @@ returning p.taken
 const waitStatement = statement(
   "wait for websub permit",
   `
-select posthorn.epoch_ms(p.window_ends_at) - posthorn.epoch_ms(posthorn.now()) as "waitMs"
+select
+  posthorn.epoch_ms(p.window_ends_at) - posthorn.epoch_ms(posthorn.now()) as "waitMs",
+  ceil(posthorn.epoch_ms(p.window_ends_at)) as "untilMs"
 from posthorn.websub_permits p
 where p.name = $1::text
 `,

@@ -224,16 +224,19 @@ where id = $1::bigint
 `,
 );
 
-/** All that are due of a share, or of one host in it: there is no room for any of them, which each would only find out itself. */
+/**
+ * All that are due of a share, or of one host in it: there is no room for any of them, which each would only find out itself.
+ * To one moment, so that it is their turns that count then, and not who was put off first.
+ */
 export async function putOffShare(
   db: Queryable,
   {
     share,
     host,
-    delayMs,
-  }: { readonly share: RequestShare; readonly host: string | null; readonly delayMs: number },
+    untilMs,
+  }: { readonly share: RequestShare; readonly host: string | null; readonly untilMs: number },
 ): Promise<void> {
-  await db.query(putOffShareStatement, [share, host, delayMs]);
+  await db.query(putOffShareStatement, [share, host, untilMs]);
 }
 
 // What another holds is being put off by that one: waiting for each other, two of them would never end.
@@ -241,7 +244,7 @@ const putOffShareStatement = statement(
   "put share of websub requests off",
   `
 update posthorn.websub_requests
-set next_at = posthorn.now() + $3::double precision * interval '1 millisecond'
+set next_at = to_timestamp($3::double precision / 1000)
 where id = any (array(
     select due.id
     from posthorn.websub_requests due
