@@ -73,7 +73,7 @@ test("a thin CloudEvent says where its data is instead of having it", () => {
   const { headers, text } = send(ours, "cloudevents-thin");
   expect(headers["content-type"]).toBe("application/cloudevents+json; charset=utf-8");
   expect(JSON.parse(text)).toMatchObject({
-    dataref: `https://hooks.example/api/v1/events/evt_${EVENT_UUID}/data`,
+    dataref: `https://hooks.example/event-data/evt_${EVENT_UUID}`,
   });
   expect(JSON.parse(text)).not.toHaveProperty("data");
 });

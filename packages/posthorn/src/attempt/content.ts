@@ -47,7 +47,7 @@ const contents: Readonly<Record<PayloadFormat, (event: Event, terms: Target["clo
   "cloudevents-thin": (event, { source, datarefBase }) => ({
     contentType: STRUCTURED_CONTENT_TYPE,
     body: encodeStructured(
-      thinCloudEvent(event, source, `${datarefBase}/api/v1/events/${formatId("evt", event.id)}/data`),
+      thinCloudEvent(event, source, `${datarefBase}/event-data/${formatId("evt", event.id)}`),
     ),
   }),
   "cloudevents-batch": (event, { source }) => ({

@@ -110,10 +110,7 @@ test("a structured event goes out in every format, and loses nothing but what th
   expect(got.get("data")?.body.toString()).toBe(data);
   expect(got.get("data")?.headers["content-type"]).toBe(ORDER.datacontenttype);
   const thin = decoded(got.get("cloudevents-thin") as Got);
-  expect([thin.data.kind, thin.extensions.dataref]).toEqual([
-    "none",
-    `/api/v1/events/${answer.json.id}/data`,
-  ]);
+  expect([thin.data.kind, thin.extensions.dataref]).toEqual(["none", `/event-data/${answer.json.id}`]);
   const referred = await fetch(server.url + thin.extensions.dataref, {
     headers: { authorization: `Bearer ${adminKey}` },
   });

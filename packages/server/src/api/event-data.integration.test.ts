@@ -57,11 +57,11 @@ test("it takes a key of the tenant that may read deliveries, and what the catalo
   const unknown = await readData(server, "evt_0198c2f0-0000-7000-8000-000000000000", stranger);
   expect([refused.status, unknown.status]).toEqual([404, 404]);
   expect((await readData(server, event, await keyOf("acme", "events:publish"))).status).toBe(403);
-  expect((await fetch(`${server.url}/api/v1/events/${event}/data`)).status).toBe(401);
+  expect((await fetch(`${server.url}/event-data/${event}`)).status).toBe(401);
 });
 
 async function readData(server: TestServer, event: string, key = adminKey) {
-  const response = await fetch(`${server.url}/api/v1/events/${event}/data`, {
+  const response = await fetch(`${server.url}/event-data/${event}`, {
     headers: { authorization: `Bearer ${key}` },
   });
   const bytes = Buffer.from(await response.arrayBuffer());

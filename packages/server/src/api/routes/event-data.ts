@@ -8,7 +8,7 @@ import type { Route } from "../router.ts";
 export function eventDataRoute({ events }: Posthorn): Route {
   return {
     method: "GET",
-    path: "/api/v1/events/{event}/data",
+    path: "/event-data/{event}",
     permission: contract.events.get.permission,
     handle: async ({ params, principal }) => {
       const scope = { ...within(principal), ...redactedFor(principal) };
