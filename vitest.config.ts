@@ -1,4 +1,5 @@
 // Packages resolve to their sources here (the posthorn-source condition), so no build is needed to test.
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const slow = "**/*.integration.test.ts";
@@ -13,6 +14,7 @@ const thorough = [
   "many-at-once",
   "portal-in-a-frame",
   "portal-theme",
+  "standards",
   "under-stress",
   "why-not",
 ].map((name) => `tests/browser/${name}.test.ts`);
@@ -22,7 +24,8 @@ export default defineConfig({
   // without "module": that is for bundlers, and Node, which runs the tests, cannot load what some packages have there
   ssr: { resolve: { conditions: ["posthorn-source", "node", "development|production"] } },
   test: {
-    maxWorkers: "100%",
+    // one more than processors: many wait for leases, timers and browsers
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,

@@ -1,21 +1,9 @@
 // Endpoints in a real browser: found among all, changed over to a new secret, tried, tested, switched off and on.
 import { verify } from "@posthorn/wire";
-import { startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { expectFitToShow, openDashboard, unfold } from "../support/dashboard.ts";
-import { startServer, type TestServer } from "../support/start-server.ts";
-
-async function withEndpoint(server: TestServer, input: object = {}) {
-  const receiver = await startScriptedReceiver();
-  onTestFinished(() => receiver.close());
-  await server.call("PUT", "/api/v1/tenants/acme", { name: "Acme Ltd" });
-  const { json } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
-    url: `${receiver.url}/in`,
-    events: ["order.*"],
-    ...input,
-  });
-  return { receiver, id: json.id, secret: json.secret, path: `/tenants/acme/endpoints/${json.id}` };
-}
+import { startServer } from "../support/start-server.ts";
+import { withEndpoint } from "../support/with-endpoint.ts";
 
 test("the list of all endpoints finds those that fail, and says why", async () => {
   const server = await startServer();
@@ -160,131 +148,6 @@ test("settings are changed one by one, and what is wrong is told at its field", 
     events: ["order.paid", "invoice.*"],
     headers: { "X-Team": "billing" },
   });
-});
-
-test("batches are chosen within their bounds, and a delivery lists what is in it", async () => {
-  const server = await startServer();
-  const { receiver, path } = await withEndpoint(server);
-  const page = await openDashboard(server, `${path}?tab=settings`);
-  await unfold(page, "What is sent");
-  expect(await page.getByLabel("Events in a batch, at most").count()).toBe(0);
-  await page.getByLabel("Body").selectOption("cloudevents-batch");
-  await page.getByText("CloudEvents are collected, and go as a JSON array").waitFor();
-  await page.getByLabel("Events in a batch, at most").fill("1001");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText(/from 1 to 1000|1 to 1000/).waitFor();
-  await expectFitToShow(page, "endpoint-batch");
-  await page.getByLabel("Events in a batch, at most").fill("2");
-  await page.getByLabel("Its first event waits, at most, in ms").fill("3600000");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. It holds from the next attempt on.").waitFor();
-  await page.getByRole("button", { name: "Overview" }).click();
-  await page.getByText("At most 2 events and 512 KB, and 1 h after the first of them.").waitFor();
-
-  const publish = async (data: number) =>
-    (await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data })).json.id;
-  const first = await publish(1);
-  await page.goto(`${server.url}/events/${first}`);
-  await page.getByText("It waits to be sent in a batch.").waitFor();
-  const second = await publish(2);
-  await receiver.received(1);
-  await page.getByText("in a batch:").waitFor();
-  await page.getByRole("link", { name: /^dlv_/ }).click();
-  await page.getByText("Events in this batch: 2").waitFor();
-  const members = page.locator("ol a");
-  expect(await members.allTextContents()).toEqual([first, second]);
-  await expectFitToShow(page, "delivery-batch");
-});
-
-test("an endpoint is made that signs as others do with their secret, and says with which headers", async () => {
-  const server = await startServer();
-  const receiver = await startScriptedReceiver();
-  onTestFinished(() => receiver.close());
-  await server.call("PUT", "/api/v1/tenants/acme");
-  const page = await openDashboard(server, "/tenants/acme");
-  await page.getByRole("button", { name: "New endpoint" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("URL").fill(`${receiver.url}/in`);
-  await unfold(page, "Signature");
-  await dialog.getByText("As others sign").click();
-  await dialog.getByLabel("github", { exact: true }).check();
-  await dialog.getByLabel("standard-webhooks", { exact: true }).check();
-  await dialog.getByLabel("Secret of github").fill("what GitHub's receivers have");
-  await unfold(page, "Token and consent");
-  await dialog.getByLabel("Token", { exact: true }).selectOption("bearer");
-  await dialog.getByLabel("The token").fill("not a token");
-  await dialog.getByRole("button", { name: "Make it" }).click();
-  await dialog.getByText(/A token is 1 to 4,096/).waitFor();
-  await expectFitToShow(page, "endpoint-new-signature");
-  await dialog.getByLabel("The token").fill("opaque-token");
-  await dialog.getByRole("button", { name: "Make it" }).click();
-  await dialog.getByRole("button", { name: "Close" }).click();
-  await page.getByText("X-Hub-Signature-256, X-GitHub-Event, X-GitHub-Delivery").waitFor();
-  await page.getByText("Set: it goes in the Authorization header").waitFor();
-  await expectFitToShow(page, "endpoint-signature");
-
-  await page.getByRole("button", { name: "Test" }).click();
-  await page.getByRole("button", { name: "Send it" }).click();
-  await receiver.received(1);
-  const request = receiver.requestsTo("/in")[0];
-  const headers = request?.headers as Record<string, string>;
-  expect(headers.authorization).toBe("Bearer opaque-token");
-  const genuine = await verify({
-    scheme: "github",
-    headers,
-    body: request?.body as Buffer,
-    secrets: ["what GitHub's receivers have"],
-  });
-  expect(genuine).toEqual({ ok: true });
-
-  // the receivers change over: one scheme gets a new secret, the other keeps its own
-  await page.getByRole("button", { name: "Secrets" }).click();
-  await page.getByText("for github alone").waitFor();
-  await page.getByRole("button", { name: "Rotate" }).click();
-  await page.getByRole("dialog").getByLabel("For", { exact: true }).selectOption("github");
-  await page.getByRole("dialog").getByLabel("A secret of your own").fill("another one");
-  await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
-  await page.getByText("It signs with that from the next attempt on.").waitFor();
-  await page.getByText(/Ends in 6 d/).waitFor();
-
-  await page.getByRole("button", { name: "Settings" }).click();
-  await unfold(page, "Token and consent");
-  await page.getByText("One is set, and nobody is shown it.").waitFor();
-  await page.getByLabel("Token", { exact: true }).selectOption({ label: "none" });
-  await page.getByText("The token that is set will be removed.").waitFor();
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. It holds from the next attempt on.").waitFor();
-  // what nobody knows any more cannot be brought back
-  expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
-});
-
-test("an endpoint that is asked first says what it answered, and is asked again", async () => {
-  const server = await startServer();
-  const { receiver, path } = await withEndpoint(server);
-  receiver.answer("/in", { status: 200, headers: { "WebHook-Allowed-Origin": "other.example" } });
-  const page = await openDashboard(server, `${path}?tab=settings`);
-  await unfold(page, "Token and consent");
-  await page.getByLabel("Ask it first whether it wants webhooks").check();
-  await page.getByLabel("Origin").fill("no name");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("origin is the DNS name that stands for you").waitFor();
-  await page.getByLabel("Origin").fill("hooks.example.com");
-  await page.getByLabel("Requests a minute to ask for").fill("600");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. It holds from the next attempt on.").waitFor();
-  await page.getByRole("button", { name: "Overview" }).click();
-  await page.getByText("It does not want webhooks.").waitFor();
-  await page.getByText("In the name of hooks.example.com, for 600 a minute.").waitFor();
-  await expectFitToShow(page, "endpoint-denied");
-
-  await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: 1 });
-  await page.getByRole("link", { name: "All its deliveries" }).click();
-  await page.getByText("when its receiver agrees").filter({ visible: true }).first().waitFor();
-  await page.goBack();
-  const granting = { "WebHook-Allowed-Origin": "*", "WebHook-Allowed-Rate": "120" };
-  receiver.answer("/in", { status: 200, headers: granting });
-  await page.getByRole("button", { name: "Ask again" }).click();
-  await page.getByText("It agreed to at most 120 webhooks a minute.").waitFor();
 });
 
 test("a disabled endpoint says how many wait, and is enabled with or without them", async () => {
