@@ -262,7 +262,7 @@ test("new rows are announced over a list, which stays as it is until they are as
   await page.keyboard.press("Enter");
   await rowOf(page, "order.five").waitFor();
   expect((await codes.allTextContents()).slice(0, 2)).toEqual(["order.five", "order.four"]);
-  expect(await pill.count()).toBe(0);
+  await expect.poll(() => pill.count()).toBe(0);
 });
 
 test("only what passes a list's filters is announced, and a row that changes is up to date where it stands", async () => {

@@ -201,7 +201,7 @@ test("a view is saved, chosen into the address, renamed, removed, and brought ba
   expect(await chosen.getAttribute("aria-pressed")).toBe("true");
   await views.getByRole("button", { name: "Remove the view dead ones" }).click();
   await page.getByText("The view dead ones is removed.").waitFor();
-  expect(await chosen.count()).toBe(0);
+  await expect.poll(() => chosen.count()).toBe(0);
   await page.getByRole("button", { name: "Undo" }).click();
   await chosen.waitFor();
 });

@@ -101,7 +101,7 @@ test("an endpoint is made that signs as others do with their secret, and says wi
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved. It holds from the next attempt on.").waitFor();
   // what nobody knows any more cannot be brought back
-  expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Undo", exact: true }).count()).toBe(0);
 });
 
 test("an endpoint that is asked first says what it answered, and is asked again", async () => {
