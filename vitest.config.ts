@@ -5,19 +5,6 @@ import { defineConfig } from "vitest/config";
 const slow = "**/*.integration.test.ts";
 /** Say what is so after so much time, and mean it: they run beside nothing else. */
 const timed = ["packages/posthorn/src/delivery/lanes.integration.test.ts"];
-/** Go over every screen, or wait for what takes its time in a browser: minutes, so CI runs them and npm test does not. */
-const thorough = [
-  "every-screen",
-  "holds",
-  "live",
-  "long-lists",
-  "many-at-once",
-  "portal-in-a-frame",
-  "portal-theme",
-  "standards",
-  "under-stress",
-  "why-not",
-].map((name) => `tests/browser/${name}.test.ts`);
 const nowhere = ["**/node_modules/**", "**/dist/**"];
 
 export default defineConfig({
@@ -68,18 +55,7 @@ export default defineConfig({
           // one Chromium for all files of a process
           isolate: false,
           include: ["tests/browser/**/*.test.ts"],
-          exclude: [...thorough, ...nowhere],
-          globalSetup: ["tests/e2e/setup.ts", "tests/support/postgres-setup.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "thorough",
-          isolate: false,
-          include: thorough,
+          exclude: nowhere,
           globalSetup: ["tests/e2e/setup.ts", "tests/support/postgres-setup.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,

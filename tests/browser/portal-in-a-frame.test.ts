@@ -51,10 +51,18 @@ async function embed({
       }
     });
   }
+  await refuseCookiesOfOtherSites(page);
   await page.goto(host.origin);
   const frame = (await (await page.waitForSelector("iframe")).contentFrame()) as Frame;
   if (waitsFor !== "") await frame.getByText(waitsFor).first().waitFor();
   return { server, host, page, frame, complaints };
+}
+
+/** As many browsers do; for all tests here. */
+async function refuseCookiesOfOtherSites(page: Page): Promise<void> {
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send("Network.enable");
+  await devTools.send("Network.setCookieControls", { enableThirdPartyCookieRestriction: true });
 }
 
 test("over https it works in a page of another site, although cookies of other sites are refused", async () => {
