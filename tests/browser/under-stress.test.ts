@@ -1,29 +1,11 @@
 // What people and other people's data do to a page, in a real browser: press twice, hold Enter, come by an address that is
 // none, bring an event of a quarter of a megabyte, or become somebody else in another tab.
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openPage } from "../support/browser.ts";
 import { openDashboard } from "../support/dashboard.ts";
+import { holdBack } from "../support/hold-back.ts";
 import { adminKey, startServer, type TestServer } from "../support/start-server.ts";
 import { startStatusReceiver } from "../support/status-receiver.ts";
-
-/** What a page asks to be done takes until the returned function is called; which requests those are. */
-async function holdBack(page: Page): Promise<{ readonly asked: string[]; readonly letGo: () => void }> {
-  let letGo = () => {};
-  const isLetGo = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const asked: string[] = [];
-  await page.route("**/api/v1/**", async (route) => {
-    const request = route.request();
-    if (request.method() !== "GET") {
-      asked.push(`${request.method()} ${new URL(request.url()).pathname}`);
-      await isLetGo;
-    }
-    await route.continue();
-  });
-  return { asked, letGo };
-}
 
 async function linkOf(server: TestServer, tenant: string): Promise<string> {
   await server.call("PUT", `/api/v1/tenants/${tenant}`, {});
@@ -45,7 +27,7 @@ async function deliveryThat(state: "success" | "failed", server: TestServer): Pr
 test("a key that is made by pressing twice is one key", async () => {
   const server = await startServer();
   const page = await openDashboard(server, "/keys");
-  const { asked, letGo } = await holdBack(page);
+  const { asked, letGo } = await holdBack(page, "changes");
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("twice");
   await page.getByLabel("events:publish").check();
@@ -62,7 +44,7 @@ test("a replay that is started by Enter, however often, is one replay", async ()
   await page.getByRole("dialog").getByLabel("Event type").fill("order.paid");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").getByText("0 would be sent again.").waitFor();
-  const { asked, letGo } = await holdBack(page);
+  const { asked, letGo } = await holdBack(page, "changes");
   for (let press = 0; press < 3; press += 1) await page.keyboard.press("Enter");
   letGo();
   await page.getByRole("dialog").waitFor({ state: "hidden" });
@@ -73,7 +55,7 @@ test("an endpoint that a customer adds by pressing twice is one endpoint", async
   const server = await startServer();
   const { page } = await openPage(await linkOf(server, "acme"), { locale: "en-GB" });
   await page.getByRole("link", { name: "Add endpoint" }).first().click();
-  const { asked, letGo } = await holdBack(page);
+  const { asked, letGo } = await holdBack(page, "changes");
   await page.getByLabel("URL").fill("https://example.com/hooks");
   await page.locator("form button[type=submit]").dblclick();
   letGo();
@@ -85,7 +67,7 @@ test("a delivery that is retried or called off by pressing twice is so once", as
   const server = await startServer();
   const path = `/deliveries/${await deliveryThat("failed", server)}`;
   const page = await openDashboard(server, path);
-  const { asked, letGo } = await holdBack(page);
+  const { asked, letGo } = await holdBack(page, "changes");
   await page.getByRole("button", { name: "Call it off" }).dblclick();
   await page.getByRole("button", { name: "Retry now" }).dblclick();
   await expect.poll(() => asked.length).toBeGreaterThan(1);

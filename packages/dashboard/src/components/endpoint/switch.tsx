@@ -52,32 +52,39 @@ const texts = defineTexts({
   },
 });
 
+/** Two with a state of their own: the question to switch it off must not be open as the one to switch it on. */
 export function EndpointSwitch({ endpoint }: { readonly endpoint: Endpoint }) {
+  return endpoint.is_active ? <SwitchOff endpoint={endpoint} /> : <SwitchOn endpoint={endpoint} />;
+}
+
+function SwitchOff({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
   const changes = useEndpointChanges();
   const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   const disable = () => changes.disable(endpoint, t.disabled);
-  if (!endpoint.is_active) {
-    return (
-      <>
-        <Button kind="primary" icon="check" onClick={() => setOpen(true)}>
-          {t.enable}
-        </Button>
-        {isOpen && <Enable endpoint={endpoint} onClose={close} />}
-      </>
-    );
-  }
   return (
     <>
       <Button icon="pause" onClick={() => setOpen(true)}>
         {t.disable}
       </Button>
       {isOpen && (
-        <Confirm title={t.disableTitle} action={t.disable} onConfirm={disable} onClose={close}>
+        <Confirm title={t.disableTitle} action={t.disable} onConfirm={disable} onClose={() => setOpen(false)}>
           <p>{t.disableHint}</p>
         </Confirm>
       )}
+    </>
+  );
+}
+
+function SwitchOn({ endpoint }: { readonly endpoint: Endpoint }) {
+  const t = useTexts(texts);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button kind="primary" icon="check" onClick={() => setOpen(true)}>
+        {t.enable}
+      </Button>
+      {isOpen && <Enable endpoint={endpoint} onClose={() => setOpen(false)} />}
     </>
   );
 }
