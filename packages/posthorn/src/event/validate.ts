@@ -264,8 +264,10 @@ function lengthOf(text: string): number {
 /** PostgreSQL stores no NUL and UTF-8 no lone surrogate; other control characters in a name are a mistake. */
 const unstorable = /\p{Cc}|\p{Cs}/u;
 
-/** The same in SQL: see posthorn.publish. */
+/** The same in SQL, which knows JSON alone: see posthorn.publish. */
 function digestOf(event: Event): Buffer {
-  const head = Buffer.from(`${event.type}\n${event.apiVersion}\n${event.subject ?? ""}\n`);
+  // "QUJD" as JSON, as text and as three bytes is three kinds of data; no JSON begins with the name of an encoding
+  const encoding = event.attributes?.encoding === undefined ? "" : `${event.attributes.encoding}\n`;
+  const head = Buffer.from(`${event.type}\n${event.apiVersion}\n${event.subject ?? ""}\n${encoding}`);
   return hash("sha256", Buffer.concat([head, event.payload]), "buffer");
 }

@@ -188,6 +188,14 @@ test("source and id are the idempotency key: the same event again makes nothing,
   expect(other.json.detail).toContain(
     `The source "/shop" and id "1" are those of another event (${first.json.id})`,
   );
+
+  // the same letters, but text, and bytes
+  const { data: _, ...without } = { ...valid, id: "letters", datacontenttype: "text/plain" };
+  const text = await server.call("POST", PATH, { ...without, data: "QUJD" }, STRUCTURED);
+  expect(text.json).toMatchObject({ duplicate: false });
+  const bytes = await server.call("POST", PATH, { ...without, data_base64: "QUJD" }, STRUCTURED);
+  expect(bytes).toMatchObject({ status: 422, json: { code: "idempotency_conflict" } });
+
   const long = { ...valid, id: "x".repeat(300) };
   const ids = [
     await server.call("POST", PATH, long, STRUCTURED),
