@@ -106,8 +106,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     else if (isAskedAnew(current, settings)) {
       await putHandshake(tx, current.id, settings.handshake, newCallbackToken());
     }
-    const pairs = await keyPairsFor(await withoutSecret(tx, current, settings));
-    for (const [usedFor, pair] of Object.entries(pairs)) await addSecret(tx, current.id, pair, { usedFor });
+    if (hasOtherSchemes(current, settings)) await addKeyPairs(tx, current.id, schemesOf(settings, defaults));
     if (token !== null || settings.authorization === null) await deleteSecretsFor(tx, current.id, [TOKEN]);
     if (isOtherHost(current.url, settings.url)) await deleteSecretsFor(tx, current.id, TOKEN_SCHEMES);
     if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
@@ -115,6 +114,11 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     if (isAnew) await forgetHealth(tx, current.id);
     if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold") await letGoOfSubjects(tx, current.id);
     return await updateEndpoint(tx, current.id, settings);
+  }
+
+  async function addKeyPairs(tx: Queryable, endpointId: Uuid, schemes: readonly string[]): Promise<void> {
+    const pairs = await keyPairsFor(withoutSecret(schemes, await secretsOf(tx, endpointId)));
+    for (const [usedFor, pair] of Object.entries(pairs)) await addSecret(tx, endpointId, pair, { usedFor });
   }
 
   async function addSecret(
@@ -162,14 +166,14 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     next: EndpointSettings,
   ): Promise<void> {
     const schemes = schemesOf(next, defaults);
-    const before = schemesOf(current, defaults);
     const sent = schemes.filter((name) => TOKEN_SCHEMES.includes(name));
     if (sent.length > 0 && isOtherHost(current.url, next.url)) throw tokenOfOtherHost();
-    if (String(schemes) === String(before)) return;
-    const ownSecrets = new Set((await secretsOf(tx, current.id)).map(({ scheme }) => scheme));
-    const notGiven = sent.find((name) => !before.includes(name) && !ownSecrets.has(name));
+    if (!hasOtherSchemes(current, next)) return;
+    const before = schemesOf(current, defaults);
+    const secrets = await secretsOf(tx, current.id);
+    const notGiven = sent.find((name) => !before.includes(name) && ownOf(name, secrets).length === 0);
     if (notGiven !== undefined) throw tokenNotGiven(notGiven);
-    const missing = await withoutSecret(tx, current, next);
+    const missing = withoutSecret(schemes, secrets);
     if (missing.length === schemes.length) {
       throw invalid(
         "/signature/schemes",
@@ -186,21 +190,22 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     );
   }
 
-  /** Of schemes that are changed, those that could sign nothing. */
-  async function withoutSecret(
-    tx: Queryable,
-    current: EndpointRow,
-    next: EndpointSettings,
-  ): Promise<readonly string[]> {
-    const schemes = schemesOf(next, defaults);
-    if (String(schemes) === String(schemesOf(current, defaults))) return [];
-    const secrets = await secretsOf(tx, current.id);
-    return schemes.filter((name) => {
-      const own = secrets.filter(({ scheme }) => scheme === name);
-      const usable = own.length > 0 ? own : secrets.filter(({ scheme }) => scheme === undefined);
-      return !usable.some(({ value }) => fitsAny(value, [name]));
-    });
+  function hasOtherSchemes(current: EndpointRow, next: EndpointSettings): boolean {
+    return String(schemesOf(next, defaults)) !== String(schemesOf(current, defaults));
   }
+}
+
+/** Of these schemes, those that could sign nothing. */
+function withoutSecret(schemes: readonly string[], secrets: readonly TargetSecret[]): readonly string[] {
+  const shared = ownOf(undefined, secrets);
+  return schemes.filter((name) => {
+    const own = ownOf(name, secrets);
+    return !(own.length > 0 ? own : shared).some(({ value }) => fitsAny(value, [name]));
+  });
+}
+
+function ownOf(scheme: string | undefined, secrets: readonly TargetSecret[]): readonly TargetSecret[] {
+  return secrets.filter((secret) => secret.scheme === scheme);
 }
 
 function invalid(pointer: string, message: string): PosthornError {
