@@ -158,9 +158,8 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
     if (uuid === null || row === undefined || (tenant !== undefined && row.tenant !== tenant))
       throw deliveryNotFound(id);
-    const attempts = (await newestAttempts(db, uuid, MAX_SHOWN_ATTEMPTS)).map((attempt) =>
-      toAttemptView(attempt, uuid),
-    );
+    const shown = { upTo: row.attempts, limit: MAX_SHOWN_ATTEMPTS };
+    const attempts = (await newestAttempts(db, uuid, shown)).map((attempt) => toAttemptView(attempt, uuid));
     const hides = redacted && (await catalogue.hiding())(row.eventType);
     const members = row.eventType === BATCH_TYPE ? await membersOfBatch(db, row.eventId) : null;
     const toView = await deliveryViews(db, [row]);

@@ -23,8 +23,13 @@ export interface AttemptRow {
   readonly firstByteMs: number | null;
 }
 
-export async function newestAttempts(db: Queryable, deliveryId: Uuid, limit: number): Promise<AttemptRow[]> {
-  return (await db.query<AttemptRow>(attemptsStatement, [deliveryId, limit])).toReversed();
+/** Up to the number that the delivery was at when it was read: what ends meanwhile belongs to its next state. */
+export async function newestAttempts(
+  db: Queryable,
+  deliveryId: Uuid,
+  { upTo, limit }: { readonly upTo: number; readonly limit: number },
+): Promise<AttemptRow[]> {
+  return (await db.query<AttemptRow>(attemptsStatement, [deliveryId, upTo, limit])).toReversed();
 }
 
 /** For `posthorn.attempts a`. */
@@ -44,8 +49,9 @@ const attemptsStatement = statement(
 select ${attemptColumns}
 from posthorn.attempts a
 where a.delivery_id = $1::uuid
+  and a.number <= $2::integer
 order by a.number desc
-limit $2::integer
+limit $3::integer
 `,
 );
 
