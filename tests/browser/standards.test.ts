@@ -104,6 +104,22 @@ test("an endpoint is made that signs as others do with their secret, and says wi
   expect(await page.getByRole("button", { name: "Undo", exact: true }).count()).toBe(0);
 });
 
+test("the private half of a key pair is shown to nobody: receivers are led to the public one", async () => {
+  const server = await startServer();
+  await server.call("PUT", "/api/v1/tenants/acme");
+  const page = await openDashboard(server, "/tenants/acme");
+  await page.getByRole("button", { name: "New endpoint" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("URL").fill("https://hooks.example/in");
+  await unfold(page, "Signature");
+  await dialog.getByLabel("standard-webhooks-v1a", { exact: true }).check();
+  await dialog.getByRole("button", { name: "Make it" }).click();
+  await dialog.getByText("there is no secret to hand over").waitFor();
+  expect(await dialog.textContent()).not.toContain("whsk_");
+  const address = await dialog.getByText(/\.well-known\/webhook-keys\/ep_/).textContent();
+  expect((await fetch(address ?? "")).status).toBe(200);
+});
+
 test("an endpoint that is asked first says what it answered, and is asked again", async () => {
   const server = await startServer();
   const { receiver, path } = await withEndpoint(server);

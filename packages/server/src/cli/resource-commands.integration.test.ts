@@ -3,7 +3,7 @@ import type { Endpoint } from "@posthorn/client";
 import { describe, expect, test } from "vitest";
 import { receiver, useCommandServer } from "../../../../tests/support/command-server.ts";
 
-const { posthorn, makeEndpoint } = useCommandServer();
+const { server, posthorn, makeEndpoint } = useCommandServer();
 
 describe("endpoints", () => {
   test("are made, shown, changed, turned off and on, tried, given new secrets, and deleted", async () => {
@@ -54,6 +54,32 @@ describe("endpoints", () => {
     expect(revoked.err).toBe("The one before is not valid any more.\n");
     expect((await posthorn(["endpoints", "delete", id, ...of])).out).toBe(`${id} is deleted.\n`);
     expect((await posthorn(["endpoints", "get", id, ...of])).code).toBe(3);
+  });
+
+  test("that sign with a key pair say where its public half is, and that the other is nobody's", async () => {
+    await posthorn(["tenants", "put", "pairs"]);
+    const create = ["endpoints", "create", await receiver(200), "--tenant", "pairs"];
+    const pair = ["--scheme", "standard-webhooks-v1a"];
+    const made = await posthorn([...create, ...pair]);
+    const [, path = ""] = /^public keys +(\S+)$/m.exec(made.out) ?? [];
+    expect(path).toMatch(/^\/\.well-known\/webhook-keys\/ep_/);
+    expect(made.err).toContain(`keep it to yourself. Receivers verify with the public one, at ${path} of`);
+    expect((await fetch(server().url + path)).status).toBe(200);
+    const id = path.split("/").at(-1) ?? "";
+    const rotated = await posthorn(["endpoints", "rotate-secret", id, "--tenant", "pairs"]);
+    expect(rotated.err).toContain("keep it to yourself");
+    const shared = await posthorn(create);
+    expect(shared).toMatchObject({ err: "", out: expect.not.stringContaining("public keys") });
+  });
+
+  test("that get a secret for one more scheme are not said to have lost the one before", async () => {
+    await posthorn(["tenants", "put", "moving"]);
+    const url = await receiver(200);
+    const theirs = ["--scheme", "stripe", "--secret", "whsec_of_the_old_sender"];
+    const made = await posthorn(["endpoints", "create", url, "--tenant", "moving", ...theirs, "--json"]);
+    const more = ["--tenant", "moving", "--scheme", "standard-webhooks"];
+    const rotated = await posthorn(["endpoints", "rotate-secret", made.json.id, ...more]);
+    expect(rotated.err).toBe("There was none before.\n");
   });
 
   test("are tried with an event of one's own, and its attempt shows where the time went", async () => {

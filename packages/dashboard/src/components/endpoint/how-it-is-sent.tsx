@@ -6,8 +6,8 @@ import { formatTexts } from "../../format/endpoint-words.ts";
 import { bytes, whole } from "../../format/number.ts";
 import { headersOf, isByKeyPair } from "../../format/signature-schemes.ts";
 import { duration } from "../../format/time.ts";
-import { CopyLine } from "../copy.tsx";
 import { Fact } from "../panel.tsx";
+import { PublicKeys } from "./public-keys.tsx";
 
 const texts = defineTexts({
   en: {
@@ -18,7 +18,6 @@ const texts = defineTexts({
     signature: "Signed by",
     verify: "How to verify it",
     keys: "Public keys",
-    keysHint: "Receivers verify with these, and may fetch them from here.",
     token: "Token",
     tokens: {
       bearer: "Set: it goes in the Authorization header, and nobody is shown it.",
@@ -33,7 +32,6 @@ const texts = defineTexts({
     signature: "Signiert mit",
     verify: "Wie es geprüft wird",
     keys: "Öffentliche Schlüssel",
-    keysHint: "Damit prüfen Empfänger, und sie dürfen sie hier holen.",
     token: "Token",
     tokens: {
       bearer: "Gesetzt: Es geht im Header Authorization mit, und niemand bekommt es zu sehen.",
@@ -79,8 +77,7 @@ export function HowItIsSent({ endpoint }: { readonly endpoint: Endpoint }) {
       </Fact>
       {signature.schemes.some(isByKeyPair) && (
         <Fact name={t.keys}>
-          <CopyLine text={new URL(`.well-known/webhook-keys/${endpoint.id}`, document.baseURI).href} />
-          <span className="text-xs text-muted">{t.keysHint}</span>
+          <PublicKeys endpoint={endpoint.id} />
         </Fact>
       )}
       {authorization !== null && <Fact name={t.token}>{t.tokens[authorization.type]}</Fact>}

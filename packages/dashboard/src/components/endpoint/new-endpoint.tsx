@@ -41,7 +41,7 @@ export function NewEndpoint({
   if (made !== null) {
     return (
       <Dialog title={t.madeTitle} isOpen onClose={() => onMade(made.id)}>
-        <SecretOnce secret={made.secret} />
+        <SecretOnce endpoint={made.id} secret={made.secret} />
       </Dialog>
     );
   }

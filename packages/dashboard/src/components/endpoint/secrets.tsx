@@ -198,7 +198,7 @@ function Rotate({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly o
   if (secret !== null) {
     return (
       <Dialog title={t.rotatedTitle} isOpen onClose={onClose}>
-        <SecretOnce secret={secret} />
+        <SecretOnce endpoint={endpoint.id} secret={secret} />
       </Dialog>
     );
   }

@@ -83,7 +83,7 @@ export function OwnEndpoint({
       {secret !== null && (
         <div className="flex flex-col gap-1">
           <h3 className="font-medium">{t.secret}</h3>
-          <SecretOnce secret={secret} />
+          <SecretOnce endpoint={own.id} secret={secret} />
         </div>
       )}
       <Arrival delivery={newest?.id ?? null} arrived={t.arrived} />

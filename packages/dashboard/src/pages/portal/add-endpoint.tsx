@@ -9,9 +9,9 @@ import { useWatchedDelivery } from "../../api/watched-delivery.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Arrival } from "../../components/arrival.tsx";
 import { Button, buttonClass } from "../../components/button.tsx";
-import { CopyLine } from "../../components/copy.tsx";
 import { fieldsIn } from "../../components/endpoint/form/form-parts.ts";
 import { FoldedSettings, SHOWN_AT } from "../../components/endpoint/form/settings-form.tsx";
+import { SecretOnce } from "../../components/endpoint/secret-once.tsx";
 import { TextField, Tick } from "../../components/field.tsx";
 import { Page, Panel } from "../../components/panel.tsx";
 import { ProblemList } from "../../components/problem-list.tsx";
@@ -174,8 +174,7 @@ function TryIt({ made }: { readonly made: Made }) {
   return (
     <>
       <Panel title={t.secretTitle}>
-        <CopyLine text={made.secret} />
-        <p className="pt-2 text-muted">{t.secretHint}</p>
+        <SecretOnce endpoint={made.id} secret={made.secret} hint={t.secretHint} />
       </Panel>
       <Panel title={t.test}>
         <Arrival delivery={delivery} arrived={t.arrived} />

@@ -1,5 +1,6 @@
 // `posthorn endpoints`: where a tenant's events go.
 import type { AnswerOf, BodyOf, Endpoint, PosthornContract } from "@posthorn/client";
+import { parseSecret } from "@posthorn/wire";
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
 import { confirm } from "../remote/confirm.ts";
@@ -24,7 +25,7 @@ import {
 import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
-import { endpointColumns, endpointText } from "../views/endpoint.ts";
+import { endpointColumns, endpointText, publicKeysPath } from "../views/endpoint.ts";
 
 interface OfTenant {
   readonly tenant: string;
@@ -92,6 +93,7 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     show(remote, made, ({ secret, ...endpoint }) =>
       [inWords(endpoint), "", `The secret, shown this once: ${clean(secret)}`].join("\n"),
     );
+    warnOfPrivateKeys(remote, [made]);
   });
   const update = removalOptions(settingOptions(addOfOne("update", "change the settings that are given")));
   run<SettingFlags>(update, async (remote, [endpoint = ""], flags) => {
@@ -120,6 +122,7 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     if (dryRun) remark(remote, "Nothing was changed: this was a dry run.");
     else if (done.endpoints.some(({ secret }) => secret !== null))
       remark(remote, "The secrets are shown this once.");
+    warnOfPrivateKeys(remote, done.endpoints);
   });
   const remove = addOfOne("delete", "delete an endpoint and cancel what it is owed").option(
     "--yes",
@@ -164,14 +167,28 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     const body = { overlap_seconds: overlap, scheme, secret: own };
     const rotated = await remote.client.endpoints.rotateSecret({ tenant, endpoint, body });
     show(remote, rotated, ({ secret }) => clean(secret));
-    const { previous_expires_at: end } = rotated;
+    remark(remote, endOfPrevious(rotated.previous_expires_at, overlap));
+    warnOfPrivateKeys(remote, [{ id: endpoint, secret: rotated.secret }]);
+  });
+}
+
+function endOfPrevious(end: string | null, overlap: number | undefined): string {
+  if (end !== null) return `The one before is valid until ${timeText(end)}.`;
+  return overlap === 0 ? "The one before is not valid any more." : "There was none before.";
+}
+
+/** Whoever has it signs in the sender's name. */
+function warnOfPrivateKeys(
+  remote: Remote,
+  made: readonly { readonly id: string | null; readonly secret: string | null }[],
+): void {
+  for (const { id, secret } of made) {
+    if (id === null || secret === null || parseSecret(secret)?.kind !== "signing") continue;
     remark(
       remote,
-      end === null
-        ? "The one before is not valid any more."
-        : `The one before is valid until ${timeText(end)}.`,
+      `A whsk_… is the private half of a key pair: keep it to yourself. Receivers verify with the public one, at ${publicKeysPath(clean(id))} of the server.`,
     );
-  });
+  }
 }
 
 /** A page of the list, the body of an import, or the bare list; the server looks at what is in it. */

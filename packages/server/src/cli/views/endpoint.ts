@@ -39,6 +39,9 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
       at === 0 ? "signature" : "",
       signatureText(scheme, signature.header_prefix),
     ]),
+    ...(signature.schemes.some(isByKeyPair)
+      ? [["public keys", publicKeysPath(endpoint.id)] as [string, unknown]]
+      : []),
     ["timeout", durationText(endpoint.timeout_ms)],
     ["in flight", `at most ${endpoint.max_in_flight}`],
     ["rate limit", endpoint.rate_limit === null ? "none" : `${endpoint.rate_limit} per second`],
@@ -52,6 +55,15 @@ export function endpointText(terminal: Terminal, endpoint: Endpoint): string {
     ["created", timeText(endpoint.created_at)],
     ["updated", timeText(endpoint.updated_at)],
   ]);
+}
+
+/** On the server; anybody may read them. */
+export function publicKeysPath(endpoint: string): string {
+  return `/.well-known/webhook-keys/${endpoint}`;
+}
+
+function isByKeyPair(scheme: string): boolean {
+  return findScheme(scheme)?.key === "ed25519";
 }
 
 function isWell({ circuit, handshake }: Endpoint): boolean {
