@@ -120,6 +120,30 @@ test("the private half of a key pair is shown to nobody: receivers are led to th
   expect((await fetch(address ?? "")).status).toBe(200);
 });
 
+test("an event that came as a CloudEvent shows what it brought along, and that its data are bytes", async () => {
+  const server = await startServer();
+  const { json } = await server.call(
+    "POST",
+    "/api/v1/events?tenant=acme",
+    {
+      specversion: "1.0",
+      id: "7",
+      source: "/shop",
+      type: "com.Example.Order-Paid",
+      region: "eu",
+      datacontenttype: "application/xml",
+      data_base64: Buffer.from("<order/>").toString("base64"),
+    },
+    { "content-type": "application/cloudevents+json" },
+  );
+  const page = await openDashboard(server, `/events/${json.id}`);
+  const title = page.getByRole("heading", { name: "As it came, a CloudEvent" });
+  const brought = page.locator("section").filter({ has: title });
+  for (const value of ["7", "/shop", "com.Example.Order-Paid", "eu", "application/xml"])
+    await brought.getByText(value, { exact: true }).waitFor();
+  await page.getByText("Bytes, shown in base64.").waitFor();
+});
+
 test("an endpoint that is asked first says what it answered, and is asked again", async () => {
   const server = await startServer();
   const { receiver, path } = await withEndpoint(server);

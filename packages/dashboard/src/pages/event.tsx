@@ -6,6 +6,7 @@ import { useState } from "react";
 import { api, isStatus } from "../api/client.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "../components/button.tsx";
+import { CloudEvent, EncodingHint } from "../components/cloud-event.tsx";
 import { CopyButton } from "../components/copy.tsx";
 import { Diff } from "../components/diff.tsx";
 import { EndpointName } from "../components/endpoint-name.tsx";
@@ -159,7 +160,9 @@ function Detail({ event }: { readonly event: EventDetail }) {
           ))}
         </ul>
       </Panel>
+      {event.attributes !== null && <CloudEvent attributes={event.attributes} />}
       <Panel title={t.data}>
+        <EncodingHint attributes={event.attributes} />
         <JsonView value={event.data} label={t.data} />
       </Panel>
     </Page>

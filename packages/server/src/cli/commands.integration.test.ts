@@ -234,6 +234,36 @@ describe("trace", () => {
     );
   });
 
+  test("shows what a CloudEvent brought along, and that its data is not JSON", async () => {
+    await fetch(`${server().url}/api/v1/events?tenant=cloud`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${adminKey}`,
+        "content-type": "application/xml",
+        "ce-specversion": "1.0",
+        "ce-id": "7",
+        "ce-source": "/shop",
+        "ce-type": "com.Example.Order-Paid",
+        "ce-region": "eu",
+      },
+      body: "<order/>",
+    });
+    const { json } = await posthorn(["events", "list", "--tenant", "cloud", "--json"]);
+    const [{ id }] = json.data;
+    for (const command of [
+      ["trace", id],
+      ["events", "get", id],
+    ]) {
+      const { out } = await posthorn(command);
+      expect(out).toMatch(/^ce-id +7$/m);
+      expect(out).toMatch(/^ce-source +\/shop$/m);
+      expect(out).toMatch(/^ce-type +com\.Example\.Order-Paid$/m);
+      expect(out).toMatch(/^ce-datacontenttype +application\/xml$/m);
+      expect(out).toMatch(/^ce-region +eu$/m);
+      expect(out).toMatch(/^data is +bytes, in base64$/m);
+    }
+  });
+
   test("shows nothing of a payload, a name or an answer that could steer the terminal", async () => {
     const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eevil";
     await makeEndpoint("steering", await receiver(400, hostile));

@@ -14,6 +14,7 @@ import {
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { safeJson, timeText } from "../terminal/text.ts";
+import { cloudEventFacts } from "../views/cloud-event.ts";
 import { deliveryTable, waitsForBatch } from "../views/delivery.ts";
 import { noneOfTenant, whyNot } from "../views/nobody.ts";
 
@@ -73,6 +74,7 @@ function inWords(terminal: Terminal, text: string): string {
       ["api version", event.api_version],
       ["subject", sequence === null ? subject : `${subject} (number ${sequence})`],
       ["created", timeText(event.created_at)],
+      ...cloudEventFacts(event),
     ]),
     "",
     safeJson(Buffer.from(readEvent(text).payload).toString("utf8")),

@@ -8,6 +8,7 @@ import { facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { adviceFor } from "../views/advice.ts";
+import { cloudEventFacts } from "../views/cloud-event.ts";
 import { attemptTable, stateText, toneOfState, waitsForBatch } from "../views/delivery.ts";
 import { holdText } from "../views/hold.ts";
 import { unlessRefused, whyNobody, whyNot } from "../views/nobody.ts";
@@ -73,6 +74,7 @@ async function screen(
     ["tenant", event.tenant],
     ["subject", event.subject],
     ["published", timeText(event.created_at)],
+    ...cloudEventFacts(event),
     ["data", shortened(JSON.stringify(event.data))],
   ]);
   const waiting = event.batches.filter(({ event_id }) => event_id === null).map(waitsForBatch);
