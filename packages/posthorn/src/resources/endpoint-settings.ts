@@ -166,7 +166,10 @@ export function parseEndpointInput(input: unknown, context: SettingsContext): Pa
   const schemes = schemesOf(settings, context.defaults);
   const secret = check.read("secret", null, readSecret(schemes));
   if (secret !== null && check.isClean && !fitsAny(secret, schemes)) {
-    check.refuse("/secret", "This kind of secret fits none of the endpoint's signature schemes.");
+    check.refuse(
+      "/secret",
+      "This kind of secret fits none of the endpoint's signature schemes. Leave it out and one is made that does.",
+    );
   }
   const schemeSecrets = check.read("schemeSecrets", {}, readSchemeSecrets);
   for (const scheme of Object.keys(schemeSecrets)) {

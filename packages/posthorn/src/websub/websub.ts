@@ -84,8 +84,9 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
 
   async function push(topicUrl: string, content: TopicContent): Promise<void> {
     const hub = theHub();
-    const topic = URL.canParse(topicUrl) ? topicOf(topicUrl, hub) : null;
-    if (topic === null) throw noSuchTopic();
+    if (!URL.canParse(topicUrl)) throw refusal("Say whose content it is: topic is the URL of a topic.");
+    const topic = topicOf(topicUrl, hub);
+    if (topic === null) throw notServed();
     if (topic.kind === "own") {
       throw refusal("This is a topic of our own. Publish its events with POST /api/v1/events.");
     }
@@ -181,6 +182,14 @@ const NO_TERMS = { source: "", datarefBase: "" };
 
 /** What waits longer than this is not worth waiting for. */
 const MINUTES_OF_WAITING = 10;
+
+/** To whoever has a key of the whole installation, and can have the setting changed. */
+function notServed(): PosthornError {
+  return new PosthornError(
+    "websub_topic_not_found",
+    "The hub does not serve this topic. Add how its URL begins to websub.externalTopics.",
+  );
+}
 
 /** The same words whether the tenant is unknown, inactive, or keeps its events to itself. */
 function noSuchTopic(): PosthornError {

@@ -61,6 +61,8 @@ function detailOf({ code, message }: PosthornError): string {
     return `${message.replace(/ Make it first\.$/, "")} Make it with PUT /api/v1/tenants/{tenant}.`;
   if (code === "endpoint_limit_reached")
     return message.replace("maxEndpointsPerTenant", "POSTHORN_MAX_ENDPOINTS_PER_TENANT");
+  if (code === "websub_topic_not_found")
+    return message.replace("websub.externalTopics", "POSTHORN_WEBSUB_EXTERNAL_TOPICS");
   return apiText(shortened(message, MAX_DETAIL_LENGTH).replace("; the error's cause says what is wrong", ""));
 }
 

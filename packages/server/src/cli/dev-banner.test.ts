@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { banner } from "./dev-banner.ts";
 
-const at = (url: string, dataDir = ".posthorn", isEmbedded = true) =>
+const at = (url: string, dataDir = ".posthorn", isEmbedded = true, websub = false) =>
   banner({
     url,
     link: `${url}/#code=phl_1`,
     key: "phk_1",
-    config: { dataDir, enabled: true },
+    config: { dataDir, enabled: true, websub },
     isEmbedded,
     delivered: null,
   });
@@ -19,6 +19,12 @@ test("where the command would not find the server by itself, the line that tells
 test("the dashboard is the first thing it names, with the link that lets in", () => {
   const [first] = at("http://127.0.0.1:8400").match(/^ {2}\w.*$/m) ?? [];
   expect(first).toBe("  Dashboard   http://127.0.0.1:8400/#code=phl_1");
+});
+
+test("the hub is named where there is one", () => {
+  const url = "http://127.0.0.1:8400";
+  expect(at(url, ".posthorn", true, true)).toContain("\n  WebSub hub  http://127.0.0.1:8400/websub\n");
+  expect(at(url)).not.toContain("WebSub");
 });
 
 test("so is the data directory, where the command finds the key, if it is not the usual one", () => {

@@ -11,7 +11,7 @@ export interface BannerInput {
   /** Opens the dashboard once; null when there can be none. */
   readonly link: string | null;
   readonly key: string | null;
-  readonly config: Pick<Config, "dataDir" | "enabled">;
+  readonly config: Pick<Config, "dataDir" | "enabled" | "websub">;
   readonly isEmbedded: boolean;
   /** Null when the sink is turned off. */
   readonly delivered: FirstDelivery | null;
@@ -29,6 +29,7 @@ export function banner(input: BannerInput): string {
       : ["              lets you in once, within the hour; later sign in with the admin key"]),
     `  API         ${url}/api/v1`,
     `  Reference   ${url}/docs`,
+    ...(config.websub ? [`  WebSub hub  ${url}/websub`] : []),
     `  Admin key   ${key ?? "made and printed by an earlier start; set POSTHORN_ADMIN_KEY if it is lost"}`,
     `  Database    ${isEmbedded ? `embedded PostgreSQL in ${config.dataDir}` : "the one of DATABASE_URL"}`,
     "",

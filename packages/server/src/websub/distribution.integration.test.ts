@@ -86,7 +86,13 @@ test("35: whoever has a key pushes the content itself", async () => {
   expect(fetches("pushed")).toEqual([]);
   expect((await push(feedOf("pushed"), bytes, "wrong")).status).toBe(401);
   expect((await push(topicOf("pushed"), bytes)).status).toBe(400);
-  expect((await push("nonsense", bytes)).status).toBe(404);
+  for (const noTopic of ["", "nonsense"]) {
+    const refused = await push(noTopic, bytes);
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining("topic is the URL"),
+    ]);
+  }
   expect((await push(feedOf("pushed"), "x".repeat(2_000))).status).toBe(204);
   expect((await push(feedOf("pushed"), "x".repeat(2_001))).status).toBe(413);
 });

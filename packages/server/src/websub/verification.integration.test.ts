@@ -1,6 +1,7 @@
 // Validation, denial, verification of intent and leases: points 21 to 34 of the list in docs/reference/websub.md.
 import { type AddressInfo, createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { adminKey } from "../../../../tests/support/start-server.ts";
 import { topicUrl } from "../../../../tests/support/websub/hub.ts";
 import { openWorld, refusing, topicOf } from "../../../../tests/support/websub/world.ts";
 
@@ -30,6 +31,15 @@ test("21: an inactive tenant is served to nobody, and neither is its topic shown
   await world.asked("asleep", { "hub.topic": topicUrl("asleep", "order.paid") });
   expect(modes("/asleep")).toEqual(["denied"]);
   expect((await world.get("/websub/topics/asleep/order.paid")).status).toBe(404);
+});
+
+test("21: whoever pushes content of a topic that is not served is told the setting", async () => {
+  const path = "/websub/content?topic=https://elsewhere.example.com/feed";
+  const refused = await world.send("POST", path, { authorization: `Bearer ${adminKey}` });
+  expect([refused.status, refused.text]).toEqual([
+    404,
+    "The hub does not serve this topic. Add how its URL begins to POSTHORN_WEBSUB_EXTERNAL_TOPICS.\n",
+  ]);
 });
 
 test("22: what is served is verified, each request by itself", async () => {

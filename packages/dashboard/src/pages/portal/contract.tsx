@@ -11,7 +11,7 @@ const texts = defineTexts({
     parts: [
       [
         "What comes",
-        "A POST with JSON for each event you asked for. The body is signed, and is the same at every attempt. X-Webhook-Id is the event's id, X-Webhook-Event its type, X-Webhook-Attempt counts.",
+        "A POST for each event you asked for, with JSON unless the event itself is something else. The body is signed, and is the same at every attempt. X-Webhook-Id is the event's id, X-Webhook-Event its type, X-Webhook-Attempt counts. An endpoint that signs as another service does, sends CloudEvents or batches has other headers and bodies: its page names them, and each delivery shows its request.",
       ],
       [
         "Verify first",
@@ -46,7 +46,7 @@ const texts = defineTexts({
     parts: [
       [
         "Was kommt",
-        "Ein POST mit JSON für jedes Ereignis, das Sie wollten. Der Inhalt ist signiert und bei jedem Versuch derselbe. X-Webhook-Id ist die Id des Ereignisses, X-Webhook-Event sein Typ, X-Webhook-Attempt zählt.",
+        "Ein POST für jedes Ereignis, das Sie wollten, mit JSON, wenn das Ereignis nicht selbst etwas anderes ist. Der Inhalt ist signiert und bei jedem Versuch derselbe. X-Webhook-Id ist die Id des Ereignisses, X-Webhook-Event sein Typ, X-Webhook-Attempt zählt. Ein Endpunkt, der wie ein anderer Dienst signiert, CloudEvents oder Stapel sendet, hat andere Header und Inhalte: Seine Seite nennt sie, und jede Zustellung zeigt ihre Anfrage.",
       ],
       [
         "Erst prüfen",
