@@ -95,9 +95,21 @@ test.each<[what: string, changed: object, reason: string]>([
   ["no specversion", { specversion: undefined }, "It has no specversion."],
   ["another specversion", { specversion: "0.3" }, "Its specversion is not 1.0."],
   ["an empty subject", { subject: "" }, "Its subject is empty."],
-  ["a time without a zone", { time: "2026-01-02T03:04:05" }, "Its time is not as RFC 3339 has it."],
-  ["a time that never was", { time: "2026-13-02T03:04:05Z" }, "Its time is not as RFC 3339 has it."],
-  ["30 February", { time: "2026-02-30T03:04:05Z" }, "Its time is not as RFC 3339 has it."],
+  [
+    "a time without a zone",
+    { time: "2026-01-02T03:04:05" },
+    "Its time is not as RFC 3339 has it, such as 2026-11-16T08:00:00Z.",
+  ],
+  [
+    "a time that never was",
+    { time: "2026-13-02T03:04:05Z" },
+    "Its time is not as RFC 3339 has it, such as 2026-11-16T08:00:00Z.",
+  ],
+  [
+    "30 February",
+    { time: "2026-02-30T03:04:05Z" },
+    "Its time is not as RFC 3339 has it, such as 2026-11-16T08:00:00Z.",
+  ],
   ["a negative sequence", { subject: "a", sequence: "-1" }, "Its sequence is not a whole number"],
   ["a fraction as sequence", { subject: "a", sequence: "1.5" }, "Its sequence is not a whole number"],
   [

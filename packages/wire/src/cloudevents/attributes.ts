@@ -28,7 +28,8 @@ export function attributeProblems(attributes: Readonly<Record<string, unknown>>)
   }
   if (isText(source) && !isUriReference(source)) wrong("source", "Its source is no URI reference.");
   if (subject !== undefined && !isText(subject)) wrong("subject", "Its subject is empty.");
-  if (time !== undefined && !isTime(time)) wrong("time", "Its time is not as RFC 3339 has it.");
+  if (time !== undefined && !isTime(time))
+    wrong("time", "Its time is not as RFC 3339 has it, such as 2026-11-16T08:00:00Z.");
   if (dataschema !== undefined && !(isText(dataschema) && isAbsoluteUri(dataschema)))
     wrong("dataschema", "Its dataschema is no absolute URI.");
   if (datacontenttype !== undefined && !(isText(datacontenttype) && MEDIA_TYPE.test(datacontenttype)))

@@ -195,7 +195,7 @@ test("a name that is given twice is refused, whatever JSON makes of it", () => {
   const twice = bytes('{"specversion":"1.0","id":"1","source":"/a","type":"a","id":"2"}');
   expect(decodeStructured(twice)).toMatchObject({
     ok: false,
-    problems: [{ message: "A name is given twice." }],
+    problems: [{ place: "/id", message: '"id" is given twice.' }],
   });
 });
 

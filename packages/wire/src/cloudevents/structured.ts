@@ -66,7 +66,7 @@ export function decodeMember(
 ): Decoded<CloudEvent> {
   const object = asObject(parsed);
   if (object === null) return malformed(place, "A CloudEvent is a JSON object.");
-  if (Object.keys(object).length !== members.length) return malformed(place, "A name is given twice.");
+  if (Object.keys(object).length !== members.length) return givenTwice(body, members, place);
   const { data: _, data_base64: base64, ...rest } = object;
   // null is absent
   const attributes = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null)) as Record<
@@ -88,6 +88,17 @@ export function decodeMember(
     : { ok: true, value: cloudEventOf(attributes, data) };
 }
 
+function givenTwice(body: Uint8Array, members: RawMembers, place: string): Decoded<never> {
+  const seen = new Set<string>();
+  const isAgain = (name: string): boolean => seen.size === seen.add(name).size;
+  const name = members.map((member) => nameOf(body, member)).find(isAgain) ?? "";
+  return malformed(`${place}/${escaped(name)}`, `${JSON.stringify(name)} is given twice.`);
+}
+
+function nameOf(body: Uint8Array, { nameStart, nameEnd }: RawMembers[number]): string {
+  return JSON.parse(decoder.decode(body.subarray(nameStart, nameEnd)));
+}
+
 function readBase64({ data }: Readonly<Record<string, unknown>>, base64: unknown): CloudEventData | string {
   if (isGiven(data)) return "It has both data and data_base64.";
   const bytes = typeof base64 === "string" ? decode("base64", base64) : null;
@@ -104,8 +115,7 @@ function readData(
   if (data === undefined) return { kind: "none" };
   if (typeof data === "string" && typeof contentType === "string" && !isJsonType(contentType))
     return { kind: "text", text: data };
-  const isData = ({ nameStart, nameEnd }: RawMembers[number]) =>
-    JSON.parse(decoder.decode(body.subarray(nameStart, nameEnd))) === "data";
+  const isData = (member: RawMembers[number]) => nameOf(body, member) === "data";
   const { start, end } = members.find(isData) as RawMembers[number];
   return { kind: "json", json: body.subarray(start, end), value: data };
 }
