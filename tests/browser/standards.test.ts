@@ -142,6 +142,7 @@ test("an event that came as a CloudEvent shows what it brought along, and that i
   for (const value of ["7", "/shop", "com.Example.Order-Paid", "eu", "application/xml"])
     await brought.getByText(value, { exact: true }).waitFor();
   await page.getByText("Bytes, shown in base64.").waitFor();
+  await page.getByText("The tenant had no endpoint.").waitFor();
 });
 
 test("an endpoint that is asked first says what it answered, and is asked again", async () => {

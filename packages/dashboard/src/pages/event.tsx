@@ -32,6 +32,7 @@ const texts = defineTexts({
     batchWaits: "It waits to be sent in a batch.",
     notMatched: "Who it did not go to, and why",
     all: "It went to every endpoint of the tenant.",
+    noEndpoint: "The tenant had no endpoint.",
     compare: "Compare with the event before",
     hideDiff: "Hide the comparison",
     before: "What changed since the event before of this subject",
@@ -49,6 +50,7 @@ const texts = defineTexts({
     batchWaits: "Es wartet darauf, in einem Stapel gesendet zu werden.",
     notMatched: "Wer es nicht bekam, und warum",
     all: "Es ging an alle Endpunkte des Mandanten.",
+    noEndpoint: "Der Mandant hatte keinen Endpunkt.",
     compare: "Mit dem Ereignis davor vergleichen",
     hideDiff: "Vergleich verbergen",
     before: "Was sich seit dem Ereignis davor geändert hat",
@@ -94,6 +96,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
   const t = useTexts(texts);
   const [showsDiff, setShowsDiff] = useState(false);
   const waiting = waitingBatches(event);
+  const wentNowhere = event.deliveries.length === 0 && waiting.length === 0;
   return (
     <Page
       title={<code className="font-mono">{event.type}</code>}
@@ -138,7 +141,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
         </Panel>
       )}
       <Panel title={t.got}>
-        {event.deliveries.length === 0 && waiting.length === 0 && <p className="text-muted">{t.nobody}</p>}
+        {wentNowhere && <p className="text-muted">{t.nobody}</p>}
         <ul className="flex flex-col gap-2">
           {event.deliveries.map((delivery) => (
             <FanOut key={delivery.id} delivery={delivery} isInBatch={delivery.event_id !== event.id} />
@@ -153,7 +156,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
         </ul>
       </Panel>
       <Panel title={t.notMatched}>
-        {event.not_matched.length === 0 && <p className="text-muted">{t.all}</p>}
+        {event.not_matched.length === 0 && <p className="text-muted">{wentNowhere ? t.noEndpoint : t.all}</p>}
         <ul className="flex flex-col gap-2">
           {event.not_matched.map((endpoint) => (
             <Missed key={endpoint.endpoint_id} event={event} endpoint={endpoint} />

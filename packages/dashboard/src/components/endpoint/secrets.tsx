@@ -21,7 +21,7 @@ import { SecretOnce } from "./secret-once.tsx";
 const texts = defineTexts({
   en: {
     title: "Secrets",
-    hint: "Each delivery carries a signature by every secret in this list. A receiver that knows one of them is content.",
+    hint: "Each scheme signs with every secret of its own in this list, or, where it has none, with those that are for all. A receiver that knows one of them is content.",
     current: "current",
     old: "on its way out",
     ofScheme: (scheme: string) => `for ${scheme} alone`,
@@ -53,7 +53,7 @@ const texts = defineTexts({
   },
   de: {
     title: "Geheimnisse",
-    hint: "Jede Zustellung trägt eine Signatur mit jedem Geheimnis dieser Liste. Einem Empfänger genügt eines davon.",
+    hint: "Jedes Verfahren signiert mit allen eigenen Geheimnissen dieser Liste, oder, wenn es keine hat, mit denen für alle. Einem Empfänger genügt eines davon.",
     current: "gilt",
     old: "läuft aus",
     ofScheme: (scheme: string) => `nur für ${scheme}`,
