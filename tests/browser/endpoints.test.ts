@@ -121,6 +121,19 @@ test("a test event is edited, sent, and its end is seen as it comes", async () =
   expect(body).toMatchObject({ type: "order.paid", subject: "order-7", data: { amount: 5 } });
 });
 
+test("what becomes of a test event is seen where nothing can be streamed, too", async () => {
+  const server = await startServer();
+  const { receiver, path } = await withEndpoint(server);
+  const page = await openDashboard(server, `${path}?tab=test`);
+  await page.route("**/live", (route) => route.abort());
+  await page.reload();
+  // the first look at it is too early
+  const seen = page.getByText("sending", { exact: true }).waitFor();
+  receiver.answer("/in", { until: seen, body: "thank you" });
+  await page.getByRole("button", { name: "Send it" }).click();
+  await page.getByText("thank you").waitFor();
+});
+
 test("settings are changed one by one, and what is wrong is told at its field", async () => {
   const server = await startServer({ started: false });
   const { id, path } = await withEndpoint(server);

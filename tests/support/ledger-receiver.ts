@@ -107,7 +107,7 @@ export async function startLedgerReceiver(): Promise<LedgerReceiver> {
     for (const watcher of watchers) watcher();
   }
 
-  function until(what: string, condition: () => boolean, timeoutMs = 20_000): Promise<void> {
+  function until(what: string, condition: () => boolean, timeoutMs = 40_000): Promise<void> {
     if (condition()) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

@@ -1,11 +1,12 @@
 // One delivery: where it stands, what comes next, and every attempt with the time it took and what the receiver said.
 import type { Attempt, DeliveryDetail } from "@posthorn/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { api } from "../api/client.ts";
 import { useSubmission } from "../api/problems.ts";
 import { useRetry } from "../api/retry.ts";
+import { isOver, useWatchedDelivery } from "../api/watched-delivery.ts";
 import { useKeys } from "../app/keyboard.tsx";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
 import { Badge } from "../components/badge.tsx";
@@ -74,8 +75,6 @@ const texts = defineTexts({
   },
 });
 
-const WATCHED_MS = 2_000;
-
 /** Where its event and endpoint are shown: operators and customers have different screens for them. */
 export interface DeliveryLinks {
   readonly event: (delivery: DeliveryDetail) => ReactNode;
@@ -115,19 +114,10 @@ const operatorLinks: DeliveryLinks = {
 
 export function DeliveryPage({ links = operatorLinks }: { readonly links?: DeliveryLinks }) {
   const { id = "" } = useParams({ strict: false });
-  const query = useQuery({
-    queryKey: ["delivery", id],
-    queryFn: ({ signal }) => api.deliveries.get({ delivery: id, signal }),
-    // what is still on its way is looked at again
-    refetchInterval: ({ state }) => (isOver(state.data) ? false : WATCHED_MS),
-  });
+  const query = useWatchedDelivery(id);
   if (query.isPending) return <Loading />;
   if (query.error !== null) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
   return <Detail delivery={query.data} links={links} />;
-}
-
-function isOver(delivery: DeliveryDetail | undefined): boolean {
-  return delivery?.state === "success" || delivery?.state === "dead";
 }
 
 function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readonly links: DeliveryLinks }) {

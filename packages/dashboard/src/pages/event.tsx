@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, isStatus } from "../api/client.ts";
+import { isOver } from "../api/watched-delivery.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "../components/button.tsx";
 import { CloudEvent, EncodingHint } from "../components/cloud-event.tsx";
@@ -86,10 +87,6 @@ function isSettled(event: EventDetail | undefined): boolean {
 /** Of endpoints that collect it for a batch still. */
 function waitingBatches({ batches }: EventDetail): EventDetail["batches"] {
   return batches.filter(({ event_id }) => event_id === null);
-}
-
-function isOver({ state }: Delivery): boolean {
-  return state === "success" || state === "dead";
 }
 
 function Detail({ event }: { readonly event: EventDetail }) {

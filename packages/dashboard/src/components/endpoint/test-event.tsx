@@ -1,10 +1,10 @@
 // A test event, edited before it is sent, and what became of it while one looks on.
 import type { DeliveryDetail, Endpoint } from "@posthorn/client";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
+import { useWatchedDelivery } from "../../api/watched-delivery.ts";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
 import { explain, explanationKey, explanations } from "../../format/delivery-words.ts";
 import { writeJson } from "../../format/json-text.ts";
@@ -88,15 +88,9 @@ export function TestEvent({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
-const WATCHED_MS = 500;
-
 function Result({ delivery: id }: { readonly delivery: string }) {
   const t = useTexts(texts);
-  const { data: delivery } = useQuery({
-    queryKey: ["delivery", id],
-    queryFn: ({ signal }) => api.deliveries.get({ delivery: id, signal }),
-    refetchInterval: ({ state }) => (isOver(state.data) ? false : WATCHED_MS),
-  });
+  const { data: delivery } = useWatchedDelivery(id);
   return (
     <Panel title={t.result}>
       <div role="status" className="flex flex-col gap-3">
@@ -108,10 +102,6 @@ function Result({ delivery: id }: { readonly delivery: string }) {
       </div>
     </Panel>
   );
-}
-
-function isOver(delivery: DeliveryDetail | undefined): boolean {
-  return delivery?.state === "success" || delivery?.state === "dead";
 }
 
 function Attempted({ delivery }: { readonly delivery: DeliveryDetail }) {
