@@ -214,6 +214,18 @@ test("a replay sends a batch again as it is; one against the subscriptions of to
   expect(receiver.requestsTo("/in")).toHaveLength(2);
 });
 
+test("what went in a batch is not missing where the endpoint takes no batches any more", async () => {
+  const instance = await openBatch({ maxEvents: 2 });
+  const { hooks } = instance;
+  await publish(instance, 2);
+  await instance.settle();
+  const { data } = await hooks.endpoints.list("acme");
+  await hooks.endpoints.update("acme", data[0]?.id as string, { format: "envelope" });
+  await hooks.replays.start({ tenant: "acme", resubscribe: true });
+  await instance.settle();
+  expect(receiver.requests).toHaveLength(1);
+});
+
 test("events of transactions, of subjects and with attributes are collected too, each subject in its order", async () => {
   const instance = await openBatch({ maxEvents: 6 });
   const { hooks } = instance;

@@ -50,6 +50,15 @@ test("subscriptions do not count against the endpoints a tenant may have, and ar
   expect(topics).not.toContain(undefined);
 });
 
+test("a replay against the subscriptions of today tells no subscriber what its topic held before", async () => {
+  const { tenants, endpoints, replays } = world.hooks;
+  await tenants.upsert("past", { websubTopics: ["order.paid"] });
+  await world.hooks.publish({ tenant: "past", type: "order.paid", data: 1 });
+  await world.asked("late", { "hub.topic": topicUrl("past", "order.paid") });
+  await endpoints.create("past", { url: `${world.subscriber.url}/late_own`, events: ["*"] });
+  expect(await replays.preview({ tenant: "past", resubscribe: true })).toEqual({ count: 1, isExact: true });
+});
+
 test("a tenant with subscriptions and no endpoints can be deleted: they end, and their subscribers are told", async () => {
   const { tenants, endpoints } = world.hooks;
   await tenants.upsert("leaving", { websubTopics: ["*"] });
