@@ -89,6 +89,7 @@ export class Engine {
       connectionsPerOrigin,
     });
     const stages: Stages = {
+      openly: (event) => options.catalogue.openly(event),
       now: () => clock.now(),
       userAgent,
       trace: (delivery) => observer.attempting(delivery),

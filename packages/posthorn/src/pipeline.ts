@@ -12,6 +12,7 @@ import {
   type AttemptError,
   type AttemptOutcome,
   type ClaimedDelivery,
+  type Event,
   NO_PHASES,
   type PreparedRequest,
   type Settlement,
@@ -26,6 +27,8 @@ export interface Stages {
   readonly userAgent: string;
   /** Null when nobody traces. */
   readonly trace: (delivery: ClaimedDelivery) => Span | null;
+  /** What the catalogue hides is masked in it. */
+  readonly openly: (event: Event) => Event;
   /** The only network call. It never rejects for what a receiver does. */
   readonly send: (request: PreparedRequest) => Promise<AttemptOutcome>;
 }
@@ -41,7 +44,7 @@ export async function deliver(
   const traceparent = sendable(span === null ? delivery.event.traceparent : span.traceparent);
   const request = hasEnded(target, startedAt)
     ? LEASE_ENDED
-    : prepare(delivery, target, { startedAt, traceparent }, stages.userAgent);
+    : prepare(delivery, target, { startedAt, traceparent }, stages);
   const outcome = "kind" in request ? request : await stages.send(request);
   if (span !== null) endAttempt(span, outcome);
   if (outcome.kind === "failed" && outcome.error === "unknown") return null;
@@ -72,10 +75,12 @@ function prepare(
   delivery: ClaimedDelivery,
   target: Target,
   moment: Moment,
-  userAgent: string,
+  { openly, userAgent }: Stages,
 ): PreparedRequest | AttemptOutcome {
   try {
-    return buildRequest(delivery, target, moment, userAgent);
+    // a topic shows its events to everybody
+    const shown = target.websub === null ? delivery : { ...delivery, event: openly(delivery.event) };
+    return buildRequest(shown, target, moment, userAgent);
   } catch (error) {
     const detail = (error as Error).message;
     return { kind: "failed", error: reasonNotMade(error), detail, durationMs: 0, phases: NO_PHASES };

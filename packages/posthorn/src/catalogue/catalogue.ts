@@ -12,6 +12,7 @@ import { catalogueStatement, type StoredCatalogue } from "../storage/queries/eve
 import { CheckBudget, MAX_STEPS } from "./check-run.ts";
 import { type CheckValue, compileSchema } from "./compile-schema.ts";
 import type { DeclaredTypes } from "./declared-types.ts";
+import { withoutHidden } from "./hidden-paths.ts";
 
 /** `auto`: strict as soon as there is a type. `open`: whatever comes is published. */
 export type CatalogueMode = "auto" | "strict" | "open";
@@ -195,6 +196,11 @@ export class Catalogue {
     const paths = apiVersion === null ? undefined : versions?.get(apiVersion)?.redact;
     const stored = paths ?? [...(versions?.values() ?? [])].flatMap(({ redact }) => redact);
     return [...stored, ...this.#declared.redactedPaths(type)];
+  }
+
+  /** The event as somebody without a key may see it, by what was read last. */
+  openly(event: Event): Event {
+    return withoutHidden(event, (type, apiVersion) => this.redactedPaths(type, apiVersion));
   }
 
   get #isFresh(): boolean {

@@ -2,6 +2,7 @@
 // member, and all of data that is no JSON, into which no path leads.
 import { ownTypeOf } from "@posthorn/wire";
 import { BATCH_TYPE, type Event } from "../model.ts";
+import { redactEvent } from "./redact.ts";
 
 /** Paths into the data of a type; of a version that is null, all that is hidden in any. */
 export type RedactedPaths = (type: string, apiVersion: string | null) => readonly string[];
@@ -13,6 +14,11 @@ export function hiddenPathsOf(event: Event, redactedPaths: RedactedPaths): reado
 }
 
 const WHOLE = "";
+
+export function withoutHidden(event: Event, redactedPaths: RedactedPaths): Event {
+  const paths = hiddenPathsOf(event, redactedPaths);
+  return paths.length === 0 ? event : redactEvent(event, paths);
+}
 
 function hiddenInBatch({ payload }: Event, redactedPaths: RedactedPaths): string[] {
   const members = JSON.parse(Buffer.from(payload).toString("utf8")) as readonly Record<string, unknown>[];

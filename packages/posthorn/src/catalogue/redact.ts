@@ -1,4 +1,5 @@
-// Masks what people without the scope may not see. The bytes a receiver gets never pass here.
+// Masks what people without the scope may not see, nor anybody who follows a topic. The bytes that an endpoint gets never pass
+// here.
 import type { Event } from "../model.ts";
 
 export const REDACTED = "[redacted]";

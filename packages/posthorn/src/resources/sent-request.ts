@@ -87,7 +87,8 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     const signedAt = asked.isFresh ? now() : attempt.startedAt;
     const past = await targetAt(delivery.endpointId, signedAt ?? now());
     if (past === null) throw endpointGone();
-    const hidden = asked.redacted ? await hiddenPaths(event) : [];
+    const isOpen = past.target.websub !== null;
+    const hidden = asked.redacted || isOpen ? await hiddenPaths(event) : [];
     const claimed = claimedAgain(delivery, redactEvent(event, hidden), attempt.number);
     const request = make(claimed, past.target, signedAt ?? new Date(0));
     const {
@@ -96,7 +97,8 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
       masked: names,
     } = maskedFor(asked, new Masking(request, past.target), {
       isTimeKnown: signedAt !== null,
-      isBodyMasked: hidden.length > 0,
+      // to subscribers of a topic it was sent like this
+      isBodyMasked: hidden.length > 0 && !isOpen,
     });
     return {
       attempt: attempt.number,

@@ -50,6 +50,8 @@ export interface WebSubResourceOptions {
   readonly hub: HubConfig | null;
   readonly nowMs: () => number;
   readonly publish: (event: ValidEvent) => Promise<PublishResult>;
+  /** What the catalogue hides is masked in them, by what it says now. */
+  readonly openly: (events: readonly Event[]) => Promise<readonly Event[]>;
   /** There is something for the hub to do. */
   readonly onTaken: () => void;
 }
@@ -148,7 +150,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     if (tenant?.isActive !== true || !isOpenTopic(tenant.websubTopics ?? [], type)) throw noSuchTopic();
     const topicUrl = ownTopicUrl(topicsUrl, { tenant: tenantId, type, shape });
     const link = discoveryLink(hubUrl, topicUrl);
-    const events = await newestEvents(db, tenantId, type, SHOWN[shape]);
+    const events = await options.openly(await newestEvents(db, tenantId, type, SHOWN[shape]));
     const newest = events[0];
     const eventId = newest?.id ?? null;
     if (shape === "envelope") {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { hubUrl, topicUrl } from "../../../../tests/support/websub/hub.ts";
 import { openWorld, topicOf } from "../../../../tests/support/websub/world.ts";
 
-const world = openWorld({ websub: { verificationsPerHost: 10_000 } });
+const world = openWorld({ catalogue: "open", websub: { verificationsPerHost: 10_000 } });
 const feedOf = (name: string): string => `${topicOf(name)}?format=atom`;
 const show = (name: string) => world.get(`/websub/topics/acme/${name}?format=atom`);
 const textsOf = (feed: string) =>
@@ -63,6 +63,24 @@ test("whatever an event holds, the feed is well-formed and gives it back", async
   // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 cannot hold these
   expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\ufffe\uffff]/);
   expect(parseAtomFeed(text).entries?.[0]?.title?.value).toBe("hostile <s> & \ufffd");
+});
+
+test("what the catalogue hides is masked in topics, in feeds and in what their subscribers are sent", async () => {
+  await world.hooks.eventTypes.put("by_card", { redact: ["/card"] });
+  await world.asked("by_card");
+  await world.asked("by_card_feed", { "hub.topic": feedOf("by_card") });
+  await world.publish("by_card", { card: "4111", total: 1 });
+  const shown = await world.get("/websub/topics/acme/by_card");
+  expect(JSON.parse(shown.text).data).toEqual({ card: "[redacted]", total: 1 });
+  expect(world.news("by_card").map(({ body }) => body.toString())).toEqual([shown.text]);
+  expect(textsOf((await show("by_card")).text)).toEqual([JSON.parse(shown.text)]);
+  expect(world.news("by_card_feed").map(({ body }) => textsOf(body.toString()))).toEqual([
+    [JSON.parse(shown.text)],
+  ]);
+  const { data } = await world.hooks.deliveries.list({ tenant: "acme", type: "by_card" });
+  const sent = await world.hooks.deliveries.request(data.at(-1)?.id as string);
+  expect(sent.body.toString()).not.toContain("4111");
+  expect(sent.masked).toEqual([]);
 });
 
 test("who follows the feed is sent the new entry as a feed, signed; who follows the topic gets the envelope", async () => {
