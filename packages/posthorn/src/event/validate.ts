@@ -11,6 +11,8 @@ import { checkAttributes } from "./attributes.ts";
 import { jsonDepth } from "./json-depth.ts";
 import {
   apiVersionSyntax,
+  hubTenant,
+  hubTenantInWords,
   maxDepth,
   maxIdempotencyKeyLength,
   maxPayloadBytes,
@@ -158,7 +160,7 @@ function checkNames(input: PublishInput, problems: InputProblem[]): void {
   const { tenant, type, subject, apiVersion, idempotencyKey, traceparent } = input;
   if (typeof tenant !== "string" || !tenantSyntax.test(tenant)) {
     wrong("tenant", `tenant must be ${tenantSyntaxInWords}`);
-  }
+  } else if (tenant === hubTenant) wrong("tenant", hubTenantInWords);
   if (typeof type !== "string" || type.length > maxTypeLength || !typeSyntax.test(type)) {
     wrong(
       "type",

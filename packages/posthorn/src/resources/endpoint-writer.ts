@@ -23,6 +23,7 @@ import {
   schemesOf,
 } from "./endpoint-settings.ts";
 import { TOKEN, toTarget } from "./targets.ts";
+import { isSomebodysTenantId, tenantNotFound } from "./tenants.ts";
 
 export interface NewEndpoint {
   readonly id: Uuid;
@@ -85,6 +86,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
   }
 
   async function insert(tx: Queryable, tenant: string, made: NewEndpoint) {
+    if (!isSomebodysTenantId(tenant)) throw tenantNotFound(tenant);
     const { id, token } = made;
     const inserted = await insertEndpoint(tx, id, tenant, made.settings);
     await addSecret(tx, id, made.secret);

@@ -13,9 +13,6 @@ export const OWN_TOPIC_FORMAT = "envelope";
 /** Behind the URL of a topic of our own: the same events as a feed. */
 export const FEED_QUERY = "?format=atom";
 
-/** Owns the subscriptions to topics of others, and the events that are made of their content. */
-export const EXTERNAL_TENANT = "posthorn.websub";
-
 /** While there is no hub its subscriptions are over: nothing is distributed. */
 export function targetSubscription(
   { websubTopic, leaseEndsMs, format }: Pick<EndpointRow, "websubTopic" | "leaseEndsMs" | "format">,

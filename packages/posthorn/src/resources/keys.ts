@@ -19,7 +19,7 @@ import { lockTenant } from "../storage/queries/tenants/lock.ts";
 import { type KeyKind, mintKey } from "./key-text.ts";
 import { memberNotFound } from "./members.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
-import { isTenantId, tenantNotFound } from "./tenants.ts";
+import { isSomebodysTenantId, isTenantId, tenantNotFound } from "./tenants.ts";
 
 /** `admin` includes all others. */
 export const SCOPES = [
@@ -103,6 +103,7 @@ export function createKeys({ db, nowMs }: { readonly db: Database; readonly nowM
   async function create(input: KeyInput) {
     checkInput(input, nowMs());
     const { name, scopes, tenant = null, expiresAt = null, rateLimit = null } = input;
+    if (tenant !== null && !isSomebodysTenantId(tenant)) throw tenantNotFound(tenant);
     const once = [...new Set(scopes)];
     const made = await insert("phk", { name, scopes: once, tenant, userId: null, expiresAt, rateLimit });
     if (made === null) throw tenantNotFound(tenant);

@@ -9,7 +9,7 @@ import { findMember, listMembers } from "../storage/queries/members/read.ts";
 import { deleteMember, saveMember, updateMember } from "../storage/queries/members/save.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
-import { isTenantId, tenantNotFound } from "./tenants.ts";
+import { isSomebodysTenantId, isTenantId, tenantNotFound } from "./tenants.ts";
 
 export interface Member {
   readonly tenant: string;
@@ -42,7 +42,7 @@ export function createMembers(db: Database): Members {
 
   async function put(tenant: string, user: string, input: MemberInput): Promise<Member> {
     checkInput(user, input);
-    const row = isTenantId(tenant) ? await saveMember(db, tenant, user, input) : null;
+    const row = isSomebodysTenantId(tenant) ? await saveMember(db, tenant, user, input) : null;
     if (row === null) throw tenantNotFound(tenant);
     return toMember(row);
   }

@@ -16,7 +16,7 @@ import {
 import { idOf, keyDigest, mintKey } from "./key-text.ts";
 import type { Scope } from "./keys.ts";
 import { memberNotFound } from "./members.ts";
-import { isTenantId, tenantNotFound } from "./tenants.ts";
+import { isSomebodysTenantId, isTenantId, tenantNotFound } from "./tenants.ts";
 
 /** What a customer may do in the portal. Keys are made by programs, and events published by them. */
 export const PORTAL_SCOPES = [
@@ -102,7 +102,7 @@ export function createSessions({ db }: { readonly db: Database }): Sessions {
   async function createPortalLink(tenant: string, input: PortalLinkInput = {}): Promise<OneTimeLink> {
     const { expiresInSeconds, sessionSeconds } = checkLink(input);
     const { user = null } = input;
-    if (!isTenantId(tenant)) throw tenantNotFound(tenant);
+    if (!isSomebodysTenantId(tenant)) throw tenantNotFound(tenant);
     if (user !== null && !isTenantId(user)) throw memberNotFound(user);
     const scopes = input.scopes ?? (user === null ? PORTAL_SCOPES : null);
     const grant = { keyId: null, tenant, userId: user, scopes, openSeconds: sessionSeconds };

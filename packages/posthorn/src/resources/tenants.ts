@@ -2,7 +2,13 @@
 
 import { findUnknown } from "../did-you-mean.ts";
 import { type InputProblem, PosthornError } from "../errors.ts";
-import { maxTypeLength, tenantSyntax, tenantSyntaxInWords } from "../event/limits.ts";
+import {
+  hubTenant,
+  hubTenantInWords,
+  maxTypeLength,
+  tenantSyntax,
+  tenantSyntaxInWords,
+} from "../event/limits.ts";
 import { matches, SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import type { Uuid } from "../model.ts";
 import type { Database, Queryable } from "../storage/database.ts";
@@ -25,7 +31,6 @@ import {
 } from "../storage/queries/tenants/save.ts";
 import type { TenantRow } from "../storage/queries/tenants/tenant-row.ts";
 import { subscriptionsOfTenant } from "../storage/queries/websub/subscriptions.ts";
-import { EXTERNAL_TENANT } from "./hub-identity.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "./page.ts";
 import { NOT_OFFERED, revokeSubscriptions } from "./subscription-end.ts";
 
@@ -118,7 +123,7 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
   }
 
   async function remove(id: string): Promise<void> {
-    if (!isTenantId(id)) throw tenantNotFound(id);
+    if (!isSomebodysTenantId(id)) throw tenantNotFound(id);
     await closeTopics(id);
     await db.transaction(async (tx) => {
       const { deletedIds, subscriptions } = await restWithoutEndpoints(tx, id);
@@ -199,7 +204,13 @@ export function isTenantId(id: unknown): id is string {
   return typeof id === "string" && tenantSyntax.test(id);
 }
 
+/** Somebody's: in the hub's own nobody else makes anything. Whoever did would read who follows what, and write to all of them. */
+export function isSomebodysTenantId(id: unknown): id is string {
+  return isTenantId(id) && id !== hubTenant;
+}
+
 export function tenantNotFound(id: unknown): PosthornError {
+  if (id === hubTenant) return new PosthornError("tenant_not_found", hubTenantInWords);
   const shown = isTenantId(id) ? `"${id}"` : "of that name";
   return new PosthornError("tenant_not_found", `There is no tenant ${shown}. Make it first.`);
 }
@@ -215,9 +226,7 @@ function checkInput(id: unknown, input: TenantInput): void {
   const problems: InputProblem[] = [];
   const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
   if (!isTenantId(id)) refuse("/id", `A tenant's id has ${tenantSyntaxInWords}`);
-  // whoever got it would read who follows what, and write to all of them
-  if (id === EXTERNAL_TENANT)
-    refuse("/id", `"${EXTERNAL_TENANT}" is the WebSub hub's own. Choose another id.`);
+  if (id === hubTenant) refuse("/id", hubTenantInWords);
   findUnknown("A tenant has no", input, ["name", "isActive", "websubTopics", "restore"], problems);
   const { name, isActive, websubTopics, restore } = input;
   const nameFits = typeof name !== "string" || (name.length <= MAX_NAME_LENGTH && !name.includes("\0"));

@@ -2,8 +2,8 @@
 // request that asked for it. A request that another has replaced meanwhile changes nothing.
 import { uuidv7 } from "@posthorn/wire";
 import { RENEWAL_GRACE_MS } from "../attempt/build-notification.ts";
+import { hubTenant } from "../event/limits.ts";
 import { createEndpointChanges, type EndpointChange } from "../resources/endpoint-changes.ts";
-import { EXTERNAL_TENANT } from "../resources/hub-identity.ts";
 import { endSubscriptions } from "../resources/subscription-end.ts";
 import { isOpenTopic } from "../resources/tenants.ts";
 import type { Database, Queryable } from "../storage/database.ts";
@@ -82,8 +82,7 @@ export function createSubscriptions({
   }
 
   async function confirm(topic: Topic, request: ClaimedRequest, leaseSeconds: number): Promise<boolean> {
-    if (topic.kind === "external")
-      await ensureExternalTenant(db, EXTERNAL_TENANT, "Topics followed by WebSub");
+    if (topic.kind === "external") await ensureExternalTenant(db, hubTenant, "Topics followed by WebSub");
     return await change(topic.tenant, async (tx) => {
       const id = (await endRequest(tx, request.id)) ? await write(tx, topic, request, leaseSeconds) : null;
       return { result: id !== null, endpointIds: id === null ? [] : [id] };
@@ -167,7 +166,7 @@ export function createSubscriptions({
         );
       if (lapsed.length < STEP) break;
     }
-    await pruneTopics(db, EXTERNAL_TENANT);
+    await pruneTopics(db, hubTenant);
     await prunePermits(db);
   }
 

@@ -1,6 +1,6 @@
 // Whose a topic is, by its URL: of one of our tenants, or of somebody else whom the hub serves.
-import { maxTypeLength, tenantSyntax, typeSyntax } from "../event/limits.ts";
-import { EXTERNAL_TENANT, FEED_QUERY, OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
+import { hubTenant, maxTypeLength, tenantSyntax, typeSyntax } from "../event/limits.ts";
+import { FEED_QUERY, OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
 import type { HubConfig } from "./options.ts";
 import { comparable, topicHash } from "./urls.ts";
 
@@ -34,7 +34,7 @@ export function topicOf(
   const isServed = externalTopics.some((begin) => begin === "*" || text.startsWith(comparable(begin)));
   if (!isServed) return null;
   const hash = topicHash(url);
-  return { kind: "external", url, tenant: EXTERNAL_TENANT, type: `websub.${hash}`, format: "data", hash };
+  return { kind: "external", url, tenant: hubTenant, type: `websub.${hash}`, format: "data", hash };
 }
 
 /** As what the events of a topic of ours are shown, by the URL: the newest one as it is, or a feed of the newest ones. */

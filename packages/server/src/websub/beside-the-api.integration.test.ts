@@ -83,10 +83,23 @@ test("a tenant with subscriptions and no endpoints can be deleted: they end, and
   }
 });
 
-test("nobody gets the tenant that the hub keeps the topics of others in", async () => {
-  await expect(world.hooks.tenants.upsert("posthorn.websub")).rejects.toMatchObject({
-    code: "invalid_tenant",
-    message: expect.stringContaining("hub's own"),
+test("nobody gets the tenant that the hub keeps the topics of others in, nor anything within it", async () => {
+  const { tenants, endpoints, keys, members, sessions } = world.hooks;
+  const tenant = "posthorn.websub";
+  await world.query("insert into posthorn.tenants (id) values ($1) on conflict do nothing", [tenant]);
+  const message = expect.stringContaining("hub's own");
+  const isRefused = { code: "tenant_not_found", message };
+  await expect(tenants.upsert(tenant)).rejects.toMatchObject({ code: "invalid_tenant", message });
+  await expect(tenants.delete(tenant)).rejects.toMatchObject(isRefused);
+  const all = { url: `${world.subscriber.url}/all`, events: ["*"] };
+  await expect(endpoints.create(tenant, all)).rejects.toMatchObject(isRefused);
+  await expect(endpoints.import(tenant, { endpoints: [all] })).rejects.toMatchObject(isRefused);
+  await expect(keys.create({ name: "k", scopes: ["admin"], tenant })).rejects.toMatchObject(isRefused);
+  await expect(members.put(tenant, "u", { role: "admin" })).rejects.toMatchObject(isRefused);
+  await expect(sessions.createPortalLink(tenant)).rejects.toMatchObject(isRefused);
+  await expect(world.hooks.publish({ tenant, type: "order.paid", data: 1 })).rejects.toMatchObject({
+    code: "invalid_event",
+    problems: [{ pointer: "/tenant", message }],
   });
 });
 
