@@ -13,11 +13,6 @@ export function authorizationHeader({ type, token }: TargetAuthorization): reado
   return type === "bearer" ? ["Authorization", `Bearer ${token}`] : ["Cache-Control", "no-store"];
 }
 
-/** How the token may stand in what the receiver says back. */
-export function spellingsOf({ token }: TargetAuthorization): readonly string[] {
-  return [...new Set([token, encodeURIComponent(token)])];
-}
-
 /** In lower case. */
 export const AUTHORIZATION_HEADER = { bearer: "authorization", query: "cache-control" } as const;
 

@@ -1,7 +1,7 @@
 // A claimed delivery becomes exactly what goes over the wire: the bytes, and the headers that sign those bytes.
 import { formatId, headerNames, isReservedHeader } from "@posthorn/wire";
 import type { Addressee, PreparedRequest, Sendable, TargetAuthorization, TargetSecret } from "../model.ts";
-import { AUTHORIZATION_HEADER, authorizationHeader, authorizedUrl, spellingsOf } from "./authorize.ts";
+import { AUTHORIZATION_HEADER, authorizationHeader, authorizedUrl } from "./authorize.ts";
 import { buildNotification } from "./build-notification.ts";
 import { contentOf } from "./content.ts";
 import { addCompanions, digestOf, type LookAlike, lookAlikeOf } from "./look-alike.ts";
@@ -58,10 +58,7 @@ export function buildRequest(
   const request: PreparedRequest = { tenant: target.tenant, url, headers, body, timeoutMs: target.timeoutMs };
   if (authorization === null && look.tokens.length === 0) return request;
   const sent = look.tokens.flatMap((name) => headers[name] ?? []);
-  return {
-    ...request,
-    confidential: authorization === null ? sent : [...sent, ...spellingsOf(authorization)],
-  };
+  return { ...request, confidential: authorization === null ? sent : [...sent, authorization.token] };
 }
 
 /** Those not yet expired, the one that retires soonest first and the current one last. */

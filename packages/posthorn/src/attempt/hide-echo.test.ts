@@ -20,8 +20,10 @@ function kept(body: string, confidential?: readonly string[]): string {
 test.each([
   ["wherever it stands", "no /é?access_token=t0ken+/= and t0ken%2B%2F%3D", "no /é?access_token=[x] and [x]"],
   ["where what is kept ends within it", "nobody knows t0ken%2B%2", "nobody knows [x]"],
+  ["in JSON of PHP", '{"got":"t0ken+\\/="}', '{"got":"[x]"}'],
+  ["in JSON of Gson", '{"got":"t0ken+/\\u003d"}', '{"got":"[x]"}'],
 ])("a token that is said back is not kept, %s", (_, body, expected) => {
-  expect(kept(body, ["t0ken+/=", "t0ken%2B%2F%3D"])).toBe(expected);
+  expect(kept(body, ["t0ken+/="])).toBe(expected);
 });
 
 test("what is said back otherwise stays, and so do words that are as short as a token", () => {

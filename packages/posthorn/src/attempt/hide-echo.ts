@@ -15,9 +15,17 @@ export function hideEcho(
   const body = Buffer.from(outcome.responseBody).toString("latin1");
   const hidden = confidential
     .filter(({ length }) => length >= SHORTEST)
+    .flatMap(spellingsOf)
     .reduce((text, token) => without(text, token, mask), body);
   if (hidden === body) return outcome;
   return { ...outcome, responseBody: Buffer.from(hidden, "latin1").subarray(0, body.length) };
+}
+
+/** As it is, in a URL, and in JSON: as most write it, as PHP does, and as Gson does. */
+function spellingsOf(token: string): string[] {
+  const json = JSON.stringify(token).slice(1, -1);
+  const inGson = json.replace(/[=<>&']/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+  return [...new Set([token, encodeURIComponent(token), json, json.replaceAll("/", "\\/"), inGson])];
 }
 
 /** Only the beginning of an answer is kept, and a token may be cut there. */
