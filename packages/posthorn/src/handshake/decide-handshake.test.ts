@@ -16,6 +16,7 @@ test.each([
   [{ "webhook-allowed-origin": "Hooks.Example.com", "webhook-allowed-rate": "*" }, 200, null],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "1" }, 405, 1],
   [{ "webhook-allowed-origin": "*" }, 500, 120],
+  [{ "webhook-allowed-origin": "hooks.example.com " }, 200, 120],
   [{ "webhook-allowed-origin": "*", "webhook-allowed-rate": "99999999999999999999" }, 200, 999_999_999],
 ])("granted by %j with status %i", (headers, status, allowedRate) => {
   const granted = { state: "granted", allowedRate, detail: null, retryInMs: null };

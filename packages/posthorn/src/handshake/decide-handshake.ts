@@ -27,8 +27,9 @@ export function decideHandshake(
   random = Math.random,
 ): HandshakeDecision {
   if (outcome.kind === "failed") return unreached(`It could not be asked: ${outcome.detail}.`, asked, random);
-  const { [ALLOWED_ORIGIN]: origin, [ALLOWED_RATE]: rate } = outcome.answer?.headers ?? {};
-  if (origin === undefined) return silent(outcome.statusCode, asked);
+  const { [ALLOWED_ORIGIN]: header, [ALLOWED_RATE]: rate } = outcome.answer?.headers ?? {};
+  if (header === undefined) return silent(outcome.statusCode, asked);
+  const origin = header.trim();
   if (origin !== "*" && origin.toLowerCase() !== asked.origin.toLowerCase()) {
     return denied(`It allows another origin than ${asked.origin}.`);
   }
