@@ -73,6 +73,18 @@ test("what speaks Fetch needs no adapter of ours, and a receiver alone takes no 
   );
 });
 
+test("a hub that leaves the question mark of a topic as it is is answered", async () => {
+  const { hub } = await hubWithFeed();
+  const link = `<${hub.url}/hub>; rel=hub, <${hub.url}/feed?page=1>; rel=self`;
+  const store = memoryStore();
+  const subscriber = createSubscriber({ callbackUrl: "https://example.com/websub", store });
+  const handle = fetchHandler(subscriber.before(createReceiver({ sources: [subscriber.source], store })));
+  await subscriber.subscribe(hub.page("/paged", { headers: { link } }));
+  const { callback, topic } = hub.last;
+  const asked = `${callback}?hub.mode=subscribe&hub.topic=${topic}&hub.challenge=c`;
+  expect(await (await handle(new Request(asked))).text()).toBe("c");
+});
+
 test("while the store is away hubs hear 503, and the failure is told", async () => {
   const { subscriptions } = memoryStore();
   const away = () => Promise.reject(new Error("away"));

@@ -87,7 +87,9 @@ async function receiveAtCallback(
   receiver: Receives,
   request: WebhookRequest,
 ): Promise<Answer> {
-  const [path = "", query = ""] = request.url.split("?", 2);
+  const [path = ""] = request.url.split("?", 1);
+  // a `?` within it is a letter like any other, and not every hub encodes those of a topic
+  const query = request.url.slice(path.length + 1);
   const id = path.slice(path.lastIndexOf("/") + 1);
   if (!isCallbackId(id)) return notAskedFor;
   if (request.method === "GET") return answerHub(store, hooks, id, new URLSearchParams(query));
