@@ -88,10 +88,7 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
   findUnknown("An event has no field", input, fields, problems);
   const payload = readPayload(input, problems);
   if (payload !== null && payload.byteLength > maxPayloadBytes) {
-    throw new PosthornError(
-      "payload_too_large",
-      `The event's data has ${payload.byteLength} bytes; the limit is ${maxPayloadBytes}. Send a reference instead of the content.`,
-    );
+    throw payloadTooLarge(payload.byteLength);
   }
   const { attributes } = input;
   if (attributes !== undefined && payload !== null) checkAttributes(attributes, payload, problems);
@@ -114,6 +111,11 @@ export function validate(input: PublishInput, nowMs: number): ValidEvent {
   };
   const key = input.idempotencyKey;
   return { event, idempotency: key === undefined ? null : { key, digest: digestOf(event) } };
+}
+
+export function payloadTooLarge(bytes: number, pointer = "/data"): PosthornError {
+  const message = `The event's data has ${bytes} bytes; the limit is ${maxPayloadBytes}. Send a reference instead of the content.`;
+  return new PosthornError("payload_too_large", message, { problems: [{ pointer, message }] });
 }
 
 /** One wrong event, and none may be published; the problems point at each (`/3/type`). */

@@ -423,3 +423,42 @@ test("what the official library sends is taken, and what is sent the official li
     });
   }
 });
+
+test("data that is too long is not even parsed, in whatever mode", async () => {
+  const server = await startServer();
+  // no JSON: whoever parsed it would say so
+  const long = `[${"x".repeat(256 * 1024)}]`;
+  const half = `[${"x".repeat(128 * 1024)}]`;
+  const event = JSON.stringify(valid).replace('{"id":1}', long);
+  const own = { "content-type": "application/json" };
+  const binary = { "content-type": "application/json", "ce-specversion": "1.0", "ce-type": "t" };
+  const bodies: [string, string, Record<string, string>][] = [
+    [PATH, event, STRUCTURED],
+    [PATH, `[${JSON.stringify(valid)},${event}]`, BATCH],
+    [PATH, long, { ...binary, "ce-id": "1", "ce-source": "/shop" }],
+    ["/api/v1/events", `{"tenant":"acme","type":"t","data":${long}}`, own],
+    ["/api/v1/events", `{"a":${half},"b":${half}}`, own],
+    ["/api/v1/events", `[${long}]`, own],
+  ];
+  const answers = await Promise.all(
+    bodies.map(([path, body, headers]) => server.call("POST", path, body, headers)),
+  );
+  expect(answers.map(({ status, json }) => [status, json.code, json.errors[0].pointer])).toEqual([
+    [413, "payload_too_large", "/data"],
+    [413, "payload_too_large", "/1/data"],
+    [413, "payload_too_large", "/data"],
+    [413, "payload_too_large", "/data"],
+    [413, "payload_too_large", "/data"],
+    [413, "payload_too_large", "/0/data"],
+  ]);
+});
+
+test("text may be written longer than it is kept", async () => {
+  const server = await startServer();
+  const text = { ...valid, datacontenttype: "text/plain", data: "" };
+  const escaped = (length: number) =>
+    JSON.stringify(text).replace('"data":""', `"data":"${"\\u0061".repeat(length)}"`);
+  expect((await server.call("POST", PATH, escaped(256 * 1024 - 2), STRUCTURED)).status).toBe(202);
+  const refused = await server.call("POST", PATH, escaped(256 * 1024 - 1), STRUCTURED);
+  expect([refused.status, refused.json.code]).toEqual([413, "payload_too_large"]);
+});

@@ -60,20 +60,6 @@ test("a parameter of a list is called one", () => {
   });
 });
 
-test("data that is too large is pointed at, alone and in an array", () => {
-  expect(problemOf(new PosthornError("payload_too_large", "Too large.")).places).toEqual([
-    { pointer: "/data", message: "Too large." },
-  ]);
-  const problems = [
-    { pointer: "/3", message: "Too large." },
-    { pointer: "/4/type", message: "Wrong." },
-  ];
-  expect(problemOf(new PosthornError("invalid_event", "No.", { problems })).places).toEqual([
-    { pointer: "/3/data", message: "Too large." },
-    { pointer: "/4/type", message: "Wrong." },
-  ]);
-});
-
 test("a database that is away is a 503 with a time to come back", () => {
   for (const error of [
     new PosthornError("database_unavailable", "Away."),

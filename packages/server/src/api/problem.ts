@@ -58,7 +58,7 @@ export function problemOf(error: unknown): Problem {
 /** What the library tells a programmer to do is done otherwise over HTTP. */
 function detailOf({ code, message }: PosthornError): string {
   if (code === "tenant_not_found")
-    return `${message.replace(/ Make it first\.$/, "")} Make it with PUT /api/v1/tenants/{tenant}.`;
+    return message.replace(/Make it first\.$/, "Make it with PUT /api/v1/tenants/{tenant}.");
   if (code === "endpoint_limit_reached")
     return message.replace("maxEndpointsPerTenant", "POSTHORN_MAX_ENDPOINTS_PER_TENANT");
   if (code === "websub_topic_not_found")
@@ -66,14 +66,12 @@ function detailOf({ code, message }: PosthornError): string {
   return apiText(shortened(message, MAX_DETAIL_LENGTH).replace("; the error's cause says what is wrong", ""));
 }
 
-function placesOf({ code, message, problems }: PosthornError): ProblemPlace[] {
-  if (code === "payload_too_large" && problems.length === 0) return [{ pointer: "/data", message }];
+function placesOf({ code, problems }: PosthornError): ProblemPlace[] {
   return problems.slice(0, MAX_PROBLEMS).map((problem) => {
     const pointer = apiPointer(shortened(problem.pointer, MAX_PLACE_LENGTH));
     const said = apiText(shortened(problem.message, MAX_PLACE_LENGTH));
     if (code === "invalid_query") return { parameter: pointer.slice(1), message: said };
-    // An event of an array that is refused as a whole is refused for the size of its data.
-    return { pointer: pointer.replace(/^\/\d+$/, "$&/data"), message: said };
+    return { pointer, message: said };
   });
 }
 

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyCloudEvent, essence } from "../../../../tests/support/cloud-events.ts";
+import { decode } from "../encoding.ts";
 import {
   BATCH_CONTENT_TYPE,
   batchBytes,
@@ -324,4 +325,11 @@ test("a batch is as long as is said beforehand", () => {
     expect(encodeBatch(some).length).toBe(batchBytes(some.map(({ length }) => length)));
   }
   expect(decodeBatch(encodeBatch([]))).toEqual({ ok: true, value: [] });
+});
+
+test("base64 of many megabytes decodes, and one letter that is none does not", () => {
+  const long = "A".repeat(16_000_000);
+  expect(decode("base64", long)).toHaveLength(12_000_000);
+  for (const wrong of [`${long}A===`, `${long}AA=A`, `${long}A-AA`, `${long}=`, "====", "A"])
+    expect(decode("base64", wrong)).toBeNull();
 });

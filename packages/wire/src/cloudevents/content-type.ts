@@ -43,7 +43,7 @@ export function isTextType(contentType: string | null): boolean {
 /** Why text of this content type cannot be sent as bytes, which binary mode does, or null. */
 export function textProblem(text: string, contentType: string | undefined): string | null {
   const charset = charsetOf(contentType ?? null);
-  const isSameBytes = isUtf8(charset) || (ASCII_WITHIN.test(charset) && /^\p{ASCII}*$/u.test(text));
+  const isSameBytes = isUtf8(charset) || (ASCII_WITHIN.test(charset) && !/\P{ASCII}/u.test(text));
   if (!isSameBytes) return `Text in the charset ${charset.slice(0, 60)} is bytes: give them in base64.`;
   return /\p{Surrogate}/u.test(text) ? "The text has half a character in it." : null;
 }

@@ -14,10 +14,10 @@ import {
   REQUIRED_ATTRIBUTES,
 } from "@posthorn/wire";
 import type { PublishInput } from "posthorn";
-import { CheckedJson, isTraceparent } from "posthorn/internal";
+import { CheckedJson, isTraceparent, maxPayloadBytes, payloadTooLarge } from "posthorn/internal";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
 import { parseJson } from "../middleware/read-body.ts";
-import { type EventsInput, MAX_EVENTS, scan, tooManyEvents } from "./events.ts";
+import { type EventsInput, scan } from "./events.ts";
 import { invalidBody } from "./invalid-body.ts";
 
 export type PublishMode = "own" | "structured" | "batch" | "binary";
@@ -55,15 +55,12 @@ export function readCloudEvents(
 
 function readStructured(body: Buffer) {
   scan(body);
-  parseJson(body);
-  return decodeStructured(body);
+  return orMalformed(body, decodeStructured(body));
 }
 
 function readBatch(body: Buffer, tenant: string | null): EventsInput {
-  const raw = scan(body);
-  if (raw.kind === "array" && raw.items.length > MAX_EVENTS) throw tooManyEvents(raw.items.length);
-  parseJson(body);
-  const decoded = decodeBatch(body);
+  scan(body);
+  const decoded = orMalformed(body, decodeBatch(body));
   if (!decoded.ok) throw refused(decoded.problems);
   const problems: CloudEventProblem[] = [];
   const inputs = decoded.value.map(({ event }, index) =>
@@ -73,7 +70,15 @@ function readBatch(body: Buffer, tenant: string | null): EventsInput {
   return { kind: "many", inputs };
 }
 
+/** What is no JSON at all is told as it is everywhere. */
+function orMalformed<Content extends { readonly ok: boolean }>(body: Buffer, decoded: Content): Content {
+  if (!decoded.ok) parseJson(body);
+  return decoded;
+}
+
 function readBinary({ headersDistinct }: IncomingMessage, body: Buffer) {
+  // before it is parsed
+  if (body.length > maxPayloadBytes) throw payloadTooLarge(body.length);
   const attributes = new Map<string, string>();
   const twice: CloudEventProblem[] = [];
   for (const [name, values = []] of Object.entries(headersDistinct)) {
