@@ -1,9 +1,7 @@
 // The content of somebody else's topic as an event: its bytes and its content type are kept, however they look.
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { type EventAttributes, isJsonType, uuidv7 } from "@posthorn/wire";
-import { jsonDepth } from "../event/json-depth.ts";
-import { maxDepth } from "../event/limits.ts";
+import { type EventAttributes, uuidv7 } from "@posthorn/wire";
 import type { ValidEvent } from "../event/validate.ts";
 import type { ExternalTopic } from "./topics.ts";
 
@@ -19,11 +17,11 @@ export function contentEvent(
   content: TopicContent,
   { revision, nowMs }: { readonly revision: number; readonly nowMs: number },
 ): ValidEvent {
-  const { encoding, payload } = encoded(content);
+  const { encoding, payload } = encoded(content.body);
   const attributes: EventAttributes = {
     source: topic.url,
     datacontenttype: content.contentType,
-    ...(encoding !== null && { encoding }),
+    encoding,
   };
   return {
     event: {
@@ -53,23 +51,9 @@ export function headerText(value: string | undefined): string | null {
   return /^[\x20-\x7e]+$/.test(value) ? value : null;
 }
 
-/** JSON as it is, other text as text, everything else in base64. */
-function encoded({ contentType, body }: TopicContent): {
-  readonly encoding: "text" | "base64" | null;
-  readonly payload: Buffer;
-} {
-  if (!isUtf8(body))
-    return { encoding: "base64", payload: Buffer.from(JSON.stringify(body.toString("base64"))) };
-  const text = body.toString();
-  if (isJsonType(contentType) && isJson(text, body)) return { encoding: null, payload: body };
-  return { encoding: "text", payload: Buffer.from(JSON.stringify(text)) };
-}
-
-function isJson(text: string, body: Buffer): boolean {
-  try {
-    JSON.parse(text);
-    return jsonDepth(body) <= maxDepth;
-  } catch {
-    return false;
-  }
+/** Never parsed: strangers say what it is, and a megabyte of brackets takes the parser half a second. */
+function encoded(body: Buffer): { readonly encoding: "text" | "base64"; readonly payload: Buffer } {
+  const encoding = isUtf8(body) ? "text" : "base64";
+  const text = encoding === "text" ? body.toString() : body.toString("base64");
+  return { encoding, payload: Buffer.from(JSON.stringify(text)) };
 }
