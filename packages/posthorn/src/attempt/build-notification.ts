@@ -1,7 +1,14 @@
 // A delivery to a WebSub subscriber: the topic's content as it is, and the headers that the recommendation has (REC 7).
 import { createHmac } from "node:crypto";
 import { formatId, headerNames } from "@posthorn/wire";
-import type { Addressee, Event, PreparedRequest, Sendable, TargetSubscription } from "../model.ts";
+import type {
+  Addressee,
+  Event,
+  PayloadFormat,
+  PreparedRequest,
+  Sendable,
+  TargetSubscription,
+} from "../model.ts";
 import { atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
 import { type Content, contentOf } from "./content.ts";
 
@@ -38,9 +45,20 @@ export function buildNotification(delivery: Sendable, parts: NotificationParts):
   return { tenant, url, headers, body, timeoutMs, isForStranger: true };
 }
 
-/** Of a feed only what is new: subscribers know the entries before it (REC 7). */
+/** What is sent of an event, once for all who follow its topic: a megabyte to hundreds at a time is a megabyte. */
+const made = new WeakMap<Event, Map<PayloadFormat | "feed", Content>>();
+
 function topicContent(event: Event, target: Addressee, { feed }: TargetSubscription): Content {
-  if (feed === null) return contentOf(event, target);
+  const known = made.get(event) ?? new Map<PayloadFormat | "feed", Content>();
+  made.set(event, known);
+  const shape = feed === null ? target.format : "feed";
+  const content = known.get(shape) ?? (feed === null ? contentOf(event, target) : feedOf(event, feed));
+  known.set(shape, content);
+  return content;
+}
+
+/** Only what is new: subscribers know the entries before it (REC 7). */
+function feedOf(event: Event, feed: NonNullable<TargetSubscription["feed"]>): Content {
   const { tenant, type, createdAt } = event;
   return {
     contentType: FEED_CONTENT_TYPE,

@@ -193,3 +193,28 @@ test("a request carries the attempt's place in a trace, and no custom header tak
   const untraced = buildRequest(delivery, own, { startedAt: NOW }, "Posthorn/0.1");
   expect(Object.keys(untraced.headers).map((name) => name.toLowerCase())).not.toContain("traceparent");
 });
+
+test("who follow the same topic are sent the very same bytes, each signed with their own secret", () => {
+  const websub = {
+    link: "<https://hub.example.com>; rel=hub",
+    signatureMethod: "sha256" as const,
+    feed: null,
+  };
+  const feed = { hubUrl: "https://hub.example.com", topicUrl: "https://hub.example.com/t" };
+  const sent = (value: string, shape: typeof feed | null) =>
+    buildRequest(
+      delivery,
+      target({
+        secrets: [{ value, expiresAt: null }],
+        websub: { ...websub, feed: shape, leaseEndsMs: Number.MAX_VALUE },
+      }),
+      { startedAt: NOW },
+      "Posthorn/1",
+    );
+  const [one, other, entry] = [sent("a", null), sent("b", null), sent("a", feed)];
+  expect(other.body).toBe(one.body);
+  expect(sent("b", feed).body).toBe(entry.body);
+  expect(Buffer.from(entry.body).toString()).toMatch(/^<\?xml/);
+  const signed = (secret: string) => `sha256=${createHmac("sha256", secret).update(one.body).digest("hex")}`;
+  expect([one, other].map(({ headers }) => headers["x-hub-signature"])).toEqual([signed("a"), signed("b")]);
+});

@@ -31,6 +31,7 @@ export interface LaneKeeperOptions extends Omit<LaneLeavingOptions, "claiming"> 
 // One fetch = many lanes, few rows: fewer lanes made API-only latency 52 ms, more rows cost throughput.
 const lanesPerFetch = 60;
 const rowsPerFetch = 300;
+const bytesPerFetch = 16 * 1024 * 1024;
 const lanesPerAcquire = 200;
 /**
  * A worker without a free place leaves lanes to those that have one. After this time there is none, and the lane has to
@@ -169,12 +170,9 @@ export class LaneKeeper {
     if (lanes.promotion.isDue) {
       for (const lane of await lanes.promotion.run(db, workerId())) lanes.markOwed(lane);
     }
-    const hungry = lanes.nextHungry(lanesPerFetch);
+    const rows = Math.max(1, Math.min(rowsPerFetch, Math.floor(bytesPerFetch / this.#averageBytes)));
+    const hungry = lanes.nextHungry(Math.min(lanesPerFetch, rows));
     if (hungry.length === 0) return lanes.promotion.isDue;
-    const rows = Math.max(
-      hungry.length,
-      Math.min(rowsPerFetch, Math.floor((16 * 1024 * 1024) / this.#averageBytes)),
-    );
     const turns = hungry.map((lane) => ({
       lane,
       endpointId: lane.endpointId,

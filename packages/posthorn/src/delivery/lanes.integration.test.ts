@@ -5,6 +5,7 @@ import { performance } from "node:perf_hooks";
 import { parseId, verify } from "@posthorn/wire";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
+import { fetch } from "../storage/queries/queue/fetch.ts";
 import { bury } from "../storage/queries/workers/bury.ts";
 import {
   type ReceivedRequest,
@@ -569,6 +570,22 @@ test("large payloads wait in the database, not in memory", async () => {
   // 64 MB, and what the one fetch that went past it brought
   expect(rows[0].bytes).toBeGreaterThan(lanes * 5 * 256 * 1024 - 1);
   expect(rows[0].bytes).toBeLessThan((64 + 75) * 1024 * 1024);
+});
+
+test("deliveries of one event that are fetched together share its payload", async () => {
+  const api = await open({ started: false });
+  await api.hooks.start({ role: "api" });
+  const turns = [(await endpointOn(api)).lane, (await endpointOn(api)).lane];
+  await publish(api, 2);
+  const [workerId] = (await workerIds()) as [number];
+  await world.pool.query("update posthorn.lanes set owner = $1", [workerId]);
+  const { deliveries } = await fetch(
+    api.hooks.db,
+    workerId,
+    turns.map((endpointId) => ({ endpointId, room: 5 })),
+  );
+  expect(deliveries).toHaveLength(4);
+  expect(new Set(deliveries.map(({ delivery }) => delivery.event.payload)).size).toBe(2);
 });
 
 test("a lane nobody has a place for gets its turn, though slow tenants take every place that becomes free", async () => {

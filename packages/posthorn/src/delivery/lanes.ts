@@ -30,6 +30,8 @@ export interface LanesOptions {
 
 /** Payloads in memory, whatever the backlog; past it new events are owed instead of born claimed. As much again is for tenants that have nothing in memory. */
 const maxHeldBytes = 64 * 1024 * 1024;
+/** Payloads that are made into requests and signed before others have a turn: some ten milliseconds of it. */
+const bytesPerTurn = 4 * 1024 * 1024;
 
 export class Lanes {
   readonly #options: LanesOptions;
@@ -45,8 +47,11 @@ export class Lanes {
   readonly #line = new FairLine<Lane>();
   readonly #places: TenantShares;
   readonly #heldBytes = new TenantShares(maxHeldBytes, maxHeldBytes);
+  /** Deliveries by the payload they share, which is in memory once: a topic's content may go to thousands. */
+  readonly #sharers = new Map<Uint8Array, number>();
   readonly promotion = new Promotion();
   #isOpen = true;
+  #isResting = false;
   #onQuiet: (() => void)[] = [];
 
   constructor(options: LanesOptions) {
@@ -172,7 +177,7 @@ export class Lanes {
   admit(delivery: ClaimedDelivery, lane: Lane): void {
     if (this.#heldIds.has(delivery.id)) return;
     this.#heldIds.add(delivery.id);
-    this.#heldBytes.take(lane.tenant, delivery.event.payload.byteLength);
+    this.#hold(delivery, lane);
     lane.order.lineUp(delivery, lane.waiting);
     lane.usedAt = performance.now();
     if (lane.isBlocked) this.#options.onBlocked();
@@ -181,8 +186,9 @@ export class Lanes {
 
   /** Starts what may be started. Called whenever something could have become possible. */
   pump(): void {
-    if (!this.#options.mayStart()) return;
-    while (!this.#places.isFull) {
+    if (this.#isResting || !this.#options.mayStart()) return;
+    let bytes = 0;
+    while (!this.#places.isFull && bytes <= bytesPerTurn) {
       const lane = this.#line.shift((tenant) => this.#places.mayTake(tenant));
       if (lane === undefined) return;
       if (!lane.hasTurn) continue;
@@ -191,10 +197,12 @@ export class Lanes {
         continue;
       }
       const delivery = lane.takeNext();
+      bytes += delivery.event.payload.byteLength;
       lane.order.begin(delivery);
       this.#lineUp(lane);
       this.#start(delivery, lane);
     }
+    if (bytes > bytesPerTurn) this.#rest();
   }
 
   /** An attempt told something about the endpoint. Nothing is started in a blocked lane, and nothing waits in it. */
@@ -284,6 +292,7 @@ export class Lanes {
     }
     this.#heldIds.clear();
     this.#heldBytes.clear();
+    this.#sharers.clear();
     this.#announceQuiet();
   }
 
@@ -316,6 +325,15 @@ export class Lanes {
     });
   }
 
+  /** Publishes, answers and whatever else waits for this process come first. */
+  #rest(): void {
+    this.#isResting = true;
+    setImmediate(() => {
+      this.#isResting = false;
+      this.pump();
+    });
+  }
+
   #lineUp(lane: Lane): void {
     if (lane.hasTurn) this.#line.add(lane);
   }
@@ -341,9 +359,20 @@ export class Lanes {
     );
   }
 
-  #letGo(delivery: ClaimedDelivery, lane: Lane): void {
-    if (lane.isForgotten || !this.#heldIds.delete(delivery.id)) return;
-    this.#heldBytes.giveBack(lane.tenant, delivery.event.payload.byteLength);
+  #hold({ event: { payload } }: ClaimedDelivery, lane: Lane): void {
+    const sharers = this.#sharers.get(payload) ?? 0;
+    this.#sharers.set(payload, sharers + 1);
+    if (sharers === 0) this.#heldBytes.take(lane.tenant, payload.byteLength);
+  }
+
+  #letGo({ id, event: { payload } }: ClaimedDelivery, lane: Lane): void {
+    if (lane.isForgotten || !this.#heldIds.delete(id)) return;
+    const others = (this.#sharers.get(payload) ?? 1) - 1;
+    if (others > 0) this.#sharers.set(payload, others);
+    else {
+      this.#sharers.delete(payload);
+      this.#heldBytes.giveBack(lane.tenant, payload.byteLength);
+    }
     this.#announceQuiet();
   }
 

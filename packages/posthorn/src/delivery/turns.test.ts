@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { ClaimedDelivery, Target } from "../model.ts";
 import { WELL } from "../settle/endpoint-health.ts";
 import { FailureWindow } from "../settle/failure-window.ts";
+import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { RateBucket } from "./rate-bucket.ts";
 
@@ -27,6 +28,71 @@ test("of one lane more than a fetch takes, each has its turn in the next fetch a
     expect(lanes.hasHungry).toBe(true);
   }
   expect(seen.size).toBe(61);
+});
+
+/** Lanes that may start anything, with as many open for a tenant as are asked for. */
+function lanesOf(tenant: string, count: number, attempt: (delivery: ClaimedDelivery) => Promise<void>) {
+  const lanes = new Lanes({
+    concurrency: 500,
+    nowMs: () => 0,
+    attempt,
+    mayStart: () => true,
+    mayTakeLanes: () => true,
+    onHungry: () => {},
+    onBlocked: () => {},
+    onHealthChanged: () => {},
+  });
+  const open = (endpointId: string, of: string) =>
+    lanes.open(
+      {
+        endpointId,
+        tenant: of,
+        maxInFlight: 5,
+        rateLimit: null,
+        allowedPerMinute: null,
+      } as unknown as Target,
+      WELL,
+    );
+  return { lanes, open, opened: Array.from({ length: count }, (_, n) => open(String(n), tenant)) };
+}
+
+const MEGABYTE = 1024 * 1024;
+const deliveryOf = (id: string, payload: Uint8Array) => ({ id, event: { payload } }) as ClaimedDelivery;
+
+test("a payload that hundreds share is in memory once, and keeps nobody else's out; of 64 MB that are not shared it is full", () => {
+  const { lanes, open, opened } = lanesOf("hub", 300, async () => {});
+  const payload = Buffer.alloc(MEGABYTE);
+  const shared = opened.map((lane, n) => [deliveryOf(`s${n}`, payload), lane] as const);
+  for (const [delivery, lane] of shared) lanes.admit(delivery, lane);
+  expect(lanes.hasCapacity).toBe(true);
+  const other = open("other", "acme");
+  lanes.markOwed(other);
+  expect(lanes.nextHungry(10)).toEqual([other]);
+  // let go by all but one, it is still there
+  for (const [delivery, lane] of shared.slice(1)) lanes.settled(delivery, lane);
+  const own = Array.from({ length: 63 }, (_, n) => deliveryOf(`o${n}`, Buffer.alloc(MEGABYTE)));
+  const [first] = opened as [Lane];
+  for (const delivery of own.slice(1)) lanes.admit(delivery, first);
+  expect(lanes.hasCapacity).toBe(true);
+  lanes.admit(own[0] as ClaimedDelivery, first);
+  expect(lanes.hasCapacity).toBe(false);
+  lanes.settled(...(shared[0] as (typeof shared)[0]));
+  expect(lanes.hasCapacity).toBe(true);
+});
+
+test("large ones are started four megabytes at a time, so that a topic for hundreds holds up nothing else", async () => {
+  const started: string[] = [];
+  const { lanes, opened } = lanesOf("hub", 12, async ({ id }) => void started.push(id));
+  const payload = Buffer.alloc(MEGABYTE);
+  for (const [n, lane] of opened.entries()) lanes.admit(deliveryOf(String(n), payload), lane);
+  lanes.pump();
+  // asked again in the same moment, it does no more
+  lanes.pump();
+  expect(started).toHaveLength(5);
+  await new Promise(setImmediate);
+  expect(started).toHaveLength(10);
+  await new Promise(setImmediate);
+  expect(started).toHaveLength(12);
 });
 
 test("a bucket starts empty, gives its rate, and saves up one second's worth at most", () => {

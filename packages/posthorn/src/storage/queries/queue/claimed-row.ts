@@ -1,5 +1,5 @@
 // How a claimed queue row, joined with its event, is read.
-import type { AttemptTrigger, ClaimedDelivery, Uuid } from "../../../model.ts";
+import type { AttemptTrigger, ClaimedDelivery, Event, Uuid } from "../../../model.ts";
 import { type EventRow, eventColumns, toEvent } from "../events/event-row.ts";
 
 export interface ClaimedRow extends EventRow {
@@ -19,10 +19,10 @@ export function claimedColumns(queue: string): string {
   ${queue}.subject is not null as is_ordered, ${eventColumns}`;
 }
 
-export function toClaimed(row: ClaimedRow): ClaimedDelivery {
+export function toClaimed(row: ClaimedRow, event: Event = toEvent(row)): ClaimedDelivery {
   return {
     id: row.id,
-    event: toEvent(row),
+    event,
     endpointId: row.endpoint_id,
     attempts: row.attempts,
     failures: row.failures,

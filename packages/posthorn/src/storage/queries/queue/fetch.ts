@@ -1,9 +1,10 @@
 // Claims due deliveries of lanes this worker owns: many lanes, few rows each, whatever the backlog. One whose turn in
 // its subject has not come is parked: it is not met again until whoever is before it is done (promote.ts).
-import type { ClaimedDelivery, Uuid } from "../../../model.ts";
+import type { ClaimedDelivery, Event, Uuid } from "../../../model.ts";
 import { int4Array, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
+import { toEvent } from "../events/event-row.ts";
 import { type ClaimedRow, claimedColumns, toClaimed } from "./claimed-row.ts";
 import { isFirst } from "./is-first.ts";
 
@@ -32,9 +33,15 @@ export async function fetch(db: Queryable, workerId: number, turns: readonly Lan
   ]);
   const deliveries: FetchedDelivery[] = [];
   const parked = new Map<Uuid, number>();
+  const events = new Map<Uuid, Event>();
   for (const row of rows) {
     if (row.is_parked) parked.set(row.endpoint_id, (parked.get(row.endpoint_id) ?? 0) + 1);
-    else deliveries.push({ delivery: toClaimed(row), targetVersion: row.version });
+    else {
+      // of one event all deliveries share the object, as when they were born
+      const event = events.get(row.event_id) ?? toEvent(row);
+      events.set(event.id, event);
+      deliveries.push({ delivery: toClaimed(row, event), targetVersion: row.version });
+    }
   }
   return { deliveries, parked };
 }

@@ -12,7 +12,7 @@ export async function recoverClaimed(
   knownIds: readonly Uuid[],
 ): Promise<ClaimedDelivery[]> {
   const rows = await db.query<ClaimedRow>(recoverStatement, [workerId, uuidArray(knownIds)]);
-  return rows.map(toClaimed);
+  return rows.map((row) => toClaimed(row));
 }
 
 const recoverStatement = statement(
