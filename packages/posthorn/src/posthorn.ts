@@ -208,10 +208,7 @@ export class Instance implements Posthorn {
       hub: config.websub,
       nowMs: () => clock.nowMs(),
       publish: (event) => this.#publishing.publishAdmitted(event),
-      openly: async (events) => {
-        await catalogue.refresh();
-        return events.map((event) => catalogue.openly(event));
-      },
+      openView: (type) => catalogue.openView(type),
       onTaken: () => this.#engine?.tellOfHub(),
     });
     // in turns of their own: strangers must not stand in the way of those with a key

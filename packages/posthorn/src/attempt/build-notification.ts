@@ -9,7 +9,7 @@ import type {
   Sendable,
   TargetSubscription,
 } from "../model.ts";
-import { atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
+import { atomEntry, atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
 import { type Content, contentOf } from "./content.ts";
 
 /** Whoever holds the lane knows of a renewal in the last moment within this time; the fan-out knows at once. */
@@ -62,6 +62,6 @@ function feedOf(event: Event, feed: NonNullable<TargetSubscription["feed"]>): Co
   const { tenant, type, createdAt } = event;
   return {
     contentType: FEED_CONTENT_TYPE,
-    body: atomFeed([event], { ...feed, tenant, type, updatedAt: createdAt }),
+    body: atomFeed([atomEntry(event)], { ...feed, tenant, type, updatedAt: createdAt }),
   };
 }

@@ -54,6 +54,13 @@ export const REFRESH_MS = 500;
 const MOST_NAMES_COMPARED = 20;
 const MOST_SUGGESTIONS = 10;
 
+/** How events of a type are shown to everybody. */
+export interface OpenView {
+  /** Another text where anything else is hidden in any version. */
+  readonly hidden: string;
+  readonly of: (event: Event) => Event;
+}
+
 export class Catalogue {
   readonly #mode: CatalogueMode;
   readonly #declared: DeclaredTypes;
@@ -201,6 +208,14 @@ export class Catalogue {
   /** The event as somebody without a key may see it, by what was read last. */
   openly(event: Event): Event {
     return withoutHidden(event, (type, apiVersion) => this.redactedPaths(type, apiVersion));
+  }
+
+  /** The same of all events of a type, by what the catalogue says now. */
+  async openView(type: string): Promise<OpenView> {
+    await this.refresh();
+    const versions = [...(this.#types.get(type) ?? [])].map(([version, { redact }]) => [version, redact]);
+    const hidden = JSON.stringify([versions, this.#declared.redactedPaths(type)]);
+    return { hidden, of: (event) => this.openly(event) };
   }
 
   get #isFresh(): boolean {

@@ -1,23 +1,21 @@
 // The hub as whoever speaks HTTP sees it: what a posted form leads to, and what a topic of our own shows.
 
-import { atomFeed, FEED_CONTENT_TYPE } from "../attempt/atom-feed.ts";
-import { contentOf } from "../attempt/content.ts";
+import type { OpenView } from "../catalogue/catalogue.ts";
 import { PosthornError } from "../errors.ts";
 import { maxTypeLength, typeSyntax } from "../event/limits.ts";
 import type { PublishResult } from "../event/publisher.ts";
 import type { ValidEvent } from "../event/validate.ts";
-import type { Event } from "../model.ts";
-import { discoveryLink, OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
+import { discoveryLink } from "../resources/hub-identity.ts";
 import { isOpenTopic, isTenantId } from "../resources/tenants.ts";
 import type { Database } from "../storage/database.ts";
 import type { KeyRing } from "../storage/key-ring.ts";
-import { newestEvents } from "../storage/queries/events/newest-of-type.ts";
 import { findTenant } from "../storage/queries/tenants/read.ts";
 import { keepRequest } from "../storage/queries/websub/requests.ts";
 import { nextRevision, noteContent, pingTopics } from "../storage/queries/websub/topics.ts";
 import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
 import type { HubConfig } from "./options.ts";
 import { type HubRequest, parseForm, refusal } from "./parse-form.ts";
+import { type ShownContent, ShownTopics } from "./shown-topics.ts";
 import { requestBinding } from "./subscriptions.ts";
 import { REST_MS } from "./topic-fetcher.ts";
 import { type ExternalTopic, ownTopicUrl, type TopicShape, topicOf } from "./topics.ts";
@@ -26,13 +24,8 @@ import { hostOf, pairOf } from "./urls.ts";
 export interface ShownTopic {
   /** The hub and the topic, as `Link` has them. */
   readonly link: string;
-  /** Null: there is nothing to show, for want of an event among the tenant's last 2 000. */
-  readonly content: {
-    /** The newest one; null: a feed without any. */
-    readonly eventId: string | null;
-    readonly contentType: string;
-    readonly body: Uint8Array;
-  } | null;
+  /** Null: there is nothing to show. */
+  readonly content: ShownContent | null;
 }
 
 export interface WebSub {
@@ -50,14 +43,14 @@ export interface WebSubResourceOptions {
   readonly hub: HubConfig | null;
   readonly nowMs: () => number;
   readonly publish: (event: ValidEvent) => Promise<PublishResult>;
-  /** What the catalogue hides is masked in them, by what it says now. */
-  readonly openly: (events: readonly Event[]) => Promise<readonly Event[]>;
+  readonly openView: (type: string) => Promise<OpenView>;
   /** There is something for the hub to do. */
   readonly onTaken: () => void;
 }
 
 export function createWebSub(options: WebSubResourceOptions): WebSub {
   const { db, keyRing, onTaken } = options;
+  const shownTopics = new ShownTopics({ db, openView: options.openView });
   return { hubUrl: async () => theHub().hubUrl, take, topic, push };
 
   async function take(form: URLSearchParams): Promise<"accepted" | "published"> {
@@ -150,15 +143,11 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     if (tenant?.isActive !== true || !isOpenTopic(tenant.websubTopics ?? [], type)) throw noSuchTopic();
     const topicUrl = ownTopicUrl(topicsUrl, { tenant: tenantId, type, shape });
     const link = discoveryLink(hubUrl, topicUrl);
-    const events = await options.openly(await newestEvents(db, tenantId, type, SHOWN[shape]));
-    const newest = events[0];
-    const eventId = newest?.id ?? null;
-    if (shape === "envelope") {
-      return { link, content: newest === undefined ? null : { eventId, ...shownContent(newest) } };
-    }
-    const updatedAt = newest?.createdAt ?? new Date(tenant.createdMs);
-    const body = atomFeed(events, { hubUrl, topicUrl, tenant: tenantId, type, updatedAt });
-    return { link, content: { eventId, contentType: FEED_CONTENT_TYPE, body } };
+    const createdAt = new Date(tenant.createdMs);
+    return {
+      link,
+      content: await shownTopics.show(shape, { hubUrl, topicUrl, tenant: tenantId, type, createdAt }),
+    };
   }
 
   function theHub(): HubConfig {
@@ -166,21 +155,6 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     throw new PosthornError("websub_off", "This server is no WebSub hub.");
   }
 }
-
-/** A megabyte is what readers of feeds take without complaint. */
-const SHOWN: Readonly<Record<TopicShape, { readonly limit: number; readonly maxBytes: number }>> = {
-  envelope: { limit: 1, maxBytes: 0 },
-  atom: { limit: 50, maxBytes: 1024 * 1024 },
-};
-
-/** What its subscribers are sent, byte for byte. */
-function shownContent(event: Event): { readonly contentType: string; readonly body: Uint8Array } {
-  const { contentType, body } = contentOf(event, { format: OWN_TOPIC_FORMAT, cloudEvents: NO_TERMS });
-  return { contentType: contentType as string, body };
-}
-
-/** An envelope says nothing of them. */
-const NO_TERMS = { source: "", datarefBase: "" };
 
 /** What waits longer than this is not worth waiting for. */
 const MINUTES_OF_WAITING = 10;

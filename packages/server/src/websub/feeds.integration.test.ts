@@ -83,6 +83,20 @@ test("what the catalogue hides is masked in topics, in feeds and in what their s
   expect(sent.masked).toEqual([]);
 });
 
+test("what is hidden from now on is hidden in topics and feeds that somebody has seen already", async () => {
+  await world.publish("card_seen", { card: "4111" });
+  const paths = ["/websub/topics/acme/card_seen", "/websub/topics/acme/card_seen?format=atom"];
+  const before = [];
+  for (const path of paths) before.push(await world.get(path));
+  expect(before.map(({ text }) => text.includes("4111"))).toEqual([true, true]);
+  await world.hooks.eventTypes.put("card_seen", { redact: ["/card"] });
+  for (const [index, path] of paths.entries()) {
+    const etag = before[index]?.headers.get("etag") as string;
+    const after = await world.get(path, { "if-none-match": etag });
+    expect([after.status, after.text.includes("4111")]).toEqual([200, false]);
+  }
+});
+
 test("who follows the feed is sent the new entry as a feed, signed; who follows the topic gets the envelope", async () => {
   await world.asked("plain", { "hub.topic": topicOf("followed") });
   await world.asked("reader", { "hub.topic": feedOf("followed"), "hub.secret": "s" });

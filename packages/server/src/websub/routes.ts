@@ -70,11 +70,13 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
     }
     const { link, content } = await websub.topic(params.tenant ?? "", params.type ?? "", shape);
     if (content === null) return { status: 204, headers: ["Link", link] };
-    const { eventId, contentType, body } = content;
-    const etag = `"${eventId ?? "none"}"`;
+    const etag = `"${content.tag}"`;
     const headers = ["Link", link, "ETag", etag];
     if (hasTag(request, etag)) return { status: 304, headers };
-    return { status: 200, contentType, cacheControl: "no-cache", headers, body: Buffer.from(body) };
+    const { buffer, byteOffset, byteLength } = await content.body();
+    // the bytes themselves and no copy: many may be sent the same feed
+    const body = Buffer.from(buffer, byteOffset, byteLength);
+    return { status: 200, contentType: content.contentType, cacheControl: "no-cache", headers, body };
   }
 }
 

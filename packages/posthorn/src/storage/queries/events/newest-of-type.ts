@@ -1,18 +1,20 @@
 // The newest events of a type, which its topic shows to everybody: so it looks at so many events of the tenant and no more,
-// as a page does, and reads so many bytes. Test events are for one endpoint alone.
-import type { Event } from "../../../model.ts";
+// as a page does. Which they are is known before any of them is read. Test events are for one endpoint alone.
+import type { Event, Uuid } from "../../../model.ts";
+import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type EventRow, eventColumns, toEvent } from "./event-row.ts";
 
 /** Newest first; the first one however large it is. */
-export async function newestEvents(
+export async function newestOfType(
   db: Queryable,
   tenant: string,
   type: string,
   { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
-): Promise<Event[]> {
-  return (await db.query<EventRow>(newestStatement, [tenant, type, limit, maxBytes])).map(toEvent);
+): Promise<Uuid[]> {
+  const rows = await db.query<{ id: Uuid }>(newestStatement, [tenant, type, limit, maxBytes]);
+  return rows.map(({ id }) => id);
 }
 
 const LOOK_AT = 2_000;
@@ -45,13 +47,24 @@ newest as materialized (
       limit $3::integer
     ))
 )
+select newest.id
+from newest
+where newest.place = 1 or newest.bytes <= $4::bigint
+order by newest.id desc
+`,
+);
+
+/** Newest first; those that retention has taken meanwhile are missing. */
+export async function readEvents(db: Queryable, ids: readonly Uuid[]): Promise<Event[]> {
+  return (await db.query<EventRow>(readStatement, [uuidArray(ids)])).map(toEvent);
+}
+
+const readStatement = statement(
+  "read shown events",
+  `
 select ${eventColumns}
 from posthorn.events e
-where e.id = any (array(
-    select newest.id
-    from newest
-    where newest.place = 1 or newest.bytes <= $4::bigint
-  ))
+where e.id = any ($1::uuid[])
 order by e.id desc
 `,
 );
