@@ -35,6 +35,9 @@ export class RateBucket {
   }
 }
 
+/** A minute, and a second for what is late on its way: a receiver counts when requests arrive. */
+const SECONDS_OF_A_MINUTE = 61;
+
 /**
  * The lower of what is set and what the endpoint allowed in its handshake. That is a number per minute: evenly spread it is
  * kept in every minute, whereas a second's worth at a time would exceed it by so many.
@@ -43,8 +46,8 @@ export function rateOf({ rateLimit, allowedPerMinute }: Pick<Target, "rateLimit"
   readonly perSecond: number;
   readonly burst: number;
 } | null {
-  if (allowedPerMinute !== null && allowedPerMinute / 60 < (rateLimit ?? Number.POSITIVE_INFINITY)) {
-    return { perSecond: allowedPerMinute / 60, burst: 1 };
-  }
+  const allowed =
+    allowedPerMinute === null ? Number.POSITIVE_INFINITY : allowedPerMinute / SECONDS_OF_A_MINUTE;
+  if (allowed < (rateLimit ?? Number.POSITIVE_INFINITY)) return { perSecond: allowed, burst: 1 };
   return rateLimit === null ? null : { perSecond: rateLimit, burst: rateLimit };
 }
