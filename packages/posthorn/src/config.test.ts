@@ -61,6 +61,22 @@ test.each<[options: Record<string, unknown>, says: string]>([
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "invalid_config", message: says }));
 });
 
+test.each([
+  ["leaseSeconds", 300, 1_296_000],
+  ["maxLeaseSeconds", 300, 31_536_000],
+  ["maxSubscriptions", 1, 1_000_000],
+  ["maxSubscriptionsPerHost", 1, 1_000_000],
+  ["verificationsPerHost", 1, 10_000],
+  ["verificationsPerMinute", 1, 100_000],
+  ["maxTopicBytes", 1_024, 4_194_304],
+] as const)("websub.%s is from %i to %i, and nothing beyond", (name, least, most) => {
+  const hubWith = (value: number) =>
+    resolve({ publicUrl: "https://hooks.example.com", websub: { [name]: value } }).websub?.[name];
+  expect([hubWith(least), hubWith(most)]).toEqual([least, most]);
+  for (const beyond of [least - 1, most + 1, least + 0.5])
+    expect(() => hubWith(beyond)).toThrow(`websub.${name} must be a whole number from ${least} to ${most}`);
+});
+
 test("without a retention of their own dead letters stay, and days are taken at their limits", () => {
   expect(resolve({}).retention).toEqual({
     retentionDays: 90,

@@ -127,6 +127,15 @@ test.each([
   }
 });
 
+test("a handshake asks for 1 to 600,000 requests a minute, and nothing beyond", () => {
+  const asking = (rate: number) =>
+    parseEndpointInput({ ...minimal, handshake: { origin: "example.com", rate } }, context).settings
+      .handshake;
+  expect([asking(1)?.rate, asking(600_000)?.rate]).toEqual([1, 600_000]);
+  for (const beyond of [0, 600_001, 1.5])
+    expect(problemsOf(() => asking(beyond))).toMatchObject([{ pointer: "/handshake/rate" }]);
+});
+
 test("a URL is kept as it is sent: without a fragment, and without a query that is empty", () => {
   const kept = (url: string) => parseEndpointInput({ ...minimal, url }, context).settings.url;
   expect([kept("https://example.com/a?#b"), kept("https://example.com/a?b?")]).toEqual([

@@ -2,16 +2,16 @@
 import { expect, test } from "vitest";
 import { openResources } from "../../../../tests/support/resources.ts";
 import { claimRequests, keepRequest } from "../storage/queries/websub/requests.ts";
+import { statement } from "../storage/sql.ts";
 import { pairOf } from "./urls.ts";
 
 const { db } = await openResources();
 
-async function ask(host: string, path: number): Promise<void> {
+async function ask(host: string, path: number, limits = { perHost: 100, inAll: 100 }): Promise<boolean> {
   const topic = "https://hub.example.com/topic";
   const callback = `https://${host}/${path}`;
   const request = { mode: "subscribe", topic, callback, pair: pairOf(topic, callback), host } as const;
-  const limits = { perHost: 100, inAll: 100 };
-  await keepRequest(db, { ...request, leaseSeconds: null, secret: null, verifyToken: null }, limits);
+  return await keepRequest(db, { ...request, leaseSeconds: null, secret: null, verifyToken: null }, limits);
 }
 
 test("hosts take turns: who asks for much waits behind themselves, and each request is taken once", async () => {
@@ -33,4 +33,20 @@ test("hosts take turns: who asks for much waits behind themselves, and each requ
     }
   }
   expect(taken.size).toBe(18);
+});
+
+test("so many wait for a host, and so many in all; one that waits already may be asked for again", async () => {
+  await db.query(statement("forget all requests", "delete from posthorn.websub_requests"));
+  const limits = { perHost: 2, inAll: 3 };
+  const asked: boolean[] = [];
+  for (const [host, path] of [
+    ["a", 0],
+    ["a", 1],
+    ["a", 2],
+    ["b", 0],
+    ["c", 0],
+    ["a", 1],
+  ] as const)
+    asked.push(await ask(`${host}.example`, path, limits));
+  expect(asked).toEqual([true, true, false, true, false, true]);
 });

@@ -275,6 +275,8 @@ const WRONG: [
 
 test("whatever is wrong is pointed at, in the body or by the header's name", async () => {
   const { server } = await startWorld([]);
+  const atTheLimits = { ...valid, id: "limits", subject: "s".repeat(256), data: "v".repeat(262_142) };
+  expect((await server.call("POST", PATH, atTheLimits, STRUCTURED)).status).toBe(202);
   for (const [what, body, headers, status, errors] of WRONG) {
     const answer = await server.call("POST", PATH, body, headers);
     expect(answer.json, what).toMatchObject({ status, ...(errors !== undefined && { errors }) });

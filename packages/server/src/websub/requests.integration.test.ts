@@ -72,10 +72,13 @@ test("3: refuses a secret of 200 bytes, and takes one of 199", async () => {
 test.each([
   ["as asked for", "3600", 3_600],
   ["ten days unless asked for", null, 864_000],
-  ["fifteen days at most", "99999999999999999999", 1_296_000],
-  ["five minutes at least", "1", 300],
+  ["fifteen days as asked for", "1296000", 1_296_000],
+  ["fifteen days at most", "1296001", 1_296_000],
+  ["no longer, however much is asked for", "99999999999999999999", 1_296_000],
+  ["five minutes as asked for", "300", 300],
+  ["five minutes at least", "299", 300],
 ])("4: the lease is %s", async (_what, asked, given) => {
-  const name = `four_${given}`;
+  const name = `four_${asked}`;
   await world.asked(name, asked === null ? {} : { "hub.lease_seconds": asked });
   expect(world.subscriber.asked(`/${name}`)[0]?.query.get("hub.lease_seconds")).toBe(String(given));
   const [found] = (await world.subscriptions()).filter(({ topic }) => topic === topicOf(name));
@@ -276,6 +279,18 @@ test.each([
   const reply = await world.ask("sixteen", fields);
   expect([reply.status, reply.headers.get("content-type")]).toEqual([400, "text/plain; charset=utf-8"]);
   expect(reply.text).toContain(named);
+});
+
+test("16: callback and topic have 2,048 bytes with what is added to verify them, and not one more", async () => {
+  const base = `${world.subscriber.url}/long?`;
+  // what is asked of the callback, with the longest mode, lease and reason
+  const added =
+    `&hub.mode=unsubscribe&hub.topic=${encodeURIComponent(topicOf("long"))}&hub.challenge=${"c".repeat(43)}` +
+    `&hub.lease_seconds=99999999&hub.reason=${"r".repeat(100)}`;
+  const callbackOf = (length: number) => base + "c".repeat(length - base.length - added.length);
+  const asked = async (length: number) =>
+    (await world.ask("long", { "hub.callback": callbackOf(length) })).status;
+  expect([await asked(2_048), await asked(2_049)]).toEqual([202, 400]);
 });
 
 test("16: a parameter that is there twice is refused", async () => {

@@ -175,6 +175,28 @@ test("a topic that cannot be used is fetched no more often than one that can", a
   expect(fetches("useless_too")).toHaveLength(2);
 });
 
+test.each([
+  ["one host", "topic 127.0.0.1", 60],
+  ["all hosts", "topics", 600],
+])("topics on %s are fetched so often within a minute, and not once more", async (_whose, permit, most) => {
+  const names = ["first", "second"].map((name) => `${name}_of_${most}`);
+  for (const name of names) {
+    await follow(name);
+    hold(name, name);
+  }
+  await world.query(
+    `insert into posthorn.websub_permits (name, window_ends_at, taken)
+     values ($1, posthorn.now() + interval '1 minute', $2)
+     on conflict (name) do update set window_ends_at = excluded.window_ends_at, taken = excluded.taken`,
+    [permit, most - 1],
+  );
+  for (const name of names) await ping(name);
+  expect(names.map((name) => fetches(name).length)).toEqual([1, 0]);
+  await world.advance(61_000);
+  await world.settle();
+  expect(names.map((name) => fetches(name).length)).toEqual([1, 1]);
+});
+
 test("content that is pushed while a fetch has taken its revision is distributed with the next one", async () => {
   await follow("pushed");
   hold("pushed", "fetched");
