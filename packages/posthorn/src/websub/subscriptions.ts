@@ -24,9 +24,10 @@ import {
   type SubscriptionRow,
 } from "../storage/queries/websub/subscriptions.ts";
 import { ensureExternalTenant, ensureTopic, pruneTopics } from "../storage/queries/websub/topics.ts";
+import { hasRoom } from "./has-room.ts";
 import type { HubConfig } from "./options.ts";
 import type { Topic } from "./topics.ts";
-import { hostOf } from "./urls.ts";
+import { familyOf, hostOf } from "./urls.ts";
 
 export interface SubscriptionsOptions {
   readonly db: Database;
@@ -61,7 +62,7 @@ export function createSubscriptions({
   async function objection(topic: Topic | null, request: ClaimedRequest): Promise<string | null> {
     if (topic === null || !(await isOffered(db, topic))) return "This topic is not offered here.";
     if (await exists(request)) return null;
-    return (await hasRoom(db, request.host))
+    return (await isRoomFor(db, request.host))
       ? null
       : "This hub has no room for more subscriptions to this host.";
   }
@@ -72,9 +73,8 @@ export function createSubscriptions({
     return tenant?.isActive === true && isOpenTopic(tenant.websubTopics ?? [], topic.type);
   }
 
-  async function hasRoom(tx: Queryable, host: string): Promise<boolean> {
-    const { ofHost, inAll } = await countSubscriptions(tx, host);
-    return ofHost < hub.maxSubscriptionsPerHost && inAll < hub.maxSubscriptions;
+  async function isRoomFor(tx: Queryable, host: string): Promise<boolean> {
+    return hasRoom(await countSubscriptions(tx, host, familyOf(host)), hub);
   }
 
   async function exists({ pairHex }: ClaimedRequest): Promise<boolean> {
@@ -105,7 +105,7 @@ export function createSubscriptions({
     const leaseEndsAt = new Date(request.claimedMs + leaseSeconds * 1_000);
     if (known === null) {
       await holdCounts(tx);
-      if (!(await hasRoom(tx, host))) return null;
+      if (!(await isRoomFor(tx, host))) return null;
       const { tenant, type: eventType, url, format } = topic;
       await insertSubscription(tx, {
         id,

@@ -1,7 +1,10 @@
-// Whose request the hub works on next, when there are more than it may send.
+// Whose request the hub works on next, when there are more than it may send, and how many there are of whom.
+import { uuidv7 } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { openResources } from "../../../../tests/support/resources.ts";
 import { claimRequests, keepRequest } from "../storage/queries/websub/requests.ts";
+import { countSubscriptions, insertSubscription } from "../storage/queries/websub/subscriptions.ts";
+import { ensureExternalTenant } from "../storage/queries/websub/topics.ts";
 import { statement } from "../storage/sql.ts";
 import { pairOf } from "./urls.ts";
 
@@ -49,4 +52,31 @@ test("so many wait for a host, and so many in all; one that waits already may be
   ] as const)
     asked.push(await ask(`${host}.example`, path, limits));
   expect(asked).toEqual([true, true, false, true, false, true]);
+});
+
+test("hosts under a name are counted with it, and names that only end alike are not", async () => {
+  await ensureExternalTenant(db, "acme", "Acme");
+  const hosts = ["evil.example", "a.evil.example", "b.a.evil.example.", "notevil.example", "a.example"];
+  const topic = "https://hub.example.com/counted";
+  for (const host of hosts) {
+    const callback = `https://${host}/`;
+    const pair = pairOf(topic, callback);
+    const leaseEndsAt = new Date(Date.now() + 3_600_000);
+    await insertSubscription(db, {
+      id: uuidv7(Date.now()),
+      tenant: "acme",
+      eventType: "e",
+      format: "envelope",
+      topic,
+      callback,
+      pair,
+      host,
+      leaseEndsAt,
+    });
+  }
+  expect(await countSubscriptions(db, "a.evil.example", "evil.example")).toEqual({
+    ofHost: 1,
+    ofFamily: 3,
+    inAll: 5,
+  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { discoveryLink } from "../resources/hub-identity.ts";
 import { topicOf } from "./topics.ts";
-import { comparable, pairOf, withParameters } from "./urls.ts";
+import { comparable, familyOf, pairOf, withParameters } from "./urls.ts";
 
 describe("URLs are compared", () => {
   test.each([
@@ -74,4 +74,15 @@ describe("a topic is", () => {
   ])("%s: of nobody it serves", (url) => {
     expect(topicOf(url, hub)).toBeNull();
   });
+});
+
+test.each([
+  ["example.com", "example.com"],
+  ["a.b.example.com", "example.com"],
+  ["a.example.com.", "example.com"],
+  ["localhost", "localhost"],
+  ["192.0.2.7", "192.0.2.7"],
+  ["[2001:db8::1]", "[2001:db8::1]"],
+])("%s belongs to %s", (host, family) => {
+  expect(familyOf(host)).toBe(family);
 });

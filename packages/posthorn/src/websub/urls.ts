@@ -29,6 +29,12 @@ export function hostOf(url: string): string {
   return new URL(url).hostname;
 }
 
+/** What one owner may have any number of hosts under: the last two labels of a name. An address stands for itself. */
+export function familyOf(host: string): string {
+  const name = host.replace(/\.$/, "");
+  return /^[\d.]+$/.test(name) ? name : name.split(".").slice(-2).join(".");
+}
+
 export function withoutFragment(url: string): string {
   const [text = ""] = url.split("#", 1);
   return text;

@@ -13,7 +13,7 @@ const world = openWorld({
     verificationsPerHost: perHost,
     verificationsPerMinute: 8,
     maxSubscriptionsPerHost: 3,
-    maxSubscriptions: 4,
+    maxSubscriptions: 6,
     externalTopics: ["http://127.0.0.1/open/"],
   },
 });
@@ -101,7 +101,7 @@ test("all hosts together get so many a minute, and a host that is flooded takes 
   await quiet();
 });
 
-test("a host has so many subscriptions, and all of them so many; renewing is always possible", async () => {
+test("a host has so many subscriptions, and a name as many as are left for others; renewing is always possible", async () => {
   const modes = (path: string) => world.subscriber.asked(path).map(({ query }) => query.get("hub.mode"));
   for (const name of ["s1", "s2", "s3", "s4"]) await world.asked(name);
   expect(["/s1", "/s2", "/s3", "/s4"].map(modes)).toEqual([
@@ -114,10 +114,12 @@ test("a host has so many subscriptions, and all of them so many; renewing is alw
   await world.asked("s3");
   expect(modes("/s3")).toEqual(["subscribe", "subscribe"]);
   const other = world.subscriber.url.replace("127.0.0.1", "localhost");
-  await world.asked("o1", { "hub.callback": `${other}/o1` });
-  await world.asked("o2", { "hub.callback": `${other}/o2` });
-  expect([modes("/o1"), modes("/o2")]).toEqual([["subscribe"], ["denied"]]);
+  const callbackOf = (name: string) => ({ "hub.callback": `${other}/${name}` });
+  for (const name of ["o1", "o2", "o3"]) await world.asked(name, callbackOf(name));
+  expect([modes("/o1"), modes("/o2"), modes("/o3")]).toEqual([["subscribe"], ["subscribe"], ["denied"]]);
   for (const name of ["s1", "s2", "s3"]) await world.asked(name, { "hub.mode": "unsubscribe" });
+  for (const name of ["o1", "o2"])
+    await world.asked(name, { "hub.mode": "unsubscribe", ...callbackOf(name) });
   await quiet();
 });
 

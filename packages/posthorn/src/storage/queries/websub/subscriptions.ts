@@ -155,11 +155,17 @@ limit $2::integer
 
 export interface SubscriptionCounts {
   readonly ofHost: number;
+  /** To a name and all hosts under it. */
+  readonly ofFamily: number;
   readonly inAll: number;
 }
 
-export async function countSubscriptions(db: Queryable, host: string): Promise<SubscriptionCounts> {
-  const [row] = await db.query<SubscriptionCounts>(countStatement, [host]);
+export async function countSubscriptions(
+  db: Queryable,
+  host: string,
+  family: string,
+): Promise<SubscriptionCounts> {
+  const [row] = await db.query<SubscriptionCounts>(countStatement, [host, family]);
   return row as SubscriptionCounts;
 }
 
@@ -168,6 +174,9 @@ const countStatement = statement(
   `
 select
   count(*) filter (where ep.websub_host = $1::text)::integer as "ofHost",
+  count(*) filter (
+    where right('.' || rtrim(ep.websub_host, '.'), length($2::text) + 1) = '.' || $2::text
+  )::integer as "ofFamily",
   count(*)::integer as "inAll"
 from posthorn.endpoints ep
 where ep.websub_host is not null
