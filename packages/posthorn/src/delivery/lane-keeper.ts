@@ -16,6 +16,7 @@ import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { type FetchedDelivery, fetch } from "../storage/queries/queue/fetch.ts";
 import { giveBack } from "../storage/queries/queue/give-back.ts";
 import { recoverClaimed } from "../storage/queries/queue/recover.ts";
+import { lanesToFetchFor, rowsToFetch } from "./fetch-share.ts";
 import type { Lane } from "./lane.ts";
 import { LaneLeaving, type LaneLeavingOptions } from "./lane-leaving.ts";
 
@@ -28,10 +29,6 @@ export interface LaneKeeperOptions extends Omit<LaneLeavingOptions, "claiming"> 
   readonly onTrouble: () => void;
 }
 
-// One fetch = many lanes, few rows: fewer lanes made API-only latency 52 ms, more rows cost throughput.
-const lanesPerFetch = 60;
-const rowsPerFetch = 300;
-const bytesPerFetch = 16 * 1024 * 1024;
 const lanesPerAcquire = 200;
 /**
  * A worker without a free place leaves lanes to those that have one. After this time there is none, and the lane has to
@@ -170,13 +167,13 @@ export class LaneKeeper {
     if (lanes.promotion.isDue) {
       for (const lane of await lanes.promotion.run(db, workerId())) lanes.markOwed(lane);
     }
-    const rows = Math.max(1, Math.min(rowsPerFetch, Math.floor(bytesPerFetch / this.#averageBytes)));
-    const hungry = lanes.nextHungry(Math.min(lanesPerFetch, rows));
+    const averageBytes = this.#averageBytes;
+    const hungry = lanes.nextHungry(lanesToFetchFor(averageBytes));
     if (hungry.length === 0) return lanes.promotion.isDue;
     const turns = hungry.map((lane) => ({
       lane,
       endpointId: lane.endpointId,
-      room: Math.min(lane.room, Math.floor(rows / hungry.length)),
+      room: Math.min(lane.room, rowsToFetch(lane.target, { lanes: hungry.length, averageBytes })),
       signs: lane.owedSigns,
     }));
     for (const lane of hungry) lane.isFetching = true;
