@@ -54,13 +54,6 @@ export const REFRESH_MS = 500;
 const MOST_NAMES_COMPARED = 20;
 const MOST_SUGGESTIONS = 10;
 
-/** How events of a type are shown to everybody. */
-export interface OpenView {
-  /** Another text where anything else is hidden in any version. */
-  readonly hidden: string;
-  readonly of: (event: Event) => Event;
-}
-
 export class Catalogue {
   readonly #mode: CatalogueMode;
   readonly #declared: DeclaredTypes;
@@ -210,8 +203,8 @@ export class Catalogue {
     return withoutHidden(event, (type, apiVersion) => this.redactedPaths(type, apiVersion));
   }
 
-  /** The same of all events of a type, by what the catalogue says now. */
-  async openView(type: string): Promise<OpenView> {
+  /** The same of all events of a type, by what the catalogue says now. `hidden` is another text where anything else is hidden. */
+  async openView(type: string): Promise<{ readonly hidden: string; readonly of: (event: Event) => Event }> {
     await this.refresh();
     const versions = [...(this.#types.get(type) ?? [])].map(([version, { redact }]) => [version, redact]);
     const hidden = JSON.stringify([versions, this.#declared.redactedPaths(type)]);

@@ -4,8 +4,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as othersHadTheirTurn } from "node:timers/promises";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE, type FeedFacts } from "../attempt/atom-feed.ts";
 import { contentOf } from "../attempt/content.ts";
-import type { OpenView } from "../catalogue/catalogue.ts";
-import type { Uuid } from "../model.ts";
+import type { Event, Uuid } from "../model.ts";
 import { OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
 import { Turns } from "../service/turns.ts";
 import type { Queryable } from "../storage/database.ts";
@@ -33,6 +32,13 @@ const SHOWN: Readonly<Record<TopicShape, { readonly limit: number; readonly maxB
 /** Of the ten connections that a process has. */
 const readAtOnce = 2;
 const KEPT_BYTES = 16 * 1024 * 1024;
+
+/** How events of a type are shown to everybody. */
+export interface OpenView {
+  /** Another text where anything else is hidden. */
+  readonly hidden: string;
+  readonly of: (event: Event) => Event;
+}
 
 export interface ShownTopicsOptions {
   readonly db: Queryable;

@@ -1,6 +1,5 @@
 // The hub as whoever speaks HTTP sees it: what a posted form leads to, and what a topic of our own shows.
 
-import type { OpenView } from "../catalogue/catalogue.ts";
 import { PosthornError } from "../errors.ts";
 import { maxTypeLength, typeSyntax } from "../event/limits.ts";
 import type { PublishResult } from "../event/publisher.ts";
@@ -15,7 +14,7 @@ import { nextRevision, noteContent, pingTopics } from "../storage/queries/websub
 import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
 import type { HubConfig } from "./options.ts";
 import { type HubRequest, parseForm, refusal } from "./parse-form.ts";
-import { type ShownContent, ShownTopics } from "./shown-topics.ts";
+import { type OpenView, type ShownContent, ShownTopics } from "./shown-topics.ts";
 import { requestBinding } from "./subscriptions.ts";
 import { REST_MS } from "./topic-fetcher.ts";
 import { type ExternalTopic, ownTopicUrl, type TopicShape, topicOf } from "./topics.ts";
