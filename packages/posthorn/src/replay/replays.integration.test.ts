@@ -122,7 +122,12 @@ test("what is pending or in flight is left alone", async () => {
   await publishTimes(instance, 2, paid);
   const all = { states: ["success", "failed", "dead"] as const };
   await world.pool.query(
-    "update posthorn.queue set claimed_by = 999 where id = (select id from posthorn.queue limit 1)",
+    `with living as (
+       insert into posthorn.workers (until, holds_life_lock, name)
+       values (now() + interval '1 hour', false, 'another') returning id
+     )
+     update posthorn.queue set claimed_by = (select id from living)
+     where id = (select id from posthorn.queue limit 1)`,
   );
   expect((await deliveriesOf(instance, id)).map(({ state }) => state).toSorted()).toEqual([
     "in_flight",
