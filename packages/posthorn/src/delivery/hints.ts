@@ -34,9 +34,10 @@ export class Hints {
     this.#add(commonChannel(this.#db.schema), null);
   }
 
-  stop(): void {
+  /** Says what is still to be said: whoever stops has just left its lanes to the others. */
+  async stop(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#byChannel.clear();
+    if (this.#byChannel.size > 0) await this.#send();
   }
 
   #add(channel: string, endpointId: Uuid | null): void {

@@ -148,7 +148,7 @@ export class Worker implements LaneHolder {
     await Promise.all(this.#disabling);
     await this.#recorder.stop();
     await this.#activity.stop();
-    this.#hints.stop();
+    await this.#hints.stop();
     await this.#lease.stop();
   }
 
