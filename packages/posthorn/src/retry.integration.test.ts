@@ -1,4 +1,5 @@
-// Retry by hand and test events: only where something can be sent, and what is refused leaves everything as it was.
+// Retry by hand and test events: only where something can be sent, what is refused leaves everything as it was, and what is
+// sent again has the same bytes.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../tests/support/postgres.ts";
 import {
@@ -118,3 +119,29 @@ test("a test event is refused where nothing is sent, and stores nothing", async 
   await expect(hooks.endpoints.test(tenant, endpoint)).rejects.toMatchObject({ code: "endpoint_not_found" });
   expect((await hooks.events.list({ tenant, type: "webhook.test" })).data).toEqual([]);
 });
+
+test.each(["envelope", "cloudevents", "cloudevents-thin"] as const)(
+  "a retry of what came as a CloudEvent has the same bytes, sent as %s",
+  async (format) => {
+    const { hooks } = instance;
+    const [tenant, path] = [`foreign-${format}`, `/foreign-${format}`];
+    await hooks.tenants.upsert(tenant);
+    await hooks.endpoints.create(tenant, { url: receiver.url + path, events: ["*"], format });
+    const extensions = { region: "eu", a: true, zz: 1 };
+    const attributes = {
+      source: "/shop",
+      id: "1",
+      datacontenttype: "text/plain",
+      encoding: "text",
+      extensions,
+    } as const;
+    const { id } = await hooks.publish({ tenant, type: "order.paid", data: "text", attributes });
+    await instance.settle();
+    const [delivery] = (await hooks.events.get(id)).deliveries;
+    await hooks.deliveries.retry(delivery?.id as string);
+    await instance.settle();
+    const [first, second] = receiver.requestsTo(path).map(({ body }) => Buffer.from(body).toString());
+    expect(first).toContain('"region":"eu"');
+    expect(second).toBe(first);
+  },
+);

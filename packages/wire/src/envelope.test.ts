@@ -69,3 +69,11 @@ test("the same event gives the same bytes, and the payload is left as it was", (
   expect(bytesOf("", { payload })).toEqual(bytesOf("", { payload }));
   expect(payload).toEqual(before);
 });
+
+test("attributes stand in one order, however they came", () => {
+  const extensions = { zz: 1, region: "eu", a: true };
+  const attributes = { encoding: "text", extensions, source: "/shop", id: "1" } as const;
+  expect(textOf('"x"', { attributes })).toBe(
+    `${FACTS},"attributes":{"id":"1","source":"/shop","extensions":{"a":true,"region":"eu","zz":1},"encoding":"text"},"data":"x"}`,
+  );
+});

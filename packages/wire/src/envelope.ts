@@ -1,5 +1,5 @@
 // The body of a delivery: the facts about an event around its data, whose bytes are passed on untouched.
-import type { EventAttributes } from "./event-attributes.ts";
+import { type EventAttributes, inOneOrder } from "./event-attributes.ts";
 import { formatId } from "./ids.ts";
 
 export interface EnvelopeFields {
@@ -46,7 +46,7 @@ function headOf(event: EnvelopeFields): string {
   const subject = event.subject === null ? "" : `,"subject":${JSON.stringify(event.subject)}`;
   const sequence = event.sequence === null ? "" : `,"sequence":${event.sequence}`;
   const attributes =
-    event.attributes === undefined ? "" : `,"attributes":${JSON.stringify(event.attributes)}`;
+    event.attributes === undefined ? "" : `,"attributes":${JSON.stringify(inOneOrder(event.attributes))}`;
   return (
     `{"id":"${id}","type":${JSON.stringify(event.type)},"api_version":${JSON.stringify(event.apiVersion)}` +
     `,"created_at":"${event.createdAt.toISOString()}","tenant_id":${JSON.stringify(event.tenant)}` +

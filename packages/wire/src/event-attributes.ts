@@ -20,3 +20,17 @@ export interface EventAttributes {
 
 export const DATA_ENCODINGS = ["text", "base64", "none"] as const;
 export type DataEncoding = (typeof DATA_ENCODINGS)[number];
+
+/**
+ * In one order, however they came: the database keeps names by their length, and what is sent has the same bytes at every
+ * attempt.
+ */
+export function inOneOrder(attributes: EventAttributes): EventAttributes {
+  const { id, source, type, time, datacontenttype, dataschema, extensions, encoding } = attributes;
+  const sorted = extensions === undefined ? undefined : byName(extensions);
+  return { id, source, type, time, datacontenttype, dataschema, extensions: sorted, encoding };
+}
+
+export function byName<T>(record: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -80,6 +80,14 @@ describe("nothing is lost", () => {
   });
 });
 
+test("extensions stand in one order, however they came", () => {
+  const event = { id: "x", tenant: "t", type: "a", apiVersion: "1", subject: null, sequence: null };
+  const fields = { ...event, createdAt: new Date(0), payload: bytes("1") };
+  const names = (extensions: Record<string, number>) =>
+    Object.keys(cloudEventFrom({ ...fields, attributes: { source: "/shop", extensions } }, "/s").extensions);
+  expect(names({ zz: 1, region: 2, a: 3 })).toEqual(["a", "region", "zz"]);
+});
+
 test("a thin event says where its data is, unless it said so itself", () => {
   const event = { id: "x", tenant: "t", type: "a", apiVersion: "1", subject: null, sequence: null };
   const fields = { ...event, createdAt: new Date(0), payload: bytes("1") };

@@ -2,6 +2,7 @@
 // it gains nothing but its place in its subject and its trace. One that was published our way tells all that an envelope does.
 import { decode } from "../encoding.ts";
 import type { EnvelopeFields } from "../envelope.ts";
+import { byName } from "../event-attributes.ts";
 import { formatId } from "../ids.ts";
 import type { AttributeValue, CloudEvent, CloudEventData } from "./cloud-event.ts";
 
@@ -17,7 +18,7 @@ export function cloudEventFrom(event: CloudEventFields, source: string): CloudEv
   const time = attributes.time ?? (isForeign ? undefined : createdAt.toISOString());
   const datacontenttype =
     attributes.datacontenttype ?? (data.kind === "json" ? "application/json" : undefined);
-  const { dataschema } = attributes;
+  const { dataschema, extensions = {} } = attributes;
   return {
     id: attributes.id ?? formatId("evt", event.id),
     source: attributes.source ?? source,
@@ -26,7 +27,7 @@ export function cloudEventFrom(event: CloudEventFields, source: string): CloudEv
     ...(time !== undefined && { time }),
     ...(datacontenttype !== undefined && { datacontenttype }),
     ...(dataschema !== undefined && { dataschema }),
-    extensions: { ...(!isForeign && ours(event)), ...place(event), ...attributes.extensions },
+    extensions: { ...(!isForeign && ours(event)), ...place(event), ...byName(extensions) },
     data,
   };
 }
