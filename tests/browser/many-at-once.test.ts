@@ -160,7 +160,7 @@ test("a change is taken back by a key, unless somebody has changed it since", as
 
   await save("3000");
   await server.call("PATCH", path, { timeout_ms: 4_000 });
-  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByRole("button", { name: "Undo u" }).click();
   await page.getByText("Not undone: it has been changed by somebody since").waitFor();
   expect(await timeoutOf()).toBe(4_000);
 });
@@ -173,7 +173,7 @@ test("an endpoint that was disabled by mistake is on again at once", async () =>
   await page.getByRole("button", { name: "Disable" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
   await page.getByText("Somebody switched it off.").waitFor();
-  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByRole("button", { name: "Undo u" }).click();
   await page.getByRole("button", { name: "Disable" }).waitFor();
   expect((await server.call("GET", `/api/v1/tenants/acme/endpoints/${id}`)).json.is_active).toBe(true);
 });
@@ -202,6 +202,6 @@ test("a view is saved, chosen into the address, renamed, removed, and brought ba
   await views.getByRole("button", { name: "Remove the view dead ones" }).click();
   await page.getByText("The view dead ones is removed.").waitFor();
   await expect.poll(() => chosen.count()).toBe(0);
-  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByRole("button", { name: "Undo u" }).click();
   await chosen.waitFor();
 });

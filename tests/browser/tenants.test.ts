@@ -57,7 +57,7 @@ test("a tenant is switched off and on again, and deleted when it is empty", asyn
   await page.getByText("acme is inactive: nothing is sent to its endpoints.").waitFor();
   expect((await server.call("GET", "/api/v1/tenants/acme")).json.is_active).toBe(false);
   await expectFitToShow(page, "tenants");
-  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByRole("button", { name: "Undo u" }).click();
   await page.getByRole("button", { name: "Deactivate acme" }).waitFor();
   expect((await server.call("GET", "/api/v1/tenants/acme")).json.is_active).toBe(true);
   await page.getByRole("link", { name: "rivals" }).click();
