@@ -1,7 +1,7 @@
 // A process that sends to hostile receivers, many at once, and says how much memory that took. Measured from inside, so
 // that it holds nothing but a dispatcher.
 import { createDispatcher } from "../../packages/posthorn/src/attempt/dispatcher.ts";
-import { parseAddressPolicy } from "../../packages/posthorn/src/attempt/guard-address.ts";
+import { parseAddressPolicy } from "../../packages/posthorn/src/attempt/guard/guard-address.ts";
 
 export interface SenderReport {
   readonly grownMb: number;

@@ -1,6 +1,6 @@
 // URLs that must lead nowhere, and their harmless neighbours. Used wherever a URL is looked at: when it is parsed, when an
 // endpoint is registered, and when a delivery is sent to a row that nobody checked.
-import type { UrlProblemCode } from "../../packages/posthorn/src/attempt/check-url.ts";
+import type { UrlProblemCode } from "../../packages/posthorn/src/attempt/guard/check-url.ts";
 
 /** Loopback in disguise: were one let through, a listener on this machine would see it. */
 export const loopbackUrls: readonly string[] = [

@@ -37,10 +37,10 @@ const libraries: Record<string, string> = {
 /** File and module → why it may. */
 const exceptions: Record<string, string> = {
   "packages/wire/src/signature/own-crypto.ts getBuiltinModule": "asks for node:crypto and nothing else",
-  "packages/posthorn/src/attempt/guarded-connector.ts undici":
+  "packages/posthorn/src/attempt/guard/guarded-connector.ts undici":
     "it is the guard: opens sockets, to allowed addresses",
   "packages/posthorn/src/attempt/origin-pools.ts undici": "keeps the connections that the guard opened",
-  "packages/posthorn/src/attempt/resolve-name.ts node:dns/promises":
+  "packages/posthorn/src/attempt/guard/resolve-name.ts node:dns/promises":
     "asks for addresses, which the guard checks",
   "packages/server/src/embedded-postgres/postmaster.ts node:net":
     "asks the embedded database on its Unix socket",

@@ -176,7 +176,7 @@ describe("the reference", () => {
   });
 
   test("lists every reason for which an endpoint did not get an event", () => {
-    const reasons = membersOf("NotMatchedReason", "resources/not-matched.ts");
+    const reasons = membersOf("NotMatchedReason", "resources/deliveries/not-matched.ts");
     expect(reasons.length).toBeGreaterThan(7);
     expect(listed(page("filters"))).toEqual(expect.arrayContaining(reasons));
   });

@@ -6,7 +6,6 @@ import {
   refusal,
   storedCatalogue,
 } from "./catalogue/catalogue.ts";
-import { CheckBudget } from "./catalogue/check-run.ts";
 import type { DeclaredTypes } from "./catalogue/declared-types.ts";
 import { PosthornError } from "./errors.ts";
 import { refuseNoTransaction, type Transaction } from "./event/publish-in-transaction.ts";
@@ -20,6 +19,7 @@ import {
   validate,
   validateAll,
 } from "./event/validate.ts";
+import { CheckBudget } from "./json-schema/check-run.ts";
 import { catalogueStatement } from "./storage/queries/event-types/read.ts";
 import { inSchema } from "./storage/sql.ts";
 

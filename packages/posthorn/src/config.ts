@@ -7,8 +7,8 @@ import {
   schemeProblems,
 } from "@posthorn/wire";
 import type pg from "pg";
-import { checkUrl } from "./attempt/check-url.ts";
-import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard-address.ts";
+import { checkUrl } from "./attempt/guard/check-url.ts";
+import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard/guard-address.ts";
 import type { CatalogueMode } from "./catalogue/catalogue.ts";
 import { DeclaredTypes, type EventDeclarations } from "./catalogue/declared-types.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
@@ -24,7 +24,7 @@ import {
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
 import { invalid, oneOf, readRanges, shown, within, yesOrNo } from "./option-checks.ts";
-import type { EndpointDefaults } from "./resources/endpoint-settings.ts";
+import type { EndpointDefaults } from "./resources/endpoints/endpoint-settings.ts";
 import type { HealthRules } from "./settle/endpoint-health.ts";
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
 import { type HubConfig, resolveWebSub, type WebSubOptions } from "./websub/options.ts";

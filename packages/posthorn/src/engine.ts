@@ -1,7 +1,7 @@
 // A started Posthorn: the stages tied together, brought up and let down in order.
 import { performance } from "node:perf_hooks";
 import { createDispatcher, type Dispatcher } from "./attempt/dispatcher.ts";
-import { PUBLIC_ONLY } from "./attempt/guard-address.ts";
+import { PUBLIC_ONLY } from "./attempt/guard/guard-address.ts";
 import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
 import type { Config } from "./config.ts";
 import { Batcher } from "./delivery/batcher.ts";
@@ -21,9 +21,9 @@ import { Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
 import { deliver, type Stages } from "./pipeline.ts";
 import { Replayer } from "./replay/replayer.ts";
-import { DEFAULT_BATCH } from "./resources/endpoint-settings.ts";
-import type { Endpoints } from "./resources/endpoints.ts";
-import type { Targets } from "./resources/targets.ts";
+import { DEFAULT_BATCH } from "./resources/endpoints/endpoint-settings.ts";
+import type { Endpoints } from "./resources/endpoints/endpoints.ts";
+import type { Targets } from "./resources/endpoints/targets.ts";
 import type { Clock } from "./service/clock.ts";
 import { Loop } from "./service/loop.ts";
 import type { Database } from "./storage/database.ts";

@@ -15,4 +15,4 @@ export type { RetryPolicy } from "./model.ts";
 export type { Logger } from "./observe/log.ts";
 export { createPosthorn } from "./posthorn.ts";
 export type { Health, Posthorn, PosthornFor, PublishOutcome, Role } from "./public-types.ts";
-export type { Reencrypted } from "./resources/encryption-keys.ts";
+export type { Reencrypted } from "./resources/access/encryption-keys.ts";

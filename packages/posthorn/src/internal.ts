@@ -1,6 +1,6 @@
 // `posthorn/internal`: what our own server shares with the library. Not for applications; it changes without notice.
 export { buildRequest } from "./attempt/build-request.ts";
-export { addCompanions, digestOf, lookAlikeOf } from "./attempt/look-alike.ts";
+export { addCompanions, digestOf, lookAlikeOf } from "./attempt/guard/look-alike.ts";
 export { signRequest } from "./attempt/sign.ts";
 export { resolveConfig as checkOptions } from "./config.ts";
 export { RateBucket } from "./delivery/rate-bucket.ts";
@@ -11,17 +11,17 @@ export { CheckedJson, payloadTooLarge } from "./event/validate.ts";
 export { matches } from "./fan-out/matches.ts";
 export { type Addressee, PAYLOAD_FORMATS, type PayloadFormat } from "./model.ts";
 export { isTraceparent } from "./observe/tracing.ts";
-export { idOf, keyDigest, keyIdOf } from "./resources/key-text.ts";
-export { SCOPES } from "./resources/keys.ts";
-export { isMailAddress } from "./resources/members.ts";
+export { idOf, keyDigest, keyIdOf } from "./resources/access/key-text.ts";
+export { SCOPES } from "./resources/access/keys.ts";
 export {
   isByAdminKey,
   isGenuine,
   OPERATOR_SECONDS,
   PORTAL_SCOPES,
   PORTAL_SECONDS,
-} from "./resources/sessions.ts";
-export { isTenantId } from "./resources/tenants.ts";
+} from "./resources/access/sessions.ts";
+export { isMailAddress } from "./resources/tenants/members.ts";
+export { isTenantId } from "./resources/tenants/tenants.ts";
 export { isUnavailable } from "./storage/database.ts";
 export { surveyOfNothing } from "./storage/migrate.ts";
 export type { KnownKey } from "./storage/queries/api-keys/key-row.ts";

@@ -1,6 +1,6 @@
 // Values of options, checked: what is wrong with one is said with its name and with what it is.
-import { parseRanges } from "./attempt/guard-address.ts";
-import type { IpRange } from "./attempt/ip-address.ts";
+import { parseRanges } from "./attempt/guard/guard-address.ts";
+import type { IpRange } from "./attempt/guard/ip-address.ts";
 import { PosthornError } from "./errors.ts";
 
 export function within(name: string, value: number, least: number, most: number): number {

@@ -4,7 +4,7 @@ import type { Addressee, PreparedRequest, Sendable, TargetAuthorization, TargetS
 import { AUTHORIZATION_HEADER, authorizationHeader, authorizedUrl } from "./authorize.ts";
 import { buildNotification } from "./build-notification.ts";
 import { contentOf } from "./content.ts";
-import { addCompanions, digestOf, type LookAlike, lookAlikeOf } from "./look-alike.ts";
+import { addCompanions, digestOf, type LookAlike, lookAlikeOf } from "./guard/look-alike.ts";
 import { type SigningSecrets, signRequest } from "./sign.ts";
 
 /** What differs from attempt to attempt. */

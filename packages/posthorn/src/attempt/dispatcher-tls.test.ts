@@ -7,7 +7,7 @@ import { createSecureContext } from "node:tls";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { AttemptOutcome } from "../model.ts";
 import { createDispatcher, type DispatcherOptions } from "./dispatcher.ts";
-import { parseAddressPolicy } from "./guard-address.ts";
+import { parseAddressPolicy } from "./guard/guard-address.ts";
 
 function pem(name: string): string {
   return readFileSync(new URL(`../../../../tests/support/certificates/${name}.pem`, import.meta.url), "utf8");

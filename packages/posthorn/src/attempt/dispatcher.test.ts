@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { AttemptOutcome, PreparedRequest } from "../model.ts";
 import { type ScriptedReceiver, startScriptedReceiver } from "../testing/scripted-receiver.ts";
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from "./dispatcher.ts";
-import { parseAddressPolicy } from "./guard-address.ts";
+import { parseAddressPolicy } from "./guard/guard-address.ts";
 
 const LOOPBACK = parseAddressPolicy({ allowHttp: true, allowedCidrs: ["127.0.0.0/8"] });
 const DEADLINE_MS = 150;

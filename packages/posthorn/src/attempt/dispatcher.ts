@@ -4,12 +4,12 @@
 // 24 000–40 000 requests/s and 20–30 µs of CPU each, everything here included.
 import { type AttemptOutcome, NO_PHASES, type PreparedRequest } from "../model.ts";
 import { AttemptHandler, failed } from "./attempt-handler.ts";
-import { checkUrl } from "./check-url.ts";
-import { CheckedNames } from "./checked-names.ts";
 import type { ErrorClass } from "./classify-error.ts";
-import type { AddressPolicy } from "./guard-address.ts";
+import { checkUrl } from "./guard/check-url.ts";
+import { CheckedNames } from "./guard/checked-names.ts";
+import type { AddressPolicy } from "./guard/guard-address.ts";
+import { type Resolve, resolverFor } from "./guard/resolve-name.ts";
 import { type OriginPool, OriginPools } from "./origin-pools.ts";
-import { type Resolve, resolverFor } from "./resolve-name.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
 export interface DispatcherOptions {

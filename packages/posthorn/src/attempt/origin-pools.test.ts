@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import { type ScriptedReceiver, startScriptedReceiver } from "../testing/scripted-receiver.ts";
 import { AttemptHandler } from "./attempt-handler.ts";
-import { CheckedNames } from "./checked-names.ts";
-import { parseAddressPolicy } from "./guard-address.ts";
+import { CheckedNames } from "./guard/checked-names.ts";
+import { parseAddressPolicy } from "./guard/guard-address.ts";
 import { OriginPools, type OriginPoolsOptions } from "./origin-pools.ts";
 
 const policy = parseAddressPolicy({ allowHttp: true, allowedCidrs: ["127.0.0.0/8"] });

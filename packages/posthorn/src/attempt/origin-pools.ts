@@ -1,9 +1,9 @@
 // Connections kept for the next request: one pool per tenant and origin, so that no tenant ever sends, or is answered, on
 // a connection that another one's endpoint had a hand in. What is not used goes by itself, and nothing gets old.
 import { Pool } from "undici";
-import type { CheckedNames } from "./checked-names.ts";
-import type { AddressPolicy } from "./guard-address.ts";
-import { createGuardedConnector, type Dialling, newDialling } from "./guarded-connector.ts";
+import type { CheckedNames } from "./guard/checked-names.ts";
+import type { AddressPolicy } from "./guard/guard-address.ts";
+import { createGuardedConnector, type Dialling, newDialling } from "./guard/guarded-connector.ts";
 
 export interface OriginPoolsOptions {
   readonly policy: AddressPolicy;

@@ -5,12 +5,12 @@ import { setImmediate } from "node:timers/promises";
 import { closest, didYouMean } from "../did-you-mean.ts";
 import { type ErrorCode, type InputProblem, PosthornError } from "../errors.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
+import { CheckBudget, MAX_STEPS } from "../json-schema/check-run.ts";
+import { type CheckValue, compileSchema } from "../json-schema/compile-schema.ts";
 import { BATCH_TYPE, type Event } from "../model.ts";
 import { isUnavailable, type Queryable } from "../storage/database.ts";
 import type { EventTypeRow } from "../storage/queries/event-types/event-type-row.ts";
 import { catalogueStatement, type StoredCatalogue } from "../storage/queries/event-types/read.ts";
-import { CheckBudget, MAX_STEPS } from "./check-run.ts";
-import { type CheckValue, compileSchema } from "./compile-schema.ts";
 import type { DeclaredTypes } from "./declared-types.ts";
 import { withoutHidden } from "./hidden-paths.ts";
 

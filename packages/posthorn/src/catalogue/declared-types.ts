@@ -3,10 +3,10 @@ import { refuseUnknown } from "../did-you-mean.ts";
 import { type ErrorCode, PosthornError } from "../errors.ts";
 import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../event/limits.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
-import { CheckBudget } from "./check-run.ts";
-import { type CheckValue, compileSchema, type JsonSchema } from "./compile-schema.ts";
+import { CheckBudget } from "../json-schema/check-run.ts";
+import { type CheckValue, compileSchema, type JsonSchema } from "../json-schema/compile-schema.ts";
+import { escaped } from "../json-schema/schema-limits.ts";
 import { redactPathProblem } from "./redact.ts";
-import { escaped } from "./schema-limits.ts";
 
 /** Any validator that speaks Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -1,5 +1,5 @@
 // An event type as it is written in the catalogue, and carried from one to another.
-import type { JsonSchema } from "./compile-schema.ts";
+import type { JsonSchema } from "../json-schema/compile-schema.ts";
 
 export interface CatalogueEntry {
   readonly name: string;

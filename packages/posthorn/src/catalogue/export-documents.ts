@@ -1,7 +1,8 @@
 // The catalogue for other tools: as the webhooks of an OpenAPI 3.1 document, and as AsyncAPI 3.0. Both speak of the
 // body that an endpoint of the format `envelope` gets.
+
+import { mapReferences } from "../json-schema/map-references.ts";
 import { type CatalogueEntry, keyOf } from "./entry.ts";
-import { mapReferences } from "./map-references.ts";
 
 type Json = Record<string, unknown>;
 

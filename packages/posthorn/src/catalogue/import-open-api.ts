@@ -1,10 +1,10 @@
 // Event types from the `webhooks` of an OpenAPI 3.1 document. A body that has `type` and `data` is taken for an
 // envelope, and the schema is that of its data; any other body is the data itself.
 import type { InputProblem } from "../errors.ts";
-import type { JsonSchema } from "./compile-schema.ts";
+import type { JsonSchema } from "../json-schema/compile-schema.ts";
+import { mapReferences } from "../json-schema/map-references.ts";
+import { escaped, schemaAt } from "../json-schema/schema-limits.ts";
 import type { CatalogueEntry } from "./entry.ts";
-import { mapReferences } from "./map-references.ts";
-import { escaped, schemaAt } from "./schema-limits.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

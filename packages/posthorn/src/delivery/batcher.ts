@@ -11,7 +11,7 @@ import { oweCollected } from "../fan-out/owe-collected.ts";
 import type { Collected } from "../fan-out/plan.ts";
 import { BATCH_TYPE, type BatchSettings, type Event, type Target, type Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
-import type { Targets } from "../resources/targets.ts";
+import type { Targets } from "../resources/endpoints/targets.ts";
 import { Loop } from "../service/loop.ts";
 import { Turns } from "../service/turns.ts";
 import type { Database, Queryable } from "../storage/database.ts";

@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
-import { parseAddressPolicy } from "../attempt/guard-address.ts";
+import { parseAddressPolicy } from "../attempt/guard/guard-address.ts";
 import { type Logger, silentLogger } from "../observe/log.ts";
-import { createEndpoints } from "../resources/endpoints.ts";
+import { createEndpoints } from "../resources/endpoints/endpoints.ts";
 import { parseKeyRing } from "../storage/key-ring.ts";
 import { claimNotices } from "../storage/queries/notices/claim.ts";
 import type { DisabledEndpoint } from "../storage/queries/notices/describe.ts";

@@ -3,7 +3,7 @@ import { formatId, parseId } from "@posthorn/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../../../tests/support/audit.ts";
 import { databasePerTest, publishTimes } from "../../../../tests/support/database-per-test.ts";
-import type { EndpointInput } from "../resources/endpoint-settings.ts";
+import type { EndpointInput } from "../resources/endpoints/endpoint-settings.ts";
 import { lookAtReplay } from "../storage/queries/replays/advance.ts";
 import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 import { planStep } from "./plan-step.ts";

@@ -1,5 +1,5 @@
 // What a WebSub hub is told: whose topics it serves, how it signs, how long leases are, and how much it does for strangers.
-import type { AddressPolicy } from "../attempt/guard-address.ts";
+import type { AddressPolicy } from "../attempt/guard/guard-address.ts";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { HUB_SIGNATURE_METHODS, type HubSignatureMethod } from "../model.ts";
 import { invalid, oneOf, readRanges, within } from "../option-checks.ts";

@@ -1,7 +1,7 @@
 // What a form that was posted to the hub asks for, or why it cannot be taken. Pure, and without regard to what would come
 // of it: whether a topic is offered or a callback agrees is found out after the answer (REC 5.1).
-import { checkUrl } from "../attempt/check-url.ts";
-import type { AddressPolicy } from "../attempt/guard-address.ts";
+import { checkUrl } from "../attempt/guard/check-url.ts";
+import type { AddressPolicy } from "../attempt/guard/guard-address.ts";
 import { PosthornError } from "../errors.ts";
 import { withoutFragment, withParameters } from "./urls.ts";
 

@@ -5,7 +5,7 @@ import { setImmediate as othersHadTheirTurn } from "node:timers/promises";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE, type FeedFacts } from "../attempt/atom-feed.ts";
 import { contentOf } from "../attempt/content.ts";
 import type { Event, Uuid } from "../model.ts";
-import { OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
+import { OWN_TOPIC_FORMAT } from "../resources/tenants/hub-identity.ts";
 import { Turns } from "../service/turns.ts";
 import type { Queryable } from "../storage/database.ts";
 import { newestOfType, readEvents } from "../storage/queries/events/newest-of-type.ts";

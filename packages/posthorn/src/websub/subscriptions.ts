@@ -3,9 +3,9 @@
 import { uuidv7 } from "@posthorn/wire";
 import { RENEWAL_GRACE_MS } from "../attempt/build-notification.ts";
 import { hubTenant } from "../event/limits.ts";
-import { createEndpointChanges, type EndpointChange } from "../resources/endpoint-changes.ts";
-import { endSubscriptions } from "../resources/subscription-end.ts";
-import { isOpenTopic } from "../resources/tenants.ts";
+import { createEndpointChanges, type EndpointChange } from "../resources/endpoints/endpoint-changes.ts";
+import { endSubscriptions } from "../resources/endpoints/subscription-end.ts";
+import { isOpenTopic } from "../resources/tenants/tenants.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type KeyRing, secretBinding } from "../storage/key-ring.ts";
 import { forgetHealth } from "../storage/queries/health/record.ts";

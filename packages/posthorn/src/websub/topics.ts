@@ -1,6 +1,6 @@
 // Whose a topic is, by its URL: of one of our tenants, or of somebody else whom the hub serves.
 import { hubTenant, maxTypeLength, tenantSyntax, typeSyntax } from "../event/limits.ts";
-import { FEED_QUERY, OWN_TOPIC_FORMAT } from "../resources/hub-identity.ts";
+import { FEED_QUERY, OWN_TOPIC_FORMAT } from "../resources/tenants/hub-identity.ts";
 import type { HubConfig } from "./options.ts";
 import { comparable, topicHash } from "./urls.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { discoveryLink } from "../resources/hub-identity.ts";
+import { discoveryLink } from "../resources/tenants/hub-identity.ts";
 import { topicOf } from "./topics.ts";
 import { comparable, familyOf, pairOf, withParameters } from "./urls.ts";
 

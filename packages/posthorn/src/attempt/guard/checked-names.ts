@@ -1,0 +1,129 @@
+// Names and the addresses they may be dialled at. Every answer is checked before anything else sees it: what is handed
+// out, and what is remembered, is what was checked, so a name that is rebound meanwhile leads nowhere new. Like
+// connections, answers and questions belong to one tenant: nobody waits for, or loses, what is another one's.
+import { TenantTurns } from "../../service/tenant-turns.ts";
+import { BlockedAddressError, NameNotResolvedError } from "../classify-error.ts";
+import { type AddressPolicy, isAllowedAddress } from "./guard-address.ts";
+import type { Resolve, ResolvedAddress } from "./resolve-name.ts";
+
+export interface CheckedNamesOptions {
+  readonly policy: AddressPolicy;
+  readonly resolve: Resolve;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  readonly maxRemembered?: number;
+  readonly maxLookups?: number;
+  readonly lookupTimeoutMs?: number;
+}
+
+/** A name may have hundreds of addresses; one attempt will not knock on each. */
+const MAX_ADDRESSES_TRIED = 8;
+const REMEMBERED_MS = 30_000;
+/** Twice the attempts in flight of a worker. One tenant alone gets 800 of them. */
+const MAX_LOOKUPS = 1_000;
+
+interface Remembered {
+  readonly answer: readonly ResolvedAddress[];
+  readonly until: number;
+}
+
+export class CheckedNames {
+  readonly #policy: AddressPolicy;
+  readonly #resolve: Resolve;
+  readonly #now: () => number;
+  readonly #maxRemembered: number;
+  readonly #lookupTimeoutMs: number;
+  readonly #turns: TenantTurns;
+  /** By name and tenant, in the order they were learnt, the oldest first. */
+  readonly #remembered = new Map<string, Remembered>();
+  /** One question per name and tenant at a time: a name that is slow to resolve takes one turn, however many wait for it. */
+  readonly #asked = new Map<string, Promise<readonly ResolvedAddress[]>>();
+
+  constructor({
+    policy,
+    resolve,
+    now,
+    maxRemembered = 10_000,
+    maxLookups = MAX_LOOKUPS,
+    lookupTimeoutMs = 5_000,
+  }: CheckedNamesOptions) {
+    this.#policy = policy;
+    this.#resolve = resolve;
+    this.#now = now;
+    this.#maxRemembered = maxRemembered;
+    this.#lookupTimeoutMs = lookupTimeoutMs;
+    this.#turns = new TenantTurns(maxLookups);
+  }
+
+  /**
+   * For a tenant, or (null) the operator: at least one address, all of them allowed. Rejects with a BlockedAddressError
+   * or a NameNotResolvedError.
+   */
+  addressesOf(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
+    const key = keyOf(tenant, hostname);
+    const known = this.#remembered.get(key);
+    if (known !== undefined && known.until > this.#now()) return Promise.resolve(known.answer);
+    let asked = this.#asked.get(key);
+    if (asked === undefined) {
+      asked = this.#ask(tenant, hostname).finally(() => this.#asked.delete(key));
+      this.#asked.set(key, asked);
+    }
+    return asked;
+  }
+
+  /** Nobody answers there: the name may have moved. Other tenants find out for themselves. */
+  forget(tenant: string | null, hostname: string): void {
+    this.#remembered.delete(keyOf(tenant, hostname));
+  }
+
+  async #ask(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
+    const answer = await this.#resolveInTime(tenant, hostname);
+    if (answer.length === 0) throw new NameNotResolvedError("ENODATA");
+    // One bad address rejects the whole answer: a mixed answer is an attack, or will be one at the next lookup.
+    if (!answer.every(({ address, family }) => isAllowedAddress(address, family, this.#policy))) {
+      throw new BlockedAddressError();
+    }
+    const tried = answer.slice(0, MAX_ADDRESSES_TRIED);
+    this.#remember(keyOf(tenant, hostname), tried);
+    return tried;
+  }
+
+  /** The time it waits for its turn is part of its time. */
+  async #resolveInTime(tenant: string | null, hostname: string): Promise<readonly ResolvedAddress[]> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), this.#lookupTimeoutMs);
+    const late = new Promise<never>((_resolve, reject) => {
+      deadline.signal.addEventListener("abort", () => reject(new NameNotResolvedError("ETIMEOUT")));
+    });
+    try {
+      const lookup = this.#turns.take(tenant, deadline.signal, () =>
+        Promise.race([this.#resolve(hostname, deadline.signal, tenant), late]),
+      );
+      return await Promise.race([lookup, late]);
+    } catch (error) {
+      throw error instanceof NameNotResolvedError ? error : new NameNotResolvedError(codeOf(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #remember(key: string, answer: readonly ResolvedAddress[]): void {
+    // Deleted first, so that it goes to the end of the order.
+    this.#remembered.delete(key);
+    if (this.#remembered.size >= this.#maxRemembered) {
+      const [oldest] = this.#remembered.keys();
+      if (oldest !== undefined) this.#remembered.delete(oldest);
+    }
+    this.#remembered.set(key, { answer, until: this.#now() + REMEMBERED_MS });
+  }
+}
+
+/** A host name has no space in it. */
+function keyOf(tenant: string | null, hostname: string): string {
+  return tenant === null ? hostname : `${hostname} ${tenant}`;
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? code : "unknown";
+}

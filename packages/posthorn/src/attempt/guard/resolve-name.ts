@@ -1,0 +1,89 @@
+// How a name becomes addresses. DNS is asked directly, not through the system's getaddrinfo: that one blocks a thread of
+// four for as long as a name server likes to be silent, so four bad names would hold up every other lookup, and the
+// disk. Asked like this, a name is also absolute: resolv.conf's search domains never apply, `hooks.example.com` cannot
+// become `hooks.example.com.svc.cluster.local`.
+import { Resolver, lookup as systemLookup } from "node:dns/promises";
+import { TenantTurns } from "../../service/tenant-turns.ts";
+import type { AddressPolicy } from "./guard-address.ts";
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/**
+ * All addresses of a name, for a tenant or (null) the operator. Rejects with an error code, as `dns.resolve4` does; gives
+ * up when `signal` is aborted.
+ */
+export type Resolve = (
+  hostname: string,
+  signal: AbortSignal,
+  tenant: string | null,
+) => Promise<readonly ResolvedAddress[]>;
+
+/** Public names only, unless the operator opened private ranges: then also those that only the system knows. */
+export function resolverFor(policy: AddressPolicy): Resolve {
+  return policy.allowedCidrs.length === 0
+    ? resolveByDns()
+    : privateNamesToo(resolveByDns(), resolveBySystem());
+}
+
+/** Of each server: 1.5 s, then 3 s. */
+const TRY_MS = 1_500;
+const TRIES = 2;
+/** Some name servers answer for IPv4 and drop what is asked about IPv6: the other answer does not wait longer. */
+const OTHER_FAMILY_MS = 1_000;
+
+/** `servers` as in `dns.setServers`; those of resolv.conf unless given. */
+export function resolveByDns(servers?: readonly string[]): Resolve {
+  return async (hostname, signal) => {
+    // One for each name (23 µs): it can be cancelled alone, and reads resolv.conf as it is now.
+    const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+    if (servers !== undefined) resolver.setServers(servers);
+    const cancel = (): void => resolver.cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    const questions = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
+    const [first] = await Promise.allSettled([Promise.any(questions)]);
+    const hurry = first.status === "fulfilled" ? setTimeout(cancel, OTHER_FAMILY_MS) : undefined;
+    const [ipv4, ipv6] = await Promise.allSettled(questions);
+    clearTimeout(hurry);
+    signal.removeEventListener("abort", cancel);
+    if (ipv4.status === "rejected" && ipv6.status === "rejected") throw ipv4.reason;
+    // IPv4 first, because IPv6 is often configured and not connected; the socket tries them in turn.
+    return [...addresses(ipv4, 4), ...addresses(ipv6, 6)];
+  };
+}
+
+function addresses(answer: PromiseSettledResult<string[]>, family: 4 | 6): ResolvedAddress[] {
+  return answer.status === "fulfilled" ? answer.value.map((address) => ({ address, family })) : [];
+}
+
+/** Names of one word, and those that DNS does not know, may be in /etc/hosts or in a search domain. */
+export function privateNamesToo(byDns: Resolve, bySystem: Resolve): Resolve {
+  return async (hostname, signal, tenant) => {
+    if (!hostname.includes(".") || hostname.endsWith(".localhost")) {
+      return await bySystem(hostname, signal, tenant);
+    }
+    try {
+      return await byDns(hostname, signal, tenant);
+    } catch (error) {
+      if (!UNKNOWN_TO_DNS.has((error as { code?: string }).code ?? "")) throw error;
+      return await bySystem(hostname, signal, tenant);
+    }
+  };
+}
+
+/** No such name, no address, no name server at all. A server that is slow or broken says nothing about the name. */
+const UNKNOWN_TO_DNS = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED"]);
+
+/** Of the four threads that the disk needs too; nobody can take one back, so a tenant gets one of the two. */
+const MAX_SYSTEM_LOOKUPS = 2;
+
+export function resolveBySystem(lookup: typeof systemLookup = systemLookup): Resolve {
+  const turns = new TenantTurns(MAX_SYSTEM_LOOKUPS);
+  return (hostname, signal, tenant) =>
+    turns.take(tenant, signal, async () => {
+      const answer = await lookup(hostname, { all: true });
+      return answer.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+    });
+}

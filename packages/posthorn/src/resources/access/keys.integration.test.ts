@@ -1,0 +1,62 @@
+// How many keys there may be, however many are asked for at a time.
+import { expect, test } from "vitest";
+import { databasePerTest } from "../../../../../tests/support/database-per-test.ts";
+import { MAX_KEYS, MAX_TOKENS } from "./keys.ts";
+
+const database = databasePerTest({ started: false });
+
+/** The codes of those that were refused. */
+async function refusals(calls: readonly Promise<unknown>[]): Promise<string[]> {
+  const settled = await Promise.allSettled(calls);
+  return settled.flatMap((one) => (one.status === "rejected" ? [one.reason.code] : []));
+}
+
+function times<Result>(count: number, make: () => Promise<Result>): Promise<Result>[] {
+  return Array.from({ length: count }, make);
+}
+
+test("a tenant has so many keys, also when they are made at the same time, and revoking one makes room", async () => {
+  const { hooks } = await database.open();
+  const { keys } = hooks;
+  await hooks.tenants.upsert("other");
+  const create = () => keys.create({ name: "x", tenant: "acme", scopes: ["deliveries:read"] });
+  expect(await refusals(times(MAX_KEYS - 1, create))).toEqual([]);
+  expect(await refusals(times(4, create))).toEqual(Array(3).fill("key_limit_reached"));
+  const { data } = await keys.list({ tenant: "acme", limit: 250 });
+  expect(data).toHaveLength(MAX_KEYS);
+
+  await keys.create({ name: "x", tenant: "other", scopes: ["admin"] });
+  await keys.create({ name: "x", scopes: ["admin"] });
+  await keys.revoke(data[0]?.id as string);
+  expect(await refusals(times(2, create))).toEqual(["key_limit_reached"]);
+});
+
+test("an expired key is listed until its place is needed", async () => {
+  const { hooks, advance } = await database.open();
+  const { keys } = hooks;
+  const input = { name: "x", tenant: "acme", scopes: ["deliveries:read"] } as const;
+  const short = await keys.create({ ...input, expiresAt: new Date(Date.now() + 60_000) });
+  await advance(120_000);
+  const isListed = async () => {
+    const { data } = await keys.list({ tenant: "acme", limit: 250 });
+    return data.some(({ id }) => id === short.key.id);
+  };
+  expect(await refusals(times(MAX_KEYS - 1, () => keys.create(input)))).toEqual([]);
+  expect(await isListed()).toBe(true);
+  await keys.create(input);
+  expect(await isListed()).toBe(false);
+  await expect(keys.create(input)).rejects.toMatchObject({ code: "key_limit_reached" });
+});
+
+test("a member has so many tokens, which are counted apart from keys and from other members'", async () => {
+  const { hooks, advance } = await database.open();
+  const { keys, members } = hooks;
+  for (const user of ["anna", "bob"]) await members.put("acme", user, { role: "owner" });
+  const forAnna = () => keys.createToken("acme", "anna");
+  expect(await refusals(times(MAX_TOKENS + 2, forAnna))).toEqual(Array(2).fill("key_limit_reached"));
+  await keys.createToken("acme", "bob");
+  await keys.create({ name: "x", tenant: "acme", scopes: ["admin"] });
+  await advance(3_601_000);
+  await forAnna();
+  expect((await keys.list({ tenant: "acme", limit: 250 })).data.length).toBe(3);
+});

@@ -1,0 +1,154 @@
+// The page of an event says of every endpoint without a delivery why it has none.
+import { expect, test } from "vitest";
+import { databasePerTest } from "../../../../../tests/support/database-per-test.ts";
+import type { TestInstance } from "../../testing/index.ts";
+import type { EndpointInput } from "../endpoints/endpoint-settings.ts";
+
+const world = databasePerTest();
+
+const hook = { url: "https://hooks.example/in", events: ["*"] };
+
+async function endpoint({ hooks }: TestInstance, input: Partial<EndpointInput> = {}): Promise<string> {
+  return (await hooks.endpoints.create("acme", { ...hook, isActive: false, ...input })).endpoint.id;
+}
+
+/** The clock moves on, so that before and after differ. */
+async function publish(instance: TestInstance, data: unknown = { amount: 5, card: "4242-secret" }) {
+  await instance.advance(1_000);
+  const { id } = await instance.hooks.publish({ tenant: "acme", type: "order.paid", subject: "o-1", data });
+  await instance.advance(1_000);
+  return id;
+}
+
+async function whyNot({ hooks }: TestInstance, eventId: string, endpointId: string) {
+  const { notMatched } = await hooks.events.get(eventId);
+  return notMatched.find((item) => item.endpointId === endpointId);
+}
+
+test("those that got it are not in the list, disabled ones included; the others say type or filter", async () => {
+  const a = await world.open();
+  const delivered = await endpoint(a);
+  const type = await endpoint(a, { events: ["invoice.*"] });
+  const filter = await endpoint(a, { filter: { data: { amount: { $gt: 0, $lt: 5 } } } });
+  const subject = await endpoint(a, { filter: { subject: { $startsWith: "x-" } } });
+  const event = await publish(a);
+  const { deliveries, notMatched } = await a.hooks.events.get(event);
+  expect(deliveries.map(({ endpointId }) => endpointId)).toEqual([delivered]);
+  const same = { settingsChanged: false, pointer: null };
+  expect(notMatched).toEqual([
+    { ...same, endpointId: type, reason: "type", detail: "Its events do not include order.paid." },
+    {
+      ...same,
+      endpointId: filter,
+      reason: "filter",
+      detail: "The condition at /data/amount/$lt of its filter does not hold.",
+      pointer: "/data/amount/$lt",
+    },
+    {
+      ...same,
+      endpointId: subject,
+      reason: "filter",
+      detail: "The condition at /subject/$startsWith of its filter does not hold.",
+      pointer: "/subject/$startsWith",
+    },
+  ]);
+});
+
+test("nothing of the event's data is in the reasons", async () => {
+  const a = await world.open();
+  await endpoint(a, { filter: { data: { card: { $startsWith: "5" } } } });
+  await endpoint(a, { filter: { data: { card: { $ne: "4242-secret" } } } });
+  const { notMatched } = await a.hooks.events.get(await publish(a));
+  expect(notMatched).toHaveLength(2);
+  expect(JSON.stringify(notMatched)).not.toContain("4242");
+});
+
+test("one that was changed since is judged by its settings of now, and says so", async () => {
+  const a = await world.open();
+  const id = await endpoint(a, { events: ["invoice.*"] });
+  const event = await publish(a);
+  await a.hooks.endpoints.update("acme", id, { events: ["*"], filter: { data: { amount: 6 } } });
+  expect(await whyNot(a, event, id)).toMatchObject({ reason: "filter", settingsChanged: true });
+  await a.hooks.endpoints.update("acme", id, { filter: null });
+  expect(await whyNot(a, event, id)).toMatchObject({ reason: "matches_now", settingsChanged: true });
+});
+
+test("one whose dead letter somebody deleted is told of as such", async () => {
+  const a = await world.open();
+  const id = await endpoint(a, { isActive: false });
+  const event = await publish(a);
+  const [delivery] = (await a.hooks.events.get(event)).deliveries;
+  await a.hooks.deliveries.cancel(delivery?.id as string);
+  await a.hooks.deliveries.delete(delivery?.id as string);
+  expect(await whyNot(a, event, id)).toMatchObject({
+    reason: "matches_now",
+    detail: expect.stringContaining("or somebody deleted its dead letter"),
+  });
+});
+
+test("one that was made later, deleted since or deleted before", async () => {
+  const a = await world.open();
+  const before = await endpoint(a);
+  await a.hooks.endpoints.delete("acme", before);
+  const since = await endpoint(a, { events: ["invoice.*"] });
+  const event = await publish(a);
+  const later = await endpoint(a);
+  await a.hooks.endpoints.delete("acme", since);
+  expect(await whyNot(a, event, later)).toMatchObject({ reason: "created_later", settingsChanged: false });
+  expect(await whyNot(a, event, since)).toMatchObject({ reason: "deleted" });
+  expect(await whyNot(a, event, before)).toBeUndefined();
+});
+
+test("an inactive tenant's, and one whose event still waits for its deliveries", async () => {
+  const a = await world.open({ started: false });
+  const id = await endpoint(a);
+  const event = await publish(a);
+  expect(await whyNot(a, event, id)).toMatchObject({ reason: "waiting" });
+  await a.hooks.start();
+  await a.settle();
+  expect((await a.hooks.events.get(event)).notMatched).toEqual([]);
+  await a.hooks.tenants.upsert("acme", { isActive: false });
+  const unheard = await publish(a);
+  expect(await whyNot(a, unheard, id)).toMatchObject({ reason: "tenant_inactive", settingsChanged: false });
+  await a.hooks.tenants.upsert("acme", { isActive: true });
+  expect(await whyNot(a, unheard, id)).toMatchObject({ reason: "matches_now" });
+});
+
+test("a test event is for one endpoint, and an endpoint is not told about itself", async () => {
+  const a = await world.open();
+  const tested = await endpoint(a, { isActive: true });
+  const other = await endpoint(a);
+  await a.advance(1_000);
+  const { eventId } = await a.hooks.endpoints.test("acme", tested);
+  expect(await whyNot(a, eventId, other)).toMatchObject({ reason: "test" });
+  await world.pool.query(
+    `insert into posthorn.events (id, tenant, type, api_version, subject, payload)
+     values (posthorn.uuidv7(posthorn.now()), 'acme', 'webhook.endpoint.disabled', '1', $1, '{}')`,
+    [tested],
+  );
+  const [event] = (await a.hooks.events.list({ type: "webhook.endpoint.disabled" })).data;
+  expect(await whyNot(a, event?.id as string, tested)).toMatchObject({ reason: "about_itself" });
+});
+
+test("match says of an event that nobody published what would become of it", async () => {
+  const a = await world.open();
+  const id = await endpoint(a, { events: ["order.*"], filter: { data: { amount: { $gte: 100 } } } });
+  const match = (input: object) =>
+    a.hooks.endpoints.match("acme", id, { type: "order.paid", data: { amount: 5 }, ...input });
+  const none = { reason: null, detail: null, pointer: null };
+  expect(await match({ data: { amount: 100 } })).toEqual({ matches: true, ...none });
+  expect(await match({})).toMatchObject({ matches: false, reason: "filter", pointer: "/data/amount/$gte" });
+  expect(await match({ type: "invoice.paid" })).toMatchObject({ matches: false, reason: "type" });
+  expect(await match({ filter: null })).toEqual({ matches: true, ...none });
+  expect(await match({ filter: { subject: "s" }, subject: "s" })).toEqual({ matches: true, ...none });
+  await expect(match({ filter: { data: { $near: 1 } } })).rejects.toMatchObject({
+    code: "invalid_endpoint",
+    problems: [{ pointer: "/filter/data/$near" }],
+  });
+  await expect(match({ type: "Order Paid" })).rejects.toMatchObject({
+    code: "invalid_event",
+    problems: [{ pointer: "/type" }],
+  });
+  await expect(match({ typ: "x" })).rejects.toMatchObject({ problems: [{ pointer: "/typ" }] });
+  expect((await a.hooks.events.list({ tenant: "acme" })).data).toEqual([]);
+});

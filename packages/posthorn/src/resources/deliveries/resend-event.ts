@@ -1,0 +1,50 @@
+// "Send this event to this endpoint again": its delivery, as by a retry by hand; where the endpoint takes batches, the event
+// goes in the next one.
+import { formatId, parseId } from "@posthorn/wire";
+import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
+import { BATCH_TYPE, type Uuid } from "../../model.ts";
+import type { Database } from "../../storage/database.ts";
+import { collectAgain } from "../../storage/queries/batches/collect.ts";
+import { lockLanes } from "../../storage/queries/queue/owe-many.ts";
+import type { Endpoints } from "../endpoints/endpoints.ts";
+import type { Events } from "../events/events.ts";
+import type { Scope } from "./delivery-changes.ts";
+import { closedError, type DeliveryChanges } from "./delivery-changes.ts";
+
+export interface ResendOptions {
+  readonly db: Database;
+  readonly events: Pick<Events, "get">;
+  readonly endpoints: Pick<Endpoints, "get">;
+  readonly retry: DeliveryChanges["retry"];
+  /** An event waits for its batch. */
+  readonly onCollected: () => void;
+}
+
+/** With the delivery that is owed now; null where it waits for its batch. Throws where there is no such event or endpoint. */
+export type ResendEvent = (
+  id: string,
+  endpoint: string,
+  scope?: Scope,
+) => Promise<{ readonly deliveryId: string | null }>;
+
+export function createResendEvent({ db, events, endpoints, retry, onCollected }: ResendOptions): ResendEvent {
+  return async (id, endpoint, scope = {}) => {
+    const event = await events.get(id, scope);
+    const { format } = await endpoints.get(event.tenant, endpoint);
+    const eventId = parseId("evt", id) as Uuid;
+    const endpointId = parseId("ep", endpoint) as Uuid;
+    const deliveryId = formatId("dlv", deliveryIdOf(eventId, endpointId));
+    const isOwn = event.deliveries.some((delivery) => delivery.id === deliveryId);
+    if (isOwn || format !== "cloudevents-batch" || event.type === BATCH_TYPE) {
+      await retry(deliveryId);
+      return { deliveryId };
+    }
+    await db.transaction(async (tx) => {
+      const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
+      if (lane?.closed != null) throw closedError(lane.closed, "send the event again");
+      await collectAgain(tx, [{ eventId, endpointId }]);
+    });
+    onCollected();
+    return { deliveryId: null };
+  };
+}

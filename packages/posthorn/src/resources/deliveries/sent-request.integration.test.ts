@@ -1,0 +1,192 @@
+// What is shown as the request of an attempt, against what a receiver got.
+import { verify } from "@posthorn/wire";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createDatabase, type TestDatabase } from "../../../../../tests/support/postgres.ts";
+import {
+  createTestInstance,
+  type ReceivedRequest,
+  type ScriptedReceiver,
+  startScriptedReceiver,
+  type TestInstance,
+} from "../../testing/index.ts";
+
+let database: TestDatabase;
+let receiver: ScriptedReceiver;
+let instance: TestInstance;
+
+beforeAll(async () => {
+  receiver = await startScriptedReceiver();
+  database = await createDatabase();
+  instance = await createTestInstance({
+    database: database.connectionString,
+    retryPolicy: "1m,5m",
+    catalogue: "open",
+    maxEndpointsPerTenant: 50,
+  });
+  await instance.hooks.tenants.upsert("acme", {});
+  await instance.hooks.eventTypes.put("card.used", { redact: ["/card"] });
+});
+afterAll(async () => {
+  await instance.close();
+  await receiver.close();
+  await database.drop();
+});
+
+let path = 0;
+async function delivered(options: Record<string, unknown> = {}, event: Record<string, unknown> = {}) {
+  path += 1;
+  const { endpoint, secret } = await instance.hooks.endpoints.create("acme", {
+    url: `${receiver.url}/hook-${path}?token=t`,
+    events: [`number.${path}`, "card.used"],
+    headers: { "X-Team": "billing", Authorization: "Bearer their-own" },
+    ...options,
+  });
+  const type = `number.${path}`;
+  const published = await instance.hooks.publish({ tenant: "acme", type, data: { n: 1.5 }, ...event });
+  await instance.settle();
+  const [delivery] = (await instance.hooks.deliveries.list({ endpoint: endpoint.id })).data;
+  return { endpoint: endpoint.id, secret, published, path: `/hook-${path}`, id: delivery?.id as string };
+}
+
+const HTTPS_OWN = ["host", "connection", "content-length"];
+
+function comparable({ headers }: { headers: ReceivedRequest["headers"] }) {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return Object.fromEntries(entries.filter(([name]) => !HTTPS_OWN.includes(name as string)));
+}
+
+test("the request of each attempt is byte for byte what the receiver got", async () => {
+  const next = `/hook-${path + 1}`;
+  receiver.answer(next, [500, 200]);
+  const { id } = await delivered({ signature: { schemes: ["sha256", "standard-webhooks"] } });
+  await instance.advance(70_000);
+  await instance.settle();
+  const got = receiver.requestsTo(next);
+  expect(got).toHaveLength(2);
+  for (const [index, request] of got.entries()) {
+    const shown = await instance.hooks.deliveries.request(id, { attempt: index + 1 });
+    expect(shown).toMatchObject({ attempt: index + 1, method: "POST", differences: [], masked: [] });
+    expect(comparable(shown)).toEqual(comparable(request));
+    expect(shown.body).toEqual(request.body);
+    expect(shown.url).toBe(receiver.url + request.url);
+  }
+  expect((await instance.hooks.deliveries.request(id)).attempt).toBe(2);
+});
+
+test("a fresh one is signed now, for a receiver to accept", async () => {
+  const { id, secret } = await delivered();
+  await instance.advance(3_600_000);
+  const stale = await instance.hooks.deliveries.request(id);
+  const fresh = await instance.hooks.deliveries.request(id, { fresh: true });
+  expect(fresh).toMatchObject({ isFresh: true, differences: [{ reason: "freshly_signed" }] });
+  const now = instance.hooks.clock.now();
+  const check = (request: typeof fresh) =>
+    verify({
+      scheme: "standard-webhooks",
+      headers: request.headers,
+      body: request.body,
+      secrets: [secret],
+      now,
+    });
+  expect(await check(fresh)).toEqual({ ok: true });
+  expect(await check(stale)).toMatchObject({ ok: false });
+});
+
+test("what was never sent has no request, and a fresh one all the same", async () => {
+  const { endpoint, path } = await delivered();
+  await instance.hooks.endpoints.disable("acme", endpoint);
+  await instance.hooks.publish({ tenant: "acme", type: path.replace("/hook-", "number."), data: {} });
+  const [waiting] = (await instance.hooks.deliveries.list({ endpoint, state: "pending" })).data;
+  const id = waiting?.id as string;
+  const { request } = instance.hooks.deliveries;
+  await expect(request(id)).rejects.toMatchObject({ code: "attempt_not_found" });
+  await expect(request(id, { attempt: 1, fresh: true })).rejects.toMatchObject({ code: "attempt_not_found" });
+  expect(await request(id, { fresh: true })).toMatchObject({ attempt: 1, isFresh: true });
+});
+
+test("after a change of the endpoint it says that it may not be what was sent", async () => {
+  const { id, endpoint } = await delivered();
+  const { request } = instance.hooks.deliveries;
+  const before = await request(id);
+  await instance.advance(1_000);
+  await instance.hooks.endpoints.rotateSecret("acme", endpoint, { overlapSeconds: 0 });
+  const rotated = await request(id);
+  expect(rotated.differences).toMatchObject([{ reason: "settings_changed" }]);
+  expect(rotated.headers["X-Webhook-Signature"]).not.toBe(before.headers["X-Webhook-Signature"]);
+  expect(rotated.body).toEqual(before.body);
+});
+
+test("a secret that was valid then signs it, although it has expired since", async () => {
+  const first = await delivered();
+  await instance.hooks.endpoints.rotateSecret("acme", first.endpoint, { overlapSeconds: 60 });
+  await instance.advance(1_000);
+  const type = first.path.replace("/hook-", "number.");
+  await instance.hooks.publish({ tenant: "acme", type, data: {} });
+  await instance.settle();
+  await instance.advance(120_000);
+  const [newest] = (await instance.hooks.deliveries.list({ endpoint: first.endpoint })).data;
+  const shown = await instance.hooks.deliveries.request(newest?.id as string);
+  const got = receiver.requestsTo(first.path).at(-1) as ReceivedRequest;
+  expect(shown.differences).toEqual([]);
+  expect(shown.headers["X-Webhook-Signature"]).toBe(got.headers["x-webhook-signature"]);
+  expect(shown.headers["X-Webhook-Signature"]?.match(/v1=/g)).toHaveLength(2);
+});
+
+test("settings, payloads and signatures are masked for those who may not see them", async () => {
+  const { id } = await delivered({}, { type: "card.used", data: { card: "4111", n: 1 } });
+  const { request } = instance.hooks.deliveries;
+  const reader = await request(id, { hidesSettings: true });
+  expect(reader.url).toMatch(/\/hook-\d+\?\[redacted\]$/);
+  expect(reader.headers).toMatchObject({
+    "X-Team": "[redacted]",
+    Authorization: "[redacted]",
+    "X-Webhook-Signature": "[redacted]",
+    "webhook-signature": "[redacted]",
+  });
+  expect(reader.masked).toEqual(
+    expect.arrayContaining(["url", "X-Team", "Authorization", "X-Webhook-Signature", "webhook-signature"]),
+  );
+  expect(JSON.stringify(reader)).not.toContain("their-own");
+  const redacted = await request(id, { redacted: true });
+  expect(JSON.parse(String(redacted.body)).data).toEqual({ card: "[redacted]", n: 1 });
+  expect(redacted.masked).toEqual(["X-Webhook-Signature", "webhook-signature", "body"]);
+  expect(String((await request(id)).body)).toContain("4111");
+  // no path leads into bytes, so all of them are hidden
+  const attributes = { source: "/shop", datacontenttype: "image/png", encoding: "base64" } as const;
+  const bytes = await delivered(
+    { format: "cloudevents-binary" },
+    { type: "card.used", data: "NDExMQ==", attributes },
+  );
+  expect(String((await request(bytes.id, { redacted: true })).body)).toBe("[redacted]");
+  expect(String((await request(bytes.id)).body)).toBe("4111");
+});
+
+test("where the worker died nobody knows the time, and neither timestamp nor signature is made up", async () => {
+  const { id } = await delivered();
+  await instance.hooks.db.query(
+    {
+      name: "forget the time",
+      text: "update posthorn.attempts set started_at = null, error = 'unknown' where delivery_id = $1::uuid",
+      unhurried: false,
+    },
+    [id.slice(4)],
+  );
+  const shown = await instance.hooks.deliveries.request(id);
+  expect(shown).toMatchObject({ signedAt: null, differences: [{ reason: "time_unknown" }] });
+  expect(shown.headers).toMatchObject({
+    "X-Webhook-Timestamp": "[unknown]",
+    "X-Webhook-Signature": "[unknown]",
+    "webhook-signature": "[unknown]",
+  });
+});
+
+test("another tenant's delivery, a deleted endpoint and a misspelt scope show nothing", async () => {
+  const { id, endpoint } = await delivered();
+  const { request } = instance.hooks.deliveries;
+  await expect(request(id, { tenant: "rivals" })).rejects.toMatchObject({ code: "delivery_not_found" });
+  await expect(request(id, { tennant: "acme" } as never)).rejects.toMatchObject({ code: "invalid_query" });
+  await expect(request(id, { attempt: 0 })).rejects.toMatchObject({ code: "invalid_query" });
+  await expect(request(id, { attempt: 2 })).rejects.toMatchObject({ code: "attempt_not_found" });
+  await instance.hooks.endpoints.delete("acme", endpoint);
+  await expect(request(id)).rejects.toMatchObject({ code: "endpoint_deleted" });
+});

@@ -1,0 +1,337 @@
+// The request of an attempt, made again by what makes every request: from the event, the endpoint and the time. What has
+// changed since then cannot be made again, and is said.
+import { headerNames, isReservedHeader, parseId, schemeNamed } from "@posthorn/wire";
+import { withoutToken } from "../../attempt/authorize.ts";
+import { buildRequest } from "../../attempt/build-request.ts";
+import { lookAlikeOf } from "../../attempt/guard/look-alike.ts";
+import { wireHeaders } from "../../attempt/wire-headers.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { hiddenPathsOf } from "../../catalogue/hidden-paths.ts";
+import { REDACTED, redactEvent } from "../../catalogue/redact.ts";
+import { refuseUnknown } from "../../did-you-mean.ts";
+import { PosthornError } from "../../errors.ts";
+import type {
+  AuthorizationType,
+  ClaimedDelivery,
+  Event,
+  PreparedRequest,
+  SignatureSettings,
+  Target,
+  Uuid,
+} from "../../model.ts";
+import type { Queryable } from "../../storage/database.ts";
+import { type AttemptRow, findAttempt } from "../../storage/queries/attempts/list.ts";
+import type { DeliveryRow } from "../../storage/queries/deliveries/delivery-row.ts";
+import { findDeliveries } from "../../storage/queries/deliveries/find.ts";
+import { findEvent } from "../../storage/queries/events/list.ts";
+import type { PastTarget } from "../endpoints/targets.ts";
+import { QueryReader } from "../page.ts";
+import { deliveryNotFound } from "./deliveries.ts";
+
+export interface SentRequestQuery {
+  /** Another tenant's delivery is not found. */
+  readonly tenant?: string | undefined;
+  /** Its number; the last one unless told. */
+  readonly attempt?: number | undefined;
+  /** Signed now instead of then, so that a receiver accepts it. Default false. */
+  readonly fresh?: boolean | undefined;
+  /** What the catalogue hides is masked, and so are signatures. Default false. */
+  readonly redacted?: boolean | undefined;
+  /** Values of custom headers and the URL's query are masked, and so are signatures. Default false. */
+  readonly hidesSettings?: boolean | undefined;
+}
+
+export interface Difference {
+  readonly reason: "settings_changed" | "time_unknown" | "traced" | "freshly_signed";
+  readonly detail: string;
+}
+
+export interface SentRequest {
+  readonly attempt: number;
+  readonly method: "POST";
+  readonly url: string;
+  /** All but those that are HTTP's own: Host, Connection and Content-Length. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Null where the worker died: nobody knows when it began. */
+  readonly signedAt: Date | null;
+  readonly isFresh: boolean;
+  /** None: it is byte for byte what was sent, apart from what is masked. */
+  readonly differences: readonly Difference[];
+  /** `url`, `body`, and names of headers. */
+  readonly masked: readonly string[];
+}
+
+export type ShowRequest = (id: string, query?: SentRequestQuery) => Promise<SentRequest>;
+
+export interface SentRequestOptions {
+  readonly db: Queryable;
+  readonly catalogue: Pick<Catalogue, "refresh" | "redactedPaths">;
+  /** Null for an endpoint that was deleted. */
+  readonly targetAt: (endpointId: Uuid, at: Date) => Promise<PastTarget | null>;
+  readonly now: () => Date;
+  readonly userAgent: string;
+  /** Are attempts traced? Each has a traceparent of its own then, which is not kept. */
+  readonly isTraced: () => boolean;
+}
+
+export function createShowRequest(options: SentRequestOptions): ShowRequest {
+  const { db, catalogue, targetAt, now, userAgent, isTraced } = options;
+
+  return async (id, query = {}) => {
+    const asked = readQuery(query);
+    const delivery = await known(id, asked.tenant);
+    const attempt = await attemptOf(delivery, asked);
+    const event = await findEvent(db, delivery.eventId, null);
+    if (event === null) throw eventGone(delivery);
+    const signedAt = asked.isFresh ? now() : attempt.startedAt;
+    const past = await targetAt(delivery.endpointId, signedAt ?? now());
+    if (past === null) throw endpointGone();
+    const isOpen = past.target.websub !== null;
+    const hidden = asked.redacted || isOpen ? await hiddenPaths(event) : [];
+    const claimed = claimedAgain(delivery, redactEvent(event, hidden), attempt.number);
+    const request = make(claimed, past.target, signedAt ?? new Date(0));
+    const {
+      url,
+      headers,
+      masked: names,
+    } = maskedFor(asked, new Masking(request, past.target), {
+      isTimeKnown: signedAt !== null,
+      // to subscribers of a topic it was sent like this
+      isBodyMasked: hidden.length > 0 && !isOpen,
+    });
+    return {
+      attempt: attempt.number,
+      method: "POST",
+      url,
+      headers,
+      body: Buffer.from(request.body),
+      signedAt,
+      isFresh: asked.isFresh,
+      differences: asked.isFresh ? [FRESH] : differencesOf(past, signedAt, isTraced()),
+      masked: names,
+    };
+  };
+
+  async function known(id: string, tenant: string | null): Promise<DeliveryRow> {
+    const uuid = parseId("dlv", String(id));
+    const [row] = uuid === null ? [] : await findDeliveries(db, [uuid]);
+    if (row === undefined || (tenant !== null && row.tenant !== tenant)) throw deliveryNotFound(id);
+    return row;
+  }
+
+  async function attemptOf(
+    delivery: DeliveryRow,
+    { attempt, isFresh }: AskedRequest,
+  ): Promise<{ readonly number: number; readonly startedAt: Date | null }> {
+    const found = await findAttempt(db, delivery.id, attempt);
+    if (found !== null) return { number: found.number, startedAt: startOf(found) };
+    // what was never sent can still be tried out
+    if (isFresh && attempt === null) return { number: 1, startedAt: null };
+    throw noSuchAttempt(attempt);
+  }
+
+  async function hiddenPaths(event: Event): Promise<readonly string[]> {
+    await catalogue.refresh();
+    return hiddenPathsOf(event, (type, version) => catalogue.redactedPaths(type, version));
+  }
+
+  function make(delivery: ClaimedDelivery, target: Target, at: Date): PreparedRequest {
+    try {
+      const { traceparent } = delivery.event;
+      return buildRequest(delivery, target, { startedAt: at, traceparent }, userAgent);
+    } catch (error) {
+      if (error instanceof PosthornError) throw error;
+      throw notMade(error as Error);
+    }
+  }
+}
+
+interface AskedRequest {
+  readonly tenant: string | null;
+  readonly attempt: number | null;
+  readonly isFresh: boolean;
+  readonly redacted: boolean;
+  readonly hidesSettings: boolean;
+}
+
+const HIGHEST_ATTEMPT = 1_000_000;
+
+function readQuery(query: SentRequestQuery): AskedRequest {
+  const known = ["tenant", "attempt", "fresh", "redacted", "hidesSettings"];
+  refuseUnknown("There is no scope", query, known, "invalid_query");
+  const reader = new QueryReader();
+  const asked = {
+    tenant: query.tenant === undefined ? null : String(query.tenant),
+    attempt: reader.whole("attempt", query.attempt, 1, HIGHEST_ATTEMPT),
+    isFresh: reader.yesOrNo("fresh", query.fresh),
+    redacted: reader.yesOrNo("redacted", query.redacted),
+    hidesSettings: reader.yesOrNo("hidesSettings", query.hidesSettings),
+  };
+  reader.finish(known, query);
+  return asked;
+}
+
+function startOf({ startedMs }: AttemptRow): Date | null {
+  return startedMs === null ? null : new Date(startedMs);
+}
+
+/** As it was when the attempt was made, as far as the request goes. */
+function claimedAgain({ id, endpointId }: DeliveryRow, event: Event, number: number): ClaimedDelivery {
+  return {
+    id,
+    event,
+    endpointId,
+    attempts: number - 1,
+    failures: 0,
+    owedSinceMs: 0,
+    trigger: "retry",
+    isOrdered: false,
+  };
+}
+
+function maskedFor(
+  { redacted, hidesSettings }: AskedRequest,
+  masking: Masking,
+  { isTimeKnown, isBodyMasked }: { readonly isTimeKnown: boolean; readonly isBodyMasked: boolean },
+): Masking {
+  if (!isTimeKnown) masking.hideTime();
+  if (hidesSettings) masking.hideSettings();
+  if (hidesSettings || redacted) masking.hideSignatures();
+  if (isBodyMasked) masking.noteBody();
+  return masking;
+}
+
+/** Takes out of a request what whoever asks may not see, and says what. */
+class Masking {
+  url: string;
+  readonly headers: Record<string, string>;
+  readonly masked: string[] = [];
+  readonly #custom: readonly string[];
+  readonly #signatures: ReadonlySet<string>;
+
+  constructor(request: PreparedRequest, { headers, signature, authorization }: Target) {
+    this.#signatures = signatureHeaders(signature);
+    this.url = request.url;
+    this.headers = Object.fromEntries(pairs(wireHeaders(request.headers) ?? []));
+    if (authorization !== null) this.#hideToken(authorization.type);
+    for (const name of lookAlikeOf(signature).tokens) this.#hide(name, REDACTED);
+    this.#custom = Object.keys(headers).filter((name) => !isReservedHeader(name, signature.headerPrefix));
+  }
+
+  /** From everybody: whoever needs it has it already. */
+  #hideToken(type: AuthorizationType): void {
+    if (type === "bearer") this.#hide("Authorization", REDACTED);
+    else {
+      this.url = withoutToken(this.url, REDACTED);
+      this.masked.push("url");
+    }
+  }
+
+  /** What opens the receiver's door. */
+  hideSettings(): void {
+    const mark = this.url.indexOf("?");
+    if (mark !== -1) {
+      this.url = `${this.url.slice(0, mark + 1)}${REDACTED}`;
+      if (!this.masked.includes("url")) this.masked.push("url");
+    }
+    for (const name of this.#custom) this.#hide(name, REDACTED);
+  }
+
+  /** One of a moment ago is as good as the secret: receivers take it for minutes, by some schemes for ever. */
+  hideSignatures(): void {
+    for (const name of this.#signed()) this.#hide(name, REDACTED);
+  }
+
+  hideTime(): void {
+    for (const name of [...this.#signed(), ...this.#ours(/timestamp/i)]) this.#hide(name, UNKNOWN);
+  }
+
+  /** It is masked before it is signed. */
+  noteBody(): void {
+    this.masked.push("body");
+  }
+
+  #signed(): string[] {
+    return Object.keys(this.headers).filter((name) => this.#signatures.has(name.toLowerCase()));
+  }
+
+  #ours(pattern: RegExp): string[] {
+    return Object.keys(this.headers).filter((name) => pattern.test(name) && !this.#custom.includes(name));
+  }
+
+  #hide(name: string, mask: string): void {
+    if (this.headers[name] === undefined) return;
+    this.headers[name] = mask;
+    if (!this.masked.includes(name)) this.masked.push(name);
+  }
+}
+
+/** In lower case. */
+function signatureHeaders({ schemes, headerPrefix }: SignatureSettings): ReadonlySet<string> {
+  const names = headerNames(headerPrefix);
+  const written = schemes.flatMap((name) => {
+    const { signature, signatureNext } = schemeNamed(name).headers;
+    return [signature(names), signatureNext?.(names) ?? signature(names)];
+  });
+  return new Set(written.map((name) => name.toLowerCase()));
+}
+
+const UNKNOWN = "[unknown]";
+
+function pairs(list: readonly string[]): [string, string][] {
+  const found: [string, string][] = [];
+  for (let at = 0; at < list.length; at += 2) found.push([list[at] as string, list[at + 1] as string]);
+  return found;
+}
+
+const FRESH: Difference = {
+  reason: "freshly_signed",
+  detail: "It was signed for this answer: its timestamp and signatures are new.",
+};
+
+function differencesOf(past: PastTarget, signedAt: Date | null, isTraced: boolean): Difference[] {
+  const differences: Difference[] = [];
+  if (signedAt === null) {
+    differences.push({
+      reason: "time_unknown",
+      detail:
+        "The worker died before it could say when it began, so neither timestamp nor signatures are known.",
+    });
+  } else if (past.changedAt > signedAt) {
+    differences.push({
+      reason: "settings_changed",
+      detail: `The endpoint or its secrets were changed at ${past.changedAt.toISOString()}, after the attempt: this is made from what they are now.`,
+    });
+  }
+  if (isTraced) {
+    differences.push({
+      reason: "traced",
+      detail: "Attempts are traced, and each had a traceparent of its own, which is not kept.",
+    });
+  }
+  return differences;
+}
+
+function noSuchAttempt(attempt: number | null): PosthornError {
+  const message =
+    attempt === null
+      ? "The delivery has no attempt yet. Wait for the first one, or ask for a fresh request."
+      : `The delivery has no attempt ${attempt}. Its attempts are shown with the delivery.`;
+  return new PosthornError("attempt_not_found", message);
+}
+
+function eventGone({ eventId }: DeliveryRow): PosthornError {
+  return new PosthornError("event_not_found", `The event evt_${eventId} is gone, and with it the request.`);
+}
+
+function endpointGone(): PosthornError {
+  return new PosthornError(
+    "endpoint_deleted",
+    "The endpoint was deleted and its secrets with it, so its requests cannot be made again.",
+  );
+}
+
+function notMade(cause: Error): PosthornError {
+  return new PosthornError("request_not_made", `The request cannot be made: ${cause.message}`, { cause });
+}

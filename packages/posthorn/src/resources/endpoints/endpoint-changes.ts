@@ -1,0 +1,93 @@
+// Every change to an endpoint takes this way: tenant, endpoint, lane, in one transaction, and the lane's owner is told
+// after the commit. So no publisher and no lane goes on with old settings unnoticed.
+import { parseId } from "@posthorn/wire";
+import { PosthornError } from "../../errors.ts";
+import type { Uuid } from "../../model.ts";
+import type { Database, Queryable } from "../../storage/database.ts";
+import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
+import { lockEndpoint } from "../../storage/queries/endpoints/read.ts";
+import { syncLanes } from "../../storage/queries/endpoints/sync-lanes.ts";
+import { lockTenant, raiseRoutingVersion } from "../../storage/queries/tenants/lock.ts";
+import { isTenantId, tenantNotFound } from "../tenants/tenants.ts";
+
+export interface EndpointChange {
+  readonly endpointId: Uuid;
+  /** The worker that owns the lane now. */
+  readonly owner: number | null;
+}
+
+export interface EndpointChanges {
+  /** Without endpointIds nothing was changed. */
+  change<Result>(
+    tenant: string,
+    work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointIds: readonly Uuid[] }>,
+  ): Promise<Result>;
+  changeOne<Result>(
+    tenant: string,
+    id: string,
+    work: (tx: Queryable, current: EndpointRow) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+export function createEndpointChanges(
+  db: Database,
+  onChanged: ((change: EndpointChange) => void) | undefined,
+): EndpointChanges {
+  return { change, changeOne };
+
+  async function change<Result>(
+    tenant: string,
+    work: (tx: Queryable) => Promise<{ readonly result: Result; readonly endpointIds: readonly Uuid[] }>,
+  ): Promise<Result> {
+    const done = await db.transaction(async (tx) => {
+      if (!isTenantId(tenant) || (await lockTenant(tx, tenant)) === null) throw tenantNotFound(tenant);
+      const { result, endpointIds } = await work(tx);
+      if (endpointIds.length === 0) return { result, changed: [] };
+      await raiseRoutingVersion(tx, tenant);
+      const owners = await syncLanes(tx, endpointIds);
+      return {
+        result,
+        changed: endpointIds.map((endpointId) => ({ endpointId, owner: owners.get(endpointId) ?? null })),
+      };
+    });
+    for (const change of done.changed) onChanged?.(change);
+    return done.result;
+  }
+
+  async function changeOne<Result>(
+    tenant: string,
+    id: string,
+    work: (tx: Queryable, current: EndpointRow) => Promise<Result>,
+  ): Promise<Result> {
+    const uuid = parseId("ep", String(id));
+    if (uuid === null || !isTenantId(tenant)) throw endpointNotFound(id);
+    return await change(tenant, async (tx) => {
+      const current = await lockEndpoint(tx, tenant, uuid);
+      if (current === null) throw endpointNotFound(id);
+      return { result: await work(tx, current), endpointIds: [uuid] };
+    }).catch((error) => {
+      // a tenant that does not exist has no endpoints either
+      throw error instanceof PosthornError && error.code === "tenant_not_found"
+        ? endpointNotFound(id)
+        : error;
+    });
+  }
+}
+
+/** Whoever subscribed is the one to change it, and would not know of ours. */
+export function refuseSubscription({ websubTopic }: Pick<EndpointRow, "websubTopic">): void {
+  if (websubTopic === null) return;
+  throw new PosthornError(
+    "endpoint_is_subscription",
+    "This endpoint is a WebSub subscription, which only its subscriber changes. It can be deleted.",
+  );
+}
+
+/** The same words whether it never was, is another tenant's, or was deleted. */
+export function endpointNotFound(id: unknown): PosthornError {
+  const shown = parseId("ep", String(id)) === null ? "with that id" : String(id);
+  return new PosthornError(
+    "endpoint_not_found",
+    `There is no endpoint ${shown} in this tenant. List them to see their ids.`,
+  );
+}

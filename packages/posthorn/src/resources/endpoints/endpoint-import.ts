@@ -1,0 +1,220 @@
+// Many endpoints at once, all or nothing: made, or changed where an item names one. A dry run checks the same and writes
+// nothing.
+import { isDeepStrictEqual } from "node:util";
+import { formatId, parseId } from "@posthorn/wire";
+import { refuseUnknown } from "../../did-you-mean.ts";
+import { type InputProblem, PosthornError } from "../../errors.ts";
+import type { Uuid } from "../../model.ts";
+import type { Queryable } from "../../storage/database.ts";
+import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
+import { countEndpoints, lockEndpoint } from "../../storage/queries/endpoints/read.ts";
+import type { EndpointSettings } from "../../storage/queries/endpoints/write.ts";
+import { counted } from "../tenants/tenants.ts";
+import type { EndpointChanges } from "./endpoint-changes.ts";
+import {
+  type EndpointInput,
+  type EndpointPatch,
+  parseEndpointInput,
+  parseEndpointPatch,
+  type SettingsContext,
+  tokenIn,
+} from "./endpoint-settings.ts";
+import type { EndpointWriter, NewEndpoint } from "./endpoint-writer.ts";
+import { type ReadOnlyFields, withoutReadOnly } from "./settings-check.ts";
+
+/** With `id` it is a patch of that endpoint, without it is a new one. What an endpoint shows besides is passed over. */
+export type ImportItem = (EndpointInput | (EndpointPatch & { readonly id: string })) & ReadOnlyFields;
+
+export interface ImportInput {
+  /** 1 to 500. */
+  readonly endpoints: readonly ImportItem[];
+  /** Says what would be done, and does nothing. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface ImportResult {
+  readonly dryRun: boolean;
+  /** In the order given. */
+  readonly endpoints: readonly ImportedEndpoint[];
+}
+
+export interface ImportedEndpoint {
+  readonly action: "created" | "updated" | "unchanged";
+  /** Null for one that a dry run would make. */
+  readonly id: string | null;
+  /** As it is from then on. */
+  readonly url: string;
+  /** Of a new one, shown here and never again. */
+  readonly secret: string | null;
+}
+
+export interface EndpointImportOptions {
+  readonly context: () => Promise<SettingsContext>;
+  readonly changes: EndpointChanges;
+  readonly writer: EndpointWriter;
+  readonly maxPerTenant: number;
+}
+
+export const maxImported = 500;
+
+type Planned =
+  | { readonly action: "created"; readonly made: NewEndpoint }
+  | {
+      readonly action: "updated";
+      readonly current: EndpointRow;
+      readonly settings: EndpointSettings;
+      readonly token: string | null;
+    }
+  | { readonly action: "unchanged"; readonly current: EndpointRow };
+
+export function createEndpointImport({ context, changes, writer, maxPerTenant }: EndpointImportOptions) {
+  return importEndpoints;
+
+  async function importEndpoints(tenant: string, input: ImportInput): Promise<ImportResult> {
+    const { items, dryRun } = readInput(input);
+    const problems: InputProblem[] = [];
+    const asOfNow = await context();
+    const made = await eachItem(items, problems, (item) => prepareNew(item, asOfNow));
+    const endpoints = await changes.change(tenant, async (tx) => {
+      await checkRoom(tx, tenant, made.filter((item) => item !== null).length);
+      const plan = await eachItem(items, problems, (item, index) =>
+        planOne(tx, tenant, item, made[index] ?? null, asOfNow),
+      );
+      refuseAll(problems, items.length);
+      if (dryRun) return { result: (plan as Planned[]).map(foretold), endpointIds: [] };
+      const written = await writeAll(tx, tenant, plan as Planned[]);
+      const changed = written.filter(({ action }) => action !== "unchanged");
+      return { result: written, endpointIds: changed.map(({ id }) => parseId("ep", id as string) as Uuid) };
+    });
+    return { dryRun, endpoints };
+  }
+
+  /** Null for an item that names an endpoint. */
+  async function prepareNew(item: ImportItem, asOfNow: SettingsContext): Promise<NewEndpoint | null> {
+    if (isPatch(item)) return null;
+    return await writer.prepare(parseEndpointInput(withoutReadOnly(item), asOfNow));
+  }
+
+  async function planOne(
+    tx: Queryable,
+    tenant: string,
+    item: ImportItem,
+    made: NewEndpoint | null,
+    asOfNow: SettingsContext,
+  ): Promise<Planned | null> {
+    if (made !== null) return { action: "created", made };
+    // refused before
+    if (!isPatch(item)) return null;
+    const uuid = parseId("ep", String(item.id));
+    const current = uuid === null ? null : await lockEndpoint(tx, tenant, uuid);
+    if (current === null) throw unknownId();
+    // it is in what was exported, and its subscriber's to change
+    if (current.websubTopic !== null) return { action: "unchanged", current };
+    const settings = parseEndpointPatch(withoutReadOnly(item), current, asOfNow);
+    await writer.checkStillSigned(tx, current, settings);
+    const isSame = Object.entries(settings).every(([name, value]) =>
+      isDeepStrictEqual(value, current[name as keyof EndpointRow]),
+    );
+    const token = tokenIn(item);
+    if (isSame && token === null) return { action: "unchanged", current };
+    return { action: "updated", current, settings, token };
+  }
+
+  async function checkRoom(tx: Queryable, tenant: string, added: number): Promise<void> {
+    if (added === 0) return;
+    const existing = await countEndpoints(tx, tenant);
+    if (existing + added <= maxPerTenant) return;
+    throw new PosthornError(
+      "endpoint_limit_reached",
+      `Tenant "${tenant}" has ${counted(existing)}, this adds ${added}, and it may have ${maxPerTenant}. Import fewer, or raise maxEndpointsPerTenant.`,
+    );
+  }
+
+  async function writeAll(
+    tx: Queryable,
+    tenant: string,
+    plan: readonly Planned[],
+  ): Promise<ImportedEndpoint[]> {
+    const done: ImportedEndpoint[] = [];
+    for (const item of plan) done.push(await writeOne(tx, tenant, item));
+    return done;
+  }
+
+  async function writeOne(tx: Queryable, tenant: string, item: Planned): Promise<ImportedEndpoint> {
+    if (item.action === "created") {
+      const { id } = await writer.insert(tx, tenant, item.made);
+      return { ...foretold(item), id: formatId("ep", id), secret: item.made.secret };
+    }
+    if (item.action === "updated") await writer.update(tx, item.current, item.settings, item.token);
+    return foretold(item);
+  }
+}
+
+function foretold(item: Planned): ImportedEndpoint {
+  const { action } = item;
+  if (action === "created") return { action, id: null, url: item.made.settings.url, secret: null };
+  const { url } = action === "updated" ? item.settings : item.current;
+  return { action, id: formatId("ep", item.current.id), url, secret: null };
+}
+
+function isPatch(item: ImportItem): item is EndpointPatch & { readonly id: string } {
+  return typeof item === "object" && item !== null && "id" in item && item.id !== undefined;
+}
+
+/** One after the other; what is wrong with an item is noted, and the others are looked at too. */
+async function eachItem<Result>(
+  items: readonly ImportItem[],
+  problems: InputProblem[],
+  work: (item: ImportItem, index: number) => Promise<Result>,
+): Promise<(Result | null)[]> {
+  const results: (Result | null)[] = [];
+  for (const [index, item] of items.entries()) {
+    results.push(
+      await work(item, index).catch((error) => {
+        if (!(error instanceof PosthornError) || error.code !== "invalid_endpoint") throw error;
+        for (const { pointer, message } of error.problems)
+          problems.push({ pointer: `/endpoints/${index}${pointer}`, message });
+        return null;
+      }),
+    );
+  }
+  return results;
+}
+
+function readInput(input: ImportInput): { items: readonly ImportItem[]; dryRun: boolean } {
+  refuseUnknown("An import has no", input, ["endpoints", "dryRun"], "invalid_endpoint");
+  const { endpoints: items, dryRun = false } = input;
+  if (!Array.isArray(items) || items.length < 1 || items.length > maxImported)
+    throw invalid("/endpoints", `endpoints is a list of 1 to ${maxImported} endpoints.`);
+  if (typeof dryRun !== "boolean") throw invalid("/dryRun", "dryRun is true or false.");
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    if (!isPatch(item)) continue;
+    if (seen.has(item.id)) throw invalid(`/endpoints/${index}/id`, "This endpoint is in the list already.");
+    seen.add(item.id);
+  }
+  return { items, dryRun };
+}
+
+function refuseAll(problems: readonly InputProblem[], count: number): void {
+  const [first] = problems;
+  if (first === undefined) return;
+  const wrong = new Set(problems.map(({ pointer }) => pointer.split("/")[2])).size;
+  const message = `${wrong} of ${count} endpoints cannot be imported, so none was. ${first.pointer}: ${first.message}`;
+  throw new PosthornError("invalid_endpoint", message, { problems: inOrder(problems) });
+}
+
+/** Of what is checked in two goes. */
+function inOrder(problems: readonly InputProblem[]): InputProblem[] {
+  const indexOf = ({ pointer }: InputProblem): number => Number(pointer.split("/")[2]);
+  return problems.toSorted((a, b) => indexOf(a) - indexOf(b));
+}
+
+/** The same words whether it never was, is another tenant's, or was deleted. */
+function unknownId(): PosthornError {
+  return invalid("/id", "There is no endpoint with that id in this tenant. Leave the id out to make one.");
+}
+
+function invalid(pointer: string, message: string): PosthornError {
+  return new PosthornError("invalid_endpoint", message, { problems: [{ pointer, message }] });
+}

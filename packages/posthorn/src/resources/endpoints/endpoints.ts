@@ -1,0 +1,374 @@
+// Endpoints: where a tenant's events go. Every change raises the endpoint's version and takes the way of
+// endpoint-changes.ts.
+import { formatId, parseId } from "@posthorn/wire";
+import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
+import { PosthornError } from "../../errors.ts";
+import type {
+  AuthorizationType,
+  BatchSettings,
+  CircuitState,
+  DisableCause,
+  FifoOnDead,
+  FilterInput,
+  HandshakeSettings,
+  HandshakeState,
+  Ordering,
+  PayloadFormat,
+  RetryOn,
+  RetryPolicy,
+  SignatureSettings,
+  Uuid,
+} from "../../model.ts";
+import { circuitOf } from "../../settle/endpoint-health.ts";
+import type { Database, Queryable } from "../../storage/database.ts";
+import type { KeyRing } from "../../storage/key-ring.ts";
+import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
+import {
+  countEndpoints,
+  type EndpointState,
+  findEndpoint,
+  listEndpoints,
+} from "../../storage/queries/endpoints/read.ts";
+import { markDeleted } from "../../storage/queries/endpoints/write.ts";
+import { deleteHandshake } from "../../storage/queries/handshakes/put.ts";
+import { cancelOwed } from "../../storage/queries/queue/cancel.ts";
+import { letGoOfSubjects } from "../../storage/queries/queue/let-go-of-subjects.ts";
+import { deleteSecrets } from "../../storage/queries/secrets/rotate.ts";
+import { findTenant } from "../../storage/queries/tenants/read.ts";
+import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
+import { type LastDay, lastDaysOf } from "../stats/activity.ts";
+import { counted, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
+import {
+  type EndpointAttempt,
+  type EndpointAttemptQuery,
+  listEndpointAttempts,
+} from "./endpoint-attempts.ts";
+import {
+  createEndpointChanges,
+  type EndpointChange,
+  endpointNotFound,
+  refuseSubscription,
+} from "./endpoint-changes.ts";
+import { createEndpointImport, type ImportInput, type ImportResult } from "./endpoint-import.ts";
+import { type MatchInput, type MatchResult, matchEndpoint } from "./endpoint-match.ts";
+import { createEndpointSecrets, type EndpointSecrets } from "./endpoint-secrets.ts";
+import {
+  type EndpointDefaults,
+  type EndpointInput,
+  type EndpointPatch,
+  effectiveSettings,
+  parseEndpointInput,
+  parseEndpointPatch,
+  type SettingsContext,
+  tokenIn,
+} from "./endpoint-settings.ts";
+import { createEndpointSwitch, type EnableOptions } from "./endpoint-switch.ts";
+import { createEndpointWriter } from "./endpoint-writer.ts";
+import { createHandshakes, type Handshakes } from "./handshakes.ts";
+import { createPublicKeys, type PublicKeys } from "./public-keys.ts";
+import { NOT_OFFERED, revokeSubscriptions } from "./subscription-end.ts";
+import { createTargets } from "./targets.ts";
+
+/** With the deployment's settings filled in where the endpoint has none of its own. */
+export interface Endpoint {
+  readonly id: string;
+  readonly tenant: string;
+  readonly url: string;
+  readonly description: string | null;
+  readonly events: readonly string[];
+  /** As it was written; null: none. */
+  readonly filter: FilterInput | null;
+  readonly isActive: boolean;
+  /** `manual`, `gone`, … while it is not active. */
+  readonly disabledReason: string | null;
+  readonly disabledAt: Date | null;
+  readonly format: PayloadFormat;
+  readonly signature: SignatureSettings;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Where its token goes, without the token; null: none is sent. */
+  readonly authorization: { readonly type: AuthorizationType } | null;
+  /** What is asked of it before anything is sent, and what it said; null: it is not asked. */
+  readonly handshake: HandshakeView | null;
+  readonly timeoutMs: number;
+  readonly maxInFlight: number;
+  /** Attempts per second. */
+  readonly rateLimit: number | null;
+  readonly ordering: Ordering;
+  readonly fifoOnDead: FifoOnDead;
+  readonly batch: BatchSettings;
+  readonly retryPolicy: RetryPolicy;
+  readonly retryOn: RetryOn;
+  /** `open`: nothing is sent until `health.probeAt`; `half_open`: few at a time, until enough have succeeded. */
+  readonly circuit: CircuitState;
+  readonly health: EndpointHealthView;
+  /** Null unless somebody subscribed by WebSub: then it can be read and deleted, and is changed by its subscriber alone. */
+  readonly websub: { readonly topic: string; readonly leaseEndsAt: Date } | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface HandshakeView extends HandshakeSettings {
+  readonly state: HandshakeState;
+  /** Requests per minute; null: as many as one likes, or not granted. */
+  readonly allowedRate: number | null;
+  readonly detail: string | null;
+  readonly askedAt: Date | null;
+  readonly decidedAt: Date | null;
+}
+
+/** How it has been doing since its last success, and in the last day. */
+export interface EndpointHealthView {
+  readonly consecutiveFailures: number;
+  readonly failingSince: Date | null;
+  /** Such as `HTTP 500`, or an attempt's error. */
+  readonly lastError: string | null;
+  readonly probeAt: Date | null;
+  /** The receiver asked to be left alone until then (429, 502, 503, 504). */
+  readonly throttledUntil: Date | null;
+  /** Its attempts of the last 24 hours; null without any. */
+  readonly lastDay: LastDay | null;
+}
+
+export interface EndpointQuery extends PageQuery {
+  readonly tenant?: string | undefined;
+  /** `failing`: active, and without a success since a failure. `websub`: of somebody who subscribed by WebSub. */
+  readonly state?: EndpointState | undefined;
+}
+
+export interface Endpoints extends EndpointSecrets, Handshakes {
+  /** The secret is shown here and never again. */
+  create(
+    tenant: string,
+    input: EndpointInput,
+  ): Promise<{ readonly endpoint: Endpoint; readonly secret: string }>;
+  list(tenant: string, query?: PageQuery): Promise<Page<Endpoint>>;
+  /** Of all tenants, or of the one asked for. */
+  listAll(query?: EndpointQuery): Promise<Page<Endpoint>>;
+  get(tenant: string, id: string): Promise<Endpoint>;
+  update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint>;
+  /** What is owed and not being sent ends as dead (`endpoint_deleted`). */
+  delete(tenant: string, id: string): Promise<void>;
+  /** The newest delivery first, and of each delivery the newest attempt. */
+  attempts(tenant: string, id: string, query?: EndpointAttemptQuery): Promise<Page<EndpointAttempt>>;
+  /** All or nothing: an item with an `id` changes that endpoint, one without makes one. Secrets are shown here only. */
+  import(tenant: string, input: ImportInput): Promise<ImportResult>;
+  /** What its signatures by key pairs are verified with; anybody may know. */
+  publicKeys: PublicKeys;
+  /** Would it get such an event? Nothing is published. */
+  match(tenant: string, id: string, input: MatchInput): Promise<MatchResult>;
+  /** Nothing is sent to it from now on; what is for it is kept. The reason is `manual`, unless there is one already. */
+  disable(tenant: string, id: string): Promise<Endpoint>;
+  /** One that is active stays as it is, whatever is to become of the backlog. */
+  enable(tenant: string, id: string, options?: EnableOptions): Promise<Endpoint>;
+  /**
+   * The engine's own doing: people, the tenant's other endpoints and operators are told. False when it was not active any
+   * more, or no longer leads to the URL that answered.
+   */
+  disableAfter(endpointId: Uuid, cause: DisableCause, url?: string | null): Promise<boolean>;
+}
+
+export interface EndpointsOptions {
+  readonly db: Database;
+  readonly keyRing: KeyRing;
+  readonly addressPolicy: AddressPolicy;
+  readonly defaults: EndpointDefaults;
+  /** The database's time. */
+  readonly nowMs: () => number;
+  /** 10 unless told. */
+  readonly maxPerTenant?: number;
+  /** What the catalogue has against types that are asked for by name, now. */
+  readonly typeProblems: () => Promise<(eventType: string) => string | null>;
+  /** Of which types of events the catalogue hides anything, now. */
+  readonly hiding: () => Promise<(eventType: string) => boolean>;
+  /** After the commit, so that the lane's owner can be told. */
+  readonly onChanged?: (change: EndpointChange) => void;
+  /** In the transaction in which the engine disables an endpoint. */
+  readonly announce: (tx: Queryable, disabled: EndpointRow) => Promise<void>;
+  /** After its commit. */
+  readonly onDisabled?: () => void;
+  /** A subscription may have been deleted: its subscriber is to be told. */
+  readonly onRevoked?: () => void;
+}
+
+const STATES: readonly EndpointState[] = ["active", "disabled", "failing", "websub"];
+
+export function createEndpoints(options: EndpointsOptions): Endpoints {
+  const { db, defaults, maxPerTenant = 10, announce, onDisabled = () => {}, onRevoked = () => {} } = options;
+  const changes = createEndpointChanges(db, options.onChanged);
+  const { change, changeOne } = changes;
+  const writer = createEndpointWriter(options);
+  const onAndOff = createEndpointSwitch({ db, changes, get, update, announce, onDisabled });
+  const importAll = createEndpointImport({ context, changes, writer, maxPerTenant });
+  const secrets = createEndpointSecrets({ db, defaults, changes, writer });
+  const targets = createTargets(options);
+  const attempts: Endpoints["attempts"] = (...asked) => listEndpointAttempts(options, ...asked);
+  return {
+    create,
+    list,
+    listAll,
+    get,
+    update,
+    delete: remove,
+    attempts,
+    import: importAll,
+    match,
+    publicKeys: createPublicKeys((ids) => targets.byIds(ids)),
+    ...secrets,
+    ...onAndOff,
+    ...createHandshakes(db, changes),
+  };
+
+  async function create(tenant: string, input: EndpointInput) {
+    const made = await writer.prepare(parseEndpointInput(input, await context()));
+    const row = await change(tenant, async (tx) => {
+      // exact, because the tenant's row is locked and this statement came after
+      if ((await countEndpoints(tx, tenant)) >= maxPerTenant) throw limitReached(tenant, maxPerTenant);
+      return { result: await writer.insert(tx, tenant, made), endpointIds: [made.id] };
+    });
+    return { endpoint: toEndpoint(row, defaults, options.nowMs(), null), secret: made.secret };
+  }
+
+  /** Before a transaction: it may hold the last connection of the pool. */
+  async function context(): Promise<SettingsContext> {
+    return { addressPolicy: options.addressPolicy, defaults, typeProblem: await options.typeProblems() };
+  }
+
+  async function list(tenant: string, query: PageQuery = {}): Promise<Page<Endpoint>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const { before } = reader.idRange("endpoints", query);
+    reader.finish(["limit", "cursor"], query);
+    if (!isTenantId(tenant)) throw tenantNotFound(tenant);
+    const rows = await listEndpoints(db, { tenant, state: null, before, limit: limit + 1 });
+    if (rows.length === 0 && (await findTenant(db, tenant)) === null) throw tenantNotFound(tenant);
+    return await pageOf(rows, limit);
+  }
+
+  async function listAll(query: EndpointQuery = {}): Promise<Page<Endpoint>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const { before } = reader.idRange("endpoints", query);
+    const tenant = reader.text("tenant", query.tenant);
+    const state = reader.oneOf("state", query.state, STATES);
+    reader.finish(["tenant", "state", "limit", "cursor"], query);
+    return await pageOf(await listEndpoints(db, { tenant, state, before, limit: limit + 1 }), limit);
+  }
+
+  async function pageOf(rows: readonly EndpointRow[], limit: number): Promise<Page<Endpoint>> {
+    const nowMs = options.nowMs();
+    const ids = rows.map(({ id }) => id);
+    const lastDays = await lastDaysOf(db, ids, nowMs);
+    const view = (row: EndpointRow) => toEndpoint(row, defaults, nowMs, lastDays.get(row.id) ?? null);
+    return toPage("endpoints", rows, limit, view, (row) => row.id);
+  }
+
+  async function view(row: EndpointRow): Promise<Endpoint> {
+    const nowMs = options.nowMs();
+    const lastDays = await lastDaysOf(db, [row.id], nowMs);
+    return toEndpoint(row, defaults, nowMs, lastDays.get(row.id) ?? null);
+  }
+
+  async function get(tenant: string, id: string): Promise<Endpoint> {
+    const uuid = parseId("ep", String(id));
+    const row = uuid === null || !isTenantId(tenant) ? null : await findEndpoint(db, tenant, uuid);
+    if (row === null) throw endpointNotFound(id);
+    return await view(row);
+  }
+
+  async function update(tenant: string, id: string, patch: EndpointPatch): Promise<Endpoint> {
+    const asOfNow = await context();
+    const row = await changeOne(tenant, id, async (tx, current) => {
+      refuseSubscription(current);
+      const settings = parseEndpointPatch(patch, current, asOfNow);
+      await writer.checkStillSigned(tx, current, settings);
+      return await writer.update(tx, current, settings, tokenIn(patch));
+    });
+    return await view(row);
+  }
+
+  async function remove(tenant: string, id: string): Promise<void> {
+    const endpointId = await changeOne(tenant, id, async (tx, current) => {
+      if (current.websubTopic !== null) {
+        await revokeSubscriptions(tx, [current.id], NOT_OFFERED);
+        return current.id;
+      }
+      await markDeleted(tx, [current.id]);
+      await deleteSecrets(tx, [current.id]);
+      await deleteHandshake(tx, current.id);
+      await letGoOfSubjects(tx, current.id);
+      return current.id;
+    });
+    // After the commit: a backlog of a million must not keep the lane locked, which others' publishes wait for.
+    await cancelOwed(db, [endpointId]);
+    onRevoked();
+  }
+
+  async function match(tenant: string, id: string, input: MatchInput): Promise<MatchResult> {
+    return matchEndpoint(await get(tenant, id), input);
+  }
+}
+
+function toDate(ms: number | null | undefined): Date | null {
+  return ms === null || ms === undefined ? null : new Date(ms);
+}
+
+/** Null for what has passed. */
+function toDateAhead(ms: number | null | undefined, nowMs: number): Date | null {
+  return ms !== null && ms !== undefined && ms > nowMs ? new Date(ms) : null;
+}
+
+/** Nobody probes a disabled endpoint. */
+function shownCircuit({ health, isActive }: EndpointRow, nowMs: number): CircuitState {
+  const circuit = circuitOf({ probeAtMs: health?.probeAtMs ?? null }, nowMs);
+  return circuit === "half_open" && !isActive ? "open" : circuit;
+}
+
+function toEndpoint(
+  row: EndpointRow,
+  defaults: EndpointDefaults,
+  nowMs: number,
+  lastDay: LastDay | null,
+): Endpoint {
+  return {
+    id: formatId("ep", row.id),
+    tenant: row.tenant,
+    url: row.url,
+    description: row.description,
+    events: row.events,
+    filter: row.filter,
+    isActive: row.isActive,
+    disabledReason: row.disabledReason,
+    disabledAt: toDate(row.disabledMs),
+    ...effectiveSettings(row, defaults),
+    authorization: row.authorization === null ? null : { type: row.authorization },
+    handshake: toHandshake(row),
+    circuit: shownCircuit(row, nowMs),
+    health: {
+      consecutiveFailures: row.health?.consecutiveFailures ?? 0,
+      failingSince: toDate(row.health?.failingSinceMs),
+      lastError: row.health?.lastError ?? null,
+      probeAt: row.isActive ? toDateAhead(row.health?.probeAtMs, nowMs) : null,
+      throttledUntil: toDateAhead(row.health?.throttledUntilMs, nowMs),
+      lastDay,
+    },
+    websub:
+      row.websubTopic === null
+        ? null
+        : { topic: row.websubTopic, leaseEndsAt: new Date(row.leaseEndsMs as number) },
+    createdAt: new Date(row.createdMs),
+    updatedAt: new Date(row.updatedMs),
+  };
+}
+
+function toHandshake({ handshake, grant }: EndpointRow): HandshakeView | null {
+  if (handshake === null || grant === null) return null;
+  const { state, allowedRate, detail, askedMs, decidedMs } = grant;
+  return { ...handshake, state, allowedRate, detail, askedAt: toDate(askedMs), decidedAt: toDate(decidedMs) };
+}
+
+function limitReached(tenant: string, max: number): PosthornError {
+  return new PosthornError(
+    "endpoint_limit_reached",
+    `Tenant "${tenant}" has ${counted(max)}, as many as it may have. Delete one, or raise maxEndpointsPerTenant.`,
+  );
+}

@@ -1,0 +1,63 @@
+// Writes what came of handshakes: from the answer to OPTIONS, or from the endpoint's own call later. A grant opens the
+// lane, so it takes the way of every change to an endpoint.
+import { formatId } from "@posthorn/wire";
+import { PosthornError } from "../../errors.ts";
+import { granted, readRate } from "../../handshake/decide-handshake.ts";
+import type { HandshakeDecision } from "../../model.ts";
+import type { Database } from "../../storage/database.ts";
+import { raiseEndpointVersion } from "../../storage/queries/endpoints/write.ts";
+import type { DueHandshake } from "../../storage/queries/handshakes/claim.ts";
+import { findHandshake, settleHandshake } from "../../storage/queries/handshakes/settle.ts";
+import type { EndpointChanges } from "./endpoint-changes.ts";
+
+export interface Handshakes {
+  /** The engine's own doing: what an endpoint answered to being asked. */
+  settleHandshake(asked: DueHandshake, decision: HandshakeDecision): Promise<void>;
+  /** An endpoint called the URL that it was told. `allowedRate`: the header that rode along, if one did. */
+  grant(callbackToken: string, allowedRate?: string): Promise<void>;
+}
+
+export function createHandshakes(db: Database, { changeOne }: EndpointChanges): Handshakes {
+  return { settleHandshake: settle, grant };
+
+  async function settle(
+    { tenant, endpointId, callbackToken }: Pick<DueHandshake, "tenant" | "endpointId" | "callbackToken">,
+    decision: HandshakeDecision,
+  ): Promise<void> {
+    try {
+      await changeOne(tenant, formatId("ep", endpointId), async (tx) => {
+        if (await settleHandshake(tx, callbackToken, decision)) await raiseEndpointVersion(tx, endpointId);
+      });
+    } catch (error) {
+      // deleted meanwhile
+      if (!(error instanceof PosthornError) || error.code !== "endpoint_not_found") throw error;
+    }
+  }
+
+  async function grant(callbackToken: string, allowedRate?: string): Promise<void> {
+    const found = TOKEN.test(callbackToken) ? await findHandshake(db, callbackToken) : null;
+    if (found === null) throw noHandshake();
+    const rate = readRate(allowedRate, found.rate);
+    if (rate === undefined) throw badRate();
+    // said once more: nothing is new, and whoever knows the URL may say it as often as they like
+    if (found.state === "granted" && found.allowedRate === rate) return;
+    await settle({ ...found, callbackToken }, granted(rate));
+  }
+}
+
+/** As they are made, in endpoint-writer.ts. */
+const TOKEN = /^[\w-]{32}$/;
+
+function noHandshake(): PosthornError {
+  return new PosthornError(
+    "endpoint_not_found",
+    "No endpoint is waiting to be allowed by this URL. It may have been changed or deleted since.",
+  );
+}
+
+function badRate(): PosthornError {
+  return new PosthornError(
+    "invalid_endpoint",
+    "WebHook-Allowed-Rate is a number of requests per minute, or *.",
+  );
+}

@@ -1,0 +1,92 @@
+// The ways to write a retry policy, all brought to the one form that is stored and that the schedule reads.
+import type { RetryPolicy } from "../../model.ts";
+import { InvalidRetryPolicyError, parseRetryPolicy } from "../../settle/retry-schedule.ts";
+
+export type RetryPolicyInput =
+  /** `courier`, `short`, `exponential`, `quick`, or gaps such as `200ms,1s,5s`. */
+  | string
+  /** No gaps at all means one attempt. */
+  | { readonly gaps: readonly string[]; readonly maxAge?: string }
+  | {
+      readonly exponential: { readonly base: string; readonly cap: string; readonly maxAttempts: number };
+      readonly maxAge?: string;
+    }
+  /** As an endpoint shows it. */
+  | RetryPolicy;
+
+const MAX_ATTEMPTS = 101;
+
+/** Throws InvalidRetryPolicyError with a sentence on what to change. */
+export function normaliseRetryPolicy(input: unknown): RetryPolicy {
+  if (typeof input === "string") return parseRetryPolicy(input);
+  if (!isObject(input)) throw new InvalidRetryPolicyError(EXPECTED);
+  if ("kind" in input) return normaliseRetryPolicy(spelledOut(input));
+  const { gaps, exponential, maxAge, ...unknown } = input;
+  const [stray] = Object.keys(unknown);
+  if (stray !== undefined) throw new InvalidRetryPolicyError(`A retry policy has no "${stray}". ${EXPECTED}`);
+  if ((gaps === undefined) === (exponential === undefined)) throw new InvalidRetryPolicyError(EXPECTED);
+  const policy = gaps === undefined ? exponentialPolicy(exponential) : gapsPolicy(gaps);
+  return maxAge === undefined ? policy : { ...policy, maxAgeMs: durationMs("maxAge", maxAge) };
+}
+
+const EXPECTED =
+  "Write a retry policy as a preset, as gaps such as 30s,5m,1h, as { gaps: ['30s', '5m'] }, or as " +
+  "{ exponential: { base: '1m', cap: '1d', maxAttempts: 12 } }; each object may have a maxAge such as 2d.";
+
+/** What an endpoint shows can be sent back. */
+function spelledOut(shown: Record<string, unknown>): unknown {
+  const { kind, gapsMs, baseMs, capMs, maxAttempts, maxAgeMs, ...unknown } = shown;
+  const maxAge = maxAgeMs === undefined ? {} : { maxAge: inMs(maxAgeMs) };
+  if (kind === "gaps" && Array.isArray(gapsMs)) return { ...unknown, gaps: gapsMs.map(inMs), ...maxAge };
+  if (kind === "exponential") {
+    return { ...unknown, exponential: { base: inMs(baseMs), cap: inMs(capMs), maxAttempts }, ...maxAge };
+  }
+  throw new InvalidRetryPolicyError(EXPECTED);
+}
+
+function inMs(value: unknown): string {
+  return `${String(value)}ms`;
+}
+
+function gapsPolicy(gaps: unknown): RetryPolicy {
+  if (!Array.isArray(gaps))
+    throw new InvalidRetryPolicyError(`gaps is a list of texts such as '30s'. ${EXPECTED}`);
+  if (gaps.length >= MAX_ATTEMPTS) {
+    throw new InvalidRetryPolicyError(
+      `The retry policy has ${gaps.length} gaps. At most ${MAX_ATTEMPTS - 1} are allowed.`,
+    );
+  }
+  return { kind: "gaps", gapsMs: gaps.map((gap) => durationMs("gaps", gap)) };
+}
+
+function exponentialPolicy(exponential: unknown): RetryPolicy {
+  if (!isObject(exponential)) throw new InvalidRetryPolicyError(EXPECTED);
+  const { base, cap, maxAttempts, ...unknown } = exponential;
+  const [stray] = Object.keys(unknown);
+  if (stray !== undefined)
+    throw new InvalidRetryPolicyError(`An exponential policy has no "${stray}". ${EXPECTED}`);
+  const [baseMs, capMs] = [durationMs("base", base), durationMs("cap", cap)];
+  if (baseMs > capMs)
+    throw new InvalidRetryPolicyError("The base of a retry policy is not larger than its cap.");
+  if (
+    typeof maxAttempts !== "number" ||
+    !Number.isInteger(maxAttempts) ||
+    maxAttempts < 1 ||
+    maxAttempts > MAX_ATTEMPTS
+  ) {
+    throw new InvalidRetryPolicyError(`maxAttempts is a whole number from 1 to ${MAX_ATTEMPTS}.`);
+  }
+  return { kind: "exponential", baseMs, capMs, maxAttempts };
+}
+
+function durationMs(field: string, value: unknown): number {
+  if (typeof value === "string" && /^[\d.]+[a-z]+$/.test(value)) {
+    const policy = parseRetryPolicy(value);
+    if (policy.kind === "gaps" && policy.gapsMs[0] !== undefined) return policy.gapsMs[0];
+  }
+  throw new InvalidRetryPolicyError(`${field} needs a time with a unit, such as 200ms, 30s, 5m, 1h or 2d.`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

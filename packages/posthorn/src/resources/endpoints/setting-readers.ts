@@ -1,0 +1,240 @@
+// One reader for each field of an endpoint: what is taken, and what is said about anything else.
+import {
+  headerPrefixProblem,
+  isVendorScheme,
+  ownTypeOf,
+  parseSecret,
+  schemeHeaders,
+  schemeNamed,
+  schemeProblems,
+  signingKeyBytes,
+  validateCustomHeaders,
+} from "@posthorn/wire";
+import { AUTHORIZATION_HEADER } from "../../attempt/authorize.ts";
+import { checkUrl } from "../../attempt/guard/check-url.ts";
+import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
+import { isKeyPair } from "../../attempt/key-pair.ts";
+import { REDACTED } from "../../catalogue/redact.ts";
+import { findUnknown } from "../../did-you-mean.ts";
+import type { InputProblem } from "../../errors.ts";
+import { parseFilter } from "../../fan-out/parse-filter.ts";
+import type {
+  AuthorizationType,
+  BatchSettings,
+  FilterInput,
+  RetryPolicy,
+  SignatureSettings,
+} from "../../model.ts";
+import { normaliseRetryPolicy } from "./retry-policy-input.ts";
+import { escapePointer, isObject, type Reader, type Refuse } from "./settings-check.ts";
+
+export function orDefault<T>(reader: Reader<T>): Reader<T | null> {
+  return (value, refuse) => (value === null ? null : reader(value, refuse));
+}
+
+export function readUrl(value: unknown, refuse: Refuse, policy: AddressPolicy): string | undefined {
+  if (typeof value !== "string") return refuse("The URL is a text such as https://example.com/webhooks.");
+  if (value.endsWith(`?${REDACTED}`)) return refuse(MASKED);
+  const checked = checkUrl(value, policy);
+  // an empty query is not sent, so a signature over the URL must not have it either
+  return checked.ok ? checked.href.replace(/^([^?]*)\?$/, "$1") : refuse(checked.problem.message);
+}
+
+const MASKED = `${REDACTED} stands for what the key that read it may not see. Give what it was, or leave the field out.`;
+
+const MAX_PATTERNS = 100;
+const PATTERN = /^(?:\*|[a-z0-9_]+(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
+
+export function readEvents(
+  value: unknown,
+  refuse: Refuse,
+  typeProblem: (type: string) => string | null,
+): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length < 1 || value.length > MAX_PATTERNS) {
+    return refuse(
+      `events is a list of 1 to ${MAX_PATTERNS} event types, such as ["order.paid", "invoice.*"], or ["*"].`,
+    );
+  }
+  for (const [index, item] of value.entries()) {
+    if (typeof item === "string" && item.length <= 130 && PATTERN.test(item)) {
+      const problem = item.endsWith("*") ? null : typeProblem(item);
+      if (problem !== null) refuse(problem, `/${index}`);
+      continue;
+    }
+    const shown = typeof item === "string" ? `"${item.slice(0, 60)}"` : "This";
+    refuse(
+      `${shown} is not an event type. Write lower-case words joined by dots (order.paid), a prefix (order.*), or *.${meantType(item)}`,
+      `/${index}`,
+    );
+  }
+  return [...new Set(value as string[])];
+}
+
+/** CloudEvents have types of any letters, and are subscribed to as they come in. */
+function meantType(item: unknown): string {
+  if (typeof item !== "string" || item.length > 130) return "";
+  const type = item.endsWith(".*") ? item.slice(0, -2) : item;
+  const meant = `${ownTypeOf(type)}${item.slice(type.length)}`;
+  return type.includes("*") || !/[a-z0-9]/.test(meant) ? "" : ` Did you mean ${meant}?`;
+}
+
+export function readDescription(value: unknown, refuse: Refuse): string | undefined {
+  if (typeof value === "string" && value.length <= 500 && !value.includes("\0")) return value;
+  return refuse("description is text of at most 500 characters.");
+}
+
+export function readBoolean(value: unknown, refuse: Refuse): boolean | undefined {
+  return typeof value === "boolean" ? value : refuse("isActive is true or false.");
+}
+
+export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
+  return (value, refuse) => {
+    const found = allowed.find((item) => item === value);
+    return found ?? refuse(`Choose one of ${allowed.join(", ")}.`);
+  };
+}
+
+export function wholeNumber(min: number, max: number): Reader<number> {
+  return (value, refuse) =>
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max
+      ? value
+      : refuse(`This is a whole number from ${min} to ${max}.`);
+}
+
+export function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSettings> | undefined {
+  if (!isObject(value)) return refuse("signature is an object with schemes, headerPrefix or both.");
+  const { schemes, headerPrefix, ...unknown } = value;
+  const problems: InputProblem[] = [];
+  findUnknown("A signature has no", unknown, ["schemes", "headerPrefix"], problems);
+  for (const { message, pointer } of problems) refuse(message, pointer);
+  if (schemes !== undefined) {
+    const isList = Array.isArray(schemes) && schemes.every((name) => typeof name === "string");
+    const prefix = typeof headerPrefix === "string" ? headerPrefix : undefined;
+    const wrong = isList
+      ? schemeProblems(schemes, prefix)
+      : ["schemes is a list of names of signature schemes."];
+    for (const message of wrong) refuse(message, "/schemes");
+  }
+  if (headerPrefix !== undefined) {
+    const problem =
+      typeof headerPrefix === "string"
+        ? headerPrefixProblem(headerPrefix)
+        : "headerPrefix is text such as X-Webhook.";
+    if (problem !== null) refuse(problem, "/headerPrefix");
+  }
+  return {
+    ...(schemes === undefined ? {} : { schemes: schemes as string[] }),
+    ...(headerPrefix === undefined ? {} : { headerPrefix: headerPrefix as string }),
+  };
+}
+
+const BATCH_LIMITS: Readonly<Record<keyof BatchSettings, Reader<number>>> = {
+  maxEvents: wholeNumber(1, 1_000),
+  maxBytes: wholeNumber(1_024, 4 * 1024 * 1024),
+  maxDelayMs: wholeNumber(10, 3_600_000),
+};
+
+export function readBatch(value: unknown, refuse: Refuse): Partial<BatchSettings> | undefined {
+  if (!isObject(value)) return refuse("batch is an object with maxEvents, maxBytes, maxDelayMs.");
+  const problems: InputProblem[] = [];
+  findUnknown("A batch has no", value, Object.keys(BATCH_LIMITS), problems);
+  for (const { message, pointer } of problems) refuse(message, pointer);
+  const read: Partial<Record<keyof BatchSettings, number>> = {};
+  for (const [name, limit] of Object.entries(BATCH_LIMITS) as [keyof BatchSettings, Reader<number>][]) {
+    if (value[name] === undefined) continue;
+    const number = limit(value[name], (message) => refuse(message, `/${name}`));
+    if (number !== undefined) read[name] = number;
+  }
+  return read;
+}
+
+export function readHeaders(
+  value: unknown,
+  refuse: Refuse,
+  { schemes, headerPrefix }: SignatureSettings,
+  authorization: AuthorizationType | null,
+): Readonly<Record<string, string>> | undefined {
+  if (!isObject(value))
+    return refuse('headers is an object of names and values, such as { "X-Team": "billing" }.');
+  const taken = new Set(schemeHeaders(schemes, headerPrefix));
+  if (authorization !== null) taken.add(AUTHORIZATION_HEADER[authorization]);
+  for (const { header, message } of validateCustomHeaders(value, headerPrefix, taken)) {
+    refuse(message, header === "" ? "" : `/${escapePointer(header)}`);
+  }
+  for (const [name, text] of Object.entries(value)) {
+    if (text === REDACTED) refuse(MASKED, `/${escapePointer(name)}`);
+  }
+  return value as Record<string, string>;
+}
+
+export function readRetryPolicy(value: unknown, refuse: Refuse): RetryPolicy | undefined {
+  try {
+    return normaliseRetryPolicy(value);
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+export function readFilter(value: unknown, refuse: Refuse): FilterInput | undefined {
+  const parsed = parseFilter(value);
+  if (parsed.ok) return value as FilterInput;
+  for (const { pointer, message } of parsed.problems) refuse(message, pointer);
+  return undefined;
+}
+
+export function readSecret(schemes: readonly string[]): Reader<string> {
+  return (value, refuse) => {
+    const problem = secretProblem(value, schemes);
+    return problem === null ? (value as string) : refuse(problem);
+  };
+}
+
+/** By the names of schemes; each is one that there is. */
+export function readSchemeSecrets(
+  value: unknown,
+  refuse: Refuse,
+): Readonly<Record<string, string>> | undefined {
+  if (!isObject(value))
+    return refuse('schemeSecrets is an object of schemes and secrets, such as { "stripe": "whsec_…" }.');
+  for (const [scheme, secret] of Object.entries(value)) {
+    const problem = schemeSecretProblem(scheme, secret);
+    if (problem !== null) refuse(problem, `/${escapePointer(scheme)}`);
+  }
+  return value as Record<string, string>;
+}
+
+/** Null when that scheme can sign with this secret. */
+export function schemeSecretProblem(scheme: string, secret: unknown): string | null {
+  const [unknown] = schemeProblems([scheme]);
+  if (unknown !== undefined) return unknown;
+  const problem = secretProblem(secret, [scheme]);
+  if (problem !== null) return problem;
+  const isUsable = signingKeyBytes(schemeNamed(scheme).key, secret as string) !== null;
+  return isUsable ? null : `The signature scheme "${scheme}" cannot sign with this kind of secret.`;
+}
+
+const MAX_FOREIGN_LENGTH = 256;
+// Visible ASCII with spaces inside only: one copied along with a secret would be part of the key.
+const FOREIGN_SECRET = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** Null when it is a usable secret: one of ours, or any text where a vendor's scheme takes it as the key. */
+export function secretProblem(value: unknown, schemes: readonly string[]): string | null {
+  const parsed = typeof value === "string" ? parseSecret(value) : null;
+  if (parsed?.kind === "signing" && !isKeyPair(parsed)) return NO_PAIR;
+  if (parsed !== null && parsed.kind !== "public") return null;
+  const takesText = schemes.some((name) => isVendorScheme(name) && schemeNamed(name).key === "text");
+  if (!takesText) return OWN_SECRET;
+  const isText =
+    typeof value === "string" && value.length <= MAX_FOREIGN_LENGTH && FOREIGN_SECRET.test(value);
+  // a key pair that does not parse was cut off on the way, and a public key signs nothing
+  return isText && !/^wh(?:sk|pk)_/.test(value) ? null : FOREIGN;
+}
+
+const OWN_SECRET =
+  "A secret is whsec_ and the base64 of 24 to 64 bytes, or whsk_ and the base64 of a 32-byte ed25519 seed and its " +
+  "public key. Leave it out and one is made.";
+const NO_PAIR =
+  "The public key in this whsk_ is not that of its seed, so nobody could verify what it signs. Copy it anew.";
+const FOREIGN =
+  `A secret of another sender is text of 1 to ${MAX_FOREIGN_LENGTH} visible ASCII characters without spaces around it, ` +
+  "and is no whsk_ or whpk_ key.";

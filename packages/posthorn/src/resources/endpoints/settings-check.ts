@@ -1,0 +1,87 @@
+// Reads an object of settings field by field, and collects everything that is wrong with it.
+import { findUnknown } from "../../did-you-mean.ts";
+import { type InputProblem, MAX_PROBLEMS, PosthornError } from "../../errors.ts";
+
+export type Refuse = (message: string, below?: string) => undefined;
+/** Undefined: refused. */
+export type Reader<T> = (value: unknown, refuse: Refuse) => T | undefined;
+
+/** What an endpoint shows besides. */
+const READ_ONLY = [
+  "websub",
+  "id",
+  "tenant",
+  "disabledReason",
+  "disabledAt",
+  "circuit",
+  "health",
+  "createdAt",
+  "updatedAt",
+] as const;
+const isReadOnly = (name: string): boolean => READ_ONLY.some((field) => field === name);
+
+/** Of an endpoint as it is shown. */
+export type ReadOnlyFields = { readonly [Name in (typeof READ_ONLY)[number]]?: unknown };
+
+export function withoutReadOnly(shown: unknown): unknown {
+  if (!isObject(shown)) return shown;
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => !isReadOnly(name)));
+}
+
+export class SettingsCheck {
+  readonly #input: Readonly<Record<string, unknown>>;
+  readonly #problems: InputProblem[] = [];
+
+  constructor(input: unknown, known: readonly string[]) {
+    this.#input = isObject(input) ? input : {};
+    if (!isObject(input)) this.refuse("", "Give an object with the endpoint's settings.");
+    const given = Object.entries(this.#input);
+    const others = given.filter(([name]) => !isReadOnly(name));
+    findUnknown("An endpoint has no setting", Object.fromEntries(others), known, this.#problems);
+    for (const [name] of given) {
+      if (isReadOnly(name)) this.refuse(`/${name}`, "This is read-only. Leave it out.");
+    }
+  }
+
+  get isClean(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  /** A field that is not given, or undefined, stays as it is. */
+  read<T>(field: string, current: T, reader: Reader<T>): T {
+    const value = this.#input[field];
+    if (value === undefined) return current;
+    const read = reader(value, (message, below = "") => this.refuse(`/${field}${below}`, message));
+    return read === undefined ? current : read;
+  }
+
+  /** As it came. */
+  given(field: string): unknown {
+    return this.#input[field];
+  }
+
+  require(field: string, message: string): void {
+    if (this.#input[field] === undefined) this.refuse(`/${field}`, message);
+  }
+
+  refuse(pointer: string, message: string): undefined {
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ pointer, message });
+    return undefined;
+  }
+
+  finish(what: string): void {
+    if (this.#problems.length === 0) return;
+    const said = this.#problems.map(({ pointer, message }) =>
+      pointer === "" ? message : `${pointer}: ${message}`,
+    );
+    throw new PosthornError("invalid_endpoint", `${what}. ${said.join(" ")}`, { problems: this.#problems });
+  }
+}
+
+export function escapePointer(name: string): string {
+  return name.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

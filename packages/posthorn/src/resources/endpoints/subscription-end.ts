@@ -1,0 +1,24 @@
+// The end of WebSub subscriptions, for whatever reason and however many: a tenant may have ten thousand. The caller holds
+// the tenant, has the change told to the lanes, and cancels what is owed after the commit.
+import type { Uuid } from "../../model.ts";
+import type { Queryable } from "../../storage/database.ts";
+import { markDeleted } from "../../storage/queries/endpoints/write.ts";
+import { deleteSecrets } from "../../storage/queries/secrets/rotate.ts";
+import { keepDenials } from "../../storage/queries/websub/requests.ts";
+
+export async function endSubscriptions(tx: Queryable, endpointIds: readonly Uuid[]): Promise<void> {
+  await markDeleted(tx, endpointIds);
+  await deleteSecrets(tx, endpointIds);
+}
+
+/** The subscribers did not ask for it, and are told (REC 5.2). */
+export async function revokeSubscriptions(
+  tx: Queryable,
+  endpointIds: readonly Uuid[],
+  reason: string,
+): Promise<void> {
+  await endSubscriptions(tx, endpointIds);
+  await keepDenials(tx, endpointIds, reason);
+}
+
+export const NOT_OFFERED = "This topic is not offered here.";

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { MAX_SCHEMA_BYTES } from "../../json-schema/schema-limits.ts";
+import { MAX_IMPORTED_SCHEMA_BYTES, readDocument } from "./event-type-document.ts";
+
+const body = (schema: object) => ({ content: { "application/json": { schema } } });
+const documentOf = (webhooks: object, components: object = {}) => ({
+  openapi: "3.1.0",
+  info: { title: "t", version: "1" },
+  webhooks,
+  components,
+});
+const webhooksOf = (count: number, schemaOf: (nth: number) => object) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, nth) => [
+      `order.n${nth}`,
+      { post: { requestBody: body(schemaOf(nth)) } },
+    ]),
+  );
+const manyProperties = Object.fromEntries(
+  Array.from({ length: 1_500 }, (_, nth) => [`p${nth}`, { type: "string" }]),
+);
+
+test("two webhooks of one type and version are a problem of the second", async () => {
+  const other = { post: { "x-posthorn": { type: "order.paid" } } };
+  const document = documentOf({ "order.paid": { post: {} }, other });
+  await expect(readDocument(document)).rejects.toMatchObject({
+    code: "invalid_event_type",
+    problems: [{ pointer: "/webhooks/other", message: expect.stringContaining('"/webhooks/order.paid"') }],
+  });
+  const ofTwo = { post: { "x-posthorn": { type: "order.paid", api_version: "2" } } };
+  expect(await readDocument(documentOf({ "order.paid": { post: {} }, ofTwo }))).toHaveLength(2);
+});
+
+test("a body, an example and a webhook may stand elsewhere in the document, described where they are used", async () => {
+  const components = {
+    requestBodies: { Paid: { $ref: "#/components/requestBodies/Order" }, Order: body({ type: "object" }) },
+    pathItems: {
+      Paid: { post: { requestBody: { $ref: "#/components/requestBodies/Paid", description: "d" } } },
+    },
+  };
+  const webhooks = { "order.paid": { $ref: "#/components/pathItems/Paid", summary: "s" } };
+  const types = await readDocument(documentOf(webhooks, components));
+  expect(types).toMatchObject([{ name: "order.paid", schema: '{"type":"object"}' }]);
+});
+
+test.each([
+  ["is not there", "#/components/requestBodies/none"],
+  ["goes in a circle", "#/components/requestBodies/loop"],
+  ["leads elsewhere", "https://example.com/body.json"],
+])("a reference to a body that %s is a problem, and not an event without a schema", async (_what, $ref) => {
+  const components = { requestBodies: { loop: { $ref: "#/components/requestBodies/loop" } } };
+  const webhooks = { "order.paid": { post: { requestBody: { $ref } } } };
+  await expect(readDocument(documentOf(webhooks, components))).rejects.toMatchObject({
+    problems: [{ pointer: "/webhooks/order.paid", message: expect.stringContaining($ref) }],
+  });
+});
+
+test("a schema may refer to thousands of components, each by the one before", async () => {
+  const last = 2_000;
+  const chain = Array.from({ length: last + 1 }, (_, nth) => [
+    `c${nth}`,
+    nth === last ? { type: "string" } : { properties: { p: { $ref: `#/components/schemas/c${nth + 1}` } } },
+  ]);
+  const document = documentOf(
+    webhooksOf(1, () => ({ $ref: "#/components/schemas/c0" })),
+    { schemas: Object.fromEntries(chain) },
+  );
+  // with them all it is too large, and that is what is said
+  await expect(readDocument(document)).rejects.toMatchObject({
+    problems: [{ pointer: "/webhooks/order.n0", message: expect.stringContaining("bytes; the limit") }],
+  });
+});
+
+test("schemas together have a limit, in which a component counts for every type that refers to it", async () => {
+  const empty = JSON.stringify({ description: "" }).length;
+  const component = { description: "x".repeat(MAX_SCHEMA_BYTES - empty) };
+  const documentWith = (count: number) =>
+    documentOf(
+      webhooksOf(count, () => ({ $ref: "#/components/schemas/Large" })),
+      { schemas: { Large: component } },
+    );
+  const most = MAX_IMPORTED_SCHEMA_BYTES / MAX_SCHEMA_BYTES;
+  expect(await readDocument(documentWith(most))).toHaveLength(most);
+  await expect(readDocument(documentWith(most + 1))).rejects.toMatchObject({
+    problems: [{ pointer: `/webhooks/order.n${most}`, message: expect.stringContaining("in parts") }],
+  });
+});
+
+test("webhooks with one large component are read soon, and others have their turn", async () => {
+  const schemas = { Large: { type: "object", properties: manyProperties } };
+  const document = documentOf(
+    webhooksOf(80, () => ({ $ref: "#/components/schemas/Large" })),
+    { schemas },
+  );
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+  }, 0);
+  const begun = process.cpuUsage();
+  expect(await readDocument(document)).toHaveLength(80);
+  clearInterval(timer);
+  const { user, system } = process.cpuUsage(begun);
+  expect((user + system) / 1_000).toBeLessThan(5_000);
+  expect(turns).toBeGreaterThan(2);
+});

@@ -1,0 +1,82 @@
+// The event types of an OpenAPI document, all of them or what is wrong with it. Others have their turn meanwhile.
+import { setImmediate } from "node:timers/promises";
+import { type ImportedEntry, readOpenApi } from "../../catalogue/import-open-api.ts";
+import { type InputProblem, PosthornError } from "../../errors.ts";
+import { type Compiled, compileSchema } from "../../json-schema/compile-schema.ts";
+import { jsonText, MAX_JSON_DEPTH } from "../../json-schema/json-text.ts";
+import type { NewEventType } from "../../storage/queries/event-types/write.ts";
+import { readEventType } from "./event-type-input.ts";
+
+/** A component counts for each type that refers to it: each has a schema of its own in the end. */
+export const MAX_IMPORTED_SCHEMA_BYTES = 4 * 1024 * 1024;
+
+const TURN_MS = 20;
+
+export async function readDocument(document: unknown): Promise<NewEventType[]> {
+  const text = jsonText(document);
+  if (text === null) {
+    const message = `The document has no JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`;
+    throw new PosthornError("invalid_event_type", message, { problems: [{ pointer: "", message }] });
+  }
+  const problems: InputProblem[] = [];
+  const types = new Map<string, ImportedType>();
+  const compile = compileOnce();
+  let bytes = 0;
+  let turnBegunAt = performance.now();
+  for (const entry of readOpenApi(JSON.parse(text), problems)) {
+    const type = readEntry(entry, types, compile, problems);
+    bytes += Buffer.byteLength(type?.schema ?? "");
+    if (bytes > MAX_IMPORTED_SCHEMA_BYTES) {
+      const message = `The schemas have more than ${MAX_IMPORTED_SCHEMA_BYTES} bytes, with all that each refers to. Import the document in parts.`;
+      problems.push({ pointer: entry.pointer, message });
+      break;
+    }
+    if (performance.now() - turnBegunAt < TURN_MS) continue;
+    await setImmediate();
+    turnBegunAt = performance.now();
+  }
+  const [first] = problems;
+  if (first === undefined) return [...types.values()].map(({ type }) => type);
+  throw new PosthornError("invalid_event_type", `${first.pointer}: ${first.message} Nothing was imported.`, {
+    problems,
+  });
+}
+
+interface ImportedType {
+  readonly type: NewEventType;
+  readonly pointer: string;
+}
+
+/** Adds it to the types, or says what is wrong. */
+function readEntry(
+  { pointer, name, ...entry }: ImportedEntry,
+  types: Map<string, ImportedType>,
+  compile: (schema: string) => Compiled,
+  problems: InputProblem[],
+): NewEventType | null {
+  try {
+    const type = readEventType(name, entry, compile);
+    const key = `${name} ${type.apiVersion}`;
+    const other = types.get(key);
+    if (other === undefined) types.set(key, { type, pointer });
+    else {
+      const message = `Version ${type.apiVersion} of ${name} is in the document already, at "${other.pointer}".`;
+      problems.push({ pointer, message });
+    }
+    return type;
+  } catch (error) {
+    if (!(error instanceof PosthornError)) throw error;
+    problems.push(...error.problems.map((problem) => ({ ...problem, pointer })));
+    return null;
+  }
+}
+
+/** Many webhooks of a document have the same body. */
+function compileOnce(): (schema: string) => Compiled {
+  const known = new Map<string, Compiled>();
+  return (schema) => {
+    const compiled = known.get(schema) ?? compileSchema(JSON.parse(schema));
+    known.set(schema, compiled);
+    return compiled;
+  };
+}

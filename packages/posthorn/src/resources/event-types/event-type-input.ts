@@ -1,0 +1,135 @@
+// What an event type may be, read from what a caller passes: every place that is wrong is named.
+
+import { MAX_REDACT_PATHS, redactPathProblem } from "../../catalogue/redact.ts";
+import { findUnknown } from "../../did-you-mean.ts";
+import { type InputProblem, PosthornError } from "../../errors.ts";
+import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../../event/limits.ts";
+import { SYSTEM_TYPE_PREFIX } from "../../fan-out/matches.ts";
+import { type Compiled, compileSchema, type JsonSchema } from "../../json-schema/compile-schema.ts";
+import { jsonText, MAX_JSON_DEPTH } from "../../json-schema/json-text.ts";
+import type { NewEventType } from "../../storage/queries/event-types/write.ts";
+
+/** All of it: what is left out is as if it were null. */
+export interface EventTypeInput {
+  /** Default `1`. */
+  readonly apiVersion?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly schema?: JsonSchema | null | undefined;
+  readonly example?: unknown;
+  readonly redact?: readonly string[] | undefined;
+  readonly deprecated?: boolean | undefined;
+}
+
+export const MAX_DESCRIPTION_LENGTH = 2_000;
+export const MAX_EXAMPLE_BYTES = 64 * 1024;
+
+const FIELDS = ["apiVersion", "description", "schema", "example", "redact", "deprecated"];
+/** `/event-types/import` and `/export` are something else. */
+const RESERVED = ["import", "export"];
+
+/** Compiles the text of a schema. */
+export type CompileText = (schema: string) => Compiled;
+
+/** Throws when it cannot be saved; problems point at each place. */
+export function readEventType(
+  name: string,
+  input: EventTypeInput,
+  compile: CompileText = (schema) => compileSchema(JSON.parse(schema)),
+): NewEventType {
+  const problems: InputProblem[] = [];
+  const refuse = (pointer: string, message: string) => problems.push({ pointer, message });
+  if (typeof input !== "object" || input === null) {
+    throw new PosthornError(
+      "invalid_event_type",
+      "An event type is an object with a description and a schema.",
+    );
+  }
+  findUnknown("An event type has no", input, FIELDS, problems);
+  checkName(name, refuse);
+  const {
+    apiVersion = "1",
+    description = null,
+    schema = null,
+    example,
+    redact = [],
+    deprecated = false,
+  } = input;
+  if (typeof apiVersion !== "string" || !apiVersionSyntax.test(apiVersion)) {
+    refuse("/apiVersion", "apiVersion must be 1 to 32 characters of A-Z a-z 0-9 _ . -.");
+  }
+  if (description !== null && !isDescription(description)) {
+    refuse("/description", `description is text of at most ${MAX_DESCRIPTION_LENGTH} characters, or null.`);
+  }
+  if (typeof deprecated !== "boolean") refuse("/deprecated", "deprecated is true or false.");
+  checkRedact(redact, refuse);
+  const schemaText = textOf(schema, "/schema", refuse);
+  const exampleText = textOf(example ?? null, "/example", refuse);
+  if (exampleText !== null && Buffer.byteLength(exampleText) > MAX_EXAMPLE_BYTES) {
+    refuse("/example", `The example has more than ${MAX_EXAMPLE_BYTES} bytes.`);
+  } else if (schemaText !== null) checkSchema(compile(schemaText), exampleText, refuse);
+  const [first] = problems;
+  if (first !== undefined) throw new PosthornError("invalid_event_type", first.message, { problems });
+  return {
+    name,
+    apiVersion,
+    description,
+    schema: schemaText,
+    example: exampleText,
+    redact,
+    isDeprecated: deprecated,
+  };
+}
+
+type Refuse = (pointer: string, message: string) => void;
+
+function checkName(name: unknown, refuse: Refuse): void {
+  if (!isTypeName(name)) {
+    refuse(
+      "/name",
+      `A type is lower-case words joined by dots, such as order.paid, at most ${maxTypeLength} characters.`,
+    );
+  } else if (name.startsWith(SYSTEM_TYPE_PREFIX)) {
+    refuse(
+      "/name",
+      `Types that begin with ${SYSTEM_TYPE_PREFIX} are Posthorn's own and need not be registered.`,
+    );
+  } else if (RESERVED.includes(name)) refuse("/name", `"${name}" alone is reserved; take a name with a dot.`);
+}
+
+function checkRedact(redact: unknown, refuse: Refuse): void {
+  if (!Array.isArray(redact) || redact.length > MAX_REDACT_PATHS) {
+    refuse("/redact", `redact is a list of at most ${MAX_REDACT_PATHS} paths.`);
+    return;
+  }
+  for (const [at, path] of redact.entries()) {
+    const problem = redactPathProblem(path);
+    if (problem !== null) refuse(`/redact/${at}`, problem);
+  }
+}
+
+function checkSchema(compiled: Compiled, example: string | null, refuse: Refuse): void {
+  if (!compiled.ok) {
+    for (const { pointer, message } of compiled.problems) refuse(`/schema${pointer}`, message);
+    return;
+  }
+  const problem = example === null ? null : compiled.check(JSON.parse(example));
+  if (problem !== null) {
+    const pointer = `/example${problem.pointer}`;
+    refuse(pointer, `"${pointer}" ${problem.message}, says the schema.`);
+  }
+}
+
+function isDescription(text: unknown): text is string {
+  return typeof text === "string" && text.length <= MAX_DESCRIPTION_LENGTH && !text.includes("\0");
+}
+
+function textOf(value: unknown, pointer: string, refuse: Refuse): string | null {
+  if (value === null) return null;
+  const text = jsonText(value);
+  if (text === null) refuse(pointer, `This has no JSON, or is nested deeper than ${MAX_JSON_DEPTH} levels.`);
+  return text;
+}
+
+export function isTypeName(name: unknown): name is string {
+  return typeof name === "string" && name.length <= maxTypeLength && typeSyntax.test(name);
+}

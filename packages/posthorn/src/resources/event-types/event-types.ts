@@ -1,0 +1,263 @@
+// Event types: what people and programs are told about each, and what its data must look like.
+import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { type DeclaredTypes, jsonSchemaOf } from "../../catalogue/declared-types.ts";
+import { type CatalogueEntry, keyOf } from "../../catalogue/entry.ts";
+import { EXPORT_FORMATS, type ExportFormat, exportCatalogue } from "../../catalogue/export-documents.ts";
+import { refuseUnknown } from "../../did-you-mean.ts";
+import { PosthornError } from "../../errors.ts";
+import { apiVersionSyntax } from "../../event/limits.ts";
+import { compileSchema } from "../../json-schema/compile-schema.ts";
+import type { Database } from "../../storage/database.ts";
+import type { EventTypeRow } from "../../storage/queries/event-types/event-type-row.ts";
+import { allEventTypes, findEventType, listEventTypes } from "../../storage/queries/event-types/read.ts";
+import {
+  deleteEventType,
+  lockCatalogue,
+  type NewEventType,
+  raiseCatalogueVersion,
+  saveEventType,
+} from "../../storage/queries/event-types/write.ts";
+import { MAX_PAGE_BYTES } from "../../storage/queries/page-bytes.ts";
+import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
+import { readDocument } from "./event-type-document.ts";
+import { type EventTypeInput, isTypeName, readEventType } from "./event-type-input.ts";
+
+export interface EventType extends CatalogueEntry {
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface EventTypes {
+  /** Makes a version of a type, or replaces it. */
+  put(name: string, input?: EventTypeInput): Promise<EventType>;
+  /** One version, the one registered last unless told; `versions` are all there are. */
+  get(
+    name: string,
+    scope?: { readonly apiVersion?: string | undefined },
+  ): Promise<EventType & { readonly versions: readonly string[] }>;
+  /** By name and version. */
+  list(query?: PageQuery): Promise<Page<EventType>>;
+  /** One version, or all of them. What was published under it stays, and stays redacted. */
+  delete(name: string, scope?: { readonly apiVersion?: string | undefined }): Promise<void>;
+  /** The webhooks of an OpenAPI 3.1 document, all or none. With `dryRun` it only says what it would do. */
+  import(
+    document: unknown,
+    options?: { readonly dryRun?: boolean | undefined },
+  ): Promise<readonly ImportedType[]>;
+  /**
+   * The catalogue as the webhooks of an OpenAPI 3.1 document, or as AsyncAPI 3.0: all of it, one type (`order.paid`), or
+   * those below a prefix (`order.*`).
+   */
+  export(
+    format: ExportFormat,
+    options?: { readonly type?: string | undefined },
+  ): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export interface ImportedType {
+  readonly name: string;
+  readonly apiVersion: string;
+  readonly change: "created" | "updated" | "unchanged";
+}
+
+export interface EventTypesOptions {
+  readonly db: Database;
+  readonly catalogue: Catalogue;
+}
+
+/** Versions counted. */
+export const MAX_EVENT_TYPES = 2_000;
+
+export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTypes {
+  return { put, get, list, delete: remove, import: importAll, export: exportSome };
+
+  async function put(name: string, input: EventTypeInput = {}): Promise<EventType> {
+    const type = readEventType(name, input);
+    const [saved] = await saveAll(db, catalogue, [type]);
+    return toEventType(saved as EventTypeRow);
+  }
+
+  async function get(name: string, scope: { readonly apiVersion?: string | undefined } = {}) {
+    refuseUnknown("There is no scope", scope, ["apiVersion"], "invalid_query");
+    const rows = isTypeName(name) ? await findEventType(db, name) : [];
+    const { apiVersion } = scope;
+    const row = rows.find((one) => apiVersion === undefined || one.apiVersion === apiVersion);
+    if (row === undefined) throw notFound(name, apiVersion);
+    return { ...toEventType(row), versions: rows.map((one) => one.apiVersion).toSorted() };
+  }
+
+  async function list(query: PageQuery = {}): Promise<Page<EventType>> {
+    const reader = new QueryReader();
+    const limit = reader.limit(query);
+    const [name = "", apiVersion = ""] = (reader.cursor("event-types", query) ?? "").split(" ");
+    reader.finish(["limit", "cursor"], query);
+    const { types, isCutShort } = await listEventTypes(db, {
+      after: { name, apiVersion },
+      limit: limit + 1,
+      name: null,
+      prefix: "",
+    });
+    const last = types.at(-1);
+    const lookedUpTo = isCutShort && last !== undefined ? cursorOf(last) : null;
+    return toPage("event-types", types, limit, toEventType, cursorOf, lookedUpTo);
+  }
+
+  async function remove(
+    name: string,
+    scope: { readonly apiVersion?: string | undefined } = {},
+  ): Promise<void> {
+    refuseUnknown("There is no scope", scope, ["apiVersion"], "invalid_query");
+    const { apiVersion } = scope;
+    const isNamed = isTypeName(name) && (apiVersion === undefined || apiVersionSyntax.test(apiVersion));
+    if (!isNamed) throw notFound(name, apiVersion);
+    await db.transaction(async (tx) => {
+      await lockCatalogue(tx);
+      if ((await deleteEventType(tx, name, apiVersion ?? null)) === 0) throw notFound(name, apiVersion);
+      await raiseCatalogueVersion(tx);
+    });
+    await catalogue.refresh();
+  }
+
+  async function importAll(document: unknown, options: { readonly dryRun?: boolean | undefined } = {}) {
+    refuseUnknown("import has no option", options, ["dryRun"]);
+    const types = await readDocument(document);
+    const before = new Map((await allEventTypes(db)).map((row) => [keyOf(row), row]));
+    const imported = types.map((type): ImportedType => {
+      const { name, apiVersion } = type;
+      const known = before.get(keyOf(type));
+      return {
+        name,
+        apiVersion,
+        change: known === undefined ? "created" : isSame(known, type) ? "unchanged" : "updated",
+      };
+    });
+    const created = imported.filter(({ change }) => change === "created").length;
+    if (before.size + created > MAX_EVENT_TYPES) throw limitReached();
+    if (options.dryRun !== true) await saveAll(db, catalogue, types);
+    return imported;
+  }
+
+  async function exportSome(format: ExportFormat, options: { readonly type?: string | undefined } = {}) {
+    refuseUnknown("export has no option", options, ["type"]);
+    if (!EXPORT_FORMATS.includes(format))
+      throw wrongExport("format", `is one of ${EXPORT_FORMATS.join(", ")}.`);
+    const asked = namesAsked(options.type ?? "*");
+    const { types, isCutShort } = await listEventTypes(db, {
+      after: NO_TYPE,
+      limit: MAX_EVENT_TYPES,
+      ...asked,
+    });
+    if (isCutShort) throw exportTooLarge();
+    return exportCatalogue(format, types.map(toEventType));
+  }
+}
+
+const NO_TYPE = { name: "", apiVersion: "" };
+
+/** As endpoints ask for types: one, all below a prefix, or all. */
+function namesAsked(type: unknown): { readonly name: string | null; readonly prefix: string } {
+  if (type === "*") return { name: null, prefix: "" };
+  if (isTypeName(type)) return { name: type, prefix: "" };
+  const prefix = typeof type === "string" && type.endsWith(".*") ? type.slice(0, -1) : "";
+  if (isTypeName(prefix.slice(0, -1))) return { name: null, prefix };
+  throw wrongExport("type", "is an event type (order.paid), a prefix (order.*), or *.");
+}
+
+function wrongExport(field: string, rule: string): PosthornError {
+  const message = `${field} ${rule}`;
+  return new PosthornError("invalid_query", message, { problems: [{ pointer: `/${field}`, message }] });
+}
+
+function exportTooLarge(): PosthornError {
+  const megabytes = MAX_PAGE_BYTES / 1024 / 1024;
+  return new PosthornError(
+    "export_too_large",
+    `The schemas and examples have more than ${megabytes} MB, too much for one document. Export them in parts: type=order.* for those below a prefix, type=order.paid for one.`,
+  );
+}
+
+function cursorOf({ name, apiVersion }: EventTypeRow): string {
+  return `${name} ${apiVersion}`;
+}
+
+/** Except for its times. */
+function isSame(a: NewEventType, b: NewEventType): boolean {
+  const content = ({ description, schema, example, redact, isDeprecated }: NewEventType) =>
+    JSON.stringify([description, schema, example, redact, isDeprecated]);
+  return content(a) === content(b);
+}
+
+/** All or none, and the version is raised once. */
+export async function saveAll(
+  db: Database,
+  catalogue: Catalogue,
+  types: readonly NewEventType[],
+): Promise<EventTypeRow[]> {
+  const saved = await db.transaction(async (tx) => {
+    const before = await lockCatalogue(tx);
+    const rows: EventTypeRow[] = [];
+    let hasChanged = false;
+    for (const type of types) {
+      const { row, isChanged } = await saveEventType(tx, type);
+      rows.push(row);
+      hasChanged ||= isChanged;
+    }
+    if (!hasChanged) return rows;
+    if (before + types.length > MAX_EVENT_TYPES && (await lockCatalogue(tx)) > MAX_EVENT_TYPES) {
+      throw limitReached();
+    }
+    await raiseCatalogueVersion(tx);
+    return rows;
+  });
+  // whoever changed it sees it at once
+  await catalogue.refresh();
+  return saved;
+}
+
+/** Writes the types of the code down, so that others see them: people, SQL, and processes with other code. */
+export async function register(db: Database, catalogue: Catalogue, declared: DeclaredTypes): Promise<void> {
+  const types = declared.entries.map(([name, declaration]) => {
+    const { version, description, example, redact, deprecated } = declaration;
+    const schema = jsonSchemaOf(declaration);
+    const input = { apiVersion: version, description, example, redact, deprecated };
+    try {
+      return readEventType(name, {
+        ...input,
+        schema: schema !== null && compileSchema(schema).ok ? schema : null,
+      });
+    } catch (error) {
+      throw new PosthornError("invalid_config", `events: "${name}": ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  });
+  if (types.length > 0) await saveAll(db, catalogue, types);
+}
+
+export function toEventType(row: EventTypeRow): EventType {
+  return {
+    name: row.name,
+    apiVersion: row.apiVersion,
+    description: row.description,
+    schema: row.schema === null ? null : JSON.parse(row.schema),
+    example: row.example === null ? null : JSON.parse(row.example),
+    redact: row.redact,
+    deprecated: row.isDeprecated,
+    createdAt: new Date(row.createdMs),
+    updatedAt: new Date(row.updatedMs),
+  };
+}
+
+function limitReached(): PosthornError {
+  const message = `The catalogue holds at most ${MAX_EVENT_TYPES} types, versions counted. Delete some first.`;
+  return new PosthornError("event_type_limit_reached", message);
+}
+
+function notFound(name: unknown, apiVersion: string | undefined): PosthornError {
+  const shown = isTypeName(name) ? `"${name}"` : "of that name";
+  const version = apiVersion === undefined ? "" : " in that version";
+  return new PosthornError(
+    "event_type_not_found",
+    `There is no event type ${shown}${version}. List them to see their names.`,
+  );
+}

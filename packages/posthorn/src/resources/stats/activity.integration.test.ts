@@ -1,0 +1,170 @@
+// Attempts over time: counted by the worker, written, rolled up, pruned, read.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createDatabase, createPool, type TestDatabase } from "../../../../../tests/support/postgres.ts";
+import { rollUpHour } from "../../storage/queries/activity/roll-up.ts";
+import {
+  createTestInstance,
+  type ScriptedReceiver,
+  startScriptedReceiver,
+  type TestInstance,
+} from "../../testing/index.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+let database: TestDatabase;
+let receiver: ScriptedReceiver;
+let instance: TestInstance;
+let pool: ReturnType<typeof createPool>;
+
+beforeAll(async () => {
+  receiver = await startScriptedReceiver();
+});
+afterAll(async () => {
+  await receiver.close();
+});
+beforeEach(async () => {
+  database = await createDatabase();
+  pool = createPool(database.connectionString);
+  instance = await createTestInstance({ database: database.connectionString, retryPolicy: "30m" });
+  for (const tenant of ["acme", "rivals"]) await instance.hooks.tenants.upsert(tenant, {});
+  return async () => {
+    await instance.close();
+    await pool.end();
+    await database.drop();
+  };
+});
+
+let path = 0;
+async function newEndpoint(tenant: string, answers: readonly number[] = [200]) {
+  path += 1;
+  receiver.answer(`/in-${path}`, answers);
+  const url = `${receiver.url}/in-${path}`;
+  return (await instance.hooks.endpoints.create(tenant, { url, events: ["*"] })).endpoint.id;
+}
+
+async function publish(tenant: string, events = 1): Promise<void> {
+  for (let n = 0; n < events; n += 1) await instance.hooks.publish({ tenant, type: "order.paid", data: n });
+  await instance.settle();
+}
+
+test("what was sent is counted by the minute for all, by five for a tenant and an endpoint", async () => {
+  const good = await newEndpoint("acme");
+  const bad = await newEndpoint("acme", [500, 400]);
+  await newEndpoint("rivals");
+  await publish("acme", 2);
+  await publish("rivals", 3);
+  const { activity } = instance.hooks;
+  const all = await activity.get();
+  expect([all.period, all.stepSeconds, all.points.length]).toEqual(["hour", 60, 60]);
+  expect(all.total).toMatchObject({ success: 5, failed: 1, dead: 1, successShare: 5 / 7 });
+  expect(all.points.reduce((sum, point) => sum + point.success, 0)).toBe(5);
+  expect(all.points.at(-1)?.at.getTime()).toBeLessThanOrEqual(instance.hooks.clock.nowMs());
+  const acme = await activity.get({ tenant: "acme" });
+  expect([acme.stepSeconds, acme.points.length]).toEqual([300, 12]);
+  expect(acme.total).toMatchObject({ success: 2, failed: 1, dead: 1 });
+  expect((await activity.get({ endpoint: good, period: "day" })).total).toMatchObject({
+    success: 2,
+    failed: 0,
+  });
+  expect((await activity.get({ endpoint: bad, tenant: "acme" })).total).toMatchObject({ failed: 1, dead: 1 });
+  expect((await activity.get({ endpoint: bad, tenant: "rivals" })).total).toMatchObject({
+    success: 0,
+    p50: null,
+    successShare: null,
+  });
+});
+
+test("percentiles are those of the attempts, and points without any have none", async () => {
+  const endpoint = await newEndpoint("acme");
+  await publish("acme", 3);
+  const { points, total } = await instance.hooks.activity.get({ endpoint });
+  expect(total.p50).toBeGreaterThan(0);
+  expect(total.p99).toBeGreaterThanOrEqual(total.p50 as number);
+  expect(points[0]).toMatchObject({ success: 0, p50: null, p99: null });
+});
+
+test("a receiver that puts a delivery off without failing is in no chart", async () => {
+  path += 1;
+  receiver.answer(`/in-${path}`, { status: 409, headers: { "retry-after": "60" } });
+  await instance.hooks.endpoints.create("acme", { url: `${receiver.url}/in-${path}`, events: ["*"] });
+  await publish("acme");
+  expect((await instance.hooks.activity.get()).total).toMatchObject({ success: 0, failed: 0, dead: 0 });
+});
+
+test("hours are rolled up once they are over, last for a month, and stay the same when it is done again", async () => {
+  const endpoint = await newEndpoint("acme", [200, 500, 200]);
+  await publish("acme", 2);
+  await instance.advance(2 * hour);
+  await instance.settle();
+  await instance.hooks.engine?.tidyUp();
+  const month = () => instance.hooks.activity.get({ endpoint, period: "month" });
+  const before = await month();
+  expect([before.stepSeconds, before.points.length]).toEqual([3_600, 720]);
+  expect(before.total).toMatchObject({ success: 2, failed: 1 });
+  await instance.hooks.engine?.tidyUp();
+  expect(await month()).toEqual(before);
+  expect((await instance.hooks.activity.get({ period: "month" })).total).toMatchObject({
+    success: 2,
+    failed: 1,
+  });
+  await instance.advance(2 * hour);
+  await instance.hooks.engine?.tidyUp();
+  // five-minute stretches are gone, hours are not
+  await instance.advance(26 * hour);
+  await instance.hooks.engine?.tidyUp();
+  const { rows: widths } = await pool.query("select distinct width from posthorn.activity");
+  expect(widths).toEqual([{ width: 3_600 }]);
+  expect((await month()).total).toMatchObject({ success: 2, failed: 1 });
+  await instance.advance(30 * 24 * hour);
+  await instance.hooks.engine?.tidyUp();
+  const { rows } = await pool.query("select count(*)::integer as count from posthorn.activity");
+  expect(rows).toEqual([{ count: 0 }]);
+});
+
+test("an hour is rolled up some endpoints at a time, and none is left out or counted twice", async () => {
+  // an hour that is still kept: maintenance, which runs beside this, would delete an older one
+  const at = new Date(Math.floor(Date.now() / hour) * hour - 3 * hour);
+  await pool.query(
+    `insert into posthorn.activity
+     select 300, $1::timestamptz + part * interval '5 minutes', ('00000000-0000-7000-8000-00000000000' || n)::uuid,
+       n, part, 0, array_fill(n, array[24])
+     from generate_series(1, 5) as n, generate_series(0, 11) as part`,
+    [at],
+  );
+  let last: string | null = null;
+  const taken: (string | null)[] = [];
+  do {
+    last = await rollUpHour(instance.hooks.db, at, last, 2);
+    taken.push(last?.slice(-1) ?? null);
+  } while (last !== null);
+  expect(taken).toEqual(["2", "4", "5", null]);
+  const { rows } = await pool.query(
+    "select at, success, failed, latency[24] as slowest from posthorn.activity where width = 3600 order by endpoint_id",
+  );
+  expect(rows).toEqual([1, 2, 3, 4, 5].map((n) => ({ at, success: 12 * n, failed: 66, slowest: 12 * n })));
+});
+
+test("an endpoint shows its last day hour by hour, and none where nothing was sent", async () => {
+  const quiet = await newEndpoint("rivals");
+  const busy = await newEndpoint("acme", [200, 500, 200]);
+  await publish("acme");
+  await instance.advance(5 * hour);
+  await instance.hooks.engine?.tidyUp();
+  await publish("acme");
+  const { endpoints } = instance.hooks;
+  expect((await endpoints.get("rivals", quiet)).health.lastDay).toBeNull();
+  const { lastDay } = (await endpoints.get("acme", busy)).health;
+  expect(lastDay).toMatchObject({ success: 1, failed: 1, successShare: 0.5 });
+  expect(lastDay?.points).toHaveLength(24);
+  expect(lastDay?.points.at(-1)).toMatchObject({ success: 0, failed: 1 });
+  expect(lastDay?.points.at(-6)).toMatchObject({ success: 1, failed: 0 });
+  const [listed] = (await endpoints.list("acme")).data;
+  expect(listed?.health.lastDay).toEqual(lastDay);
+});
+
+test("an endpoint of a misspelt period or id is refused", async () => {
+  const { activity } = instance.hooks;
+  await expect(activity.get({ period: "week" as never })).rejects.toMatchObject({ code: "invalid_query" });
+  await expect(activity.get({ endpoint: "ep_1" })).rejects.toMatchObject({ code: "invalid_query" });
+});

@@ -1,0 +1,211 @@
+// Attempts over time: what was counted for the charts, with a point for every stretch.
+import type { Uuid } from "../../model.ts";
+import { LATENCY_BUCKETS, percentile } from "../../observe/latency-histogram.ts";
+import type { Queryable } from "../../storage/database.ts";
+import { INSTALLATION, WIDTHS, type Width } from "../../storage/queries/activity/add.ts";
+import {
+  type ActivityRow,
+  type EndpointHourRow,
+  endpointHours,
+  readActivity,
+} from "../../storage/queries/activity/read.ts";
+import { endpointIdsOf } from "../../storage/queries/endpoints/read.ts";
+import { QueryReader } from "../page.ts";
+
+export type ActivityPeriod = "hour" | "day" | "month";
+
+export interface ActivityQuery {
+  readonly tenant?: string | undefined;
+  readonly endpoint?: string | undefined;
+  /** How far back. Default `hour`. */
+  readonly period?: ActivityPeriod | undefined;
+}
+
+/** Attempts, by what came of them, and how long they took: null without any. */
+export interface ActivityCounts {
+  readonly success: number;
+  /** To be made again. */
+  readonly failed: number;
+  /** After which the delivery was given up. */
+  readonly dead: number;
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+}
+
+export interface ActivityView {
+  readonly period: ActivityPeriod;
+  readonly stepSeconds: number;
+  /** The oldest first; the last one has only begun. */
+  readonly points: readonly (ActivityCounts & { readonly at: Date })[];
+  readonly total: ActivityCounts & { readonly successShare: number | null };
+}
+
+export interface Activity {
+  get(query?: ActivityQuery): Promise<ActivityView>;
+}
+
+/** An endpoint's attempts of 24 hours. */
+export interface LastDay {
+  readonly success: number;
+  readonly failed: number;
+  /** From 0 to 1. */
+  readonly successShare: number;
+  /** 24 of them, the oldest first. */
+  readonly points: readonly { readonly at: Date; readonly success: number; readonly failed: number }[];
+}
+
+export interface ActivityOptions {
+  readonly db: Queryable;
+  /** The database's time. */
+  readonly nowMs: () => number;
+}
+
+/** Of a tenant with more, the newest: each costs a look-up a point. */
+const MOST_ENDPOINTS = 500;
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+/** The hour that goes on and the one before are read from five-minute stretches: what is late may still be added to them. */
+const HOURS_NOT_ROLLED_UP = 2;
+
+export function createActivity({ db, nowMs }: ActivityOptions): Activity {
+  return {
+    async get(query = {}) {
+      const reader = new QueryReader();
+      const tenant = reader.text("tenant", query.tenant);
+      const endpointId = reader.id("endpoint", "ep", query.endpoint);
+      const period = reader.oneOf("period", query.period, ["hour", "day", "month"]) ?? "hour";
+      reader.finish(["tenant", "endpoint", "period"], query);
+      const endpointIds = await endpointsAsked(tenant, endpointId);
+      const step = stepOf(period, endpointIds[0] === INSTALLATION);
+      const times = timesUpTo(nowMs(), step * 1_000, POINTS_SECONDS[period] / step);
+      return toView(period, step, times, await rowsAt(step, times, endpointIds));
+    },
+  };
+
+  async function endpointsAsked(tenant: string | null, endpointId: Uuid | null): Promise<readonly Uuid[]> {
+    if (tenant !== null) return (await endpointIdsOf(db, tenant, endpointId)).slice(-MOST_ENDPOINTS);
+    return [endpointId ?? INSTALLATION];
+  }
+
+  async function rowsAt(
+    step: Width,
+    times: readonly number[],
+    endpointIds: readonly Uuid[],
+  ): Promise<readonly ActivityRow[]> {
+    if (step !== WIDTHS.hour) return await readActivity(db, step, times, endpointIds);
+    const { rolledUpMs, fivesMs } = splitHours(times);
+    return [
+      ...(await readActivity(db, WIDTHS.hour, rolledUpMs, endpointIds)),
+      ...(await readActivity(db, WIDTHS.five, fivesMs, endpointIds)),
+    ];
+  }
+}
+
+/** Of each that has made any attempt. */
+export async function lastDaysOf(
+  db: Queryable,
+  endpointIds: readonly Uuid[],
+  nowMs: number,
+): Promise<ReadonlyMap<Uuid, LastDay>> {
+  if (endpointIds.length === 0) return new Map();
+  const times = timesUpTo(nowMs, HOUR_MS, DAY_HOURS);
+  const hoursOf = new Map<Uuid, EndpointHourRow[]>();
+  for (const row of await endpointHours(db, endpointIds, splitHours(times)))
+    hoursOf.set(row.endpointId, [...(hoursOf.get(row.endpointId) ?? []), row]);
+  return new Map([...hoursOf].map(([endpointId, hours]) => [endpointId, toLastDay(times, hours)]));
+}
+
+const POINTS_SECONDS: Readonly<Record<ActivityPeriod, number>> = {
+  hour: 3_600,
+  day: DAY_HOURS * 3_600,
+  month: 30 * DAY_HOURS * 3_600,
+};
+
+function stepOf(period: ActivityPeriod, isOfInstallation: boolean): Width {
+  if (period === "month") return WIDTHS.hour;
+  return period === "hour" && isOfInstallation ? WIDTHS.minute : WIDTHS.five;
+}
+
+/** Beginnings of stretches, the last one being the one that goes on. */
+function timesUpTo(nowMs: number, stepMs: number, count: number): number[] {
+  const lastMs = Math.floor(nowMs / stepMs) * stepMs;
+  return Array.from({ length: count }, (_, index) => lastMs - (count - 1 - index) * stepMs);
+}
+
+function splitHours(hoursMs: readonly number[]): { rolledUpMs: number[]; fivesMs: number[] } {
+  const fiveMs = WIDTHS.five * 1_000;
+  const rolledUpMs = hoursMs.slice(0, -HOURS_NOT_ROLLED_UP);
+  const fivesMs = hoursMs
+    .slice(-HOURS_NOT_ROLLED_UP)
+    .flatMap((hourMs) => Array.from({ length: HOUR_MS / fiveMs }, (_, index) => hourMs + index * fiveMs));
+  return { rolledUpMs, fivesMs };
+}
+
+function toView(
+  period: ActivityPeriod,
+  stepSeconds: Width,
+  times: readonly number[],
+  rows: readonly ActivityRow[],
+): ActivityView {
+  const stepMs = stepSeconds * 1_000;
+  const sums = new Map(times.map((atMs) => [atMs, nothingYet()]));
+  const total = nothingYet();
+  for (const row of rows) {
+    const sum = sums.get(Math.floor(row.atMs / stepMs) * stepMs);
+    if (sum === undefined) continue;
+    add(sum, row);
+    add(total, row);
+  }
+  return {
+    period,
+    stepSeconds,
+    points: [...sums].map(([atMs, sum]) => ({ at: new Date(atMs), ...toCounts(sum) })),
+    total: { ...toCounts(total), successShare: shareOf(total.success, total.failed + total.dead) },
+  };
+}
+
+interface Sum {
+  success: number;
+  failed: number;
+  dead: number;
+  readonly latency: number[];
+}
+
+function nothingYet(): Sum {
+  return { success: 0, failed: 0, dead: 0, latency: new Array<number>(LATENCY_BUCKETS).fill(0) };
+}
+
+function add(sum: Sum, row: ActivityRow): void {
+  sum.success += row.success;
+  sum.failed += row.failed;
+  sum.dead += row.dead;
+  for (const [index, attempts] of row.latency.entries())
+    sum.latency[index] = (sum.latency[index] ?? 0) + attempts;
+}
+
+function toCounts({ success, failed, dead, latency }: Sum): ActivityCounts {
+  return {
+    success,
+    failed,
+    dead,
+    p50: percentile(latency, 0.5),
+    p95: percentile(latency, 0.95),
+    p99: percentile(latency, 0.99),
+  };
+}
+
+function toLastDay(times: readonly number[], hours: readonly EndpointHourRow[]): LastDay {
+  const byTime = new Map(hours.map((hour) => [hour.atMs, hour]));
+  const points = times.map((atMs) => {
+    const { success = 0, failed = 0 } = byTime.get(atMs) ?? {};
+    return { at: new Date(atMs), success, failed };
+  });
+  const success = points.reduce((sum, point) => sum + point.success, 0);
+  const failed = points.reduce((sum, point) => sum + point.failed, 0);
+  return { success, failed, successShare: shareOf(success, failed) ?? 0, points };
+}
+
+function shareOf(success: number, others: number): number | null {
+  return success + others === 0 ? null : success / (success + others);
+}

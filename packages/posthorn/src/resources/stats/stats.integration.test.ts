@@ -1,0 +1,126 @@
+import { createTestInstance, startScriptedReceiver } from "posthorn/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { createMigratedDatabase } from "../../../../../tests/support/postgres.ts";
+import { deliveryStats } from "../../storage/queries/deliveries/stats.ts";
+
+async function makeWorld() {
+  const database = await createMigratedDatabase();
+  const receiver = await startScriptedReceiver();
+  const instance = await createTestInstance({ database: database.connectionString, retryPolicy: "1m,1h" });
+  onTestFinished(async () => {
+    // first, so that nothing hangs on it
+    await receiver.close();
+    await instance.close();
+    await database.drop();
+  });
+  const { hooks } = instance;
+  const endpointFor = async (tenant: string, path: string): Promise<string> => {
+    await hooks.tenants.upsert(tenant);
+    const input = { url: receiver.url + path, events: ["*"] };
+    return (await hooks.endpoints.create(tenant, input)).endpoint.id;
+  };
+  const publish = async (tenant: string, count = 1) => {
+    for (let n = 0; n < count; n += 1) await hooks.publish({ tenant, type: "order.paid", data: n });
+  };
+  return { ...instance, receiver, endpointFor, publish };
+}
+
+const exactly = (count: number) => ({ count, isExact: true });
+
+test("what waits, is dead and has ended is counted, for all, for a tenant and for an endpoint", async () => {
+  const { hooks, receiver, settle, advance, endpointFor, publish } = await makeWorld();
+  const good = await endpointFor("acme", "/good");
+  const failing = await endpointFor("acme", "/failing");
+  const dying = await endpointFor("rivals", "/dying");
+  const resting = await endpointFor("rivals", "/resting");
+  receiver.answer("/failing", 500);
+  receiver.answer("/dying", 400);
+  await hooks.endpoints.disable("rivals", resting);
+  await publish("acme", 3);
+  await publish("rivals", 2);
+  await settle();
+  const all = await hooks.stats.get();
+  expect(all.now).toEqual({
+    pending: exactly(2),
+    inFlight: exactly(0),
+    failed: exactly(3),
+    dead: exactly(2),
+  });
+  expect(all.ended).toMatchObject({ success: exactly(3), dead: exactly(2), successRate: 0.6 });
+  expect(all.ended.latencyMs?.p99).toBeLessThan(60_000);
+  const ofRivals = await hooks.stats.get({ tenant: "rivals" });
+  expect(ofRivals.now).toEqual({
+    pending: exactly(2),
+    inFlight: exactly(0),
+    failed: exactly(0),
+    dead: exactly(2),
+  });
+  expect(ofRivals.ended).toMatchObject({ success: exactly(0), successRate: 0, latencyMs: null });
+  expect((await hooks.stats.get({ endpoint: good })).ended.success).toEqual(exactly(3));
+  expect((await hooks.stats.get({ endpoint: failing })).now.failed).toEqual(exactly(3));
+  expect((await hooks.stats.get({ tenant: "acme", endpoint: dying })).now.dead).toEqual(exactly(0));
+  expect((await hooks.stats.get({ tenant: "nobody" })).ended.successRate).toBeNull();
+
+  await advance(7_200_000);
+  const later = await hooks.stats.get();
+  expect(later.ended).toMatchObject({ success: exactly(0), successRate: null, latencyMs: null });
+  expect(later.now.dead).toEqual(exactly(2));
+  expect((await hooks.stats.get({ period: "day" })).ended.success).toEqual(exactly(3));
+});
+
+test("what is being sent is in flight, and of its tenant alone", async () => {
+  const { hooks, receiver, endpointFor, publish } = await makeWorld();
+  await endpointFor("acme", "/slow");
+  await endpointFor("rivals", "/quick");
+  receiver.answer("/slow", "hang");
+  await publish("acme");
+  await receiver.received(1);
+  expect((await hooks.stats.get({ tenant: "acme" })).now.inFlight).toEqual(exactly(1));
+  expect((await hooks.stats.get({ tenant: "rivals" })).now.inFlight).toEqual(exactly(0));
+  expect((await hooks.stats.get()).now.inFlight).toEqual(exactly(1));
+});
+
+test("latency is from the event to the end, with the retries in between", async () => {
+  const { hooks, receiver, settle, advance, endpointFor, publish } = await makeWorld();
+  await endpointFor("acme", "/late");
+  receiver.answer("/late", [500, 200]);
+  await publish("acme");
+  await settle();
+  await advance(90_000);
+  await settle();
+  const { latencyMs } = (await hooks.stats.get()).ended;
+  expect(latencyMs?.p50).toBeGreaterThanOrEqual(90_000);
+  expect(latencyMs?.p50).toBeLessThan(150_000);
+});
+
+test("a count is exact up to its bound, and at least so many past it", async () => {
+  const { hooks, receiver, settle, endpointFor, publish } = await makeWorld();
+  const endpoint = await endpointFor("acme", "/good");
+  receiver.answer("/good", [200, 200, 200, 200, 400, 400, 400, 400, 500, 500, 500, 500]);
+  await publish("acme", 12);
+  await settle();
+  const at = (countedAtMost: number) =>
+    deliveryStats(hooks.db, {
+      endpointIds: null,
+      periodSeconds: 3_600,
+      scannedAtMost: countedAtMost,
+      countedAtMost,
+    });
+  expect(await at(8)).toMatchObject({ failed: 4, isWaitingExact: true, endedWell: 4, isEndedExact: true });
+  expect(await at(7)).toMatchObject({ isEndedExact: false, dead: 4, isDeadExact: true });
+  expect(await at(4)).toMatchObject({ failed: 4, isWaitingExact: true, dead: 4, isDeadExact: true });
+  expect(await at(3)).toMatchObject({ isWaitingExact: false, isInFlightExact: true, isDeadExact: false });
+  // of an endpoint two thousand are counted
+  expect((await hooks.stats.get({ endpoint })).now.failed).toEqual(exactly(4));
+});
+
+test("a period or a filter that there is not is refused", async () => {
+  const { hooks } = await makeWorld();
+  await expect(hooks.stats.get({ period: "week" as never })).rejects.toMatchObject({
+    code: "invalid_query",
+    problems: [{ pointer: "/period" }],
+  });
+  await expect(hooks.stats.get({ tenants: "acme" } as never)).rejects.toMatchObject({
+    code: "invalid_query",
+  });
+});

@@ -1,0 +1,125 @@
+// The installation as its operators see it: who works, what is owed, who is in trouble. All of it bounded.
+import { formatId } from "@posthorn/wire";
+import type { Config } from "../../config.ts";
+import type { CircuitState } from "../../model.ts";
+import { circuitOf } from "../../settle/endpoint-health.ts";
+import type { Queryable } from "../../storage/database.ts";
+import type { MigrationStatus } from "../../storage/migrate.ts";
+import {
+  listDisabled,
+  listFailing,
+  listOpenCircuits,
+  type TroubledRow,
+} from "../../storage/queries/health/list-troubled.ts";
+import { COUNTED_AT_MOST, installationGauges } from "../../storage/queries/installation/gauges.ts";
+import { listWorkers, type WorkerRow } from "../../storage/queries/installation/workers.ts";
+
+export interface SystemView {
+  readonly schema: Pick<MigrationStatus, "version" | "applied" | "pending">;
+  readonly workers: FirstOf<WorkerView>;
+  readonly owed: {
+    readonly count: number;
+    /** False: an estimate. */
+    readonly isExact: boolean;
+    readonly oldestDueAgeSeconds: number;
+    readonly oldestAgeSeconds: number;
+    /** Events that wait for their fan-out. */
+    readonly outbox: number;
+    readonly held: Readonly<Record<"circuit" | "throttle" | "limit", number>>;
+  };
+  readonly openCircuits: FirstOf<TroubledEndpoint>;
+  readonly failingEndpoints: FirstOf<TroubledEndpoint>;
+  readonly disabledEndpoints: FirstOf<TroubledEndpoint>;
+  readonly retention: Config["retention"];
+}
+
+/** As many as are shown, and whether that is all. */
+export interface FirstOf<Item> {
+  readonly data: readonly Item[];
+  readonly isComplete: boolean;
+}
+
+export interface WorkerView {
+  readonly id: number;
+  /** `host:pid`. */
+  readonly name: string;
+  readonly delivers: boolean;
+  /** It tends the tables. */
+  readonly leads: boolean;
+  readonly startedAt: Date;
+  readonly lastSeenAt: Date;
+  readonly isAlive: boolean;
+  readonly utilisation: number;
+}
+
+export interface TroubledEndpoint {
+  readonly endpointId: string;
+  readonly tenant: string;
+  readonly since: Date | null;
+  readonly reason: string | null;
+  readonly consecutiveFailures: number;
+  readonly circuit: CircuitState;
+  readonly probeAt: Date | null;
+}
+
+export interface System {
+  get(): Promise<SystemView>;
+}
+
+export interface SystemOptions {
+  readonly db: Queryable;
+  readonly migrationStatus: () => Promise<MigrationStatus>;
+  readonly retention: Config["retention"];
+  /** That of every process: when a worker was seen last follows from the end of its lease. */
+  readonly leaseMs: number;
+  readonly nowMs: () => number;
+}
+
+const MOST_SHOWN = 100;
+
+export function createSystem({ db, migrationStatus, retention, leaseMs, nowMs }: SystemOptions): System {
+  return { get };
+
+  async function get(): Promise<SystemView> {
+    const { version, applied, pending } = await migrationStatus();
+    const gauges = await installationGauges(db);
+    const workers = await firstOf((limit) => listWorkers(db, limit), toWorker);
+    const openCircuits = await firstOf((limit) => listOpenCircuits(db, limit), toTroubled);
+    const failingEndpoints = await firstOf((limit) => listFailing(db, limit), toTroubled);
+    const disabledEndpoints = await firstOf((limit) => listDisabled(db, limit), toTroubled);
+    const count = Math.round(gauges.webhook_queue_depth);
+    const owed = {
+      count,
+      isExact: count <= COUNTED_AT_MOST,
+      oldestDueAgeSeconds: gauges.webhook_oldest_due_age_seconds,
+      oldestAgeSeconds: gauges.webhook_oldest_undelivered_age_seconds,
+      outbox: gauges.webhook_outbox_depth,
+      held: gauges.webhook_held_deliveries,
+    };
+    const schema = { version, applied, pending };
+    return { schema, workers, owed, openCircuits, failingEndpoints, disabledEndpoints, retention };
+  }
+
+  function toWorker({ startedMs, untilMs, ...row }: WorkerRow): WorkerView {
+    return { ...row, startedAt: new Date(startedMs), lastSeenAt: new Date(untilMs - leaseMs) };
+  }
+
+  function toTroubled({ endpointId, sinceMs, probeMs, ...row }: TroubledRow): TroubledEndpoint {
+    const circuit = circuitOf({ probeAtMs: probeMs }, nowMs());
+    return {
+      ...row,
+      endpointId: formatId("ep", endpointId),
+      since: sinceMs === null ? null : new Date(sinceMs),
+      circuit,
+      probeAt: probeMs !== null && circuit === "open" ? new Date(probeMs) : null,
+    };
+  }
+}
+
+async function firstOf<Row, Item>(
+  list: (limit: number) => Promise<readonly Row[]>,
+  view: (row: Row) => Item,
+): Promise<FirstOf<Item>> {
+  const rows = await list(MOST_SHOWN + 1);
+  return { data: rows.slice(0, MOST_SHOWN).map(view), isComplete: rows.length <= MOST_SHOWN };
+}

@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import { openResources } from "../../../../../tests/support/resources.ts";
+
+const { tenants, members, pool } = await openResources();
+
+/** Each test has a tenant of its own. */
+async function newTenant(): Promise<string> {
+  const id = `tenant-${crypto.randomUUID()}`;
+  await tenants.upsert(id);
+  return id;
+}
+
+test("a member is made and changed by the same call; an e-mail that is left out stays", async () => {
+  const tenant = await newTenant();
+  const made = await members.put(tenant, "anna@1", { role: "owner", email: "anna@example.com" });
+  expect(made).toEqual({
+    tenant,
+    user: "anna@1",
+    role: "owner",
+    email: "anna@example.com",
+    createdAt: expect.any(Date),
+    updatedAt: expect.any(Date),
+  });
+  const changed = await members.put(tenant, "anna@1", { role: "member" });
+  expect(changed).toMatchObject({
+    role: "member",
+    email: "anna@example.com",
+    createdAt: made.createdAt,
+  });
+  expect(await members.get(tenant, "anna@1")).toEqual(changed);
+  expect(await members.put(tenant, "anna@1", { role: "member", email: null })).toMatchObject({ email: null });
+});
+
+test("members are listed by their ids, a page at a time, each tenant's its own", async () => {
+  const [tenant, other] = [await newTenant(), await newTenant()];
+  for (const user of ["c", "a", "b"]) await members.put(tenant, user, { role: "member" });
+  await members.put(other, "d", { role: "owner" });
+  const first = await members.list(tenant, { limit: 2 });
+  expect(first.data.map(({ user }) => user)).toEqual(["a", "b"]);
+  const second = await members.list(tenant, { limit: 2, cursor: first.nextCursor as string });
+  expect(second).toMatchObject({ data: [{ user: "c" }], nextCursor: null });
+});
+
+test("a member of another tenant, one that was deleted and one that never was are not found", async () => {
+  const [tenant, other] = [await newTenant(), await newTenant()];
+  await members.put(tenant, "anna", { role: "owner" });
+  await members.put(other, "bert", { role: "owner" });
+  await members.delete(tenant, "anna");
+  for (const user of ["anna", "bert", "nobody", "a b", "\0", 5 as never]) {
+    await expect(members.get(tenant, user)).rejects.toMatchObject({ code: "member_not_found" });
+    await expect(members.delete(tenant, user)).rejects.toMatchObject({ code: "member_not_found" });
+  }
+  expect(await members.get(other, "bert")).toMatchObject({ role: "owner" });
+});
+
+test("a tenant that does not exist has no members", async () => {
+  for (const tenant of ["nobody", "a b"]) {
+    await expect(members.put(tenant, "anna", { role: "owner" })).rejects.toMatchObject({
+      code: "tenant_not_found",
+    });
+    await expect(members.list(tenant)).rejects.toMatchObject({ code: "tenant_not_found" });
+  }
+});
+
+test("members go with their tenant", async () => {
+  const tenant = await newTenant();
+  await members.put(tenant, "anna", { role: "owner" });
+  await tenants.delete(tenant);
+  const { rows } = await pool.query("select from posthorn.members where tenant = $1", [tenant]);
+  expect(rows).toHaveLength(0);
+});
+
+test("what is wrong with a member is told at once, with a suggestion for unknown fields", async () => {
+  const tenant = await newTenant();
+  const input = { role: "boss", mail: "x", email: 5 } as never;
+  await expect(members.put(tenant, "a b", input)).rejects.toMatchObject({
+    code: "invalid_member",
+    problems: [
+      { pointer: "/user" },
+      { pointer: "/mail", message: expect.stringContaining("Did you mean email?") },
+      { pointer: "/role", message: "role is one of owner, admin, member." },
+      { pointer: "/email" },
+    ],
+  });
+  await expect(members.put(tenant, "anna", undefined as never)).rejects.toMatchObject({
+    code: "invalid_member",
+  });
+  await expect(members.put(tenant, "anna", {} as never)).rejects.toMatchObject({
+    problems: [{ pointer: "/role" }],
+  });
+});
+
+test.each([
+  "anna",
+  "anna@",
+  "@example.com",
+  "anna@example.com\r\nBcc: mallory@example.com",
+  "anna@example.com\n",
+  "anna@example.com, mallory@example.com",
+  "Anna <anna@example.com>",
+  '"anna"@example.com',
+  "anna@exa mple.com",
+  "-oQ/tmp@example.com",
+  "anna@-example.com",
+  "ännä@example.com",
+  `${"a".repeat(65)}@example.com`,
+  `a@${"b".repeat(64)}.com`,
+  `${"a".repeat(64)}@${"b.".repeat(94)}com`,
+])("%j is no address", async (email) => {
+  const tenant = await newTenant();
+  await expect(members.put(tenant, "anna", { role: "owner", email })).rejects.toMatchObject({
+    code: "invalid_member",
+    problems: [{ pointer: "/email" }],
+  });
+});
+
+test.each([
+  "anna@example.com",
+  "anna.o'neil+hooks@mail.example.co.uk",
+  "anna@mailhost",
+  `${"a".repeat(64)}@${"b.".repeat(93)}com`,
+])("%s is an address", async (email) => {
+  const tenant = await newTenant();
+  expect(await members.put(tenant, "anna", { role: "owner", email })).toMatchObject({ email });
+});
