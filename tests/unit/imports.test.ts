@@ -44,17 +44,7 @@ const stages: Record<string, string[]> = {
   maintenance: ["storage"],
   notify: ["storage", "settle"],
   handshake: ["storage", "settle"],
-  resources: [
-    "storage",
-    "event",
-    "catalogue",
-    "json-schema",
-    "fan-out",
-    "attempt",
-    "settle",
-    "handshake",
-    "websub",
-  ],
+  resources: ["storage", "event", "catalogue", "json-schema", "fan-out", "attempt", "settle", "handshake"],
   replay: ["storage", "fan-out", "resources"],
   websub: ["storage", "event", "attempt", "resources"],
   testing: [
