@@ -1,7 +1,7 @@
 // Changes an endpoint, each time with the way back.
 import type { Endpoint } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { say } from "../components/toasts.tsx";
+import { say } from "../components/ui/toasts.tsx";
 import { api } from "./client.ts";
 import { fieldsOf, useUndoable } from "./undo.ts";
 

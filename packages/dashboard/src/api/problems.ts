@@ -1,7 +1,7 @@
 // The one way in which a form asks, waits, and tells what the server has against it.
 import { PosthornApiError } from "@posthorn/client/web";
 import { useRef, useState } from "react";
-import { sayError } from "../components/toasts.tsx";
+import { sayError } from "../components/ui/toasts.tsx";
 import { type Problems, problemsOf } from "../format/problems.ts";
 
 export interface Submission {

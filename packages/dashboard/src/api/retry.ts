@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { say, sayError } from "../components/toasts.tsx";
+import { say, sayError } from "../components/ui/toasts.tsx";
 import { api } from "./client.ts";
 
 const texts = defineTexts({

@@ -2,7 +2,7 @@
 import type { Tenant } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { sayError } from "../components/toasts.tsx";
+import { sayError } from "../components/ui/toasts.tsx";
 import { api } from "./client.ts";
 import { fieldsOf, useUndoable } from "./undo.ts";
 

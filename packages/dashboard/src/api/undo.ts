@@ -1,7 +1,7 @@
 // The one way back. What is taken back is put as it was before, unless somebody has changed it since: their change stays.
 import { useQueryClient } from "@tanstack/react-query";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { say, sayError, sayRefused } from "../components/toasts.tsx";
+import { say, sayError, sayRefused } from "../components/ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {

@@ -1,5 +1,5 @@
 // Which keys do what.
-import { Dialog } from "../components/dialog.tsx";
+import { Dialog } from "../components/ui/dialog.tsx";
 import type { Place } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
 

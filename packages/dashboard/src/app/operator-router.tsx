@@ -21,18 +21,18 @@ const tail = createRoute({
   getParentRoute: () => root,
   path: "/tail",
   validateSearch: readFilters(["tenant", "type", "state"]),
-  component: lazyRouteComponent(() => import("../pages/tail.tsx"), "Tail"),
+  component: lazyRouteComponent(() => import("../pages/deliveries/tail.tsx"), "Tail"),
 });
 const events = createRoute({
   getParentRoute: () => root,
   path: "/events",
   validateSearch: readFilters(["tenant", "type", "subject", "created_after", "created_before"]),
-  component: lazyRouteComponent(() => import("../pages/events.tsx"), "Events"),
+  component: lazyRouteComponent(() => import("../pages/events/events.tsx"), "Events"),
 });
 const event = createRoute({
   getParentRoute: () => root,
   path: "/events/$id",
-  component: lazyRouteComponent(() => import("../pages/event.tsx"), "EventPage"),
+  component: lazyRouteComponent(() => import("../pages/events/event.tsx"), "EventPage"),
 });
 const deliveries = createRoute({
   getParentRoute: () => root,
@@ -46,25 +46,25 @@ const deliveries = createRoute({
     "created_after",
     "created_before",
   ]),
-  component: lazyRouteComponent(() => import("../pages/deliveries.tsx"), "Deliveries"),
+  component: lazyRouteComponent(() => import("../pages/deliveries/deliveries.tsx"), "Deliveries"),
 });
 const delivery = createRoute({
   getParentRoute: () => root,
   path: "/deliveries/$id",
-  component: lazyRouteComponent(() => import("../pages/delivery.tsx"), "DeliveryPage"),
+  component: lazyRouteComponent(() => import("../pages/deliveries/delivery.tsx"), "DeliveryPage"),
 });
 
 const retryQueue = createRoute({
   getParentRoute: () => root,
   path: "/retry-queue",
   validateSearch: readFilters(["tenant", "endpoint"]),
-  component: lazyRouteComponent(() => import("../pages/retry-queue.tsx"), "RetryQueue"),
+  component: lazyRouteComponent(() => import("../pages/deliveries/retry-queue.tsx"), "RetryQueue"),
 });
 const deadLetters = createRoute({
   getParentRoute: () => root,
   path: "/dead-letters",
   validateSearch: readFilters(["tenant", "endpoint", "type", "reason", "created_after", "created_before"]),
-  component: lazyRouteComponent(() => import("../pages/dead-letters.tsx"), "DeadLetters"),
+  component: lazyRouteComponent(() => import("../pages/deliveries/dead-letters.tsx"), "DeadLetters"),
 });
 const replays = createRoute({
   getParentRoute: () => root,
@@ -78,46 +78,46 @@ const replays = createRoute({
     "created_after",
     "created_before",
   ]),
-  component: lazyRouteComponent(() => import("../pages/replays.tsx"), "Replays"),
+  component: lazyRouteComponent(() => import("../pages/replays/replays.tsx"), "Replays"),
 });
 const replay = createRoute({
   getParentRoute: () => root,
   path: "/replays/$id",
-  component: lazyRouteComponent(() => import("../pages/replay.tsx"), "ReplayPage"),
+  component: lazyRouteComponent(() => import("../pages/replays/replay.tsx"), "ReplayPage"),
 });
 
 const tenants = createRoute({
   getParentRoute: () => root,
   path: "/tenants",
-  component: lazyRouteComponent(() => import("../pages/tenants.tsx"), "Tenants"),
+  component: lazyRouteComponent(() => import("../pages/tenants/tenants.tsx"), "Tenants"),
 });
 const tenant = createRoute({
   getParentRoute: () => root,
   path: "/tenants/$tenant",
-  component: lazyRouteComponent(() => import("../pages/tenant.tsx"), "TenantPage"),
+  component: lazyRouteComponent(() => import("../pages/tenants/tenant.tsx"), "TenantPage"),
 });
 const endpoints = createRoute({
   getParentRoute: () => root,
   path: "/endpoints",
   validateSearch: readFilters(["which", "tenant"]),
-  component: lazyRouteComponent(() => import("../pages/endpoints.tsx"), "Endpoints"),
+  component: lazyRouteComponent(() => import("../pages/endpoints/endpoints.tsx"), "Endpoints"),
 });
 const endpoint = createRoute({
   getParentRoute: () => root,
   path: "/tenants/$tenant/endpoints/$id",
   validateSearch: readFilters(["tab"]),
-  component: lazyRouteComponent(() => import("../pages/endpoint.tsx"), "EndpointPage"),
+  component: lazyRouteComponent(() => import("../pages/endpoints/endpoint.tsx"), "EndpointPage"),
 });
 const catalogue = createRoute({
   getParentRoute: () => root,
   path: "/catalogue",
-  component: lazyRouteComponent(() => import("../pages/catalogue.tsx"), "Catalogue"),
+  component: lazyRouteComponent(() => import("../pages/catalogue/catalogue.tsx"), "Catalogue"),
 });
 const eventType = createRoute({
   getParentRoute: () => root,
   path: "/catalogue/$name",
   validateSearch: readFilters(["version"]),
-  component: lazyRouteComponent(() => import("../pages/event-type.tsx"), "EventTypePage"),
+  component: lazyRouteComponent(() => import("../pages/catalogue/event-type.tsx"), "EventTypePage"),
 });
 
 const keys = createRoute({

@@ -1,8 +1,8 @@
 // Goes to a screen by a few letters of its name, or to what is found by an id, a subject or a customer's name.
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useState } from "react";
-import { Dialog } from "../components/dialog.tsx";
-import { Icon } from "../components/icons.tsx";
+import { Dialog } from "../components/ui/dialog.tsx";
+import { Icon } from "../components/ui/icons.tsx";
 import type { Place } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
 

@@ -2,9 +2,9 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSession, useSignOut } from "../api/session.ts";
-import { Button } from "../components/button.tsx";
-import { Icon, type IconName } from "../components/icons.tsx";
-import { Toasts } from "../components/toasts.tsx";
+import { Button } from "../components/ui/button.tsx";
+import { Icon, type IconName } from "../components/ui/icons.tsx";
+import { Toasts } from "../components/ui/toasts.tsx";
 import { KeyHelp } from "./key-help.tsx";
 import { useKeys } from "./keyboard.tsx";
 import { Palette } from "./palette.tsx";

@@ -4,7 +4,7 @@ import { Fragment, type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient } from "../api/queries.ts";
 import { type Session, sessionName, useSession, useSessionChanges } from "../api/session.ts";
-import { Failed, Loading } from "../components/states.tsx";
+import { Failed, Loading } from "../components/ui/states.tsx";
 import "../style.css";
 import { fitFrame } from "./frame.ts";
 import { usePreferences } from "./preferences.ts";

@@ -1,8 +1,8 @@
 // What happened to a delivery, in words, and what to do about it. One word for each state, everywhere.
 import type { Attempt, Delivery, DeliveryDetail } from "@posthorn/client";
 import { defineTexts } from "../app/texts.ts";
-import type { Tone } from "../components/badge.tsx";
-import type { IconName } from "../components/icons.tsx";
+import type { Tone } from "../components/ui/badge.tsx";
+import type { IconName } from "../components/ui/icons.tsx";
 
 export type State = Delivery["state"];
 

@@ -5,13 +5,13 @@ import { api } from "../api/client.ts";
 import { useList } from "../api/list.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { Badge } from "../components/badge.tsx";
-import type { Column } from "../components/data-table.tsx";
-import { Dialog } from "../components/dialog.tsx";
-import { JsonView } from "../components/json-view.tsx";
-import { ListPage } from "../components/list-page.tsx";
-import { NothingYet } from "../components/states.tsx";
-import { Ago } from "../components/time.tsx";
+import type { Column } from "../components/list/data-table.tsx";
+import { ListPage } from "../components/list/list-page.tsx";
+import { Badge } from "../components/ui/badge.tsx";
+import { Dialog } from "../components/ui/dialog.tsx";
+import { JsonView } from "../components/ui/json-view.tsx";
+import { NothingYet } from "../components/ui/states.tsx";
+import { Ago } from "../components/ui/time.tsx";
 
 const texts = defineTexts({
   en: {

@@ -2,13 +2,13 @@
 import { Link } from "@tanstack/react-router";
 import { useFirstRun } from "../api/first-run.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { Arrival } from "../components/arrival.tsx";
-import { buttonClass } from "../components/button.tsx";
+import { Arrival } from "../components/delivery/arrival.tsx";
 import { OwnEndpoint } from "../components/first-run/own-endpoint.tsx";
 import { SendEvent } from "../components/first-run/send-event.tsx";
 import { Step } from "../components/first-run/step.tsx";
-import { Page } from "../components/panel.tsx";
-import { Failed, Loading } from "../components/states.tsx";
+import { buttonClass } from "../components/ui/button.tsx";
+import { Page } from "../components/ui/panel.tsx";
+import { Failed, Loading } from "../components/ui/states.tsx";
 
 const texts = defineTexts({
   en: {

@@ -7,18 +7,18 @@ import { useList } from "../api/list.ts";
 import { useSubmission } from "../api/problems.ts";
 import { useFilters } from "../app/filters.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { Badge } from "../components/badge.tsx";
-import { Button } from "../components/button.tsx";
-import { Confirm } from "../components/confirm.tsx";
-import { CopyLine } from "../components/copy.tsx";
-import type { Column } from "../components/data-table.tsx";
-import { Dialog } from "../components/dialog.tsx";
-import { TextField, Tick } from "../components/field.tsx";
-import { ListPage } from "../components/list-page.tsx";
-import { ProblemList } from "../components/problem-list.tsx";
-import { NothingYet } from "../components/states.tsx";
-import { Ago } from "../components/time.tsx";
-import { say } from "../components/toasts.tsx";
+import type { Column } from "../components/list/data-table.tsx";
+import { ListPage } from "../components/list/list-page.tsx";
+import { Badge } from "../components/ui/badge.tsx";
+import { Button } from "../components/ui/button.tsx";
+import { Confirm } from "../components/ui/confirm.tsx";
+import { CopyLine } from "../components/ui/copy.tsx";
+import { Dialog } from "../components/ui/dialog.tsx";
+import { TextField, Tick } from "../components/ui/field.tsx";
+import { ProblemList } from "../components/ui/problem-list.tsx";
+import { NothingYet } from "../components/ui/states.tsx";
+import { Ago } from "../components/ui/time.tsx";
+import { say } from "../components/ui/toasts.tsx";
 
 const SCOPES = [
   "events:publish",

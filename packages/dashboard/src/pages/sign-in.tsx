@@ -3,9 +3,9 @@ import { type FormEvent, useState } from "react";
 import { isStatus } from "../api/client.ts";
 import { useSignIn } from "../api/session.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { Button } from "../components/button.tsx";
-import { TextField } from "../components/field.tsx";
-import { sayError, Toasts } from "../components/toasts.tsx";
+import { Button } from "../components/ui/button.tsx";
+import { TextField } from "../components/ui/field.tsx";
+import { sayError, Toasts } from "../components/ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {

@@ -3,10 +3,10 @@ import type { System } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { defineTexts, useLanguage, useTexts } from "../app/texts.ts";
-import { Badge } from "../components/badge.tsx";
-import { Fact, Facts, Page, Panel } from "../components/panel.tsx";
-import { Failed, Loading } from "../components/states.tsx";
-import { Ago } from "../components/time.tsx";
+import { Badge } from "../components/ui/badge.tsx";
+import { Fact, Facts, Page, Panel } from "../components/ui/panel.tsx";
+import { Failed, Loading } from "../components/ui/states.tsx";
+import { Ago } from "../components/ui/time.tsx";
 import { share, whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
 

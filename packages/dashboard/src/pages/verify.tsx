@@ -3,11 +3,11 @@
 import { examine, type Finding, signedBy } from "@posthorn/wire";
 import { type FormEvent, useState } from "react";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { Badge } from "../components/badge.tsx";
-import { Button } from "../components/button.tsx";
-import { TextArea, TextField } from "../components/field.tsx";
-import { Page, Panel } from "../components/panel.tsx";
-import { VerifySnippets } from "../components/verify-snippets.tsx";
+import { VerifySnippets } from "../components/endpoint/verify-snippets.tsx";
+import { Badge } from "../components/ui/badge.tsx";
+import { Button } from "../components/ui/button.tsx";
+import { TextArea, TextField } from "../components/ui/field.tsx";
+import { Page, Panel } from "../components/ui/panel.tsx";
 import { type PastedRequest, readPastedRequest } from "../format/pasted-request.ts";
 
 const texts = defineTexts({

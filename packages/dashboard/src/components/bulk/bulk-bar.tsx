@@ -1,8 +1,8 @@
 // What can be done with the rows that are chosen; stays in sight however far down the reader is.
 import type { ReactNode } from "react";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Button } from "../button.tsx";
-import { MOST_CHOSEN, type Selection } from "../data-table.tsx";
+import { MOST_CHOSEN, type Selection } from "../list/data-table.tsx";
+import { Button } from "../ui/button.tsx";
 
 const texts = defineTexts({
   en: {

@@ -6,8 +6,8 @@ import { type ReactNode, useRef, useState } from "react";
 import { type Outcome, runAll } from "../../api/run-all.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { countBy, type Plan, type Refusal } from "../../format/bulk-plan.ts";
-import { Button } from "../button.tsx";
-import { Dialog } from "../dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 
 const texts = defineTexts({
   en: {

@@ -1,7 +1,7 @@
 // The rows that are chosen in a list. Other filters are another list: nothing is done with what can no longer be seen.
 import { useState } from "react";
 import { useFilters } from "../../app/filters.ts";
-import type { Selection } from "../data-table.tsx";
+import type { Selection } from "../list/data-table.tsx";
 
 export function useSelection<Row>(): Selection<Row> {
   const { filters } = useFilters();

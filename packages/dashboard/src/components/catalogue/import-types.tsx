@@ -5,12 +5,12 @@ import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { readJson } from "../../format/json-text.ts";
-import { Badge, type Tone } from "../badge.tsx";
-import { Button } from "../button.tsx";
-import { Dialog } from "../dialog.tsx";
-import { TextArea, TextField } from "../field.tsx";
-import { ProblemList } from "../problem-list.tsx";
-import { say } from "../toasts.tsx";
+import { Badge, type Tone } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { TextArea, TextField } from "../ui/field.tsx";
+import { ProblemList } from "../ui/problem-list.tsx";
+import { say } from "../ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {

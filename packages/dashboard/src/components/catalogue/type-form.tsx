@@ -8,11 +8,11 @@ import { useUndoable } from "../../api/undo.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { bodyOfType, type EventTypeForm, formOfType } from "../../format/event-type-form.ts";
 import { readJson } from "../../format/json-text.ts";
-import { Button } from "../button.tsx";
-import { Dialog } from "../dialog.tsx";
-import { TextArea, TextField, Tick } from "../field.tsx";
-import { ProblemList } from "../problem-list.tsx";
-import { say } from "../toasts.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { TextArea, TextField, Tick } from "../ui/field.tsx";
+import { ProblemList } from "../ui/problem-list.tsx";
+import { say } from "../ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {

@@ -5,8 +5,8 @@ import { useSubmission } from "../../api/problems.ts";
 import { useMay } from "../../api/session.ts";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
 import { whole } from "../../format/number.ts";
-import { Button } from "../button.tsx";
-import { Ago } from "../time.tsx";
+import { Button } from "../ui/button.tsx";
+import { Ago } from "../ui/time.tsx";
 
 const texts = defineTexts({
   en: {

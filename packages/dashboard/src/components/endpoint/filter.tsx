@@ -6,12 +6,12 @@ import { useEndpointChanges } from "../../api/endpoints.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { readJson, writeJson } from "../../format/json-text.ts";
-import { Badge } from "../badge.tsx";
-import { Button } from "../button.tsx";
-import { type Draft, EventDraft, eventOf } from "../event-draft.tsx";
-import { TextArea } from "../field.tsx";
-import { Panel } from "../panel.tsx";
-import { ProblemList } from "../problem-list.tsx";
+import { type Draft, EventDraft, eventOf } from "../event/event-draft.tsx";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { TextArea } from "../ui/field.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { ProblemList } from "../ui/problem-list.tsx";
 
 const texts = defineTexts({
   en: {

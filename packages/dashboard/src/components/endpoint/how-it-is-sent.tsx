@@ -6,7 +6,7 @@ import { formatTexts } from "../../format/endpoint-words.ts";
 import { bytes, whole } from "../../format/number.ts";
 import { headersOf, isByKeyPair } from "../../format/signature-schemes.ts";
 import { duration } from "../../format/time.ts";
-import { Fact } from "../panel.tsx";
+import { Fact } from "../ui/panel.tsx";
 import { PublicKeys } from "./public-keys.tsx";
 
 const texts = defineTexts({

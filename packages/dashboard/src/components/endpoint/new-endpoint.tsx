@@ -5,8 +5,8 @@ import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { changesIn, EMPTY_FORM } from "../../format/endpoint-form.ts";
-import { Button } from "../button.tsx";
-import { Dialog } from "../dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 import { SettingsForm } from "./form/settings-form.tsx";
 import { SecretOnce } from "./secret-once.tsx";
 

@@ -1,6 +1,6 @@
 // Where receivers find the public halves of the key pairs that sign an endpoint's deliveries.
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { CopyLine } from "../copy.tsx";
+import { CopyLine } from "../ui/copy.tsx";
 
 const texts = defineTexts({
   en: { hint: "Receivers verify with these, and may fetch them from here." },

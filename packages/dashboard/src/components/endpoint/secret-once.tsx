@@ -1,7 +1,7 @@
 // A new secret: seen now, and never again. The private half of a key pair is not shown at all, since receivers must not have it.
 import { parseSecret } from "@posthorn/wire";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { CopyLine } from "../copy.tsx";
+import { CopyLine } from "../ui/copy.tsx";
 import { PublicKeys } from "./public-keys.tsx";
 
 const texts = defineTexts({

@@ -5,17 +5,17 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Badge } from "../badge.tsx";
-import { Button } from "../button.tsx";
-import { Confirm } from "../confirm.tsx";
-import { Countdown } from "../countdown.tsx";
-import { Dialog } from "../dialog.tsx";
-import { Choice, TextField } from "../field.tsx";
-import { Panel } from "../panel.tsx";
-import { ProblemList } from "../problem-list.tsx";
-import { Failed, Loading } from "../states.tsx";
-import { Ago } from "../time.tsx";
-import { say } from "../toasts.tsx";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/confirm.tsx";
+import { Countdown } from "../ui/countdown.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Choice, TextField } from "../ui/field.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { ProblemList } from "../ui/problem-list.tsx";
+import { Failed, Loading } from "../ui/states.tsx";
+import { Ago } from "../ui/time.tsx";
+import { say } from "../ui/toasts.tsx";
 import { SecretOnce } from "./secret-once.tsx";
 
 const texts = defineTexts({

@@ -5,8 +5,8 @@ import { useEndpointChanges } from "../../api/endpoints.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { changesIn, formOf } from "../../format/endpoint-form.ts";
-import { Button } from "../button.tsx";
-import { Panel } from "../panel.tsx";
+import { Button } from "../ui/button.tsx";
+import { Panel } from "../ui/panel.tsx";
 import { SettingsForm } from "./form/settings-form.tsx";
 
 const texts = defineTexts({

@@ -7,9 +7,9 @@ import { useEndpointChanges } from "../../api/endpoints.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
 import { whole } from "../../format/number.ts";
-import { Button } from "../button.tsx";
-import { Confirm } from "../confirm.tsx";
-import { Dialog } from "../dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/confirm.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 
 const texts = defineTexts({
   en: {

@@ -9,13 +9,13 @@ import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
 import { explain, explanationKey, explanations } from "../../format/delivery-words.ts";
 import { writeJson } from "../../format/json-text.ts";
 import { duration } from "../../format/time.ts";
-import { Badge } from "../badge.tsx";
-import { Button } from "../button.tsx";
-import { type Draft, EventDraft, eventOf } from "../event-draft.tsx";
-import { CodeView } from "../json-view.tsx";
-import { Panel } from "../panel.tsx";
-import { ProblemList } from "../problem-list.tsx";
-import { StateBadge } from "../state-badge.tsx";
+import { StateBadge } from "../delivery/state-badge.tsx";
+import { type Draft, EventDraft, eventOf } from "../event/event-draft.tsx";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { CodeView } from "../ui/json-view.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { ProblemList } from "../ui/problem-list.tsx";
 
 const texts = defineTexts({
   en: {

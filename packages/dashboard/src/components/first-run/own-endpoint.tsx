@@ -5,11 +5,11 @@ import { type FormEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Arrival } from "../arrival.tsx";
-import { Button } from "../button.tsx";
+import { Arrival } from "../delivery/arrival.tsx";
 import { SecretOnce } from "../endpoint/secret-once.tsx";
-import { TextField } from "../field.tsx";
-import { ProblemList } from "../problem-list.tsx";
+import { Button } from "../ui/button.tsx";
+import { TextField } from "../ui/field.tsx";
+import { ProblemList } from "../ui/problem-list.tsx";
 
 const texts = defineTexts({
   en: {

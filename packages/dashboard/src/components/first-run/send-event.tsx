@@ -5,10 +5,10 @@ import { api, BASE_URL } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { type Example, publishCommand } from "../../format/first-run.ts";
-import { Button } from "../button.tsx";
-import { CopyLine } from "../copy.tsx";
-import { ProblemList } from "../problem-list.tsx";
-import { Ago } from "../time.tsx";
+import { Button } from "../ui/button.tsx";
+import { CopyLine } from "../ui/copy.tsx";
+import { ProblemList } from "../ui/problem-list.tsx";
+import { Ago } from "../ui/time.tsx";
 
 const texts = defineTexts({
   en: {

@@ -1,7 +1,7 @@
 // One of the steps: its number becomes a tick when it is done.
 import { type ReactNode, useId } from "react";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../ui/icons.tsx";
 
 const texts = defineTexts({ en: { done: "done" }, de: { done: "erledigt" } });
 

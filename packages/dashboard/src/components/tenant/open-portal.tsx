@@ -4,12 +4,12 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Button } from "../button.tsx";
-import { CopyLine } from "../copy.tsx";
-import { Countdown } from "../countdown.tsx";
-import { Dialog } from "../dialog.tsx";
-import { Choice } from "../field.tsx";
-import { say } from "../toasts.tsx";
+import { Button } from "../ui/button.tsx";
+import { CopyLine } from "../ui/copy.tsx";
+import { Countdown } from "../ui/countdown.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Choice } from "../ui/field.tsx";
+import { say } from "../ui/toasts.tsx";
 
 type Role = Member["role"];
 const ROLES = ["admin", "member"] as const satisfies readonly Role[];

@@ -1,6 +1,6 @@
 import type { Tenant } from "@posthorn/client";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Badge } from "../badge.tsx";
+import { Badge } from "../ui/badge.tsx";
 
 const texts = defineTexts({
   en: { active: "active", inactive: "inactive" },

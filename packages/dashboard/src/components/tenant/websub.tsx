@@ -9,15 +9,15 @@ import { useSubmission } from "../../api/problems.ts";
 import { useTenantChange } from "../../api/tenants.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { linesOf } from "../../format/endpoint-form.ts";
-import { Button } from "../button.tsx";
-import { Confirm } from "../confirm.tsx";
-import type { Column } from "../data-table.tsx";
-import { TextArea } from "../field.tsx";
-import { ListView } from "../list.tsx";
-import { Panel } from "../panel.tsx";
-import { NothingYet } from "../states.tsx";
-import { Ago } from "../time.tsx";
-import { say } from "../toasts.tsx";
+import type { Column } from "../list/data-table.tsx";
+import { ListView } from "../list/list.tsx";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/confirm.tsx";
+import { TextArea } from "../ui/field.tsx";
+import { Panel } from "../ui/panel.tsx";
+import { NothingYet } from "../ui/states.tsx";
+import { Ago } from "../ui/time.tsx";
+import { say } from "../ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {

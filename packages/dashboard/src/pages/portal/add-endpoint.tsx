@@ -7,15 +7,15 @@ import { useSubmission } from "../../api/problems.ts";
 import { useTenant } from "../../api/session.ts";
 import { useWatchedDelivery } from "../../api/watched-delivery.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Arrival } from "../../components/arrival.tsx";
-import { Button, buttonClass } from "../../components/button.tsx";
+import { Arrival } from "../../components/delivery/arrival.tsx";
 import { fieldsIn } from "../../components/endpoint/form/form-parts.ts";
 import { FoldedSettings, SHOWN_AT } from "../../components/endpoint/form/settings-form.tsx";
 import { SecretOnce } from "../../components/endpoint/secret-once.tsx";
-import { TextField, Tick } from "../../components/field.tsx";
-import { Page, Panel } from "../../components/panel.tsx";
-import { ProblemList } from "../../components/problem-list.tsx";
-import { Failed, Loading } from "../../components/states.tsx";
+import { Button, buttonClass } from "../../components/ui/button.tsx";
+import { TextField, Tick } from "../../components/ui/field.tsx";
+import { Page, Panel } from "../../components/ui/panel.tsx";
+import { ProblemList } from "../../components/ui/problem-list.tsx";
+import { Failed, Loading } from "../../components/ui/states.tsx";
 import { changesIn, EMPTY_FORM, type EndpointForm, linesOf } from "../../format/endpoint-form.ts";
 
 const texts = defineTexts({

@@ -5,12 +5,12 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Badge } from "../../components/badge.tsx";
-import type { Column } from "../../components/data-table.tsx";
-import { JsonView } from "../../components/json-view.tsx";
-import { ListView } from "../../components/list.tsx";
-import { Page, Panel } from "../../components/panel.tsx";
-import { Failed, Loading, NothingYet } from "../../components/states.tsx";
+import type { Column } from "../../components/list/data-table.tsx";
+import { ListView } from "../../components/list/list.tsx";
+import { Badge } from "../../components/ui/badge.tsx";
+import { JsonView } from "../../components/ui/json-view.tsx";
+import { Page, Panel } from "../../components/ui/panel.tsx";
+import { Failed, Loading, NothingYet } from "../../components/ui/states.tsx";
 
 const texts = defineTexts({
   en: {

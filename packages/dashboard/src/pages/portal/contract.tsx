@@ -1,7 +1,7 @@
 // What a receiver can rely on, and what it has to do: the delivery contract.
 import { Link } from "@tanstack/react-router";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Page, Panel } from "../../components/panel.tsx";
+import { Page, Panel } from "../../components/ui/panel.tsx";
 
 const texts = defineTexts({
   en: {

@@ -1,7 +1,7 @@
 // One delivery as a customer sees it.
 import { Link } from "@tanstack/react-router";
-import { EndpointName } from "../../components/endpoint-name.tsx";
-import { DeliveryPage } from "../delivery.tsx";
+import { EndpointName } from "../../components/endpoint/endpoint-name.tsx";
+import { DeliveryPage } from "../deliveries/delivery.tsx";
 
 export function PortalDelivery() {
   return (

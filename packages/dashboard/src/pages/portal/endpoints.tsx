@@ -5,15 +5,15 @@ import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useMay, useTenant } from "../../api/session.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { buttonClass } from "../../components/button.tsx";
-import type { Column } from "../../components/data-table.tsx";
-import { EndpointBadge } from "../../components/endpoint-badge.tsx";
-import { EndpointPlace } from "../../components/endpoint-place.tsx";
-import { useEndpointWhy } from "../../components/endpoint-why.tsx";
-import { Icon } from "../../components/icons.tsx";
-import { ListPage } from "../../components/list-page.tsx";
-import { Sparkline } from "../../components/sparkline.tsx";
-import { NothingYet } from "../../components/states.tsx";
+import { Sparkline } from "../../components/chart/sparkline.tsx";
+import { EndpointBadge } from "../../components/endpoint/endpoint-badge.tsx";
+import { EndpointPlace } from "../../components/endpoint/endpoint-place.tsx";
+import { useEndpointWhy } from "../../components/endpoint/endpoint-why.tsx";
+import type { Column } from "../../components/list/data-table.tsx";
+import { ListPage } from "../../components/list/list-page.tsx";
+import { buttonClass } from "../../components/ui/button.tsx";
+import { Icon } from "../../components/ui/icons.tsx";
+import { NothingYet } from "../../components/ui/states.tsx";
 
 const texts = defineTexts({
   en: {

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { whyNobodyIsSignedIn } from "../../api/session.ts";
 import { isFramed, tellParent } from "../../app/frame.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Icon } from "../../components/icons.tsx";
+import { Icon } from "../../components/ui/icons.tsx";
 
 const texts = defineTexts({
   en: {

@@ -5,8 +5,8 @@ import { useList } from "../../api/list.ts";
 import { useTenant } from "../../api/session.ts";
 import { type Filters, useFilters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { DeliveryListPage } from "../../components/delivery-list-page.tsx";
-import { NothingYet } from "../../components/states.tsx";
+import { DeliveryListPage } from "../../components/delivery/delivery-list-page.tsx";
+import { NothingYet } from "../../components/ui/states.tsx";
 import { deliveriesTold } from "../../live/tellings.ts";
 
 const texts = defineTexts({

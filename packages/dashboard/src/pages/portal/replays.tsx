@@ -7,13 +7,13 @@ import { useList } from "../../api/list.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { useTenant } from "../../api/session.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { Button } from "../../components/button.tsx";
-import type { Column } from "../../components/data-table.tsx";
-import { ListPage } from "../../components/list-page.tsx";
-import { ReplayBadge, ReplayProgress } from "../../components/replay-progress.tsx";
-import { StartReplay } from "../../components/start-replay.tsx";
-import { NothingYet } from "../../components/states.tsx";
-import { Ago } from "../../components/time.tsx";
+import type { Column } from "../../components/list/data-table.tsx";
+import { ListPage } from "../../components/list/list-page.tsx";
+import { ReplayBadge, ReplayProgress } from "../../components/replay/replay-progress.tsx";
+import { StartReplay } from "../../components/replay/start-replay.tsx";
+import { Button } from "../../components/ui/button.tsx";
+import { NothingYet } from "../../components/ui/states.tsx";
+import { Ago } from "../../components/ui/time.tsx";
 
 const texts = defineTexts({
   en: {

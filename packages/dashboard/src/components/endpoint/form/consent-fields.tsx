@@ -3,7 +3,7 @@
 import { defineTexts, useLanguage, useTexts } from "../../../app/texts.ts";
 import { AUTHORIZATIONS, MOST_A_MINUTE } from "../../../format/endpoint-form.ts";
 import { whole } from "../../../format/number.ts";
-import { Choice, TextField, Tick } from "../../field.tsx";
+import { Choice, TextField, Tick } from "../../ui/field.tsx";
 import { FormGroup, Options } from "./form-group.tsx";
 import { type FormParts, fieldsIn } from "./form-parts.ts";
 

@@ -2,7 +2,7 @@
 import { useId } from "react";
 import { defineTexts, useTexts } from "../../../app/texts.ts";
 import { FIFO_ON_DEAD, ORDERINGS, RETRY_ON, RETRY_PRESETS } from "../../../format/endpoint-form.ts";
-import { Choice, TextField } from "../../field.tsx";
+import { Choice, TextField } from "../../ui/field.tsx";
 import { FormGroup, Options } from "./form-group.tsx";
 import { type FormParts, fieldsIn } from "./form-parts.ts";
 

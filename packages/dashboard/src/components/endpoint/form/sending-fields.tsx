@@ -3,7 +3,7 @@ import { defineTexts, useLanguage, useTexts } from "../../../app/texts.ts";
 import { BATCH_BOUNDS, FORMATS, PRESETS } from "../../../format/endpoint-form.ts";
 import { type Format, formatTexts } from "../../../format/endpoint-words.ts";
 import { whole } from "../../../format/number.ts";
-import { Choice, TextArea, TextField } from "../../field.tsx";
+import { Choice, TextArea, TextField } from "../../ui/field.tsx";
 import { FormGroup, Options } from "./form-group.tsx";
 import { type FormParts, fieldsIn } from "./form-parts.ts";
 

@@ -2,8 +2,8 @@
 // refuses stands at its field.
 import type { FormEvent } from "react";
 import { defineTexts, useTexts } from "../../../app/texts.ts";
-import { TextArea, TextField } from "../../field.tsx";
-import { ProblemList } from "../../problem-list.tsx";
+import { TextArea, TextField } from "../../ui/field.tsx";
+import { ProblemList } from "../../ui/problem-list.tsx";
 import { ConsentFields } from "./consent-fields.tsx";
 import { type FormParts, fieldsIn } from "./form-parts.ts";
 import { PaceFields } from "./pace-fields.tsx";

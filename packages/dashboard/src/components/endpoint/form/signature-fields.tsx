@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { defineTexts, useTexts } from "../../../app/texts.ts";
 import { headersOf, kindOf, SCHEMES_BY_KIND, type SchemeKind } from "../../../format/signature-schemes.ts";
-import { TextField, Tick } from "../../field.tsx";
+import { TextField, Tick } from "../../ui/field.tsx";
 import { FormGroup } from "./form-group.tsx";
 import { type FormParts, fieldsIn } from "./form-parts.ts";
 

@@ -1,0 +1,130 @@
+// Series over time by uPlot, in the colours of the page. The same figures are in a table for whoever cannot see it.
+import { useEffect, useRef } from "react";
+import UPlot from "uplot";
+import { useIsDark } from "../../app/preferences.ts";
+import { useLanguage } from "../../app/texts.ts";
+import { axisTime, exactUtc } from "../../format/time.ts";
+
+export interface Series {
+  readonly name: string;
+  /** A colour of the page, such as `ok`. */
+  readonly colour: "ok" | "bad" | "warn" | "calm" | "accent";
+  readonly values: readonly (number | null)[];
+  readonly isFilled?: boolean;
+}
+
+const HEIGHT_PX = 180;
+/** So wide is a day with its time beside the next one. */
+const TIME_PX = 110;
+
+/** What is counted and measured here is whole: 1, 2, 5, 10 … */
+const STEPS = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
+
+/** Between two gaps a line has no length, and nobody would see it. */
+function alone(values: Series["values"]): number[] {
+  const isThere = (index: number) => (values[index] ?? null) !== null;
+  return values.flatMap((_, index) =>
+    isThere(index) && !isThere(index - 1) && !isThere(index + 1) ? [index] : [],
+  );
+}
+
+export function Chart({
+  title,
+  times,
+  series,
+  format,
+}: {
+  readonly title: string;
+  readonly times: readonly string[];
+  readonly series: readonly Series[];
+  readonly format: (value: number) => string;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const language = useLanguage();
+  const isDark = useIsDark();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of theme changes what the colours are
+  useEffect(() => {
+    const element = place.current;
+    const spanMs = Date.parse(times.at(-1) ?? "") - Date.parse(times[0] ?? "");
+    if (element === null) return;
+    const colourOf = (name: string) =>
+      getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+    const axis = {
+      stroke: colourOf("muted"),
+      grid: { stroke: colourOf("line"), width: 1 },
+      ticks: { show: false },
+    };
+    const plot = new UPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT_PX,
+        cursor: { drag: { x: false, y: false } },
+        legend: { live: true },
+        axes: [
+          {
+            ...axis,
+            space: TIME_PX,
+            values: (_, ticks) => ticks.map((tick) => axisTime(new Date(tick * 1_000), spanMs, language)),
+          },
+          { ...axis, size: 60, incrs: STEPS, values: (_, ticks) => ticks.map((tick) => format(tick)) },
+        ],
+        series: [
+          { label: "UTC", value: (_, at) => (at === null ? "" : exactUtc(new Date(at * 1_000))) },
+          ...series.map(({ name, colour, isFilled, values }) => ({
+            label: name,
+            stroke: colourOf(colour),
+            width: 1.5,
+            points: { show: true, size: 5, filter: () => alone(values) },
+            value: (_: UPlot, value: number | null) => (value === null ? "" : format(value)),
+            ...(isFilled && { fill: `${colourOf(colour)}22` }),
+          })),
+        ],
+      },
+      [times.map((time) => Date.parse(time) / 1_000), ...series.map(({ values }) => [...values])],
+      element,
+    );
+    const watch = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+      plot.destroy();
+    };
+  }, [times, series, format, language, isDark]);
+  return (
+    <figure>
+      <figcaption className="pb-2 font-medium">{title}</figcaption>
+      <div
+        ref={place}
+        aria-hidden="true"
+        className="[&_.u-legend]:text-xs [&_.u-series_th]:after:!content-none [&:not(:hover)_.u-series:first-child]:invisible"
+      />
+      {/* around the table: a table itself cannot be made smaller than what is in it */}
+      <div className="sr-only">
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">UTC</th>
+              {series.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {times.map((time, index) => (
+              <tr key={time}>
+                <th scope="row">{time}</th>
+                {series.map(({ name, values }) => {
+                  const value = values[index] ?? null;
+                  return <td key={name}>{value === null ? "–" : format(value)}</td>;
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  );
+}

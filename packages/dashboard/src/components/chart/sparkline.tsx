@@ -1,0 +1,65 @@
+// A day of an endpoint at a glance: one bar an hour, the failed part on top of the delivered one.
+import { defineTexts, useTexts } from "../../app/texts.ts";
+
+const texts = defineTexts({
+  en: {
+    label: (success: number, failed: number) =>
+      `Last 24 hours: ${success} delivered, ${failed} failed attempts`,
+    nothing: "Nothing was sent in the last 24 hours",
+  },
+  de: {
+    label: (success: number, failed: number) =>
+      `Letzte 24 Stunden: ${success} zugestellt, ${failed} gescheitert`,
+    nothing: "In den letzten 24 Stunden wurde nichts gesendet",
+  },
+});
+
+interface Hour {
+  readonly at: string;
+  readonly success: number;
+  readonly failed: number;
+}
+
+const WIDTH = 96;
+const HEIGHT = 20;
+
+export function Sparkline({ points }: { readonly points: readonly Hour[] | null }) {
+  const t = useTexts(texts);
+  if (points === null || points.length === 0)
+    return (
+      <span className="text-xs text-muted" title={t.nothing}>
+        –
+      </span>
+    );
+  const most = Math.max(1, ...points.map(({ success, failed }) => success + failed));
+  const step = WIDTH / points.length;
+  const total = (pick: (hour: Hour) => number) => points.reduce((sum, hour) => sum + pick(hour), 0);
+  return (
+    <svg
+      role="img"
+      aria-label={t.label(
+        total(({ success }) => success),
+        total(({ failed }) => failed),
+      )}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      className="h-5 w-24"
+    >
+      {points.map(({ at, success, failed }, index) => {
+        const good = (success / most) * HEIGHT;
+        const bad = (failed / most) * HEIGHT;
+        return (
+          <g key={at}>
+            <rect x={index * step} y={HEIGHT - good} width={step - 1} height={good} className="fill-ok" />
+            <rect
+              x={index * step}
+              y={HEIGHT - good - bad}
+              width={step - 1}
+              height={bad}
+              className="fill-bad"
+            />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}

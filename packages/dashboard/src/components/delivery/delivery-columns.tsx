@@ -1,0 +1,96 @@
+// How a delivery looks in every list of deliveries.
+import type { Delivery } from "@posthorn/client";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { reasonTexts } from "../../format/delivery-words.ts";
+import { EndpointName } from "../endpoint/endpoint-name.tsx";
+import type { Column } from "../list/data-table.tsx";
+import { Ago } from "../ui/time.tsx";
+import { StateBadge } from "./state-badge.tsx";
+
+const texts = defineTexts({
+  en: {
+    state: "State",
+    type: "Event",
+    endpoint: "Endpoint",
+    tenant: "Tenant",
+    attempts: "Attempts",
+    next: "Next attempt",
+    reason: "Dead because",
+    created: "Created",
+    waits: {
+      tenant: "when the tenant is active",
+      endpoint: "when the endpoint is enabled",
+      handshake: "when its receiver agrees",
+    },
+  },
+  de: {
+    state: "Zustand",
+    type: "Ereignis",
+    endpoint: "Endpunkt",
+    tenant: "Mandant",
+    attempts: "Versuche",
+    next: "Nächster Versuch",
+    reason: "Aufgegeben wegen",
+    created: "Angelegt",
+    waits: {
+      tenant: "wenn der Mandant aktiv ist",
+      endpoint: "wenn der Endpunkt eingeschaltet ist",
+      handshake: "wenn der Empfänger zustimmt",
+    },
+  },
+});
+
+export function useDeliveryColumns({
+  areDead = false,
+  isOfOneTenant = false,
+} = {}): readonly Column<Delivery>[] {
+  const t = useTexts(texts);
+  const reasons = useTexts(reasonTexts);
+  const reasonOf = ({ dead_reason }: Delivery) =>
+    dead_reason === null ? "–" : (reasons[dead_reason] ?? dead_reason);
+  const nextOf = ({ waits_for, next_retry_at }: Delivery) => {
+    if (waits_for !== null) return t.waits[waits_for];
+    return next_retry_at === null ? null : <Ago at={next_retry_at} />;
+  };
+  const columns: readonly (Column<Delivery> | false)[] = [
+    { key: "state", head: t.state, cell: ({ state }) => <StateBadge state={state} /> },
+    {
+      key: "type",
+      head: t.type,
+      cell: ({ event_type }) => <code className="font-mono text-xs">{event_type}</code>,
+      below: (delivery) => (
+        <>
+          <span className={areDead ? "lg:hidden" : "sm:hidden"}>
+            {areDead ? reasonOf(delivery) : (nextOf(delivery) ?? <Ago at={delivery.created_at} />)}
+            {" · "}
+          </span>
+          <EndpointName tenant={delivery.tenant} id={delivery.endpoint_id} />
+        </>
+      ),
+    },
+    {
+      key: "endpoint",
+      head: t.endpoint,
+      from: "xl",
+      cell: ({ tenant, endpoint_id }) => <EndpointName tenant={tenant} id={endpoint_id} />,
+    },
+    !isOfOneTenant && { key: "tenant", head: t.tenant, from: "md", cell: ({ tenant }) => tenant },
+    {
+      key: "attempts",
+      head: t.attempts,
+      from: "lg",
+      isNumber: true,
+      cell: ({ attempt_count }) => attempt_count,
+    },
+    areDead
+      ? { key: "reason", head: t.reason, from: "lg", cell: reasonOf }
+      : {
+          key: "next",
+          head: t.next,
+          from: "lg",
+          cell: (delivery) => nextOf(delivery) ?? "–",
+        },
+    { key: "created", head: t.created, from: "sm", cell: ({ created_at }) => <Ago at={created_at} /> },
+  ];
+  return columns.filter((column) => column !== false);
+}

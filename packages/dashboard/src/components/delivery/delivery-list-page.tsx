@@ -1,0 +1,37 @@
+// A screen that lists deliveries: each is opened or retried, and those that are chosen are retried or deleted together.
+import type { Delivery } from "@posthorn/client";
+import { useNavigate } from "@tanstack/react-router";
+import { useRetry } from "../../api/retry.ts";
+import { DeliveryBulk } from "../bulk/delivery-bulk.tsx";
+import { useSelection } from "../bulk/selection.ts";
+import { ListPage, type ListPageProps } from "../list/list-page.tsx";
+import { useDeliveryColumns } from "./delivery-columns.tsx";
+
+type OfEveryList = "columns" | "keyOf" | "onOpen" | "rowKeys" | "selection" | "children";
+
+export function DeliveryListPage({
+  areDead = false,
+  isOfOneTenant = false,
+  ...page
+}: Omit<ListPageProps<Delivery>, OfEveryList> & {
+  readonly areDead?: boolean;
+  readonly isOfOneTenant?: boolean;
+}) {
+  const navigate = useNavigate();
+  const retry = useRetry();
+  const columns = useDeliveryColumns({ areDead, isOfOneTenant });
+  const selection = useSelection<Delivery>();
+  return (
+    <ListPage
+      {...page}
+      columns={columns}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => void navigate({ to: "/deliveries/$id", params: { id } })}
+      // what is chosen is retried together, and after a look at it: by the bar below
+      rowKeys={selection.chosen.size > 0 ? {} : { r: ({ id }) => void retry(id) }}
+      selection={selection}
+    >
+      <DeliveryBulk selection={selection} />
+    </ListPage>
+  );
+}

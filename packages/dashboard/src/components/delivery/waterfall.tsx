@@ -1,0 +1,67 @@
+// Where the time of an attempt went, as bars on one scale.
+import type { Attempt } from "@posthorn/client";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { duration } from "../../format/time.ts";
+
+const texts = defineTexts({
+  en: {
+    label: "Where the time went",
+    queue_ms: "Waited for its turn",
+    connect_ms: "Connect",
+    tls_ms: "TLS",
+    first_byte_ms: "First byte",
+    body_ms: "Body",
+    reused: "open already",
+  },
+  de: {
+    label: "Wohin die Zeit ging",
+    queue_ms: "Wartete, bis es dran war",
+    connect_ms: "Verbinden",
+    tls_ms: "TLS",
+    first_byte_ms: "Erstes Byte",
+    body_ms: "Inhalt",
+    reused: "war schon offen",
+  },
+});
+
+const PHASES = ["queue_ms", "connect_ms", "tls_ms", "first_byte_ms", "body_ms"] as const;
+
+export function Waterfall({ phases }: { readonly phases: Attempt["phases"] }) {
+  const t = useTexts(texts);
+  const total = PHASES.reduce((sum, phase) => sum + (phases[phase] ?? 0), 0);
+  // an answer without a connection of its own; over http there is no TLS either way
+  const isReused = phases.connect_ms === null && phases.first_byte_ms !== null;
+  let before = 0;
+  return (
+    <table aria-label={t.label} className="w-full text-xs">
+      <tbody>
+        {PHASES.map((phase) => {
+          const ms = phases[phase];
+          const left = total === 0 ? 0 : (before / total) * 100;
+          const width = total === 0 ? 0 : ((ms ?? 0) / total) * 100;
+          before += ms ?? 0;
+          return (
+            <tr key={phase}>
+              <th scope="row" className="w-36 py-0.5 pr-3 text-left font-normal text-muted">
+                {t[phase]}
+              </th>
+              <td className="py-0.5">
+                <div className="h-2.5 rounded bg-raised">
+                  {ms !== null && (
+                    <div
+                      className="h-full min-w-px rounded bg-accent-ink"
+                      style={{ marginLeft: `${left}%`, width: `${width}%` }}
+                    />
+                  )}
+                </div>
+              </td>
+              <td className="w-24 py-0.5 pl-3 text-right tabular-nums">
+                {ms === null ? (phase === "connect_ms" && isReused ? t.reused : "–") : duration(ms)}
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

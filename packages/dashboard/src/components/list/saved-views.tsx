@@ -1,0 +1,150 @@
+// Filters that somebody saved under a name, in this browser. Choosing a view puts its filters into the address, so a link
+// to it works for everybody.
+import { type FormEvent, useState } from "react";
+import { keep, readKept } from "../../app/browser-storage.ts";
+import type { Filters } from "../../app/filters.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { Button } from "../ui/button.tsx";
+import { say } from "../ui/toasts.tsx";
+
+const texts = defineTexts({
+  en: {
+    views: "Saved views",
+    save: "Save this view",
+    rename: (name: string) => `Rename the view ${name}`,
+    name: "Name of the view",
+    keep: "Save",
+    remove: (name: string) => `Remove the view ${name}`,
+    removed: (name: string) => `The view ${name} is removed.`,
+  },
+  de: {
+    views: "Gespeicherte Ansichten",
+    save: "Ansicht speichern",
+    rename: (name: string) => `Ansicht ${name} umbenennen`,
+    name: "Name der Ansicht",
+    keep: "Speichern",
+    remove: (name: string) => `Ansicht ${name} entfernen`,
+    removed: (name: string) => `Die Ansicht ${name} ist entfernt.`,
+  },
+});
+
+const MOST_VIEWS = 20;
+
+type Views = Readonly<Record<string, Filters>>;
+
+export function SavedViews({
+  keptAs,
+  filters,
+  onChoose,
+}: {
+  /** Each list has its own. */
+  readonly keptAs: string;
+  readonly filters: Filters;
+  readonly onChoose: (view: Filters) => void;
+}) {
+  const t = useTexts(texts);
+  const [views, setViews] = useState(() => readViews(keptAs));
+  /** The view whose name is being typed; null: a new one. */
+  const [naming, setNaming] = useState<{ readonly of: string | null } | null>(null);
+  const change = (next: (now: Views) => Views) =>
+    setViews((now) => {
+      const changed = next(now);
+      keep(keptAs, changed);
+      return changed;
+    });
+  const name = (title: string) => {
+    const former = naming?.of ?? null;
+    setNaming(null);
+    if (title === "" || title === former) return;
+    change((now) => {
+      if (former === null) return { ...now, [title]: filters };
+      // in its place, and in place of another of that name
+      const others = Object.entries(now).filter(([other]) => other !== title);
+      return Object.fromEntries(others.map(([other, view]) => [other === former ? title : other, view]));
+    });
+  };
+  const remove = (title: string) => {
+    change((now) => Object.fromEntries(Object.entries(now).filter(([other]) => other !== title)));
+    // one of that name that was saved meanwhile stays
+    say(t.removed(title), { undo: () => change((now) => ({ [title]: views[title] as Filters, ...now })) });
+  };
+  const hasFilters = Object.keys(filters).length > 0;
+  if (!hasFilters && Object.keys(views).length === 0) return null;
+  return (
+    <fieldset className="flex flex-wrap items-center gap-2" aria-label={t.views}>
+      {Object.entries(views).map(([title, view]) =>
+        naming?.of === title ? (
+          <NameForm key={title} initial={title} onName={name} onCancel={() => setNaming(null)} />
+        ) : (
+          <span key={title} className="inline-flex max-w-full items-center rounded-md border border-line">
+            <Button
+              kind="quiet"
+              className="min-w-0 aria-pressed:text-ink"
+              aria-pressed={isSame(view, filters)}
+              onClick={() => onChoose(view)}
+            >
+              <span className="truncate">{title}</span>
+            </Button>
+            <Button
+              kind="quiet"
+              icon="more"
+              aria-label={t.rename(title)}
+              onClick={() => setNaming({ of: title })}
+            />
+            <Button kind="quiet" icon="close" aria-label={t.remove(title)} onClick={() => remove(title)} />
+          </span>
+        ),
+      )}
+      {hasFilters && naming === null && Object.keys(views).length < MOST_VIEWS && (
+        <Button kind="quiet" icon="plus" onClick={() => setNaming({ of: null })}>
+          {t.save}
+        </Button>
+      )}
+      {naming?.of === null && <NameForm initial="" onName={name} onCancel={() => setNaming(null)} />}
+    </fieldset>
+  );
+}
+
+function NameForm({
+  initial,
+  onName,
+  onCancel,
+}: {
+  readonly initial: string;
+  readonly onName: (name: string) => void;
+  readonly onCancel: () => void;
+}) {
+  const t = useTexts(texts);
+  const [name, setName] = useState(initial);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onName(name.trim());
+  };
+  return (
+    <form className="flex gap-2" onSubmit={submit}>
+      <input
+        aria-label={t.name}
+        placeholder={t.name}
+        // biome-ignore lint/a11y/noAutofocus: it appears because somebody asked to type into it
+        autoFocus
+        maxLength={40}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        onKeyDown={(event) => event.key === "Escape" && onCancel()}
+        className="rounded-md border border-line bg-surface px-2 py-1"
+      />
+      <Button type="submit">{t.keep}</Button>
+    </form>
+  );
+}
+
+function isSame(view: Filters, filters: Filters): boolean {
+  const names = new Set([...Object.keys(view), ...Object.keys(filters)]);
+  return [...names].every((name) => view[name] === filters[name]);
+}
+
+/** What others left there under our name is none. */
+function readViews(key: string): Views {
+  const kept = Object.entries(readKept(key) ?? {});
+  return Object.fromEntries(kept.filter(([, view]) => typeof view === "object" && view !== null));
+}

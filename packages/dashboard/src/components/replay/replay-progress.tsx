@@ -1,0 +1,56 @@
+// How far a replay is, in words and as a bar.
+import type { Replay } from "@posthorn/client";
+import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { whole } from "../../format/number.ts";
+import { Badge } from "../ui/badge.tsx";
+
+const texts = defineTexts({
+  en: {
+    running: "running",
+    finished: "finished",
+    cancelled: "cancelled",
+    of: (done: string, total: string) => `${done} of ${total}`,
+    many: "many",
+  },
+  de: {
+    running: "läuft",
+    finished: "fertig",
+    cancelled: "abgebrochen",
+    of: (done: string, total: string) => `${done} von ${total}`,
+    many: "vielen",
+  },
+});
+
+const LOOKS = {
+  running: { tone: "calm", icon: "replay" },
+  finished: { tone: "ok", icon: "check" },
+  cancelled: { tone: "plain", icon: "dead" },
+} as const;
+
+export function ReplayBadge({ state }: { readonly state: Replay["state"] }) {
+  const t = useTexts(texts);
+  return <Badge {...LOOKS[state]}>{t[state]}</Badge>;
+}
+
+export function ReplayProgress({ replay }: { readonly replay: Replay }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const skipped = Object.values(replay.skipped).reduce((sum, count) => sum + count, 0);
+  const passed = replay.done + skipped;
+  const label = t.of(
+    whole(replay.done, language),
+    // what failed after it began is sent again as well
+    replay.total === null ? t.many : whole(Math.max(replay.total, replay.done), language),
+  );
+  return (
+    <span className="flex items-center gap-2">
+      <progress
+        aria-label={label}
+        value={replay.state === "finished" ? 1 : passed}
+        max={replay.state === "finished" ? 1 : Math.max(replay.total ?? passed * 2, 1)}
+        className="h-2 w-32 accent-accent-ink"
+      />
+      <span className="text-muted tabular-nums">{label}</span>
+    </span>
+  );
+}

@@ -1,9 +1,0 @@
-// The state of a delivery, the same everywhere.
-import { useTexts } from "../app/texts.ts";
-import { STATES, type State, stateTexts } from "../format/delivery-words.ts";
-import { Badge } from "./badge.tsx";
-
-export function StateBadge({ state }: { readonly state: State }) {
-  const t = useTexts(stateTexts);
-  return <Badge {...STATES[state]}>{t[state]}</Badge>;
-}

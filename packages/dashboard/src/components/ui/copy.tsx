@@ -1,0 +1,67 @@
+// Text that goes to the clipboard with one press.
+import { useState } from "react";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { Button } from "./button.tsx";
+
+const texts = defineTexts({
+  en: { copy: "Copy", copied: "Copied" },
+  de: { copy: "Kopieren", copied: "Kopiert" },
+});
+
+const SHOWN_MS = 1_500;
+
+export function CopyButton({
+  text,
+  label,
+}: {
+  readonly text: string | (() => Promise<string>);
+  readonly label?: string;
+}) {
+  const t = useTexts(texts);
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    const isDone = await copyText(typeof text === "string" ? text : await text());
+    setCopied(isDone);
+    setTimeout(() => setCopied(false), SHOWN_MS);
+  };
+  return (
+    <Button kind="quiet" icon={isCopied ? "check" : "copy"} onClick={() => void copy()}>
+      <span aria-live="polite">{isCopied ? t.copied : (label ?? t.copy)}</span>
+    </Button>
+  );
+}
+
+/** A page without https, and a frame that was not given the clipboard, have the old way only. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.className = "fixed top-0 opacity-0";
+    // inside of an open dialog, which keeps the focus to itself
+    (document.activeElement?.parentElement ?? document.body).append(field);
+    const before = document.activeElement;
+    field.select();
+    const isDone = document.execCommand("copy");
+    field.remove();
+    if (before instanceof HTMLElement) before.focus();
+    return isDone;
+  }
+}
+
+export function CopyLine({ text }: { readonly text: string }) {
+  return (
+    <div className="flex max-w-full items-center gap-2 rounded-md border border-line bg-raised py-1 pr-1 pl-3">
+      <code
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="grow overflow-x-auto font-mono text-xs whitespace-pre"
+      >
+        {text}
+      </code>
+      <CopyButton text={text} />
+    </div>
+  );
+}

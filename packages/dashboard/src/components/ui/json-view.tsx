@@ -1,0 +1,87 @@
+// JSON from outside: shown as text, coloured by its kind, never as HTML. Long texts are cut and say so; all of one is shown
+// without colours.
+import { useMemo, useState } from "react";
+import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
+import { bytes } from "../../format/number.ts";
+import { Button } from "./button.tsx";
+import { CopyButton } from "./copy.tsx";
+
+const texts = defineTexts({
+  en: { all: (size: string) => `Show all ${size}` },
+  de: { all: (size: string) => `Alle ${size} zeigen` },
+});
+
+const FIRST_LINES = 400;
+/** A body as it was sent is one line. 15,000 coloured lines of 15 characters kept Chromium busy for 15 s, without colours for 0.1. */
+const FIRST_CHARACTERS = 20_000;
+const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\b(?:true|false|null)\b/g;
+
+export function JsonView({ value, label }: { readonly value: unknown; readonly label: string }) {
+  const text = useMemo(
+    () => (typeof value === "string" ? value : JSON.stringify(value, null, 2)) ?? "",
+    [value],
+  );
+  return <CodeView text={text} label={label} isJson={typeof value !== "string" || looksLikeJson(value)} />;
+}
+
+export function CodeView({
+  text,
+  label,
+  isJson = false,
+}: {
+  readonly text: string;
+  readonly label: string;
+  readonly isJson?: boolean;
+}) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? text : firstPartOf(text);
+  return (
+    <div className="relative rounded-md border border-line bg-canvas">
+      <div className="absolute top-1 right-1">
+        <CopyButton text={text} />
+      </div>
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label={label}
+        className="max-h-[32rem] overflow-auto p-3 pr-24 font-mono text-xs leading-5"
+      >
+        <pre className="break-words whitespace-pre-wrap">{isJson && !showsAll ? coloured(shown) : shown}</pre>
+      </section>
+      {shown.length < text.length && (
+        <div className="p-2 text-center">
+          <Button onClick={() => setShowsAll(true)}>{t.all(bytes(new Blob([text]).size, language))}</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function firstPartOf(text: string): string {
+  return text.split("\n", FIRST_LINES).join("\n").slice(0, FIRST_CHARACTERS);
+}
+
+function looksLikeJson(text: string): boolean {
+  return /^\s*[[{]/.test(text);
+}
+
+function coloured(text: string) {
+  const parts = [];
+  let at = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const [whole, quoted, colon] = match;
+    if (match.index > at) parts.push(text.slice(at, match.index));
+    const tone = quoted === undefined ? "text-calm" : colon === undefined ? "text-ok" : "text-accent-ink";
+    parts.push(
+      <span key={match.index} className={tone}>
+        {quoted ?? whole}
+      </span>,
+      colon ?? "",
+    );
+    at = match.index + whole.length;
+  }
+  parts.push(text.slice(at));
+  return parts;
+}

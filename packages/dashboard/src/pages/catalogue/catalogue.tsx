@@ -1,0 +1,137 @@
+// What is published: the types of events, with the ways to add to them and to take them elsewhere.
+import type { EventType } from "@posthorn/client";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useList } from "../../api/list.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { ImportTypes } from "../../components/catalogue/import-types.tsx";
+import { TypeForm } from "../../components/catalogue/type-form.tsx";
+import type { Column } from "../../components/list/data-table.tsx";
+import { ListPage } from "../../components/list/list-page.tsx";
+import { Badge } from "../../components/ui/badge.tsx";
+import { Button } from "../../components/ui/button.tsx";
+import { NothingYet } from "../../components/ui/states.tsx";
+import { Ago } from "../../components/ui/time.tsx";
+import { sayError } from "../../components/ui/toasts.tsx";
+import { EMPTY_TYPE } from "../../format/event-type-form.ts";
+
+const texts = defineTexts({
+  en: {
+    title: "Catalogue",
+    add: "New type",
+    import: "Import",
+    export: (format: string) => `Export ${format}`,
+    name: "Type",
+    version: "Version",
+    description: "What it means",
+    changed: "Changed",
+    deprecated: "deprecated",
+    redacted: "partly hidden",
+    nothing: "The catalogue is empty",
+    nothingDetail:
+      "Events of any type can be published. With types in here customers see what they can ask for, and wrong data is refused.",
+  },
+  de: {
+    title: "Katalog",
+    add: "Neuer Typ",
+    import: "Übernehmen",
+    export: (format: string) => `${format} ausgeben`,
+    name: "Typ",
+    version: "Version",
+    description: "Was es bedeutet",
+    changed: "Geändert",
+    deprecated: "veraltet",
+    redacted: "teils verdeckt",
+    nothing: "Der Katalog ist leer",
+    nothingDetail:
+      "Ereignisse jedes Typs können veröffentlicht werden. Stehen Typen hier, sehen Kunden, was sie bestellen können, und falsche Daten werden abgewiesen.",
+  },
+});
+
+const EXPORTS = { openapi: "OpenAPI", asyncapi: "AsyncAPI" } as const;
+
+export function Catalogue() {
+  const t = useTexts(texts);
+  const navigate = useNavigate();
+  const [opened, setOpened] = useState<"new" | "import" | null>(null);
+  const list = useList(["event-types"], (page, signal) => api.eventTypes.list({ query: page, signal }));
+  const open = (name: string, version: string) =>
+    void navigate({ to: "/catalogue/$name", params: { name }, search: { version } });
+  const columns: readonly Column<EventType>[] = [
+    {
+      key: "name",
+      head: t.name,
+      cell: ({ name, api_version, deprecated, redact }) => (
+        <span className="flex items-center gap-2">
+          <Link
+            to="/catalogue/$name"
+            params={{ name }}
+            search={{ version: api_version }}
+            className="font-mono text-xs underline-offset-2 hover:underline"
+          >
+            {name}
+          </Link>
+          {deprecated && (
+            <Badge tone="warn" icon="warning">
+              {t.deprecated}
+            </Badge>
+          )}
+          {redact.length > 0 && (
+            <Badge tone="calm" icon="lock">
+              {t.redacted}
+            </Badge>
+          )}
+        </span>
+      ),
+    },
+    { key: "version", head: t.version, cell: ({ api_version }) => api_version },
+    { key: "description", head: t.description, from: "md", cell: ({ description }) => description ?? "–" },
+    { key: "changed", head: t.changed, from: "sm", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+  ];
+  return (
+    <ListPage
+      title={t.title}
+      actions={
+        <>
+          {(Object.keys(EXPORTS) as (keyof typeof EXPORTS)[]).map((format) => (
+            <Button key={format} onClick={() => void save(format)}>
+              {t.export(EXPORTS[format])}
+            </Button>
+          ))}
+          <Button onClick={() => setOpened("import")}>{t.import}</Button>
+          <Button kind="primary" icon="plus" onClick={() => setOpened("new")}>
+            {t.add}
+          </Button>
+        </>
+      }
+      list={list}
+      columns={columns}
+      keyOf={({ name, api_version }) => `${name}:${api_version}`}
+      onOpen={({ name, api_version }) => open(name, api_version)}
+      nothingYet={<NothingYet title={t.nothing}>{t.nothingDetail}</NothingYet>}
+    >
+      {opened === "new" && (
+        <TypeForm title={t.add} initial={EMPTY_TYPE} onClose={() => setOpened(null)} onSaved={open} />
+      )}
+      {opened === "import" && <ImportTypes onClose={() => setOpened(null)} />}
+    </ListPage>
+  );
+}
+
+/** A link could not send the header that a session needs. */
+async function save(format: keyof typeof EXPORTS): Promise<void> {
+  try {
+    const document_ = await api.eventTypes.export({ query: { format } });
+    const url = URL.createObjectURL(
+      new Blob([JSON.stringify(document_, null, 2)], { type: "application/json" }),
+    );
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = `${format}.json`;
+    link.click();
+    URL.revokeObjectURL(url);
+  } catch (error) {
+    sayError(error);
+  }
+}

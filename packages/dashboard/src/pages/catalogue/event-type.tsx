@@ -1,0 +1,215 @@
+// One type of event: what it means, what its data looks like, what of it is hidden, and who asks for it.
+import type { EventTypeDetail } from "@posthorn/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useFilters } from "../../app/filters.ts";
+import { defineTexts, useTexts } from "../../app/texts.ts";
+import { TypeForm } from "../../components/catalogue/type-form.tsx";
+import { Badge } from "../../components/ui/badge.tsx";
+import { Button, buttonClass } from "../../components/ui/button.tsx";
+import { Confirm } from "../../components/ui/confirm.tsx";
+import { JsonView } from "../../components/ui/json-view.tsx";
+import { Page, Panel } from "../../components/ui/panel.tsx";
+import { Failed, Loading } from "../../components/ui/states.tsx";
+import { Ago } from "../../components/ui/time.tsx";
+import { say } from "../../components/ui/toasts.tsx";
+import { formOfType } from "../../format/event-type-form.ts";
+import { asksFor } from "../../format/subscription.ts";
+
+const texts = defineTexts({
+  en: {
+    edit: "Edit",
+    version: "Version",
+    events: "Events of this type",
+    delete: "Delete this version",
+    deleteTitle: (name: string, version: string) => `Delete version ${version} of ${name}?`,
+    deleteHint:
+      "What was published stays, and stays redacted. Under a strict catalogue nothing more of it can be published.",
+    deleted: "It is not in the catalogue any more.",
+    deprecated: "deprecated",
+    changed: "Changed",
+    schema: "Schema",
+    noSchema: "It has no schema: the data may be anything.",
+    example: "Example",
+    noExample: "It has no example.",
+    redact: "Hidden from people without payloads:read",
+    noRedact: "Nothing of it is hidden.",
+    subscribers: "Who asks for it",
+    nobody: "No endpoint asks for it.",
+    ofNewest: (count: number) => `Of the newest ${count} endpoints.`,
+  },
+  de: {
+    edit: "Ändern",
+    version: "Version",
+    events: "Ereignisse dieses Typs",
+    delete: "Diese Version löschen",
+    deleteTitle: (name: string, version: string) => `Version ${version} von ${name} löschen?`,
+    deleteHint:
+      "Was veröffentlicht wurde, bleibt, und bleibt verdeckt. Bei einem strengen Katalog kann nichts mehr davon veröffentlicht werden.",
+    deleted: "Es steht nicht mehr im Katalog.",
+    deprecated: "veraltet",
+    changed: "Geändert",
+    schema: "Schema",
+    noSchema: "Es hat kein Schema: die Daten dürfen alles sein.",
+    example: "Beispiel",
+    noExample: "Es hat kein Beispiel.",
+    redact: "Verdeckt vor Menschen ohne payloads:read",
+    noRedact: "Nichts davon ist verdeckt.",
+    subscribers: "Wer es bestellt",
+    nobody: "Kein Endpunkt bestellt es.",
+    ofNewest: (count: number) => `Von den neuesten ${count} Endpunkten.`,
+  },
+});
+
+export function EventTypePage() {
+  const { name = "" } = useParams({ strict: false });
+  const { filters } = useFilters();
+  const { version } = filters;
+  const query = useQuery({
+    queryKey: ["event-type", name, version],
+    queryFn: ({ signal }) =>
+      api.eventTypes.get({ name, query: version === undefined ? {} : { api_version: version }, signal }),
+  });
+  if (query.data !== undefined) return <Detail type={query.data} />;
+  if (query.error === null) return <Loading />;
+  return <Failed error={query.error} onRetry={() => void query.refetch()} />;
+}
+
+function Detail({ type }: { readonly type: EventTypeDetail }) {
+  const t = useTexts(texts);
+  const { set } = useFilters();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [opened, setOpened] = useState<"edit" | "delete" | null>(null);
+  const remove = async () => {
+    await api.eventTypes.delete({ name: type.name, query: { api_version: type.api_version } });
+    say(t.deleted);
+    await navigate({ to: "/catalogue" });
+    await queries.invalidateQueries({ queryKey: ["event-types"] });
+  };
+  return (
+    <Page
+      title={<span className="font-mono">{type.name}</span>}
+      lead={
+        <span className="flex flex-wrap items-center gap-2">
+          {type.deprecated && (
+            <Badge tone="warn" icon="warning">
+              {t.deprecated}
+            </Badge>
+          )}
+          {type.description}
+          <span>
+            {t.changed} <Ago at={type.updated_at} />
+          </span>
+        </span>
+      }
+      actions={
+        <>
+          <select
+            aria-label={t.version}
+            value={type.api_version}
+            onChange={(event) => set({ version: event.target.value })}
+            className="rounded-md border border-line bg-surface px-2 py-1.5"
+          >
+            {type.versions.map((version) => (
+              <option key={version} value={version}>
+                {t.version} {version}
+              </option>
+            ))}
+          </select>
+          <Link to="/events" search={{ type: type.name }} className={buttonClass()}>
+            {t.events}
+          </Link>
+          <Button onClick={() => setOpened("edit")}>{t.edit}</Button>
+          <Button kind="danger" onClick={() => setOpened("delete")}>
+            {t.delete}
+          </Button>
+        </>
+      }
+    >
+      <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
+        <Panel title={t.schema}>
+          {type.schema === null ? (
+            <p className="text-muted">{t.noSchema}</p>
+          ) : (
+            <JsonView label={t.schema} value={type.schema} />
+          )}
+        </Panel>
+        <Panel title={t.example}>
+          {type.example === null ? (
+            <p className="text-muted">{t.noExample}</p>
+          ) : (
+            <JsonView label={t.example} value={JSON.stringify(type.example, null, 2)} />
+          )}
+        </Panel>
+        <Panel title={t.redact}>
+          {type.redact.length === 0 && <p className="text-muted">{t.noRedact}</p>}
+          <ul className="font-mono text-xs">
+            {type.redact.map((path) => (
+              <li key={path}>{path}</li>
+            ))}
+          </ul>
+        </Panel>
+        <Subscribers type={type.name} />
+      </div>
+      {opened === "edit" && (
+        <TypeForm
+          title={type.name}
+          initial={formOfType(type)}
+          onClose={() => setOpened(null)}
+          onSaved={(_, version) => {
+            setOpened(null);
+            set({ version });
+          }}
+        />
+      )}
+      {opened === "delete" && (
+        <Confirm
+          title={t.deleteTitle(type.name, type.api_version)}
+          action={t.delete}
+          onConfirm={remove}
+          onClose={() => setOpened(null)}
+        >
+          <p>{t.deleteHint}</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+const LOOKED_AT = 250;
+
+function Subscribers({ type }: { readonly type: string }) {
+  const t = useTexts(texts);
+  const { data } = useQuery({
+    queryKey: ["endpoints", "subscribers"],
+    queryFn: ({ signal }) => api.endpoints.listAll({ query: { limit: LOOKED_AT }, signal }),
+  });
+  const asking = data?.data.filter(({ events }) => asksFor(events, type));
+  return (
+    <Panel title={t.subscribers}>
+      {asking?.length === 0 && <p className="text-muted">{t.nobody}</p>}
+      <ul className="flex flex-col gap-1">
+        {asking?.map(({ id, tenant, url }) => (
+          <li key={id} className="flex min-w-0 gap-2">
+            <Link to="/tenants/$tenant" params={{ tenant }} className="underline">
+              {tenant}
+            </Link>
+            <Link
+              to="/tenants/$tenant/endpoints/$id"
+              params={{ tenant, id }}
+              className="truncate font-mono text-xs underline"
+            >
+              {url}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {data !== undefined && data.next_cursor !== null && (
+        <p className="pt-2 text-xs text-muted">{t.ofNewest(LOOKED_AT)}</p>
+      )}
+    </Panel>
+  );
+}
