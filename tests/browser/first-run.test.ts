@@ -1,8 +1,8 @@
 // From nothing to one's own webhooks, in a real browser: with the sink of a development server, and without one.
 import { expect, test } from "vitest";
 import { Sink } from "../../packages/server/src/api/sink.ts";
-import { deliverFirstEvent, SINK_ID } from "../../packages/server/src/cli/dev-demo.ts";
-import { operatorLink } from "../../packages/server/src/cli/operator-link.ts";
+import { deliverFirstEvent, SINK_ID } from "../../packages/server/src/cli/local/dev-demo.ts";
+import { operatorLink } from "../../packages/server/src/cli/local/operator-link.ts";
 import { openPage } from "../support/browser.ts";
 import { expectFitToShow, openDashboard } from "../support/dashboard.ts";
 import { adminKey, startServer } from "../support/start-server.ts";

@@ -52,10 +52,11 @@ const exceptions: Record<string, string> = {
     "asks topics and hubs in the program of whoever follows them, who can give another; Posthorn itself does not import it",
   "packages/server/src/cli/remote/connection.ts fetch":
     "calls the server that the user of the command named, on the user's own machine",
-  "packages/server/src/cli/listen/forward.ts fetch":
+  "packages/server/src/cli/follow/forward.ts fetch":
     "forwards to the URL on the user's own command line; no customer has a say in it",
-  "packages/server/src/cli/doctor/look.ts fetch": "asks the port that this server is to listen on",
-  "packages/server/src/cli/dev-demo.ts node:net": "looks for other demos on this machine, loopback only",
+  "packages/server/src/cli/doctor/inspect.ts fetch": "asks the port that this server is to listen on",
+  "packages/server/src/cli/local/dev-demo.ts node:net":
+    "looks for other demos on this machine, loopback only",
 };
 
 interface SourceFile {

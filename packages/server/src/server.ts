@@ -4,7 +4,7 @@ import { createServer as createHttpServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Posthorn } from "posthorn";
 import { createHandler, type HandlerOptions } from "./api/handler.ts";
-import { OpenExchanges } from "./open-exchanges.ts";
+import { OpenExchanges } from "./open-requests.ts";
 
 export interface ServerOptions extends Omit<HandlerOptions, "isDraining"> {
   readonly hooks: Posthorn;

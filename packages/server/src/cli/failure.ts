@@ -5,9 +5,9 @@ import { isPosthornError } from "../api/problem.ts";
 import { ConfigError } from "../config.ts";
 import { EmbeddedPostgresError } from "../embedded-postgres/embedded-postgres-error.ts";
 import { ListenError } from "../server.ts";
-import { EncryptionKeyError } from "./encryption-keys.ts";
-import { StartError } from "./installation.ts";
-import { KeyFileError } from "./key-file.ts";
+import { EncryptionKeyError } from "./local/encryption-keys.ts";
+import { StartError } from "./local/installation.ts";
+import { KeyFileError } from "./local/key-file.ts";
 import { clean } from "./terminal/text.ts";
 
 /** The reference of the command lists them. */

@@ -4,9 +4,9 @@
 import type { ServerResponse } from "node:http";
 import type { Posthorn } from "posthorn";
 import { HttpError } from "../api/http-error.ts";
-import { presentDelivery } from "../api/present/delivery.ts";
-import { presentUnwanted } from "../api/present/event.ts";
 import type { Principal } from "../api/principal.ts";
+import { presentDelivery } from "../api/resources/deliveries/present.ts";
+import { presentUnwanted } from "../api/resources/events/present.ts";
 import { whenOver } from "../api/when-over.ts";
 import { ChangeFinder, type Changes, changesSince, LOOK_AT, type Look } from "./changes.ts";
 

@@ -1,7 +1,7 @@
 // Who asks: whoever has a key says so in a header; a person in a browser has a session in a cookie.
 import type { IncomingMessage } from "node:http";
 import type { Principal } from "../principal.ts";
-import type { SessionDesk } from "../session/session-desk.ts";
+import type { SessionDesk } from "../session/session-store.ts";
 import { type Credentials, unauthorized } from "./credentials.ts";
 
 export type Authenticate = (request: IncomingMessage) => Principal | Promise<Principal>;

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Exchange } from "../exchange.ts";
 import { HttpError } from "../http-error.ts";
-import { Room } from "../room.ts";
+import { Room } from "../memory-budget.ts";
 
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 

@@ -11,7 +11,7 @@ import {
   shortText,
   webOrigin,
 } from "../../config/parsers.ts";
-import type { PortalOptions } from "./door.ts";
+import type { PortalOptions } from "./sign-in.ts";
 import type { SiteOptions } from "./site.ts";
 
 export interface CheckedSite extends SiteOptions {

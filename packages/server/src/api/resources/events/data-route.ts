@@ -1,0 +1,24 @@
+// The data of an event by itself, where the `dataref` of a CloudEvent without its data leads: the bytes and the content type
+// that it was published with. Whoever published it chose both, so no browser may take it for a page of ours.
+import { contract } from "@posthorn/client";
+import type { Posthorn } from "posthorn";
+import { redactedFor, within } from "../../principal.ts";
+import type { Route } from "../../router.ts";
+
+export function eventDataRoute({ events }: Posthorn): Route {
+  return {
+    method: "GET",
+    path: "/event-data/{event}",
+    permission: contract.events.get.permission,
+    handle: async ({ params, principal }) => {
+      const scope = { ...within(principal), ...redactedFor(principal) };
+      const { contentType = "application/octet-stream", body } = await events.data(
+        params.event as string,
+        scope,
+      );
+      return { status: 200, contentType, body: Buffer.from(body), headers: NOT_A_PAGE };
+    },
+  };
+}
+
+const NOT_A_PAGE = ["Content-Security-Policy", "sandbox", "Content-Disposition", "attachment"];

@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { CheckedJson } from "posthorn/internal";
+import { expect, test } from "vitest";
+import { HttpError } from "../../http-error.ts";
+import { readEvents } from "./input.ts";
+
+function read(json: string) {
+  return readEvents(Buffer.from(json));
+}
+
+function placesOf(json: string): unknown[] {
+  try {
+    read(json);
+  } catch (error) {
+    if (error instanceof HttpError) return error.places.map((place) => Object.values(place));
+    throw error;
+  }
+  return [];
+}
+
+test("an event's data is the very bytes that came", () => {
+  const data = '{ "b": 1.0,"a":9007199254740993, "a": "\\u0000" }';
+  expect(read(`{"tenant":"t","data":${data},"type":"a.b"}`)).toEqual({
+    kind: "one",
+    input: { tenant: "t", type: "a.b", rawData: new CheckedJson(Buffer.from(data)) },
+  });
+});
+
+test("data is found wherever it stands among the fields, and whatever it holds", () => {
+  const fields = { tenant: '"t"', type: '"a"', subject: '"s"', api_version: '"2"', idempotency_key: '"k"' };
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray(Object.keys({ ...fields, data: 0 }), { minLength: 6 }),
+      fc.jsonValue(),
+      (order, data) => {
+        const values: Record<string, string> = { ...fields, data: JSON.stringify(data) };
+        const json = `{${order.map((name) => `"${name}": ${values[name]}`).join(",")}}`;
+        expect(read(json)).toEqual({
+          kind: "one",
+          input: {
+            tenant: "t",
+            type: "a",
+            subject: "s",
+            apiVersion: "2",
+            idempotencyKey: "k",
+            rawData: new CheckedJson(Buffer.from(values.data ?? "")),
+          },
+        });
+      },
+    ),
+  );
+});
+
+test("names may be written with escapes", () => {
+  expect(read('{"tenant":"t","d\\u0061ta":[1.0],"type":"a"}')).toMatchObject({
+    input: { rawData: new CheckedJson(Buffer.from("[1.0]")) },
+  });
+});
+
+test("null in an optional field is the same as leaving it out", () => {
+  expect(read('{"tenant":"t","type":"a","data":null,"subject":null}')).toEqual({
+    kind: "one",
+    input: { tenant: "t", type: "a", rawData: new CheckedJson(Buffer.from("null")) },
+  });
+});
+
+test.each([
+  ['{"tenant":"t","type":"a"}', [["/data", "This field is required."]]],
+  ['{"tenant":5,"type":"a","data":1}', [["/tenant", "This must be a string."]]],
+  ['{"tenant":"t","type":"a","data":1,"data":2}', [["", "A field is given twice. Give each field once."]]],
+  [
+    '{"tenant":"t","t\\u0079pe":"a","type":"b","data":1}',
+    [["", "A field is given twice. Give each field once."]],
+  ],
+  [
+    '{"tennant":"t","tenant":"t","type":"a","data":1}',
+    [["/tennant", '"tennant" is not a field. Did you mean tenant?']],
+  ],
+  ['"text"', [["", "An event must be a JSON object."]]],
+  ["[]", [["", "The array is empty. Send at least one event."]]],
+])("%s is refused", (json, places) => {
+  expect(placesOf(json)).toEqual(places);
+});
+
+test("unknown names are refused, also those JavaScript treats in its own way", () => {
+  for (const name of ["__proto__", "constructor", "0", ""]) {
+    expect(placesOf(`{"${name}":1,"tenant":"t","type":"a","data":1}`)).toHaveLength(1);
+  }
+});
+
+test("every wrong item of an array is pointed at", () => {
+  const good = '{"tenant":"t","type":"a","data":1}';
+  expect(
+    placesOf(`[${good},5,{"tenant":"t","data":1},${good},{"tenant":"t","type":"a","data":1,"x/y":1}]`).map(
+      (place) => (place as string[])[0],
+    ),
+  ).toEqual(["/1", "/2/type", "/4/x~1y"]);
+});
+
+test("an event with more than 100 names is refused before anyone looks at them, and of fewer the first are told", () => {
+  const names = (count: number): string =>
+    `{${Array.from({ length: count }, (_, n) => `"${"long".repeat(1_000)}${n}":1`).join(",")}}`;
+  const [past] = placesOf(names(101)) as string[][];
+  expect(past).toEqual([
+    "",
+    expect.stringMatching(/^An event has more than 100 fields\. Known are tenant, /),
+  ]);
+  for (const json of [names(100), `[${Array(500).fill(names(100)).join(",")}]`]) {
+    const places = placesOf(json);
+    expect(places.length).toBeLessThan(30);
+    expect(JSON.stringify(places).length).toBeLessThan(10_000);
+  }
+});
+
+test("a batch in which every event is wrong is told of the first", () => {
+  expect(placesOf(`[${Array(500).fill("1").join(",")}]`)).toHaveLength(21);
+});
+
+test("500 events fit, 501 do not", () => {
+  const many = (count: number): string =>
+    `[${Array(count).fill('{"tenant":"t","type":"a","data":1}').join(",")}]`;
+  expect(read(many(500))).toMatchObject({ kind: "many" });
+  expect(placesOf(many(501))).toEqual([["", "The array has 501 events. Send at most 500 at once."]]);
+});
+
+test("what is not JSON is refused, deep nesting before it is parsed", () => {
+  for (const json of ["", "{", '{"a":}', "\ufeff{}", "nul"]) {
+    expect(() => read(json)).toThrow(expect.objectContaining({ code: "malformed_json" }));
+  }
+  expect(() => read("[".repeat(1_000_000))).toThrow(expect.objectContaining({ code: "invalid_body" }));
+});

@@ -1,0 +1,196 @@
+// From the bytes of a request to what is published. `data` is cut out of the bytes as it was sent; everything else is
+// checked for its type, so that every mistake of a batch is found before anything of it is published.
+import {
+  MAX_MEMBERS,
+  type RawDocument,
+  type RawItem,
+  type RawMembers,
+  rawMembers,
+  TooDeepError,
+  TooManyMembersError,
+} from "@posthorn/wire";
+import type { PublishInput, UserPublishInput } from "posthorn";
+import { CheckedJson, maxPayloadBytes, payloadTooLarge } from "posthorn/internal";
+import { HttpError, type ProblemPlace } from "../../http-error.ts";
+import { GIVEN_TWICE, invalidBody } from "../../input/invalid-body.ts";
+import { ENOUGH_PROBLEMS, pointerTo, unknownField } from "../../input/issues.ts";
+import { parseJson } from "../../middleware/read-body.ts";
+
+const MAX_EVENTS = 500;
+
+export type EventsInput =
+  | { readonly kind: "one"; readonly input: PublishInput }
+  | { readonly kind: "user"; readonly input: UserPublishInput }
+  | { readonly kind: "many"; readonly inputs: readonly PublishInput[] };
+
+export function readEvents(body: Buffer): EventsInput {
+  // Depth and numbers are known before the parser spends memory on them.
+  const raw = scan(body);
+  const parsed = parseJson(body);
+  const problems: ProblemPlace[] = [];
+  const input =
+    raw.kind === "array"
+      ? readMany(body, parsed as readonly unknown[], raw.items, problems)
+      : readOne(body, parsed, raw.members, problems);
+  if (problems.length > 0) throw invalidBody(problems);
+  return input;
+}
+
+export function scan(body: Buffer): RawDocument {
+  const raw = scanned(body);
+  if (raw.kind === "object") refuseLong(body, raw.members, "");
+  else {
+    if (raw.items.length > MAX_EVENTS) throw tooManyEvents(raw.items.length);
+    // one that is no object is its own only member
+    for (const [index, item] of raw.items.entries())
+      refuseLong(body, item.members.length === 0 ? [item] : item.members, `/${index}`);
+  }
+  return raw;
+}
+
+function scanned(body: Buffer): RawDocument {
+  try {
+    return rawMembers(body);
+  } catch (error) {
+    if (error instanceof TooManyMembersError) {
+      const message = `An event has more than ${MAX_MEMBERS} fields. Known are ${FIELDS.join(", ")}; what is yours goes into data.`;
+      throw invalidBody([{ pointer: "", message }]);
+    }
+    if (!(error instanceof TooDeepError)) throw error;
+    throw new HttpError("invalid_body", "The JSON is nested deeper than 64 levels. Flatten it.");
+  }
+}
+
+/**
+ * Before it is parsed: 15 MB of `{}` held up the process for six seconds, and nothing but data is nested. A text may be written
+ * six times as long as it is kept.
+ */
+function refuseLong(body: Buffer, members: readonly Pick<RawItem, "start" | "end">[], pointer: string): void {
+  let nested = 0;
+  for (const { start, end } of members) {
+    const isText = body[start] === QUOTE;
+    if (!isText) nested += end - start;
+    const length = isText ? end - start : nested;
+    if (length > (isText ? 6 * maxPayloadBytes : maxPayloadBytes))
+      throw payloadTooLarge(length, `${pointer}/data`);
+  }
+}
+
+const QUOTE = 0x22;
+
+function readMany(
+  body: Buffer,
+  parsed: readonly unknown[],
+  items: readonly RawItem[],
+  problems: ProblemPlace[],
+): EventsInput {
+  if (parsed.length === 0)
+    problems.push({ pointer: "", message: "The array is empty. Send at least one event." });
+  const inputs = parsed.map((item, index) =>
+    readEvent("tenant", body, item, items[index]?.members ?? [], `/${index}`, problems),
+  );
+  return { kind: "many", inputs };
+}
+
+function tooManyEvents(count: number): HttpError {
+  const message = `The array has ${count} events. Send at most ${MAX_EVENTS} at once.`;
+  return invalidBody([{ pointer: "", message }]);
+}
+
+function readOne(body: Buffer, parsed: unknown, members: RawMembers, problems: ProblemPlace[]): EventsInput {
+  const { user, tenant } = (parsed ?? {}) as { user?: unknown; tenant?: unknown };
+  return isGiven(user) && !isGiven(tenant)
+    ? { kind: "user", input: readEvent("user", body, parsed, members, "", problems) }
+    : { kind: "one", input: readEvent("tenant", body, parsed, members, "", problems) };
+}
+
+const FIELDS = ["tenant", "user", "type", "data", "subject", "api_version", "idempotency_key"];
+const NOTHING: PublishInput & UserPublishInput = { tenant: "", user: "", type: "" };
+
+/** Whom an event is for, and what is published then. */
+interface InputFor {
+  readonly tenant: PublishInput;
+  readonly user: UserPublishInput;
+}
+
+function readEvent<Owner extends keyof InputFor>(
+  owner: Owner,
+  body: Buffer,
+  parsed: unknown,
+  members: RawMembers,
+  pointer: string,
+  problems: ProblemPlace[],
+): InputFor[Owner] {
+  if (problems.length >= ENOUGH_PROBLEMS) return NOTHING;
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    problems.push({ pointer, message: "An event must be a JSON object." });
+    return NOTHING;
+  }
+  const names = Object.keys(parsed);
+  // Equal counts mean no name is repeated. Then the n-th name is that of the n-th member, for JavaScript keeps the
+  // order of all names but those of digits, which are not ours.
+  if (names.length !== members.length) {
+    problems.push({ pointer, message: GIVEN_TWICE });
+    return NOTHING;
+  }
+  const event = parsed as Readonly<Record<string, unknown>>;
+  if (isGiven(event.specversion)) {
+    const mode = pointer === "" ? "" : "-batch";
+    const message = `This is a CloudEvent. Send it with Content-Type: application/cloudevents${mode}+json.`;
+    problems.push({ pointer: `${pointer}/specversion`, message });
+    return NOTHING;
+  }
+  const before = problems.length;
+  for (const name of names) {
+    if (FIELDS.includes(name)) continue;
+    if (problems.length >= ENOUGH_PROBLEMS) break;
+    problems.push({ pointer: `${pointer}${pointerTo([name])}`, message: unknownField(name, FIELDS) });
+  }
+  if (owner === "tenant" && isGiven(event.user)) {
+    const message =
+      pointer === ""
+        ? "Give tenant or user, not both."
+        : "An event for a user is published on its own, not in an array.";
+    problems.push({ pointer: `${pointer}/user`, message });
+    return NOTHING;
+  }
+  const ownerId = required(event, owner, pointer, problems);
+  const type = required(event, "type", pointer, problems);
+  const subject = optional(event, "subject", pointer, problems);
+  const apiVersion = optional(event, "api_version", pointer, problems);
+  const idempotencyKey = optional(event, "idempotency_key", pointer, problems);
+  const data = members[names.indexOf("data")];
+  if (data === undefined) problems.push({ pointer: `${pointer}/data`, message: "This field is required." });
+  if (problems.length > before || data === undefined) return NOTHING;
+  return {
+    [owner]: ownerId,
+    type,
+    rawData: new CheckedJson(body.subarray(data.start, data.end), event.data),
+    ...(subject !== undefined && { subject }),
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  } as unknown as InputFor[Owner];
+}
+
+/** Null means the same as left out. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+type Event = Readonly<Record<string, unknown>>;
+
+function required(event: Event, name: string, pointer: string, problems: ProblemPlace[]): string {
+  const value = event[name];
+  if (typeof value === "string") return value;
+  const message = value === undefined ? "This field is required." : "This must be a string.";
+  problems.push({ pointer: `${pointer}/${name}`, message });
+  return "";
+}
+
+function optional(event: Event, name: string, pointer: string, problems: ProblemPlace[]): string | undefined {
+  const value = event[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  problems.push({ pointer: `${pointer}/${name}`, message: "This must be a string." });
+  return undefined;
+}

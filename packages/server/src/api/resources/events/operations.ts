@@ -1,0 +1,227 @@
+// POST /api/v1/events is the busiest operation there is: nothing here is done twice, and nothing is awaited but the
+// body and the database.
+import type { PosthornContract } from "@posthorn/client";
+import type {
+  Posthorn,
+  PosthornError,
+  PublishInput,
+  PublishOutcome,
+  PublishResult,
+  UserPublishResult,
+} from "posthorn";
+import { isTraceparent } from "posthorn/internal";
+import type { Exchange } from "../../exchange.ts";
+import { HttpError, type ProblemPlace } from "../../http-error.ts";
+import { type Handlers, JsonText, LargeAnswer, Unread } from "../../implement.ts";
+import { invalidBody } from "../../input/invalid-body.ts";
+import { inLibraryFilters } from "../../input/library-names.ts";
+import { readBytesOf, readJsonBytes, readUtf8Bytes } from "../../middleware/read-body.ts";
+import { pageOfJson } from "../../present.ts";
+import {
+  mayNotPublishForUser,
+  otherTenant,
+  type Principal,
+  redactedFor,
+  tenantWithin,
+  within,
+} from "../../principal.ts";
+import { apiPointer, apiText, isPosthornError, ProblemError, problemOf } from "../../problem.ts";
+import { cloudEventPlace, type PublishMode, publishModeOf, readCloudEvents } from "./cloud-events.ts";
+import { type EventsInput, readEvents } from "./input.ts";
+import { eventDetailJson, eventJson } from "./present.ts";
+
+export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["events"] {
+  const { events } = hooks;
+  return {
+    publish: new Unread((exchange) => publish(hooks, exchange), { takesWork: true }),
+    list: new LargeAnswer(async ({ query, principal }) => {
+      const filters = inLibraryFilters<EventQuery>(query);
+      const tenant = tenantWithin(principal, query.tenant);
+      return pageOfJson(await events.list({ ...filters, ...redactedFor(principal), tenant }), eventJson);
+    }),
+    get: async ({ params, principal }) =>
+      new JsonText(
+        eventDetailJson(await events.get(params.event, { ...within(principal), ...redactedFor(principal) })),
+      ),
+    resend: async ({ params, body, principal }) => {
+      const { deliveryId } = await events.resend(params.event, body.endpoint, within(principal));
+      return { delivery_id: deliveryId };
+    },
+  };
+}
+
+type EventQuery = NonNullable<Parameters<Posthorn["events"]["list"]>[0]>;
+
+async function publish(hooks: Posthorn, exchange: Exchange): Promise<JsonText> {
+  const { request, principal } = exchange;
+  const mode = publishModeOf(request.headers);
+  if (mode !== "own") return await publishCloudEvents(hooks, exchange, mode);
+  if (exchange.query !== "") throw onlyForCloudEvents();
+  const events = readEvents(await readJsonBytes(exchange));
+  checkTenants(principal, events);
+  const headerKey = idempotencyKeyOf(request.headers["idempotency-key"]);
+  const trace = traceOf(request.headers.traceparent);
+  if (events.kind === "user") {
+    return new JsonText(userResultJson(await hooks.publish(trace(withKey(events.input, headerKey)))));
+  }
+  if (events.kind === "one") {
+    const result = await hooks.publish(trace(withKey(events.input, headerKey)));
+    return accepted(resultJson(result), result.duplicate);
+  }
+  if (headerKey !== undefined) {
+    const message =
+      "An Idempotency-Key header is for a single event. Give each event of the array its idempotency_key.";
+    throw invalidBody([{ pointer: "", message }]);
+  }
+  return accepted(await publishAll(hooks, events.inputs.map(trace)), false);
+}
+
+async function publishCloudEvents(
+  hooks: Posthorn,
+  exchange: Exchange,
+  mode: Exclude<PublishMode, "own">,
+): Promise<JsonText> {
+  const { request, principal } = exchange;
+  if (idempotencyKeyOf(request.headers["idempotency-key"]) !== undefined) {
+    const message = "A CloudEvent is known by its source and id. Leave this header out.";
+    throw invalidBody([{ header: "idempotency-key", message }]);
+  }
+  const asked = new URLSearchParams(exchange.query).get("tenant");
+  const tenant = tenantWithin(principal, asked ?? undefined) ?? null;
+  const body = await (mode === "binary" ? readBytesOf(exchange) : readUtf8Bytes(exchange));
+  const events = readCloudEvents(mode, request, body, tenant);
+  const trace = traceOf(request.headers.traceparent);
+  // a trace of the event's own is the one it began in
+  const traced = (input: PublishInput) => (input.traceparent === undefined ? trace(input) : input);
+  try {
+    if (events.kind === "many") return accepted(await publishAll(hooks, events.inputs.map(traced)), false);
+    const result = await hooks.publish(traced(events.input as PublishInput));
+    return accepted(resultJson(result), result.duplicate);
+  } catch (error) {
+    throw inCloudEvent(error, mode);
+  }
+}
+
+/** The same refusal, with places of the CloudEvent that came in. */
+function inCloudEvent(error: unknown, mode: Exclude<PublishMode, "own">): unknown {
+  if (!(error instanceof ProblemError || isPosthornError(error))) return error;
+  const problem = problemOf(error);
+  const places = problem.places.map((place): ProblemPlace => {
+    if (!("pointer" in place)) return place;
+    const found = cloudEventPlace(place.pointer, mode);
+    return found === "" || found.startsWith("/")
+      ? { pointer: found, message: place.message }
+      : { header: found, message: place.message };
+  });
+  return new ProblemError({ ...problem, places });
+}
+
+function onlyForCloudEvents(): HttpError {
+  const message =
+    "This is for CloudEvents: send them with Content-Type: application/cloudevents+json. Any other event in JSON says " +
+    "itself whose it is, by its field tenant.";
+  return new HttpError("invalid_parameter", message, { places: [{ parameter: "tenant", message }] });
+}
+
+function accepted(body: string, isReplay: boolean): JsonText {
+  return new JsonText(body, isReplay ? ["Idempotency-Replayed", "true"] : []);
+}
+
+/** A key of one tenant publishes for that tenant alone. */
+function checkTenants({ tenant }: Principal, events: EventsInput): void {
+  if (tenant === null) return;
+  if (events.kind === "user") throw mayNotPublishForUser();
+  const inputs = events.kind === "one" ? [events.input] : events.inputs;
+  if (inputs.some((input) => input.tenant !== tenant)) throw otherTenant();
+}
+
+function resultJson({ id, sequence, duplicate, deliveries }: PublishResult): string {
+  return `{"id":"${id}","sequence":${sequence},"duplicate":${duplicate},"deliveries":${deliveries}}`;
+}
+
+function userResultJson({ user, events }: UserPublishResult): string {
+  return JSON.stringify({
+    user,
+    events: events.map(({ tenant, id, sequence, duplicate, deliveries }) => ({
+      tenant,
+      id,
+      sequence,
+      duplicate,
+      deliveries,
+    })),
+  });
+}
+
+/** The draft's quoted form and the bare form of everyone else are the same key. */
+function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
+  if (typeof header !== "string" || header === "") return undefined;
+  return /^"[^"\\]+"$/.test(header) ? header.slice(1, -1) : header;
+}
+
+/** One that cannot be read begins no trace and refuses no event, as W3C has it. */
+function traceOf(traceparent: string | string[] | undefined): <Input extends object>(input: Input) => Input {
+  return isTraceparent(traceparent) ? (input) => ({ ...input, traceparent }) : (input) => input;
+}
+
+function withKey<Input extends Pick<PublishInput, "idempotencyKey">>(
+  input: Input,
+  headerKey: string | undefined,
+): Input {
+  if (headerKey === undefined || headerKey === input.idempotencyKey) return input;
+  if (input.idempotencyKey === undefined) return { ...input, idempotencyKey: headerKey };
+  const message = "This differs from the Idempotency-Key header. Give one of them, or the same in both.";
+  throw invalidBody([{ pointer: "/idempotency_key", message }]);
+}
+
+/** All or nothing as far as anyone can tell beforehand: one wrong event, and none of the array is published. */
+async function publishAll(hooks: Posthorn, inputs: readonly PublishInput[]): Promise<string> {
+  const outcomes = await hooks.publishMany(inputs);
+  if (outcomes.every(isPublished)) return `[${outcomes.map(({ result }) => resultJson(result)).join(",")}]`;
+  throw refusal(outcomes);
+}
+
+function isPublished(outcome: PublishOutcome): outcome is Extract<PublishOutcome, { ok: true }> {
+  return outcome.ok;
+}
+
+/** Points at every item that was refused. Items that were published all the same are listed, so none is sent twice. */
+function refusal(outcomes: readonly PublishOutcome[]): ProblemError {
+  const places: ProblemPlace[] = [];
+  const errors: PosthornError[] = [];
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome.ok) continue;
+    errors.push(outcome.error);
+    const { problems, message } = outcome.error;
+    if (problems.length === 0) places.push({ pointer: `/${index}`, message: apiText(message) });
+    for (const problem of problems) {
+      const pointer = `/${index}${apiPointer(problem.pointer)}`;
+      places.push({ pointer, message: apiText(problem.message) });
+    }
+  }
+  const results = outcomes.map((outcome) => (outcome.ok ? outcome.result : null));
+  const published = results.filter((result) => result !== null).length;
+  const detail = isUncertain(errors)
+    ? `The database did not answer in time: of ${errors.length} events nobody knows whether they are stored. Publish them again with the same idempotency_key.`
+    : published === 0
+      ? `${errors.length} of ${outcomes.length} events cannot be published, so none was. See errors.`
+      : `${published} of ${outcomes.length} events were published, ${errors.length} were not. See results and errors.`;
+  return new ProblemError({
+    ...problemOf(gravest(errors)),
+    detail,
+    places,
+    ...(published > 0 && { extensions: { results } }),
+  });
+}
+
+/** Unlike a refusal, this says nothing about what was stored. */
+function isUncertain(errors: readonly PosthornError[]): boolean {
+  return errors.some(({ code }) => code === "database_unavailable");
+}
+
+/** Trouble of ours before mistakes of theirs; of mistakes, one that names many kinds. */
+function gravest(errors: readonly PosthornError[]): unknown {
+  const trouble = errors.find(({ status }) => status >= 500);
+  const [first] = errors;
+  if (trouble || errors.every(({ code }) => code === first?.code)) return trouble ?? first;
+  return errors.find(({ code }) => code === "invalid_event") ?? first;
+}

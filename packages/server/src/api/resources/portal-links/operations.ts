@@ -1,0 +1,41 @@
+import { type PosthornContract, ROLE_SCOPES } from "@posthorn/client";
+import type { Posthorn } from "posthorn";
+import type { Handlers } from "../../implement.ts";
+import { invalidBody } from "../../input/invalid-body.ts";
+import { linkTimesToGive } from "../../principal.ts";
+import type { Site } from "../../session/site.ts";
+
+export function portalLinkOperations(
+  { sessions }: Posthorn,
+  site: Site,
+): Handlers<PosthornContract>["portalLinks"] {
+  return {
+    create: async ({ params, body, principal, exchange }) => {
+      const {
+        user,
+        role,
+        scopes,
+        expires_in_seconds: expiresInSeconds,
+        session_seconds: sessionSeconds,
+      } = body;
+      if (role !== undefined && scopes !== undefined)
+        throw invalidBody([{ pointer: "/scopes", message: "Give a role or scopes, not both." }]);
+      const { id, code, expiresAt } = await sessions.createPortalLink(params.tenant, {
+        user,
+        scopes: role === undefined ? scopes : ROLE_SCOPES[role],
+        ...linkTimesToGive(principal, { expiresInSeconds, sessionSeconds }),
+      });
+      return {
+        id,
+        tenant: params.tenant,
+        // behind the #, which no server, log or Referer ever sees
+        url: `${site.url(exchange.request)}/portal#code=${code}`,
+        expires_at: expiresAt,
+      };
+    },
+    revoke: async ({ params }) => {
+      await sessions.revokePortalLink(params.tenant, params.link);
+      return undefined;
+    },
+  };
+}

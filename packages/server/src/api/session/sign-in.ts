@@ -1,0 +1,73 @@
+// The way in for people: what signing in, being signed in and signing out need.
+import type { Posthorn } from "posthorn";
+import { OPERATOR_SECONDS, PORTAL_SECONDS } from "posthorn/internal";
+import { type Credentials, unauthorized } from "../middleware/credentials.ts";
+import type { Principal } from "../principal.ts";
+import { SessionDesk } from "./session-store.ts";
+import { SignInLimit } from "./sign-in-limit.ts";
+import type { Site } from "./site.ts";
+
+/** How a customer's portal looks. */
+export interface PortalTheme {
+  readonly name?: string | undefined;
+  /** A path on the same host, or a `data:` URL of an image. */
+  readonly logoUrl?: string | undefined;
+  /** `#rrggbb`. */
+  readonly accent?: string | undefined;
+  /** Default `auto`: as the visitor's system is. */
+  readonly appearance?: "auto" | "light" | "dark" | undefined;
+}
+
+export interface PortalOptions extends PortalTheme {
+  /** Whose pages may show the portal in a frame: `https://app.example.com`. Default: nobody's. */
+  readonly origins?: readonly string[] | undefined;
+}
+
+type OpenedSession = Awaited<ReturnType<Posthorn["sessions"]["openWithAdminKey"]>>;
+
+/** Who was let in, and how to give them their session. */
+export interface LetIn {
+  readonly principal: Principal;
+  /** Null: somebody else was quicker with the same link, or the key is gone. */
+  readonly open: () => Promise<OpenedSession | null>;
+}
+
+export class Door {
+  readonly site: Site;
+  readonly desk: SessionDesk;
+  readonly limit = new SignInLimit();
+  readonly theme: PortalTheme;
+  readonly portalOrigins: readonly string[];
+  readonly #sessions: Posthorn["sessions"];
+  readonly #credentials: Credentials;
+
+  constructor(hooks: Posthorn, credentials: Credentials, site: Site, portal: PortalOptions) {
+    const { origins = [], ...theme } = portal;
+    this.site = site;
+    this.theme = theme;
+    this.portalOrigins = origins;
+    this.#sessions = hooks.sessions;
+    this.#credentials = credentials;
+    this.desk = new SessionDesk({ sessions: hooks.sessions, credentials, site });
+  }
+
+  /** Throws the same 401 for every reason. Nothing is used up yet. */
+  async identify(given: { readonly key: string } | { readonly code: string }): Promise<LetIn> {
+    const adminDigest = await this.#credentials.adminDigest();
+    const sessions = this.#sessions;
+    if ("code" in given) {
+      const link = await sessions.findLink(given.code, adminDigest);
+      if (link === null) throw unauthorized();
+      const principal = await this.desk.principalOf(link);
+      return { principal, open: () => sessions.useLink(given.code, adminDigest) };
+    }
+    const principal = await this.#credentials.ofText(given.key);
+    const { id, tenant } = principal;
+    const seconds = tenant === null ? OPERATOR_SECONDS : PORTAL_SECONDS;
+    const open = async (): Promise<OpenedSession | null> => {
+      if (id !== null) return await sessions.openWithKey(id, seconds);
+      return adminDigest === null ? null : await sessions.openWithAdminKey(adminDigest);
+    };
+    return { principal, open };
+  }
+}

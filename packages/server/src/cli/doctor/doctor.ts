@@ -1,0 +1,64 @@
+// `posthorn doctor`: is everything set up, and if not, what to do.
+import type { Command } from "commander";
+import { ConfigError, loadConfig } from "../../config.ts";
+import { CliError } from "../failure.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, jsonText, type Tone, toned } from "../terminal/text.ts";
+import { type Check, type Level, problem } from "./check.ts";
+import { lookAtDatabase, lookAtDataDir, lookAtOptions, lookAtPort } from "./inspect.ts";
+import { judgeNode, judgeSettings } from "./judge-settings.ts";
+
+interface DoctorFlags {
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+export function addDoctor(program: Command, terminal: Terminal): void {
+  program
+    .command("doctor")
+    .description("check the set-up of this machine and say what to do; exit code 1 when something is wrong")
+    .option("--data-dir <folder>", "embedded database and keys (POSTHORN_DATA_DIR, default .posthorn)")
+    .option("--json", "answer in JSON")
+    .action(({ json, ...flags }: DoctorFlags) => doctor(terminal, flags, json ?? false));
+}
+
+async function doctor(terminal: Terminal, flags: { dataDir?: string }, isJson: boolean): Promise<void> {
+  const checks = [judgeNode(process.version), ...(await examine(terminal, flags))];
+  const problems = checks.filter(({ level }) => level === "problem").length;
+  if (isJson) terminal.print(jsonText({ ok: problems === 0, checks }));
+  else terminal.print(checks.map((check) => lineOf(terminal, check)).join("\n"));
+  if (problems === 0) return;
+  throw new CliError(
+    "failed",
+    `${problems} ${problems === 1 ? "thing keeps" : "things keep"} Posthorn from working.`,
+  );
+}
+
+async function examine(terminal: Terminal, flags: { dataDir?: string }): Promise<Check[]> {
+  try {
+    const config = loadConfig({ env: terminal.env, flags });
+    return [
+      lookAtOptions(config),
+      ...lookAtDataDir(config),
+      ...(await lookAtDatabase(config)),
+      await lookAtPort(config),
+      ...judgeSettings(config),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map((message) => problem("settings", message, "Correct it, then run this again."));
+  }
+}
+
+const MARKS: Readonly<Record<Level, readonly [mark: string, tone: Tone]>> = {
+  ok: ["ok      ", "good"],
+  note: ["note    ", "quiet"],
+  warning: ["warning ", "warning"],
+  problem: ["problem ", "bad"],
+};
+
+function lineOf(terminal: Terminal, { name, level, message, advice }: Check): string {
+  const [mark, tone] = MARKS[level];
+  const line = `${toned(terminal, tone, mark)} ${clean(name)}: ${clean(message)}`;
+  return advice === null ? line : `${line}\n          → ${clean(advice)}`;
+}

@@ -1,0 +1,203 @@
+// `posthorn listen`: events of a server, delivered to a program on this machine. See docs/decisions/0017-listen.md.
+import { setTimeout as sleep } from "node:timers/promises";
+import { contract, PosthornApiError } from "@posthorn/client";
+import { DEFAULT_SCHEMES } from "@posthorn/wire";
+import { type Command, Option } from "commander";
+import { matches, PAYLOAD_FORMATS } from "posthorn/internal";
+import { VERSION } from "../../version.ts";
+import { usage } from "../failure.ts";
+import { listOf, momentOf, type Remote, remote, wholeNumber } from "../remote/remote.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
+import { prefixOf, refuseUnsigned, schemeOption, schemesOf, secretsOf } from "../views/secrets.ts";
+import { Follower } from "./follower.ts";
+import { forward, type LocalAnswer } from "./forward.ts";
+import { keepLooking, tellOfLeftOut } from "./poll.ts";
+import { listenerSecret, type Manner, readEvent, requestFor } from "./request.ts";
+import { eventSource, resendSource } from "./sources.ts";
+
+/** Batches are collected by the server. */
+const FORMATS = PAYLOAD_FORMATS.filter((format) => format !== "cloudevents-batch");
+
+interface ListenFlags {
+  readonly forwardTo?: string;
+  readonly tenant?: string;
+  readonly events?: string;
+  readonly since?: string;
+  readonly secret?: string;
+  readonly printSecret?: boolean;
+  readonly scheme?: string;
+  readonly headerPrefix?: string;
+  readonly format: Manner["format"];
+  readonly every: string;
+}
+
+export function addListen(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("listen")
+    .description("deliver events to a program on this machine, also through restarts of the server")
+    .option("--forward-to <url>", "where the program listens: http://localhost:3000/hooks")
+    .option("--tenant <tenant>", "events of this tenant")
+    .option("--events <types>", "comma between: order.paid,invoice.* (default all)")
+    .option("--since <time>", "begin with what is there since then: 10m, 2h, or a time")
+    .option("--secret <secret>", "sign with this one (default: one made from the key)")
+    .option("--print-secret", "print the secret that requests are signed with, and end")
+    .addOption(
+      schemeOption("--scheme <schemes>", `comma between (default ${DEFAULT_SCHEMES.join(",")}), of these`),
+    )
+    .option("--header-prefix <prefix>", "of the headers (default X-Webhook)")
+    .addOption(new Option("--format <format>", "of the body").choices(FORMATS).default("envelope"))
+    .option("--every <ms>", "how often to look", "1000");
+  remote<ListenFlags>(command, terminal, listen);
+}
+
+/** An event to forward, and when it was resent, as which attempt of which delivery. */
+interface Job {
+  readonly eventId: string;
+  readonly type: string;
+  readonly at: string;
+  readonly resent: { readonly deliveryId: string; readonly attempt: number } | null;
+}
+
+async function listen(remote: Remote, _args: readonly string[], flags: ListenFlags): Promise<void> {
+  const { terminal } = remote;
+  const secret = flags.secret ?? listenerSecret(remote.key);
+  if (flags.printSecret) return terminal.print(remote.isJson ? jsonText({ secret }) : secret);
+  const manner = mannerOf(flags, secret, remote.url);
+  const { url } = manner;
+  const patterns = flags.events === undefined ? ["*"] : listOf(flags.events);
+  const everyMs = wholeNumber("--every", flags.every, 50, 60_000);
+  const narrowing = { tenant: flags.tenant, type: undefined };
+  await remote.client.events.list({ query: { tenant: flags.tenant, limit: 1 } });
+  const now = remote.now();
+  const isBackFill = flags.since !== undefined;
+  const start = { from: flags.since === undefined ? now : momentOf("--since", flags.since, now), isBackFill };
+  const events = new Follower(eventSource(remote, narrowing), start);
+  const resends = new Follower(resendSource(remote, narrowing), start);
+  const waiting: Job[] = [];
+
+  const look = async (): Promise<void> => {
+    const jobs = [
+      ...(await events.look()).map(ofEvent),
+      ...(await resends.look()).map(
+        ({ event_id, event_type, resent_at, delivery_id, attempt }): Job => ({
+          eventId: event_id,
+          type: event_type,
+          at: resent_at,
+          resent: { deliveryId: delivery_id, attempt },
+        }),
+      ),
+    ];
+    waiting.push(
+      ...jobs.filter(({ type }) => matches(patterns, type)).toSorted((a, b) => a.at.localeCompare(b.at)),
+    );
+    // One after the other, and off the list only when it was sent: what the server cannot give now is asked for again.
+    for (let job = waiting[0]; job && !terminal.ending.aborted; job = waiting[0]) {
+      await forwardOne(remote, manner, job);
+      waiting.shift();
+    }
+    tellOfLeftOut(terminal, [events, resends]);
+  };
+  const signer = flags.secret === undefined ? "the secret of --print-secret" : "the secret given";
+  const tell = (): void =>
+    terminal.complain(`Forwarding ${patterns.join(", ")} to ${url}, signed with ${signer}. Ctrl+C stops.`);
+  // A back-fill begins with the first look; otherwise what happens before its end is not forwarded.
+  if (isBackFill) tell();
+  await keepLooking(terminal, everyMs, look, isBackFill ? () => {} : tell);
+}
+
+function ofEvent({ id, type, created_at }: { id: string; type: string; created_at: string }): Job {
+  return { eventId: id, type, at: created_at, resent: null };
+}
+
+async function forwardOne(remote: Remote, manner: Manner, job: Job): Promise<void> {
+  const { terminal, isJson } = remote;
+  const found = await find(remote, job.eventId);
+  if (found === null) return terminal.complain(`${clean(job.eventId)} is not kept any more.`);
+  const event = readEvent(found);
+  const { deliveryId = null, attempt = 1 } = job.resent ?? {};
+  const request = requestFor(event, manner, { deliveryId, attempt, now: new Date() });
+  const answer = await untilTaken(terminal, manner.url, () => forward(request, terminal.ending));
+  if (terminal.ending.aborted) return;
+  if (isJson) terminal.print(jsonText(jsonLine(event, job, answer), 0));
+  else terminal.print(textLine(terminal, event.type, job, answer));
+}
+
+/** Null when retention has taken it, as it may with one that was resent. */
+async function find(remote: Remote, id: string): Promise<string | null> {
+  try {
+    return await remote.send(contract.events.get, `/api/v1/events/${encodeURIComponent(id)}`);
+  } catch (error) {
+    if (error instanceof PosthornApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+const PAUSE_MS = 500;
+
+/** While nothing listens there, such as during a restart of the program, events wait. */
+async function untilTaken(
+  terminal: Terminal,
+  url: string,
+  send: () => Promise<LocalAnswer>,
+): Promise<LocalAnswer> {
+  for (let tries = 0; ; tries++) {
+    const answer = await send();
+    if (answer.kind !== "refused" || terminal.ending.aborted) return answer;
+    if (tries === 0) terminal.complain(`Nothing listens at ${url}. Events wait until your program is up.`);
+    await sleep(PAUSE_MS, undefined, { signal: terminal.ending }).catch(() => {});
+    if (terminal.ending.aborted) return answer;
+  }
+}
+
+function jsonLine(
+  { id, type, tenant }: { id: string; type: string; tenant: string },
+  job: Job,
+  answer: LocalAnswer,
+) {
+  return {
+    event_id: id,
+    type,
+    tenant,
+    delivery_id: job.resent?.deliveryId ?? null,
+    is_resent: job.resent !== null,
+    status: answer.kind === "answered" ? answer.status : null,
+    error: answer.kind === "answered" ? null : answer.error,
+    duration_ms: answer.kind === "refused" ? null : answer.durationMs,
+    forwarded_at: new Date().toISOString(),
+  };
+}
+
+function textLine(terminal: Terminal, type: string, job: Job, answer: LocalAnswer): string {
+  const isGood = answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
+  const result = answer.kind === "answered" ? String(answer.status) : clean(answer.error);
+  const took = answer.kind === "refused" ? "" : ` in ${answer.durationMs} ms`;
+  const time = toned(terminal, "quiet", timeText(new Date()).slice(11));
+  const resent = job.resent === null ? "" : ", resent";
+  return `${time}  ${toned(terminal, isGood ? "good" : "bad", result)}${took}  ${clean(type)}  ${clean(job.eventId)}${resent}`;
+}
+
+function mannerOf(flags: ListenFlags, secret: string, serverUrl: string): Manner {
+  const headerPrefix = prefixOf(flags.headerPrefix);
+  const schemes = schemesOf(flags.scheme, headerPrefix);
+  refuseUnsigned(schemes, secretsOf([secret]));
+  return {
+    secret,
+    schemes,
+    headerPrefix,
+    format: flags.format,
+    userAgent: `posthorn-listen/${VERSION}`,
+    url: localUrl(flags.forwardTo),
+    serverUrl,
+  };
+}
+
+function localUrl(given: string | undefined): string {
+  if (given === undefined) throw usage("--forward-to is missing: where does your program listen?");
+  const text = /^https?:\/\//i.test(given) ? given : `http://${given}`;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && url.username === "" && url.hash === "") return url.href;
+  throw usage(
+    `--forward-to must be a URL such as http://localhost:3000/hooks, not ${JSON.stringify(given)}.`,
+  );
+}

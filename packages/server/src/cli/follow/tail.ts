@@ -1,0 +1,92 @@
+// `posthorn tail`: events, deliveries and resends as they happen.
+import type { Delivery, Event, Resend } from "@posthorn/client";
+import type { Command } from "commander";
+import { momentOf, type Remote, remote, wholeNumber } from "../remote/remote.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
+import { stateText, toneOfState } from "../views/delivery.ts";
+import { Holds } from "../views/hold.ts";
+import { Follower } from "./follower.ts";
+import { keepLooking, tellOfLeftOut } from "./poll.ts";
+import { deliverySource, eventSource, resendSource } from "./sources.ts";
+
+interface TailFlags {
+  readonly tenant?: string;
+  readonly type?: string;
+  readonly since?: string;
+  readonly every: string;
+}
+
+export function addTail(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("tail")
+    .description("follow events and deliveries live, also through restarts of the server")
+    .option("--tenant <tenant>", "of this tenant")
+    .option("--type <type>", "of this type")
+    .option("--since <time>", "begin with what is there since then: 10m, 2h, or a time")
+    .option("--every <ms>", "how often to look", "1000");
+  remote<TailFlags>(command, terminal, tail);
+}
+
+type Line = { readonly at: string; readonly json: object; readonly text: string };
+
+async function tail(remote: Remote, _args: readonly string[], flags: TailFlags): Promise<void> {
+  const everyMs = wholeNumber("--every", flags.every, 50, 60_000);
+  const narrowing = { tenant: flags.tenant, type: flags.type };
+  await remote.client.events.list({ query: { ...narrowing, limit: 1 } });
+  const now = remote.now();
+  const isBackFill = flags.since !== undefined;
+  const start = { from: flags.since === undefined ? now : momentOf("--since", flags.since, now), isBackFill };
+  const events = new Follower(eventSource(remote, narrowing), start);
+  const deliveries = new Follower(deliverySource(remote, narrowing), start);
+  const resends = new Follower(resendSource(remote, narrowing), start);
+  const { terminal, isJson } = remote;
+
+  const look = async (): Promise<void> => {
+    const lines = [
+      // Its deliveries may end before we look; they are read after the events, so none comes before its event.
+      ...(await events.look()).map((event) => eventLine(terminal, event)),
+      ...(await resends.look()).map((resend) => resendLine(terminal, resend)),
+      ...(await deliveryLines(remote, await deliveries.look())),
+    ];
+    for (const { json, text } of lines) terminal.print(isJson ? jsonText(json, 0) : text);
+    tellOfLeftOut(terminal, [events, deliveries, resends]);
+  };
+  await keepLooking(terminal, everyMs, look, () => terminal.complain("Following. Ctrl+C stops."));
+}
+
+function eventLine(terminal: Terminal, event: Event): Line {
+  const { id, tenant, type, subject, created_at } = event;
+  const about = subject === null ? "" : ` about ${clean(subject)}`;
+  const text = `${quietTime(terminal, created_at)}  event    ${clean(id)}  ${clean(tenant)}  ${toned(terminal, "strong", clean(type))}${about}`;
+  return { at: created_at, json: { kind: "event", ...event }, text };
+}
+
+/** What was tried, and what is not tried because something holds it; the rest is shown when it has been tried. */
+async function deliveryLines(remote: Remote, deliveries: readonly Delivery[]): Promise<Line[]> {
+  const holds = new Holds(remote);
+  await holds.look(deliveries);
+  return deliveries
+    .filter((delivery) => delivery.state !== "in_flight")
+    .filter((delivery) => delivery.attempt_count > 0 || holds.of(delivery) !== null)
+    .map((delivery) => deliveryLine(remote, delivery, holds.of(delivery)));
+}
+
+function deliveryLine({ terminal, now }: Remote, delivery: Delivery, hold: string | null): Line {
+  const { id, tenant, event_type, endpoint_id, state, attempt_count, created_at } = delivery;
+  const at = delivery.delivered_at ?? delivery.dead_at ?? created_at;
+  const shown = toned(terminal, toneOfState(state), stateText(delivery, now(), hold));
+  const tries = `${attempt_count} ${attempt_count === 1 ? "try" : "tries"}`;
+  const text = `${quietTime(terminal, at)}  delivery ${clean(id)}  ${clean(tenant)}  ${clean(event_type)} to ${clean(endpoint_id)}: ${shown}, ${tries}`;
+  return { at, json: { kind: "delivery", ...delivery }, text };
+}
+
+function resendLine(terminal: Terminal, resend: Resend): Line {
+  const { delivery_id, tenant, event_type, trigger, resent_at } = resend;
+  const text = `${quietTime(terminal, resent_at)}  resent   ${clean(delivery_id)}  ${clean(tenant)}  ${clean(event_type)} (${clean(trigger)})`;
+  return { at: resent_at, json: { kind: "resend", ...resend }, text };
+}
+
+function quietTime(terminal: Terminal, time: string): string {
+  return toned(terminal, "quiet", timeText(time).slice(11));
+}

@@ -1,0 +1,39 @@
+// The bootstrap key: the one you set, or one made on first start. The database keeps its digest only.
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Posthorn } from "posthorn";
+import { ADMIN_KEY_META } from "../../api/handler.ts";
+import { adminKeyDigest } from "../../api/middleware/credentials.ts";
+import { readOrCreateKeyFile } from "./key-file.ts";
+
+export interface AdminKey {
+  /** Null when an earlier start made it and printed it; only its digest is known now. */
+  readonly key: string | null;
+  /** Made by this start: to be printed, once. */
+  readonly isNew: boolean;
+}
+
+export interface AdminKeySource {
+  readonly hooks: Posthorn;
+  readonly configured: string | undefined;
+  /** Also keeps a generated key in a file in here; null: nowhere but on the screen. */
+  readonly keepIn: string | null;
+}
+
+export async function resolveAdminKey({ hooks, configured, keepIn }: AdminKeySource): Promise<AdminKey> {
+  if (configured !== undefined) return { key: configured, isNew: false };
+  const path = keepIn === null ? null : join(keepIn, "admin-key");
+  const candidate = path === null ? { content: makeKey(), isNew: true } : readOrCreateKeyFile(path, makeKey);
+  const digest = adminKeyDigest(candidate.content);
+  const known = await hooks.meta.get(ADMIN_KEY_META);
+  const stored = known ?? (await hooks.meta.setOnce(ADMIN_KEY_META, digest));
+  if (stored === digest) return { key: candidate.content, isNew: known === null };
+  if (path !== null && candidate.isNew) rmSync(path, { force: true });
+  return { key: null, isNew: false };
+}
+
+/** 256 random bits; the prefix lets secret scanners find a leaked one. */
+function makeKey(): string {
+  return `phk_${randomBytes(32).toString("base64url")}`;
+}

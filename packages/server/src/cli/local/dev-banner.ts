@@ -1,0 +1,81 @@
+// The first screen: where things are, what just happened, and a line to paste.
+import { resolve } from "node:path";
+import { quoted } from "../../api/docs/example.ts";
+import { settings } from "../../config/settings.ts";
+import type { Config } from "../../config.ts";
+import { DEFAULT_URL } from "../remote/connection.ts";
+import { DEMO_TENANT, type FirstDelivery, SINK_ID } from "./dev-demo.ts";
+
+export interface BannerInput {
+  readonly url: string;
+  /** Opens the dashboard once; null when there can be none. */
+  readonly link: string | null;
+  readonly key: string | null;
+  readonly config: Pick<Config, "dataDir" | "enabled" | "websub">;
+  readonly isEmbedded: boolean;
+  /** Null when the sink is turned off. */
+  readonly delivered: FirstDelivery | null;
+}
+
+export function banner(input: BannerInput): string {
+  const { url, link, key, config, isEmbedded } = input;
+  return [
+    "",
+    "Posthorn is running.",
+    "",
+    `  Dashboard   ${link ?? `${url}/`}`,
+    ...(link === null
+      ? []
+      : ["              lets you in once, within the hour; later sign in with the admin key"]),
+    `  API         ${url}/api/v1`,
+    `  Reference   ${url}/docs`,
+    ...(config.websub ? [`  WebSub hub  ${url}/websub`] : []),
+    `  Admin key   ${key ?? "made and printed by an earlier start; set POSTHORN_ADMIN_KEY if it is lost"}`,
+    `  Database    ${isEmbedded ? `embedded PostgreSQL in ${config.dataDir}` : "the one of DATABASE_URL"}`,
+    "",
+    ...deliveryLines(input),
+    "Publish another event:",
+    "",
+    `  curl ${url}/api/v1/events \\`,
+    `    -H 'Authorization: Bearer ${key ?? "<admin key>"}' \\`,
+    "    -H 'Content-Type: application/json' \\",
+    `    -d '{"tenant":"${DEMO_TENANT}","type":"order.paid","data":{"order":1,"total":19.90}}'`,
+    "",
+    ...(input.delivered
+      ? ["See what arrived (in dev without a key):", "", `  curl ${url}/sink/${SINK_ID}/requests`, ""]
+      : []),
+    ...commandLines(input),
+    "Ctrl+C stops.",
+  ].join("\n");
+}
+
+/** What the posthorn command in another shell does not find by itself: the server, and the key in its data directory. */
+function commandLines({ url, config: { dataDir }, isEmbedded }: BannerInput): string[] {
+  const lines = [
+    ...(url === DEFAULT_URL ? [] : [`  export POSTHORN_URL=${url}`]),
+    ...(isEmbedded && resolve(dataDir) !== resolve(settings.dataDir.default)
+      ? [`  export POSTHORN_DATA_DIR=${quoted(resolve(dataDir))}`]
+      : []),
+  ];
+  return lines.length === 0 ? [] : ["For the posthorn command:", "", ...lines, ""];
+}
+
+function deliveryLines({ delivered, config }: BannerInput): string[] {
+  if (delivered === null) return [];
+  if (!config.enabled) return ["Delivery is turned off by POSTHORN_ENABLED; events are kept.", ""];
+  if (delivered.kind === "failed") return [`The demo could not be set up: ${delivered.message}`, ""];
+  if (delivered.kind === "waiting")
+    return [`${delivered.eventId} was published and has not arrived yet.`, ""];
+  const { eventId, type, tookMs, request } = delivered;
+  return [
+    `Delivered ${eventId} (${type}) to the built-in sink in ${Math.round(tookMs)} ms. It arrived with`,
+    "",
+    ...Object.entries(request.headers)
+      .filter(([name]) => TOLD.test(name))
+      .map(([name, value]) => `  ${name}: ${value}`),
+    "",
+  ];
+}
+
+/** Ids and signatures, under any header prefix. */
+const TOLD = /-(id|timestamp|signature|event|attempt)$/;

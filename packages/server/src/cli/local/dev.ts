@@ -1,0 +1,72 @@
+// `posthorn dev`: everything on one machine, with a first delivery to look at. Starting again changes nothing that is
+// there already; each start sends one event, so that what the screen shows has just happened.
+import { Sink } from "../../api/sink.ts";
+import { loadConfig } from "../../config.ts";
+import { withProgress } from "../../embedded-postgres/progress.ts";
+import { createLogger } from "../../logger.ts";
+import { checkPort, createServer } from "../../server.ts";
+import { complain, print } from "../output.ts";
+import { resolveAdminKey } from "./admin-key.ts";
+import { banner } from "./dev-banner.ts";
+import { deliverFirstEvent, SINK_ID } from "./dev-demo.ts";
+import { openInstallation } from "./installation.ts";
+import { Lifetime } from "./lifetime.ts";
+import { operatorLink } from "./operator-link.ts";
+import { siteOptions } from "./site-options.ts";
+import { stopServing } from "./stop-serving.ts";
+
+export interface DevFlags {
+  readonly port?: string;
+  readonly host?: string;
+  readonly dataDir?: string;
+}
+
+const PATIENCE_MS = 10_000;
+const LOOPBACK = ["127.0.0.0/8", "::1/128"];
+
+export async function dev(flags: DevFlags): Promise<void> {
+  const given = loadConfig({ env: process.env, flags, defaults: { allowHttp: true, sink: true } });
+  const config = {
+    ...given,
+    allowCidrs: [...given.allowCidrs, ...LOOPBACK],
+    websubAllowCidrs: [...given.websubAllowCidrs, ...LOOPBACK],
+  };
+  const logger = createLogger({ level: config.logLevel, format: process.stderr.isTTY ? "pretty" : "json" });
+  const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
+  lifetime.listenForSignals();
+  try {
+    await checkPort(config.host, config.port);
+    const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress: complain });
+    const { key } = await resolveAdminKey({
+      hooks,
+      configured: config.adminKey,
+      keepIn: isEmbedded ? config.dataDir : null,
+    });
+    await hooks.start({ role: "all" });
+    const sink = config.sink ? new Sink() : null;
+    const server = createServer({
+      hooks,
+      logger,
+      host: config.host,
+      port: config.port,
+      adminKey: config.adminKey,
+      metricsPublic: config.metricsPublic,
+      ...siteOptions(config),
+      sink: sink ? { sink, readers: "public" } : undefined,
+    });
+    lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));
+    const { url } = await server.start();
+    const delivered =
+      sink &&
+      (await withProgress("Waiting for the first delivery", complain, () =>
+        deliverFirstEvent(hooks, sink, `${url}/sink/${SINK_ID}`, config.enabled ? PATIENCE_MS : 0),
+      ));
+    const shownUrl = config.publicUrl ?? url;
+    const link = await operatorLink(hooks, shownUrl, config.adminKey);
+    print(banner({ url: shownUrl, link, key, config, isEmbedded, delivered }));
+  } catch (error) {
+    if (lifetime.isEnding) return;
+    await lifetime.end();
+    throw error;
+  }
+}

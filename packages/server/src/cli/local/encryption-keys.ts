@@ -1,0 +1,124 @@
+// The keys that endpoint secrets are encrypted with: yours, or one made on first start. A machine with another key
+// could neither read the secrets nor sign, so it must not even start: a canary in the database tells.
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Posthorn } from "posthorn";
+import { encryptionKeys as parseKeys } from "../../config/parsers.ts";
+import { readKeyFile, readOrCreateKeyFile } from "./key-file.ts";
+
+export interface EncryptionKeys {
+  /** `id:base64`, the first one encrypts. */
+  readonly keys: readonly string[];
+  /** The file they are in, when they were not configured. */
+  readonly path: string | null;
+  readonly isNew: boolean;
+}
+
+export class EncryptionKeyError extends Error {
+  override readonly name = "EncryptionKeyError";
+}
+
+export function resolveEncryptionKeys(
+  configured: readonly string[] | undefined,
+  dataDir: string,
+): EncryptionKeys {
+  if (configured !== undefined) return { keys: configured, path: null, isNew: false };
+  const path = join(dataDir, FILE_NAME);
+  const file = readOrCreateKeyFile(path, () => `k1:${randomBytes(32).toString("base64")}`);
+  return { keys: readKeys(file.content, path), path, isNew: file.isNew };
+}
+
+/** Those that a start would find; none where it would make one. */
+export function findEncryptionKeys(
+  configured: readonly string[] | undefined,
+  dataDir: string,
+): EncryptionKeys {
+  if (configured !== undefined) return { keys: configured, path: null, isNew: false };
+  const path = join(dataDir, FILE_NAME);
+  const file = readKeyFile(path);
+  return { keys: file === null ? [] : readKeys(file.content, path), path, isNew: false };
+}
+
+const FILE_NAME = "encryption-keys";
+
+function readKeys(content: string, path: string): readonly string[] {
+  try {
+    return parseKeys(content);
+  } catch (error) {
+    throw new EncryptionKeyError(
+      `The file ${path} ${(error as Error).message}. Bring back the original file.`,
+    );
+  }
+}
+
+/** Throws when the database was set up with a key that is not among these. */
+export async function checkEncryptionKeys(hooks: Posthorn, found: EncryptionKeys): Promise<void> {
+  const { keys, path, isNew } = found;
+  const canary = (await readCanary(hooks)) ?? (await hooks.meta.setOnce(CANARY_META, makeCanary(keys)));
+  const problem = keyProblem(canary, found);
+  if (problem === null) return;
+  // A key that fits nothing is not left behind to be found by the next start.
+  if (path !== null && isNew) rmSync(path, { force: true });
+  throw new EncryptionKeyError(problem);
+}
+
+/** Null in a database that no server was started on. */
+export async function readCanary(hooks: Posthorn): Promise<string | null> {
+  return await hooks.meta.get(CANARY_META);
+}
+
+/** When no secret is under the key of the canary any more, the canary must not ask for it either. */
+export async function renewCanary(hooks: Posthorn, { keys }: EncryptionKeys): Promise<void> {
+  const canary = await readCanary(hooks);
+  if (canary !== null) await hooks.meta.replace(CANARY_META, canary, makeCanary(keys));
+}
+
+/** What keeps these keys from being the database's; null: nothing. */
+export function keyProblem(canary: string, { keys, path, isNew }: EncryptionKeys): string | null {
+  if (opensCanary(canary, keys)) return null;
+  const [id = ""] = canary.split(" ");
+  // one made just now for want of any has the first id there is, and is nobody's mistake
+  if (!isNew && keys.some((pair) => split(pair).id === id)) {
+    return (
+      `The key "${id}" of this machine is not the one that this database was set up with: it has the same id and other bytes. ` +
+      `Put the original back. A new key gets an id of its own and goes in front of it: k2:<new>,${id}:<original>.`
+    );
+  }
+  return (
+    `The endpoint secrets in this database are encrypted with a key "${id}" that this machine does not have. ` +
+    `Copy it from the machine that has it: the file encryption-keys of its data directory${path === null ? "" : ` to ${path}`}, ` +
+    `or its POSTHORN_ENCRYPTION_KEYS. To do without "${id}", run posthorn reencrypt while it is there behind the new one.`
+  );
+}
+
+const CANARY_META = "encryption_canary";
+const CANARY_TEXT = "posthorn";
+
+/** `key-id base64(iv, tag, ciphertext)`; of a constant, so it tells nothing but whether a key fits. */
+function makeCanary([first = ""]: readonly string[]): string {
+  const { id, key } = split(first);
+  const iv = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key, iv);
+  const ciphertext = Buffer.concat([cipher.update(CANARY_TEXT), cipher.final()]);
+  return `${id} ${Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString("base64")}`;
+}
+
+function opensCanary(canary: string, keys: readonly string[]): boolean {
+  const [id, sealed = ""] = canary.split(" ");
+  const bytes = Buffer.from(sealed, "base64");
+  const match = keys.map(split).find((candidate) => candidate.id === id);
+  if (!match) return false;
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", match.key, bytes.subarray(0, 12));
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString() === CANARY_TEXT;
+  } catch {
+    return false;
+  }
+}
+
+function split(pair: string): { id: string; key: Buffer } {
+  const colon = pair.indexOf(":");
+  return { id: pair.slice(0, colon), key: Buffer.from(pair.slice(colon + 1), "base64") };
+}

@@ -1,0 +1,251 @@
+// What every command works on: the database, the keys and the library on top of them, opened in order.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Posthorn, PosthornOptions } from "posthorn";
+import { createPosthorn } from "posthorn";
+import { checkOptions, isUnavailable } from "posthorn/internal";
+import { settings } from "../../config/settings.ts";
+import { type Config, ConfigError } from "../../config.ts";
+import { keepEmbeddedPostgres } from "../../embedded-postgres/keep-embedded-postgres.ts";
+import { withProgress } from "../../embedded-postgres/progress.ts";
+import type { LevelledLogger } from "../../logger.ts";
+import { createSendMail, type SendMail } from "../../mail.ts";
+import { checkEncryptionKeys, type EncryptionKeys, resolveEncryptionKeys } from "./encryption-keys.ts";
+import type { Lifetime } from "./lifetime.ts";
+
+export interface Installation {
+  readonly hooks: Posthorn;
+  readonly isEmbedded: boolean;
+}
+
+export interface InstallationOptions {
+  readonly config: Config;
+  readonly logger: LevelledLogger;
+  readonly lifetime: Lifetime;
+  readonly onProgress: (message: string) => void;
+}
+
+/** Thrown for what a person has to set right; its message is all they need. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}
+
+/** Opened and migrated as the settings say, keys checked; nothing is running yet. */
+export async function openInstallation(
+  options: InstallationOptions,
+): Promise<Installation & { readonly keys: EncryptionKeys }> {
+  const { config, onProgress } = options;
+  checkSettings(config, options.logger);
+  const keys = resolveEncryptionKeys(config.encryptionKeys, config.dataDir);
+  const installation = await openDatabase(options, keys.keys);
+  const { hooks } = installation;
+  await withProgress("Preparing the database", onProgress, () => prepareSchema(hooks, config));
+  await checkEncryptionKeys(hooks, keys).catch((error) => Promise.reject(explainMissing(error, config)));
+  if (keys.isNew) options.logger.info("made an encryption key; keep a copy of it", { file: keys.path });
+  return { ...installation, keys };
+}
+
+/** For what only looks at a database, or needs one that was used. */
+export function refuseToMakeDatabase(config: Config): void {
+  if (hasDatabase(config)) return;
+  throw new StartError(
+    `There is no database in ${resolve(config.dataDir)} yet; the first start makes one. Name another data directory with --data-dir or POSTHORN_DATA_DIR, or a database with DATABASE_URL.`,
+  );
+}
+
+/** False: opening it would make an embedded one. */
+export function hasDatabase({ databaseUrl, dataDir }: Config): boolean {
+  return databaseUrl !== undefined || existsSync(join(dataDir, "postgres", "data"));
+}
+
+/** Without keys endpoint secrets cannot be read; enough for migrations. */
+export async function openDatabase(
+  { config, logger, lifetime, onProgress }: InstallationOptions,
+  encryptionKeys?: readonly string[],
+): Promise<Installation> {
+  const database = config.databaseUrl ?? (await openEmbedded(config, logger, lifetime, onProgress));
+  const hooks = inWordsOfSettings(() =>
+    createPosthorn({ ...libraryOptions(config, logger), database, encryptionKeys }),
+  );
+  lifetime.onEnd((graceMs) => hooks.stop({ graceMs }));
+  let reason = "";
+  await withProgress(
+    () => `Waiting for the database${placeOf(config.databaseUrl)}${reason}`,
+    onProgress,
+    () =>
+      untilReachable(hooks, (error) => {
+        const { code, message } = causeOf(error);
+        reason = `: ${code ?? message}`;
+      }),
+  );
+  return { hooks, isEmbedded: config.databaseUrl === undefined };
+}
+
+/** Before a database is made for settings that nobody can start with. */
+export function checkSettings(config: Config, logger: LevelledLogger): void {
+  inWordsOfSettings(() => checkOptions({ ...libraryOptions(config, logger), database: "postgresql://" }));
+}
+
+/** The library says what is wrong with an option; people know it as a variable. */
+function inWordsOfSettings<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError([inNamesOfEnvironment((error as Error).message)]);
+  }
+}
+
+function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOptions, "database"> {
+  return {
+    schema: config.schema,
+    allowHttp: config.allowHttp,
+    allowCidrs: config.allowCidrs,
+    allowNat64: config.allowNat64,
+    retryPolicy: config.retryPolicy,
+    retryOn: config.retryOn,
+    timeoutMs: config.timeoutMs,
+    concurrency: config.concurrency,
+    endpointConcurrency: config.endpointConcurrency,
+    circuitFailures: config.circuitFailures,
+    circuitFailurePercent: config.circuitFailurePercent,
+    circuitPauseMs: config.circuitPauseMs,
+    disableAfterFailures: config.disableAfterFailures,
+    disableAfterDays: config.disableAfterDays,
+    leaseMs: config.leaseMs,
+    maxEndpointsPerTenant: config.maxEndpointsPerTenant,
+    retentionDays: config.retentionDays,
+    deadRetentionDays: config.deadRetentionDays,
+    idempotencyDays: config.idempotencyDays,
+    auditDays: config.auditDays,
+    headerPrefix: config.headerPrefix,
+    signatureSchemes: config.signatureSchemes,
+    userAgent: config.userAgent,
+    catalogue: config.catalogue,
+    operatorTenant: config.operatorTenant,
+    cloudEventsSource: config.cloudEventsSource,
+    alertWebhookUrl: config.alertWebhookUrl,
+    publicUrl: config.publicUrl,
+    websub: config.websub ? webSubOptions(config) : undefined,
+    sendMail: sendMailBy(config),
+    enabled: config.enabled,
+    metricsEndpointLabel: config.metricsEndpointLabel,
+    logger,
+  };
+}
+
+function webSubOptions(config: Config): PosthornOptions["websub"] {
+  return {
+    externalTopics: config.websubExternalTopics,
+    signature: config.websubSignature,
+    leaseSeconds: config.websubLeaseSeconds,
+    maxLeaseSeconds: config.websubMaxLeaseSeconds,
+    maxSubscriptions: config.websubMaxSubscriptions,
+    maxSubscriptionsPerHost: config.websubMaxSubscriptionsPerHost,
+    verificationsPerHost: config.websubVerificationsPerHost,
+    verificationsPerMinute: config.websubVerificationsPerMinute,
+    maxTopicBytes: config.websubMaxTopicBytes,
+    allowCidrs: config.websubAllowCidrs,
+  };
+}
+
+function sendMailBy({ smtpUrl, mailFrom }: Config): SendMail | undefined {
+  if (smtpUrl === undefined && mailFrom !== undefined) {
+    throw new ConfigError([
+      "POSTHORN_MAIL_FROM is set and SMTP_URL is not. Set the mail server, or take the sender away.",
+    ]);
+  }
+  if (smtpUrl === undefined) return undefined;
+  if (mailFrom !== undefined) return createSendMail(smtpUrl, mailFrom);
+  throw new ConfigError([
+    "SMTP_URL is set and POSTHORN_MAIL_FROM is not. Set it to the address that mails are sent from, such as posthorn@example.com.",
+  ]);
+}
+
+function inNamesOfEnvironment(message: string): string {
+  const [option = ""] = /^\w+(\.\w+)?/.exec(message) ?? [];
+  const wanted = option.replace(/\.(\w)/, (_, letter: string) => letter.toUpperCase());
+  const setting = Object.entries(settings).find(([name]) => name === wanted)?.[1];
+  return setting ? setting.env + message.slice(option.length) : message;
+}
+
+async function openEmbedded(
+  config: Config,
+  logger: LevelledLogger,
+  lifetime: Lifetime,
+  onProgress: (message: string) => void,
+): Promise<string> {
+  const opening = keepEmbeddedPostgres({ dataDir: config.dataDir, onProgress, logger });
+  // Before it is open: a signal that comes meanwhile must not leave a server behind that nobody uses.
+  const close = async (): Promise<void> => (await opening.catch(() => null))?.close();
+  lifetime.onEnd(close, { evenAtOnce: true });
+  return (await opening).connectionString;
+}
+
+// Started together with its database, a process is often the quicker one.
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 500;
+
+async function untilReachable(hooks: Posthorn, onFailure: (error: unknown) => void): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await hooks.migrationStatus();
+      return;
+    } catch (error) {
+      if (!isUnavailable(error)) throw explain(error);
+      if (performance.now() > deadline) throw unreachable(error);
+      onFailure(error);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+}
+
+function unreachable(error: unknown): StartError {
+  const { message, code } = causeOf(error);
+  return new StartError(
+    `The database cannot be reached: ${message || code}. ` +
+      "Check DATABASE_URL and that PostgreSQL runs there.",
+    { cause: error },
+  );
+}
+
+/** The library says what to do about it in a program; its cause says what happened. */
+function causeOf(error: unknown): { readonly message?: string; readonly code?: string } {
+  return ((error as Error).cause ?? error) as { message?: string; code?: string };
+}
+
+/** ` at host:5432/name`, never with the password; nothing where the URL is of a form of its own. */
+function placeOf(databaseUrl: string | undefined): string {
+  if (databaseUrl === undefined || !URL.canParse(databaseUrl)) return "";
+  const { hostname, port, pathname } = new URL(databaseUrl);
+  return hostname === "" ? "" : ` at ${hostname}:${port || 5432}${pathname}`;
+}
+
+/** 28… wrong user or password, 3D000 no such database. */
+function explain(error: unknown): unknown {
+  const { code = "", message } = error as { code?: string; message?: string };
+  if (!/^(28...|3D000)$/.test(code)) return error;
+  return new StartError(
+    `The database refuses us: ${message}. Check user, password and database in DATABASE_URL.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+async function prepareSchema(hooks: Posthorn, { migrate, schema }: Config): Promise<void> {
+  if (migrate === "auto") await hooks.migrate();
+  if (migrate !== "check") return;
+  const { pending } = await hooks.migrationStatus();
+  if (pending.length === 0) return;
+  throw new StartError(`The schema "${schema}" lacks ${pending.length} migration(s). ${MIGRATE}`);
+}
+
+const MIGRATE = "Run `posthorn migrate`, or set POSTHORN_MIGRATE=auto.";
+
+/** With POSTHORN_MIGRATE=off the first to miss the schema is whoever asks it something. */
+function explainMissing(error: unknown, { schema }: Config): unknown {
+  if ((error as { code?: string }).code !== "schema_missing") return error;
+  return new StartError(`The schema "${schema}" is not in this database. ${MIGRATE}`, { cause: error });
+}

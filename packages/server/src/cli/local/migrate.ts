@@ -1,0 +1,73 @@
+// `posthorn migrate`: brings the database to this version's schema, or shows what that would take.
+import { surveyOfNothing } from "posthorn/internal";
+import { loadConfig } from "../../config.ts";
+import { createLogger } from "../../logger.ts";
+import { complain, print } from "../output.ts";
+import { hasDatabase, openDatabase } from "./installation.ts";
+import { Lifetime } from "./lifetime.ts";
+
+export interface MigrateFlags {
+  readonly dryRun?: boolean;
+  readonly status?: boolean;
+  readonly json?: boolean;
+  readonly dataDir?: string;
+}
+
+export async function migrate({ dryRun, status, json, ...flags }: MigrateFlags): Promise<void> {
+  const config = loadConfig({ env: process.env, flags });
+  if ((status || dryRun) && !hasDatabase(config)) {
+    const { script, ...survey } = surveyOfNothing(config.schema);
+    if (!json) complain("There is no database yet: `posthorn migrate` or the first start makes it.");
+    if (status) show(survey, json, describeStatus);
+    else show({ ...survey, script }, json, () => script);
+    return;
+  }
+  const logger = createLogger({ level: config.logLevel, format: "json" });
+  const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
+  lifetime.listenForSignals();
+  try {
+    const { hooks } = await openDatabase({ config, logger, lifetime, onProgress: complain });
+    if (status) show(await hooks.migrationStatus(), json, describeStatus);
+    else if (dryRun)
+      show(await hooks.migrate({ dryRun: true }), json, ({ script }) => script || "Nothing to do.");
+    else show(await hooks.migrate(), json, describeApplied);
+  } finally {
+    await lifetime.end();
+  }
+}
+
+function show<T extends object>(result: T, json: boolean | undefined, describe: (result: T) => string): void {
+  print(json ? JSON.stringify(result, null, 2) : describe(result));
+}
+
+interface Named {
+  readonly version: number;
+  readonly name: string;
+}
+
+function describeApplied({ applied, version }: { applied: readonly Named[]; version: number }): string {
+  if (applied.length === 0) return `Nothing to do: the database is at version ${version}.`;
+  return [...applied.map(line("applied")), `The database is at version ${version}.`].join("\n");
+}
+
+function describeStatus({
+  applied,
+  pending,
+  version,
+}: {
+  applied: readonly Named[];
+  pending: readonly Named[];
+  version: number;
+}): string {
+  const state =
+    pending.length === 0 ? "Nothing is pending." : "Run `posthorn migrate` to apply what is pending.";
+  return [
+    `The database is at version ${version}. ${state}`,
+    ...applied.map(line("applied")),
+    ...pending.map(line("pending")),
+  ].join("\n");
+}
+
+function line(state: string): (migration: Named) => string {
+  return ({ version, name }) => `  ${state}  ${String(version).padStart(4, "0")} ${name}`;
+}

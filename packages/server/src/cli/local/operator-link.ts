@@ -1,0 +1,23 @@
+// A link that lets whoever reads the terminal into the dashboard, once: to the first steps until somebody has published.
+import type { Posthorn } from "posthorn";
+import { digestOf } from "../../api/handler.ts";
+
+/** Null while there is no admin key. */
+export async function operatorLink(
+  hooks: Posthorn,
+  url: string,
+  adminKey: string | undefined,
+): Promise<string | null> {
+  const digest = await digestOf(hooks, adminKey)();
+  if (digest === null) return null;
+  const { code } = await hooks.sessions.createOperatorLink(digest);
+  return `${url}/${(await hasPublished(hooks)) ? "" : "first-run"}#code=${code}`;
+}
+
+/** Enough to find one among the tests that each start of a development server sends. */
+const NEWEST = 50;
+
+async function hasPublished({ events }: Posthorn): Promise<boolean> {
+  const { data } = await events.list({ limit: NEWEST });
+  return data.some(({ type }) => !type.startsWith("webhook."));
+}

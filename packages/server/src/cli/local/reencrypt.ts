@@ -1,0 +1,72 @@
+// `posthorn reencrypt`: brings all endpoint secrets under the first encryption key, so that the one before can go.
+import type { Command } from "commander";
+import type { Reencrypted } from "posthorn";
+import { loadConfig } from "../../config.ts";
+import { createLogger } from "../../logger.ts";
+import { CliError } from "../failure.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { jsonText } from "../terminal/text.ts";
+import { renewCanary } from "./encryption-keys.ts";
+import { openInstallation, refuseToMakeDatabase } from "./installation.ts";
+import { Lifetime } from "./lifetime.ts";
+
+interface ReencryptFlags {
+  readonly json?: boolean;
+  readonly dataDir?: string;
+}
+
+export function addReencrypt(program: Command, terminal: Terminal): void {
+  program
+    .command("reencrypt")
+    .description("encrypt all endpoint secrets with the first encryption key, beside servers that run")
+    .option("--json", "answer in JSON")
+    .option("--data-dir <folder>", "embedded database and keys (POSTHORN_DATA_DIR, default .posthorn)")
+    .action((flags: ReencryptFlags) => reencrypt(terminal, flags));
+}
+
+async function reencrypt(terminal: Terminal, { json, ...flags }: ReencryptFlags): Promise<void> {
+  const config = { ...loadConfig({ env: terminal.env, flags }), migrate: "check" as const };
+  const logger = createLogger({ level: config.logLevel, format: "json" });
+  const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
+  terminal.ending.addEventListener("abort", () => void lifetime.end());
+  refuseToMakeDatabase(config);
+  try {
+    const onProgress = (message: string): void => terminal.complain(message);
+    const { hooks, keys } = await openInstallation({ config, logger, lifetime, onProgress });
+    const result = await hooks.encryptionKeys.reencrypt();
+    if (isComplete(result)) await renewCanary(hooks, keys);
+    terminal.print(json ? jsonText(result) : describe(result, keys.keys.map(idOf)));
+    if (!isComplete(result)) throw new CliError("failed", whatIsLeft(result));
+  } finally {
+    await lifetime.end();
+  }
+}
+
+function isComplete({ keyId, inUse }: Reencrypted): boolean {
+  return inUse.every((used) => used.keyId === keyId);
+}
+
+function idOf(key: string): string {
+  return key.slice(0, key.indexOf(":"));
+}
+
+function describe(result: Reencrypted, keyIds: readonly string[]): string {
+  const { keyId, reencrypted, inUse } = result;
+  const unneeded = keyIds.filter((id) => id !== keyId);
+  return [
+    `Encrypted anew with the key "${keyId}": ${reencrypted}.`,
+    ...inUse.map((used) => `Secrets under the key "${used.keyId}": ${used.count}.`),
+    ...(isComplete(result) && unneeded.length > 0
+      ? [
+          `Nothing needs ${unneeded.map((id) => `"${id}"`).join(", ")} any more. When every process has "${keyId}" in front, take the others out.`,
+        ]
+      : []),
+  ].join("\n");
+}
+
+function whatIsLeft({ keyId, unreadable }: Reencrypted): string {
+  if (unreadable === 0) {
+    return `Some secrets are still under another key than "${keyId}": they were changed meanwhile, or a process still has the old key in front. See that all have "${keyId}" in front, then run it again.`;
+  }
+  return `${unreadable} secret(s) do not decrypt with the keys there are and stay as they were. Put the keys they are under back behind "${keyId}", or rotate the secrets of their endpoints, and run it again.`;
+}

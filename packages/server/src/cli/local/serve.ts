@@ -1,0 +1,85 @@
+// `posthorn serve`: the server for production. One process does all, or several share the roles.
+
+import type { Posthorn } from "posthorn";
+import { FOR_OPERATORS } from "../../api/principal.ts";
+import { Sink } from "../../api/sink.ts";
+import { type Config, loadConfig } from "../../config.ts";
+import { createLogger, type LevelledLogger } from "../../logger.ts";
+import { checkPort, createServer } from "../../server.ts";
+import { print } from "../output.ts";
+import { resolveAdminKey } from "./admin-key.ts";
+import { openInstallation } from "./installation.ts";
+import { Lifetime } from "./lifetime.ts";
+import { operatorLink } from "./operator-link.ts";
+import { siteOptions } from "./site-options.ts";
+import { stopServing } from "./stop-serving.ts";
+
+export type Role = "all" | "api" | "worker";
+
+export interface ServeFlags {
+  readonly role: Role;
+  readonly port?: string;
+  readonly host?: string;
+  readonly dataDir?: string;
+}
+
+export async function serve({ role, ...flags }: ServeFlags): Promise<void> {
+  // Workers have only health to show; several on one machine must not fight over a port nobody chose.
+  const config = loadConfig({ env: process.env, flags, defaults: role === "worker" ? { port: 0 } : {} });
+  const logger = createLogger({ level: config.logLevel, format: "json" });
+  const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
+  lifetime.listenForSignals();
+  try {
+    // a key that is shown once must not be shown by a start that fails
+    await checkPort(config.host, config.port);
+    const onProgress = (message: string): void => logger.info(message);
+    const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress });
+    const isFirst = role !== "worker" && (await announceAdminKey(hooks, config, isEmbedded));
+    await hooks.start({ role });
+    const { url } = await listen(hooks, config, role, logger, lifetime);
+    if (isFirst) {
+      const link = await operatorLink(hooks, config.publicUrl ?? url, config.adminKey);
+      print(`The dashboard, for one sign-in within the hour: ${link}`);
+    }
+    logger.info("ready", { url, role, isEmbedded });
+  } catch (error) {
+    if (lifetime.isEnding) return;
+    await lifetime.end();
+    throw error;
+  }
+}
+
+/** True when it was made by this start. */
+async function announceAdminKey(hooks: Posthorn, config: Config, isEmbedded: boolean): Promise<boolean> {
+  const { key, isNew } = await resolveAdminKey({
+    hooks,
+    configured: config.adminKey,
+    keepIn: isEmbedded ? config.dataDir : null,
+  });
+  if (isNew) print(`The admin key, shown this once: ${key}`);
+  return isNew;
+}
+
+async function listen(
+  hooks: Posthorn,
+  config: Config,
+  role: Role,
+  logger: LevelledLogger,
+  lifetime: Lifetime,
+): Promise<{ url: string }> {
+  const server = createServer({
+    hooks,
+    logger,
+    host: config.host,
+    port: config.port,
+    adminKey: config.adminKey,
+    keyRateLimit: config.keyRateLimit,
+    metricsPublic: config.metricsPublic,
+    ...siteOptions(config),
+    routes: role === "worker" ? "health" : "all",
+    // Whoever can reach the server may write to the sink; reading what customers were sent takes the key.
+    sink: config.sink ? { sink: new Sink(), readers: FOR_OPERATORS } : undefined,
+  });
+  lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));
+  return server.start();
+}

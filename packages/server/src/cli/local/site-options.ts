@@ -1,0 +1,17 @@
+// What the settings say about the pages: where they are, and how the portal looks.
+import type { HandlerOptions } from "../../api/handler.ts";
+import type { Config } from "../../config.ts";
+
+export function siteOptions(config: Config): Pick<HandlerOptions, "publicUrl" | "allowedHosts" | "portal"> {
+  return {
+    publicUrl: config.publicUrl,
+    allowedHosts: config.allowedHosts,
+    portal: {
+      origins: config.portalOrigins,
+      name: config.portalName,
+      logoUrl: config.portalLogoUrl,
+      accent: config.portalAccent,
+      appearance: config.portalAppearance,
+    },
+  };
+}

@@ -1,0 +1,147 @@
+// `posthorn replay`: sends again by a filter, shows how far it has come, and can be left alone or stopped.
+import type { Replay, ReplayPreview } from "@posthorn/client";
+import type { Command } from "commander";
+import { usage } from "../failure.ts";
+import { keepLooking } from "../follow/poll.ts";
+import { confirm } from "../remote/confirm.ts";
+import {
+  listOf,
+  listOptions,
+  type PageFlags,
+  type Remote,
+  remote,
+  show,
+  showList,
+  type TimeFlags,
+  timeFilters,
+  timeOptions,
+  wholeNumber,
+} from "../remote/remote.ts";
+import { progressBar } from "../terminal/progress-bar.ts";
+import type { Column } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, timeText } from "../terminal/text.ts";
+
+interface StartFlags extends TimeFlags {
+  readonly tenant?: string;
+  readonly endpoint?: string;
+  readonly type?: string;
+  readonly states?: string;
+  readonly reason?: string;
+  readonly rate?: string;
+  readonly resubscribe?: boolean;
+  readonly dryRun?: boolean;
+  readonly detach?: boolean;
+  readonly yes?: boolean;
+}
+
+type State = NonNullable<Replay["states"]>[number];
+const STATES: readonly string[] = ["success", "failed", "dead"] satisfies State[];
+const LOOK_EVERY_MS = 500;
+
+const columns: readonly Column<Replay>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "STATE", value: ({ state }) => state },
+  { title: "DONE", value: ({ done, total }) => (total === null ? done : `${done} of ${total}`) },
+  { title: "TENANT", value: ({ tenant }) => tenant ?? "all", gives: true },
+  { title: "STARTED", value: ({ created_at }) => timeText(created_at), gives: true },
+];
+
+export function addReplay(program: Command, terminal: Terminal): void {
+  const replay = program.command("replay").description("send again by a filter");
+  const start = replay
+    .command("start")
+    .description("send again what a filter matches, and show how far it has come")
+    .option("--tenant <tenant>", "of this tenant")
+    .option("--endpoint <endpoint>", "to this endpoint")
+    .option("--type <type>", "of events of this type")
+    .option("--states <states>", `comma between: ${STATES.join(", ")} (default dead)`)
+    .option("--reason <reason>", "dead for this reason")
+    .option("--rate <number>", "deliveries per second (default 50)")
+    .option("--resubscribe", "events without a delivery to an endpoint that wants them now get one")
+    .option("--dry-run", "say how many that would be, and start nothing")
+    .option("--detach", "do not wait for its end")
+    .option("--yes", "do not ask");
+  remote<StartFlags>(timeOptions(start), terminal, async (remote, _args, flags) => {
+    const body = inputOf(remote, flags);
+    if (flags.dryRun || !flags.yes) {
+      const preview = await remote.client.replays.start({ body: { ...body, dry_run: true } });
+      const { count, is_exact } = preview as ReplayPreview;
+      const many = `${is_exact ? "" : "at least "}${count}`;
+      if (flags.dryRun) return show(remote, preview, () => `It would send ${many} again.`);
+      await confirm(terminal, `It sends ${many} again.`, flags.yes);
+    }
+    const started = (await remote.client.replays.start({ body })) as Replay;
+    const ended = flags.detach ? started : await followed(remote, started);
+    show(remote, ended, inWords);
+  });
+  const list = replay
+    .command("list")
+    .description("list replays, newest first")
+    .option("--tenant <tenant>", "of this tenant");
+  remote<PageFlags & { tenant?: string }>(listOptions(list), terminal, async (remote, _args, flags) => {
+    const { tenant } = flags;
+    const fetchPage = (page: object) => remote.client.replays.list({ query: { tenant, ...page } });
+    await showList(remote, flags, fetchPage, { columns, none: "There are no replays." });
+  });
+  const get = replay.command("get").description("show a replay").argument("<replay>", "rpl_…");
+  remote(get, terminal, async (remote, [id = ""]) => {
+    show(remote, await remote.client.replays.get({ replay: id }), inWords);
+  });
+  const cancel = replay
+    .command("cancel")
+    .description("end a replay before its next step")
+    .argument("<replay>", "rpl_…");
+  remote(cancel, terminal, async (remote, [id = ""]) => {
+    show(remote, await remote.client.replays.cancel({ replay: id }), inWords);
+  });
+}
+
+function inputOf(remote: Remote, flags: StartFlags) {
+  const { tenant, endpoint, type, states, reason, rate, resubscribe } = flags;
+  return {
+    tenant,
+    endpoint,
+    type,
+    reason,
+    resubscribe,
+    ...(states !== undefined && { states: statesOf(states) }),
+    ...(rate !== undefined && { rate: wholeNumber("--rate", rate, 1, 5_000) }),
+    ...timeFilters(flags, remote.now()),
+  };
+}
+
+function statesOf(text: string): State[] {
+  const given = listOf(text);
+  const wrong = given.find((state) => !STATES.includes(state));
+  if (wrong === undefined && given.length > 0) return given as State[];
+  throw usage(`--states has "${wrong ?? ""}"; choose from ${STATES.join(", ")}.`);
+}
+
+/** Until its end, also through restarts of the server; Ctrl+C ends the looking, not the replay. */
+async function followed({ client, terminal }: Remote, started: Replay): Promise<Replay> {
+  const bar = progressBar(terminal, "Replaying");
+  let replay = started;
+  const look = async () => {
+    replay = await client.replays.get({ replay: started.id });
+    bar.update(replay.done, replay.total);
+    return replay.state === "running" ? undefined : "the end";
+  };
+  try {
+    await keepLooking(terminal, LOOK_EVERY_MS, look, () => {});
+  } finally {
+    bar.end();
+  }
+  return replay;
+}
+
+function inWords({ id, state, done, total, skipped }: Replay): string {
+  const left = Object.entries(skipped).map(([reason, count]) => `${count} skipped: ${clean(reason)}`);
+  const of = total === null ? "" : ` of ${total}`;
+  const lines = [`${clean(id)} is ${state}: ${done}${of} sent again.`, ...left];
+  if (state === "running")
+    lines.push(
+      `See how far it is: posthorn replay get ${clean(id)}; end it: posthorn replay cancel ${clean(id)}`,
+    );
+  return lines.join("\n");
+}

@@ -1,0 +1,105 @@
+// `posthorn verify`: whether a request was signed with a secret, and if not, exactly why. Works without a server.
+import { examine, type Finding, headerNames, signedBy } from "@posthorn/wire";
+import type { Command } from "commander";
+import { CliError, usage } from "../failure.ts";
+import { readAll, readNamedFile } from "../remote/data.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { clean, jsonText, toned } from "../terminal/text.ts";
+import { prefixOf, secretsOf } from "../views/secrets.ts";
+import { parseRequest, type RawRequest } from "./raw-request.ts";
+
+interface VerifyFlags {
+  readonly secret: readonly string[];
+  readonly header?: readonly string[];
+  readonly headerPrefix?: string;
+  readonly request?: string;
+  readonly body?: string;
+  readonly to?: string;
+  readonly tolerance: string;
+  readonly now?: string;
+  readonly json?: boolean;
+}
+
+export function addVerify(program: Command, terminal: Terminal): void {
+  program
+    .command("verify")
+    .description("say whether a request was signed with a secret, and if not, why; works offline")
+    .requiredOption(
+      "--secret <secret...>",
+      "whsec_…, whpk_…, or what a vendor gave you; any of them may have signed",
+    )
+    .option("--header <header...>", "'name: value', as it came; the body is then on standard input")
+    .option(
+      "--request <file>",
+      "a whole request as it came over the wire (default: standard input, without --header)",
+    )
+    .option("--body <file>", "read the body from a file; for use with --header")
+    .option("--to <url>", "where it was sent to, for schemes that sign the URL (default: by its first line)")
+    .option("--header-prefix <prefix>", "of the headers (default X-Webhook)")
+    .option("--tolerance <seconds>", "how old it may be; 0 does not look", "300")
+    .option("--now <time>", "judge the age as of this time: 2026-11-15T09:30:00Z")
+    .option("--json", "answer in JSON")
+    .action((flags: VerifyFlags) => run(terminal, flags));
+}
+
+async function run(terminal: Terminal, flags: VerifyFlags): Promise<void> {
+  if (!/^\d{1,9}$/.test(flags.tolerance)) throw usage("--tolerance is a whole number of seconds.");
+  const now = flags.now === undefined ? new Date() : new Date(flags.now);
+  if (Number.isNaN(now.getTime())) throw usage("--now is a time such as 2026-11-15T09:30:00Z.");
+  const secrets = secretsOf(flags.secret);
+  const headerPrefix = prefixOf(flags.headerPrefix);
+  const request = await readRequest(terminal, flags);
+  const toleranceSeconds = Number(flags.tolerance) || Number.POSITIVE_INFINITY;
+  const examined = { ...request, url: flags.to ?? request.url, secrets, headerPrefix, toleranceSeconds, now };
+  const findings = await examine(examined);
+  if (findings.length === 0) throw nothingToVerify(examined);
+  const isValid = findings.some(({ ok }) => ok);
+  if (flags.json) terminal.print(jsonText({ valid: isValid, findings }));
+  else terminal.print(findings.map((finding) => lineOf(terminal, finding)).join("\n"));
+  if (!isValid) {
+    throw new CliError("failed", "The request is not to be trusted: no signature on it holds.");
+  }
+}
+
+async function readRequest(terminal: Terminal, flags: VerifyFlags): Promise<RawRequest> {
+  if (flags.header === undefined) {
+    if (flags.body !== undefined) throw usage("--body goes with --header; a --request has its body in it.");
+    const bytes =
+      flags.request === undefined ? await readAll(terminal.stdin) : readNamedFile("--request", flags.request);
+    return parseRequest(bytes);
+  }
+  if (flags.request !== undefined) throw usage("Give --request or --header, not both.");
+  const wrong = flags.header.find((header) => !header.includes(":"));
+  if (wrong !== undefined) {
+    throw usage(`"${wrong.slice(0, 60)}" is no header. Give each as --header 'name: value', as it came.`);
+  }
+  const body = flags.body === undefined ? await readAll(terminal.stdin) : readNamedFile("--body", flags.body);
+  return { ...parseRequest(Buffer.from(`${flags.header.join("\r\n")}\r\n\r\n`)), body };
+}
+
+function nothingToVerify({
+  headers,
+  headerPrefix,
+}: Pick<RawRequest, "headers"> & { readonly headerPrefix: string }): Error {
+  const [scheme] = signedBy({ headers, headerPrefix });
+  if (scheme !== undefined) {
+    const header = scheme.headers.signature(headerNames(headerPrefix));
+    return usage(
+      `${header} is there, but no secret given fits its scheme. A whpk_… verifies only ed25519, a whsec_… only the others.`,
+    );
+  }
+  if (headers["signature-input"] !== undefined) {
+    return usage("This is an HTTP Message Signature (RFC 9421). Verify it with a library of that standard.");
+  }
+  const names = [headerNames(headerPrefix).signature, "webhook-signature"];
+  const other = Object.keys(headers).find((name) => name.endsWith("-signature"));
+  const hint =
+    other === undefined
+      ? "Was the whole request given?"
+      : `There is ${other}; give --header-prefix ${other.slice(0, -"-signature".length)}.`;
+  return usage(`There is no ${names.join(" and no ")} header, nor one of a vendor. ${hint}`);
+}
+
+function lineOf(terminal: Terminal, { ok, scheme, message }: Finding): string {
+  return `${toned(terminal, ok ? "good" : "bad", ok ? "valid  " : "invalid")}  ${clean(scheme)}: ${clean(message)}`;
+}

@@ -1,0 +1,47 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { OpenExchanges } from "./open-requests.ts";
+
+const NEVER_MS = 60_000;
+
+/** Three requests on one connection: the first is not answered, so the others wait behind it. */
+async function threeInARow(exchanges: OpenExchanges) {
+  const given: { request: IncomingMessage; response: ServerResponse }[] = [];
+  const server = createServer((request, response) => {
+    exchanges.add({ request, response });
+    if (given.push({ request, response }) > 1) response.end("later");
+    if (given.length === 3) server.emit("all");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => {});
+  onTestFinished(() => {
+    client.destroy();
+    server.close();
+  });
+  client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(3));
+  await once(server, "all");
+  return { client, given };
+}
+
+test("a connection that is lost ends also the requests whose answers waited behind another", async () => {
+  const exchanges = new OpenExchanges();
+  const { client } = await threeInARow(exchanges);
+  const ended = exchanges.ended(NEVER_MS);
+  client.destroy();
+  await ended;
+});
+
+test("what was answered is not waited for, and what is not is until the time is up", async () => {
+  const exchanges = new OpenExchanges();
+  const { client, given } = await threeInARow(exchanges);
+  const before = performance.now();
+  await exchanges.ended(20);
+  expect(performance.now() - before).toBeGreaterThan(18);
+  client.resume();
+  given[0]?.response.end("first");
+  await exchanges.ended(NEVER_MS);
+  await exchanges.ended(NEVER_MS);
+});
