@@ -103,7 +103,7 @@ export const plants = {
     breaks: "canaries",
     edits: [
       {
-        file: "posthorn/src/attempt/check-url.ts",
+        file: "posthorn/src/attempt/guard/check-url.ts",
         find: "if (family !== 0) return isAllowedAddress(host, family === 6 ? 6 : 4, policy) ? null : refusal(host);",
         put: "if (family !== 0) return null;",
       },
