@@ -1,4 +1,4 @@
-// `posthorn listen`: events of a server, delivered to a program on this machine. See docs/decisions/0017-listen.md.
+// `posthorn listen`: events of a server, delivered to a program on this machine. See docs/decisions/0013-listen-polls-and-pages-stream.md.
 import { setTimeout as sleep } from "node:timers/promises";
 import { contract, PosthornApiError } from "@posthorn/client";
 import { DEFAULT_SCHEMES } from "@posthorn/wire";
