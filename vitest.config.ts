@@ -1,11 +1,14 @@
 // Packages resolve to their sources here (the posthorn-source condition), so no build is needed to test.
+// `npm test` leaves out the slow files; `npm run test:all` and Vitest itself run all of them.
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { isQuick } from "./tests/support/matrix.ts";
 
-const slow = "**/*.integration.test.ts";
-/** Say what is so after so much time, and mean it: they run beside nothing else. */
+const slow = "**/*.slow.test.ts";
+const never = ["**/node_modules/**", "**/dist/**", ...(isQuick ? [slow] : [])];
+
+/** These measure durations, so they run beside nothing else. */
 const timed = ["packages/posthorn/src/delivery/lanes.integration.test.ts"];
-const nowhere = ["**/node_modules/**", "**/dist/**"];
 
 export default defineConfig({
   // without "module": that is for bundlers, and Node, which runs the tests, cannot load what some packages have there
@@ -21,17 +24,21 @@ export default defineConfig({
           isolate: false,
           testTimeout: 20_000,
           include: ["packages/*/src/**/*.test.ts", "tests/unit/**/*.test.ts"],
-          exclude: [slow, ...nowhere],
+          exclude: ["**/*.integration.test.ts", slow, ...never],
         },
       },
       {
         extends: true,
         test: {
           name: "integration",
-          // to load the sources anew takes 1.5 s of processor time a file; so a file leaves the process as it found it
+          // loading the sources takes 1.5 s of processor time, so files share a process and leave it as they found it
           isolate: false,
-          include: ["packages/*/src/**/*.integration.test.ts", "tests/integration/**/*.test.ts"],
-          exclude: [...timed, ...nowhere],
+          include: [
+            "packages/*/src/**/*.integration.test.ts",
+            "packages/*/src/**/*.slow.test.ts",
+            "tests/integration/**/*.test.ts",
+          ],
+          exclude: [...timed, ...never],
           globalSetup: "tests/support/postgres-setup.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -42,7 +49,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["tests/e2e/**/*.test.ts"],
-          exclude: nowhere,
+          exclude: never,
           globalSetup: "tests/e2e/setup.ts",
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -55,7 +62,7 @@ export default defineConfig({
           // one Chromium for all files of a process
           isolate: false,
           include: ["tests/browser/**/*.test.ts"],
-          exclude: nowhere,
+          exclude: never,
           globalSetup: ["tests/e2e/setup.ts", "tests/support/postgres-setup.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -77,7 +84,7 @@ export default defineConfig({
         test: {
           name: "chaos",
           include: ["tests/chaos/**/*.test.ts"],
-          exclude: nowhere,
+          exclude: never,
           testTimeout: 180_000,
           // after all others: it takes both processors, and they have clocks to watch
           sequence: { groupOrder: 2 },
