@@ -1,6 +1,6 @@
 // What to run, and how long.
 import { parseArgs } from "node:util";
-import { didYouMean } from "../packages/posthorn/src/did-you-mean.ts";
+import { didYouMean } from "@posthorn/wire";
 import { type PlantName, plantNames } from "./plant.ts";
 
 export interface Options {

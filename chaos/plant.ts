@@ -23,7 +23,7 @@ export interface Plant {
 
 const settle = "posthorn/src/storage/queries/queue/settle.ts";
 const promote = "posthorn/src/storage/queries/queue/promote.ts";
-const connector = "posthorn/src/attempt/guarded-connector.ts";
+const connector = "posthorn/src/attempt/guard/guarded-connector.ts";
 
 export const plants = {
   "ack-before-commit": {

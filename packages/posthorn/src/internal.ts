@@ -4,7 +4,6 @@ export { addCompanions, digestOf, lookAlikeOf } from "./attempt/guard/look-alike
 export { signRequest } from "./attempt/sign.ts";
 export { resolveConfig as checkOptions } from "./config.ts";
 export { RateBucket } from "./delivery/rate-bucket.ts";
-export { closest, didYouMean } from "./did-you-mean.ts";
 export { MAX_PROBLEMS } from "./errors.ts";
 export { maxPayloadBytes } from "./event/limits.ts";
 export { CheckedJson, payloadTooLarge } from "./event/validate.ts";

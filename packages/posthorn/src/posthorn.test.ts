@@ -22,7 +22,7 @@ test.each<[what: string, call: Call, says: string]>([
   [
     "publish: a transaction under another name",
     (hooks) => hooks.publish(event, { transaction: client } as never),
-    'publish has no option "transaction". Known are tx.',
+    'publish has no option "transaction". Expected one of: tx.',
   ],
   [
     "publish: a client in place of the options",
@@ -53,7 +53,7 @@ test.each<[what: string, call: Call, says: string]>([
   [
     "stop: a misspelt option",
     (hooks) => hooks.stop({ grace: 1 } as never),
-    'stop has no option "grace". Known are graceMs.',
+    'stop has no option "grace". Expected one of: graceMs.',
   ],
   [
     "stop: for ever",

@@ -1,6 +1,5 @@
 // CloudEvents 1.0.2 over HTTP, as the wire package reads them: structured, binary and batch.
 import {
-  asObject,
   BATCH_MEDIA_TYPE,
   BINARY_HEADER_PREFIX,
   type CloudEvent,
@@ -11,6 +10,7 @@ import {
   decodeStructured,
   formatProblem,
   instantOf,
+  isObject,
   mediaTypeOf,
   modeOf,
   REQUIRED_ATTRIBUTES,
@@ -48,8 +48,7 @@ export function parseCloudEvents({ signedId, headers, body }: Authentic): Parsed
 
 /** By its content alone: what has these four is one, whatever else is wrong with it. */
 function isCloudEvent(value: unknown): boolean {
-  const object = asObject(value);
-  return object !== null && REQUIRED_ATTRIBUTES.every((name) => typeof object[name] === "string");
+  return isObject(value) && REQUIRED_ATTRIBUTES.every((name) => typeof value[name] === "string");
 }
 
 function parseBatch(body: Uint8Array, value: unknown, signedId: string | null): Parsed {

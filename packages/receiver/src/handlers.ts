@@ -1,6 +1,6 @@
 // Which handler an event gets, and what TypeScript knows of its data.
+import { didYouMean } from "@posthorn/wire";
 import type { WebhookEvent } from "./model.ts";
-import { suggest } from "./suggest.ts";
 
 /** Any validator that speaks Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
 export interface StandardSchema<Output = unknown> {
@@ -121,7 +121,7 @@ export class Handlers<Tx> {
     const registry = this.#bySource.get(source);
     if (registry !== undefined) return registry;
     throw new TypeError(
-      `There is no source "${source}". ${suggest(String(source), [...this.#bySource.keys()])}`,
+      `There is no source "${source}". ${didYouMean(String(source), [...this.#bySource.keys()])}`,
     );
   }
 
@@ -131,7 +131,7 @@ export class Handlers<Tx> {
       ? types.some((type) => type.startsWith(pattern.slice(0, -1)))
       : types.includes(pattern);
     if (types.length === 0 || isKnown) return;
-    throw new TypeError(`\`events\` has no type "${pattern}". ${suggest(pattern, types)}`);
+    throw new TypeError(`\`events\` has no type "${pattern}". ${didYouMean(pattern, types)}`);
   }
 }
 

@@ -58,7 +58,7 @@ test.each<[what: string, options: object, message: string]>([
     'createReceiver has no option "maxBodyByte". Did you mean maxBodyBytes?',
   ],
   ["one in another style", { tolerance_seconds: 1 }, "Did you mean toleranceSeconds?"],
-  ["one that nothing resembles", { queueUrl: "x" }, "Known are sources, store, mode"],
+  ["one that nothing resembles", { queueUrl: "x" }, "Expected one of: sources, store, mode"],
   ["one in deadLetters", { deadLetters: { aftertries: 1 } }, "Did you mean afterTries?"],
   ["one in order", { order: { gapWait: 1 } }, "Did you mean gapWaitMs?"],
   ["one in retries", { retries: { maxDelay: 1 } }, "Did you mean maxDelayMs?"],

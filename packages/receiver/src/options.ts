@@ -1,9 +1,9 @@
 // The receiver's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
+import { didYouMean } from "@posthorn/wire";
 import type { EventSchemas } from "./handlers.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Source } from "./source.ts";
 import type { ClaimTerms, Store } from "./store.ts";
-import { suggest } from "./suggest.ts";
 
 export type Mode = "transactional" | "lease" | "inbox";
 
@@ -173,7 +173,7 @@ function modeOf<Tx>({ mode, store }: ReceiverOptions<Tx, EventSchemas>): Mode {
   }
   const canCommitTogether = store.transactions !== null;
   if (mode === undefined) return canCommitTogether ? "transactional" : "lease";
-  if (!MODES.includes(mode)) throw new TypeError(`There is no mode "${mode}". ${suggest(mode, MODES)}`);
+  if (!MODES.includes(mode)) throw new TypeError(`There is no mode "${mode}". ${didYouMean(mode, MODES)}`);
   if (mode === "transactional" && !canCommitTogether) {
     throw new TypeError("This store has no transactions; take the mode lease or inbox, or another store.");
   }
@@ -202,7 +202,7 @@ function readHandshake(given: NonNullable<ReceiverOptions<unknown, EventSchemas>
 export function known(what: string, given: object, names: readonly string[]): void {
   for (const name of Object.keys(given)) {
     if (!names.includes(name)) {
-      throw new TypeError(`${what} has no option "${name.slice(0, 60)}". ${suggest(name, names)}`);
+      throw new TypeError(`${what} has no option "${name.slice(0, 60)}". ${didYouMean(name, names)}`);
     }
   }
 }

@@ -1,7 +1,7 @@
 // Settings, resolved once at start from flags, the environment and files. Everything wrong is said at once, each with
 // what to do about it; nothing is started on a setting that was misread.
 import { readFileSync } from "node:fs";
-import { closest } from "posthorn/internal";
+import { closest } from "@posthorn/wire";
 import { InvalidValueError } from "./config/parsers.ts";
 import { type Setting, type Settings, settings } from "./config/settings.ts";
 

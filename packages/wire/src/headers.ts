@@ -1,6 +1,8 @@
 // Which header names are ours, and which a customer may add: a bad one must be refused when it is saved, since at
 // send time it would fail every attempt.
 
+import { BoundedMap } from "./bounded-map.ts";
+
 export const DEFAULT_HEADER_PREFIX = "X-Webhook";
 export const MAX_CUSTOM_HEADERS = 20;
 /** Names and values together. */
@@ -31,14 +33,13 @@ export function headerNames(prefix: string = DEFAULT_HEADER_PREFIX): HeaderNames
       deliveryId: `${prefix}-Delivery-Id`,
       attempt: `${prefix}-Attempt`,
     };
-    if (known.size >= 256) known.clear();
     known.set(prefix, names);
   }
   return names;
 }
 
 // Names built anew for every request are hashed anew when they become keys: 0.7 µs a delivery.
-const known = new Map<string, HeaderNames>();
+const known = new BoundedMap<string, HeaderNames>(256);
 
 /** What is wrong with a header prefix, as a sentence, or null. */
 export function headerPrefixProblem(prefix: string): string | null {

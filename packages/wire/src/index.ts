@@ -1,5 +1,7 @@
 // Everything that crosses the network, for the sender and the receiver alike.
+export { BoundedMap } from "./bounded-map.ts";
 export * from "./cloudevents/index.ts";
+export { closest, didYouMean, editDistance, expectedOneOf } from "./did-you-mean.ts";
 export { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
 export { DATA_ENCODINGS, type DataEncoding, type EventAttributes } from "./event-attributes.ts";
 export {
@@ -14,7 +16,8 @@ export {
   validateCustomHeaders,
 } from "./headers.ts";
 export { formatId, type IdKind, lowestUuidAt, parseId, uuidTimeMs, uuidv7 } from "./ids.ts";
-export { asObject, type Json, readJson } from "./json.ts";
+export { isObject } from "./json/is-object.ts";
+export { escapePointer, unescapePointer } from "./json/pointer.ts";
 export {
   MAX_MEMBERS,
   namesWritten,
@@ -24,7 +27,8 @@ export {
   rawMembers,
   TooDeepError,
   TooManyMembersError,
-} from "./raw-members.ts";
+} from "./json/raw-members.ts";
+export { type Json, readJson } from "./json/read-json.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
 export { type ExaminedRequest, examine, type Finding, signedBy } from "./signature/examine.ts";
 export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";

@@ -1,4 +1,5 @@
 // Two values of JSON held against each other, by JSON Pointers.
+import { escapePointer } from "@posthorn/wire";
 
 export interface Difference {
   readonly pointer: string;
@@ -22,7 +23,7 @@ export function differences(before: unknown, after: unknown, most: number): read
     const names = new Set([...Object.keys(now), ...Object.keys(old)]);
     for (const name of names) {
       if (found.length >= most) return;
-      const at = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const at = `${pointer}/${escapePointer(name)}`;
       if (!Object.hasOwn(old, name)) found.push({ pointer: at, kind: "added", after: now[name] });
       else if (!Object.hasOwn(now, name)) found.push({ pointer: at, kind: "removed", before: old[name] });
       else compare(at, old[name], now[name]);

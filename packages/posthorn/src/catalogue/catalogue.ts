@@ -1,8 +1,9 @@
 // What this process knows of the catalogue, and what follows for an event. A change is seen within a second: a loop, or
 // the publishes of a process that was not started, ask for the version twice a second. Nobody is refused by what may be
 // old: before that it is read again.
+
 import { setImmediate } from "node:timers/promises";
-import { closest, didYouMean } from "../did-you-mean.ts";
+import { closest, didYouMean } from "@posthorn/wire";
 import { type ErrorCode, type InputProblem, PosthornError } from "../errors.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import { CheckBudget, MAX_STEPS } from "../json-schema/check-run.ts";

@@ -1,11 +1,11 @@
 // Event types written in code. TypeScript then checks every publish, and what is stored is what the schema gave back.
+import { escapePointer } from "@posthorn/wire";
 import { refuseUnknown } from "../did-you-mean.ts";
 import { type ErrorCode, PosthornError } from "../errors.ts";
 import { apiVersionSyntax, maxTypeLength, typeSyntax } from "../event/limits.ts";
 import { SYSTEM_TYPE_PREFIX } from "../fan-out/matches.ts";
 import { CheckBudget } from "../json-schema/check-run.ts";
 import { type CheckValue, compileSchema, type JsonSchema } from "../json-schema/compile-schema.ts";
-import { escaped } from "../json-schema/schema-limits.ts";
 import { redactPathProblem } from "./redact.ts";
 
 /** Any validator that speaks Standard Schema (zod, Valibot, ArkType, …): https://standardschema.dev */
@@ -127,7 +127,7 @@ async function outputOf(schema: StandardSchema, data: unknown): Promise<unknown>
   if (result.issues === undefined) return result.value;
   const problems = result.issues.map(({ path = [], message }) => {
     const parts = path.map((part) => (typeof part === "object" ? part.key : part));
-    return { pointer: ["/data", ...parts.map((part) => escaped(String(part)))].join("/"), message };
+    return { pointer: ["/data", ...parts.map((part) => escapePointer(String(part)))].join("/"), message };
   });
   const [first] = problems;
   throw new PosthornError("invalid_event", `"${first?.pointer}": ${first?.message}`, { problems });

@@ -1,9 +1,10 @@
 // Event types from the `webhooks` of an OpenAPI 3.1 document. A body that has `type` and `data` is taken for an
 // envelope, and the schema is that of its data; any other body is the data itself.
+import { escapePointer, isObject } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
 import type { JsonSchema } from "../json-schema/compile-schema.ts";
 import { mapReferences } from "../json-schema/map-references.ts";
-import { escaped, schemaAt } from "../json-schema/schema-limits.ts";
+import { schemaAt } from "../json-schema/schema-limits.ts";
 import type { CatalogueEntry } from "./entry.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -28,7 +29,7 @@ export function* readOpenApi(document: unknown, problems: InputProblem[]): Gener
     return;
   }
   for (const [key, item] of Object.entries(webhooks)) {
-    const pointer = `/webhooks/${escaped(key)}`;
+    const pointer = `/webhooks/${escapePointer(key)}`;
     const entry = readWebhook(document, key, item, pointer);
     if (typeof entry !== "string") yield entry;
     else problems.push({ pointer, message: entry });
@@ -151,8 +152,4 @@ function closed(document: Json, schema: unknown): JsonSchema | string {
 
 function firstText(...texts: readonly unknown[]): string | null {
   return texts.find((text): text is string => typeof text === "string" && text !== "") ?? null;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 // Masks what people without the scope may not see, nor anybody who follows a topic. The bytes that an endpoint gets never pass
 // here.
+import { unescapePointer } from "@posthorn/wire";
 import type { Event } from "../model.ts";
 
 export const REDACTED = "[redacted]";
@@ -126,8 +127,5 @@ function placesAt(index: number, places: readonly Place[]): Place[] {
 }
 
 function partsOf(path: string): string[] {
-  return path
-    .slice(1)
-    .split("/")
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return path.slice(1).split("/").map(unescapePointer);
 }

@@ -7,6 +7,7 @@ import {
   type EventAttributes,
   encodeHeader,
   isJsonType,
+  isObject,
   textProblem,
 } from "@posthorn/wire";
 import { findUnknown } from "../did-you-mean.ts";
@@ -100,8 +101,4 @@ function encodingProblem({ datacontenttype, encoding }: EventAttributes, payload
 
 function given(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

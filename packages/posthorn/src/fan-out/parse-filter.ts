@@ -1,6 +1,6 @@
 // Reads a filter as people write it: objects that mirror the event, with operators that begin with `$`. Everything wrong
 // with it is told at once, each with a pointer to the place.
-import { didYouMean } from "../did-you-mean.ts";
+import { didYouMean, escapePointer, isObject } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
 import type { ElementCondition, Filter, WholeCondition } from "./filter.ts";
 
@@ -71,7 +71,9 @@ class FilterReader {
     if (entries.length === 0)
       this.#refuse(pointer, "This says nothing. Write a condition, or leave it out; null is no filter.");
     return merged(
-      entries.map(([key, value]) => this.#readEntry(key, value, `${pointer}/${escaped(key)}`, depth, isRoot)),
+      entries.map(([key, value]) =>
+        this.#readEntry(key, value, `${pointer}/${escapePointer(key.slice(0, 100))}`, depth, isRoot),
+      ),
     );
   }
 
@@ -226,12 +228,4 @@ function merged(filters: readonly Filter[]): Filter {
 /** PostgreSQL keeps neither in JSON. */
 function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
-}
-
-function escaped(name: string): string {
-  return name.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 // Who gets what, cached per tenant. A cached entry is never trusted: the ingest statement compares its version in the
 // same snapshot it writes in, so an endpoint committed before a publish is always seen by it.
+import { BoundedMap } from "@posthorn/wire";
 import type { Target } from "../model.ts";
 import { matches } from "./matches.ts";
 
@@ -26,7 +27,10 @@ const maxReadAgain = 100;
 
 export class Routes {
   readonly #load: LoadRoutes;
-  readonly #known = new Map<string, { routes: TenantRoutes; byType: Map<string, readonly Target[]> }>();
+  readonly #known = new Map<
+    string,
+    { routes: TenantRoutes; byType: BoundedMap<string, readonly Target[]> }
+  >();
   /** Changed since, by tenant: most of them will be the same. */
   readonly #outdated = new Map<string, readonly Target[]>();
 
@@ -41,7 +45,7 @@ export class Routes {
     if (missing.length === 0) return;
     const loaded = await this.#load(missing, this.#outdatedOf(missing));
     for (const [tenant, routes] of loaded) {
-      this.#known.set(tenant, { routes, byType: new Map() });
+      this.#known.set(tenant, { routes, byType: new BoundedMap(maxTypesPerTenant) });
       this.#outdated.delete(tenant);
     }
     for (const oldest of this.#known.keys()) {
@@ -60,7 +64,6 @@ export class Routes {
     let targets = entry.byType.get(type);
     if (targets === undefined) {
       targets = entry.routes.targets.filter((target) => matches(target.events, type));
-      if (entry.byType.size >= maxTypesPerTenant) entry.byType.clear();
       entry.byType.set(type, targets);
     }
     return targets;

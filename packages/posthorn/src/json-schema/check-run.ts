@@ -1,7 +1,7 @@
 // One value on its way through a schema: what it may still cost, and where it does not fit. Nothing is kept of branches
 // that did not match, so memory does not grow with the time a check takes.
+import { escapePointer } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
-import { escaped } from "./schema-limits.ts";
 
 /** For one value: 20 to 50 ms, since a step takes 20 to 50 ns. */
 export const MAX_STEPS = 1_000_000;
@@ -37,7 +37,7 @@ export class CheckRun {
   }
 
   get problem(): InputProblem {
-    const pointer = this.#path.map((name) => `/${escaped(name)}`).toReversed();
+    const pointer = this.#path.map((name) => `/${escapePointer(name)}`).toReversed();
     return { pointer: pointer.join(""), message: this.#message };
   }
 

@@ -1,15 +1,16 @@
 // What each keyword of JSON Schema 2020-12 must be followed by. Others are notes, and may be anything.
+import { isObject } from "@posthorn/wire";
+
 export type Shape = readonly [isRight: (value: unknown) => boolean, is: string];
 
 const TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
 const isText = (value: unknown) => typeof value === "string";
-const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
 const isSchema = (value: unknown) => typeof value === "boolean" || isObject(value);
 const isNames = (value: unknown) =>
   Array.isArray(value) && value.every(isText) && new Set(value).size === value.length;
 const isMapOf = (isRight: (value: unknown) => boolean) => (value: unknown) =>
-  isObject(value) && Object.values(value as object).every(isRight);
+  isObject(value) && Object.values(value).every(isRight);
 const isType = (value: unknown) => TYPES.includes(value as string);
 
 export const ANYTHING: Shape = [() => true, "anything"];

@@ -1,6 +1,7 @@
 // What a JSON schema may be before anything compiles it: bounded in size, closed in itself, and quick to check whatever
 // a publisher sends. Whoever writes schemas is trusted, but not to have thought of all that.
 
+import { escapePointer, unescapePointer } from "@posthorn/wire";
 import type { InputProblem } from "../errors.ts";
 import { jsonText } from "./json-text.ts";
 import { ANYTHING, OLD_KEYWORDS, SHAPES, type Shape } from "./keyword-shapes.ts";
@@ -56,7 +57,7 @@ function walk(schema: Schema, pointer: string, depth: number, problems: InputPro
   const { patternProperties } = schema;
   if (isSchema(patternProperties)) {
     for (const source of Object.keys(patternProperties)) {
-      checkPattern(source, `patternProperties/${escaped(source)}`, refuse);
+      checkPattern(source, `patternProperties/${escapePointer(source)}`, refuse);
     }
   }
   for (const [path, inner] of children(schema)) walk(inner, pointer + path, depth + 1, problems);
@@ -163,7 +164,7 @@ function inPlace(schema: Schema, root: Schema): Schema[] {
 export function schemaAt(root: unknown, pointer: string): unknown {
   let value = root;
   for (const part of pointer.split("/").slice(1)) {
-    const name = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    const name = unescapePointer(decoded(part));
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
     value = (value as Record<string, unknown>)[name];
   }
@@ -189,13 +190,10 @@ export function children(schema: Schema): [path: string, inner: Schema][] {
   for (const keyword of MAPS) {
     const map = schema[keyword];
     if (!isSchema(map)) continue;
-    for (const [name, inner] of Object.entries(map)) found.push([`/${keyword}/${escaped(name)}`, inner]);
+    for (const [name, inner] of Object.entries(map))
+      found.push([`/${keyword}/${escapePointer(name)}`, inner]);
   }
   return found.filter((entry): entry is [string, Schema] => isSchema(entry[1]));
-}
-
-export function escaped(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function isSchema(value: unknown): value is Schema {

@@ -1,9 +1,9 @@
 // What Posthorn sends: its envelope, thin, or the bare data, and CloudEvents.
 import {
-  asObject,
   type CloudEventData,
   headerNames,
   isJsonType,
+  isObject,
   modeOf,
   parseId,
   readData,
@@ -92,7 +92,14 @@ function onlyWithSignedId<Read extends Parsed | null>(
 
 /** Null for bare data, which may be an envelope of something else: then its id is not the one that was signed. */
 function readEnvelope({ signedId }: Authentic, payload: unknown): ParsedEvent | string | null {
-  const { id, type, subject = null, sequence = null, created_at: createdAt, data } = asObject(payload) ?? {};
+  const {
+    id,
+    type,
+    subject = null,
+    sequence = null,
+    created_at: createdAt,
+    data,
+  } = isObject(payload) ? payload : {};
   if (typeof id !== "string" || typeof type !== "string") return null;
   if (signedId === null ? parseId("evt", id) === null : id !== signedId) return null;
   if (sequence !== null && typeof sequence !== "number") return "The sequence is not a number.";

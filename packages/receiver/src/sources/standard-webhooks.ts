@@ -1,5 +1,5 @@
 // Whoever sends by the Standard Webhooks specification, with CloudEvents or any other JSON in the body.
-import { asObject, readJson } from "@posthorn/wire";
+import { isObject, readJson } from "@posthorn/wire";
 import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "../cloud-events.ts";
 import type { Authentic } from "../model.ts";
 import { known } from "../options.ts";
@@ -29,7 +29,7 @@ function parseStandard({ signedId, body }: Authentic): Parsed {
   const json = readJson(body);
   if (!json.ok) return { kind: "malformed", reason: json.reason };
   const payload = json.value;
-  const { type, timestamp, ...rest } = asObject(payload) ?? {};
+  const { type, timestamp, ...rest } = isObject(payload) ? payload : {};
   const createdAt = typeof timestamp === "string" ? new Date(timestamp) : new Date(Number.NaN);
   return {
     kind: "events",

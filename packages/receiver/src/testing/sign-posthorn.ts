@@ -1,6 +1,7 @@
 // Signs as Posthorn does: envelope, headers and signatures that an endpoint with default settings would get.
 import {
   DEFAULT_SCHEMES,
+  didYouMean,
   formatId,
   headerNames,
   parseSecret,
@@ -10,7 +11,6 @@ import {
   sign,
   uuidv7,
 } from "@posthorn/wire";
-import { suggest } from "../suggest.ts";
 import {
   bytesOf,
   DEFAULT_URL,
@@ -93,7 +93,7 @@ export async function signPosthorn(webhook: PosthornWebhook): Promise<SignedWebh
 function payloadOf(webhook: PosthornWebhook, id: string): unknown {
   const { type, subject, sequence, data = {}, format = "envelope" } = webhook;
   if (!FORMATS.includes(format))
-    throw new TypeError(`There is no format "${format}". ${suggest(format, FORMATS)}`);
+    throw new TypeError(`There is no format "${format}". ${didYouMean(format, FORMATS)}`);
   if (format === "data") return JSON.stringify(data);
   if (format === "thin") return { id, type, subject };
   return {

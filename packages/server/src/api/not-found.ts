@@ -1,5 +1,5 @@
 // The answer to an address that does not exist: what is near it, so that a typo costs one reading of the message.
-import { closest } from "posthorn/internal";
+import { closest } from "@posthorn/wire";
 import { HttpError } from "./http-error.ts";
 import type { Route } from "./router.ts";
 

@@ -1,6 +1,7 @@
 // Batch mode: a JSON array of events in structured form, of any number. Never sent to who did not ask for it.
-import { readJson } from "../json.ts";
-import { rawMembers } from "../raw-members.ts";
+
+import { rawMembers } from "../json/raw-members.ts";
+import { readJson } from "../json/read-json.ts";
 import { type CloudEvent, type CloudEventProblem, type Decoded, malformed } from "./cloud-event.ts";
 import { ANY_SIZE, decodeMember } from "./structured.ts";
 

@@ -1,5 +1,5 @@
 // Binary mode: attributes in ce-* headers, the data as the body, its content type where every body has it.
-import { readJson } from "../json.ts";
+import { readJson } from "../json/read-json.ts";
 import { attributeProblems } from "./attributes.ts";
 import {
   type AttributeValue,

@@ -1,8 +1,10 @@
 // Structured mode: the event is one JSON object. Its data is passed on by its bytes: parsed and written again it would lose
 // 1.0, large integers and the order of names.
 import { decode, encode } from "../encoding.ts";
-import { asObject, readJson } from "../json.ts";
-import { type RawMembers, rawMembers } from "../raw-members.ts";
+import { isObject } from "../json/is-object.ts";
+import { escapePointer } from "../json/pointer.ts";
+import { type RawMembers, rawMembers } from "../json/raw-members.ts";
+import { readJson } from "../json/read-json.ts";
 import { attributeProblems } from "./attributes.ts";
 import {
   type AttributeValue,
@@ -64,22 +66,21 @@ export function decodeMember(
   members: RawMembers,
   place: string,
 ): Decoded<CloudEvent> {
-  const object = asObject(parsed);
-  if (object === null) return malformed(place, "A CloudEvent is a JSON object.");
-  if (Object.keys(object).length !== members.length) return givenTwice(body, members, place);
-  const { data: _, data_base64: base64, ...rest } = object;
+  if (!isObject(parsed)) return malformed(place, "A CloudEvent is a JSON object.");
+  if (Object.keys(parsed).length !== members.length) return givenTwice(body, members, place);
+  const { data: _, data_base64: base64, ...rest } = parsed;
   // null is absent
   const attributes = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null)) as Record<
     string,
     AttributeValue
   >;
   const problems: CloudEventProblem[] = attributeProblems(attributes).map(({ name, message }) => ({
-    place: `${place}/${escaped(name)}`,
+    place: `${place}/${escapePointer(name)}`,
     message,
   }));
   const data = isGiven(base64)
-    ? readBase64(object, base64)
-    : readData(body, members, object, attributes.datacontenttype);
+    ? readBase64(parsed, base64)
+    : readData(body, members, parsed, attributes.datacontenttype);
   if (typeof data === "string") {
     problems.push({ place: `${place}/${isGiven(base64) ? "data_base64" : "data"}`, message: data });
   }
@@ -92,7 +93,7 @@ function givenTwice(body: Uint8Array, members: RawMembers, place: string): Decod
   const seen = new Set<string>();
   const isAgain = (name: string): boolean => seen.size === seen.add(name).size;
   const name = members.map((member) => nameOf(body, member)).find(isAgain) ?? "";
-  return malformed(`${place}/${escaped(name)}`, `${JSON.stringify(name)} is given twice.`);
+  return malformed(`${place}/${escapePointer(name)}`, `${JSON.stringify(name)} is given twice.`);
 }
 
 function nameOf(body: Uint8Array, { nameStart, nameEnd }: RawMembers[number]): string {
@@ -122,9 +123,4 @@ function readData(
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-/** RFC 6901 §3. */
-function escaped(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

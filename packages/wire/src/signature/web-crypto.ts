@@ -1,5 +1,6 @@
 // The algorithms on WebCrypto, which browsers, workers and every server runtime have; HMACs on the runtime's own where it
 // has them.
+import { BoundedMap } from "../bounded-map.ts";
 import { signingKeyBytes, verifyingKeyBytes } from "./keys.ts";
 import { ownHmac } from "./own-crypto.ts";
 import type { Scheme, SignedMessage, SignedPart } from "./scheme.ts";
@@ -83,19 +84,18 @@ function joinParts(parts: readonly SignedPart[]): Bytes {
 // Importing a key costs three times the HMAC of 1 KB. Secrets come from settings, not from requests, so that a
 // receiver holds a handful; the bound is for a process that serves many.
 const MAX_KEYS_OF_A_KIND = 1_000;
-const imported = new Map<string, Map<string, Key | null>>();
+const imported = new Map<string, BoundedMap<string, Key | null>>();
 
 async function keyFor(scheme: Scheme, secret: string, use: "sign" | "verify"): Promise<Key | null> {
   const kind = `${scheme.algorithm} ${scheme.key} ${use}`;
   let keys = imported.get(kind);
   if (keys === undefined) {
-    keys = new Map();
+    keys = new BoundedMap(MAX_KEYS_OF_A_KIND);
     imported.set(kind, keys);
   }
   const known = keys.get(secret);
   if (known !== undefined) return known;
   const key = await importKey(scheme, secret, use);
-  if (keys.size >= MAX_KEYS_OF_A_KIND) keys.clear();
   keys.set(secret, key);
   return key;
 }

@@ -1,6 +1,7 @@
 // Names and the addresses they may be dialled at. Every answer is checked before anything else sees it: what is handed
 // out, and what is remembered, is what was checked, so a name that is rebound meanwhile leads nowhere new. Like
 // connections, answers and questions belong to one tenant: nobody waits for, or loses, what is another one's.
+import { BoundedMap } from "@posthorn/wire";
 import { TenantTurns } from "../../service/tenant-turns.ts";
 import { BlockedAddressError, NameNotResolvedError } from "../classify-error.ts";
 import { type AddressPolicy, isAllowedAddress } from "./guard-address.ts";
@@ -31,11 +32,10 @@ export class CheckedNames {
   readonly #policy: AddressPolicy;
   readonly #resolve: Resolve;
   readonly #now: () => number;
-  readonly #maxRemembered: number;
   readonly #lookupTimeoutMs: number;
   readonly #turns: TenantTurns;
-  /** By name and tenant, in the order they were learnt, the oldest first. */
-  readonly #remembered = new Map<string, Remembered>();
+  /** By name and tenant. */
+  readonly #remembered: BoundedMap<string, Remembered>;
   /** One question per name and tenant at a time: a name that is slow to resolve takes one turn, however many wait for it. */
   readonly #asked = new Map<string, Promise<readonly ResolvedAddress[]>>();
 
@@ -50,7 +50,7 @@ export class CheckedNames {
     this.#policy = policy;
     this.#resolve = resolve;
     this.#now = now;
-    this.#maxRemembered = maxRemembered;
+    this.#remembered = new BoundedMap(maxRemembered);
     this.#lookupTimeoutMs = lookupTimeoutMs;
     this.#turns = new TenantTurns(maxLookups);
   }
@@ -84,7 +84,7 @@ export class CheckedNames {
       throw new BlockedAddressError();
     }
     const tried = answer.slice(0, MAX_ADDRESSES_TRIED);
-    this.#remember(keyOf(tenant, hostname), tried);
+    this.#remembered.set(keyOf(tenant, hostname), { answer: tried, until: this.#now() + REMEMBERED_MS });
     return tried;
   }
 
@@ -105,16 +105,6 @@ export class CheckedNames {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  #remember(key: string, answer: readonly ResolvedAddress[]): void {
-    // Deleted first, so that it goes to the end of the order.
-    this.#remembered.delete(key);
-    if (this.#remembered.size >= this.#maxRemembered) {
-      const [oldest] = this.#remembered.keys();
-      if (oldest !== undefined) this.#remembered.delete(oldest);
-    }
-    this.#remembered.set(key, { answer, until: this.#now() + REMEMBERED_MS });
   }
 }
 

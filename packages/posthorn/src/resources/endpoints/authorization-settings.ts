@@ -1,9 +1,10 @@
 // The token that a receiver knows its sender by, as it is given: what is taken, and where it may go.
+import { isObject } from "@posthorn/wire";
 import { hasQueryToken } from "../../attempt/authorize.ts";
 import { findUnknown } from "../../did-you-mean.ts";
 import type { InputProblem } from "../../errors.ts";
 import { AUTHORIZATION_TYPES, type AuthorizationType } from "../../model.ts";
-import { isObject, type Refuse, type SettingsCheck } from "./settings-check.ts";
+import type { Refuse, SettingsCheck } from "./settings-check.ts";
 
 // RFC 6750 §2.1
 const TOKEN_SYNTAX = /^[A-Za-z0-9._~+/-]+=*$/;

@@ -1,7 +1,7 @@
 // Settings that go together, under one name. They are filled in where they are asked for, and are the endpoint's own from
 // then on: what is given beside the name counts for more.
+import { isObject } from "@posthorn/wire";
 import type { Refuse } from "./settings-check.ts";
-import { isObject } from "./settings-check.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,8 +1,9 @@
 // How an endpoint is asked whether it wants webhooks, as it is given.
+import { isObject } from "@posthorn/wire";
 import { findUnknown } from "../../did-you-mean.ts";
 import type { InputProblem } from "../../errors.ts";
 import type { HandshakeSettings } from "../../model.ts";
-import { isObject, type Refuse } from "./settings-check.ts";
+import type { Refuse } from "./settings-check.ts";
 
 const DNS_NAME =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;

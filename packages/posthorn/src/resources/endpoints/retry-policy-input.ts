@@ -1,4 +1,5 @@
 // The ways to write a retry policy, all brought to the one form that is stored and that the schedule reads.
+import { isObject } from "@posthorn/wire";
 import type { RetryPolicy } from "../../model.ts";
 import { InvalidRetryPolicyError, parseRetryPolicy } from "../../settle/retry-schedule.ts";
 
@@ -85,8 +86,4 @@ function durationMs(field: string, value: unknown): number {
     if (policy.kind === "gaps" && policy.gapsMs[0] !== undefined) return policy.gapsMs[0];
   }
   throw new InvalidRetryPolicyError(`${field} needs a time with a unit, such as 200ms, 30s, 5m, 1h or 2d.`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,8 @@
 // One reader for each field of an endpoint: what is taken, and what is said about anything else.
 import {
+  escapePointer,
   headerPrefixProblem,
+  isObject,
   isVendorScheme,
   ownTypeOf,
   parseSecret,
@@ -26,7 +28,7 @@ import type {
   SignatureSettings,
 } from "../../model.ts";
 import { normaliseRetryPolicy } from "./retry-policy-input.ts";
-import { escapePointer, isObject, type Reader, type Refuse } from "./settings-check.ts";
+import type { Reader, Refuse } from "./settings-check.ts";
 
 export function orDefault<T>(reader: Reader<T>): Reader<T | null> {
   return (value, refuse) => (value === null ? null : reader(value, refuse));
@@ -159,10 +161,10 @@ export function readHeaders(
   const taken = new Set(schemeHeaders(schemes, headerPrefix));
   if (authorization !== null) taken.add(AUTHORIZATION_HEADER[authorization]);
   for (const { header, message } of validateCustomHeaders(value, headerPrefix, taken)) {
-    refuse(message, header === "" ? "" : `/${escapePointer(header)}`);
+    refuse(message, header === "" ? "" : `/${escapePointer(header.slice(0, 100))}`);
   }
   for (const [name, text] of Object.entries(value)) {
-    if (text === REDACTED) refuse(MASKED, `/${escapePointer(name)}`);
+    if (text === REDACTED) refuse(MASKED, `/${escapePointer(name.slice(0, 100))}`);
   }
   return value as Record<string, string>;
 }
@@ -198,7 +200,7 @@ export function readSchemeSecrets(
     return refuse('schemeSecrets is an object of schemes and secrets, such as { "stripe": "whsec_…" }.');
   for (const [scheme, secret] of Object.entries(value)) {
     const problem = schemeSecretProblem(scheme, secret);
-    if (problem !== null) refuse(problem, `/${escapePointer(scheme)}`);
+    if (problem !== null) refuse(problem, `/${escapePointer(scheme.slice(0, 100))}`);
   }
   return value as Record<string, string>;
 }

@@ -1,4 +1,5 @@
 // Reads an object of settings field by field, and collects everything that is wrong with it.
+import { isObject } from "@posthorn/wire";
 import { findUnknown } from "../../did-you-mean.ts";
 import { type InputProblem, MAX_PROBLEMS, PosthornError } from "../../errors.ts";
 
@@ -76,12 +77,4 @@ export class SettingsCheck {
     );
     throw new PosthornError("invalid_endpoint", `${what}. ${said.join(" ")}`, { problems: this.#problems });
   }
-}
-
-export function escapePointer(name: string): string {
-  return name.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

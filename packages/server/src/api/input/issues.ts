@@ -1,5 +1,6 @@
 // What a schema finds wrong, as places and sentences of ours.
-import { didYouMean, MAX_PROBLEMS } from "posthorn/internal";
+import { didYouMean, escapePointer } from "@posthorn/wire";
+import { MAX_PROBLEMS } from "posthorn/internal";
 import { z } from "zod";
 import type { ProblemPlace } from "../http-error.ts";
 
@@ -103,9 +104,7 @@ function readOnlyField(name: string, readOnly: readonly string[]): string {
 const SHOWN_LENGTH = 100;
 
 export function pointerTo(path: Path): string {
-  return path
-    .map((part) => `/${String(part).slice(0, SHOWN_LENGTH).replaceAll("~", "~0").replaceAll("/", "~1")}`)
-    .join("");
+  return path.map((part) => `/${escapePointer(String(part).slice(0, SHOWN_LENGTH))}`).join("");
 }
 
 /** The fields of the object at a place of the schema. */

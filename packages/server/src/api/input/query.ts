@@ -1,5 +1,5 @@
 // Reads the parameters of a URL by a schema, as bodies are read: unknown ones are refused with a suggestion.
-import { didYouMean } from "posthorn/internal";
+import { didYouMean } from "@posthorn/wire";
 import { z } from "zod";
 import { HttpError, type ProblemPlace } from "../http-error.ts";
 import { ENOUGH_PROBLEMS, sentenceOf, unwrapped } from "./issues.ts";

@@ -1,6 +1,7 @@
 // What requests come with, read from the database at most once a second each: so a busy key costs nothing, and a
 // revoked one is refused within a second by every process.
 import { performance } from "node:perf_hooks";
+import { BoundedMap } from "@posthorn/wire";
 
 export interface Cached<Value> {
   /** Null: there is none of that id, or none that is valid. */
@@ -13,12 +14,12 @@ export interface Cached<Value> {
 /** What is this old is read again while it is used; what is as old as the next is not used before. */
 const REFRESH_MS = 400;
 const MAX_AGE_MS = 900;
-/** Whoever sends made-up keys fills this, not the memory. */
-const MAX_ENTRIES = 10_000;
+/** Requests with invented keys fill the cache up to this bound. */
+export const MAX_CACHED = 10_000;
 
 export class FreshCache<Value extends { readonly endsInMs: number | null }> {
   readonly #load: (id: string) => Promise<Value | null>;
-  readonly #cached = new Map<string, Cached<Value>>();
+  readonly #cached = new BoundedMap<string, Cached<Value>>(MAX_CACHED);
   readonly #reading = new Map<string, Promise<Cached<Value>>>();
 
   constructor(load: (id: string) => Promise<Value | null>) {
@@ -48,7 +49,7 @@ export class FreshCache<Value extends { readonly endsInMs: number | null }> {
         const endsAt = value?.endsInMs == null ? Number.POSITIVE_INFINITY : readAt + value.endsInMs;
         const cached = { value, readAt, endsAt };
         // one that was forgotten meanwhile may have been read before its end
-        if (this.#reading.get(id) === reading) keepNewest(this.#cached, id, cached);
+        if (this.#reading.get(id) === reading) this.#cached.set(id, cached);
         return cached;
       })
       .finally(() => {
@@ -57,13 +58,4 @@ export class FreshCache<Value extends { readonly endsInMs: number | null }> {
     this.#reading.set(id, reading);
     return reading;
   }
-}
-
-/** The oldest goes first. */
-export function keepNewest<Value>(map: Map<string, Value>, id: string, value: Value): void {
-  map.delete(id);
-  map.set(id, value);
-  if (map.size <= MAX_ENTRIES) return;
-  const [oldest] = map.keys();
-  map.delete(oldest as string);
 }

@@ -1,16 +1,17 @@
 // The keys that requests come with, how often they may, and when they were used.
 import { performance } from "node:perf_hooks";
+import { BoundedMap } from "@posthorn/wire";
 import type { Posthorn } from "posthorn";
 import { type KnownKey, RateBucket } from "posthorn/internal";
-import { type Cached, FreshCache, keepNewest } from "./fresh-cache.ts";
+import { type Cached, FreshCache, MAX_CACHED } from "./fresh-cache.ts";
 
 const NOTE_USE_MS = 60_000;
 
 export class KeyCache {
   readonly #keys: Posthorn["keys"];
   readonly #known: FreshCache<KnownKey>;
-  readonly #notedAt = new Map<string, number>();
-  readonly #buckets = new Map<string, RateBucket>();
+  readonly #notedAt = new BoundedMap<string, number>(MAX_CACHED);
+  readonly #buckets = new BoundedMap<string, RateBucket>(MAX_CACHED);
 
   constructor(keys: Posthorn["keys"]) {
     this.#keys = keys;
@@ -28,7 +29,7 @@ export class KeyCache {
     if (bucket?.perSecond !== perSecond) {
       // it starts with a second's worth
       bucket = new RateBucket(perSecond, now - 1_000);
-      keepNewest(this.#buckets, id, bucket);
+      this.#buckets.set(id, bucket);
     }
     return bucket.take(now) ? 0 : bucket.waitMs(now);
   }
@@ -37,7 +38,7 @@ export class KeyCache {
   noteUse(id: string): void {
     const now = performance.now();
     if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < NOTE_USE_MS) return;
-    keepNewest(this.#notedAt, id, now);
+    this.#notedAt.set(id, now);
     this.#keys.markUsed([id]).catch(() => {});
   }
 }

@@ -1,8 +1,9 @@
 // How often an address may fail to sign in: guessing is slow, whatever is guessed.
 import { isIPv6 } from "node:net";
 import { performance } from "node:perf_hooks";
+import { BoundedMap } from "@posthorn/wire";
 import { HttpError } from "../http-error.ts";
-import { keepNewest } from "../middleware/fresh-cache.ts";
+import { MAX_CACHED } from "../middleware/fresh-cache.ts";
 
 /** So many at once, then one in so many milliseconds. */
 export const FAILURES_AT_ONCE = 20;
@@ -14,7 +15,7 @@ interface Failures {
 }
 
 export class SignInLimit {
-  readonly #failures = new Map<string, Failures>();
+  readonly #failures = new BoundedMap<string, Failures>(MAX_CACHED);
   readonly #nowMs: () => number;
 
   constructor(nowMs = () => performance.now()) {
@@ -46,7 +47,7 @@ export class SignInLimit {
   }
 
   #keep(owner: string, left: number): void {
-    keepNewest(this.#failures, owner, { left, at: this.#nowMs() });
+    this.#failures.set(owner, { left, at: this.#nowMs() });
   }
 
   #left(owner: string): number {

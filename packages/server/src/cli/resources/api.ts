@@ -1,7 +1,7 @@
 // `posthorn api`: any operation of the contract by its name, so that nothing of the API is out of reach of a script.
 import { type Operation, operationsOf, pathParamsOf } from "@posthorn/client";
+import { didYouMean } from "@posthorn/wire";
 import type { Command } from "commander";
-import { didYouMean } from "posthorn/internal";
 import { usage } from "../failure.ts";
 import { readData } from "../remote/data.ts";
 import {

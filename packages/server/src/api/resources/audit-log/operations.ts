@@ -1,7 +1,7 @@
 // The audit log, for those who may read it.
 import { operationsOf, type PosthornContract } from "@posthorn/client";
+import { didYouMean } from "@posthorn/wire";
 import { type Posthorn, PosthornError } from "posthorn";
-import { didYouMean } from "posthorn/internal";
 import { type Handlers, LargeAnswer } from "../../implement.ts";
 import { inLibraryFilters } from "../../input/library-names.ts";
 import { presentPage } from "../../present.ts";

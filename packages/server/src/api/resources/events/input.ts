@@ -53,7 +53,7 @@ function scanned(body: Buffer): RawDocument {
     return rawMembers(body);
   } catch (error) {
     if (error instanceof TooManyMembersError) {
-      const message = `An event has more than ${MAX_MEMBERS} fields. Known are ${FIELDS.join(", ")}; what is yours goes into data.`;
+      const message = `An event has more than ${MAX_MEMBERS} fields. Expected one of: ${FIELDS.join(", ")}. Put your own fields into data.`;
       throw invalidBody([{ pointer: "", message }]);
     }
     if (!(error instanceof TooDeepError)) throw error;

@@ -1,4 +1,4 @@
-// Bytes to JSON, strictly: what is not UTF-8 is refused instead of being repaired.
+// Parses bytes as JSON, strictly: a body that is not UTF-8 is rejected instead of repaired.
 
 export type Json =
   | { readonly ok: true; readonly value: unknown }
@@ -18,11 +18,4 @@ export function readJson(body: Uint8Array): Json {
   } catch (error) {
     return { ok: false, reason: `The body is not JSON: ${(error as Error).message}` };
   }
-}
-
-/** An object that is no array; null for everything else. */
-export function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
 }

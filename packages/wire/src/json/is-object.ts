@@ -1,0 +1,5 @@
+// Tells JSON objects from arrays, null and scalars.
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
