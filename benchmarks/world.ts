@@ -4,10 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import {
-  type EmbeddedPostgres,
-  openEmbeddedPostgres,
-} from "../packages/server/src/embedded-postgres/open-embedded-postgres.ts";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../packages/embedded-postgres/src/open.ts";
 import { Helper } from "./helper.ts";
 import { PosthornServer, type ServerOptions } from "./posthorn-server.ts";
 

@@ -16,6 +16,7 @@ export function build() {
     "packages/receiver",
     "packages/posthorn",
     "packages/client",
+    "packages/embedded-postgres",
     "packages/server",
   ]);
   if (isDashboardOld()) run([join(root, "node_modules/vite/bin/vite.js"), "build", "packages/dashboard"]);

@@ -24,6 +24,7 @@ const packages = {
   "@posthorn/receiver": "receiver",
   posthorn: "posthorn",
   "@posthorn/client": "client",
+  "@posthorn/embedded-postgres": "embedded-postgres",
   "@posthorn/server": "server",
 };
 const names = Object.keys(packages);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { type Account, canExecute, canRead } from "../../packages/server/src/embedded-postgres/account.ts";
+import { type Account, canExecute, canRead } from "../../packages/embedded-postgres/src/account.ts";
 import { bundleProgram } from "./bundle-program.ts";
 import { makePostgresFolder } from "./postgres-folder.ts";
 import { linkTarget, postmasterPid } from "./postmaster-pid.ts";

@@ -2,13 +2,10 @@
 // (what to do), one JSON object a line out (what came of it). It ends without closing when its input ends.
 import { createInterface } from "node:readline";
 import pg from "pg";
-import { prepareBinaries } from "../../packages/server/src/embedded-postgres/binaries.ts";
-import { prepareHome } from "../../packages/server/src/embedded-postgres/home.ts";
-import { withLock } from "../../packages/server/src/embedded-postgres/lock.ts";
-import {
-  type EmbeddedPostgres,
-  openEmbeddedPostgres,
-} from "../../packages/server/src/embedded-postgres/open-embedded-postgres.ts";
+import { prepareBinaries } from "../../packages/embedded-postgres/src/binaries.ts";
+import { prepareHome } from "../../packages/embedded-postgres/src/home.ts";
+import { withLock } from "../../packages/embedded-postgres/src/lock.ts";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../packages/embedded-postgres/src/open.ts";
 
 let postgres: EmbeddedPostgres | undefined;
 

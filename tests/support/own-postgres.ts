@@ -1,7 +1,7 @@
 // An embedded PostgreSQL that belongs to one test, which may therefore stop it, restart it and change its settings.
 import { rmSync } from "node:fs";
 import pg from "pg";
-import { openEmbeddedPostgres } from "../../packages/server/src/embedded-postgres/open-embedded-postgres.ts";
+import { openEmbeddedPostgres } from "../../packages/embedded-postgres/src/open.ts";
 import { eventually } from "./audit.ts";
 import { makePostgresFolder } from "./postgres-folder.ts";
 import { postmasterPid } from "./postmaster-pid.ts";

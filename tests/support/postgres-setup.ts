@@ -5,9 +5,9 @@ import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { openEmbeddedPostgres } from "../../packages/embedded-postgres/src/open.ts";
 import { Database } from "../../packages/posthorn/src/storage/database.ts";
 import { migrate } from "../../packages/posthorn/src/storage/migrate.ts";
-import { openEmbeddedPostgres } from "../../packages/server/src/embedded-postgres/open-embedded-postgres.ts";
 import { queryOnce } from "./own-postgres.ts";
 import { makePostgresFolder, postgresFolders } from "./postgres-folder.ts";
 

@@ -1,7 +1,7 @@
 // Which process serves a data directory, found as an administrator would: by its postmaster.pid.
 import { readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine } from "../../packages/server/src/embedded-postgres/process-identity.ts";
+import { commandLine } from "../../packages/embedded-postgres/src/process-identity.ts";
 
 export function clusterOf(dataDir: string): string {
   const home = join(dataDir, "postgres");

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { type Account, chooseAccount } from "../../packages/server/src/embedded-postgres/account.ts";
+import { type Account, chooseAccount } from "../../packages/embedded-postgres/src/account.ts";
 import { eventually } from "./audit.ts";
 import { postgresFolders } from "./postgres-folder.ts";
 import { installPackage } from "./system-package.ts";

@@ -13,7 +13,8 @@ const packages: Record<string, string[]> = {
   receiver: ["wire"],
   posthorn: ["wire"],
   client: [],
-  server: ["wire", "posthorn", "client"],
+  "embedded-postgres": [],
+  server: ["wire", "posthorn", "client", "embedded-postgres"],
   dashboard: ["client", "wire"],
 };
 
@@ -22,6 +23,7 @@ const packageNames: Record<string, string> = {
   "@posthorn/receiver": "receiver",
   posthorn: "posthorn",
   "@posthorn/client": "client",
+  "@posthorn/embedded-postgres": "embedded-postgres",
   "@posthorn/server": "server",
   "@posthorn/dashboard": "dashboard",
 };

@@ -26,6 +26,7 @@ const libraries: Record<string, string> = {
   "@posthorn/receiver": "ours, and scanned",
   posthorn: "ours, and scanned",
   "@posthorn/client": "ours, and scanned",
+  "@posthorn/embedded-postgres": "ours, and scanned",
   "@posthorn/server": "ours, and scanned",
   zod: "checks values",
   commander: "reads the command line",
@@ -42,9 +43,8 @@ const exceptions: Record<string, string> = {
   "packages/posthorn/src/attempt/origin-pools.ts undici": "keeps the connections that the guard opened",
   "packages/posthorn/src/attempt/guard/resolve-name.ts node:dns/promises":
     "asks for addresses, which the guard checks",
-  "packages/server/src/embedded-postgres/postmaster.ts node:net":
-    "asks the embedded database on its Unix socket",
-  "packages/server/src/embedded-postgres/binaries.ts node:module":
+  "packages/embedded-postgres/src/postmaster.ts node:net": "asks the embedded database on its Unix socket",
+  "packages/embedded-postgres/src/binaries.ts node:module":
     "finds where the embedded PostgreSQL lies, loads nothing",
   "packages/client/src/call.ts fetch":
     "calls the server whose address it was given; of the server only the CLI imports it",

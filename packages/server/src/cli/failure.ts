@@ -1,9 +1,9 @@
 // How a command fails: with a sentence that says what to do, and an exit code that a script can tell apart.
 import { PosthornApiError, type Problem } from "@posthorn/client";
+import { EmbeddedPostgresError } from "@posthorn/embedded-postgres";
 import { CommanderError } from "commander";
 import { isPosthornError } from "../api/problem.ts";
 import { ConfigError } from "../config.ts";
-import { EmbeddedPostgresError } from "../embedded-postgres/embedded-postgres-error.ts";
 import { ListenError } from "../server.ts";
 import { EncryptionKeyError } from "./local/encryption-keys.ts";
 import { StartError } from "./local/installation.ts";

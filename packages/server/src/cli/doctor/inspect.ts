@@ -1,10 +1,10 @@
 // Looks at this machine: files, the database and the port. Everything that can fail becomes a check, never an exception.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { openEmbeddedPostgres } from "@posthorn/embedded-postgres";
 import { createPosthorn, type Posthorn } from "posthorn";
 import { inspectDatabase, inspectInstallation } from "posthorn/internal";
 import { type Config, ConfigError } from "../../config.ts";
-import { openEmbeddedPostgres } from "../../embedded-postgres/open-embedded-postgres.ts";
 import { createLogger } from "../../logger.ts";
 import { findEncryptionKeys, keyProblem, readCanary } from "../local/encryption-keys.ts";
 import { checkSettings, hasDatabase } from "../local/installation.ts";

@@ -1,8 +1,9 @@
 // `posthorn dev`: everything on one machine, with a first delivery to look at. Starting again changes nothing that is
 // there already; each start sends one event, so that what the screen shows has just happened.
+
+import { withProgress } from "@posthorn/embedded-postgres";
 import { Sink } from "../../api/sink.ts";
 import { loadConfig } from "../../config.ts";
-import { withProgress } from "../../embedded-postgres/progress.ts";
 import { createLogger } from "../../logger.ts";
 import { checkPort, createServer } from "../../server.ts";
 import { complain, print } from "../output.ts";

@@ -1,13 +1,12 @@
 // What every command works on: the database, the keys and the library on top of them, opened in order.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { keepEmbeddedPostgres, withProgress } from "@posthorn/embedded-postgres";
 import type { Posthorn, PosthornOptions } from "posthorn";
 import { createPosthorn } from "posthorn";
 import { checkOptions, isUnavailable } from "posthorn/internal";
 import { settings } from "../../config/settings.ts";
 import { type Config, ConfigError } from "../../config.ts";
-import { keepEmbeddedPostgres } from "../../embedded-postgres/keep-embedded-postgres.ts";
-import { withProgress } from "../../embedded-postgres/progress.ts";
 import type { LevelledLogger } from "../../logger.ts";
 import { createSendMail, type SendMail } from "../../mail.ts";
 import { checkEncryptionKeys, type EncryptionKeys, resolveEncryptionKeys } from "./encryption-keys.ts";

@@ -10,8 +10,8 @@ import {
   makeTemporaryFolder,
   nobody,
   startUser,
-} from "../../../../tests/support/embedded-postgres-process.ts";
-import { clusterOf, postmasterPid } from "../../../../tests/support/postmaster-pid.ts";
+} from "../../../tests/support/embedded-postgres-process.ts";
+import { clusterOf, postmasterPid } from "../../../tests/support/postmaster-pid.ts";
 
 const daemon = { uid: 1, gid: 1 };
 

@@ -6,7 +6,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Binaries, noBinaries } from "./binaries.ts";
-import { EmbeddedPostgresError, hasCode, useOwnDatabase } from "./embedded-postgres-error.ts";
+import { EmbeddedPostgresError, hasCode, useOwnDatabase } from "./error.ts";
 import type { Home } from "./home.ts";
 
 export const superuser = "posthorn";

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
+import { EmbeddedPostgresError } from "./error.ts";
 import type { Home } from "./home.ts";
 import { commandLine } from "./process-identity.ts";
 import { isTemporarySocketFolder } from "./socket-folder.ts";

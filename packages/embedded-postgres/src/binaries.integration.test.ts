@@ -8,7 +8,7 @@ import {
   makeTemporaryFolder,
   nobody,
   startUser,
-} from "../../../../tests/support/embedded-postgres-process.ts";
+} from "../../../tests/support/embedded-postgres-process.ts";
 import { type Binaries, findInstalledBinaries } from "./binaries.ts";
 
 test("a platform without binaries is named, with the way out", () => {

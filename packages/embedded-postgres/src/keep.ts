@@ -4,13 +4,15 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import type { Logger } from "posthorn";
-import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
-import {
-  type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
-  openEmbeddedPostgres,
-} from "./open-embedded-postgres.ts";
+import { EmbeddedPostgresError } from "./error.ts";
+import { type EmbeddedPostgres, type EmbeddedPostgresOptions, openEmbeddedPostgres } from "./open.ts";
+
+/** The part of Posthorn's logger that is used here. */
+interface Logger {
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}
 
 export interface KeepOptions extends EmbeddedPostgresOptions {
   readonly logger: Logger;

@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { chooseDataDir } from "../../../../tests/support/embedded-postgres-process.ts";
-import { clusterOf, postmasterPid } from "../../../../tests/support/postmaster-pid.ts";
-import { keepEmbeddedPostgres } from "./keep-embedded-postgres.ts";
+import { chooseDataDir } from "../../../tests/support/embedded-postgres-process.ts";
+import { clusterOf, postmasterPid } from "../../../tests/support/postmaster-pid.ts";
+import { keepEmbeddedPostgres } from "./keep.ts";
 
 function recordingLogger() {
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeTemporaryFolder, startUser } from "../../../../tests/support/embedded-postgres-process.ts";
+import { makeTemporaryFolder, startUser } from "../../../tests/support/embedded-postgres-process.ts";
 import { withLock } from "./lock.ts";
 
 test("processes that want the lock at once have it one after another", async () => {

@@ -4,7 +4,7 @@ import { cp, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { canExecute, canRead } from "./account.ts";
-import { EmbeddedPostgresError, hasCode } from "./embedded-postgres-error.ts";
+import { EmbeddedPostgresError, hasCode } from "./error.ts";
 import { giveTo, type Home } from "./home.ts";
 
 export interface InstalledBinaries {
@@ -26,9 +26,8 @@ export function findInstalledBinaries(
 ): InstalledBinaries {
   try {
     if (platform === "win32") throw new Error("the embedded server listens on a Unix socket only");
-    const fromHere = createRequire(import.meta.url);
-    const fromWrapper = createRequire(fromHere.resolve("embedded-postgres"));
-    const packageDir = dirname(dirname(fromWrapper.resolve(`@embedded-postgres/${platform}-${arch}`)));
+    const { resolve } = createRequire(import.meta.url);
+    const packageDir = dirname(dirname(resolve(`@embedded-postgres/${platform}-${arch}`)));
     const { version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8")) as {
       version: string;
     };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Binaries } from "./binaries.ts";
 import { explain, serverEnvironment } from "./cluster.ts";
-import { EmbeddedPostgresError, useOwnDatabase } from "./embedded-postgres-error.ts";
+import { EmbeddedPostgresError, useOwnDatabase } from "./error.ts";
 import type { Home } from "./home.ts";
 import { isReady, type Postmaster, socketFolderBefore } from "./postmaster.ts";
 import { makeSocketFolder, port } from "./socket-folder.ts";

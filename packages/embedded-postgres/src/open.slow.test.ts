@@ -8,9 +8,9 @@ import {
   isRoot,
   makeTemporaryFolder,
   startUser,
-} from "../../../../tests/support/embedded-postgres-process.ts";
-import { clusterOf, postmasterPid } from "../../../../tests/support/postmaster-pid.ts";
-import { openEmbeddedPostgres } from "./open-embedded-postgres.ts";
+} from "../../../tests/support/embedded-postgres-process.ts";
+import { clusterOf, postmasterPid } from "../../../tests/support/postmaster-pid.ts";
+import { openEmbeddedPostgres } from "./open.ts";
 
 test("the first open creates a durable UTF-8 database in UTC, private, with no TCP listener, and logs beside it", async () => {
   const dataDir = chooseDataDir();

@@ -23,7 +23,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Account, canEnter, chooseAccount, nearestExisting } from "./account.ts";
-import { EmbeddedPostgresError, hasCode, useOwnDatabase } from "./embedded-postgres-error.ts";
+import { EmbeddedPostgresError, hasCode, useOwnDatabase } from "./error.ts";
 
 export interface Home {
   dir: string;

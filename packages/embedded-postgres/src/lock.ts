@@ -4,7 +4,7 @@
 // there is no moment in which the lock exists but its owner is unknown. A dead owner's lock is broken by whoever waits.
 import { lstatSync, readlinkSync, symlinkSync, unlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { EmbeddedPostgresError, hasCode } from "./embedded-postgres-error.ts";
+import { EmbeddedPostgresError, hasCode } from "./error.ts";
 import { isAlive, ownIdentity, type ProcessIdentity, pidOf } from "./process-identity.ts";
 
 const pollMs = 20;
