@@ -12,7 +12,7 @@ const packages: Record<string, string[]> = {
   wire: [],
   receiver: ["wire"],
   posthorn: ["wire"],
-  client: [],
+  client: ["wire"],
   "embedded-postgres": [],
   server: ["wire", "posthorn", "client", "embedded-postgres"],
   dashboard: ["client", "wire"],

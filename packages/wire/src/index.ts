@@ -2,6 +2,7 @@
 export { BoundedMap } from "./bounded-map.ts";
 export * from "./cloudevents/index.ts";
 export { closest, didYouMean, editDistance, expectedOneOf } from "./did-you-mean.ts";
+export * from "./endpoint-settings/index.ts";
 export { type EnvelopeFields, envelope, thinEnvelope } from "./envelope.ts";
 export { DATA_ENCODINGS, type DataEncoding, type EventAttributes } from "./event-attributes.ts";
 export {
@@ -29,6 +30,15 @@ export {
   TooManyMembersError,
 } from "./json/raw-members.ts";
 export { type Json, readJson } from "./json/read-json.ts";
+export {
+  camelCase,
+  OPAQUE_FIELDS,
+  type SnakeCase,
+  type SnakeCased,
+  snakeCase,
+  withCamelCase,
+  withSnakeCase,
+} from "./letter-case.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
 export { type ExaminedRequest, examine, type Finding, signedBy } from "./signature/examine.ts";
 export { type Effort, type Explanation, explainRefusal } from "./signature/explain.ts";

@@ -1,7 +1,7 @@
 // Endpoints: where a tenant's events go, and how.
 import { z } from "zod";
 import { attempt } from "./deliveries.ts";
-import { endpoint, endpointImport, endpointInput, endpointPatch, filter } from "./endpoint.ts";
+import { endpoint, endpointImport, endpointInput, endpointPatch } from "./endpoint.ts";
 import { operation, type Permission } from "./operation.ts";
 import {
   createdAt,
@@ -16,6 +16,7 @@ import {
   tenantFilter,
   time,
 } from "./parts.ts";
+import { filter } from "./setting-schemas.ts";
 
 const secret = z
   .string()

@@ -1,0 +1,267 @@
+// Every setting of an endpoint, defined once. The API contract, the library's parser, columns, command-line options, form
+// fields and the reference page are derived from here.
+import { DEFAULT_HEADER_PREFIX } from "../headers.ts";
+import { DEFAULT_SCHEMES } from "../signature/schemes.ts";
+import { RETRY_PRESET_NAMES, RETRY_PRESETS } from "./presets.ts";
+import type { Setting, SettingName } from "./setting.ts";
+
+export const endpointSettings = {
+  url: {
+    kind: "text",
+    description: "The URL that deliveries are sent to.",
+    inputNote:
+      "It uses https and leads to an address that is reachable from the internet, unless the deployment allows others.",
+    example: "https://example.com/webhooks",
+    isRequired: true,
+    redacted: "query",
+    group: "address",
+  },
+  description: {
+    kind: "text",
+    maxLength: 500,
+    description: "What the endpoint is for, in the tenant's words.",
+    default: null,
+    nullText: "Null means no description.",
+    flag: { option: "--description <text>", about: "what the endpoint is for" },
+    group: "address",
+  },
+  events: {
+    kind: "list",
+    minItems: 1,
+    maxItems: 100,
+    description: "The event types to deliver: exact types, prefixes such as `order.*`, or `*` for all.",
+    example: ["order.paid", "invoice.*"],
+    isRequired: true,
+    flag: {
+      option: "--events <types>",
+      about: "separated by commas: order.paid,invoice.* (a new endpoint's default: all)",
+    },
+    group: "address",
+    see: "An exact type must be registered when [the catalogue](catalogue.md#strict-or-open) is strict.",
+  },
+  filter: {
+    kind: "filter",
+    description: "Conditions on an event, besides its type, for it to be delivered.",
+    example: { data: { amount: { $gte: 100 } }, subject: { $startsWith: "order-" } },
+    default: null,
+    nullText: "Null means no conditions.",
+    see: "See [filters](filters.md).",
+  },
+  isActive: {
+    kind: "boolean",
+    description: "False: nothing is sent, and deliveries are kept.",
+    inputNote: "Setting it to true delivers what was kept. A new endpoint is active by default.",
+    default: true,
+    isNeverNull: true,
+    see: "See [disabled endpoints](disabled-endpoints.md).",
+  },
+  format: {
+    kind: "choice",
+    values: [
+      "envelope",
+      "data",
+      "thin",
+      "cloudevents",
+      "cloudevents-binary",
+      "cloudevents-thin",
+      "cloudevents-batch",
+    ],
+    description:
+      "The body of a request. `envelope`: the data with its id, type and time. `data`: the data alone. `thin`: id, type and subject without the data. Or a CloudEvent: `cloudevents` as one JSON document, `cloudevents-binary` with its attributes in headers, `cloudevents-thin` with a `dataref` in place of the data, `cloudevents-batch` many in one request.",
+    default: "envelope",
+    hasDeploymentDefault: true,
+    flag: { option: "--format <format>", about: "the body of a request" },
+    group: "sending",
+    see: "See [what is sent](deliveries.md) and [CloudEvents](cloudevents.md).",
+  },
+  batch: {
+    kind: "object",
+    isPartial: true,
+    description:
+      "The limits of a batch, for the format `cloudevents-batch`. A batch is sent when it reaches the first of them.",
+    inputNote: "Fields that are left out use their default.",
+    fields: {
+      maxEvents: {
+        kind: "integer",
+        min: 1,
+        max: 1_000,
+        description: "Events in a batch.",
+        flag: { option: "--batch-events <number>", about: "events in a batch of cloudevents-batch" },
+      },
+      maxBytes: {
+        kind: "integer",
+        min: 1_024,
+        max: 4_194_304,
+        description: "Bytes in the body. An event that is larger is sent alone.",
+        flag: { option: "--batch-bytes <number>", about: "bytes in the body of a batch" },
+      },
+      maxDelayMs: {
+        kind: "integer",
+        min: 10,
+        max: 3_600_000,
+        description: "Milliseconds that the first event waits for others.",
+        flag: { option: "--batch-delay-ms <number>", about: "how long the first event of a batch waits" },
+      },
+    },
+    // Half of what many receivers accept, and no longer than a person would notice.
+    default: { maxEvents: 100, maxBytes: 524_288, maxDelayMs: 1_000 },
+    defaultText: "100 events, 512 KiB and one second",
+    group: "sending",
+    see: "See [batches](cloudevents.md#batches).",
+  },
+  signature: {
+    kind: "object",
+    isPartial: true,
+    description: "How deliveries are signed.",
+    inputNote: "Fields that are left out use their default.",
+    fields: {
+      schemes: {
+        kind: "list",
+        minItems: 1,
+        maxItems: 100,
+        description:
+          "One or more of t-v1, sha256, two-headers, standard-webhooks, standard-webhooks-v1a, rfc9421, rfc9421-ed25519, or a vendor whose receivers are to accept it: github, stripe, slack and others. See the reference of signatures.",
+      },
+      headerPrefix: {
+        kind: "text",
+        description: "The prefix of Posthorn's header names, such as X-Webhook.",
+        flag: { option: "--header-prefix <prefix>", about: "the prefix of header names" },
+      },
+    },
+    default: { schemes: DEFAULT_SCHEMES, headerPrefix: DEFAULT_HEADER_PREFIX },
+    defaultText: `${DEFAULT_SCHEMES.join(" and ")} with the prefix ${DEFAULT_HEADER_PREFIX}`,
+    hasDeploymentDefault: true,
+    group: "signature",
+    see: "See [signatures](deliveries.md#signatures) and [signing as others do](deliveries.md#signing-as-others-do).",
+  },
+  authorization: {
+    kind: "object",
+    description: "A token by which the receiver recognizes the sender.",
+    inputNote: "The token is stored encrypted and never returned.",
+    fields: {
+      type: {
+        kind: "choice",
+        values: ["bearer", "query"],
+        description: "`bearer`: in the Authorization header. `query`: as `access_token` in the URL's query.",
+      },
+      token: {
+        kind: "text",
+        maxLength: 4096,
+        description: "The token. If it is left out, the current one stays.",
+        isOptional: true,
+        isSecret: true,
+      },
+    },
+    default: null,
+    nullText: "Null means no token.",
+    column: { name: "authorization_type", type: "text" },
+    group: "consent",
+    see: "See [the request](deliveries.md#the-request).",
+  },
+  headers: {
+    kind: "map",
+    description: "Additional request headers, as names and values.",
+    inputNote: "They cannot replace Posthorn's own.",
+    example: { "X-Team": "billing" },
+    default: {},
+    nullText: "Null removes them.",
+    redacted: "values",
+    group: "sending",
+  },
+  handshake: {
+    kind: "object",
+    description:
+      "The endpoint is asked by OPTIONS whether it accepts webhooks, and receives none until it agrees.",
+    fields: {
+      origin: {
+        kind: "text",
+        description: "The DNS name of the sender, sent as `WebHook-Request-Origin`.",
+        example: "hooks.example.com",
+      },
+      rate: {
+        kind: "integer",
+        min: 1,
+        max: 600_000,
+        description: "Requests per minute to ask for. Null asks for no particular rate.",
+        isOptional: true,
+        isNullable: true,
+        flag: { option: "--handshake-rate <number>", about: "requests per minute to ask for" },
+      },
+    },
+    default: null,
+    nullText: "Null means it is not asked.",
+    // In a table of its own, together with the endpoint's consent.
+    column: null,
+    group: "consent",
+    see: "See [asking first](deliveries.md#asking-first).",
+  },
+  timeoutMs: {
+    kind: "integer",
+    min: 100,
+    max: 60_000,
+    description: "The time limit of one attempt, in milliseconds.",
+    default: 10_000,
+    hasDeploymentDefault: true,
+    group: "pace",
+  },
+  maxInFlight: {
+    kind: "integer",
+    min: 1,
+    max: 100,
+    description: "Attempts in flight at a time, across all processes.",
+    default: 5,
+    hasDeploymentDefault: true,
+    group: "pace",
+  },
+  rateLimit: {
+    kind: "integer",
+    min: 1,
+    max: 10_000,
+    description: "Attempts started per second, across all processes.",
+    default: null,
+    nullText: "Null means no limit.",
+    group: "pace",
+  },
+  retryPolicy: {
+    kind: "retry-policy",
+    presets: RETRY_PRESET_NAMES,
+    description: "When and how often a failed delivery is retried.",
+    default: RETRY_PRESETS.courier,
+    defaultText: "`courier`",
+    hasDeploymentDefault: true,
+    group: "retries",
+    see: "See [what an answer means](deliveries.md#what-an-answer-means).",
+  },
+  retryOn: {
+    kind: "choice",
+    values: ["transient", "every"],
+    description:
+      "Which failures are retried. `transient`: 408, 429, 5xx and missing responses. `every`: everything but 2xx and 410.",
+    default: "transient",
+    hasDeploymentDefault: true,
+    group: "retries",
+  },
+  ordering: {
+    kind: "choice",
+    values: ["none", "fifo"],
+    description: "`fifo`: the events of a subject are sent one by one, in the order of their sequence.",
+    default: "none",
+    group: "order",
+    see: "See [order](ordering.md).",
+  },
+  fifoOnDead: {
+    kind: "choice",
+    values: ["pass", "hold"],
+    description:
+      "With `fifo`: after a dead delivery, the later ones of its subject are sent (`pass`) or wait until it is retried (`hold`).",
+    default: "pass",
+    group: "order",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export const SETTING_NAMES = Object.keys(endpointSettings) as SettingName[];
+
+/** A definition without its literal types, for code that treats all settings alike. */
+export function definitionOf(name: SettingName): Setting {
+  return endpointSettings[name];
+}
