@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import * as postgres from "@posthorn/receiver/postgres";
 import * as testing from "@posthorn/receiver/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OUTCOME_STATUS } from "../../packages/receiver/src/answers.ts";
 import { optionNames } from "../../packages/receiver/src/options.ts";
+import { OUTCOME_STATUS } from "../../packages/receiver/src/respond.ts";
 
 const root = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), "utf8");
@@ -124,7 +124,7 @@ describe("the pages", () => {
   test("explain every reason for which a request is refused", () => {
     const reasons = [
       ...membersOf("export type VerifyFailure =", "packages/wire/src/signature/verify.ts"),
-      ...membersOf("readonly reason:", "packages/receiver/src/hooks.ts"),
+      ...membersOf("readonly reason:", "packages/receiver/src/hooks/hooks.ts"),
     ];
     expect(reasons.length).toBeGreaterThan(10);
     const [, table = ""] = guide.split("## When something is refused");
@@ -141,7 +141,7 @@ describe("the pages", () => {
   test("name every hook", () => {
     const text = pages.map(read).join("\n");
     const hooks = optionNames.filter((name) => /^on[A-Z]/.test(name));
-    expect(hooks.length).toBe(membersOfInterface("Hooks", "packages/receiver/src/hooks.ts").length);
+    expect(hooks.length).toBe(membersOfInterface("Hooks", "packages/receiver/src/hooks/hooks.ts").length);
     for (const hook of hooks) expect(text).toContain(`\`${hook}\``);
   });
 
@@ -168,7 +168,7 @@ describe("the pages", () => {
 
   test("list what can be done with dead letters, and what replaying says", () => {
     const text = read("docs/reference/receiver-dead-letters.md");
-    const path = "packages/receiver/src/dead-letters.ts";
+    const path = "packages/receiver/src/inbox/dead-letters.ts";
     for (const method of membersOfInterface("DeadLetters", path)) expect(text).toContain(`| \`${method}(`);
     const results = membersOf("export type ReplayResult =", path);
     expect(results.length).toBeGreaterThan(2);

@@ -19,8 +19,8 @@ import {
 import { metricDefinitions } from "../../packages/posthorn/src/observe/metrics.ts";
 
 import { RETRY_PRESETS } from "../../packages/posthorn/src/settle/retry-schedule.ts";
-import { OUTCOME_STATUS } from "../../packages/receiver/src/answers.ts";
 import { optionNames as receiverOptionNames } from "../../packages/receiver/src/options.ts";
+import { OUTCOME_STATUS } from "../../packages/receiver/src/respond.ts";
 import { postgresStoreOptionNames } from "../../packages/receiver/src/stores/postgres/postgres-store.ts";
 import { redisStoreOptionNames } from "../../packages/receiver/src/stores/redis/redis-store.ts";
 import { sqliteStoreOptionNames } from "../../packages/receiver/src/stores/sqlite/sqlite-store.ts";

@@ -4,7 +4,7 @@ import { readOptions } from "./options.ts";
 import { createReceiver } from "./receiver.ts";
 import { posthorn } from "./sources/posthorn.ts";
 import { standardWebhooks } from "./sources/standard-webhooks.ts";
-import { memoryStore } from "./stores/memory.ts";
+import { memoryStore } from "./stores/memory/memory-store.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const given = { sources: [posthorn({ secrets: [secret] })], store: memoryStore() };

@@ -1,7 +1,7 @@
 // The receiver's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
 import { didYouMean } from "@posthorn/wire";
-import type { EventSchemas } from "./handlers.ts";
-import type { Hooks } from "./hooks.ts";
+import type { EventSchemas } from "./handle/handlers.ts";
+import type { Hooks } from "./hooks/hooks.ts";
 import type { Source } from "./source.ts";
 import type { ClaimTerms, Store } from "./store.ts";
 

@@ -1,13 +1,14 @@
 // The way of a request: method → signature header → body → signature → events → claim, handler, done mark → answer. In this order: nothing
 // that is not authentic reaches the store, and nothing is acknowledged that is not ours.
-import { answerTo, answerToBatch, failedToRead, type Member, type Outcome } from "./answers.ts";
-import { authenticate, refuseUnaddressed } from "./authenticate.ts";
-import { checkMethod } from "./handshake.ts";
-import type { Kit } from "./kit.ts";
+
 import type { Answer, WebhookRequest } from "./model.ts";
-import { parseEvents, type Received } from "./parse-event.ts";
-import { readBody } from "./read-body.ts";
-import { Refused } from "./refused.ts";
+import { authenticate, refuseUnaddressed } from "./request/authenticate.ts";
+import { checkMethod } from "./request/check-method.ts";
+import { parseEvents, type Received } from "./request/parse-events.ts";
+import { readBody } from "./request/read-body.ts";
+import { Refused } from "./request/rejection.ts";
+import { answerTo, answerToBatch, failedToRead, type Member, type Outcome } from "./respond.ts";
+import type { Kit } from "./runtime.ts";
 import type { Source } from "./source.ts";
 
 /** Brings one message to its end, or to where its mode leaves it. */

@@ -1,6 +1,8 @@
 // Puts a receiver together.
 import { fetchHandler } from "./adapters/fetch.ts";
-import { type DeadLetters, deadLettersOf } from "./dead-letters.ts";
+import { keepInInbox } from "./handle/accept-into-inbox.ts";
+import { handleInTransaction } from "./handle/handle-in-transaction.ts";
+import { handleUnderLease } from "./handle/handle-under-lease.ts";
 import {
   type CatalogueOf,
   type EventFor,
@@ -9,18 +11,16 @@ import {
   type Handler,
   Handlers,
   type Pattern,
-} from "./handlers.ts";
-import { type Hooks, Teller } from "./hooks.ts";
-import { InboxWorker } from "./inbox-worker.ts";
-import type { Kit } from "./kit.ts";
+} from "./handle/handlers.ts";
+import { type Hooks, Teller } from "./hooks/hooks.ts";
+import { type DeadLetters, deadLettersOf } from "./inbox/dead-letters.ts";
+import { endOrGiveUp, Ongoing } from "./inbox/in-flight.ts";
+import { InboxWorker } from "./inbox/inbox-worker.ts";
+import { pruneAll } from "./inbox/prune.ts";
 import type { Receives, WebhookEvent } from "./model.ts";
-import { keepInInbox } from "./modes/inbox.ts";
-import { handleUnderLease } from "./modes/lease.ts";
-import { handleInTransaction } from "./modes/transactional.ts";
-import { endOrGiveUp, Ongoing } from "./ongoing.ts";
 import { type ReceiverOptions, readOptions } from "./options.ts";
-import { pruneAll } from "./prune.ts";
 import { receive, type Work } from "./receive.ts";
+import type { Kit } from "./runtime.ts";
 import type { Service } from "./service.ts";
 
 /**

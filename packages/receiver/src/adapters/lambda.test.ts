@@ -7,7 +7,7 @@ import { BodyNotRaw } from "../errors.ts";
 import { readHeader } from "../headers.ts";
 import { createReceiver } from "../receiver.ts";
 import { posthorn } from "../sources/posthorn.ts";
-import { memoryStore } from "../stores/memory.ts";
+import { memoryStore } from "../stores/memory/memory-store.ts";
 import { type LambdaEvent, lambdaHandler } from "./lambda.ts";
 
 const BODY = '{"n":1.0,  "name":"Zoë"}';

@@ -3,7 +3,7 @@ import { envelope, generateSecret, generateSigningKey, sign, thinEnvelope } from
 import { expect, test } from "vitest";
 import type { WebhookEvent } from "../model.ts";
 import { createReceiver } from "../receiver.ts";
-import { memoryStore } from "../stores/memory.ts";
+import { memoryStore } from "../stores/memory/memory-store.ts";
 import { type PosthornSourceOptions, posthorn } from "./posthorn.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
 

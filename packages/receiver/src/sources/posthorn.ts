@@ -9,11 +9,11 @@ import {
   readData,
   readJson,
 } from "@posthorn/wire";
-import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents, valueFrom } from "../cloud-events.ts";
 import { readHeader } from "../headers.ts";
 import type { Authentic } from "../model.ts";
 import { known } from "../options.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";
+import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents, valueFrom } from "./cloud-events.ts";
 import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
 
 export interface PosthornSourceOptions extends CloudEventsOptions {

@@ -1,8 +1,8 @@
 // What Posthorn and other senders by the Standard Webhooks specification have in common: the schemes of @posthorn/wire.
 import { headerNames, type Scheme, schemeNamed, verify, verifyingKeyBytes } from "@posthorn/wire";
-import { refusalExplainer } from "../explain-refusals.ts";
 import { readHeader } from "../headers.ts";
 import type { Authentication, AuthenticationTerms, RawRequest, Source } from "../source.ts";
+import { refusalExplainer } from "./explain-rejections.ts";
 
 export interface SigningOptions {
   /** All that may have signed: the old and the new while one is being changed. `whpk_…` for schemes with public keys. */

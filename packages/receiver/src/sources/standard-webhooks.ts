@@ -1,9 +1,9 @@
 // Whoever sends by the Standard Webhooks specification, with CloudEvents or any other JSON in the body.
 import { isObject, readJson } from "@posthorn/wire";
-import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "../cloud-events.ts";
 import type { Authentic } from "../model.ts";
 import { known } from "../options.ts";
 import type { Parsed, Source } from "../source.ts";
+import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "./cloud-events.ts";
 import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
 
 /**

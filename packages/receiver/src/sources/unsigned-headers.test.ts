@@ -6,7 +6,7 @@ import { signedSample, vendorPresets, vendorSamples } from "../../../../tests/su
 import type { MessageKey, WebhookRequest } from "../model.ts";
 import { createReceiver } from "../receiver.ts";
 import type { Source } from "../source.ts";
-import { memoryStore } from "../stores/memory.ts";
+import { memoryStore } from "../stores/memory/memory-store.ts";
 import { posthorn } from "./posthorn.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
 

@@ -12,12 +12,7 @@ import {
   vendorSamples,
 } from "../../../../tests/support/vendor-samples.ts";
 import type { Source } from "../source.ts";
-import { github } from "./github.ts";
-import { hubspot } from "./hubspot.ts";
-import { slack } from "./slack.ts";
-import { stripe } from "./stripe.ts";
-import { svix } from "./svix.ts";
-import { twilio } from "./twilio.ts";
+import { github, hubspot, slack, stripe, svix, twilio } from "./vendors.ts";
 
 interface Signed {
   readonly sample: VendorSample;

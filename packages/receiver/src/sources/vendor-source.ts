@@ -11,11 +11,11 @@ import {
   verify,
   verifyingKeyBytes,
 } from "@posthorn/wire";
-import { digestOf } from "../digest.ts";
-import { refusalExplainer } from "../explain-refusals.ts";
 import { readHeader } from "../headers.ts";
 import { known } from "../options.ts";
+import { digestOf } from "../request/digest.ts";
 import type { Authentication, RawRequest, Source } from "../source.ts";
+import { refusalExplainer } from "./explain-rejections.ts";
 import { checkedSecrets, type SigningOptions } from "./signing-source.ts";
 import { headersReadBy, readVendorEvents, signedAnswer } from "./vendor-events.ts";
 

@@ -2,7 +2,7 @@ import { generateSecret, type HeaderSource, verify } from "@posthorn/wire";
 import { describe, expect, it } from "vitest";
 import { createReceiver } from "../receiver.ts";
 import { posthorn } from "../sources/posthorn.ts";
-import { memoryStore } from "../stores/memory.ts";
+import { memoryStore } from "../stores/memory/memory-store.ts";
 import { createSender, type SenderOptions } from "./sender.ts";
 import { createTestClock } from "./test-clock.ts";
 

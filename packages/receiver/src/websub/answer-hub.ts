@@ -1,6 +1,7 @@
 // What a hub asks at a callback: whether this was asked for (WebSub §5.3), or that it will not be (§5.2). Yes only to what was.
-import { answer } from "../answers.ts";
+
 import type { Answer } from "../model.ts";
+import { answer } from "../respond.ts";
 import type { SubscriptionHooks } from "./options.ts";
 import type { SubscriptionStore } from "./subscription.ts";
 

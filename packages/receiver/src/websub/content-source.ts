@@ -1,7 +1,7 @@
 // What hubs distribute, as a source of a receiver: authentic by the subscription's own secret.
 import type { HeaderSource } from "@posthorn/wire";
-import { digestOf } from "../digest.ts";
 import { readHeader } from "../headers.ts";
+import { digestOf } from "../request/digest.ts";
 import type { RawRequest, Source } from "../source.ts";
 import { refuseSignature } from "./hub-signature.ts";
 import type { Subscription } from "./subscription.ts";

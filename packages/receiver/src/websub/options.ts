@@ -1,6 +1,7 @@
 // The subscriber's options: type, meaning and default together, parsed once.
-import { print } from "../console-hooks.ts";
-import { lineOf } from "../decide-failure.ts";
+
+import { lineOf } from "../handle/decide-failure.ts";
+import { print } from "../hooks/console-hooks.ts";
 import { known, whole } from "../options.ts";
 import type { Store } from "../store.ts";
 import type { Fetch, HttpTerms } from "./http.ts";

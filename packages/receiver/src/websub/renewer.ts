@@ -1,6 +1,6 @@
 // Asks hubs for what is due: new subscriptions, renewals, ends, and what failed. Each is written down before it is asked, and due
 // again unless the hub confirms it, so that a process that dies leaves it to another.
-import { lineOf } from "../decide-failure.ts";
+import { lineOf } from "../handle/decide-failure.ts";
 import type { Service } from "../service.ts";
 import { askHub } from "./ask-hub.ts";
 import { discover } from "./discover.ts";

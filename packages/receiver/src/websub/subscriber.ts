@@ -1,6 +1,7 @@
 // Follows topics by WebSub: finds their hubs, subscribes, answers the hubs' questions, renews, and hands what they distribute to a receiver.
-import { answer } from "../answers.ts";
+
 import type { Answer, Receives, WebhookRequest } from "../model.ts";
+import { answer } from "../respond.ts";
 import type { Service } from "../service.ts";
 import type { Source } from "../source.ts";
 import { answerHub, notAskedFor } from "./answer-hub.ts";

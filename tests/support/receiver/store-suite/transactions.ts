@@ -3,7 +3,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Message, Store, Transactions } from "@posthorn/receiver";
 import { expect, test } from "vitest";
-import { holdLease } from "../../../../packages/receiver/src/hold-lease.ts";
+import { holdLease } from "../../../../packages/receiver/src/handle/renew-lease.ts";
 import {
   claimed,
   type Effects,

@@ -1,0 +1,17 @@
+// Kept, acknowledged, and worked on later: for senders that do not wait long, and for handlers that take long.
+
+import type { Received } from "../request/parse-events.ts";
+import type { Outcome } from "../respond.ts";
+import type { Kit } from "../runtime.ts";
+import { outcomeOf } from "./outcome-of.ts";
+
+export async function keepInInbox<Tx>(
+  { settings, store, tell }: Kit<Tx>,
+  { message }: Received,
+  onAccepted: () => void,
+): Promise<Outcome> {
+  const result = await store.accept(message, settings.terms);
+  if (result.kind !== "accepted") return outcomeOf(result, message, tell);
+  onAccepted();
+  return result;
+}

@@ -1,0 +1,90 @@
+// Errors of handlers and what follows from them.
+import { expect, test } from "vitest";
+import { Gone, PermanentFailure, RetryLater } from "../errors.ts";
+import { backoff, decideFailure, type FailurePolicy } from "./decide-failure.ts";
+
+const bySender: FailurePolicy = { afterTries: null, delayMs: null };
+const byInbox: FailurePolicy = { afterTries: 10, delayMs: (failures) => failures * 100 };
+const fail = () => {
+  throw new Error("no");
+};
+const next = (error: unknown, tries: number, policy: FailurePolicy) =>
+  decideFailure(error, tries, policy).failure.next;
+
+test("without a limit the sender brings it again, however often it failed", () => {
+  expect(decideFailure(new Error("shop closed"), 1_000_000, bySender)).toEqual({
+    failure: { error: "Error: shop closed", next: { kind: "again" } },
+    outcome: { kind: "failed" },
+  });
+});
+
+test("the inbox waits longer after each failure, and the last is dead", () => {
+  expect(next(new Error("no"), 0, byInbox)).toEqual({ kind: "later", afterMs: 100 });
+  expect(next(new Error("no"), 8, byInbox)).toEqual({ kind: "later", afterMs: 900 });
+  expect(next(new Error("no"), 9, byInbox)).toEqual({ kind: "dead" });
+});
+
+test("a permanent failure is dead at once, and acknowledged", () => {
+  for (const policy of [bySender, byInbox]) {
+    const decision = decideFailure(new PermanentFailure("no such product"), 0, policy);
+    expect(decision).toMatchObject({ failure: { next: { kind: "dead" } }, outcome: { kind: "dead" } });
+  }
+});
+
+test("whoever asks for time gets it, from the sender or from the inbox", () => {
+  const error = new RetryLater("shop closed", { afterMs: 5_000 });
+  expect(decideFailure(error, 0, bySender)).toMatchObject({
+    failure: { next: { kind: "again" } },
+    outcome: { kind: "retry_later", retryAfterMs: 5_000 },
+  });
+  expect(next(error, 0, byInbox)).toEqual({ kind: "later", afterMs: 5_000 });
+  expect(new RetryLater("later").afterMs).toBe(60_000);
+});
+
+test.each([0, 30 * 86_400_000])("%i ms may be asked for", (afterMs) => {
+  expect(new RetryLater("later", { afterMs }).afterMs).toBe(afterMs);
+});
+
+test.each([-1, 30 * 86_400_000 + 1, Number.NaN])("%d ms may not", (afterMs) => {
+  expect(() => new RetryLater("later", { afterMs })).toThrow(RangeError);
+});
+
+test("410 reaches a sender; from the inbox nobody hears it, so it is a dead letter", () => {
+  expect(decideFailure(new Gone("closed for good"), 0, bySender).outcome).toEqual({ kind: "gone" });
+  expect(next(new Gone("closed for good"), 0, byInbox)).toEqual({ kind: "dead" });
+});
+
+test("an error is one line of at most a thousand characters, whatever was thrown", () => {
+  const line = (error: unknown) => decideFailure(error, 0, bySender).failure.error;
+  expect(line(new TypeError("a\n  b"))).toBe("TypeError: a b");
+  expect(line("text")).toBe("text");
+  expect(line(undefined)).toBe("undefined");
+  expect(line(new Error("x".repeat(2_000)))).toHaveLength(1_000);
+});
+
+test("waits double up to the maximum, a random half less", () => {
+  const delayMs = backoff({ firstDelayMs: 1_000, maxDelayMs: 60_000 });
+  for (const [failures, fullMs] of [
+    [1, 1_000],
+    [2, 2_000],
+    [6, 32_000],
+    [7, 60_000],
+    [2_000, 60_000],
+  ] as const) {
+    const waits = Array.from({ length: 200 }, () => delayMs(failures));
+    expect(Math.max(...waits)).toBeLessThanOrEqual(fullMs);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(fullMs / 2);
+    expect(new Set(waits).size).toBeGreaterThan(20);
+  }
+});
+
+test.each<[what: string, thrown: unknown]>([
+  ["has no prototype", Object.create(null)],
+  ["throws when its message is read", Object.defineProperty(new Error(), "message", { get: () => fail() })],
+  ["throws when it is written", { toString: () => fail() }],
+])("what %s is a failure like any other", (_, thrown) => {
+  expect(decideFailure(thrown, 0, bySender)).toMatchObject({
+    failure: { error: expect.stringContaining("cannot be written"), next: { kind: "again" } },
+    outcome: { kind: "failed" },
+  });
+});

@@ -1,0 +1,139 @@
+// Which handler gets an event, and what TypeScript knows of its data.
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import type { WebhookEvent } from "../model.ts";
+import { createReceiver } from "../receiver.ts";
+import { standardWebhooks } from "../sources/standard-webhooks.ts";
+import { memoryStore } from "../stores/memory/memory-store.ts";
+import { eventTypes, Handlers } from "./handlers.ts";
+
+const sources = [standardWebhooks({ secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"] })];
+const store = memoryStore();
+
+describe("finding a handler", () => {
+  const handlers = new Handlers<never>({}, ["stripe", "shop"]);
+  const named = Object.fromEntries(
+    ["order.paid", "order.*", "order.item.*", "invoice.*"].map((pattern) => [pattern, () => pattern]),
+  );
+  for (const [pattern, handler] of Object.entries(named)) handlers.on(pattern, handler);
+
+  test.each([
+    ["order.paid", "order.paid"],
+    ["order.refunded", "order.*"],
+    ["order.paid.twice", "order.*"],
+    ["order.item.added", "order.item.*"],
+    ["invoice.paid", "invoice.*"],
+  ])("%s goes to %s", (type, pattern) => {
+    expect(handlers.find({ source: "shop", type: type })).toBe(named[pattern]);
+  });
+
+  test.each(["order", "orders.paid", "preorder.paid", ".order.paid", "invoice", "x"])(
+    "%s goes to nobody",
+    (type) => {
+      expect(handlers.find({ source: "shop", type: type })).toBeNull();
+    },
+  );
+
+  test("a fallback gets the rest", () => {
+    const all = new Handlers<never>({}, ["stripe", "shop"]);
+    const fallback = () => {};
+    all.fallback(fallback);
+    expect(all.find({ source: "shop", type: "anything" })).toBe(fallback);
+  });
+});
+
+test.each([
+  [
+    "a second one for a type",
+    (handlers: Handlers<never>) => handlers.on("order.paid", () => {}),
+    "has a handler already",
+  ],
+  [
+    "a second one for a prefix",
+    (handlers: Handlers<never>) => handlers.on("order.*", () => {}),
+    "has a handler already",
+  ],
+  [
+    "a second fallback",
+    (handlers: Handlers<never>) => handlers.fallback(() => {}),
+    "There is a fallback already",
+  ],
+  ["one for everything", (handlers: Handlers<never>) => handlers.on("*", () => {}), "fallback()"],
+  [
+    "a star in the middle",
+    (handlers: Handlers<never>) => handlers.on("order.*.paid", () => {}),
+    "only at the end",
+  ],
+  [
+    "a star without its dot",
+    (handlers: Handlers<never>) => handlers.on("order*", () => {}),
+    "only at the end",
+  ],
+  ["an empty type", (handlers: Handlers<never>) => handlers.on("", () => {}), "is no event type"],
+  ["no function", (handlers: Handlers<never>) => handlers.on("x", "y" as never), "is not a function"],
+])("%s is refused", (_, act, message) => {
+  const handlers = new Handlers<never>({}, ["stripe", "shop"]);
+  handlers.on("order.paid", () => {});
+  handlers.on("order.*", () => {});
+  handlers.fallback(() => {});
+  expect(() => act(handlers)).toThrow(message);
+});
+
+test("a type that is not in the catalogue is refused, with the one that was meant", () => {
+  const receiver = createReceiver({
+    sources,
+    store,
+    events: { "order.paid": z.object({ total: z.number() }) },
+  });
+  // @ts-expect-error: no such type
+  expect(() => receiver.on("order.payd", () => {})).toThrow("Did you mean order.paid?");
+  expect(() => receiver.on("invoice.*", () => {})).toThrow("`events` has no type");
+});
+
+test("schemas give handlers the types of their data", () => {
+  const events = {
+    "order.paid": z.object({ total: z.number() }),
+    "order.sent": z.object({ carrier: z.string().transform((text) => text.length) }),
+  };
+  const receiver = createReceiver({ sources, store, events });
+  receiver.on("order.paid", ({ data, type }) => {
+    expectTypeOf(data).toEqualTypeOf<{ total: number }>();
+    expectTypeOf(type).toEqualTypeOf<"order.paid">();
+  });
+  receiver.on("order.*", (event) => {
+    if (event.type === "order.sent") expectTypeOf(event.data).toEqualTypeOf<{ carrier: number }>();
+  });
+  receiver.fallback((event) => expectTypeOf(event).toEqualTypeOf<WebhookEvent>());
+});
+
+test("types alone give the same without checks", () => {
+  const events = eventTypes<{ "order.paid": { total: number } }>();
+  const receiver = createReceiver({ sources, store, events });
+  receiver.on("order.paid", ({ data }) => expectTypeOf(data).toEqualTypeOf<{ total: number }>());
+  // @ts-expect-error: no such type
+  receiver.on("order.payd", () => {});
+});
+
+test("without a catalogue any type may be asked for, and its data is unknown", () => {
+  const receiver = createReceiver({ sources, store });
+  receiver.on("order.paid", ({ data }, { tx }) => {
+    expectTypeOf(data).toEqualTypeOf<unknown>();
+    expectTypeOf(tx).toEqualTypeOf<never>();
+  });
+});
+
+test("a handler of one source gets no other's events, and goes before one of any", () => {
+  const handlers = new Handlers<never>({}, ["stripe", "shop"]);
+  const [ofStripe, ofAny, below] = [() => 1, () => 2, () => 3];
+  handlers.on("invoice.paid", ofStripe, { source: "stripe" });
+  expect(handlers.find({ source: "shop", type: "invoice.paid" })).toBeNull();
+  handlers.on("invoice.paid", ofAny);
+  handlers.on("order.*", below, { source: "shop" });
+  handlers.on("order.paid", ofAny);
+  expect(handlers.find({ source: "stripe", type: "invoice.paid" })).toBe(ofStripe);
+  expect(handlers.find({ source: "shop", type: "invoice.paid" })).toBe(ofAny);
+  expect(handlers.find({ source: "shop", type: "order.paid" })).toBe(below);
+  expect(handlers.find({ source: "stripe", type: "order.paid" })).toBe(ofAny);
+  expect(() => handlers.on("a.b", ofAny, { source: "strype" })).toThrow('There is no source "strype".');
+  expect(() => handlers.on("invoice.paid", ofAny, { source: "stripe" })).toThrow("has a handler already");
+});

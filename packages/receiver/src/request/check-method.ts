@@ -1,0 +1,42 @@
+// The handshake by which senders of CloudEvents ask whether they may send here: "HTTP 1.1 Web Hooks for Event Delivery" §4.
+
+import { readHeader } from "../headers.ts";
+import type { Answer, WebhookRequest } from "../model.ts";
+import type { Handshake } from "../options.ts";
+import { answer, methodNotAllowed } from "../respond.ts";
+import { Refused } from "./rejection.ts";
+
+/** Null for a POST, which goes on. Only headers grant; the status means nothing to the sender. */
+export function checkMethod(
+  { method, headers }: WebhookRequest,
+  handshake: Handshake | null,
+): Answer | Refused | null {
+  if (method === "POST") return null;
+  const origin = readHeader(headers, "webhook-request-origin");
+  if (method !== "OPTIONS" || handshake === null) {
+    const allowed = handshake === null ? "POST" : "POST, OPTIONS";
+    return new Refused(methodNotAllowed(allowed), "method", `The method is ${method.slice(0, 60)}.`);
+  }
+  const { allowedOrigins, rate } = handshake;
+  const isAllowed = origin !== null && (allowedOrigins.includes("*") || allowedOrigins.includes(origin));
+  if (!isAllowed) {
+    const refusal = answer(403, { error: "This origin may not send here." }, { allow: "POST" });
+    return new Refused(refusal, "handshake", `A handshake of the origin ${String(origin).slice(0, 253)}.`);
+  }
+  return {
+    status: 204,
+    headers: {
+      allow: "POST",
+      "webhook-allowed-origin": origin,
+      "webhook-allowed-rate": grantedRate(readHeader(headers, "webhook-request-rate"), rate),
+    },
+    body: "",
+  };
+}
+
+/** What is asked for, as far as it may be had. */
+function grantedRate(requested: string | null, rate: number | null): string {
+  const wanted = requested !== null && /^[1-9]\d{0,8}$/.test(requested) ? Number(requested) : null;
+  if (rate === null) return wanted === null ? "*" : String(wanted);
+  return String(wanted === null ? rate : Math.min(wanted, rate));
+}

@@ -1,0 +1,58 @@
+// The bytes of a request, up to a limit: whoever sends more is not read to the end.
+
+import { BodyNotRaw } from "../errors.ts";
+import { readHeader } from "../headers.ts";
+import type { WebhookRequest } from "../model.ts";
+import { encoded, malformed, tooLarge } from "../respond.ts";
+import { Refused } from "./rejection.ts";
+
+export async function readBody(
+  { headers, body }: WebhookRequest,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | Refused> {
+  const encoding = readHeader(headers, "content-encoding");
+  // What was signed is what was sent, and unpacking a bomb costs more than this.
+  if (encoding !== null && encoding.toLowerCase() !== "identity") {
+    return new Refused(encoded(), "encoded", `The content encoding is ${encoding.slice(0, 60)}.`);
+  }
+  if (Number(readHeader(headers, "content-length") ?? 0) > maxBytes) return pastLimit(maxBytes);
+  if (body instanceof Uint8Array) {
+    return body.length > maxBytes ? pastLimit(maxBytes) : new Uint8Array(body);
+  }
+  return readPieces(body, maxBytes);
+}
+
+async function readPieces(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | Refused> {
+  // Pieces of one byte cost some 250 each where they are kept as they came.
+  let bytes = new Uint8Array(Math.min(maxBytes, FIRST_BYTES));
+  let length = 0;
+  try {
+    for await (const piece of body) {
+      const end = length + piece.length;
+      if (end > maxBytes) return pastLimit(maxBytes);
+      if (end > bytes.length) bytes = grown(bytes.subarray(0, length), end, maxBytes);
+      bytes.set(piece, length);
+      length = end;
+    }
+  } catch (error) {
+    if (error instanceof BodyNotRaw) throw error;
+    const detail = `The body could not be read to its end: ${String(error)}`;
+    return new Refused(malformed("The body ended early."), "unreadable", detail);
+  }
+  return bytes.slice(0, length);
+}
+
+const FIRST_BYTES = 4_096;
+
+function grown(bytes: Uint8Array, leastBytes: number, mostBytes: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(Math.min(mostBytes, Math.max(leastBytes, 2 * bytes.length)));
+  larger.set(bytes);
+  return larger;
+}
+
+function pastLimit(maxBytes: number): Refused {
+  return new Refused(tooLarge(maxBytes), "too_large", `The body has more than ${maxBytes} bytes.`);
+}
