@@ -34,7 +34,7 @@ const fillTexts = [
    from generate_series(0, :tenants * 2 - 1) n`,
   "insert into posthorn.lanes (endpoint_id, paused) select id, true from posthorn.endpoints",
   // the first of all workers: it holds what is in flight, and lives on while the lists are measured
-  `insert into posthorn.workers (until, holds_life_lock, name) values (now() + interval '1 day', false, 'another')`,
+  `insert into posthorn.workers (lease_expires_at, holds_liveness_lock, name) values (now() + interval '1 day', false, 'another')`,
   `create table public.made as
    select made.*, ep.id as endpoint_id
    from (
@@ -56,7 +56,7 @@ const fillTexts = [
    from public.made
    where n <= :count
    order by n`,
-  `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, claimed_by, attempts, failures, trigger)
+  `insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, claimed_by, attempts, failures, trigger)
    select id, id, endpoint_id, now() + (n % 7200 - 3600) * interval '1 second', now(),
      case when n % ((:total - :count) / 100) = 1 then 1 end, has_failed::integer, has_failed::integer,
      case when has_failed then 'retry' else 'event' end

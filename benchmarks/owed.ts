@@ -43,7 +43,7 @@ export async function owe({ sql }: OwedWorld, count: number): Promise<void> {
        select event_id, tenant, type, '1', convert_to($2::text || lpad(n::text, $4::integer, '0') || $3::text, 'UTF8')
        from owed
      )
-     insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+     insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at)
      select id, event_id, endpoint_id, now() - make_interval(mins => 5), now() - make_interval(mins => 5)
      from owed`,
     [count, head + numberMark, tail, digits],
@@ -60,7 +60,7 @@ const fetches = 41;
 export async function fetchMs({ sql, url }: OwedWorld): Promise<number> {
   const db = new Database({ database: url, schema: "posthorn" });
   const { rows: workers } = await sql.query<{ id: number }>(
-    `insert into posthorn.workers (until, holds_life_lock, name)
+    `insert into posthorn.workers (lease_expires_at, holds_liveness_lock, name)
      values (now() + interval '1 hour', false, 'benchmark')
      returning id`,
   );

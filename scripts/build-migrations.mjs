@@ -1,5 +1,6 @@
-// Turns storage/migrations/*.sql into a module, so that they survive bundlers. Its output is checked in, and a unit
-// test proves it fresh.
+// Turns storage/migrations/*.sql into a module, so that they survive bundlers. The module is checked in, and a unit test
+// compares it with the files. With --release it also records their checksums in released.json: from then on a test fails
+// if one of these files changes. Run it that way before each release.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +10,9 @@ const storage = fileURLToPath(new URL("../packages/posthorn/src/storage", import
 const source = join(storage, "migrations");
 const target = join(storage, "generated/migrations.ts");
 
-const text = render(readMigrations());
+const migrations = readMigrations();
+if (process.argv.includes("--release")) recordReleased();
+const text = render(migrations);
 if (!existsSync(target) || readFileSync(target, "utf8") !== text) {
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, text);
@@ -31,6 +34,21 @@ function readMigrations() {
   });
 }
 
+function recordReleased() {
+  const file = join(source, "released.json");
+  const before = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
+  const now = migrations.map(({ name, checksum }) => ({ name, checksum }));
+  const changed = before.find(
+    ({ name, checksum }, i) => now[i]?.name !== name || now[i].checksum !== checksum,
+  );
+  if (changed !== undefined) {
+    throw new Error(
+      `Migration ${changed.name} was released and has changed. Restore it, and add a new migration.`,
+    );
+  }
+  writeFileSync(file, `${JSON.stringify(now, null, 2)}\n`);
+}
+
 function render(migrations) {
   const items = migrations.map(
     ({ version, name, checksum, sql }) =>
@@ -38,7 +56,7 @@ function render(migrations) {
       `    sql: \`${sql.replace(/[`\\]|\$\{/g, "\\$&")}\`,\n  },\n`,
   );
   return (
-    "// Made from storage/migrations/*.sql by scripts/build-migrations.mjs. Change those, then run it again.\n\n" +
+    "// Generated from storage/migrations/*.sql by scripts/build-migrations.mjs.\n\n" +
     "export interface Migration {\n" +
     "  readonly version: number;\n  readonly name: string;\n" +
     "  /** SHA-256 of the file, in hex. */\n  readonly checksum: string;\n" +

@@ -62,7 +62,7 @@ test(`${KILLS} kills of a worker lose no member, send none in two batches, and c
   }
   const pool = createPool(database.connectionString);
   await eventually("nothing is collected any more", async () => {
-    const { rows } = await pool.query("select count(*)::integer as count from posthorn.collected");
+    const { rows } = await pool.query("select count(*)::integer as count from posthorn.pending_batch_events");
     return rows[0]?.count === 0;
   });
   await nothingOwed(pool);

@@ -113,7 +113,7 @@ describe.concurrent("a reply that is lost after the statement was carried out", 
     survey: "posthorn survey lanes",
     relay: "posthorn waiting events",
     "known keys": "posthorn known keys",
-    renewal: "set until =",
+    renewal: "set lease_expires_at =",
     "look at the others": "sessionGone",
   };
 
@@ -185,7 +185,7 @@ describe.concurrent("a reply that is lost after the statement was carried out", 
         values (posthorn.uuidv7(now()), 'acme', 'order.paid', '1', '"late"')
         returning id
       )
-      insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+      insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at)
       select posthorn.uuidv7(now()), late.id, e.id, now(), now()
       from late, posthorn.endpoints e
       where e.url like '%/1'

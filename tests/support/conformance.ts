@@ -67,7 +67,7 @@ export function testConformance(openPlace: () => Promise<Place>, { isDirect = tr
   async function isLedBySomebody(): Promise<boolean> {
     const { rows } = await pool.query(
       inSchema(`select from posthorn.leadership l join posthorn.workers w on w.id = l.worker_id
-        where l.until > posthorn.now()`),
+        where l.expires_at > posthorn.now()`),
     );
     return rows.length === 1;
   }

@@ -109,7 +109,7 @@ function recordsOf(pool: pg.Pool) {
       const endpointId = endpoint.slice(3);
       const id = deliveryIdOf(eventId, endpointId);
       await pool.query(
-        "insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, claimed_by, attempts, failures) " +
+        "insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, claimed_by, attempts, failures) " +
           "values ($1, $2, $3, now(), now(), $4, $5, $5)",
         [id, eventId, endpointId, claimedBy, failures],
       );

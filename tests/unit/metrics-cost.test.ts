@@ -8,7 +8,7 @@ const endpoints = Array.from({ length: 50 }, (_, index) => `0190f1a2-0000-7000-8
 const settlements = endpoints.map(
   (endpointId) =>
     ({
-      delivery: { endpointId, owedSinceMs: 1_000 },
+      delivery: { endpointId, scheduleStartedMs: 1_000 },
       outcome: { kind: "answered", statusCode: 200, durationMs: 3 },
       decision: { kind: "delivered" },
     }) as unknown as Settlement,

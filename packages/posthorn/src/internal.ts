@@ -25,6 +25,6 @@ export { isUnavailable } from "./storage/database.ts";
 export { surveyOfNothing } from "./storage/migrate.ts";
 export type { KnownKey } from "./storage/queries/api-keys/key-row.ts";
 export { type InstallationFacts, inspectInstallation } from "./storage/queries/installation/inspect.ts";
-export { type DatabaseFacts, inspectDatabase } from "./storage/queries/meta/inspect.ts";
+export { type DatabaseFacts, inspectDatabase } from "./storage/queries/metadata/inspect.ts";
 export { MAX_PAGE_BYTES } from "./storage/queries/page-bytes.ts";
 export type { SessionRow } from "./storage/queries/sessions/session-row.ts";

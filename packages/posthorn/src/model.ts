@@ -218,7 +218,7 @@ export interface ClaimedDelivery {
   /** Tries since the event, the last manual retry or replay, that count against the retry policy. */
   readonly failures: number;
   /** When the retry policy's time began, by the database's clock: at the event, or at the last manual retry. */
-  readonly owedSinceMs: number;
+  readonly scheduleStartedMs: number;
   readonly trigger: AttemptTrigger;
   /** It goes alone in its event's subject, after those with a lower sequence. */
   readonly isOrdered: boolean;

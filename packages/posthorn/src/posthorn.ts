@@ -46,7 +46,7 @@ import { Database } from "./storage/database.ts";
 import { parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
 import { setCatalogueMode } from "./storage/queries/event-types/write.ts";
-import { getMeta, replaceMeta, setMetaOnce } from "./storage/queries/meta/meta.ts";
+import { getMetadata, replaceMetadata, setMetadataOnce } from "./storage/queries/metadata/metadata.ts";
 import { translate, translated } from "./translate-errors.ts";
 import { createWebSub } from "./websub/websub.ts";
 
@@ -216,9 +216,9 @@ export class Instance implements Posthorn {
     this.encryptionKeys = translated(createEncryptionKeys({ db, keyRing, targets }), this.#translate);
     this.meta = translated(
       {
-        get: (name: string) => getMeta(db, name),
-        setOnce: (name: string, value: string) => setMetaOnce(db, name, value),
-        replace: (name: string, from: string, to: string) => replaceMeta(db, name, from, to),
+        get: (name: string) => getMetadata(db, name),
+        setOnce: (name: string, value: string) => setMetadataOnce(db, name, value),
+        replace: (name: string, from: string, to: string) => replaceMetadata(db, name, from, to),
       },
       this.#translate,
     );

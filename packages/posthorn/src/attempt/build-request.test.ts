@@ -29,7 +29,7 @@ const delivery: ClaimedDelivery = {
   },
   attempts: 2,
   failures: 2,
-  owedSinceMs: Date.parse("2025-06-01T10:00:00Z"),
+  scheduleStartedMs: Date.parse("2025-06-01T10:00:00Z"),
   trigger: "retry",
   isOrdered: false,
 };

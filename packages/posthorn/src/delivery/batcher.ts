@@ -148,7 +148,7 @@ export class Batcher {
       endpointId,
       event: batchEvent(id, tenant, body),
       deliveryId: deliveryIdOf(id, endpointId),
-      places: chosen.map(({ place }) => place),
+      positions: chosen.map(({ position }) => position),
       memberIds: chosen.map(({ event }) => event.id),
     });
     return true;

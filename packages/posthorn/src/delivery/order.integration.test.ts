@@ -434,7 +434,7 @@ test("a fetch costs the same whatever waits behind the head of a subject", async
   const a = await open({ started: false });
   const { lane } = await endpointOn(a, "/fifo");
   const { rows } = await world.pool.query(
-    "insert into posthorn.workers (until, holds_life_lock, name) values (now() + interval '1 hour', false, 'x') returning id",
+    "insert into posthorn.workers (lease_expires_at, holds_liveness_lock, name) values (now() + interval '1 hour', false, 'x') returning id",
   );
   const workerId = rows[0].id as number;
   await world.pool.query("update posthorn.lanes set owner = $1", [workerId]);
@@ -446,7 +446,7 @@ test("a fetch costs the same whatever waits behind the head of a subject", async
        from generate_series(1, 20020) n
        returning id, subject, sequence
      )
-     insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, subject, sequence)
+     insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, subject, sequence)
      select posthorn.uuidv7(now()), id, $1, now(), now(), subject, sequence from made`,
     [lane],
   );

@@ -11,7 +11,7 @@ function delivery(subject: string | null, sequence: number, isOrdered = subject 
     endpointId: "e",
     attempts: 0,
     failures: 0,
-    owedSinceMs: 0,
+    scheduleStartedMs: 0,
     trigger: "event",
     isOrdered,
   };

@@ -208,7 +208,7 @@ function bornClaimed(row: Planned, event: Event): ClaimedDelivery {
     endpointId: row.endpointId,
     attempts: 0,
     failures: 0,
-    owedSinceMs: event.createdAt.getTime(),
+    scheduleStartedMs: event.createdAt.getTime(),
     trigger: "event",
     isOrdered: row.isOrdered,
   };

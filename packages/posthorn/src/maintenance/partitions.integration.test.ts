@@ -85,7 +85,7 @@ async function seedDay(daysAgo: number, count = 100, withPartition = true): Prom
       ${day}::timestamp at time zone 'UTC' + n * interval '2 seconds'
     from seed where n > 1`);
   await client.query(`
-    insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, attempts)
+    insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, attempts)
     select id, event_id, '${endpoint}', 'infinity', posthorn.now(), 2 from seed where n = 1`);
   await client.query(`
     insert into posthorn.attempts (delivery_id, number, trigger, worker)
@@ -163,9 +163,9 @@ test("a crash after any step loses nothing, and the next turn ends the work", as
     expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
     // killed in the middle of the swap: its connection goes, and with it all that it did
     const client = await pool.connect();
-    const { parent, target, lowest, beyond } = replacement;
+    const { parent, target, lowerBound, upperBound } = replacement;
     await client.query("begin");
-    await client.query("select posthorn.swap_kept($1, $2, $3, $4)", [parent, target, lowest, beyond]);
+    await client.query("select posthorn.swap_kept($1, $2, $3, $4)", [parent, target, lowerBound, upperBound]);
     client.release(true);
     expect(await left()).toMatchObject({ dead: 10, owed: 1, whole: 11 });
     await swapKept(db, replacement, limits);
@@ -186,7 +186,7 @@ test("what happens to old deliveries between copying and swapping is not lost or
   await pool.query(
     `
     with revived as (delete from posthorn.deliveries where id = $1 returning *)
-    insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, attempts)
+    insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, attempts)
     select id, event_id, endpoint_id, 'infinity', posthorn.now(), attempts from revived`,
     [retried],
   );
@@ -339,7 +339,7 @@ test("a staged table of an older schema is made anew, and one that is in its pla
   await pool.query("alter table posthorn.deliveries add column later text");
   expect(await tend()).toEqual([]);
   expect(await left()).toEqual(kept);
-  await expect(stageKept(db, deliveries, 1_000)).rejects.toThrow("is in its place already");
+  await expect(stageKept(db, deliveries, 1_000)).rejects.toThrow("is already attached");
   expect(await left()).toEqual(kept);
 });
 

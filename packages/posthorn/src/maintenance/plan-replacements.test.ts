@@ -7,7 +7,7 @@ const at = (date: string): number => Date.parse(`${date}T00:00:00Z`);
 const idAt = (date: string): string => lowestUuidAt(at(date));
 
 function partition(parent: HistoryTable, from: string, to: string, isKept = false): Partition {
-  return { parent, name: `${parent}_${from}`, lowest: idAt(from), beyond: idAt(to), isKept };
+  return { parent, name: `${parent}_${from}`, lowerBound: idAt(from), upperBound: idAt(to), isKept };
 }
 
 const targets = (partitions: Partition[], cutoff: number) =>
@@ -20,8 +20,8 @@ test("a day is replaced from the moment in which its last millisecond is older t
     {
       parent: "events",
       target: "events_20260301_kept",
-      lowest: idAt("2026-03-01"),
-      beyond: idAt("2026-03-02"),
+      lowerBound: idAt("2026-03-01"),
+      upperBound: idAt("2026-03-02"),
     },
   ]);
 });
@@ -55,8 +55,8 @@ test("kept days become a month when the month is over, whatever its length and i
     {
       parent: "events",
       target: "events_202402_kept",
-      lowest: idAt("2024-02-01"),
-      beyond: idAt("2024-03-01"),
+      lowerBound: idAt("2024-02-01"),
+      upperBound: idAt("2024-03-01"),
     },
   ]);
 });

@@ -15,12 +15,12 @@ export function planReplacements(partitions: readonly Partition[], cutoffMs: num
 
 function expiredDays(partitions: readonly Partition[], cutoffMs: number): Replacement[] {
   return partitions
-    .filter(({ isKept, beyond }) => !isKept && uuidTimeMs(beyond) <= cutoffMs)
-    .map(({ parent, lowest, beyond }) => ({
+    .filter(({ isKept, upperBound }) => !isKept && uuidTimeMs(upperBound) <= cutoffMs)
+    .map(({ parent, lowerBound, upperBound }) => ({
       parent,
-      target: `${parent}_${dayOf(lowest)}_kept`,
-      lowest,
-      beyond,
+      target: `${parent}_${dayOf(lowerBound)}_kept`,
+      lowerBound,
+      upperBound,
     }))
     .sort(byTimeAndTable);
 }
@@ -35,37 +35,42 @@ function finishedMonths(partitions: readonly Partition[], cutoffMs: number): Rep
       target,
       ...monthAround(day as Partition),
     }))
-    .filter(({ beyond }) => uuidTimeMs(beyond) <= cutoffMs)
+    .filter(({ upperBound }) => uuidTimeMs(upperBound) <= cutoffMs)
     .sort(byTimeAndTable);
 }
 
 function byMonth(partitions: readonly Partition[]): Map<string, Partition[]> {
   const months = new Map<string, Partition[]>();
   for (const partition of partitions) {
-    const target = `${partition.parent}_${dayOf(partition.lowest).slice(0, 6)}_kept`;
+    const target = `${partition.parent}_${dayOf(partition.lowerBound).slice(0, 6)}_kept`;
     months.set(target, [...(months.get(target) ?? []), partition]);
   }
   return months;
 }
 
-function monthAround({ lowest }: Partition): { lowest: string; beyond: string } {
-  const day = new Date(uuidTimeMs(lowest));
+function monthAround({ lowerBound }: Partition): { lowerBound: string; upperBound: string } {
+  const day = new Date(uuidTimeMs(lowerBound));
   const [year, month] = [day.getUTCFullYear(), day.getUTCMonth()];
-  return { lowest: lowestUuidAt(Date.UTC(year, month)), beyond: lowestUuidAt(Date.UTC(year, month + 1)) };
+  return {
+    lowerBound: lowestUuidAt(Date.UTC(year, month)),
+    upperBound: lowestUuidAt(Date.UTC(year, month + 1)),
+  };
 }
 
 /** 20261115 */
-function dayOf(lowest: string): string {
-  return new Date(uuidTimeMs(lowest)).toISOString().slice(0, 10).replaceAll("-", "");
+function dayOf(lowerBound: string): string {
+  return new Date(uuidTimeMs(lowerBound)).toISOString().slice(0, 10).replaceAll("-", "");
 }
 
 function byTimeAndTable(a: Replacement, b: Replacement): number {
-  return uuidTimeMs(a.lowest) - uuidTimeMs(b.lowest) || order.indexOf(a.parent) - order.indexOf(b.parent);
+  return (
+    uuidTimeMs(a.lowerBound) - uuidTimeMs(b.lowerBound) || order.indexOf(a.parent) - order.indexOf(b.parent)
+  );
 }
 
 /** Everything before it is kept rows and rows without a partition of their own, to be pruned one by one. */
 export function firstWholeDay(partitions: readonly Partition[], cutoffMs: number): Uuid {
   const startMs = Math.floor(cutoffMs / dayMs) * dayMs;
-  const daysMs = partitions.filter(({ isKept }) => !isKept).map(({ lowest }) => uuidTimeMs(lowest));
+  const daysMs = partitions.filter(({ isKept }) => !isKept).map(({ lowerBound }) => uuidTimeMs(lowerBound));
   return lowestUuidAt(Math.min(startMs, ...daysMs));
 }

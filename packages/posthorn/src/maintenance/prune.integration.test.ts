@@ -156,7 +156,7 @@ test("a dead letter past its own retention takes its payload and attempts along 
   // the day has no partition: its rows lie in the default one and go row by row
   await pool.query(`
     do $$ declare p record; begin
-      for p in select * from posthorn.history_partitions() where lowest < posthorn.lowest_uuid_at(posthorn.now() - interval '300 days') loop
+      for p in select * from posthorn.history_partitions() where lower_bound < posthorn.lowest_uuid_at(posthorn.now() - interval '300 days') loop
         execute format('alter table posthorn.%I detach partition posthorn.%I', p.parent, p.name);
         execute format('insert into posthorn.%I select * from posthorn.%I', p.parent, p.name);
         execute format('drop table posthorn.%I', p.name);

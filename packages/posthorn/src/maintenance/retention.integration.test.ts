@@ -219,13 +219,13 @@ test("an event that waits for its batch outlives its day, and the members of a b
   await instance.settle();
   const waiting = await publish();
   // as if no process had delivered for days
-  await pool.query("update posthorn.collected set collected_at = 'infinity'");
+  await pool.query("update posthorn.pending_batch_events set added_at = 'infinity'");
   await clockTo(endOfDay + retentionDays * dayMs - hourMs);
   await tidyUp();
   expect((await hooks.events.get(ids[0] as string)).batches).toHaveLength(1);
   await outliveTheDay();
-  expect(await rowsIn("events", "deliveries", "batch_members", "collected")).toEqual([1, 0, 0, 1]);
-  await pool.query("update posthorn.collected set collected_at = '-infinity'");
+  expect(await rowsIn("events", "deliveries", "batch_events", "pending_batch_events")).toEqual([1, 0, 0, 1]);
+  await pool.query("update posthorn.pending_batch_events set added_at = '-infinity'");
   await instance.settle();
   const [, late] = receiver.requestsTo("/batch").map(({ body }) => JSON.parse(body.toString()));
   expect(late).toMatchObject([{ id: waiting }]);

@@ -36,7 +36,9 @@ function newInstance(): Instance {
 }
 
 async function leader(): Promise<number | null> {
-  const { rows } = await pool.query("select worker_id from posthorn.leadership where until > posthorn.now()");
+  const { rows } = await pool.query(
+    "select worker_id from posthorn.leadership where expires_at > posthorn.now()",
+  );
   return rows[0]?.worker_id ?? null;
 }
 
@@ -82,9 +84,9 @@ test("a leader whose place was taken notices at its next renewal", async () => {
   await first.start();
   await eventually("it leads", () => leads(first));
   const { rows } = await pool.query(`
-    insert into posthorn.workers (until, holds_life_lock, name)
+    insert into posthorn.workers (lease_expires_at, holds_liveness_lock, name)
     values (now() + interval '1 hour', false, 'usurper') returning id`);
-  await pool.query("update posthorn.leadership set worker_id = $1, until = now() + interval '1 hour'", [
+  await pool.query("update posthorn.leadership set worker_id = $1, expires_at = now() + interval '1 hour'", [
     rows[0].id,
   ]);
   await first.engine?.tidyUp();
@@ -97,7 +99,7 @@ test("a leader whose place was taken notices at its next renewal", async () => {
 
 async function fillQueue(): Promise<void> {
   await pool.query(`
-    insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+    insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at)
     select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'infinity', now()
     from generate_series(1, 20000)`);
 }

@@ -17,10 +17,10 @@ export function createAlertChannel({ url, userAgent, send }: AlertOptions): Chan
   const headers = { "content-type": "application/json", "user-agent": userAgent };
   return {
     name: "alert",
-    async send(endpoint, _told, signal) {
+    async send(endpoint, _notified, signal) {
       const body = Buffer.from(JSON.stringify({ text: alertText(endpoint) }));
       const problem = problemOf(await send({ tenant: null, url, headers, body, timeoutMs }, signal));
-      return { told: [], problems: problem === null ? [] : [problem] };
+      return { notified: [], problems: problem === null ? [] : [problem] };
     },
   };
 }

@@ -1,10 +1,10 @@
 // That an endpoint was disabled is put down in the transaction that disables it: as a system event for the tenant's other
-// endpoints and for operators, and as a notice per channel. If that transaction does not commit, nobody hears of it.
+// endpoints and for operators, and as a notification per channel. If that transaction does not commit, nobody hears of it.
 import { formatId } from "@posthorn/wire";
 import type { Queryable } from "../storage/database.ts";
 import type { EndpointRow } from "../storage/queries/endpoints/endpoint-row.ts";
 import { recordSystemEvent, type SystemEvent } from "../storage/queries/events/record-system-event.ts";
-import { writeNotices } from "../storage/queries/notices/write.ts";
+import { writeNotifications } from "../storage/queries/notifications/write.ts";
 import type { ChannelName } from "./channel.ts";
 import type { SendMail } from "./mail-channel.ts";
 import { withoutQuery } from "./wording.ts";
@@ -12,7 +12,7 @@ import { withoutQuery } from "./wording.ts";
 export interface AnnounceOptions {
   /** Its endpoints get the system events of all tenants. */
   readonly operatorTenant: string | null;
-  /** Null, as the next: nobody is told this way. */
+  /** Null, as the next: nobody is notified this way. */
   readonly sendMail: SendMail | null;
   readonly alertWebhookUrl: string | null;
 }
@@ -25,7 +25,7 @@ export function createAnnounce({ operatorTenant, sendMail, alertWebhookUrl }: An
   if (alertWebhookUrl !== null) channels.push("alert");
   return async (tx, disabled) => {
     await recordSystemEvent(tx, disabledEvent(disabled, operatorTenant));
-    if (channels.length > 0) await writeNotices(tx, disabled.id, channels);
+    if (channels.length > 0) await writeNotifications(tx, disabled.id, channels);
   };
 }
 

@@ -2,8 +2,8 @@
 // refused costs nobody else theirs, and nobody sees the others' addresses.
 import type { Logger } from "../observe/log.ts";
 import type { Queryable } from "../storage/database.ts";
-import { addressesToTell } from "../storage/queries/members/read.ts";
-import type { DisabledEndpoint } from "../storage/queries/notices/describe.ts";
+import { addressesToNotify } from "../storage/queries/members/read.ts";
+import type { DisabledEndpoint } from "../storage/queries/notifications/describe.ts";
 import type { Channel } from "./channel.ts";
 import { type Mail, mailText } from "./wording.ts";
 
@@ -18,11 +18,11 @@ export interface MailOptions {
   readonly logger: Logger;
   readonly sendMail: SendMail;
   readonly publicUrl: string | null;
-  /** For one mail; 30 s unless told. */
+  /** For one mail; 30 s unless notified. */
   readonly timeoutMs?: number;
 }
 
-/** Per notice; mail servers limit connections. */
+/** Per notification; mail servers limit connections. */
 const mailsAtOnce = 2;
 export const MOST_MAILS = 50;
 
@@ -35,9 +35,9 @@ export function createMailChannel({
 }: MailOptions): Channel {
   return {
     name: "mail",
-    async send(endpoint, told, signal) {
-      const addresses = await addressesToTell(db, endpoint.tenant, told, MOST_MAILS);
-      if (addresses.length + told.length === 0) tellOfNobody(endpoint);
+    async send(endpoint, notified, signal) {
+      const addresses = await addressesToNotify(db, endpoint.tenant, notified, MOST_MAILS);
+      if (addresses.length + notified.length === 0) tellOfNobody(endpoint);
       const mail = mailText(endpoint, publicUrl);
       const reached: string[] = [];
       const problems: string[] = [];
@@ -50,7 +50,7 @@ export function createMailChannel({
         }
       };
       await Promise.all(Array.from({ length: mailsAtOnce }, sendNext));
-      return { told: reached, problems };
+      return { notified: reached, problems };
     },
   };
 

@@ -6,9 +6,9 @@ import { parseAddressPolicy } from "../attempt/guard/guard-address.ts";
 import { type Logger, silentLogger } from "../observe/log.ts";
 import { createEndpoints } from "../resources/endpoints/endpoints.ts";
 import { parseKeyRing } from "../storage/key-ring.ts";
-import { claimNotices } from "../storage/queries/notices/claim.ts";
-import type { DisabledEndpoint } from "../storage/queries/notices/describe.ts";
-import { pruneNotices } from "../storage/queries/notices/settle.ts";
+import { claimNotifications } from "../storage/queries/notifications/claim.ts";
+import type { DisabledEndpoint } from "../storage/queries/notifications/describe.ts";
+import { pruneNotifications } from "../storage/queries/notifications/settle.ts";
 import { createTestInstance, type TestInstance, type TestInstanceOptions } from "../testing/index.ts";
 import { createAnnounce } from "./announce.ts";
 import { createMailChannel, type MailMessage, type SendMail } from "./mail-channel.ts";
@@ -100,7 +100,9 @@ test("what was put down before the process died is sent by the next one", async 
 test("what a process was sending when it died is sent by another when the lease has ended", async () => {
   const { start, first, uuid } = await open();
   await disableAfter(first, uuid);
-  expect(await claimNotices(first.hooks.db, "mail", { limit: 5, leaseMs: 15 * minute })).toHaveLength(1);
+  expect(await claimNotifications(first.hooks.db, "mail", { limit: 5, leaseMs: 15 * minute })).toHaveLength(
+    1,
+  );
 
   const { mails, sendMail } = recorder();
   const other = await start({ sendMail });
@@ -149,7 +151,7 @@ test("a disabling that does not commit is told to nobody", async () => {
     isActive: true,
     disabledReason: null,
   });
-  for (const table of ["notices", "outbox", "events"]) {
+  for (const table of ["notifications", "outbox", "events"]) {
     expect([table, (await pool.query(`select * from posthorn.${table}`)).rows]).toEqual([table, []]);
   }
 });
@@ -194,7 +196,7 @@ test("an endpoint that is disabled again and again is told of once an hour, and 
   await advance(59 * minute);
   await settle();
   expect(mails).toHaveLength(1);
-  expect((await pool.query("select from posthorn.notices")).rows).toHaveLength(2);
+  expect((await pool.query("select from posthorn.notifications")).rows).toHaveLength(2);
   await advance(minute);
   await settle();
   expect(mails).toHaveLength(2);
@@ -244,12 +246,12 @@ test("a notice is tried eight times over two days, then given up with an error",
   }
   expect(mails).toHaveLength(8);
   expect(lines.filter((line) => line.startsWith("error"))).toEqual([
-    "error a notice of a disabled endpoint was given up",
+    "error notification of a disabled endpoint discarded",
   ]);
   await instance.advance(5 * day);
   await instance.settle();
   expect(mails).toHaveLength(8);
-  const { rows } = await pool.query("select attempts, next_at, last_error from posthorn.notices");
+  const { rows } = await pool.query("select attempts, next_at, last_error from posthorn.notifications");
   expect(rows).toEqual([{ attempts: 8, next_at: null, last_error: "mailbox full" }]);
 });
 
@@ -270,7 +272,7 @@ test("a mail that never ends keeps no process from stopping", async () => {
   await instance.hooks.stop({ graceMs: 50 });
   expect(performance.now() - began).toBeLessThan(4_000);
   const { rows } = await pool.query(
-    "select attempts, next_at is null as done, last_error from posthorn.notices",
+    "select attempts, next_at is null as done, last_error from posthorn.notifications",
   );
   expect(rows).toEqual([{ attempts: 1, done: false, last_error: "this process is stopping" }]);
 });
@@ -289,11 +291,11 @@ test("a mail that never ends is given up for lost, and the next one is sent", as
     timeoutMs: 20,
   });
   expect(await channel.send(disabled, [], new AbortController().signal)).toEqual({
-    told: ["bert@example.com"],
+    notified: ["bert@example.com"],
     problems: ["no end within 20 ms"],
   });
   expect(await channel.send(disabled, ["bert@example.com"], AbortSignal.abort())).toEqual({
-    told: [],
+    notified: [],
     problems: ["this process is stopping"],
   });
 });
@@ -330,14 +332,14 @@ test("notices go after a month, a bounded number at a time, and no earlier", asy
   const { advance, hooks } = first;
   await disableAfter(first, uuid);
   await pool.query(
-    "insert into posthorn.notices (channel, endpoint_id, disabled_at) select 'mail', $1, now() from generate_series(1, 4)",
+    "insert into posthorn.notifications (channel, endpoint_id, disabled_at) select 'mail', $1, now() from generate_series(1, 4)",
     [uuid],
   );
   await advance(30 * day - minute);
-  expect(await pruneNotices(hooks.db, 3)).toBe(0);
+  expect(await pruneNotifications(hooks.db, 3)).toBe(0);
   await advance(2 * minute);
-  expect(await pruneNotices(hooks.db, 3)).toBe(3);
-  expect(await pruneNotices(hooks.db, 3)).toBe(2);
+  expect(await pruneNotifications(hooks.db, 3)).toBe(3);
+  expect(await pruneNotifications(hooks.db, 3)).toBe(2);
 });
 
 test("a function that sends without a promise has sent", async () => {
@@ -368,6 +370,6 @@ test("without channels nothing is put down that nobody would ever send", async (
   const { start, pool, uuid } = await open();
   const instance = await start({ started: false });
   expect(await disableAfter(instance, uuid)).toBe(true);
-  expect((await pool.query("select from posthorn.notices")).rows).toHaveLength(0);
+  expect((await pool.query("select from posthorn.notifications")).rows).toHaveLength(0);
   expect((await pool.query("select from posthorn.outbox")).rows).toHaveLength(1);
 });

@@ -1,13 +1,13 @@
-// Sends the notices that were put down when endpoints were disabled. Their state is in the database, so any process may
+// Sends the notifications that were put down when endpoints were disabled. Their state is in the database, so any process may
 // send them and none is lost; at least once, as with deliveries. Each channel has a loop of its own, and none of them has
 // anything to do with the deliveries: a mail server that hangs delays nothing but mail.
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import { nextDelayMs } from "../settle/retry-schedule.ts";
 import type { Queryable } from "../storage/database.ts";
-import { type ClaimedNotice, claimNotices } from "../storage/queries/notices/claim.ts";
-import { describeNotice } from "../storage/queries/notices/describe.ts";
-import { pruneNotices, settleNotice } from "../storage/queries/notices/settle.ts";
+import { type ClaimedNotification, claimNotifications } from "../storage/queries/notifications/claim.ts";
+import { describeNotification } from "../storage/queries/notifications/describe.ts";
+import { pruneNotifications, settleNotification } from "../storage/queries/notifications/settle.ts";
 import type { Channel } from "./channel.ts";
 import { MAX_COUNTED, oneLine } from "./wording.ts";
 
@@ -44,17 +44,17 @@ export class Notifier {
     this.#senders = channels.map(
       (channel) =>
         new Loop({
-          name: `sending notices (${channel.name})`,
+          name: `sending notifications (${channel.name})`,
           intervalMs: pollMs,
           logger,
           step: () => this.#sendDue(channel),
         }),
     );
     this.#pruning = new Loop({
-      name: "pruning notices",
+      name: "pruning notifications",
       intervalMs: pruneEveryMs,
       logger,
-      step: async () => (await pruneNotices(db, pruneStep)) === pruneStep,
+      step: async () => (await pruneNotifications(db, pruneStep)) === pruneStep,
     });
   }
 
@@ -79,30 +79,38 @@ export class Notifier {
   }
 
   async #sendDue(channel: Channel): Promise<boolean> {
-    const claimed = await claimNotices(this.#options.db, channel.name, claim);
-    await Promise.all(claimed.map((notice) => this.#send(channel, notice)));
+    const claimed = await claimNotifications(this.#options.db, channel.name, claim);
+    await Promise.all(claimed.map((notification) => this.#send(channel, notification)));
     return claimed.length === claim.limit;
   }
 
-  async #send(channel: Channel, notice: ClaimedNotice): Promise<void> {
+  async #send(channel: Channel, notification: ClaimedNotification): Promise<void> {
     const { db, logger } = this.#options;
-    const endpoint = await describeNotice(db, notice.id, MAX_COUNTED + 1);
-    const { told, problems } =
+    const endpoint = await describeNotification(db, notification.id, MAX_COUNTED + 1);
+    const { notified, problems } =
       endpoint === null
-        ? { told: [], problems: [] }
-        : await channel.send(endpoint, notice.told, this.#abort.signal);
+        ? { notified: [], problems: [] }
+        : await channel.send(endpoint, notification.notified, this.#abort.signal);
     const [problem] = problems;
     // in words from outside, which may hold what the database cannot
     const error = problem === undefined ? null : oneLine(problem);
     const retryInMs =
-      error === null ? null : nextDelayMs(schedule, notice.attempts, { random: Math.random, ageMs: 0 });
-    const isSent = endpoint !== null && (told.length > 0 || error === null);
-    await settleNotice(db, notice, { isSent, told, error, retryInMs });
+      error === null ? null : nextDelayMs(schedule, notification.attempts, { random: Math.random, ageMs: 0 });
+    const isSent = endpoint !== null && (notified.length > 0 || error === null);
+    await settleNotification(db, notification, { isSent, notified, error, retryInMs });
     if (error === null) return;
-    const { id, attempts } = notice;
+    const { id, attempts } = notification;
     const endpointId = endpoint?.endpointId;
-    const facts = { channel: channel.name, notice: id, endpointId, attempts, failed: problems.length, error };
-    if (retryInMs === null) logger.error("a notice of a disabled endpoint was given up", facts);
-    else logger.warn("a notice of a disabled endpoint could not be sent, it will be tried again", facts);
+    const facts = {
+      channel: channel.name,
+      notification: id,
+      endpointId,
+      attempts,
+      failed: problems.length,
+      error,
+    };
+    if (retryInMs === null) logger.error("notification of a disabled endpoint discarded", facts);
+    else
+      logger.warn("notification of a disabled endpoint failed; it will be retried", facts);
   }
 }

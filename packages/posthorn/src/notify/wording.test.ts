@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DisabledEndpoint } from "../storage/queries/notices/describe.ts";
+import type { DisabledEndpoint } from "../storage/queries/notifications/describe.ts";
 import { alertText, mailText, oneLine, withoutQuery } from "./wording.ts";
 
 const endpoint: DisabledEndpoint = {

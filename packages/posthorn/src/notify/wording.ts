@@ -3,7 +3,7 @@
 import { STATUS_CODES } from "node:http";
 import { formatId } from "@posthorn/wire";
 import type { AttemptError } from "../model.ts";
-import type { DisabledEndpoint } from "../storage/queries/notices/describe.ts";
+import type { DisabledEndpoint } from "../storage/queries/notifications/describe.ts";
 
 export interface Mail {
   readonly subject: string;

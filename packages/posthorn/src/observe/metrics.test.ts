@@ -7,7 +7,7 @@ const idle = { inFlight: 0, poolWaiting: 0 };
 
 function settlement(endpointId: string, outcome: Partial<AttemptOutcome>, decision: Decision): Settlement {
   return {
-    delivery: { endpointId, owedSinceMs: 1_000 },
+    delivery: { endpointId, scheduleStartedMs: 1_000 },
     outcome: { kind: "answered", statusCode: 200, durationMs: 30, ...outcome },
     decision,
   } as unknown as Settlement;

@@ -206,7 +206,7 @@ export class Metrics {
       return;
     }
     endpoint.latency ??= this.#metrics.webhook_delivery_latency_seconds.series(...labelValues);
-    endpoint.latency.observe(Math.max(0, nowMs - delivery.owedSinceMs) / 1_000);
+    endpoint.latency.observe(Math.max(0, nowMs - delivery.scheduleStartedMs) / 1_000);
   }
 
   statementTook(stage: "ingest" | "claim" | "settle", ms: number): void {

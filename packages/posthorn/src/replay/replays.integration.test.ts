@@ -123,7 +123,7 @@ test("what is pending or in flight is left alone", async () => {
   const all = { states: ["success", "failed", "dead"] as const };
   await world.pool.query(
     `with living as (
-       insert into posthorn.workers (until, holds_life_lock, name)
+       insert into posthorn.workers (lease_expires_at, holds_liveness_lock, name)
        values (now() + interval '1 hour', false, 'another') returning id
      )
      update posthorn.queue set claimed_by = (select id from living)

@@ -53,7 +53,7 @@ function claimed(failures: number, ageMs: number): ClaimedDelivery {
     endpointId: "0190f1a2-0000-7000-8000-000000000003",
     attempts: failures,
     failures,
-    owedSinceMs: NOW - ageMs,
+    scheduleStartedMs: NOW - ageMs,
     trigger: "event",
     isOrdered: false,
   };

@@ -70,7 +70,7 @@ function decideRetry(
   const delayMs = nextDelayMs(retryPolicy, failures, {
     random,
     retryAfterMs: askedDelayMs(outcome, now),
-    ageMs: now - delivery.owedSinceMs,
+    ageMs: now - delivery.scheduleStartedMs,
   });
   if (delayMs !== null) return retryAfter(delayMs);
   return dead(failures >= maxAttempts(retryPolicy) ? "attempts_exhausted" : "too_old");
@@ -86,7 +86,7 @@ function decideLater(
 ): Decision {
   const asked = outcome.kind === "answered" ? parseRetryAfter(outcome.retryAfter, now) : undefined;
   const patienceMs = Math.min(target.retryPolicy.maxAgeMs ?? LATER_PATIENCE_MS, LATER_PATIENCE_MS);
-  if (asked === undefined || now - delivery.owedSinceMs + asked > patienceMs)
+  if (asked === undefined || now - delivery.scheduleStartedMs + asked > patienceMs)
     return decideRetry(delivery, outcome, target, random, now);
   return later(Math.max(asked, shortestLaterMs(delivery.attempts)));
 }

@@ -5,7 +5,7 @@ import { createDatabase, createPool } from "../../../../tests/support/postgres.t
 import { Database } from "./database.ts";
 import { type Migration, migrations } from "./generated/migrations.ts";
 import { migrate, migrationStatus } from "./migrate.ts";
-import { getMeta, setMetaOnce } from "./queries/meta/meta.ts";
+import { getMetadata, setMetadataOnce } from "./queries/metadata/metadata.ts";
 import { ensurePartitions } from "./queries/partitions/ensure.ts";
 
 const database = await createDatabase();
@@ -184,10 +184,10 @@ test("a migration gives way to a transaction that holds its table, and gets thro
 test("a fact about the installation is decided by whoever comes first", async () => {
   const db = open();
   await migrate(db);
-  expect(await getMeta(db, "installation")).toBeNull();
-  const told = await Promise.all(["a", "b", "c"].map((value) => setMetaOnce(db, "installation", value)));
+  expect(await getMetadata(db, "installation")).toBeNull();
+  const told = await Promise.all(["a", "b", "c"].map((value) => setMetadataOnce(db, "installation", value)));
   expect(new Set(told).size).toBe(1);
-  expect(await getMeta(db, "installation")).toBe(told[0]);
+  expect(await getMetadata(db, "installation")).toBe(told[0]);
 });
 
 /** May connect, and nothing else. */

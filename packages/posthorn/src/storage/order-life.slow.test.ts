@@ -91,7 +91,7 @@ test("an owner that lets go of a lane before it hears that held subjects may go 
   const [owner, other] = workers as [Worker, Worker];
   await pool.query("update posthorn.lanes set owner = $1", [owner.id]);
   await pool.query(
-    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, subject, sequence)
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, subject, sequence)
      values ($1, $1, $2, 'infinity', now(), 's', 2)`,
     [uuidv7(), endpointId],
   );
@@ -171,7 +171,7 @@ async function createWorld(fifoOnDead: FifoOnDead) {
         endpointId,
         attempts: 0,
         failures: 0,
-        owedSinceMs: 0,
+        scheduleStartedMs: 0,
         isOrdered: true,
       };
       order.lineUp({ ...delivery, event: { ...event, sequence }, trigger: "event" }, worker.waiting);

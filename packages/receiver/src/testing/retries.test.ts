@@ -70,7 +70,7 @@ function posthornDecides(status: number | null, retryAfter: number | null, tries
           phases: NO_PHASES,
         };
   const { attempts, failures, waitedMs } = tries;
-  const delivery = { attempts, failures, owedSinceMs: NOW - waitedMs } as ClaimedDelivery;
+  const delivery = { attempts, failures, scheduleStartedMs: NOW - waitedMs } as ClaimedDelivery;
   const target = { retryPolicy: DEFAULT_RETRY_POLICY, retryOn: "transient" } as const;
   return asNext(decide(delivery, outcome, target, () => 0.5, NOW));
 }

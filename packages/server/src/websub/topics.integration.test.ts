@@ -185,9 +185,9 @@ test.each([
     hold(name, name);
   }
   await world.query(
-    `insert into posthorn.websub_permits (name, window_ends_at, taken)
+    `insert into posthorn.websub_rate_limits (name, window_ends_at, used)
      values ($1, posthorn.now() + interval '1 minute', $2)
-     on conflict (name) do update set window_ends_at = excluded.window_ends_at, taken = excluded.taken`,
+     on conflict (name) do update set window_ends_at = excluded.window_ends_at, used = excluded.used`,
     [permit, most - 1],
   );
   for (const name of names) await ping(name);

@@ -311,7 +311,7 @@ test("what is in flight behind a long queue of others is on the first page, for 
     "success",
   );
   await world.pool.query(
-    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at)
      select posthorn.uuidv7(to_timestamp(($2::double precision + n) / 1000)), gen_random_uuid(), $1, now(), now()
      from generate_series(1, 60000) n`,
     [busy.slice(3), beginMs],
@@ -347,7 +347,7 @@ test("a rare type among what waits for an endpoint is found page by page, and ea
        from generate_series(1, 2500) n
        returning id
      )
-     insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+     insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at)
      select id, id, $2, now(), now() from made`,
     [tenant, endpoint.slice(3), beginMs],
   );
@@ -371,7 +371,7 @@ test("a page of a retry queue reads as many rows as it shows, of one endpoint wi
   const event = await world.addEvent(tenant);
   // it has all retries; the planner knows how many an endpoint has on average, and expects as few of this one
   await world.pool.query(
-    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, attempts, failures, trigger)
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, attempts, failures, trigger)
      select posthorn.uuidv7(now()), $1, case when n % 2 = 0 then $2 else md5((n % 199)::text)::uuid end,
        now() + n * interval '1 s', now(), (n % 20 = 0)::integer, (n % 20 = 0)::integer,
        case when n % 20 = 0 then 'retry' else 'event' end

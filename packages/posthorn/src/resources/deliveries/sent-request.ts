@@ -184,7 +184,7 @@ function claimedAgain({ id, endpointId }: DeliveryRow, event: Event, number: num
     endpointId,
     attempts: number - 1,
     failures: 0,
-    owedSinceMs: 0,
+    scheduleStartedMs: 0,
     trigger: "retry",
     isOrdered: false,
   };

@@ -161,7 +161,7 @@ async function rowsOfPage(
 /** Owed to an endpoint and never tried, a millisecond after each other. */
 async function addBacklog(endpoint: string, count: number, beginMs: number): Promise<void> {
   await pool.query(
-    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at)
      select posthorn.uuidv7(to_timestamp(($3::double precision + n) / 1000)), gen_random_uuid(), $1, now(), now()
      from generate_series(1, $2::integer) n`,
     [endpoint.slice(3), count, beginMs],

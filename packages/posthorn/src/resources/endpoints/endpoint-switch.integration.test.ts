@@ -114,7 +114,7 @@ test("a backlog of several steps is discarded whole, and not in one transaction"
   await hooks.endpoints.disable("acme", id);
   const { id: event } = await publish(0);
   await pool.query(
-    "insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since) " +
+    "insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at) " +
       "select posthorn.uuidv7(now()), $1, $2, now(), now() from generate_series(1, 12000)",
     [event.slice(4), id.slice(3)],
   );

@@ -294,7 +294,7 @@ test("a backlog larger than one step is cancelled whole", async () => {
   const tenant = await newTenant();
   const { endpoint } = await endpoints.create(tenant, hook);
   await pool.query(
-    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+    `insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at)
      select gen_random_uuid(), gen_random_uuid(), $1, now(), now() from generate_series(1, 12001)`,
     [endpoint.id.slice(3)],
   );

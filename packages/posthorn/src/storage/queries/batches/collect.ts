@@ -34,19 +34,19 @@ async function collected(
 /** What stands around the data of a member takes less than a kilobyte, but for attributes. */
 const collectText = (condition: string) => `
 with waiting as (
-  insert into posthorn.collected (endpoint_id, event_id, bytes)
+  insert into posthorn.pending_batch_events (endpoint_id, event_id, bytes)
   select asked.endpoint_id, e.id,
     octet_length(e.payload) + coalesce(octet_length(e.attributes::text), 0) + 1024
-  from unnest($1::uuid[], $2::uuid[]) with ordinality as asked (event_id, endpoint_id, place)
+  from unnest($1::uuid[], $2::uuid[]) with ordinality as asked (event_id, endpoint_id, position)
   join posthorn.events e on e.id = asked.event_id
   where not exists (
       select
-      from posthorn.collected c
+      from posthorn.pending_batch_events c
       where c.event_id = asked.event_id
         and c.endpoint_id = asked.endpoint_id
     )
     ${condition}
-  order by asked.place
+  order by asked.position
   returning 1
 )
 select count(*)::integer as count
@@ -59,7 +59,7 @@ const missingStatement = statement(
   "collect missing",
   collectText(`and not exists (
       select
-      from posthorn.batch_members m
+      from posthorn.batch_events m
       where m.event_id = asked.event_id
         and m.endpoint_id = asked.endpoint_id
     )`),
@@ -80,11 +80,11 @@ const inBatchesStatement = statement(
   "events in batches",
   `
 select m.event_id as "eventId", m.endpoint_id as "endpointId"
-from posthorn.batch_members m
+from posthorn.batch_events m
 where m.event_id = any ($1::uuid[])
 union
 select c.event_id, c.endpoint_id
-from posthorn.collected c
+from posthorn.pending_batch_events c
 where c.event_id = any ($1::uuid[])
 `,
 );

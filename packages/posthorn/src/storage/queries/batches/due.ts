@@ -43,7 +43,7 @@ const collectionsStatement = statement(
 with recursive endpoint as (
   (
     select c.endpoint_id
-    from posthorn.collected c
+    from posthorn.pending_batch_events c
     where $5::uuid is null
       or c.endpoint_id = $5::uuid
     order by c.endpoint_id
@@ -52,7 +52,7 @@ with recursive endpoint as (
   union all
   select (
     select c.endpoint_id
-    from posthorn.collected c
+    from posthorn.pending_batch_events c
     where c.endpoint_id > endpoint.endpoint_id
     order by c.endpoint_id
     limit 1
@@ -78,12 +78,12 @@ select s.endpoint_id as "endpointId", next.events, next.bytes,
   end as "dueInMs"
 from setting s
 cross join lateral (
-  select count(*)::integer as events, (sum(c.bytes + 1) + 1)::bigint as bytes, min(c.collected_at) as since
+  select count(*)::integer as events, (sum(c.bytes + 1) + 1)::bigint as bytes, min(c.added_at) as since
   from (
-    select c.bytes, c.collected_at
-    from posthorn.collected c
+    select c.bytes, c.added_at
+    from posthorn.pending_batch_events c
     where c.endpoint_id = s.endpoint_id
-    order by c.place
+    order by c.position
     limit s.max_events
   ) c
 ) next

@@ -7,7 +7,7 @@ import { statement } from "../../sql.ts";
 import { type EventRow, eventColumns, toEvent } from "../events/event-row.ts";
 
 export interface Member {
-  readonly place: number;
+  readonly position: number;
   readonly event: Event;
 }
 
@@ -17,29 +17,29 @@ export async function waitingMembers(
   endpointId: Uuid,
   limit: { readonly events: number; readonly bytes: number },
 ): Promise<Member[]> {
-  const rows = await tx.query<EventRow & { place: number }>(waitingStatement, [
+  const rows = await tx.query<EventRow & { position: number }>(waitingStatement, [
     endpointId,
     limit.events,
     2 * limit.bytes,
   ]);
-  return rows.map((row) => ({ place: row.place, event: toEvent(row) }));
+  return rows.map((row) => ({ position: row.position, event: toEvent(row) }));
 }
 
 // Retention keeps the events of those that wait, so none is without its own. Bytes were estimated, by a few too many.
 const waitingStatement = statement(
   "waiting members",
   `
-select c.place, ${eventColumns}
+select c.position, ${eventColumns}
 from (
-  select c.place, c.event_id, sum(c.bytes) over (order by c.place) - c.bytes as bytes_before
-  from posthorn.collected c
+  select c.position, c.event_id, sum(c.bytes) over (order by c.position) - c.bytes as bytes_before
+  from posthorn.pending_batch_events c
   where c.endpoint_id = $1::uuid
-  order by c.place
+  order by c.position
   limit $2::integer
 ) c
 join posthorn.events e on e.id = c.event_id
 where c.bytes_before <= $3::bigint
-order by c.place
+order by c.position
 `,
 );
 
@@ -48,7 +48,7 @@ export interface NewBatch {
   readonly event: Event;
   readonly deliveryId: Uuid;
   /** What leaves the collection; the events of these, in this order, are its members. */
-  readonly places: readonly number[];
+  readonly positions: readonly number[];
   readonly memberIds: readonly Uuid[];
 }
 
@@ -62,7 +62,7 @@ export async function writeBatch(tx: Queryable, batch: NewBatch): Promise<void> 
     event.payload,
     batch.deliveryId,
     batch.endpointId,
-    int8Array(batch.places),
+    int8Array(batch.positions),
     uuidArray(batch.memberIds),
     int4Array(batch.memberIds.map((_, index) => index)),
   ]);
@@ -72,26 +72,26 @@ const writeStatement = statement(
   "write batch",
   `
 with left_collection as (
-  delete from posthorn.collected c
+  delete from posthorn.pending_batch_events c
   where c.endpoint_id = $7::uuid
-    and c.place = any ($8::bigint[])
+    and c.position = any ($8::bigint[])
 ),
 stored as (
   insert into posthorn.events (id, tenant, type, api_version, payload)
   values ($1::uuid, $2::text, $3::text, $4::text, $5::bytea)
 ),
 listed as (
-  insert into posthorn.batch_members (batch_id, place, event_id, endpoint_id)
-  select $1::uuid, m.place, m.event_id, $7::uuid
-  from unnest($9::uuid[], $10::integer[]) as m (event_id, place)
+  insert into posthorn.batch_events (batch_id, position, event_id, endpoint_id)
+  select $1::uuid, m.position, m.event_id, $7::uuid
+  from unnest($9::uuid[], $10::integer[]) as m (event_id, position)
 )
-insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since)
+insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at)
 values ($6::uuid, $1::uuid, $7::uuid, posthorn.now(), posthorn.now())
 `,
 );
 
 export interface SingleMember {
-  readonly place: number;
+  readonly position: number;
   readonly eventId: Uuid;
   readonly deliveryId: Uuid;
   /** Null unless it is delivered in order. */
@@ -107,7 +107,7 @@ export async function oweSingly(
 ): Promise<void> {
   await tx.query(singlyStatement, [
     endpointId,
-    int8Array(members.map(({ place }) => place)),
+    int8Array(members.map(({ position }) => position)),
     uuidArray(members.map(({ eventId }) => eventId)),
     uuidArray(members.map(({ deliveryId }) => deliveryId)),
     textArray(members.map(({ subject }) => subject)),
@@ -119,11 +119,11 @@ const singlyStatement = statement(
   "owe collected singly",
   `
 with left_collection as (
-  delete from posthorn.collected c
+  delete from posthorn.pending_batch_events c
   where c.endpoint_id = $1::uuid
-    and c.place = any ($2::bigint[])
+    and c.position = any ($2::bigint[])
 )
-insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, subject, sequence)
+insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, subject, sequence)
 select distinct m.id, m.event_id, $1::uuid, posthorn.now(), posthorn.now(), m.subject, m.sequence
 from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) as m (event_id, id, subject, sequence)
 where (m.id in (select d.id from posthorn.delivery_states d where d.id = any ($4::uuid[]))) is not true

@@ -18,11 +18,11 @@ const ofEventStatement = statement(
   "batches of event",
   `
 select m.endpoint_id as "endpointId", m.batch_id as "batchId"
-from posthorn.batch_members m
+from posthorn.batch_events m
 where m.event_id = $1::uuid
 union all
 select c.endpoint_id, null
-from posthorn.collected c
+from posthorn.pending_batch_events c
 where c.event_id = $1::uuid
 order by 2 nulls last, 1
 `,
@@ -38,9 +38,9 @@ const membersStatement = statement(
   "members of batch",
   `
 select m.event_id as id
-from posthorn.batch_members m
+from posthorn.batch_events m
 where m.batch_id = $1::uuid
-order by m.place
+order by m.position
 `,
 );
 
@@ -54,10 +54,10 @@ const pruneStatement = statement(
   "prune batch members",
   `
 with pruned as (
-  delete from posthorn.batch_members m
-  where (m.batch_id, m.place) in (
-    select old.batch_id, old.place
-    from posthorn.batch_members old
+  delete from posthorn.batch_events m
+  where (m.batch_id, m.position) in (
+    select old.batch_id, old.position
+    from posthorn.batch_events old
     where old.batch_id < posthorn.lowest_uuid_at(posthorn.now() - $1::integer * interval '24 hours')
       and not exists (select from posthorn.events e where e.id = old.batch_id)
     order by old.batch_id

@@ -174,12 +174,12 @@ const owed = `
   select q.id, q.event_id, q.endpoint_id,
     case
       when q.claimed_by is not null then 'in_flight'
-      when q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at) then 'failed'
+      when q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at) then 'failed'
       else 'pending'
     end as state,
     q.attempts,
     case
-      when q.claimed_by is null and (q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at))
+      when q.claimed_by is null and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
       then nullif(q.next_at, 'infinity')
     end as next_retry_at,
     null::text as dead_reason,

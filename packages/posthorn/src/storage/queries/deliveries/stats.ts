@@ -66,7 +66,7 @@ interface Parts {
 const since = "posthorn.lowest_uuid_at(posthorn.now() - $1::double precision * interval '1 second')";
 
 const stateOfWaiting = `case
-    when q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at) then 'failed'
+    when q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at) then 'failed'
     else 'pending'
   end`;
 

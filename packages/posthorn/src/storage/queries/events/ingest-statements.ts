@@ -111,7 +111,7 @@ made_ready as (
 
 const queueStep = (leftOut: string) => `
 queued as (
-  insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, claimed_by)
+  insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, claimed_by)
   select d.id, d.event_id, d.endpoint_id, posthorn.now(), posthorn.now(),
     case when d.claim = 1 or (d.claim = 2 and gained.endpoint_id is not null) then gate.id end
   from gate
@@ -123,7 +123,7 @@ queued as (
 /** The same, born claimed only when nothing of the subject is owed from before and nothing holds it up. */
 const queueInOrderStep = `
 queued_in_order as (
-  insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, subject, sequence, claimed_by)
+  insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, subject, sequence, claimed_by)
   select d.id, d.event_id, d.endpoint_id, posthorn.now(), posthorn.now(), d.subject, d.sequence,
     case
       when (d.claim = 1 or (d.claim = 2 and gained.endpoint_id is not null))
@@ -253,7 +253,7 @@ const rich: Extra = {
   parameters: (first) => `, $${first}::text[], $${first + 1}::text[]`,
   steps: (first, leftOut) => `,
 collecting as (
-  insert into posthorn.collected (endpoint_id, event_id, bytes)
+  insert into posthorn.pending_batch_events (endpoint_id, event_id, bytes)
   select c.endpoint_id, c.event_id, c.bytes
   from gate
   cross join unnest($${first + 2}::uuid[], $${first + 3}::uuid[], $${first + 4}::integer[])

@@ -96,7 +96,7 @@ with pruned as (
       union all
       select o.event_id from posthorn.outbox o where o.event_id >= $1::uuid and o.event_id < $2::uuid
       union all
-      select c.event_id from posthorn.collected c where c.event_id >= $1::uuid and c.event_id < $2::uuid
+      select c.event_id from posthorn.pending_batch_events c where c.event_id >= $1::uuid and c.event_id < $2::uuid
     )) is not true
   returning 1
 )

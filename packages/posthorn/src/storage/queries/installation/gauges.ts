@@ -19,7 +19,7 @@ const gaugesStatement = statement(
   "installation gauges",
   `
 with busy as (
-  select l.endpoint_id, case when w.until > posthorn.now() then l.held_until end as held_until
+  select l.endpoint_id, case when w.lease_expires_at > posthorn.now() then l.limited_until end as limited_until
   from posthorn.lanes l
   left join posthorn.workers w on w.id = l.owner
   where l.owner is not null
@@ -34,18 +34,18 @@ with busy as (
 working as (
   select
     busy.endpoint_id,
-    greatest(h.probe_at, h.throttled_until, busy.held_until) as held_until,
+    greatest(h.probe_at, h.throttled_until, busy.limited_until) as limited_until,
     case
       when h.probe_at > posthorn.now() then 'circuit'
       when h.throttled_until > posthorn.now() then 'throttle'
-      when busy.held_until > posthorn.now() then 'limit'
+      when busy.limited_until > posthorn.now() then 'limit'
     end as held_by
   from busy
   left join posthorn.endpoint_health h on h.endpoint_id = busy.endpoint_id
 ),
 -- what a receiver held up for an hour is overdue since it may be sent again
 due as (
-  select min(greatest(first.next_at, working.held_until)) as since
+  select min(greatest(first.next_at, working.limited_until)) as since
   from working
   cross join lateral (
     select q.next_at
@@ -129,7 +129,7 @@ select
     select count(*)
     from posthorn.workers w
     where w.delivers
-      and w.until > posthorn.now()
+      and w.lease_expires_at > posthorn.now()
   )::double precision as webhook_workers,
   (
     select count(*)

@@ -32,7 +32,7 @@ select
     select count(*)::integer
     from posthorn.workers w
     where w.delivers
-      and w.until > posthorn.now()
+      and w.lease_expires_at > posthorn.now()
   ) as workers,
   exists (select from posthorn.outbox o)
     or exists (

@@ -31,11 +31,11 @@ select
     from posthorn.leadership l
     where l.role = 'maintenance'
       and l.worker_id = w.id
-      and l.until > posthorn.now()
+      and l.expires_at > posthorn.now()
   ) as leads,
   posthorn.epoch_ms(w.started_at) as "startedMs",
-  posthorn.epoch_ms(w.until) as "untilMs",
-  w.until > posthorn.now() as "isAlive",
+  posthorn.epoch_ms(w.lease_expires_at) as "untilMs",
+  w.lease_expires_at > posthorn.now() as "isAlive",
   w.utilisation::double precision as utilisation
 from posthorn.workers w
 order by w.id desc

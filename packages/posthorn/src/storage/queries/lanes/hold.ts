@@ -25,7 +25,7 @@ with locked as materialized (
   for no key update skip locked
 )
 update posthorn.lanes l
-set held_until = case when l.endpoint_id = any ($2::uuid[]) then 'infinity' else posthorn.now() end
+set limited_until = case when l.endpoint_id = any ($2::uuid[]) then 'infinity' else posthorn.now() end
 where l.endpoint_id = any (array(select endpoint_id from locked))
 `,
 );

@@ -25,7 +25,7 @@ const surveyStatement = statement(
 select
   l.endpoint_id as "endpointId",
   ep.version as "targetVersion",
-  coalesce(l.held_until = 'infinity', false) as "isHeld",
+  coalesce(l.limited_until = 'infinity', false) as "isHeld",
   posthorn.epoch_ms(h.probe_at) as "probeAtMs",
   (
     select posthorn.epoch_ms(q.next_at) - posthorn.epoch_ms(posthorn.now())

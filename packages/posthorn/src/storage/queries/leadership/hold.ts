@@ -15,12 +15,12 @@ const holdStatement = statement(
   `
 update posthorn.leadership l
 set worker_id = $1::integer,
-  until = posthorn.now() + $2::double precision * interval '1 millisecond'
+  expires_at = posthorn.now() + $2::double precision * interval '1 millisecond'
 where l.role = 'maintenance'
   and exists (select from posthorn.workers me where me.id = $1::integer)
   and (
     l.worker_id = $1::integer
-    or l.until < posthorn.now()
+    or l.expires_at < posthorn.now()
     or not exists (select from posthorn.workers w where w.id = l.worker_id)
   )
 returning l.role

@@ -1,4 +1,4 @@
-// Members of a tenant: one, a page of them, or those who are told when an endpoint of theirs is disabled.
+// Members of a tenant: one, a page of them, or the addresses to notify of a disabled endpoint.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -41,20 +41,20 @@ limit $3::integer
 `,
 );
 
-/** Of owners and admins, without those who were told already. */
-export async function addressesToTell(
+/** The addresses of owners and admins except those in `notified`. */
+export async function addressesToNotify(
   db: Queryable,
   tenant: string,
-  told: readonly string[],
+  notified: readonly string[],
   limit: number,
 ): Promise<string[]> {
-  const rows = await db.query<{ email: string }>(addressesStatement, [tenant, textArray(told), limit]);
+  const rows = await db.query<{ email: string }>(addressesStatement, [tenant, textArray(notified), limit]);
   return rows.map((row) => row.email);
 }
 
 // Two members may share an address; it gets one mail.
 const addressesStatement = statement(
-  "addresses to tell",
+  "addresses to notify",
   `
 select distinct m.email
 from posthorn.members m

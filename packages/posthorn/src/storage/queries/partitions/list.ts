@@ -8,9 +8,9 @@ export type HistoryTable = "deliveries" | "attempts" | "events";
 export interface Partition {
   readonly parent: HistoryTable;
   readonly name: string;
-  readonly lowest: Uuid;
-  /** Of the first id that is no longer in it. */
-  readonly beyond: Uuid;
+  readonly lowerBound: Uuid;
+  /** Exclusive. */
+  readonly upperBound: Uuid;
   /** It holds only what outlived the retention. */
   readonly isKept: boolean;
 }
@@ -30,7 +30,7 @@ select
   posthorn.epoch_ms(posthorn.now()) as "nowMs",
   (
     select json_agg(json_build_object(
-      'parent', p.parent, 'name', p.name, 'lowest', p.lowest, 'beyond', p.beyond, 'isKept', p.is_kept))
+      'parent', p.parent, 'name', p.name, 'lowerBound', p.lower_bound, 'upperBound', p.upper_bound, 'isKept', p.is_kept))
     from posthorn.history_partitions() p
   ) as partitions
 `,

@@ -1,5 +1,5 @@
 // Replaces partitions by one that holds only what must stay: staged beside them, filled in steps without any lock, and
-// put in their place in one short transaction. The SQL of the three steps is in migration 0005.
+// put in their place in one short transaction. The SQL is in 0004-history-and-retention.sql.
 import type { Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -10,8 +10,8 @@ export interface Replacement {
   readonly parent: HistoryTable;
   /** The name of the table that takes the place; it is staged under it too. */
   readonly target: string;
-  readonly lowest: Uuid;
-  readonly beyond: Uuid;
+  readonly lowerBound: Uuid;
+  readonly upperBound: Uuid;
 }
 
 export async function stageKept(
@@ -69,6 +69,6 @@ const swapStatement = statement(
   "select posthorn.swap_kept($1::text, $2::text, $3::uuid, $4::uuid) as dropped",
 );
 
-function parametersOf({ parent, target, lowest, beyond }: Replacement): unknown[] {
-  return [parent, target, lowest, beyond];
+function parametersOf({ parent, target, lowerBound, upperBound }: Replacement): unknown[] {
+  return [parent, target, lowerBound, upperBound];
 }

@@ -8,14 +8,14 @@ export interface ClaimedRow extends EventRow {
   attempts: number;
   failures: number;
   trigger: AttemptTrigger;
-  owed_since_ms: number;
+  schedule_started_ms: number;
   is_ordered: boolean;
 }
 
 /** For a queue row under the given name and `posthorn.events e`. */
 export function claimedColumns(queue: string): string {
   return `${queue}.id, ${queue}.endpoint_id, ${queue}.attempts, ${queue}.failures, ${queue}.trigger,
-  posthorn.epoch_ms(${queue}.owed_since) as owed_since_ms,
+  posthorn.epoch_ms(${queue}.schedule_started_at) as schedule_started_ms,
   ${queue}.subject is not null as is_ordered, ${eventColumns}`;
 }
 
@@ -26,7 +26,7 @@ export function toClaimed(row: ClaimedRow, event: Event = toEvent(row)): Claimed
     endpointId: row.endpoint_id,
     attempts: row.attempts,
     failures: row.failures,
-    owedSinceMs: row.owed_since_ms,
+    scheduleStartedMs: row.schedule_started_ms,
     trigger: row.trigger,
     isOrdered: row.is_ordered,
   };

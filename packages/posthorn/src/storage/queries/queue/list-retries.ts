@@ -39,7 +39,7 @@ const after = "timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::
 
 const isFailed = `q.claimed_by is null
       and q.trigger = 'retry'
-      and (q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at))`;
+      and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))`;
 
 const pageText = (next: string) => `
 select (extract(epoch from d.next_retry_at) * 1000000)::bigint::text as "nextAtMicros", ${deliveryColumns}

@@ -114,7 +114,7 @@ let_go as (
 ),
 requeued as (
   insert into posthorn.queue (
-    id, event_id, endpoint_id, next_at, owed_since, attempts, replay_count, trigger, subject, sequence
+    id, event_id, endpoint_id, next_at, schedule_started_at, attempts, replay_count, trigger, subject, sequence
   )
   select r.id, r.event_id, r.endpoint_id, posthorn.now(), posthorn.now(), r.attempts, r.replay_count + 1, 'replay',
     r.subject, r.sequence
@@ -124,13 +124,13 @@ requeued as (
 hastened as (
   update posthorn.queue q
   set next_at = posthorn.now(),
-    owed_since = posthorn.now(),
+    schedule_started_at = posthorn.now(),
     failures = 0,
     replay_count = q.replay_count + 1,
     trigger = 'replay'
   where q.id = any ($2::uuid[])
     and q.claimed_by is null
-    and (q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at))
+    and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
   returning q.id
 )
 select ((select count(*) from requeued) + (select count(*) from hastened))::integer as count
@@ -164,7 +164,7 @@ const oweMissingStatement = statement(
   `
 with owed as (
   insert into posthorn.queue (
-    id, event_id, endpoint_id, next_at, owed_since, attempts, replay_count, trigger, subject, sequence
+    id, event_id, endpoint_id, next_at, schedule_started_at, attempts, replay_count, trigger, subject, sequence
   )
   select m.id, m.event_id, m.endpoint_id, posthorn.now(), posthorn.now(),
     coalesce((select max(a.number) from posthorn.attempts a where a.delivery_id = m.id), 0),

@@ -145,7 +145,7 @@ let_go as (
     and h.sequence = placed.sequence
 )
 insert into posthorn.queue (
-  id, event_id, endpoint_id, next_at, owed_since, attempts, replay_count, trigger, subject, sequence
+  id, event_id, endpoint_id, next_at, schedule_started_at, attempts, replay_count, trigger, subject, sequence
 )
 select id, event_id, endpoint_id, posthorn.now(), posthorn.now(), attempts, replay_count, 'manual', subject, sequence
 from placed
@@ -158,7 +158,7 @@ const hastenStatement = statement(
   `
 update posthorn.queue
 set next_at = posthorn.now(),
-  owed_since = posthorn.now(),
+  schedule_started_at = posthorn.now(),
   failures = 0,
   trigger = 'manual'
 where id = $1::uuid
@@ -202,7 +202,7 @@ with stored as (
   insert into posthorn.events (id, tenant, type, api_version, subject, payload, is_test)
   values ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, true)
 )
-insert into posthorn.queue (id, event_id, endpoint_id, next_at, owed_since, trigger)
+insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, trigger)
 values ($7::uuid, $1::uuid, $8::uuid, posthorn.now(), posthorn.now(), $9::text)
 `,
 );

@@ -8,8 +8,8 @@ export type Permit =
   | { readonly isGiven: false; readonly waitMs: number; readonly untilMs: number };
 
 export async function takePermit(db: Queryable, name: string, perMinute: number): Promise<Permit> {
-  const taken = await db.query(takeStatement, [name, perMinute]);
-  if (taken.length > 0) return { isGiven: true };
+  const used = await db.query(takeStatement, [name, perMinute]);
+  if (used.length > 0) return { isGiven: true };
   const [row] = await db.query<{ waitMs: number; untilMs: number }>(waitStatement, [name]);
   return { isGiven: false, waitMs: Math.max(row?.waitMs ?? 0, 0), untilMs: row?.untilMs ?? 0 };
 }
@@ -17,17 +17,17 @@ export async function takePermit(db: Queryable, name: string, perMinute: number)
 const takeStatement = statement(
   "take websub permit",
   `
-insert into posthorn.websub_permits as p (name, window_ends_at, taken)
+insert into posthorn.websub_rate_limits as p (name, window_ends_at, used)
 values ($1::text, posthorn.now() + interval '1 minute', 1)
 on conflict (name) do update
-set taken = case when p.window_ends_at <= posthorn.now() then 1 else p.taken + 1 end,
+set used = case when p.window_ends_at <= posthorn.now() then 1 else p.used + 1 end,
   window_ends_at = case
     when p.window_ends_at <= posthorn.now() then posthorn.now() + interval '1 minute'
     else p.window_ends_at
   end
 where p.window_ends_at <= posthorn.now()
-  or p.taken < $2::integer
-returning p.taken
+  or p.used < $2::integer
+returning p.used
 `,
 );
 
@@ -37,7 +37,7 @@ const waitStatement = statement(
 select
   posthorn.epoch_ms(p.window_ends_at) - posthorn.epoch_ms(posthorn.now()) as "waitMs",
   ceil(posthorn.epoch_ms(p.window_ends_at)) as "untilMs"
-from posthorn.websub_permits p
+from posthorn.websub_rate_limits p
 where p.name = $1::text
 `,
 );
@@ -49,5 +49,5 @@ export async function prunePermits(db: Queryable): Promise<void> {
 
 const pruneStatement = statement(
   "prune websub permits",
-  "delete from posthorn.websub_permits where window_ends_at < posthorn.now() - interval '1 minute'",
+  "delete from posthorn.websub_rate_limits where window_ends_at < posthorn.now() - interval '1 minute'",
 );

@@ -33,10 +33,10 @@ const suspectsStatement = statement(
   `
 select
   w.id,
-  posthorn.epoch_ms(w.until) as until,
-  w.until < posthorn.now() as "leaseEnded",
-  w.holds_life_lock
-    and w.until < posthorn.now() + $3::double precision * interval '1 millisecond'
+  posthorn.epoch_ms(w.lease_expires_at) as until,
+  w.lease_expires_at < posthorn.now() as "leaseEnded",
+  w.holds_liveness_lock
+    and w.lease_expires_at < posthorn.now() + $3::double precision * interval '1 millisecond'
     and pg_try_advisory_xact_lock(hashtext('posthorn worker ' || $2::text), w.id) as "sessionGone",
   w.delivers,
   w.utilisation
@@ -96,7 +96,7 @@ const lockDeadStatement = statement(
 select w.id
 from posthorn.workers w
 where w.id = $1::integer
-  and ($2::double precision is null or posthorn.epoch_ms(w.until) = $2::double precision)
+  and ($2::double precision is null or posthorn.epoch_ms(w.lease_expires_at) = $2::double precision)
 for update skip locked
 `,
 );

@@ -23,7 +23,7 @@ export async function registerWorker(
 const registerStatement = statement(
   "register worker",
   `
-insert into posthorn.workers (name, until, holds_life_lock, delivers)
+insert into posthorn.workers (name, lease_expires_at, holds_liveness_lock, delivers)
 values ($1::text, posthorn.now() + $2::double precision * interval '1 millisecond', $3::boolean, $4::boolean)
 returning id, posthorn.epoch_ms(posthorn.now()) as "nowMs"
 `,
@@ -44,7 +44,7 @@ const renewStatement = statement(
   "renew worker",
   `
 update posthorn.workers
-set until = posthorn.now() + $2::double precision * interval '1 millisecond',
+set lease_expires_at = posthorn.now() + $2::double precision * interval '1 millisecond',
   utilisation = $3::real
 where id = $1::integer
 returning posthorn.epoch_ms(posthorn.now()) as now_ms

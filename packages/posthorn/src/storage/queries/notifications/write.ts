@@ -1,11 +1,11 @@
-// Puts down, in the transaction that disables an endpoint, that it is to be told of over these channels. Of an endpoint
+// Puts down, in the transaction that disables an endpoint, that it is to be notified of over these channels. Of an endpoint
 // that people heard of within the hour they hear again when the hour is over, if it is still disabled then.
 import type { Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export async function writeNotices(
+export async function writeNotifications(
   tx: Queryable,
   endpointId: Uuid,
   channels: readonly string[],
@@ -15,23 +15,23 @@ export async function writeNotices(
 
 // Those that still wait tell of a disabling that is over: one is left for each channel, however often it comes.
 const writeStatement = statement(
-  "write notices",
+  "write notifications",
   `
 with outdated as (
-  delete from posthorn.notices n
+  delete from posthorn.notifications n
   where n.endpoint_id = $1::uuid
     and n.channel = any ($2::text[])
     and n.attempts = 0
     and n.next_at is not null
 )
-insert into posthorn.notices (channel, endpoint_id, disabled_at, next_at)
+insert into posthorn.notifications (channel, endpoint_id, disabled_at, next_at)
 select
   wanted.channel,
   ep.id,
   ep.disabled_at,
   greatest(posthorn.now(), (
     select max(n.sent_at) + interval '1 hour'
-    from posthorn.notices n
+    from posthorn.notifications n
     where n.endpoint_id = ep.id
       and n.channel = wanted.channel
   ))

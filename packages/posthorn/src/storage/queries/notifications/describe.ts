@@ -1,4 +1,4 @@
-// What a notice has to say, as things stand when it is sent.
+// What a notification has to say, as things stand when it is sent.
 import type { AttemptError, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -17,12 +17,12 @@ export interface DisabledEndpoint {
 }
 
 /** Null when there is nothing to tell any more: it was enabled or deleted meanwhile. */
-export async function describeNotice(
+export async function describeNotification(
   db: Queryable,
-  noticeId: Uuid,
+  notificationId: Uuid,
   maxOwed: number,
 ): Promise<DisabledEndpoint | null> {
-  const [row] = await db.query<DisabledEndpoint>(describeStatement, [noticeId, maxOwed]);
+  const [row] = await db.query<DisabledEndpoint>(describeStatement, [notificationId, maxOwed]);
   return row ?? null;
 }
 
@@ -30,7 +30,7 @@ export async function describeNotice(
 // The last failure is looked for among the deliveries that ended last and those that are tried again last: bounded,
 // whatever the backlog, and as good as always the very last.
 const describeStatement = statement(
-  "describe notice",
+  "describe notification",
   `
 select
   ep.id as "endpointId",
@@ -80,7 +80,7 @@ select
     order by a.started_at desc
     limit 1
   ) as "lastFailure"
-from posthorn.notices n
+from posthorn.notifications n
 join posthorn.endpoints ep on ep.id = n.endpoint_id
 join posthorn.tenants t on t.id = ep.tenant
 where n.id = $1::uuid

@@ -1,29 +1,29 @@
-// What came of sending a notice. Fenced by the count of attempts: a late sender changes nothing of the one after it.
+// What came of sending a notification. Fenced by the count of attempts: a late sender changes nothing of the one after it.
 import type { Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import type { ClaimedNotice } from "./claim.ts";
+import type { ClaimedNotification } from "./claim.ts";
 
-export interface NoticeResult {
+export interface NotificationResult {
   /** Somebody has it now. */
   readonly isSent: boolean;
-  /** Addresses that have it now, besides those told before. */
-  readonly told: readonly string[];
+  /** Addresses that have it now, besides those notified before. */
+  readonly notified: readonly string[];
   readonly error: string | null;
   /** Null: it is done, or given up. */
   readonly retryInMs: number | null;
 }
 
-export async function settleNotice(
+export async function settleNotification(
   db: Queryable,
-  notice: ClaimedNotice,
-  result: NoticeResult,
+  notification: ClaimedNotification,
+  result: NotificationResult,
 ): Promise<void> {
   await db.query(settleStatement, [
-    notice.id,
-    notice.attempts,
-    textArray(result.told),
+    notification.id,
+    notification.attempts,
+    textArray(result.notified),
     result.error,
     result.retryInMs,
     result.isSent,
@@ -31,10 +31,10 @@ export async function settleNotice(
 }
 
 const settleStatement = statement(
-  "settle notice",
+  "settle notification",
   `
-update posthorn.notices n
-set told = n.told || $3::text[],
+update posthorn.notifications n
+set notified = n.notified || $3::text[],
   last_error = $4::text,
   sent_at = case when $6::boolean then posthorn.now() else n.sent_at end,
   next_at = posthorn.now() + $5::double precision * interval '1 millisecond'
@@ -43,19 +43,19 @@ where n.id = $1::uuid
 `,
 );
 
-/** A month later nobody needs them, told or not. Returns how many went. */
-export async function pruneNotices(db: Queryable, limit: number): Promise<number> {
+/** A month later nobody needs them, notified or not. Returns how many went. */
+export async function pruneNotifications(db: Queryable, limit: number): Promise<number> {
   const rows = await db.query<{ id: Uuid }>(pruneStatement, [limit]);
   return rows.length;
 }
 
 const pruneStatement = statement(
-  "prune notices",
+  "prune notifications",
   `
-delete from posthorn.notices n
+delete from posthorn.notifications n
 where n.id = any (array(
     select old.id
-    from posthorn.notices old
+    from posthorn.notifications old
     where old.id < posthorn.lowest_uuid_at(posthorn.now() - interval '30 days')
     order by old.id
     limit $1::integer

@@ -1,39 +1,39 @@
-// Takes notices that are due. There is no lock while one is sent: its time is moved ahead instead, and when the process
+// Takes notifications that are due. There is no lock while one is sent: its time is moved ahead instead, and when the process
 // dies meanwhile, the next one finds it due again. The attempt is counted here, so that no crash goes on for ever.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export interface ClaimedNotice {
+export interface ClaimedNotification {
   readonly id: Uuid;
   /** This one included. */
   readonly attempts: number;
-  readonly told: readonly string[];
+  readonly notified: readonly string[];
 }
 
-export async function claimNotices(
+export async function claimNotifications(
   db: Queryable,
   channel: string,
   { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
-): Promise<ClaimedNotice[]> {
-  return await db.query<ClaimedNotice>(claimStatement, [channel, limit, leaseMs]);
+): Promise<ClaimedNotification[]> {
+  return await db.query<ClaimedNotification>(claimStatement, [channel, limit, leaseMs]);
 }
 
 const claimStatement = statement(
-  "claim notices",
+  "claim notifications",
   `
-update posthorn.notices n
+update posthorn.notifications n
 set attempts = n.attempts + 1,
   next_at = posthorn.now() + $3::double precision * interval '1 millisecond'
 where n.id = any (array(
     select due.id
-    from posthorn.notices due
+    from posthorn.notifications due
     where due.channel = $1::text
       and due.next_at <= posthorn.now()
     order by due.next_at
     limit $2::integer
     for update skip locked
   ))
-returning n.id, n.attempts, to_json(n.told) as told
+returning n.id, n.attempts, to_json(n.notified) as notified
 `,
 );

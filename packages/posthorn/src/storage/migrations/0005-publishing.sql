@@ -1,87 +1,53 @@
--- Order: events of a subject are numbered without a gap, and an endpoint may ask to get them one by one in that order.
+-- The catalogue of event types, and publishing from SQL.
 
--- The last number of each subject. Whoever publishes holds the row until the end of its transaction, so the numbers
--- of a subject are in the order of the commits, and a rollback leaves no gap. Never deleted: a receiver remembers how
--- far it got.
-create table posthorn.subjects (
-  tenant text not null,
-  subject text not null,
-  last_sequence bigint not null,
-  constraint subjects_pkey primary key (tenant, subject)
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 50);
-
--- subject and sequence are null for an event without a subject
-alter table posthorn.outbox
-  add column tenant text,
-  add column subject text,
-  add column sequence bigint;
-create index outbox_order on posthorn.outbox (tenant, subject, sequence) where subject is not null;
-
--- Set in rows that are delivered in order, and in no others. Of these the lowest of each endpoint and subject is due
--- when its next_at says so; one behind it that a fetch has met is parked at infinity until its turn comes.
-alter table posthorn.queue
-  add column subject text,
-  add column sequence bigint;
-create index queue_order on posthorn.queue (endpoint_id, subject, sequence) where subject is not null;
-
--- null means none and pass
-alter table posthorn.endpoints
-  add column ordering text,
-  add column fifo_on_dead text;
-
--- Dead deliveries that hold up whatever comes after them in their subject.
-create table posthorn.held_subjects (
-  endpoint_id uuid not null references posthorn.endpoints (id) on delete cascade,
-  subject text not null,
-  sequence bigint not null,
-  delivery_id uuid not null,
-  primary key (endpoint_id, subject, sequence)
+-- Registered event types.
+create table posthorn.event_types (
+  name text not null,
+  api_version text not null,
+  description text,
+  -- JSON text as it was registered: jsonb would reorder keys and lose 1.0
+  schema text,
+  example text,
+  -- JSON Pointers of redacted values; * matches every item or member
+  redact text[] not null default '{}',
+  is_deprecated boolean not null default false,
+  created_at timestamptz not null default posthorn.now(),
+  updated_at timestamptz not null default posthorn.now(),
+  -- a deleted type still redacts the events that were published with it
+  deleted_at timestamptz,
+  primary key (name, api_version)
 );
 
--- Tried before, and to be tried again later although nothing failed: its receiver asked for that.
-create function posthorn.is_put_off(attempts integer, next_at timestamptz) returns boolean
-language sql stable
-as $$ select attempts > 0 and next_at > posthorn.now() and next_at < 'infinity' $$;
+-- One row. Every change of a type increments the version, which every process polls twice a second.
+create table posthorn.catalogue (
+  is_only boolean primary key default true check (is_only),
+  version bigint not null default 1,
+  -- the mode of the process that started last; posthorn.publish has no options
+  mode text not null default 'auto' check (mode in ('auto', 'strict', 'open')),
+  -- derived from the mode and from whether types are registered
+  is_strict boolean not null default false
+);
+insert into posthorn.catalogue default values;
 
--- The five states of a delivery, from the queue and from history.
-create or replace view posthorn.delivery_states as
-select
-  q.id,
-  q.event_id,
-  q.endpoint_id,
-  case
-    when q.claimed_by is not null then 'in_flight'
-    when q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at) then 'failed'
-    else 'pending'
-  end as state,
-  q.attempts,
-  -- one that waits for its turn has no time
-  case
-    when q.claimed_by is null and (q.failures > 0 or posthorn.is_put_off(q.attempts, q.next_at))
-    then nullif(q.next_at, 'infinity')
-  end as next_retry_at,
-  null::text as dead_reason,
-  q.replay_count,
-  null::timestamptz as finished_at
-from posthorn.queue q
-union all
-select
-  d.id,
-  d.event_id,
-  d.endpoint_id,
-  d.state,
-  d.attempts,
-  null::timestamptz,
-  d.dead_reason,
-  d.replay_count,
-  d.finished_at
-from posthorn.deliveries d;
+-- Returns how deep arrays and objects are nested in valid JSON text: removes strings, then counts brackets.
+create function posthorn.json_depth(data text) returns integer
+language sql immutable parallel safe
+as $$
+  select coalesce(max(depth), 0)::integer
+  from (
+    select sum(case when bracket in ('{', '[') then 1 else -1 end) over (order by place) as depth
+    from regexp_split_to_table(
+      regexp_replace(regexp_replace(data, '"(\\.|[^"\\])*"', '', 'g'), '[^][{}]', '', 'g'), ''
+    ) with ordinality as t (bracket, place)
+    where bracket <> ''
+  ) depths
+$$;
 
--- Writes an event in the caller's own transaction: it exists if and only if that transaction commits.
--- Returns the event's id as text, because some clients cannot read void or a row. Raises with SQLSTATE PH422 for
--- what is wrong with the call; the message says what to do. It never notifies: NOTIFY takes a database-wide lock at
--- the caller's commit. An event with a subject holds that subject until the caller's transaction ends.
-create or replace function posthorn.publish(
+-- Writes an event in the caller's transaction: it exists if and only if that transaction commits. Returns the event id as
+-- text, because some clients cannot read void or a row. Raises SQLSTATE PH422 for invalid arguments; the hint is the error
+-- code and the message says what to do. Never notifies: NOTIFY takes a database-wide lock at the caller's commit. An event
+-- with a subject locks the subject until the caller's transaction ends.
+create function posthorn.publish(
   tenant text,
   type text,
   data text,
@@ -113,7 +79,7 @@ begin
       using errcode = 'PH422', hint = 'invalid_type';
   end if;
   if publish.data is null then
-    raise exception 'posthorn.publish: data is missing; pass JSON text, null itself as ''null'''
+    raise exception 'posthorn.publish: data is missing; pass JSON text, and null as ''null'''
       using errcode = 'PH422', hint = 'invalid_data';
   end if;
   if octet_length(payload) > 262144 then
@@ -127,11 +93,11 @@ begin
       raise exception 'posthorn.publish: data is not valid JSON: %', sqlerrm
         using errcode = 'PH422', hint = 'invalid_data';
     when statement_too_complex then
-      -- thousands of levels, more than the parser's stack holds
+      -- thousands of levels exceed the stack of the parser
       raise exception 'posthorn.publish: data is nested deeper than 64 levels; flatten it'
         using errcode = 'PH422', hint = 'payload_too_deep';
   end;
-  -- counting brackets is cheap; only data with many of them is measured
+  -- counting brackets is cheap; the depth is computed only if there are many
   if length(publish.data) - length(translate(publish.data, '{[', '')) > 64
      and posthorn.json_depth(publish.data) > 64 then
     raise exception 'posthorn.publish: data is nested deeper than 64 levels; flatten it'
@@ -150,9 +116,20 @@ begin
     raise exception 'posthorn.publish: idempotency_key must be 1 to 256 characters without control characters'
       using errcode = 'PH422', hint = 'invalid_idempotency_key';
   end if;
+  -- JSON schemas are not checked here: PostgreSQL has no validator.
+  if (select c.is_strict from posthorn.catalogue c)
+     and not exists (
+       select from posthorn.event_types t
+       where t.name = publish.type
+         and t.api_version = publish.api_version
+         and t.deleted_at is null
+     ) then
+    raise exception 'posthorn.publish: the catalogue has no type % of api_version %; register it first', publish.type, publish.api_version
+      using errcode = 'PH422', hint = 'unknown_type';
+  end if;
   if publish.id is not null
      and publish.id !~ '^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' then
-    raise exception 'posthorn.publish: id must be evt_ and a UUIDv7; leave it out and one is made'
+    raise exception 'posthorn.publish: id must be evt_ and a UUIDv7; omit it to have one generated'
       using errcode = 'PH422', hint = 'invalid_id';
   end if;
   event_id := coalesce(substring(publish.id from 5)::uuid, posthorn.uuidv7(posthorn.now()));
@@ -177,7 +154,7 @@ begin
     end if;
   end if;
 
-  -- after the key, so that a duplicate takes no number
+  -- after the idempotency key, so that a duplicate uses no number
   if publish.subject is not null then
     insert into posthorn.subjects as s (tenant, subject, last_sequence)
     values (publish.tenant, publish.subject, 1)
@@ -191,5 +168,40 @@ begin
   insert into posthorn.outbox (event_id, tenant, subject, sequence)
   values (event_id, publish.tenant, publish.subject, event_sequence);
   return 'evt_' || event_id;
+end
+$$;
+
+-- For jsonb data. The payload has the key order of PostgreSQL.
+create function posthorn.publish(
+  tenant text,
+  type text,
+  data jsonb,
+  subject text default null,
+  api_version text default '1',
+  idempotency_key text default null,
+  id text default null
+) returns text
+language sql
+as $$ select posthorn.publish(tenant, type, data::text, subject, api_version, idempotency_key, id) $$;
+
+-- Returns the sequence of an event that was just published: select posthorn.sequence_of(posthorn.publish(…)). Volatile, so
+-- that it sees rows written by the same statement. Reads the outbox first, which finds a new event without searching every
+-- partition; a duplicate may have left the outbox.
+create function posthorn.sequence_of(id text) returns bigint
+language plpgsql volatile strict
+as $$
+declare
+  asked uuid := substring(sequence_of.id from '^evt_(.*)$')::uuid;
+  found_sequence bigint;
+begin
+  select o.sequence into found_sequence
+  from posthorn.outbox o
+  where o.event_id = asked;
+  if not found then
+    select e.sequence into found_sequence
+    from posthorn.events e
+    where e.id = asked;
+  end if;
+  return found_sequence;
 end
 $$;

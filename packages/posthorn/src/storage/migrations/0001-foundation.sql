@@ -1,0 +1,41 @@
+-- Functions that every other file uses, and facts about the installation.
+-- All migrations are written for a schema named posthorn; the migrator inserts the configured name.
+
+-- The only clock. PostgreSQL inlines it to now(); posthorn/testing replaces it by a clock that tests can move.
+create function posthorn.now() returns timestamptz
+language sql stable parallel safe
+as $$ select now() $$;
+
+-- Ids are UUIDv7. Their first 48 bits are the time, so a range of ids is a range of time: large tables are partitioned
+-- by day on their primary key, a lookup by id reads one partition, and old days are dropped instead of deleted.
+create function posthorn.uuidv7(at timestamptz) returns uuid
+language sql volatile parallel safe
+as $$
+  -- a random v4 UUID whose first 48 bits are replaced by the time and whose version is changed from 4 to 7
+  select encode(
+    set_bit(set_bit(
+      overlay(
+        uuid_send(gen_random_uuid())
+        placing substring(int8send(floor(extract(epoch from at) * 1000)::bigint) from 3)
+        from 1 for 6),
+      52, 1), 53, 1),
+    'hex')::uuid
+$$;
+
+-- The lowest UUID of a millisecond: the lower bound of a partition.
+create function posthorn.lowest_uuid_at(at timestamptz) returns uuid
+language sql immutable parallel safe
+as $$
+  select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$$;
+
+-- Times are returned to the application as milliseconds, so that no session setting changes their format.
+create function posthorn.epoch_ms(at timestamptz) returns double precision
+language sql immutable parallel safe
+as $$ select extract(epoch from at)::double precision * 1000 $$;
+
+-- Facts that are decided once per installation, such as its id.
+create table posthorn.metadata (
+  name text primary key,
+  value text not null
+);

@@ -1,0 +1,144 @@
+-- Events, the deliveries that are not finished, and the workers that send them.
+
+-- Committed facts; a row never changes. Partitioned by day.
+create table posthorn.events (
+  id uuid not null,
+  tenant text not null,
+  type text not null,
+  api_version text not null,
+  -- the ordering key and the event's number in it; null: no order
+  subject text,
+  sequence bigint,
+  -- bytes, because jsonb reorders keys, rejects \u0000 and loses 1.0 and large integers; the signed bytes are the stored bytes
+  payload bytea not null,
+  -- true: a test event for one endpoint, of any type, never replayed to another; null: a published event
+  is_test boolean,
+  -- the trace that published the event (W3C traceparent), which later attempts join
+  traceparent text,
+  -- attributes from its origin, such as a CloudEvent's source, and how to read its data; null: published without them
+  attributes jsonb,
+  primary key (id)
+) partition by range (id);
+create index events_of_tenant on posthorn.events (tenant, id);
+
+-- Committed events that wait for fan-out: written in the caller's transaction, removed by a worker.
+create table posthorn.outbox (
+  event_id uuid primary key,
+  tenant text,
+  -- null if the event has no subject
+  subject text,
+  sequence bigint
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+create index outbox_order on posthorn.outbox (tenant, subject, sequence) where subject is not null;
+
+-- Not partitioned: a unique index on partitions by time could not guarantee one event per key.
+create table posthorn.idempotency_keys (
+  tenant text not null,
+  key text not null,
+  event_id uuid not null,
+  -- SHA-256 of the event's content, to reject the key for different content
+  digest bytea not null,
+  created_at timestamptz not null default posthorn.now(),
+  primary key (tenant, key)
+);
+create index idempotency_keys_by_age on posthorn.idempotency_keys (created_at);
+
+-- The last sequence of each subject. A publisher locks the row until its transaction ends, so sequences follow the order
+-- of commits and a rollback leaves no gap. Never deleted: receivers remember the sequence they have reached.
+create table posthorn.subjects (
+  tenant text not null,
+  subject text not null,
+  last_sequence bigint not null,
+  constraint subjects_pkey primary key (tenant, subject)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 50);
+
+-- A process that sends. The lease is on the worker, and an id is never reused, so `claimed_by = <my id>` is a complete fence.
+create table posthorn.workers (
+  id integer generated always as identity primary key,
+  lease_expires_at timestamptz not null,
+  -- whether it holds an advisory lock on a connection of its own, which reveals its death before the lease expires
+  holds_liveness_lock boolean not null,
+  name text not null,
+  started_at timestamptz not null default posthorn.now(),
+  -- false: it only publishes
+  delivers boolean not null default true,
+  -- utilization of its event loop from 0 to 1; a busy worker leaves lanes to an idle one
+  utilisation real not null default 0
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, fillfactor = 50);
+
+-- One lane per endpoint. Invariant: the lane of every queue row is owned by a registered worker, or is paused, or has
+-- ready_at <= the row's next_at.
+create table posthorn.lanes (
+  endpoint_id uuid primary key references posthorn.endpoints (id) on delete cascade,
+  owner integer,
+  ready_at timestamptz,
+  paused boolean not null default false,
+  -- until when due deliveries wait for the endpoint's own rate or concurrency limit: infinity while they do, later the
+  -- time at which that ended. Distinguishes a limited endpoint from an overloaded worker. Written by the owner at most
+  -- once a second, only for lanes with a backlog.
+  limited_until timestamptz
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, fillfactor = 70);
+create index lanes_ready on posthorn.lanes (ready_at) where owner is null and not paused and ready_at is not null;
+create index lanes_owned on posthorn.lanes (owner) where owner is not null;
+
+-- Deliveries that are not finished; small and frequently updated. A row is deleted when its delivery ends.
+create table posthorn.queue (
+  id uuid primary key,
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  -- infinity: it waits for an earlier delivery of its subject
+  next_at timestamptz not null,
+  claimed_by integer,
+  attempts integer not null default 0,
+  failures integer not null default 0,
+  replay_count integer not null default 0,
+  -- reason for the next attempt: event, retry, manual, replay or test
+  trigger text not null default 'event',
+  -- start of the retry schedule: the event's time, or that of the last manual retry
+  schedule_started_at timestamptz not null,
+  -- set only in rows that are delivered in order; the lowest sequence of an endpoint and subject is sent first
+  subject text,
+  sequence bigint
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 80);
+-- rows that are claimed when they are inserted never enter it
+create index queue_due on posthorn.queue (endpoint_id, next_at, id) where claimed_by is null;
+create index queue_order on posthorn.queue (endpoint_id, subject, sequence) where subject is not null;
+-- Costs 1.1 µs and 82 of 2,100 bytes of WAL per attempt. Without it, a page of a tenant's deliveries and the reaping of a
+-- worker would read the backlog of every tenant.
+create index queue_in_flight on posthorn.queue (id) where claimed_by is not null;
+-- the retry queue by time of the next attempt; a delivery that succeeds at once never enters them
+create index queue_retries on posthorn.queue (next_at, id) where claimed_by is null and trigger = 'retry';
+create index queue_retries_of_endpoint on posthorn.queue (endpoint_id, next_at, id)
+  where claimed_by is null and trigger = 'retry';
+
+-- Dead deliveries that hold all later deliveries of their subject.
+create table posthorn.held_subjects (
+  endpoint_id uuid not null references posthorn.endpoints (id) on delete cascade,
+  subject text not null,
+  sequence bigint not null,
+  delivery_id uuid not null,
+  primary key (endpoint_id, subject, sequence)
+);
+
+-- Events that wait until their batch is complete. One transaction turns them into a batch, which is then an event with a
+-- delivery like any other.
+create table posthorn.pending_batch_events (
+  endpoint_id uuid not null,
+  position bigint generated always as identity,
+  event_id uuid not null,
+  -- size in the batch; at most a few bytes too high
+  bytes integer not null,
+  added_at timestamptz not null default posthorn.now(),
+  primary key (endpoint_id, position)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+create index pending_batch_events_of_event on posthorn.pending_batch_events (event_id);
+
+-- The events of each batch. Deleted with the batch.
+create table posthorn.batch_events (
+  batch_id uuid not null,
+  position integer not null,
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  primary key (batch_id, position)
+);
+create index batch_events_of_event on posthorn.batch_events (event_id);

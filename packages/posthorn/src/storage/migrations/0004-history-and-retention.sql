@@ -1,0 +1,361 @@
+-- Finished deliveries, their attempts, and the retention that drops old days.
+
+-- Finished deliveries: success or dead. Partitioned by day.
+create table posthorn.deliveries (
+  id uuid not null,
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  state text not null,
+  -- set if and only if the state is dead
+  dead_reason text,
+  attempts integer not null,
+  replay_count integer not null,
+  finished_at timestamptz not null,
+  primary key (id)
+) partition by range (id);
+create index deliveries_of_endpoint on posthorn.deliveries (endpoint_id, id);
+-- Few deliveries are dead, so these three cost little, and nothing for a delivery that succeeds.
+create index deliveries_dead on posthorn.deliveries (endpoint_id, id) where state = 'dead';
+create index deliveries_dead_by_id on posthorn.deliveries (id) where dead_reason is not null;
+create index deliveries_dead_by_reason on posthorn.deliveries (dead_reason, id) where dead_reason is not null;
+
+-- Every HTTP request, for finished and unfinished deliveries. Partitioned by day of the delivery.
+create table posthorn.attempts (
+  delivery_id uuid not null,
+  number integer not null,
+  started_at timestamptz,
+  duration_ms integer,
+  status_code smallint,
+  error text,
+  response_body bytea,
+  next_retry_at timestamptz,
+  trigger text not null,
+  worker integer not null,
+  -- phases of duration_ms; the rest is the response body. Null: the phase did not take place, as on an open connection.
+  connect_ms integer,
+  tls_ms integer,
+  first_byte_ms integer,
+  primary key (delivery_id, number)
+) partition by range (delivery_id);
+-- few attempts are manual or replays; all others never enter it
+create index attempts_resent on posthorn.attempts (started_at, delivery_id) where trigger in ('manual', 'replay');
+
+-- Rows whose day has no partition go here, so late maintenance never rejects a write.
+create table posthorn.events_default partition of posthorn.events default;
+create table posthorn.deliveries_default partition of posthorn.deliveries default;
+create table posthorn.attempts_default partition of posthorn.attempts default;
+
+-- Whether a queued delivery was attempted without failing and is scheduled for later because its receiver asked for that.
+create function posthorn.is_deferred(attempts integer, next_at timestamptz) returns boolean
+language sql stable
+as $$ select attempts > 0 and next_at > posthorn.now() and next_at < 'infinity' $$;
+
+-- The state of every delivery, from the queue and from history.
+create view posthorn.delivery_states as
+select
+  q.id,
+  q.event_id,
+  q.endpoint_id,
+  case
+    when q.claimed_by is not null then 'in_flight'
+    when q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at) then 'failed'
+    else 'pending'
+  end as state,
+  q.attempts,
+  -- null while it waits for an earlier delivery of its subject
+  case
+    when q.claimed_by is null and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
+    then nullif(q.next_at, 'infinity')
+  end as next_retry_at,
+  null::text as dead_reason,
+  q.replay_count,
+  null::timestamptz as finished_at
+from posthorn.queue q
+union all
+select
+  d.id,
+  d.event_id,
+  d.endpoint_id,
+  d.state,
+  d.attempts,
+  null::timestamptz,
+  d.dead_reason,
+  d.replay_count,
+  d.finished_at
+from posthorn.deliveries d;
+
+-- The worker that runs maintenance. A row instead of an advisory lock, so that it works behind a transaction pooler.
+create table posthorn.leadership (
+  role text primary key,
+  worker_id integer,
+  expires_at timestamptz not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, fillfactor = 50);
+insert into posthorn.leadership (role, expires_at) values ('maintenance', '-infinity');
+
+-- Creates the missing partitions of first_day to last_day and returns their number. Each is created first and attached
+-- afterwards: "create table … partition of" would lock the parent against every reader.
+create function posthorn.ensure_partitions(first_day date, last_day date) returns integer
+language plpgsql
+as $$
+declare
+  parent text;
+  day date;
+  partition text;
+  lower_bound uuid;
+  upper_bound uuid;
+  is_in_default boolean;
+  created integer := 0;
+begin
+  foreach parent in array array['events', 'deliveries', 'attempts'] loop
+    for day in select generate_series(first_day, last_day, interval '1 day')::date loop
+      partition := parent || '_' || to_char(day, 'YYYYMMDD');
+      continue when to_regclass(format('posthorn.%I', partition)) is not null;
+      lower_bound := posthorn.lowest_uuid_at(day::timestamp at time zone 'UTC');
+      upper_bound := posthorn.lowest_uuid_at((day + 1)::timestamp at time zone 'UTC');
+      -- An index lookup. Attaching would read the whole default partition under a lock to find the same.
+      execute format(
+        'select exists (select from posthorn.%I where %2$I >= $1 and %2$I < $2)',
+        parent || '_default', case parent when 'attempts' then 'delivery_id' else 'id' end)
+        into is_in_default
+        using lower_bound, upper_bound;
+      continue when is_in_default;
+      begin
+        execute format('create table posthorn.%I (like posthorn.%I including all)', partition, parent);
+        execute format(
+          'alter table posthorn.%I attach partition posthorn.%I for values from (%L) to (%L)',
+          parent, partition, lower_bound, upper_bound);
+        created := created + 1;
+      exception when check_violation then
+        -- a row of this day was just inserted into the default partition, where the day then remains
+        null;
+      end;
+    end loop;
+  end loop;
+  return created;
+end
+$$;
+
+-- Every attached partition except the default ones.
+create function posthorn.history_partitions()
+returns table (parent text, name text, lower_bound uuid, upper_bound uuid, is_kept boolean)
+language sql stable
+as $$
+  select p.relname::text, c.relname::text, bounds[1]::uuid, bounds[2]::uuid, c.relname like '%\_kept'
+  from pg_inherits i
+  join pg_class p on p.oid = i.inhparent
+  join pg_class c on c.oid = i.inhrelid
+  cross join regexp_match(
+    pg_get_expr(c.relpartbound, c.oid),
+    '^FOR VALUES FROM \(''([0-9a-f-]{36})''\) TO \(''([0-9a-f-]{36})''\)$') as bounds
+  where i.inhparent in ('posthorn.events'::regclass, 'posthorn.deliveries'::regclass, 'posthorn.attempts'::regclass)
+    and bounds is not null
+$$;
+
+-- Retention replaces a day that is older than the retention period instead of deleting its rows. Dead letters, unfinished
+-- deliveries, and the events and attempts of both are kept: they are copied to a small table of the same range whose name
+-- ends in _kept, without locking the day, and that table takes its place in a short transaction. When all days of a month
+-- are such tables, one table replaces them in the same three steps, so years of dead letters need few partitions.
+
+-- Step 1: creates the table. A table left by a crash is reused, because the next steps compare every row, unless a
+-- migration has changed the parent's columns.
+create function posthorn.stage_kept(parent text, target text, lower_bound uuid, upper_bound uuid) returns void
+language plpgsql
+as $$
+declare
+  known oid := to_regclass(format('posthorn.%I', target));
+begin
+  if known is not null then
+    if (select c.relispartition from pg_class c where c.oid = known) then
+      raise exception 'posthorn.% is already attached', target;
+    end if;
+    if posthorn.columns_of(known) = posthorn.columns_of(format('posthorn.%I', parent)::regclass) then
+      return;
+    end if;
+    execute format('drop table posthorn.%I', target);
+  end if;
+  execute format('create table posthorn.%I (like posthorn.%I including all)', target, parent);
+  -- with this constraint attaching does not read the table; with autovacuum off nothing else locks it then
+  execute format(
+    'alter table posthorn.%1$I add constraint in_range check (%2$I >= %3$L and %2$I < %4$L)',
+    target, case parent when 'attempts' then 'delivery_id' else 'id' end, lower_bound, upper_bound);
+  execute format('alter table posthorn.%I set (autovacuum_enabled = false)', target);
+end
+$$;
+
+create function posthorn.columns_of(relation oid) returns text
+language sql stable
+as $$
+  select string_agg(format('%s %s', a.attname, a.atttypid), ',' order by a.attnum)
+  from pg_attribute a
+  where a.attrelid = relation
+    and a.attnum > 0
+    and not a.attisdropped
+$$;
+
+-- Step 2, repeated until it returns 0: copies what must be kept, for at most max_rows deliveries or events, and returns the
+-- number of copied rows. Dead deliveries are kept; from a _kept table, deliveries in any state. Attempts are kept with
+-- their finished or queued delivery. Events are kept for a kept or queued delivery, the outbox or a pending batch. The
+-- order deliveries, attempts, events guarantees that no delivery loses its event.
+create function posthorn.copy_kept(parent text, target text, lower_bound uuid, upper_bound uuid, max_rows integer) returns integer
+language plpgsql
+as $$
+declare
+  kept text := 'true';
+  copied integer;
+begin
+  if parent = 'deliveries' then
+    if exists (
+      select
+      from posthorn.history_partitions() p
+      where p.parent = 'deliveries'
+        and p.lower_bound >= copy_kept.lower_bound
+        and p.upper_bound <= copy_kept.upper_bound
+        and not p.is_kept
+    ) then
+      -- uses the index on dead deliveries; the rest of the day is not read
+      kept := $sql$d.state = 'dead'$sql$;
+    end if;
+    -- removes copies of deliveries that were retried since
+    execute format(
+      $sql$
+        delete from posthorn.%I t
+        where not exists (
+          select
+          from posthorn.deliveries d
+          where d.id = t.id
+            and d.id >= $1
+            and d.id < $2
+            and %s
+            and d.attempts = t.attempts
+            and d.replay_count = t.replay_count
+            and d.finished_at = t.finished_at
+        )
+      $sql$, target, kept)
+      using lower_bound, upper_bound;
+    execute format(
+      $sql$
+        insert into posthorn.%1$I
+        select d.*
+        from posthorn.deliveries d
+        where d.id >= $1
+          and d.id < $2
+          and %2$s
+          and not exists (select from posthorn.%1$I t where t.id = d.id)
+        limit $3
+      $sql$, target, kept)
+      using lower_bound, upper_bound, max_rows;
+  elsif parent = 'attempts' then
+    execute format(
+      $sql$
+        insert into posthorn.%1$I
+        select a.*
+        from posthorn.attempts a
+        where a.delivery_id = any (array(
+            select d.id
+            from (
+              select d.id, d.attempts
+              from posthorn.deliveries d
+              where d.id >= $1
+                and d.id < $2
+              union all
+              select q.id, q.attempts
+              from posthorn.queue q
+              where q.id >= $1
+                and q.id < $2
+            ) d
+            left join (
+              select t.delivery_id, count(*) as attempts
+              from posthorn.%1$I t
+              group by t.delivery_id
+            ) t on t.delivery_id = d.id
+            where d.attempts > coalesce(t.attempts, 0)
+            limit $3
+          ))
+        on conflict do nothing
+      $sql$, target)
+      using lower_bound, upper_bound, max_rows;
+  else
+    execute format(
+      $sql$
+        insert into posthorn.%1$I
+        select e.*
+        from posthorn.events e
+        where e.id = any (array(
+            (
+              select d.event_id
+              from posthorn.deliveries d
+              where d.id >= $1
+                and d.id < $2
+              union
+              select q.event_id
+              from posthorn.queue q
+              where q.id >= $1
+                and q.id < $2
+              union
+              select o.event_id
+              from posthorn.outbox o
+              where o.event_id >= $1
+                and o.event_id < $2
+              union
+              select c.event_id
+              from posthorn.pending_batch_events c
+              where c.event_id >= $1
+                and c.event_id < $2
+            )
+            except
+            select t.id
+            from posthorn.%1$I t
+            limit $3
+          ))
+      $sql$, target)
+      using lower_bound, upper_bound, max_rows;
+  end if;
+  get diagnostics copied = row_count;
+  return copied;
+end
+$$;
+
+-- Step 3: the table takes the place of every partition in its range, which are dropped with their other rows. Returns the
+-- number of dropped partitions. The lock blocks everyone, so the caller sets lock_timeout and statement_timeout; on a
+-- timeout nothing has changed.
+create function posthorn.swap_kept(parent text, target text, lower_bound uuid, upper_bound uuid) returns integer
+language plpgsql
+as $$
+declare
+  id_column text := case parent when 'attempts' then 'delivery_id' else 'id' end;
+  default_partition text := parent || '_default';
+  source text;
+  sources text[];
+  has_rows boolean;
+begin
+  -- the parent first, in the lock order of every reader and writer
+  execute format('lock table only posthorn.%I in access exclusive mode', parent);
+  -- another leader has already attached it
+  if (select c.relispartition from pg_class c where c.oid = format('posthorn.%I', target)::regclass) then
+    return 0;
+  end if;
+  select array_agg(p.name order by p.name) into sources
+  from posthorn.history_partitions() p
+  where p.parent = swap_kept.parent
+    and p.lower_bound >= swap_kept.lower_bound
+    and p.upper_bound <= swap_kept.upper_bound;
+  perform posthorn.copy_kept(parent, target, lower_bound, upper_bound, null);
+  -- the copied rows include those of the default partition
+  execute format('delete from posthorn.%I where %2$I >= $1 and %2$I < $2', default_partition, id_column)
+    using lower_bound, upper_bound;
+  foreach source in array coalesce(sources, '{}') loop
+    execute format('drop table posthorn.%I', source);
+  end loop;
+  execute format('select exists (select from posthorn.%I)', target) into has_rows;
+  if has_rows then
+    execute format(
+      'alter table posthorn.%I attach partition posthorn.%I for values from (%L) to (%L)',
+      parent, target, lower_bound, upper_bound);
+    execute format('alter table posthorn.%I drop constraint in_range', target);
+    execute format('alter table posthorn.%I reset (autovacuum_enabled)', target);
+  else
+    execute format('drop table posthorn.%I', target);
+  end if;
+  return coalesce(cardinality(sources), 0);
+end
+$$;

@@ -1,0 +1,70 @@
+-- Replays, charts and notifications.
+
+-- A replay delivers again what matches a filter. The row is also its progress.
+create table posthorn.replays (
+  id uuid primary key,
+  -- null: all tenants
+  tenant text references posthorn.tenants (id) on delete cascade,
+  endpoint_id uuid,
+  type text,
+  -- states of deliveries; null: events without a delivery to an endpoint that would receive them now
+  states text[],
+  reason text,
+  created_after timestamptz,
+  created_before timestamptz,
+  -- deliveries per second
+  rate integer not null,
+  requested_by text,
+  -- running, finished or cancelled
+  state text not null default 'running',
+  -- matching deliveries at the start; null: too many to count
+  total integer,
+  done integer not null default 0,
+  -- number of skipped deliveries by reason: {"endpoint_disabled": 3}
+  skipped jsonb not null default '{}',
+  -- ids up to position are processed; the replay ends at before
+  position uuid not null,
+  before uuid not null,
+  -- the rate allows the next step at this time
+  paced_at timestamptz not null,
+  created_at timestamptz not null default posthorn.now(),
+  ended_at timestamptz
+);
+create index replays_running on posthorn.replays (id) where state = 'running';
+create index replays_of_tenant on posthorn.replays (tenant, id);
+
+-- Attempts over time, for charts. Workers count in memory and add to it every few seconds. One row per interval and
+-- endpoint, and one per interval for the installation, whose endpoint id is all zeros. The key starts with the time, so
+-- new rows are appended, old rows are deleted at the front, and those of an endpoint are looked up by their known times.
+create table posthorn.activity (
+  -- seconds of the interval: 60, 300 or 3600
+  width integer not null,
+  at timestamptz not null,
+  endpoint_id uuid not null,
+  success integer not null,
+  failed integer not null,
+  dead integer not null,
+  -- number of attempts per bucket of observe/latency-histogram.ts
+  latency integer[] not null,
+  primary key (width, at, endpoint_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, fillfactor = 70);
+
+-- Notifications about a disabled endpoint, one per channel, written in the transaction that disables it. The text is
+-- composed when the notification is sent.
+create table posthorn.notifications (
+  id uuid primary key default posthorn.uuidv7(posthorn.now()),
+  channel text not null,
+  endpoint_id uuid not null references posthorn.endpoints (id) on delete cascade,
+  -- identifies the disabling; if the endpoint was enabled since, nothing is sent
+  disabled_at timestamptz not null,
+  -- addresses that have received it, so that a retry for one address sends no second copy to the others
+  notified text[] not null default '{}',
+  attempts integer not null default 0,
+  -- when it is due; moved to the future while a worker sends it; null: sent or discarded
+  next_at timestamptz default posthorn.now(),
+  last_error text,
+  -- limits notifications for an endpoint that is repeatedly enabled and disabled to one per hour
+  sent_at timestamptz
+);
+create index notifications_due on posthorn.notifications (channel, next_at) where next_at is not null;
+create index notifications_of_endpoint on posthorn.notifications (endpoint_id);
