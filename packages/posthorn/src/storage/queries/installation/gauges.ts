@@ -34,7 +34,7 @@ with busy as (
 working as (
   select
     busy.endpoint_id,
-    greatest(h.probe_at, h.throttled_until, busy.limited_until) as limited_until,
+    greatest(h.probe_at, h.throttled_until, busy.limited_until) as held_until,
     case
       when h.probe_at > posthorn.now() then 'circuit'
       when h.throttled_until > posthorn.now() then 'throttle'
@@ -45,7 +45,7 @@ working as (
 ),
 -- what a receiver held up for an hour is overdue since it may be sent again
 due as (
-  select min(greatest(first.next_at, working.limited_until)) as since
+  select min(greatest(first.next_at, working.held_until)) as since
   from working
   cross join lateral (
     select q.next_at
