@@ -194,7 +194,7 @@ describe("the reference", () => {
   test("lists every reason for which an endpoint is disabled", () => {
     const causes = membersOf("DisableCause", "model.ts");
     expect(causes.length).toBeGreaterThan(2);
-    expect(listed(page("disabled-endpoints"))).toEqual(expect.arrayContaining(["manual", ...causes]));
+    expect(listed(page("endpoint-health"))).toEqual(expect.arrayContaining(["manual", ...causes]));
   });
 
   test("lists every metric with its type, labels and meaning", () => {
