@@ -1,6 +1,7 @@
 // One suite, every backend: the embedded server, the system's own, and one behind pgbouncer in transaction mode.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Place, testConformance } from "../support/conformance.ts";
+import { isQuick } from "../support/matrix.ts";
 import { queryOnce } from "../support/own-postgres.ts";
 import { createDatabase } from "../support/postgres.ts";
 import {
@@ -14,7 +15,7 @@ describe("on the embedded PostgreSQL", () => {
   testConformance(openEmbedded);
 });
 
-const programs = findSystemPostgres();
+const programs = isQuick ? null : findSystemPostgres();
 describe.skipIf(programs === null)("on the system's PostgreSQL (skipped where none can be had)", () => {
   testConformance(() => startSystemPostgres(programs as string));
 });
@@ -27,29 +28,32 @@ describe.skipIf(pgbouncer === null)(
   },
 );
 
-describe("in a schema named My-hooks, in Newfoundland's time on a database in Nepal's", () => {
-  const timeZone = process.env.TZ;
-  beforeAll(() => {
-    process.env.TZ = "America/St_Johns";
-  });
-  afterAll(() => {
-    if (timeZone === undefined) delete process.env.TZ;
-    else process.env.TZ = timeZone;
-  });
+describe.skipIf(isQuick)(
+  "in a schema named My-hooks, in Newfoundland's time on a database in Nepal's",
+  () => {
+    const timeZone = process.env.TZ;
+    beforeAll(() => {
+      process.env.TZ = "America/St_Johns";
+    });
+    afterAll(() => {
+      if (timeZone === undefined) delete process.env.TZ;
+      else process.env.TZ = timeZone;
+    });
 
-  test("this process and the database tell the time differently", () => {
-    expect(new Date(2026, 0, 1).getTimezoneOffset()).toBe(210);
-  });
+    test("this process and the database tell the time differently", () => {
+      expect(new Date(2026, 0, 1).getTimezoneOffset()).toBe(210);
+    });
 
-  testConformance(async () => {
-    const embedded = await openEmbedded();
-    const { connectionString } = embedded;
-    const [row] = await queryOnce<{ name: string }>(connectionString, "select current_database() as name");
-    await queryOnce(connectionString, `alter database ${row?.name} set timezone = 'Asia/Kathmandu'`);
-    expect(await queryOnce(connectionString, "show timezone")).toEqual([{ TimeZone: "Asia/Kathmandu" }]);
-    return { ...embedded, schema: "My-hooks" };
-  });
-});
+    testConformance(async () => {
+      const embedded = await openEmbedded();
+      const { connectionString } = embedded;
+      const [row] = await queryOnce<{ name: string }>(connectionString, "select current_database() as name");
+      await queryOnce(connectionString, `alter database ${row?.name} set timezone = 'Asia/Kathmandu'`);
+      expect(await queryOnce(connectionString, "show timezone")).toEqual([{ TimeZone: "Asia/Kathmandu" }]);
+      return { ...embedded, schema: "My-hooks" };
+    });
+  },
+);
 
 async function openPooled(program: string): Promise<Place> {
   const embedded = await openEmbedded();
