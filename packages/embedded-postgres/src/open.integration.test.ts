@@ -9,6 +9,7 @@ import {
   makeTemporaryFolder,
   startUser,
 } from "../../../tests/support/embedded-postgres-process.ts";
+import { isQuick } from "../../../tests/support/matrix.ts";
 import { clusterOf, postmasterPid } from "../../../tests/support/postmaster-pid.ts";
 import { openEmbeddedPostgres } from "./open.ts";
 
@@ -42,7 +43,7 @@ test("the first open creates a durable UTF-8 database in UTC, private, with no T
   expect(logged.join("\n")).toContain("ready to accept connections");
 });
 
-test("what was written is there after the server stopped and started again", async () => {
+test.skipIf(isQuick)("what was written is there after the server stopped and started again", async () => {
   const dataDir = chooseDataDir();
   const user = startUser();
   await user.open(dataDir);
@@ -55,21 +56,24 @@ test("what was written is there after the server stopped and started again", asy
   await user.close();
 });
 
-test("connection and connection string work with pg, settings of the caller win, closing twice is fine", async () => {
-  const postgres = await openEmbeddedPostgres({
-    dataDir: chooseDataDir({ name: "with 100%, an ' and ä" }),
-    settings: { max_connections: "37" },
-  });
-  for (const config of [postgres.connection, { connectionString: postgres.connectionString }]) {
-    const client = new pg.Client(config);
-    await client.connect();
-    expect((await client.query("show max_connections")).rows).toEqual([{ max_connections: "37" }]);
-    await client.end();
-  }
-  await Promise.all([postgres.close(), postgres.close()]);
-});
+test.skipIf(isQuick)(
+  "connection and connection string work with pg, settings of the caller win, closing twice is fine",
+  async () => {
+    const postgres = await openEmbeddedPostgres({
+      dataDir: chooseDataDir({ name: "with 100%, an ' and ä" }),
+      settings: { max_connections: "37" },
+    });
+    for (const config of [postgres.connection, { connectionString: postgres.connectionString }]) {
+      const client = new pg.Client(config);
+      await client.connect();
+      expect((await client.query("show max_connections")).rows).toEqual([{ max_connections: "37" }]);
+      await client.end();
+    }
+    await Promise.all([postgres.close(), postgres.close()]);
+  },
+);
 
-test.each(["shallow", "deep/".repeat(30)])(
+test.skipIf(isQuick).each(["shallow", "deep/".repeat(30)])(
   "psql finds the way in by the fifth line of postmaster.pid, as the reference says (%s)",
   async (name) => {
     const dataDir = chooseDataDir({ name });
@@ -83,19 +87,22 @@ test.each(["shallow", "deep/".repeat(30)])(
   },
 );
 
-test("a data directory too deep for a socket path gets its socket in a short private folder", async () => {
-  const dataDir = chooseDataDir({ name: "deep/".repeat(30) });
-  const user = startUser();
-  const { connection } = await user.open(dataDir);
-  expect(connection.host.startsWith(dataDir)).toBe(false);
-  expect(statSync(connection.host).mode & 0o777).toBe(0o700);
-  const second = startUser();
-  expect((await second.open(dataDir)).connection.host).toBe(connection.host);
+test.skipIf(isQuick)(
+  "a data directory too deep for a socket path gets its socket in a short private folder",
+  async () => {
+    const dataDir = chooseDataDir({ name: "deep/".repeat(30) });
+    const user = startUser();
+    const { connection } = await user.open(dataDir);
+    expect(connection.host.startsWith(dataDir)).toBe(false);
+    expect(statSync(connection.host).mode & 0o777).toBe(0o700);
+    const second = startUser();
+    expect((await second.open(dataDir)).connection.host).toBe(connection.host);
 
-  await user.close();
-  await second.close();
-  expect(existsSync(connection.host)).toBe(false);
-});
+    await user.close();
+    await second.close();
+    expect(existsSync(connection.host)).toBe(false);
+  },
+);
 
 test("a second process attaches to the running server, which stops with its last user", async () => {
   const dataDir = chooseDataDir();
@@ -111,7 +118,7 @@ test("a second process attaches to the running server, which stops with its last
   expect(postmasterPid(dataDir)).toBeNull();
 });
 
-test("processes that open an empty directory at once share one server", async () => {
+test.skipIf(isQuick)("processes that open an empty directory at once share one server", async () => {
   const dataDir = chooseDataDir();
   const users = [startUser(), startUser(), startUser(), startUser()];
   await Promise.all(users.map((user) => user.open(dataDir)));
@@ -124,7 +131,7 @@ test("processes that open an empty directory at once share one server", async ()
   expect(postmasterPid(dataDir)).toBeNull();
 });
 
-test("two uses by one process count as two", async () => {
+test.skipIf(isQuick)("two uses by one process count as two", async () => {
   const dataDir = chooseDataDir();
   const [one, two] = await Promise.all([
     openEmbeddedPostgres({ dataDir }),
@@ -136,32 +143,38 @@ test("two uses by one process count as two", async () => {
   expect(postmasterPid(dataDir)).toBeNull();
 });
 
-test("the server outlives the killed process that started it while another uses it", async () => {
-  const dataDir = chooseDataDir();
-  const [starter, other] = [startUser(), startUser()];
-  await starter.open(dataDir);
-  await other.open(dataDir);
-  await starter.kill();
+test.skipIf(isQuick)(
+  "the server outlives the killed process that started it while another uses it",
+  async () => {
+    const dataDir = chooseDataDir();
+    const [starter, other] = [startUser(), startUser()];
+    await starter.open(dataDir);
+    await other.open(dataDir);
+    await starter.kill();
 
-  expect(await other.query("select 1 as one")).toEqual([{ one: 1 }]);
-  await other.close(); // the killed one no longer counts
-  expect(postmasterPid(dataDir)).toBeNull();
-});
+    expect(await other.query("select 1 as one")).toEqual([{ one: 1 }]);
+    await other.close(); // the killed one no longer counts
+    expect(postmasterPid(dataDir)).toBeNull();
+  },
+);
 
-test("after kill -9 of its only user the next start attaches to the orphaned server and stops it", async () => {
-  const dataDir = chooseDataDir();
-  const killed = startUser();
-  await killed.open(dataDir);
-  const orphan = postmasterPid(dataDir);
-  await killed.kill();
-  expect(postmasterPid(dataDir)).toBe(orphan);
+test.skipIf(isQuick)(
+  "after kill -9 of its only user the next start attaches to the orphaned server and stops it",
+  async () => {
+    const dataDir = chooseDataDir();
+    const killed = startUser();
+    await killed.open(dataDir);
+    const orphan = postmasterPid(dataDir);
+    await killed.kill();
+    expect(postmasterPid(dataDir)).toBe(orphan);
 
-  const next = startUser();
-  await next.open(dataDir);
-  expect(postmasterPid(dataDir)).toBe(orphan);
-  await next.close();
-  expect(postmasterPid(dataDir)).toBeNull();
-});
+    const next = startUser();
+    await next.open(dataDir);
+    expect(postmasterPid(dataDir)).toBe(orphan);
+    await next.close();
+    expect(postmasterPid(dataDir)).toBeNull();
+  },
+);
 
 test("after kill -9 of the server the next start recovers what was committed", async () => {
   const dataDir = chooseDataDir();
@@ -177,42 +190,48 @@ test("after kill -9 of the server the next start recovers what was committed", a
   await next.close();
 });
 
-test("the next start waits for a backend that outlives its killed postmaster, and loses nothing", async () => {
-  const dataDir = chooseDataDir();
-  const user = startUser();
-  const { connection } = await user.open(dataDir);
-  await user.query("create table kept as select 42 as answer");
-  const client = new pg.Client(connection);
-  client.on("error", () => {});
-  await client.connect();
-  const backend = (await client.query("select pg_backend_pid() as pid")).rows[0].pid;
-  process.kill(backend, "SIGSTOP"); // so it does not notice that its postmaster is gone
-  process.kill(Number(postmasterPid(dataDir)), "SIGKILL");
+test.skipIf(isQuick)(
+  "the next start waits for a backend that outlives its killed postmaster, and loses nothing",
+  async () => {
+    const dataDir = chooseDataDir();
+    const user = startUser();
+    const { connection } = await user.open(dataDir);
+    await user.query("create table kept as select 42 as answer");
+    const client = new pg.Client(connection);
+    client.on("error", () => {});
+    await client.connect();
+    const backend = (await client.query("select pg_backend_pid() as pid")).rows[0].pid;
+    process.kill(backend, "SIGSTOP"); // so it does not notice that its postmaster is gone
+    process.kill(Number(postmasterPid(dataDir)), "SIGKILL");
 
-  const opening = user.open(dataDir);
-  const log = join(dataDir, "postgres/log/startup.log");
-  await vi.waitUntil(() => readFileSync(log, "utf8").includes("shared memory block"), { timeout: 20_000 });
-  process.kill(backend, "SIGKILL");
-  await opening;
-  expect(await user.query("select answer from kept")).toEqual([{ answer: 42 }]);
-  await user.close();
-});
+    const opening = user.open(dataDir);
+    const log = join(dataDir, "postgres/log/startup.log");
+    await vi.waitUntil(() => readFileSync(log, "utf8").includes("shared memory block"), { timeout: 20_000 });
+    process.kill(backend, "SIGKILL");
+    await opening;
+    expect(await user.query("select answer from kept")).toEqual([{ answer: 42 }]);
+    await user.close();
+  },
+);
 
-test("a stale postmaster.pid whose number another process has by now does not stop the start", async () => {
-  const dataDir = chooseDataDir();
-  const user = startUser();
-  await user.open(dataDir);
-  const pidFile = join(clusterOf(dataDir), "postmaster.pid");
-  const left = readFileSync(pidFile, "utf8");
-  await user.close();
-  writeFileSync(pidFile, left.replace(/^\d+/, String(process.pid)));
+test.skipIf(isQuick)(
+  "a stale postmaster.pid whose number another process has by now does not stop the start",
+  async () => {
+    const dataDir = chooseDataDir();
+    const user = startUser();
+    await user.open(dataDir);
+    const pidFile = join(clusterOf(dataDir), "postmaster.pid");
+    const left = readFileSync(pidFile, "utf8");
+    await user.close();
+    writeFileSync(pidFile, left.replace(/^\d+/, String(process.pid)));
 
-  await user.open(dataDir);
-  expect(await user.query("select 1 as one")).toEqual([{ one: 1 }]);
-  await user.close();
-});
+    await user.open(dataDir);
+    expect(await user.query("select 1 as one")).toEqual([{ one: 1 }]);
+    await user.close();
+  },
+);
 
-test("a start killed during initdb leaves nothing the next start trips over", async () => {
+test.skipIf(isQuick)("a start killed during initdb leaves nothing the next start trips over", async () => {
   const dataDir = chooseDataDir();
   const killed = startUser();
   const opening = killed.open(dataDir).catch(() => {});
@@ -242,7 +261,7 @@ function removeUnderTheServer(folder: string): void {
   }
 }
 
-test("closing after the data directory was deleted ends the server", async () => {
+test.skipIf(isQuick)("closing after the data directory was deleted ends the server", async () => {
   const dataDir = chooseDataDir();
   const user = startUser();
   await user.open(dataDir);
@@ -263,7 +282,7 @@ test("a data directory of another major version is refused by number", async () 
   });
 });
 
-test("a data directory that cannot be made says which and what to do", async () => {
+test.skipIf(isQuick)("a data directory that cannot be made says which and what to do", async () => {
   const folder = makeTemporaryFolder();
   writeFileSync(join(folder, "file"), "");
   const dataDir = join(folder, "file/data");
@@ -273,7 +292,7 @@ test("a data directory that cannot be made says which and what to do", async () 
   });
 });
 
-test("a server that does not start says why", async () => {
+test.skipIf(isQuick)("a server that does not start says why", async () => {
   const opening = openEmbeddedPostgres({
     dataDir: chooseDataDir(),
     settings: { max_connections: "many" },

@@ -6,6 +6,7 @@ import { describe, expect, type TestContext, test } from "vitest";
 import { audit, eventually, nothingOwed } from "../support/audit.ts";
 import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
 import { type LedgerReceiver, startLedgerReceiver } from "../support/ledger-receiver.ts";
+import { isQuick } from "../support/matrix.ts";
 import { type OwnPostgres, openOwnPostgres, queryOnce } from "../support/own-postgres.ts";
 import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { publishSteadily, type SteadyPublisher } from "../support/steady-publisher.ts";
@@ -21,19 +22,22 @@ const untouched = {
 };
 
 describe.concurrent("an outage under load", () => {
-  test("PostgreSQL stopped without a goodbye and started again, four times", async (context) => {
-    const postgres = await openOwnPostgres();
-    const { database, hooks, receiver, publisher } = await openWorld(context, { postgres });
-    for (let restart = 1; restart <= 4; restart += 1) {
+  test.skipIf(isQuick)(
+    "PostgreSQL stopped without a goodbye and started again, four times",
+    async (context) => {
+      const postgres = await openOwnPostgres();
+      const { database, hooks, receiver, publisher } = await openWorld(context, { postgres });
+      for (let restart = 1; restart <= 4; restart += 1) {
+        await publisher.more(30);
+        await postgres.stopImmediately();
+        await becomes(hooks, { ready: false });
+        await postgres.start();
+        await becomes(hooks, { ready: true });
+      }
       await publisher.more(30);
-      await postgres.stopImmediately();
-      await becomes(hooks, { ready: false });
-      await postgres.start();
-      await becomes(hooks, { ready: true });
-    }
-    await publisher.more(30);
-    await expectAllDelivered(database, receiver, publisher);
-  });
+      await expectAllDelivered(database, receiver, publisher);
+    },
+  );
 
   test("every connection terminated, twelve times", async (context) => {
     const { database, hooks, receiver, publisher } = await openWorld(context);
@@ -48,33 +52,36 @@ describe.concurrent("an outage under load", () => {
     await expectAllDelivered(database, receiver, publisher);
   });
 
-  test("read-only for longer than a publisher is patient; what was in flight is written down afterwards", async (context) => {
-    const postgres = await openOwnPostgres();
-    const { database, hooks, receiver, publisher } = await openWorld(context, { postgres });
-    await publisher.more(50);
-    receiver.hold = () => true;
-    const already = receiver.entries.length;
-    await receiver.until("requests in flight", () => receiver.entries.length >= already + 5);
-    await setReadOnly(postgres, "on");
-    receiver.letGo();
-    await becomes(hooks, { ready: false });
+  test.skipIf(isQuick)(
+    "read-only for longer than a publisher is patient; what was in flight is written down afterwards",
+    async (context) => {
+      const postgres = await openOwnPostgres();
+      const { database, hooks, receiver, publisher } = await openWorld(context, { postgres });
+      await publisher.more(50);
+      receiver.hold = () => true;
+      const already = receiver.entries.length;
+      await receiver.until("requests in flight", () => receiver.entries.length >= already + 5);
+      await setReadOnly(postgres, "on");
+      receiver.letGo();
+      await becomes(hooks, { ready: false });
 
-    const asked = performance.now();
-    await expect(hooks.publish({ tenant: "acme", type: "order.paid", data: 0 })).rejects.toMatchObject({
-      code: "database_unavailable",
-    });
-    const waited = performance.now() - asked;
-    expect(waited).toBeGreaterThan(4_500);
-    expect(waited).toBeLessThan(8_000);
-    expect(await hooks.health()).toMatchObject({ ready: false });
+      const asked = performance.now();
+      await expect(hooks.publish({ tenant: "acme", type: "order.paid", data: 0 })).rejects.toMatchObject({
+        code: "database_unavailable",
+      });
+      const waited = performance.now() - asked;
+      expect(waited).toBeGreaterThan(4_500);
+      expect(waited).toBeLessThan(8_000);
+      expect(await hooks.health()).toMatchObject({ ready: false });
 
-    await setReadOnly(postgres, "off");
-    await becomes(hooks, { ready: true });
-    await publisher.more(30);
-    await expectAllDelivered(database, receiver, publisher);
-  });
+      await setReadOnly(postgres, "off");
+      await becomes(hooks, { ready: true });
+      await publisher.more(30);
+      await expectAllDelivered(database, receiver, publisher);
+    },
+  );
 
-  test("connections reset by the network, fifteen times", async (context) => {
+  test.skipIf(isQuick)("connections reset by the network, fifteen times", async (context) => {
     const { database, hooks, receiver, publisher, proxy } = await openWorld(context);
     for (let strike = 1; strike <= 15; strike += 1) {
       await publisher.more(20);
@@ -85,22 +92,25 @@ describe.concurrent("an outage under load", () => {
     await expectAllDelivered(database, receiver, publisher);
   });
 
-  test("a network that swallows everything: publishers are told in time, and new connections are made by themselves", async (context) => {
-    const { database, hooks, receiver, publisher, proxy } = await openWorld(context);
-    await publisher.more(50);
-    proxy.blackhole();
-    const asked = performance.now();
-    await expect(hooks.publish({ tenant: "acme", type: "order.paid", data: 0 })).rejects.toMatchObject({
-      code: "database_unavailable",
-    });
-    expect(performance.now() - asked).toBeLessThan(8_000);
-    await becomes(hooks, { ready: false });
+  test.skipIf(isQuick)(
+    "a network that swallows everything: publishers are told in time, and new connections are made by themselves",
+    async (context) => {
+      const { database, hooks, receiver, publisher, proxy } = await openWorld(context);
+      await publisher.more(50);
+      proxy.blackhole();
+      const asked = performance.now();
+      await expect(hooks.publish({ tenant: "acme", type: "order.paid", data: 0 })).rejects.toMatchObject({
+        code: "database_unavailable",
+      });
+      expect(performance.now() - asked).toBeLessThan(8_000);
+      await becomes(hooks, { ready: false });
 
-    proxy.heal();
-    await becomes(hooks, { ready: true });
-    await publisher.more(30);
-    await expectAllDelivered(database, receiver, publisher);
-  });
+      proxy.heal();
+      await becomes(hooks, { ready: true });
+      await publisher.more(30);
+      await expectAllDelivered(database, receiver, publisher);
+    },
+  );
 });
 
 describe.concurrent("a reply that is lost after the statement was carried out", () => {
@@ -117,17 +127,20 @@ describe.concurrent("a reply that is lost after the statement was carried out", 
     "look at the others": "sessionGone",
   };
 
-  test(`of ${Object.keys(statements).join(", ")}; each twice, under load`, async (context) => {
-    const { database, hooks, receiver, publisher, proxy } = await openWorld(context);
-    for (const text of [...Object.values(statements), ...Object.values(statements)]) {
-      const lost = proxy.loseNextReply(text);
-      await publisher.burst(120);
-      await lost;
-    }
-    await becomes(hooks, { ready: true });
-    await publisher.more(10);
-    await expectAllDelivered(database, receiver, publisher);
-  });
+  test.skipIf(isQuick)(
+    `of ${Object.keys(statements).join(", ")}; each twice, under load`,
+    async (context) => {
+      const { database, hooks, receiver, publisher, proxy } = await openWorld(context);
+      for (const text of [...Object.values(statements), ...Object.values(statements)]) {
+        const lost = proxy.loseNextReply(text);
+        await publisher.burst(120);
+        await lost;
+      }
+      await becomes(hooks, { ready: true });
+      await publisher.more(10);
+      await expectAllDelivered(database, receiver, publisher);
+    },
+  );
 
   test("of a publish without a key: it is answered as a success, and it is one event", async (context) => {
     const { database, hooks, receiver, proxy } = await openWorld(context, { idle: true });
@@ -170,16 +183,18 @@ describe.concurrent("a reply that is lost after the statement was carried out", 
     await expectAllDelivered(database, receiver);
   });
 
-  test("a fetch that reaches the server long after its connection was cut: what it claims is found and sent", async (context) => {
-    const { database, hooks, receiver, publisher, proxy } = await openWorld(context, { idle: true });
-    const cut = proxy.delayNext("posthorn fetch");
-    await publisher.burst(120); // more than lanes take into memory: the rest has to be fetched
-    const deliver = await cut;
-    const ids = [...publisher.acknowledged.values()];
-    await receiver.until("the burst", () => ids.every((id) => receiver.eventsAt("/1").has(id)));
-    await becomes(hooks, { ready: true });
-    // owed behind the worker's back, so that the late fetch is the first to see it
-    const [row] = await database.query<{ id: string }>(`
+  test.skipIf(isQuick)(
+    "a fetch that reaches the server long after its connection was cut: what it claims is found and sent",
+    async (context) => {
+      const { database, hooks, receiver, publisher, proxy } = await openWorld(context, { idle: true });
+      const cut = proxy.delayNext("posthorn fetch");
+      await publisher.burst(120); // more than lanes take into memory: the rest has to be fetched
+      const deliver = await cut;
+      const ids = [...publisher.acknowledged.values()];
+      await receiver.until("the burst", () => ids.every((id) => receiver.eventsAt("/1").has(id)));
+      await becomes(hooks, { ready: true });
+      // owed behind the worker's back, so that the late fetch is the first to see it
+      const [row] = await database.query<{ id: string }>(`
       with late as (
         insert into posthorn.events (id, tenant, type, api_version, payload)
         values (posthorn.uuidv7(now()), 'acme', 'order.paid', '1', '"late"')
@@ -190,10 +205,11 @@ describe.concurrent("a reply that is lost after the statement was carried out", 
       from late, posthorn.endpoints e
       where e.url like '%/1'
       returning 'evt_' || event_id as id`);
-    deliver();
-    await receiver.until("it", () => receiver.eventsAt("/1").has(row?.id as string), 15_000);
-    await expectAllDelivered(database, receiver, publisher);
-  });
+      deliver();
+      await receiver.until("it", () => receiver.eventsAt("/1").has(row?.id as string), 15_000);
+      await expectAllDelivered(database, receiver, publisher);
+    },
+  );
 
   for (const [what, waiting, lock, input] of [
     [
@@ -210,26 +226,29 @@ describe.concurrent("a reply that is lost after the statement was carried out", 
       { tenant: "acme", type: "order.paid", data: 1, idempotencyKey: "order-1" },
     ],
   ] as const) {
-    test(`a publish ${what} that commits long after its connection was cut is acknowledged and delivered once`, async (context) => {
-      const { database, hooks, receiver, proxy } = await openWorld(context, { idle: true });
-      const holder = await createPool(database.connectionString, { max: 1 }).connect();
-      await holder.query("begin");
-      await holder.query(lock);
-      const cut = proxy.cutAtNext("posthorn ingest");
-      const publishing = hooks.publish(input);
-      await cut;
-      // the statement waits for the lock without a client, the client has noticed and asks a second time
-      await eventually("statements wait", async () => (await waitingForLocks(database)) >= waiting);
-      await becomes(hooks, { ready: true });
-      await holder.query("rollback");
-      holder.release(true);
-      const published = await publishing;
-      await receiver.until("the delivery", () => receiver.eventsAt("/1").has(published.id), 10_000);
-      expect(await database.query("select count(*)::int as events from posthorn.events")).toEqual([
-        { events: 1 },
-      ]);
-      await expectAllDelivered(database, receiver);
-    });
+    test.skipIf(isQuick)(
+      `a publish ${what} that commits long after its connection was cut is acknowledged and delivered once`,
+      async (context) => {
+        const { database, hooks, receiver, proxy } = await openWorld(context, { idle: true });
+        const holder = await createPool(database.connectionString, { max: 1 }).connect();
+        await holder.query("begin");
+        await holder.query(lock);
+        const cut = proxy.cutAtNext("posthorn ingest");
+        const publishing = hooks.publish(input);
+        await cut;
+        // the statement waits for the lock without a client, the client has noticed and asks a second time
+        await eventually("statements wait", async () => (await waitingForLocks(database)) >= waiting);
+        await becomes(hooks, { ready: true });
+        await holder.query("rollback");
+        holder.release(true);
+        const published = await publishing;
+        await receiver.until("the delivery", () => receiver.eventsAt("/1").has(published.id), 10_000);
+        expect(await database.query("select count(*)::int as events from posthorn.events")).toEqual([
+          { events: 1 },
+        ]);
+        await expectAllDelivered(database, receiver);
+      },
+    );
   }
 });
 

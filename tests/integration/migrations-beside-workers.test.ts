@@ -11,6 +11,7 @@ import { type Migration, migrations } from "../../packages/posthorn/src/storage/
 import { migrate } from "../../packages/posthorn/src/storage/migrate.ts";
 import { audit, nothingOwed } from "../support/audit.ts";
 import { type LedgerReceiver, startLedgerReceiver } from "../support/ledger-receiver.ts";
+import { isQuick } from "../support/matrix.ts";
 import { createDatabase, createPool } from "../support/postgres.ts";
 import { publishSteadily, type SteadyPublisher } from "../support/steady-publisher.ts";
 import { startWorker } from "../support/worker-process.ts";
@@ -24,46 +25,52 @@ const untouched = {
   unfinished: [],
 };
 
-test("migrating again, by three processes at once under load, changes nothing and breaks nothing", async () => {
-  const { connectionString, pool, receiver, hooks, options } = await openWorld();
-  const worker = startWorker({ ...options, userAgent: "worker" });
-  onTestFinished(() => worker.kill());
-  await worker.started;
-  const before = await schemaOf(pool);
-  const publisher = publishSteadily(hooks, "acme");
-  onTestFinished(() => publisher.abandon());
-  await publisher.more(20);
-  const migrators = [1, 2, 3].map(() => migrateInProcess(connectionString, 5));
-  for (let time = 1; time <= 10; time += 1) expect(await hooks.migrate()).toMatchObject({ applied: [] });
-  expect(await Promise.all(migrators)).toEqual([[], [], []]);
-  await publisher.more(20);
-  expect(await schemaOf(pool)).toEqual(before);
-  await expectAllDelivered(pool, receiver, publisher);
-  expect(publisher.errors.size).toBe(0);
-});
+test.skipIf(isQuick)(
+  "migrating again, by three processes at once under load, changes nothing and breaks nothing",
+  async () => {
+    const { connectionString, pool, receiver, hooks, options } = await openWorld();
+    const worker = startWorker({ ...options, userAgent: "worker" });
+    onTestFinished(() => worker.kill());
+    await worker.started;
+    const before = await schemaOf(pool);
+    const publisher = publishSteadily(hooks, "acme");
+    onTestFinished(() => publisher.abandon());
+    await publisher.more(20);
+    const migrators = [1, 2, 3].map(() => migrateInProcess(connectionString, 5));
+    for (let time = 1; time <= 10; time += 1) expect(await hooks.migrate()).toMatchObject({ applied: [] });
+    expect(await Promise.all(migrators)).toEqual([[], [], []]);
+    await publisher.more(20);
+    expect(await schemaOf(pool)).toEqual(before);
+    await expectAllDelivered(pool, receiver, publisher);
+    expect(publisher.errors.size).toBe(0);
+  },
+);
 
-test("workers and publishers go on when a later Posthorn migrates the schema under them", async () => {
-  const { connectionString, pool, receiver, hooks, options } = await openWorld({ role: "api" });
-  const worker = startWorker({ ...options, userAgent: "worker" });
-  onTestFinished(() => worker.kill());
-  await worker.started;
-  const publisher = publishSteadily(hooks, "acme");
-  onTestFinished(() => publisher.abandon());
-  await publisher.more(50);
+test.skipIf(isQuick)(
+  "workers and publishers go on when a later Posthorn migrates the schema under them",
+  async () => {
+    const { connectionString, pool, receiver, hooks, options } = await openWorld({ role: "api" });
+    const worker = startWorker({ ...options, userAgent: "worker" });
+    onTestFinished(() => worker.kill());
+    await worker.started;
+    const publisher = publishSteadily(hooks, "acme");
+    onTestFinished(() => publisher.abandon());
+    await publisher.more(50);
 
-  const later = new Database({ database: connectionString, schema: "posthorn" });
-  onTestFinished(() => later.close());
-  await migrate(later, { migrations: [...migrations, widening] });
-  await publisher.more(50);
-  expect(await hooks.health()).toEqual({ ready: true });
-  await expectAllDelivered(pool, receiver, publisher);
-  expect(publisher.errors.size).toBe(0);
-  expect(receiver.entries.some(({ sender }) => sender === "worker")).toBe(true);
+    const later = new Database({ database: connectionString, schema: "posthorn" });
+    onTestFinished(() => later.close());
+    await migrate(later, { migrations: [...migrations, widening] });
+    await publisher.more(50);
+    expect(await hooks.health()).toEqual({ ready: true });
+    await expectAllDelivered(pool, receiver, publisher);
+    expect(publisher.errors.size).toBe(0);
+    expect(receiver.entries.some(({ sender }) => sender === "worker")).toBe(true);
 
-  const tooOld = createPosthorn(options);
-  onTestFinished(() => tooOld.stop());
-  await expect(tooOld.start()).rejects.toMatchObject({ code: "schema_too_new" });
-});
+    const tooOld = createPosthorn(options);
+    onTestFinished(() => tooOld.stop());
+    await expect(tooOld.start()).rejects.toMatchObject({ code: "schema_too_new" });
+  },
+);
 
 test("a role that may create nothing in the database but what is in its own schema migrates, publishes and delivers", async () => {
   const database = await createDatabase();

@@ -7,6 +7,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toSettlement } from "../../../../tests/support/delivery-life/actions.ts";
 import { endpointSettings } from "../../../../tests/support/delivery-life/model.ts";
+import { isQuick } from "../../../../tests/support/matrix.ts";
 import { createMigratedDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import { SubjectOrder } from "../delivery/subject-order.ts";
 import type { ClaimedDelivery, Event, FifoOnDead, Uuid } from "../model.ts";
@@ -80,7 +81,11 @@ test.each<FifoOnDead>(["pass", "hold"])(
           await world.bringToAnEnd();
         },
       ),
-      { numRuns: 20, endOnFailure: true, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+      {
+        numRuns: isQuick ? 3 : 20,
+        endOnFailure: true,
+        ...(seed === undefined ? {} : { seed: Number(seed) }),
+      },
     );
   },
   60_000,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { bringToAnEnd, newEvent, toSettlement } from "../../../../tests/support/delivery-life/actions.ts";
 import { createWorld, type Worker, type World } from "../../../../tests/support/delivery-life/model.ts";
 import { steps } from "../../../../tests/support/delivery-life/steps.ts";
+import { isQuick } from "../../../../tests/support/matrix.ts";
 import { createMigratedDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import type { ClaimedDelivery, Uuid } from "../model.ts";
 import { retryAfter } from "../settle/decide.ts";
@@ -48,7 +49,7 @@ test("whatever happens in whatever order, deliveries live by the rules and none 
       await bringToAnEnd(world.model, world.real);
     }),
     {
-      numRuns: Number(process.env.POSTHORN_RUNS ?? 60),
+      numRuns: Number(process.env.POSTHORN_RUNS ?? (isQuick ? 6 : 60)),
       endOnFailure: process.env.POSTHORN_SHRINK === undefined,
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     },
