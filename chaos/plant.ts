@@ -91,9 +91,10 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/pipeline.ts",
-        find: '  const outcome = "kind" in request ? request : await stages.send(request);\n',
-        put: `  const first = "kind" in request ? request : await stages.send(request);
-  const outcome = "kind" in request || first.kind === "answered" ? first : await stages.send(request);\n`,
+        find: "  const outcome = await target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);\n",
+        put: `  const attempt = () => target.destination.attempt(delivery, target, { startedAt, traceparent }, stages);
+  const first = await attempt();
+  const outcome = first.kind === "answered" ? first : await attempt();\n`,
       },
     ],
     strikes: [],
@@ -125,7 +126,7 @@ export const plants = {
     breaks: "phantom",
     edits: [
       {
-        file: "posthorn/src/attempt/build-request.ts",
+        file: "posthorn/src/destinations/webhook/build-request.ts",
         find: 'const message = { id, timestamp, body, method: "POST", url };',
         put: `const again = Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())));
   const message = { id, timestamp, body: again, method: "POST", url };`,
@@ -263,9 +264,9 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/pipeline.ts",
-        find: '  const outcome = "kind" in request ? request : await stages.send(request);\n',
+        find: "  const startedAt = stages.now();\n",
         put: `  Object.assign(globalThis, { kept: [(globalThis as { kept?: unknown }).kept, Buffer.alloc(2 ** 20, 1)] });
-  const outcome = "kind" in request ? request : await stages.send(request);\n`,
+  const startedAt = stages.now();\n`,
       },
     ],
     strikes: ["kill api"],

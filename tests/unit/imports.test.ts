@@ -36,19 +36,45 @@ const stages: Record<string, string[]> = {
   observe: [],
   service: [],
   storage: [],
+  formats: [],
   event: ["storage", "fan-out"],
   "json-schema": ["event"],
   catalogue: ["storage", "event", "fan-out", "json-schema"],
-  "fan-out": ["storage"],
+  "fan-out": ["storage", "formats"],
+  batching: ["storage", "fan-out", "formats"],
   attempt: [],
-  settle: ["storage", "attempt"],
-  delivery: ["storage", "fan-out", "settle", "resources"],
+  settle: ["storage"],
+  destinations: ["storage"],
+  "destinations/http": ["destinations", "catalogue"],
+  "destinations/webhook": ["destinations", "destinations/http", "formats"],
+  "destinations/handshake": ["destinations", "destinations/webhook", "storage", "settle"],
+  "destinations/websub": [
+    "destinations",
+    "destinations/http",
+    "formats",
+    "storage",
+    "event",
+    "attempt",
+    "resources",
+  ],
+  delivery: ["storage", "fan-out", "formats", "settle", "resources"],
   maintenance: ["storage"],
   notify: ["storage", "settle"],
-  handshake: ["storage", "settle"],
-  resources: ["storage", "event", "catalogue", "json-schema", "fan-out", "attempt", "settle", "handshake"],
-  replay: ["storage", "fan-out", "resources"],
-  websub: ["storage", "event", "attempt", "resources"],
+  resources: [
+    "storage",
+    "event",
+    "catalogue",
+    "json-schema",
+    "fan-out",
+    "formats",
+    "batching",
+    "attempt",
+    "settle",
+    "destinations",
+    "destinations/webhook",
+    "destinations/handshake",
+  ],
+  replay: ["storage", "fan-out", "formats", "resources"],
   testing: [
     "posthorn",
     "storage",
@@ -61,7 +87,8 @@ const stages: Record<string, string[]> = {
     "notify",
     "resources",
     "replay",
-    "websub",
+    "destinations",
+    "destinations/websub",
   ],
 };
 
@@ -213,9 +240,11 @@ function relativeProblem(name: string, inside: string, specifier: string): strin
   return [...shared, ...allowed].includes(to) ? null : `${from}/ may not import ${to}`;
 }
 
-/** The folder below src, or the name of a file that lies there itself. */
+/** The folder below src, for kinds of destinations two folders; or the name of a file that lies there itself. */
 function stageOf(inside: string): string {
-  return (inside.split("/")[0] as string).replace(/\.ts$/, "");
+  const [folder = "", kind = ""] = inside.split("/");
+  if (folder === "destinations" && kind !== "" && !kind.endsWith(".ts")) return `${folder}/${kind}`;
+  return folder.replace(/\.ts$/, "");
 }
 
 function sqlProblem(path: string, text: string): string | null {

@@ -11,6 +11,7 @@ import { checkUrl } from "./attempt/guard/check-url.ts";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard/guard-address.ts";
 import type { CatalogueMode } from "./catalogue/catalogue.ts";
 import { DeclaredTypes, type EventDeclarations } from "./catalogue/declared-types.ts";
+import { type HubConfig, resolveWebSub, type WebSubOptions } from "./destinations/websub/options.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
 import { tenantSyntax } from "./event/limits.ts";
 import type { Retention } from "./maintenance/prune.ts";
@@ -27,7 +28,6 @@ import { invalid, oneOf, readRanges, shown, within, yesOrNo } from "./option-che
 import type { EndpointDefaults } from "./resources/endpoints/endpoint-settings.ts";
 import type { HealthRules } from "./settle/endpoint-health.ts";
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
-import { type HubConfig, resolveWebSub, type WebSubOptions } from "./websub/options.ts";
 
 export interface PosthornOptions {
   /** A `pg` pool of yours, or a connection string. */

@@ -1,19 +1,19 @@
 // A started Posthorn: the stages tied together, brought up and let down in order.
 import { performance } from "node:perf_hooks";
 import { createDispatcher, type Dispatcher } from "./attempt/dispatcher.ts";
-import { PUBLIC_ONLY } from "./attempt/guard/guard-address.ts";
+import type { AddressPolicy } from "./attempt/guard/guard-address.ts";
+import { Batcher } from "./batching/batcher.ts";
 import { type Catalogue, REFRESH_MS } from "./catalogue/catalogue.ts";
 import type { Config } from "./config.ts";
-import { Batcher } from "./delivery/batcher.ts";
 import { Worker } from "./delivery/worker.ts";
+import type { DestinationService } from "./destinations/destination.ts";
 import { Publisher, type PublishResult } from "./event/publisher.ts";
 import type { ValidEvent } from "./event/validate.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
 import { Relay } from "./fan-out/relay.ts";
 import { Routes } from "./fan-out/routes.ts";
-import { Handshaker } from "./handshake/handshaker.ts";
 import { Upkeep } from "./maintenance/upkeep.ts";
-import type { Uuid } from "./model.ts";
+import type { AttemptOutcome, PreparedRequest, Uuid } from "./model.ts";
 import { createAlertChannel } from "./notify/alert-channel.ts";
 import type { Channel } from "./notify/channel.ts";
 import { createMailChannel } from "./notify/mail-channel.ts";
@@ -27,10 +27,7 @@ import type { Targets } from "./resources/endpoints/targets.ts";
 import type { Clock } from "./service/clock.ts";
 import { Loop } from "./service/loop.ts";
 import type { Database } from "./storage/database.ts";
-import type { KeyRing } from "./storage/key-ring.ts";
 import { findTenant } from "./storage/queries/tenants/read.ts";
-import { createHub } from "./websub/create-hub.ts";
-import type { Hub } from "./websub/hub.ts";
 
 export interface EngineOptions {
   readonly config: Config;
@@ -38,11 +35,23 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly observer: Observer;
   readonly targets: Targets;
-  readonly endpoints: Pick<Endpoints, "disableAfter" | "settleHandshake">;
-  readonly keyRing: KeyRing;
+  readonly endpoints: Pick<Endpoints, "disableAfter">;
   readonly catalogue: Catalogue;
+  /** For URLs that come from anonymous parties. */
+  readonly untrustedPolicy: AddressPolicy;
+  /** Creates the background work of the destinations. */
+  readonly createServices: (engine: EngineAccess) => readonly DestinationService[];
   /** False in a process that takes events in and leaves the sending to others. */
   readonly delivers: boolean;
+}
+
+/** What the engine offers to the background work of destinations. */
+export interface EngineAccess {
+  publish(event: ValidEvent): Promise<PublishResult>;
+  /** Through the guarded dispatcher, like every request. */
+  send(request: PreparedRequest, signal: AbortSignal): Promise<AttemptOutcome>;
+  /** Settings of an endpoint changed; `owner` is the worker that holds its lane. */
+  tellOfChange(owner: number | null): void;
 }
 
 /** The share of the time, since the last call, in which the event loop was working. */
@@ -56,10 +65,9 @@ function eventLoopUtilisation(): () => number {
   };
 }
 
-export class Engine {
+export class Engine implements EngineAccess {
   readonly #dispatcher: Dispatcher;
-  /** For callbacks and topics that anybody may name. */
-  readonly #strangersDispatcher: Dispatcher;
+  readonly #untrustedDispatcher: Dispatcher;
   readonly #worker: Worker;
   readonly #publisher: Publisher;
   /** Keys and subjects may have to be waited for; events without either never wait with them. */
@@ -69,13 +77,10 @@ export class Engine {
   readonly #upkeep: Upkeep;
   readonly #replayer: Replayer;
   readonly #notifier: Notifier;
-  readonly #handshaker: Handshaker;
+  readonly #services: readonly DestinationService[];
   readonly #catalogueLoop: Loop;
-  /** Null: no hub, or not in this process. */
-  readonly #hub: Hub | null;
   readonly #options: EngineOptions;
   readonly #abort = new AbortController();
-  readonly #hubAbort = new AbortController();
 
   constructor(options: EngineOptions) {
     const { config, db, clock, observer, targets, endpoints, delivers } = options;
@@ -84,20 +89,13 @@ export class Engine {
     // Endpoints may share a host: none may wait for a connection because its neighbour is slow.
     const connectionsPerOrigin = config.concurrency;
     this.#dispatcher = createDispatcher({ policy: config.addressPolicy, connectionsPerOrigin });
-    this.#strangersDispatcher = createDispatcher({
-      policy: config.websub?.addressPolicy ?? PUBLIC_ONLY,
-      connectionsPerOrigin,
-    });
+    this.#untrustedDispatcher = createDispatcher({ policy: options.untrustedPolicy, connectionsPerOrigin });
     const stages: Stages = {
-      openly: (event) => options.catalogue.openly(event),
+      redact: (event) => options.catalogue.redact(event),
       now: () => clock.now(),
       userAgent,
       trace: (delivery) => observer.attempting(delivery),
-      send: (request) =>
-        (request.isForStranger ? this.#strangersDispatcher : this.#dispatcher).send(
-          request,
-          this.#abort.signal,
-        ),
+      send: (request) => this.send(request, this.#abort.signal),
     };
     this.#worker = new Worker({
       db,
@@ -118,7 +116,7 @@ export class Engine {
     this.#batcher = new Batcher({
       db,
       logger,
-      targets,
+      loadTargets: (ids) => targets.byIds(ids),
       defaults: { format, ...DEFAULT_BATCH },
       nowMs: () => clock.nowMs(),
       onOwed: (endpointId, owner) => this.tell(endpointId, owner),
@@ -138,15 +136,15 @@ export class Engine {
     this.#publisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#lockingPublisher = new Publisher({ db, logger, fanOut, onTrouble });
     this.#relay = new Relay({ db, logger, fanOut, onTrouble });
-    const hub = this.#createHub();
-    this.#hub = delivers ? hub : null;
+    const services = options.createServices(this);
+    this.#services = delivers ? services : [];
     this.#upkeep = new Upkeep({
       db,
       logger,
       workerId: () => this.#worker.workerId,
       nowMs: () => clock.nowMs(),
       retention: config.retention,
-      others: hub === null ? {} : { "ending subscriptions": () => hub.tidyUp() },
+      others: Object.assign({}, ...services.map(({ upkeep }) => upkeep)),
     });
     this.#replayer = new Replayer({
       db,
@@ -156,15 +154,6 @@ export class Engine {
       onOwed: (endpointId, owner) => this.tell(endpointId, owner),
     });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
-    this.#handshaker = new Handshaker({
-      db,
-      logger,
-      userAgent,
-      publicUrl: config.publicUrl,
-      timeoutMs: config.endpointDefaults.timeoutMs,
-      send: (request) => this.#dispatcher.send(request, this.#abort.signal),
-      settle: (asked, decision) => endpoints.settleHandshake(asked, decision),
-    });
     this.#catalogueLoop = new Loop({
       name: "reading the catalogue",
       intervalMs: REFRESH_MS,
@@ -173,24 +162,6 @@ export class Engine {
         await options.catalogue.refresh();
         return false;
       },
-    });
-  }
-
-  #createHub(): Hub | null {
-    const { config, db, clock, observer, keyRing } = this.#options;
-    const { websub: hub, logger, userAgent } = config;
-    if (hub === null) return null;
-    return createHub({
-      db,
-      logger,
-      keyRing,
-      hub,
-      userAgent,
-      metrics: observer.metrics,
-      nowMs: () => clock.nowMs(),
-      onChanged: ({ owner }) => this.tellOfChange(owner),
-      publish: (event) => this.publish(event),
-      send: (request) => this.#strangersDispatcher.send(request, this.#hubAbort.signal),
     });
   }
 
@@ -232,9 +203,8 @@ export class Engine {
     await this.#lookForOperators();
     if (!delivers) return;
     await this.#batcher.start();
-    await this.#hub?.start();
     await this.#relay.start();
-    await this.#handshaker.start();
+    for (const service of this.#services) await service.start();
   }
 
   /** Events of a tenant that does not exist are kept and reach nobody, which here nobody would notice. */
@@ -249,9 +219,7 @@ export class Engine {
 
   /** Nothing new is started; attempts in flight have the grace to end, the rest is given back. */
   async stop(graceMs: number): Promise<void> {
-    // what it was at is due again at once, for others
-    this.#hubAbort.abort();
-    await this.#hub?.stop();
+    await this.#stopServices(true, graceMs);
     await Promise.all([this.#publisher.stop(), this.#lockingPublisher.stop()]);
     await this.#relay.stop();
     await this.#batcher.stop();
@@ -260,10 +228,24 @@ export class Engine {
     await this.#catalogueLoop.stop();
     await this.#upkeep.stop();
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
-    await Promise.all([this.#worker.stop(graceMs), this.#notifier.stop(graceMs), this.#handshaker.stop()]);
+    await Promise.all([
+      this.#worker.stop(graceMs),
+      this.#notifier.stop(graceMs),
+      this.#stopServices(false, graceMs),
+    ]);
     clearTimeout(abort);
     this.#abort.abort();
-    await Promise.all([this.#dispatcher.close(), this.#strangersDispatcher.close()]);
+    await Promise.all([this.#dispatcher.close(), this.#untrustedDispatcher.close()]);
+  }
+
+  async #stopServices(thatPublish: boolean, graceMs: number): Promise<void> {
+    const stopping = this.#services.filter(({ publishes }) => publishes === thatPublish);
+    await Promise.all(stopping.map((service) => service.stop(graceMs)));
+  }
+
+  send(request: PreparedRequest, signal: AbortSignal): Promise<AttemptOutcome> {
+    const dispatcher = request.isUntrusted ? this.#untrustedDispatcher : this.#dispatcher;
+    return dispatcher.send(request, signal);
   }
 
   publish(event: ValidEvent): Promise<PublishResult> {
@@ -274,7 +256,7 @@ export class Engine {
   /** Settings of an endpoint changed; `owner` is the worker that holds its lane. */
   tellOfChange(owner: number | null): void {
     this.#worker.tellOfChange(owner);
-    this.#handshaker.wake();
+    this.wakeServices();
   }
 
   /** A delivery of this endpoint became owed. */
@@ -303,9 +285,9 @@ export class Engine {
     this.#replayer.wake();
   }
 
-  /** There is something to verify or to fetch; elsewhere it is seen within a second. */
-  tellOfHub(): void {
-    this.#hub?.wake();
+  /** There may be work for the destinations' background services; other processes look for it by themselves. */
+  wakeServices(): void {
+    for (const service of this.#services) service.wake();
   }
 
   /** Learns the database's time now instead of at the next renewal. */
@@ -325,8 +307,7 @@ export class Engine {
 
   /** Everything the loops would do by and by, done now; resolves when nothing claimed is left in memory. */
   async settleDown(): Promise<void> {
-    await this.#hub?.turn();
-    await this.#handshaker.turn();
+    for (const service of this.#services) await service.turn();
     await this.#relay.turn();
     await this.#replayer.turn();
     await this.#batcher.turn();

@@ -1,14 +1,14 @@
 // `posthorn/internal`: what our own server shares with the library. Not for applications; it changes without notice.
-export { buildRequest } from "./attempt/build-request.ts";
-export { addCompanions, digestOf, lookAlikeOf } from "./attempt/guard/look-alike.ts";
-export { signRequest } from "./attempt/sign.ts";
 export { resolveConfig as checkOptions } from "./config.ts";
 export { RateBucket } from "./delivery/rate-bucket.ts";
+export { buildRequest, type WebhookTarget } from "./destinations/webhook/build-request.ts";
+export { signRequest } from "./destinations/webhook/signing/sign.ts";
+export { addCompanions, digestOf, vendorStyleOf } from "./destinations/webhook/signing/vendor-style.ts";
 export { MAX_PROBLEMS } from "./errors.ts";
 export { maxPayloadBytes } from "./event/limits.ts";
 export { CheckedJson, payloadTooLarge } from "./event/validate.ts";
 export { matches } from "./fan-out/matches.ts";
-export { type Addressee, PAYLOAD_FORMATS, type PayloadFormat } from "./model.ts";
+export { PAYLOAD_FORMATS, type PayloadFormat } from "./model.ts";
 export { isTraceparent } from "./observe/tracing.ts";
 export { idOf, keyDigest, keyIdOf } from "./resources/access/key-text.ts";
 export { SCOPES } from "./resources/access/keys.ts";

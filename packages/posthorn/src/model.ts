@@ -2,6 +2,7 @@
 // a prepared request, its outcome becomes a settlement. You cannot settle what was not sent.
 
 import type { EventAttributes } from "@posthorn/wire";
+import type { Destination } from "./destinations/destination.ts";
 import type { Filter } from "./fan-out/filter.ts";
 
 /** Identifiers inside the engine are bare UUIDv7 strings; `evt_`, `dlv_` and `ep_` are put on at the edge. */
@@ -109,7 +110,7 @@ export type RetryPolicy =
       readonly maxAgeMs?: number;
     };
 
-/** `permanent`: a 4xx or 3xx is dead at once (the default). `every`: every answer but 2xx and 410 is retried. */
+/** `transient` (the default): a 3xx or 4xx other than 408 and 429 is not retried. `every`: every status but 2xx and 410 is retried. */
 export type RetryOn = "transient" | "every";
 
 /** `fifo`: the events of a subject one by one, in the order of their sequences. */
@@ -142,9 +143,7 @@ export interface Target {
   readonly secrets: readonly TargetSecret[];
   /** Null: the signature is all that the receiver asks for. */
   readonly authorization: TargetAuthorization | null;
-  /** Stands in every request to an endpoint that was asked whether it wants any; null: it was not. */
-  readonly requestOrigin: string | null;
-  /** Attempts per minute that it allowed; null: it named no bound. */
+  /** Attempts per minute that the receiver allows; null without such a limit. */
   readonly allowedPerMinute: number | null;
   readonly timeoutMs: number;
   readonly maxInFlight: number;
@@ -154,21 +153,9 @@ export interface Target {
   readonly retryOn: RetryOn;
   readonly ordering: Ordering;
   readonly fifoOnDead: FifoOnDead;
-  /** Null unless it is a WebSub subscription. */
-  readonly websub: TargetSubscription | null;
+  readonly destination: Destination;
   /** As it was when this was read, null when it was well; from there on the lane's owner knows better. */
   readonly health: RecordedHealth | null;
-}
-
-/** What notifications of a WebSub subscription have of their own. */
-export interface TargetSubscription {
-  /** `Link` to the hub and to the topic, in one header. */
-  readonly link: string;
-  readonly signatureMethod: HubSignatureMethod;
-  /** By the database's clock; nothing is distributed from then on. */
-  readonly leaseEndsMs: number;
-  /** Null: the topic is no feed, and its content is sent as it is. */
-  readonly feed: { readonly hubUrl: string; readonly topicUrl: string } | null;
 }
 
 export const HUB_SIGNATURE_METHODS = ["sha256", "sha384", "sha512", "sha1"] as const;
@@ -224,23 +211,6 @@ export interface ClaimedDelivery {
   readonly isOrdered: boolean;
 }
 
-/** What of a delivery and its target a request is made of: those who listen have no more. */
-export type Sendable = Pick<ClaimedDelivery, "id" | "event" | "attempts">;
-export type Addressee = Pick<
-  Target,
-  | "tenant"
-  | "url"
-  | "format"
-  | "cloudEvents"
-  | "signature"
-  | "headers"
-  | "secrets"
-  | "authorization"
-  | "requestOrigin"
-  | "timeoutMs"
-  | "websub"
->;
-
 /** Exactly what goes over the wire. The body's bytes are those that were signed. */
 export interface PreparedRequest {
   /** On whose behalf; tenants never share a connection. Null: the operator's own. */
@@ -251,8 +221,8 @@ export interface PreparedRequest {
   readonly timeoutMs: number;
   /** Default POST. A GET has no body. */
   readonly method?: "POST" | "GET" | "OPTIONS";
-  /** Anybody may have named the URL: it leads nowhere that is not public, unless the hub itself was allowed to. */
-  readonly isForStranger?: true;
+  /** The URL comes from an anonymous party: only addresses of the policy for untrusted URLs are reached. */
+  readonly isUntrusted?: true;
   /** What of it must not be kept where the receiver says it back. */
   readonly confidential?: readonly string[];
   /** The answer is wanted: its headers, and its body up to so many bytes. */
@@ -318,6 +288,12 @@ export type AttemptOutcome =
       readonly durationMs: number;
       readonly phases: AttemptPhases;
     };
+
+/**
+ * What an outcome means for its delivery. `gone` is a 410: dead at once, and the endpoint is disabled. `later` is a 409 with
+ * Retry-After: the receiver is processing this event already (Idempotency-Key draft), and nothing failed.
+ */
+export type OutcomeClass = "delivered" | "transient" | "permanent" | "gone" | "later";
 
 export type DeadReason =
   | "attempts_exhausted"

@@ -1,11 +1,18 @@
 // The composition root: options in, one object out that publishes, delivers and answers questions about both.
 import { Admission } from "./admission.ts";
-import { metadataIn } from "./attempt/guard/guard-address.ts";
+import { metadataIn, PUBLIC_ONLY } from "./attempt/guard/guard-address.ts";
 import { Catalogue } from "./catalogue/catalogue.ts";
 import type { EventDeclarations } from "./catalogue/declared-types.ts";
 import { type Config, type PosthornOptions, resolveConfig } from "./config.ts";
+import { type DestinationService, registerDestinations } from "./destinations/destination.ts";
+import { handshakeKind } from "./destinations/handshake/handshake-webhook.ts";
+import { Handshaker, type HandshakerOptions } from "./destinations/handshake/handshaker.ts";
+import { webhookKind } from "./destinations/webhook/webhook.ts";
+import { createHub } from "./destinations/websub/create-hub.ts";
+import { subscriberKind } from "./destinations/websub/subscriber.ts";
+import { createWebSub } from "./destinations/websub/websub.ts";
 import { refuseUnknown } from "./did-you-mean.ts";
-import { Engine } from "./engine.ts";
+import { Engine, type EngineAccess } from "./engine.ts";
 import { PosthornError } from "./errors.ts";
 import type { Transaction } from "./event/publish-in-transaction.ts";
 import type { PublishResult } from "./event/publisher.ts";
@@ -43,12 +50,11 @@ import { Clock } from "./service/clock.ts";
 import { Turns } from "./service/turns.ts";
 import { withinTime } from "./service/within-time.ts";
 import { Database } from "./storage/database.ts";
-import { parseKeyRing } from "./storage/key-ring.ts";
+import { type KeyRing, parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
 import { setCatalogueMode } from "./storage/queries/event-types/write.ts";
 import { getMetadata, replaceMetadata, setMetadataOnce } from "./storage/queries/metadata/metadata.ts";
 import { translate, translated } from "./translate-errors.ts";
-import { createWebSub } from "./websub/websub.ts";
 
 export function createPosthorn<const Declared extends EventDeclarations>(
   options: PosthornOptions & { readonly events: Declared },
@@ -121,7 +127,8 @@ export class Instance implements Posthorn {
     });
     const keyRing = parseKeyRing(config.encryptionKeys);
     const defaults = config.endpointDefaults;
-    const targets = createTargets({ db, keyRing, defaults, hub: config.websub });
+    const destinationOf = registerDestinations([subscriberKind(config.websub), handshakeKind, webhookKind]);
+    const targets = createTargets({ db, keyRing, defaults, destinationOf });
     const endpoints = createEndpoints({
       db,
       keyRing,
@@ -134,12 +141,12 @@ export class Instance implements Posthorn {
       announce: createAnnounce(config),
       onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),
       onDisabled: () => this.#engine?.tellOfNotices(),
-      onRevoked: () => this.#engine?.tellOfHub(),
+      onRevoked: () => this.#engine?.wakeServices(),
     });
     const tenants = createTenants({
       db,
       onChanged: (owner) => this.#engine?.tellOfChange(owner),
-      onRevoked: () => this.#engine?.tellOfHub(),
+      onRevoked: () => this.#engine?.wakeServices(),
     });
     const deliveries = createDeliveries({ db, catalogue });
     const request = createShowRequest({
@@ -208,8 +215,8 @@ export class Instance implements Posthorn {
       hub: config.websub,
       nowMs: () => clock.nowMs(),
       publish: (event) => this.#publishing.publishAdmitted(event),
-      openView: (type) => catalogue.openView(type),
-      onTaken: () => this.#engine?.tellOfHub(),
+      redactedView: (type) => catalogue.redactedView(type),
+      onTaken: () => this.#engine?.wakeServices(),
     });
     // in turns of their own: strangers must not stand in the way of those with a key
     this.websub = translated(inTurn(websub, new Turns(STRANGERS_AT_ONCE)), this.#translate);
@@ -223,7 +230,46 @@ export class Instance implements Posthorn {
       this.#translate,
     );
     this.#newEngine = (delivers) =>
-      new Engine({ config, db, clock, observer, targets, endpoints, keyRing, catalogue, delivers });
+      new Engine({
+        config,
+        db,
+        clock,
+        observer,
+        targets,
+        endpoints,
+        catalogue,
+        delivers,
+        untrustedPolicy: config.websub?.addressPolicy ?? PUBLIC_ONLY,
+        createServices: (engine) => this.#destinationServices(engine, keyRing, endpoints.settleHandshake),
+      });
+  }
+
+  #destinationServices(
+    engine: EngineAccess,
+    keyRing: KeyRing,
+    settleHandshake: HandshakerOptions["settle"],
+  ): DestinationService[] {
+    const { db, observer } = this;
+    const { logger, userAgent, publicUrl, endpointDefaults, websub: hub } = this.#config;
+    const send: EngineAccess["send"] = (request, signal) => engine.send(request, signal);
+    const { timeoutMs } = endpointDefaults;
+    const services: DestinationService[] = [
+      new Handshaker({ db, logger, userAgent, publicUrl, timeoutMs, send, settle: settleHandshake }),
+    ];
+    if (hub === null) return services;
+    const webSubHub = createHub({
+      db,
+      logger,
+      keyRing,
+      hub,
+      userAgent,
+      metrics: observer.metrics,
+      nowMs: () => this.clock.nowMs(),
+      onChanged: ({ owner }) => engine.tellOfChange(owner),
+      publish: (event) => engine.publish(event),
+      send,
+    });
+    return [webSubHub, ...services];
   }
 
   get engine(): Engine | undefined {

@@ -1,5 +1,6 @@
 // What an application sees of Posthorn, with the types of its events if it declares them in code.
 import type { DataOf, EventDeclarations } from "./catalogue/declared-types.ts";
+import type { WebSub } from "./destinations/websub/websub.ts";
 import type { PosthornError } from "./errors.ts";
 import type { Transaction } from "./event/publish-in-transaction.ts";
 import type { PublishResult } from "./event/publisher.ts";
@@ -25,7 +26,6 @@ import type { System } from "./resources/stats/system.ts";
 import type { Members } from "./resources/tenants/members.ts";
 import type { Tenants } from "./resources/tenants/tenants.ts";
 import type { MigrateResult, MigrationStatus } from "./storage/migrate.ts";
-import type { WebSub } from "./websub/websub.ts";
 
 export type Role = "all" | "api" | "worker";
 

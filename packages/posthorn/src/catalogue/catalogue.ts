@@ -199,17 +199,19 @@ export class Catalogue {
     return [...stored, ...this.#declared.redactedPaths(type)];
   }
 
-  /** The event as somebody without a key may see it, by what was read last. */
-  openly(event: Event): Event {
+  /** Masks the redacted paths of an event, according to the catalogue as last read. */
+  redact(event: Event): Event {
     return withoutHidden(event, (type, apiVersion) => this.redactedPaths(type, apiVersion));
   }
 
-  /** The same of all events of a type, by what the catalogue says now. `hidden` is another text where anything else is hidden. */
-  async openView(type: string): Promise<{ readonly hidden: string; readonly of: (event: Event) => Event }> {
+  /** Returns how events of a type are redacted now. `version` differs if any redacted path does. */
+  async redactedView(
+    type: string,
+  ): Promise<{ readonly version: string; readonly redact: (event: Event) => Event }> {
     await this.refresh();
-    const versions = [...(this.#types.get(type) ?? [])].map(([version, { redact }]) => [version, redact]);
-    const hidden = JSON.stringify([versions, this.#declared.redactedPaths(type)]);
-    return { hidden, of: (event) => this.openly(event) };
+    const versions = [...(this.#types.get(type) ?? [])].map(([name, { redact }]) => [name, redact]);
+    const version = JSON.stringify([versions, this.#declared.redactedPaths(type)]);
+    return { version, redact: (event) => this.redact(event) };
   }
 
   get #isFresh(): boolean {

@@ -1,4 +1,5 @@
 // How much one fetch brings into memory: many lanes, few rows each, and not many bytes, as far as they can be foreseen. Pure.
+import { batchEncodingOf } from "../formats/formats.ts";
 import type { Target } from "../model.ts";
 
 // Fewer lanes made API-only latency 52 ms, more rows cost throughput.
@@ -18,7 +19,7 @@ export function rowsToFetch(
 ): number {
   const { format, batch } = target;
   // an average of events says nothing of batches, and fifty of them at their longest are 200 MB
-  const bytes = format === "cloudevents-batch" ? Math.max(averageBytes, batch.maxBytes) : averageBytes;
+  const bytes = batchEncodingOf(format) !== null ? Math.max(averageBytes, batch.maxBytes) : averageBytes;
   return Math.max(1, Math.floor(rowsFor(bytes) / lanes));
 }
 

@@ -39,8 +39,8 @@ export class RateBucket {
 const SECONDS_OF_A_MINUTE = 61;
 
 /**
- * The lower of what is set and what the endpoint allowed in its handshake. That is a number per minute: evenly spread it is
- * kept in every minute, whereas a second's worth at a time would exceed it by so many.
+ * Returns the lower of the configured rate and the rate the receiver allows, null without either. The latter is per minute:
+ * spread evenly it holds in every minute, whereas bursts of one second would exceed it by one burst.
  */
 export function rateOf({ rateLimit, allowedPerMinute }: Pick<Target, "rateLimit" | "allowedPerMinute">): {
   readonly perSecond: number;

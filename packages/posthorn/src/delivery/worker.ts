@@ -259,14 +259,13 @@ export class Worker implements LaneHolder {
     const { clock, healthRules: rules } = this.#options;
     const nowMs = clock.nowMs();
     const { target, window } = lane;
-    const sign = healthSign(outcome, target.retryOn, nowMs);
+    const sign = healthSign(outcome, target.destination.interpret(outcome, target.retryOn), nowMs);
     const { maxInFlight } = target;
     const before = lane.health;
     this.#lanes.changeHealth(lane, afterAttempt(before, sign, { rules, window, maxInFlight, nowMs }));
     if (before.trips === 0 && lane.health.trips > 0) this.#tellOfCircuit(lane);
     if (sign.kind !== "failure" && sign.kind !== "throttled") return;
-    // a subscription lasts until its lease ends, whatever becomes of notifications (WebSub REC 7)
-    if (target.websub !== null) return;
+    if (!target.destination.isPermanent) return;
     const cause = disableCause(lane.health, nowMs, rules);
     if (cause !== null) this.#disable(lane, cause);
   }
@@ -313,9 +312,9 @@ export class Worker implements LaneHolder {
     try {
       if (!(await this.#options.endpoints.disableAfter(lane.endpointId, cause, url))) return;
       lane.isPaused = true;
-      const isSubscription = lane.target.websub !== null;
-      if (isSubscription) this.#options.logger.info("ended a WebSub subscription", facts);
-      else this.#options.logger.warn("disabled an endpoint; what it is owed waits", facts);
+      if (lane.target.destination.isPermanent)
+        this.#options.logger.warn("disabled an endpoint; its deliveries wait", facts);
+      else this.#options.logger.info("deleted an endpoint whose receiver is gone", facts);
     } catch (error) {
       this.#options.logger.error("could not disable an endpoint", {
         ...facts,

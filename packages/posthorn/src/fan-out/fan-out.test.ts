@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { WEBHOOK } from "../destinations/webhook/webhook.ts";
 import type { Event, Target } from "../model.ts";
 import { createFanOut } from "./fan-out.ts";
 import { Routes } from "./routes.ts";
@@ -12,7 +13,7 @@ const { fit } = createFanOut({
   onCollected: () => {},
   observer: {} as never,
   routes: new Routes(async (tenants) => {
-    const target = { events: ["*"] } as unknown as Target;
+    const target = { events: ["*"], format: "envelope", destination: WEBHOOK } as unknown as Target;
     return new Map(
       tenants.map((tenant) => [
         tenant,
@@ -39,7 +40,7 @@ test("routes that have changed are read again with what is known of them, where 
   const asked: [string, number][] = [];
   const routes = new Routes(async (tenants, known) => {
     for (const tenant of tenants) asked.push([tenant, known.get(tenant)?.length ?? 0]);
-    const target = { events: ["*"] } as unknown as Target;
+    const target = { events: ["*"], format: "envelope", destination: WEBHOOK } as unknown as Target;
     return new Map(
       tenants.map((tenant) => [
         tenant,

@@ -1,5 +1,6 @@
 // Who gets which event, and how each delivery is to be born, as far as this worker can tell.
-import { cloudEventFrom, encodeStructured } from "@posthorn/wire";
+import type { BatchEncoding } from "../formats/format.ts";
+import { batchEncodingOf } from "../formats/formats.ts";
 import type { Event, Target, Uuid } from "../model.ts";
 import { type CollectedEvent, claim, type QueuedDelivery } from "../storage/queries/events/ingest.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
@@ -36,13 +37,19 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHo
     for (const target of routes.matching(event.tenant, event.type)) {
       const { endpointId } = target;
       if (isAbout(event, endpointId)) continue;
-      if (target.websub !== null && target.websub.leaseEndsMs <= event.createdAt.getTime()) continue;
+      if (!target.destination.accepts(event)) continue;
       if (target.filter !== null) {
         facts ??= readFacts(event);
         if (failedCondition(target.filter, facts) !== null) continue;
       }
-      if (target.format === "cloudevents-batch") {
-        collected.push({ eventId: event.id, endpointId, bytes: memberBytes(event, target), target });
+      const encoding = batchEncodingOf(target.format);
+      if (encoding !== null) {
+        collected.push({
+          eventId: event.id,
+          endpointId,
+          bytes: memberBytes(encoding, event, target),
+          target,
+        });
         continue;
       }
       const isOrdered = target.ordering === "fifo" && canBeOrdered(event, batch);
@@ -69,9 +76,9 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHo
 }
 
 /** With the longest sequence there is, where it has one and nobody knows it yet. */
-function memberBytes(event: Event, { cloudEvents }: Target): number {
+function memberBytes(encoding: BatchEncoding, event: Event, { cloudEvents }: Target): number {
   const sequence = event.subject === null ? null : (event.sequence ?? Number.MAX_SAFE_INTEGER);
-  return encodeStructured(cloudEventFrom({ ...event, sequence }, cloudEvents.source)).length;
+  return encoding.encodeMember({ ...event, sequence }, cloudEvents).length;
 }
 
 /** In the outbox may be events with a subject from before there were numbers. */

@@ -20,8 +20,8 @@ export type LoadRoutes = (
 const maxTenants = 20_000;
 const maxTypesPerTenant = 1_000;
 /**
- * So few are read again at once. Of 10,000 WebSub subscriptions a few are renewed each second; reading all of them takes
- * longer than that, and no publish would ever find them unchanged.
+ * A tenant with more targets than this is read again only where it changed. With 10,000 targets, some of which change every
+ * second, reading all of them takes longer than a second, and no publish would ever find them unchanged.
  */
 const maxReadAgain = 100;
 

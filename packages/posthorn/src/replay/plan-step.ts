@@ -4,6 +4,7 @@ import { deliveryIdOf } from "../fan-out/delivery-id.ts";
 import { type Filter, failedCondition, readFacts } from "../fan-out/filter.ts";
 import { isAbout } from "../fan-out/matches.ts";
 import { type LoadRoutes, Routes } from "../fan-out/routes.ts";
+import { batchEncodingOf } from "../formats/formats.ts";
 import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import { inBatches } from "../storage/queries/batches/collect.ts";
@@ -114,8 +115,7 @@ async function planMissing(db: Queryable, range: Range, loadRoutes: LoadRoutes):
     for (const target of isAsked ? routes.matching(event.tenant, event.type) : []) {
       const { endpointId, ordering } = target;
       if (isAbout(event, endpointId)) continue;
-      // a topic is what it holds now: its subscribers, whom nobody here knows, are not owed what it held before
-      if (target.websub !== null) continue;
+      if (!target.destination.acceptsReplays) continue;
       if (range.endpointId !== null && range.endpointId !== endpointId) continue;
       const isOrdered = ordering === "fifo" && event.sequence !== null;
       const delivery: MissingDelivery = {
@@ -125,7 +125,7 @@ async function planMissing(db: Queryable, range: Range, loadRoutes: LoadRoutes):
         subject: isOrdered ? event.subject : null,
         sequence: isOrdered ? event.sequence : null,
       };
-      const isCollected = target.format === "cloudevents-batch";
+      const isCollected = batchEncodingOf(target.format) !== null;
       const what = { kind: "missing", delivery, isCollected } as const;
       const wish: MissingWish = { after: position, endpointId, what };
       wanted.push({ wish, event, filter: target.filter });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { WEBHOOK } from "../destinations/webhook/webhook.ts";
 import {
   type AttemptError,
   type AttemptOutcome,
@@ -31,7 +32,7 @@ function decideOn({
   return decide(
     claimed(failures, ageMs + outcome.durationMs),
     outcome,
-    { retryPolicy: policy, retryOn },
+    { destination: WEBHOOK, retryPolicy: policy, retryOn },
     () => 0.5,
     NOW,
   );
@@ -147,7 +148,7 @@ describe("decide", () => {
   });
 
   it("spreads retries by ten per cent either way without being told how", () => {
-    const target = { retryPolicy: POLICY, retryOn: "transient" } as const;
+    const target = { destination: WEBHOOK, retryPolicy: POLICY, retryOn: "transient" } as const;
     for (let i = 0; i < 100; i += 1) {
       const decision = decide(claimed(0, 0), answered(500), target);
       expect(decision.kind === "retry" ? Math.abs(decision.delayMs - 1_000) : Number.NaN).toBeLessThanOrEqual(

@@ -15,7 +15,6 @@
 //      └───────────────────── manual retry: a fresh budget ───────────┘
 //
 // success and dead are final but for the manual edge (a replay of a success takes it too).
-import { classify } from "../attempt/classify.ts";
 import type { AttemptOutcome, ClaimedDelivery, DeadReason, Decision, Target } from "../model.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { maxAttempts, nextDelayMs } from "./retry-schedule.ts";
@@ -23,11 +22,11 @@ import { maxAttempts, nextDelayMs } from "./retry-schedule.ts";
 export function decide(
   delivery: ClaimedDelivery,
   outcome: AttemptOutcome,
-  target: Pick<Target, "retryPolicy" | "retryOn">,
+  target: Pick<Target, "destination" | "retryPolicy" | "retryOn">,
   random: () => number = Math.random,
   now: number = Date.now(),
 ): Decision {
-  switch (classify(outcome, target.retryOn)) {
+  switch (target.destination.interpret(outcome, target.retryOn)) {
     case "delivered":
       return delivered();
     case "gone":

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { WEBHOOK } from "../destinations/webhook/webhook.ts";
 import { type AttemptError, type AttemptOutcome, type EndpointHealth, NO_PHASES } from "../model.ts";
 import {
   afterAttempt,
@@ -47,7 +48,7 @@ function endpoint({ maxInFlight = 5, changed = {} as Partial<HealthRules> } = {}
       return health;
     },
     hears(outcome: AttemptOutcome, nowMs = NOW): EndpointHealth {
-      const sign = healthSign(outcome, "transient", nowMs);
+      const sign = healthSign(outcome, WEBHOOK.interpret(outcome, "transient"), nowMs);
       health = afterAttempt(health, sign, {
         rules: { ...rules, ...changed },
         window,

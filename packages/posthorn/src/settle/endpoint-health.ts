@@ -15,14 +15,13 @@
 //                                  └─────────────────────────────┘
 //
 // A throttle (429, 502, 503, 504) stands beside the circuit: nothing is sent until it ends, and the circuit does not change.
-import { classify } from "../attempt/classify.ts";
 import type {
   AttemptOutcome,
   CircuitState,
   DisableCause,
   EndpointHealth,
+  OutcomeClass,
   RecordedHealth,
-  RetryOn,
 } from "../model.ts";
 import type { FailureWindow } from "./failure-window.ts";
 import { parseRetryAfter } from "./retry-after.ts";
@@ -84,8 +83,7 @@ export type HealthSign =
       readonly isBusy: boolean;
     };
 
-export function healthSign(outcome: AttemptOutcome, retryOn: RetryOn, nowMs: number): HealthSign {
-  const outcomeClass = classify(outcome, retryOn);
+export function healthSign(outcome: AttemptOutcome, outcomeClass: OutcomeClass, nowMs: number): HealthSign {
   if (outcomeClass === "delivered") return { kind: "success" };
   if (outcomeClass === "later") return { kind: "neutral" };
   if (outcome.kind === "failed") {

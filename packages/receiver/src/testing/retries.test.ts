@@ -1,5 +1,6 @@
 // Held against the sender's own decision, so that a test with `deliver` sees what a receiver will see.
 import { expect, test } from "vitest";
+import { WEBHOOK } from "../../../posthorn/src/destinations/webhook/webhook.ts";
 import {
   type AttemptOutcome,
   type ClaimedDelivery,
@@ -71,7 +72,11 @@ function posthornDecides(status: number | null, retryAfter: number | null, tries
         };
   const { attempts, failures, waitedMs } = tries;
   const delivery = { attempts, failures, scheduleStartedMs: NOW - waitedMs } as ClaimedDelivery;
-  const target = { retryPolicy: DEFAULT_RETRY_POLICY, retryOn: "transient" } as const;
+  const target = {
+    destination: WEBHOOK,
+    retryPolicy: DEFAULT_RETRY_POLICY,
+    retryOn: "transient",
+  } as const;
   return asNext(decide(delivery, outcome, target, () => 0.5, NOW));
 }
 

@@ -7,7 +7,7 @@ import {
   verify,
 } from "@posthorn/wire";
 import { describe, expect, it } from "vitest";
-import { buildRequest } from "../../../posthorn/src/attempt/build-request.ts";
+import { buildRequest } from "../../../posthorn/src/destinations/webhook/build-request.ts";
 import type { ClaimedDelivery, PayloadFormat, Target } from "../../../posthorn/src/model.ts";
 import { createReceiver } from "../receiver.ts";
 import { posthorn } from "../sources/posthorn.ts";
@@ -242,9 +242,7 @@ function posthornSends(event: PosthornWebhook, format: PayloadFormat) {
     signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
     headers: {},
     secrets: [{ value: secret, expiresAt: null }],
-    websub: null,
     authorization: null,
-    requestOrigin: null,
   } as unknown as Target;
   return buildRequest(delivery, target, { startedAt: event.timestamp ?? new Date() }, "Posthorn");
 }

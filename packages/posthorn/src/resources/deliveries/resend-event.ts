@@ -2,6 +2,7 @@
 // goes in the next one.
 import { formatId, parseId } from "@posthorn/wire";
 import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
+import { batchEncodingOf } from "../../formats/formats.ts";
 import { BATCH_TYPE, type Uuid } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
 import { collectAgain } from "../../storage/queries/batches/collect.ts";
@@ -35,7 +36,7 @@ export function createResendEvent({ db, events, endpoints, retry, onCollected }:
     const endpointId = parseId("ep", endpoint) as Uuid;
     const deliveryId = formatId("dlv", deliveryIdOf(eventId, endpointId));
     const isOwn = event.deliveries.some((delivery) => delivery.id === deliveryId);
-    if (isOwn || format !== "cloudevents-batch" || event.type === BATCH_TYPE) {
+    if (isOwn || batchEncodingOf(format) === null || event.type === BATCH_TYPE) {
       await retry(deliveryId);
       return { deliveryId };
     }

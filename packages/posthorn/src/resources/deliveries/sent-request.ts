@@ -1,13 +1,12 @@
 // The request of an attempt, made again by what makes every request: from the event, the endpoint and the time. What has
 // changed since then cannot be made again, and is said.
 import { headerNames, isReservedHeader, parseId, schemeNamed } from "@posthorn/wire";
-import { withoutToken } from "../../attempt/authorize.ts";
-import { buildRequest } from "../../attempt/build-request.ts";
-import { lookAlikeOf } from "../../attempt/guard/look-alike.ts";
 import { wireHeaders } from "../../attempt/wire-headers.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { hiddenPathsOf } from "../../catalogue/hidden-paths.ts";
 import { REDACTED, redactEvent } from "../../catalogue/redact.ts";
+import { withoutToken } from "../../destinations/webhook/authorize.ts";
+import { vendorStyleOf } from "../../destinations/webhook/signing/vendor-style.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError } from "../../errors.ts";
 import type {
@@ -87,8 +86,8 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
     const signedAt = asked.isFresh ? now() : attempt.startedAt;
     const past = await targetAt(delivery.endpointId, signedAt ?? now());
     if (past === null) throw endpointGone();
-    const isOpen = past.target.websub !== null;
-    const hidden = asked.redacted || isOpen ? await hiddenPaths(event) : [];
+    const { isPublic } = past.target.destination;
+    const hidden = asked.redacted || isPublic ? await hiddenPaths(event) : [];
     const claimed = claimedAgain(delivery, redactEvent(event, hidden), attempt.number);
     const request = make(claimed, past.target, signedAt ?? new Date(0));
     const {
@@ -97,8 +96,8 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
       masked: names,
     } = maskedFor(asked, new Masking(request, past.target), {
       isTimeKnown: signedAt !== null,
-      // to subscribers of a topic it was sent like this
-      isBodyMasked: hidden.length > 0 && !isOpen,
+      // a public destination was sent the redacted body
+      isBodyMasked: hidden.length > 0 && !isPublic,
     });
     return {
       attempt: attempt.number,
@@ -139,7 +138,9 @@ export function createShowRequest(options: SentRequestOptions): ShowRequest {
   function make(delivery: ClaimedDelivery, target: Target, at: Date): PreparedRequest {
     try {
       const { traceparent } = delivery.event;
-      return buildRequest(delivery, target, { startedAt: at, traceparent }, userAgent);
+      const request = target.destination.request(delivery, target, { startedAt: at, traceparent }, userAgent);
+      if (request === null) throw new Error("nothing is sent to this endpoint over HTTP.");
+      return request;
     } catch (error) {
       if (error instanceof PosthornError) throw error;
       throw notMade(error as Error);
@@ -215,7 +216,7 @@ class Masking {
     this.url = request.url;
     this.headers = Object.fromEntries(pairs(wireHeaders(request.headers) ?? []));
     if (authorization !== null) this.#hideToken(authorization.type);
-    for (const name of lookAlikeOf(signature).tokens) this.#hide(name, REDACTED);
+    for (const name of vendorStyleOf(signature).tokens) this.#hide(name, REDACTED);
     this.#custom = Object.keys(headers).filter((name) => !isReservedHeader(name, signature.headerPrefix));
   }
 

@@ -1,6 +1,6 @@
 // The token that a receiver knows its sender by, as it is given: what is taken, and where it may go.
 import { isObject } from "@posthorn/wire";
-import { hasQueryToken } from "../../attempt/authorize.ts";
+import { hasQueryToken } from "../../destinations/webhook/authorize.ts";
 import { findUnknown } from "../../did-you-mean.ts";
 import type { InputProblem } from "../../errors.ts";
 import { AUTHORIZATION_TYPES, type AuthorizationType } from "../../model.ts";

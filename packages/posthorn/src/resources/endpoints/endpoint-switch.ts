@@ -1,9 +1,9 @@
 // Switching endpoints off and on. While one is off its lane is paused and everything for it is kept as owed; who
 // switches it on again says what becomes of that.
 import { parseId } from "@posthorn/wire";
+import { oweCollected } from "../../batching/enqueue-collected.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError } from "../../errors.ts";
-import { oweCollected } from "../../fan-out/owe-collected.ts";
 import type { DisableCause, Uuid } from "../../model.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
 import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";

@@ -163,7 +163,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
 
   async function secretsOf(tx: Queryable, endpointId: Uuid): Promise<readonly TargetSecret[]> {
     const [row] = await targetsByIds(tx, [endpointId]);
-    return row === undefined ? [] : toTarget(row, { defaults, keyRing, hub: null }).secrets;
+    return row === undefined ? [] : toTarget(row, { defaults, keyRing }).secrets;
   }
 
   async function checkStillSigned(

@@ -1,8 +1,8 @@
 // Writes what came of handshakes: from the answer to OPTIONS, or from the endpoint's own call later. A grant opens the
 // lane, so it takes the way of every change to an endpoint.
 import { formatId } from "@posthorn/wire";
+import { granted, readRate } from "../../destinations/handshake/decide-handshake.ts";
 import { PosthornError } from "../../errors.ts";
-import { granted, readRate } from "../../handshake/decide-handshake.ts";
 import type { HandshakeDecision } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
 import { raiseEndpointVersion } from "../../storage/queries/endpoints/write.ts";

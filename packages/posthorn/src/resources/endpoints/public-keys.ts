@@ -1,7 +1,7 @@
 // The public halves of an endpoint's key pairs, for receivers that fetch them: public, cacheable, and both while one
 // follows the other.
 import { parseId, parseSecret } from "@posthorn/wire";
-import { keyIdOf } from "../../attempt/key-id.ts";
+import { keyIdOf } from "../../destinations/webhook/signing/key-id.ts";
 import { PosthornError } from "../../errors.ts";
 import type { Target, Uuid } from "../../model.ts";
 

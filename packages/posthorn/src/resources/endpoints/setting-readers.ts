@@ -12,11 +12,11 @@ import {
   signingKeyBytes,
   validateCustomHeaders,
 } from "@posthorn/wire";
-import { AUTHORIZATION_HEADER } from "../../attempt/authorize.ts";
 import { checkUrl } from "../../attempt/guard/check-url.ts";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
-import { isKeyPair } from "../../attempt/key-pair.ts";
 import { REDACTED } from "../../catalogue/redact.ts";
+import { AUTHORIZATION_HEADER } from "../../destinations/webhook/authorize.ts";
+import { isKeyPair } from "../../destinations/webhook/signing/key-pair.ts";
 import { findUnknown } from "../../did-you-mean.ts";
 import type { InputProblem } from "../../errors.ts";
 import { parseFilter } from "../../fan-out/parse-filter.ts";

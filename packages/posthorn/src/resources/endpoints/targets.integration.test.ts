@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { defaults, openResources } from "../../../../../tests/support/resources.ts";
+import { WEBHOOK } from "../../destinations/webhook/webhook.ts";
 import { generateEncryptionKey, parseKeyRing } from "../../storage/key-ring.ts";
 import { createTargets } from "./targets.ts";
 
@@ -33,7 +34,7 @@ test("a tenant's targets come with its version, inactive ones included and delet
     events: hook.events,
     filter: null,
     health: null,
-    websub: null,
+    destination: WEBHOOK,
     ...defaults,
     headers: { "X-A": "b" },
     timeoutMs: 700,
@@ -43,7 +44,6 @@ test("a tenant's targets come with its version, inactive ones included and delet
     cloudEvents: { source: "/tenants/t1", datarefBase: "" },
     secrets: [{ value: secret, expiresAt: null }],
     authorization: null,
-    requestOrigin: null,
     allowedPerMinute: null,
   });
 });

@@ -1,4 +1,7 @@
 // Endpoints as the delivering side sees them: settings filled in, secrets readable.
+import { type DestinationOf, registerDestinations } from "../../destinations/destination.ts";
+import { handshakeKind } from "../../destinations/handshake/handshake-webhook.ts";
+import { webhookKind } from "../../destinations/webhook/webhook.ts";
 import type { Filter } from "../../fan-out/filter.ts";
 import { parseFilter } from "../../fan-out/parse-filter.ts";
 import type {
@@ -20,7 +23,6 @@ import {
   targetsOfTenants,
   targetVersions,
 } from "../../storage/queries/endpoints/targets.ts";
-import { type HubIdentity, targetSubscription } from "../tenants/hub-identity.ts";
 import { type EndpointDefaults, effectiveSettings } from "./endpoint-settings.ts";
 
 export interface TenantTargets {
@@ -58,11 +60,11 @@ export interface TargetsOptions {
   readonly db: Queryable;
   readonly keyRing: KeyRing;
   readonly defaults: EndpointDefaults;
-  /** Null: this installation is no WebSub hub. */
-  readonly hub?: HubIdentity | null;
+  /** Default: every endpoint is a webhook. */
+  readonly destinationOf?: DestinationOf;
 }
 
-export function createTargets({ db, keyRing, defaults, hub = null }: TargetsOptions): Targets {
+export function createTargets({ db, keyRing, defaults, destinationOf = WEBHOOKS }: TargetsOptions): Targets {
   return { ofTenants, byIds, at, checkKeys };
 
   async function ofTenants(
@@ -83,7 +85,7 @@ export function createTargets({ db, keyRing, defaults, hub = null }: TargetsOpti
         entry = { version: row.routingVersion ?? 0, isActive: row.tenantIsActive ?? true, targets: [] };
         found.set(row.asked, entry);
       }
-      if (row.id !== null) entry.targets.push(toTarget(row, { defaults, keyRing, hub }));
+      if (row.id !== null) entry.targets.push(toTarget(row, { defaults, keyRing, destinationOf }));
     }
     return found;
   }
@@ -101,7 +103,7 @@ export function createTargets({ db, keyRing, defaults, hub = null }: TargetsOpti
   async function byIds(endpointIds: readonly Uuid[]): Promise<Map<Uuid, Target | null>> {
     const found = new Map<Uuid, Target | null>(endpointIds.map((id) => [id, null]));
     for (const row of await targetsByIds(db, endpointIds))
-      found.set(row.id, toTarget(row, { defaults, keyRing, hub }));
+      found.set(row.id, toTarget(row, { defaults, keyRing, destinationOf }));
     return found;
   }
 
@@ -110,7 +112,10 @@ export function createTargets({ db, keyRing, defaults, hub = null }: TargetsOpti
     // all may have been revoked since: those of now are the best there is then
     const row = then?.secrets === null ? (await targetsByIds(db, [endpointId]))[0] : then;
     if (row === null || row === undefined) return null;
-    return { target: toTarget(row, { defaults, keyRing, hub }), changedAt: new Date(row.updatedMs) };
+    return {
+      target: toTarget(row, { defaults, keyRing, destinationOf }),
+      changedAt: new Date(row.updatedMs),
+    };
   }
 
   async function checkKeys(): Promise<void> {
@@ -121,12 +126,9 @@ export function createTargets({ db, keyRing, defaults, hub = null }: TargetsOpti
 
 export function toTarget(
   row: TargetRow,
-  {
-    defaults,
-    keyRing,
-    hub,
-  }: Pick<TargetsOptions, "defaults" | "keyRing"> & { readonly hub: HubIdentity | null },
+  { defaults, keyRing, destinationOf = WEBHOOKS }: Omit<TargetsOptions, "db">,
 ): Target {
+  const destination = destinationOf(row);
   let secrets: readonly TargetSecret[] | undefined;
   let authorization: TargetAuthorization | null | undefined;
   return {
@@ -134,12 +136,11 @@ export function toTarget(
     tenant: row.tenant,
     version: row.version,
     url: row.url,
-    isActive: row.isActive && row.tenantIsActive && (row.grant === null || row.grant.state === "granted"),
-    requestOrigin: row.handshake?.origin ?? null,
-    allowedPerMinute: row.grant?.allowedRate ?? null,
+    isActive: row.isActive && row.tenantIsActive && destination.mayStart,
+    allowedPerMinute: destination.allowedPerMinute,
     events: row.events,
     filter: readableFilter(row.filter),
-    websub: targetSubscription(row, hub),
+    destination,
     health: row.health,
     ...effectiveSettings(row, defaults),
     get cloudEvents() {
@@ -161,6 +162,8 @@ export function toTarget(
     },
   };
 }
+
+const WEBHOOKS = registerDestinations([handshakeKind, webhookKind]);
 
 /** What a token's row is for. */
 export const TOKEN = "authorization";

@@ -1,13 +1,14 @@
 // Events as people see them, and what became of each.
 import { setImmediate } from "node:timers/promises";
 import { type EventAttributes, formatId, parseId, uuidTimeMs } from "@posthorn/wire";
-import { bareData, type Content } from "../../attempt/content.ts";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import { hiddenPathsOf } from "../../catalogue/hidden-paths.ts";
 import { redactEvent, redactPayload } from "../../catalogue/redact.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError } from "../../errors.ts";
 import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
+import type { Content } from "../../formats/format.ts";
+import { bareData } from "../../formats/plain.ts";
 import type { Event, Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { type BatchOfEvent, batchesOfEvent } from "../../storage/queries/batches/read.ts";

@@ -2,7 +2,7 @@
 // scheme, and signed with the listener's own secret, never with that of an endpoint.
 import { createHmac } from "node:crypto";
 import { type EventAttributes, parseId, rawMembers } from "@posthorn/wire";
-import { type Addressee, buildRequest, type PayloadFormat } from "posthorn/internal";
+import { buildRequest, type PayloadFormat, type WebhookTarget } from "posthorn/internal";
 
 export interface ListenedEvent {
   readonly id: string;
@@ -69,7 +69,7 @@ export function requestFor(
   }: { readonly deliveryId: string | null; readonly attempt: number; readonly now: Date },
 ): LocalRequest {
   const uuid = parseId("evt", event.id) ?? "";
-  const addressee: Addressee = {
+  const target: WebhookTarget = {
     tenant: event.tenant,
     url,
     format,
@@ -78,16 +78,14 @@ export function requestFor(
     headers: {},
     secrets: [{ value: secret, expiresAt: null }],
     authorization: null,
-    requestOrigin: null,
     timeoutMs: 0,
-    websub: null,
   };
   const delivery = {
     id: parseId("dlv", deliveryId ?? "") ?? uuid,
     event: { ...event, id: uuid },
     attempts: attempt - 1,
   };
-  return buildRequest(delivery, addressee, { startedAt: now }, userAgent);
+  return buildRequest(delivery, target, { startedAt: now }, userAgent);
 }
 
 /** The same for the same key, on any machine, so that it can be printed beforehand; it does not tell the key. */

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { DEFAULT_SCHEMES, headerNames, schemeNamed } from "@posthorn/wire";
 import type { Command } from "commander";
-import { addCompanions, digestOf, lookAlikeOf, signRequest } from "posthorn/internal";
+import { addCompanions, digestOf, signRequest, vendorStyleOf } from "posthorn/internal";
 import { usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -57,7 +57,7 @@ async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
   const place = placeOf(flags.to, schemes);
   const body = flags.body === undefined ? await readAll(terminal.stdin) : readNamedFile("--body", flags.body);
 
-  const look = lookAlikeOf({ schemes, headerPrefix });
+  const look = vendorStyleOf({ schemes, headerPrefix });
   const url = place === undefined ? "" : (look.urlToSend?.(place, digestOf(body)) ?? place);
   const now = new Date(Number(timestamp) * 1000);
   const names = headerNames(headerPrefix);

@@ -1,0 +1,222 @@
+// Makes batches of what was collected: when there are enough events or bytes, or the first of them has waited long enough.
+// Any worker may make one, under the lane's lock; from then on a batch is a delivery like any other, whose body is fixed.
+//
+//   collected ──(count, bytes or delay reached)──► one event + one queue row ──► the way of every delivery
+//
+// Both sides are one transaction: an event waits, or is in a batch, and never both or neither.
+import { performance } from "node:perf_hooks";
+import { uuidv7 } from "@posthorn/wire";
+import { deliveryIdOf } from "../fan-out/delivery-id.ts";
+import type { Collected } from "../fan-out/plan.ts";
+import type { BatchEncoding } from "../formats/format.ts";
+import { batchEncodingOf } from "../formats/formats.ts";
+import { BATCH_TYPE, type BatchSettings, type Event, type Target, type Uuid } from "../model.ts";
+import type { Logger } from "../observe/log.ts";
+import { Loop } from "../service/loop.ts";
+import { Turns } from "../service/turns.ts";
+import type { Database, Queryable } from "../storage/database.ts";
+import { type BatchDefaults, type Collection, collections } from "../storage/queries/batches/due.ts";
+import { type Member, waitingMembers, writeBatch } from "../storage/queries/batches/make.ts";
+import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { lockLanes } from "../storage/queries/queue/owe-many.ts";
+import { oweCollected } from "./enqueue-collected.ts";
+
+export interface BatcherOptions {
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly loadTargets: (endpointIds: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>;
+  readonly defaults: BatchDefaults;
+  /** The database's time. */
+  readonly nowMs: () => number;
+  readonly onOwed: (endpointId: Uuid, owner: number | null) => void;
+}
+
+/** What other processes collected is seen that late at most; what this one did is minded by a timer. */
+const lookEveryMs = 1_000;
+/** Each holds a connection, and up to twice the bytes of a batch. */
+const batchesAtOnce = 2;
+
+export class Batcher {
+  readonly #options: BatcherOptions;
+  readonly #loop: Loop;
+  readonly #turns = new Turns(batchesAtOnce);
+  /** What waits for an endpoint, as far as this process knows. */
+  readonly #known = new Map<Uuid, { events: number; bytes: number }>();
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+
+  constructor(options: BatcherOptions) {
+    this.#options = options;
+    this.#loop = new Loop({
+      name: "making batches",
+      intervalMs: lookEveryMs,
+      logger: options.logger,
+      step: () => this.#step(),
+    });
+  }
+
+  /** May be called again and again. */
+  start(): Promise<void> {
+    return this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    // after the last step, which may have set it
+    clearTimeout(this.#timer);
+  }
+
+  /** Something was collected elsewhere. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  turn(): Promise<void> {
+    return this.#loop.turn();
+  }
+
+  /** A look at the database for each would cost more than a batch saves: it is counted here until one is full. */
+  note(collected: readonly Collected[]): void {
+    for (const { endpointId, bytes, target } of collected) {
+      const known = this.#known.get(endpointId) ?? { events: 0, bytes: 1 };
+      known.events += 1;
+      known.bytes += bytes + 1;
+      this.#known.set(endpointId, known);
+      const { maxEvents, maxBytes, maxDelayMs } = target.batch;
+      if (known.events >= maxEvents || known.bytes >= maxBytes) this.#loop.wake();
+      else this.#wakeIn(maxDelayMs);
+    }
+  }
+
+  async #step(): Promise<boolean> {
+    const { db, defaults } = this.#options;
+    const waiting = await collections(db, defaults, null);
+    this.#known.clear();
+    const due = waiting.filter(({ dueInMs }) => dueInMs <= 0);
+    for (const { endpointId, events, bytes, dueInMs } of waiting) {
+      if (dueInMs <= 0) continue;
+      this.#known.set(endpointId, { events, bytes });
+      this.#wakeIn(dueInMs);
+    }
+    // one endpoint's trouble is told by the loop, after all others had their turn
+    const made = await Promise.allSettled(
+      due.map(({ endpointId }) => this.#turns.take(() => this.#make(endpointId))),
+    );
+    const failed = made.find((one) => one.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return made.some((one) => one.status === "fulfilled" && one.value);
+  }
+
+  /** True when it did something: there may be more of that endpoint. */
+  async #make(endpointId: Uuid): Promise<boolean> {
+    const { db, loadTargets, onOwed } = this.#options;
+    const target = (await loadTargets([endpointId])).get(endpointId) ?? null;
+    const encoding = target === null ? null : batchEncodingOf(target.format);
+    const owner = await db.transaction(async (tx) => {
+      const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
+      if (!(await this.#isDue(tx, endpointId))) return undefined;
+      const written =
+        target !== null && encoding !== null
+          ? await this.#writeBatch(tx, target, encoding)
+          : (await oweCollected(tx, endpointId, lane?.isOrdered ?? false)) > 0;
+      return written ? (lane?.owner ?? null) : undefined;
+    });
+    if (owner === undefined) return false;
+    if (target === null) await cancelOwed(db, [endpointId]);
+    else onOwed(endpointId, owner);
+    return true;
+  }
+
+  /** Asked under the lane's lock: another worker may have made the batch in the meantime. */
+  async #isDue(tx: Queryable, endpointId: Uuid): Promise<boolean> {
+    const [collection]: (Collection | undefined)[] = await collections(
+      tx,
+      this.#options.defaults,
+      endpointId,
+    );
+    return collection !== undefined && collection.dueInMs <= 0;
+  }
+
+  async #writeBatch(tx: Queryable, target: Target, encoding: BatchEncoding): Promise<boolean> {
+    const { endpointId, batch, tenant } = target;
+    const limit = { events: batch.maxEvents, bytes: batch.maxBytes };
+    const waiting = await waitingMembers(tx, endpointId, limit);
+    if (waiting.length === 0) return false;
+    const members = waiting.map((member) => ({
+      ...member,
+      body: encoding.encodeMember(member.event, target.cloudEvents),
+    }));
+    const chosen = inOrder(members.slice(0, fitting(members, encoding.framingBytes, batch)));
+    const id = uuidv7(this.#options.nowMs());
+    const body = encoding.join(chosen.map((member) => member.body));
+    await writeBatch(tx, {
+      endpointId,
+      event: batchEvent(id, tenant, body),
+      deliveryId: deliveryIdOf(id, endpointId),
+      positions: chosen.map(({ position }) => position),
+      memberIds: chosen.map(({ event }) => event.id),
+    });
+    return true;
+  }
+
+  #wakeIn(ms: number): void {
+    const at = performance.now() + ms;
+    if (at >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(
+      () => {
+        this.#timerAt = Number.POSITIVE_INFINITY;
+        this.#loop.wake();
+      },
+      Math.max(1, ms),
+    );
+  }
+}
+
+interface EncodedMember extends Member {
+  readonly body: Uint8Array;
+}
+
+/** How many from the first on fit; one that is too long goes alone. */
+function fitting(
+  members: readonly EncodedMember[],
+  framingBytes: number,
+  { maxBytes }: BatchSettings,
+): number {
+  let bytes = framingBytes;
+  const tooMany = members.findIndex(({ body }) => {
+    bytes += body.length + 1;
+    return bytes > maxBytes;
+  });
+  return tooMany === -1 ? members.length : Math.max(1, tooMany);
+}
+
+/** Two writers may have numbered a subject in one order and collected in the other. */
+function inOrder(members: readonly EncodedMember[]): EncodedMember[] {
+  const bySubject = new Map<string, EncodedMember[]>();
+  for (const member of members) {
+    const { subject, sequence } = member.event;
+    if (subject === null || sequence === null) continue;
+    bySubject.set(subject, [...(bySubject.get(subject) ?? []), member]);
+  }
+  for (const line of bySubject.values())
+    line.sort((a, b) => (a.event.sequence as number) - (b.event.sequence as number));
+  const isNumbered = ({ event }: Member) => event.subject !== null && event.sequence !== null;
+  return members.map((member) =>
+    isNumbered(member) ? (bySubject.get(member.event.subject as string)?.shift() as EncodedMember) : member,
+  );
+}
+
+function batchEvent(id: Uuid, tenant: string, payload: Uint8Array): Event {
+  return {
+    id,
+    tenant,
+    type: BATCH_TYPE,
+    apiVersion: "1",
+    subject: null,
+    sequence: null,
+    payload,
+    createdAt: new Date(0),
+  };
+}

@@ -1,0 +1,72 @@
+// What an answer to OPTIONS means ("HTTP 1.1 Web Hooks for Event Delivery" §4.2). Pure. Only headers grant: a status says
+// nothing, since any server answers 200 or 405 to a method that it never thought of.
+import type { AttemptOutcome, HandshakeDecision, HandshakeSettings } from "../../model.ts";
+import { nextDelayMs } from "../../settle/retry-schedule.ts";
+
+export const ALLOWED_ORIGIN = "webhook-allowed-origin";
+export const ALLOWED_RATE = "webhook-allowed-rate";
+
+export interface Asked extends HandshakeSettings {
+  /** This time included. */
+  readonly attempts: number;
+  /** The endpoint was told a URL by which it can agree later. */
+  readonly hasCallback: boolean;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** An endpoint that is being set up is there within the day. */
+const schedule = {
+  kind: "gaps",
+  gapsMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, 24 * HOUR],
+} as const;
+
+export function decideHandshake(
+  outcome: AttemptOutcome,
+  asked: Asked,
+  random = Math.random,
+): HandshakeDecision {
+  if (outcome.kind === "failed") return unreached(`It could not be asked: ${outcome.detail}.`, asked, random);
+  const { [ALLOWED_ORIGIN]: header, [ALLOWED_RATE]: rate } = outcome.answer?.headers ?? {};
+  if (header === undefined) return silent(outcome.statusCode, asked);
+  const origin = header.trim();
+  if (origin !== "*" && origin.toLowerCase() !== asked.origin.toLowerCase()) {
+    return denied(`It allows another origin than ${asked.origin}.`);
+  }
+  const allowed = readRate(rate, asked.rate);
+  if (allowed === undefined) return denied("It allows a rate that is neither a number per minute nor *.");
+  return granted(allowed);
+}
+
+/** Attempts per minute, null for as many as one likes; undefined when it is neither. Without a header: what was asked for. */
+export function readRate(header: string | undefined, requested: number | null): number | null | undefined {
+  if (header === undefined) return requested;
+  const text = header.trim();
+  if (text === "*") return null;
+  if (!/^\d+$/.test(text) || Number(text) === 0) return undefined;
+  return Math.min(Number(text), MOST_PER_MINUTE);
+}
+
+/** What is beyond is no limit to anybody. */
+const MOST_PER_MINUTE = 999_999_999;
+
+export function granted(allowedRate: number | null): HandshakeDecision {
+  return { state: "granted", allowedRate, detail: null, retryInMs: null };
+}
+
+function denied(detail: string): HandshakeDecision {
+  return { state: "denied", allowedRate: null, detail, retryInMs: null };
+}
+
+function silent(statusCode: number, { hasCallback }: Asked): HandshakeDecision {
+  const answer = `It answered HTTP ${statusCode} without WebHook-Allowed-Origin`;
+  if (!hasCallback) return denied(`${answer}, so it does not allow webhooks.`);
+  const detail = `${answer}. It can still allow webhooks by the callback URL that it was told.`;
+  return { state: "waiting", allowedRate: null, detail, retryInMs: null };
+}
+
+function unreached(detail: string, { attempts }: Asked, random: () => number): HandshakeDecision {
+  const retryInMs = nextDelayMs(schedule, attempts, { random, ageMs: 0 });
+  if (retryInMs === null) return denied(detail);
+  return { state: "asking", allowedRate: null, detail, retryInMs };
+}

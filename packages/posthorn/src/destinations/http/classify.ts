@@ -1,0 +1,37 @@
+// What the outcome of an HTTP request means for its delivery, apart from how many attempts are left.
+import type { AttemptError, AttemptOutcome, OutcomeClass, RetryOn } from "../../model.ts";
+
+export function classify(outcome: AttemptOutcome, retryOn: RetryOn): OutcomeClass {
+  if (outcome.kind === "failed") return BY_ERROR[outcome.error];
+  if (outcome.statusCode === 409 && outcome.retryAfter !== null) return "later";
+  return classifyStatus(outcome.statusCode, retryOn);
+}
+
+function classifyStatus(status: number, retryOn: RetryOn): OutcomeClass {
+  if (status >= 200 && status <= 299) return "delivered";
+  if (status === 410) return "gone";
+  if (retryOn === "every") return "transient";
+  if (status === 408 || status === 429) return "transient";
+  // Outside 100–599 a status counts as a 5xx (RFC 9110 §15); a final 1xx is as broken as that.
+  return status >= 300 && status <= 499 ? "permanent" : "transient";
+}
+
+// Our own refusals are permanent whatever `retryOn` says: the receiver never saw the request, and a fast retry of a
+// blocked address is what an attacker wants.
+const BY_ERROR: Readonly<Record<AttemptError, OutcomeClass>> = {
+  timeout: "transient",
+  dns_error: "transient",
+  connection_refused: "transient",
+  connection_reset: "transient",
+  connection_error: "transient",
+  tls_error: "transient",
+  bad_response: "transient",
+  headers_too_large: "transient",
+  // a key is missing in this process: the operator's to mend, not the customer's to lose
+  not_signed: "transient",
+  unknown: "transient",
+  blocked_address: "permanent",
+  invalid_request: "permanent",
+  // nothing was sent: the subscriber asked for no more than that
+  lease_ended: "permanent",
+};

@@ -1,0 +1,31 @@
+// Which of an endpoint's secrets sign a request.
+import type { TargetSecret } from "../../model.ts";
+
+/** Each list has the secret that expires first at its beginning, and the current one last. */
+export interface SigningSecrets {
+  /** Used by every scheme that has no secret of its own. */
+  readonly shared: readonly string[];
+  readonly ofScheme: ReadonlyMap<string, readonly string[]> | null;
+}
+
+/** Returns the secrets that have not expired. */
+export function validSecrets(secrets: readonly TargetSecret[], now: Date): SigningSecrets {
+  const valid = secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+  if (valid.length > 1) valid.sort((a, b) => expiryOf(a) - expiryOf(b));
+  const shared: string[] = [];
+  let ofScheme: Map<string, string[]> | null = null;
+  for (const { value, scheme } of valid) {
+    if (scheme === undefined) shared.push(value);
+    else {
+      ofScheme ??= new Map();
+      const own = ofScheme.get(scheme);
+      if (own === undefined) ofScheme.set(scheme, [value]);
+      else own.push(value);
+    }
+  }
+  return { shared, ofScheme };
+}
+
+function expiryOf({ expiresAt }: TargetSecret): number {
+  return expiresAt === null ? Number.MAX_SAFE_INTEGER : expiresAt.getTime();
+}

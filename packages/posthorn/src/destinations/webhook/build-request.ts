@@ -1,0 +1,87 @@
+// A claimed delivery becomes exactly what goes over the wire: the bytes, and the headers that sign those bytes.
+import { formatId, headerNames, isReservedHeader } from "@posthorn/wire";
+import { contentOf } from "../../formats/formats.ts";
+import type { PreparedRequest, Target, TargetAuthorization } from "../../model.ts";
+import type { AttemptMoment, SendableDelivery } from "../destination.ts";
+import { validSecrets } from "../http/valid-secrets.ts";
+import { AUTHORIZATION_HEADER, authorizationHeader, authorizedUrl } from "./authorize.ts";
+import { signRequest } from "./signing/sign.ts";
+import { addCompanions, digestOf, type VendorStyle, vendorStyleOf } from "./signing/vendor-style.ts";
+
+/** The parts of a target that a request is built from. */
+export type WebhookTarget = Pick<
+  Target,
+  | "tenant"
+  | "url"
+  | "format"
+  | "cloudEvents"
+  | "signature"
+  | "headers"
+  | "secrets"
+  | "authorization"
+  | "timeoutMs"
+>;
+
+/**
+ * Pure but for the cache of keys. With 1 KB of data and one secret: 8.9 µs with both default schemes, 5.8 µs with t-v1
+ * alone, 43 µs with v1a alone (Node 20.20, one EPYC core).
+ */
+export function buildRequest(
+  delivery: SendableDelivery,
+  target: WebhookTarget,
+  { startedAt: now, traceparent }: AttemptMoment,
+  userAgent: string,
+): PreparedRequest {
+  const { event } = delivery;
+  const names = headerNames(target.signature.headerPrefix);
+  const style = vendorStyleOf(target.signature);
+  const { body, contentType, headers: attributes } = contentOf(event, target);
+  const id = formatId("evt", event.id);
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const headers: Record<string, string> = { "content-type": contentType as string, "user-agent": userAgent };
+  if (style.hasOwnHeaders) {
+    headers[names.id] = id;
+    headers[names.timestamp] = timestamp;
+    headers[names.event] = event.type;
+    headers[names.deliveryId] = formatId("dlv", delivery.id);
+    headers[names.attempt] = String(delivery.attempts + 1);
+  }
+  if (contentType === undefined) delete headers["content-type"];
+  // spread into the object above they would double the time that every request takes
+  if (attributes !== undefined) Object.assign(headers, attributes);
+  if (traceparent !== undefined) headers.traceparent = traceparent;
+  const { authorization } = target;
+  const place = authorization === null ? target.url : authorizedUrl(target.url, authorization);
+  const url = style.urlToSend === undefined ? place : style.urlToSend(place, digestOf(body));
+  const message = { id, timestamp, body, method: "POST", url };
+  signRequest(headers, target.signature, message, validSecrets(target.secrets, now), now);
+  addCompanions(headers, style, delivery, target.headers);
+  addCustomHeaders(headers, target, style);
+  if (authorization !== null) addAuthorization(headers, authorization);
+  const request: PreparedRequest = { tenant: target.tenant, url, headers, body, timeoutMs: target.timeoutMs };
+  if (authorization === null && style.tokens.length === 0) return request;
+  const sent = style.tokens.flatMap((name) => headers[name] ?? []);
+  return { ...request, confidential: authorization === null ? sent : [...sent, authorization.token] };
+}
+
+/** Last, and in place of a custom header that was there before it. */
+function addAuthorization(headers: Record<string, string>, authorization: TargetAuthorization): void {
+  const [name, value] = authorizationHeader(authorization);
+  for (const other of Object.keys(headers)) {
+    if (other.toLowerCase() === AUTHORIZATION_HEADER[authorization.type]) delete headers[other];
+  }
+  headers[name] = value;
+}
+
+/** They were checked when they were saved, but the header prefix may have been changed since. */
+function addCustomHeaders(
+  headers: Record<string, string>,
+  { headers: custom, signature }: WebhookTarget,
+  { reserved }: VendorStyle,
+): void {
+  for (const name in custom) {
+    const value = custom[name];
+    if (value === undefined || isReservedHeader(name, signature.headerPrefix)) continue;
+    if (reserved.size === 0 || !reserved.has(name.toLowerCase())) headers[name] = value;
+  }
+}

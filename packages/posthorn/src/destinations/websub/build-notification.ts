@@ -1,0 +1,66 @@
+// A delivery to a WebSub subscriber: the topic's content as it is, and the headers that the recommendation has (REC 7).
+import { createHmac } from "node:crypto";
+import { formatId, headerNames } from "@posthorn/wire";
+import type { Content } from "../../formats/format.ts";
+import { contentOf } from "../../formats/formats.ts";
+import type { Event, PayloadFormat, PreparedRequest, Target } from "../../model.ts";
+import type { AttemptMoment, SendableDelivery } from "../destination.ts";
+import { validSecrets } from "../http/valid-secrets.ts";
+import { atomEntry, atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
+import type { Subscription } from "./hub-identity.ts";
+
+/** Whoever holds the lane knows of a renewal in the last moment within this time; the fan-out knows at once. */
+export const RENEWAL_GRACE_MS = 5_000;
+
+/** Signed only if the subscriber gave a secret. */
+export function buildNotification(
+  delivery: SendableDelivery,
+  target: Target,
+  subscription: Subscription,
+  { startedAt, traceparent }: AttemptMoment,
+  userAgent: string,
+): PreparedRequest {
+  const { contentType = "application/octet-stream", body } = topicContent(
+    delivery.event,
+    target,
+    subscription,
+  );
+  const names = headerNames(target.signature.headerPrefix);
+  const headers: Record<string, string> = {
+    "content-type": contentType,
+    "user-agent": userAgent,
+    link: subscription.link,
+    [names.id]: formatId("evt", delivery.event.id),
+    [names.deliveryId]: formatId("dlv", delivery.id),
+    [names.attempt]: String(delivery.attempts + 1),
+  };
+  if (traceparent !== undefined) headers.traceparent = traceparent;
+  const [secret] = validSecrets(target.secrets, startedAt).shared;
+  if (secret !== undefined) {
+    const { signatureMethod: method } = subscription;
+    headers["x-hub-signature"] = `${method}=${createHmac(method, secret).update(body).digest("hex")}`;
+  }
+  const { tenant, url, timeoutMs } = target;
+  return { tenant, url, headers, body, timeoutMs, isUntrusted: true };
+}
+
+/** What is sent of an event, once for all who follow its topic: a megabyte to hundreds at a time is a megabyte. */
+const made = new WeakMap<Event, Map<PayloadFormat | "feed", Content>>();
+
+function topicContent(event: Event, target: Target, { feed }: Subscription): Content {
+  const known = made.get(event) ?? new Map<PayloadFormat | "feed", Content>();
+  made.set(event, known);
+  const shape = feed === null ? target.format : "feed";
+  const content = known.get(shape) ?? (feed === null ? contentOf(event, target) : feedOf(event, feed));
+  known.set(shape, content);
+  return content;
+}
+
+/** Only what is new: subscribers know the entries before it (REC 7). */
+function feedOf(event: Event, feed: NonNullable<Subscription["feed"]>): Content {
+  const { tenant, type, createdAt } = event;
+  return {
+    contentType: FEED_CONTENT_TYPE,
+    body: atomFeed([atomEntry(event)], { ...feed, tenant, type, updatedAt: createdAt }),
+  };
+}

@@ -1,0 +1,133 @@
+// What a form that was posted to the hub asks for, or why it cannot be taken. Pure, and without regard to what would come
+// of it: whether a topic is offered or a callback agrees is found out after the answer (REC 5.1).
+import { checkUrl } from "../../attempt/guard/check-url.ts";
+import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
+import { PosthornError } from "../../errors.ts";
+import { withoutFragment, withParameters } from "./urls.ts";
+
+export type HubRequest =
+  | {
+      readonly kind: "subscription";
+      readonly mode: "subscribe" | "unsubscribe";
+      readonly topic: string;
+      readonly callback: string;
+      /** Null: as the hub likes. */
+      readonly leaseSeconds: number | null;
+      readonly secret: string | null;
+      /** Of PubSubHubbub 0.3, from which WebSub came: NewsBlur confirms nothing where it is not told this again. */
+      readonly verifyToken: string | null;
+    }
+  | { readonly kind: "publish"; readonly topics: readonly string[] };
+
+/** A secret of 200 bytes is too long already (REC 5.1). */
+const MAX_SECRET_BYTES = 199;
+const MAX_PINGED_TOPICS = 100;
+const MAX_URL_BYTES = 2_048;
+
+/** Parameters it does not know are ignored. */
+export function parseForm(form: URLSearchParams, policy: AddressPolicy): HubRequest {
+  const mode = only(form, "hub.mode");
+  if (mode === "publish") return { kind: "publish", topics: readPinged(form) };
+  if (mode !== "subscribe" && mode !== "unsubscribe") {
+    throw refusal("hub.mode must be subscribe, unsubscribe or publish.");
+  }
+  const topic = required(form, "hub.topic");
+  const callback = withoutFragment(required(form, "hub.callback"));
+  const verifyToken = only(form, "hub.verify_token") || null;
+  checkTopic(topic);
+  checkCallback(callback, { topic, verifyToken }, policy);
+  // "MAY be present for unsubscription requests and MUST be ignored by the hub in that case"
+  if (mode === "unsubscribe") {
+    return { kind: "subscription", mode, topic, callback, leaseSeconds: null, secret: null, verifyToken };
+  }
+  const leaseSeconds = readLease(only(form, "hub.lease_seconds"));
+  return { kind: "subscription", mode, topic, callback, leaseSeconds, secret: readSecret(form), verifyToken };
+}
+
+function only(form: URLSearchParams, name: string): string | null {
+  const values = form.getAll(name);
+  if (values.length > 1) throw refusal(`${name} is there ${values.length} times. Send it once.`);
+  const [value = null] = values;
+  if (value?.includes("\uFFFD")) throw refusal(`${name} is not valid UTF-8.`);
+  return value;
+}
+
+function required(form: URLSearchParams, name: string): string {
+  const value = only(form, name);
+  if (value === null || value === "") throw refusal(`${name} is missing.`);
+  return value;
+}
+
+/** Where it leads is asked when it is fetched; here it must be a URL. */
+function checkTopic(topic: string): void {
+  if (!isWebUrl(topic))
+    throw refusal("hub.topic must be a URL with http or https, without user name and password.");
+}
+
+function isWebUrl(text: string): boolean {
+  if (Buffer.byteLength(text) > MAX_URL_BYTES || /[\s\p{Cc}]/u.test(text) || !URL.canParse(text))
+    return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
+}
+
+function checkCallback(
+  callback: string,
+  { topic, verifyToken }: { readonly topic: string; readonly verifyToken: string | null },
+  policy: AddressPolicy,
+): void {
+  if (verifyToken?.includes("\0")) throw refusal("hub.verify_token must not contain NUL.");
+  if (/\s/.test(callback)) throw refusal("hub.callback must be a URL without spaces.");
+  const check = checkUrl(callback, policy);
+  if (!check.ok) throw refusal(`hub.callback cannot be used. ${check.problem.message}`);
+  // the longest that is sent to it
+  const longest = withParameters(callback, {
+    "hub.mode": "unsubscribe",
+    "hub.topic": topic,
+    "hub.challenge": "c".repeat(43),
+    "hub.lease_seconds": "99999999",
+    "hub.reason": "r".repeat(100),
+    ...(verifyToken !== null && { "hub.verify_token": verifyToken }),
+  });
+  if (Buffer.byteLength(longest) > MAX_URL_BYTES) {
+    throw refusal(
+      `hub.callback and hub.topic are too long together: verifying them takes a URL of more than ${MAX_URL_BYTES} bytes.`,
+    );
+  }
+}
+
+function readLease(text: string | null): number | null {
+  if (text === null || text === "") return null;
+  // however long: the longest lease is what the hub gives at most
+  if (!/^[0-9]+$/.test(text) || Number(text) === 0) {
+    throw refusal("hub.lease_seconds must be a positive whole number, in decimal digits.");
+  }
+  return Number(text);
+}
+
+function readSecret(form: URLSearchParams): string | null {
+  const secret = only(form, "hub.secret");
+  if (secret === null || secret === "") return null;
+  if (Buffer.byteLength(secret) > MAX_SECRET_BYTES) {
+    throw refusal(`hub.secret must have less than 200 bytes; it has ${Buffer.byteLength(secret)}.`);
+  }
+  if (secret.includes("\0")) throw refusal("hub.secret must not contain NUL.");
+  return secret;
+}
+
+/** WordPress sends many `hub.url` at once; others say `hub.topic`. */
+function readPinged(form: URLSearchParams): readonly string[] {
+  const names = ["hub.url", "hub.topic", "hub.url[]", "hub.topic[]"];
+  const topics = [...new Set(names.flatMap((name) => form.getAll(name)))];
+  if (topics.length === 0) throw refusal("hub.url or hub.topic is missing: say which topic has changed.");
+  if (topics.length > MAX_PINGED_TOPICS) {
+    throw refusal(`At most ${MAX_PINGED_TOPICS} topics at once; these are ${topics.length}.`);
+  }
+  const wrong = topics.find((topic) => !isWebUrl(topic));
+  if (wrong !== undefined) throw refusal("hub.url must be a URL with http or https.");
+  return topics;
+}
+
+export function refusal(message: string): PosthornError {
+  return new PosthornError("invalid_websub_request", message);
+}

@@ -1,0 +1,91 @@
+// Feeds that everybody may ask for, as often as they like: what asking costs.
+import { expect, test } from "vitest";
+import { databasePerTest } from "../../../../../tests/support/database-per-test.ts";
+import type { Queryable } from "../../storage/database.ts";
+import type { TestInstance } from "../../testing/index.ts";
+import { type ShownContent, ShownTopics } from "./shown-topics.ts";
+
+const world = databasePerTest();
+const { open } = world;
+
+const factsOf = (type: string) => ({
+  tenant: "acme",
+  type,
+  hubUrl: "https://hub.example.com",
+  topicUrl: `https://hub.example.com/${type}`,
+  createdAt: new Date(0),
+});
+const publish = ({ hooks }: TestInstance, type: string, length = 1) =>
+  hooks.publish({ tenant: "acme", type, data: "x".repeat(length) });
+
+/** Of types that hide nothing. */
+const topicsIn = (db: Queryable, maxKeptBytes?: number) =>
+  new ShownTopics({
+    db,
+    redactedView: async () => ({ version: "", redact: (event) => event }),
+    ...(maxKeptBytes !== undefined && { maxKeptBytes }),
+  });
+
+async function feedOf(shown: ShownTopics, type: string): Promise<ShownContent> {
+  return (await shown.show("atom", factsOf(type))) as ShownContent;
+}
+
+test("a feed is made once for all who ask for it, also at once, and anew when it has another entry", async () => {
+  const instance = await open();
+  const shown = topicsIn(instance.hooks.db);
+  await publish(instance, "a");
+  const [one, other] = [await feedOf(shown, "a"), await feedOf(shown, "a")];
+  const [body, same] = await Promise.all([one.body(), other.body()]);
+  expect(same).toBe(body);
+  expect(other.tag).toBe(one.tag);
+  await publish(instance, "a");
+  const next = await feedOf(shown, "a");
+  expect(next.tag).not.toBe(one.tag);
+  expect((await next.body()).length).toBeGreaterThan(body.length);
+});
+
+test("an entry that comes late, from before the newest one, is another feed", async () => {
+  const instance = await open();
+  const shown = topicsIn(instance.hooks.db);
+  await publish(instance, "a");
+  const before = await feedOf(shown, "a");
+  await world.pool.query(
+    `insert into posthorn.events (id, tenant, type, api_version, payload)
+     select overlay(id::text placing '000000000000' from 25)::uuid, tenant, type, api_version, payload
+     from posthorn.events`,
+  );
+  expect((await feedOf(shown, "a")).tag).not.toBe(before.tag);
+});
+
+test("feeds are kept up to so many bytes, those that were asked for last", async () => {
+  const instance = await open();
+  for (const type of ["a", "b", "c"]) await publish(instance, type, 4_000);
+  const length = (await (await feedOf(topicsIn(instance.hooks.db), "a")).body()).length;
+  const bodiesAfter = async (maxKeptBytes: number) => {
+    const shown = topicsIn(instance.hooks.db, maxKeptBytes);
+    const bodyOf = async (type: string) => (await feedOf(shown, type)).body();
+    const first = { a: await bodyOf("a"), b: await bodyOf("b") };
+    await bodyOf("a");
+    await bodyOf("c");
+    return [(await bodyOf("a")) === first.a, (await bodyOf("b")) === first.b];
+  };
+  expect(await bodiesAfter(3 * length)).toEqual([true, true]);
+  expect(await bodiesAfter(3 * length - 1)).toEqual([true, false]);
+});
+
+test("two are read at a time, however many ask: the other connections are for publishing", async () => {
+  const { hooks } = await open();
+  let reading = 0;
+  let most = 0;
+  const query: Queryable["query"] = async (...asked) => {
+    reading += 1;
+    most = Math.max(most, reading);
+    return await hooks.db.query<never>(...asked).finally(() => {
+      reading -= 1;
+    });
+  };
+  const shown = topicsIn({ query });
+  const types = Array.from({ length: 10 }, (_, n) => `t${n}`);
+  await Promise.all(types.map(async (type) => (await feedOf(shown, type)).body()));
+  expect(most).toBe(2);
+});

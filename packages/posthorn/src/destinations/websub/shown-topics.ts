@@ -1,0 +1,148 @@
+// What topics of our own show, to whoever asks and as often as they ask: few are read at a time, so that publishes do not
+// stand in line behind them, and a feed that many ask for is made once.
+import { createHash } from "node:crypto";
+import { setImmediate as othersHadTheirTurn } from "node:timers/promises";
+import { contentOf } from "../../formats/formats.ts";
+import type { Event, Uuid } from "../../model.ts";
+import { Turns } from "../../service/turns.ts";
+import type { Queryable } from "../../storage/database.ts";
+import { newestOfType, readEvents } from "../../storage/queries/events/newest-of-type.ts";
+import { atomEntry, atomFeed, FEED_CONTENT_TYPE, type FeedFacts } from "./atom-feed.ts";
+import { OWN_TOPIC_FORMAT } from "./hub-identity.ts";
+import type { TopicShape } from "./topics.ts";
+
+export interface ShownContent {
+  /** The same for the same events, redacted the same way. */
+  readonly tag: string;
+  readonly contentType: string;
+  /** Not made before it is asked for: who has it already needs none. */
+  readonly body: () => Promise<Uint8Array>;
+}
+
+export type TopicFacts = Omit<FeedFacts, "updatedAt"> & {
+  /** Of a feed without an entry. */
+  readonly createdAt: Date;
+};
+
+/** A megabyte is what readers of feeds take without complaint. */
+const SHOWN: Readonly<Record<TopicShape, { readonly limit: number; readonly maxBytes: number }>> = {
+  envelope: { limit: 1, maxBytes: 0 },
+  atom: { limit: 50, maxBytes: 1024 * 1024 },
+};
+/** Of the ten connections that a process has. */
+const readAtOnce = 2;
+const KEPT_BYTES = 16 * 1024 * 1024;
+
+/** How events of a type are redacted. */
+export interface RedactedView {
+  /** Differs if any redacted path does. */
+  readonly version: string;
+  readonly redact: (event: Event) => Event;
+}
+
+export interface ShownTopicsOptions {
+  readonly db: Queryable;
+  readonly redactedView: (type: string) => Promise<RedactedView>;
+  readonly maxKeptBytes?: number;
+}
+
+export class ShownTopics {
+  readonly #db: Queryable;
+  readonly #redactedView: (type: string) => Promise<RedactedView>;
+  readonly #turns = new Turns(readAtOnce);
+  /** By topic, the one asked for last at the end. */
+  readonly #feeds = new Map<string, KeptFeed>();
+  readonly #maxKeptBytes: number;
+  #keptBytes = 0;
+
+  constructor({ db, redactedView, maxKeptBytes = KEPT_BYTES }: ShownTopicsOptions) {
+    this.#db = db;
+    this.#redactedView = redactedView;
+    this.#maxKeptBytes = maxKeptBytes;
+  }
+
+  /** Null: there is nothing to show, for want of an event among the tenant's last 2 000. */
+  async show(shape: TopicShape, facts: TopicFacts): Promise<ShownContent | null> {
+    const { tenant, type } = facts;
+    const { ids, view } = await this.#turns.take(async () => ({
+      ids: await newestOfType(this.#db, tenant, type, SHOWN[shape]),
+      view: await this.#redactedView(type),
+    }));
+    const tag = createHash("sha256").update(`${ids.join()} ${view.version}`).digest("base64url");
+    if (shape === "envelope") return await this.#envelope(tag, ids, view);
+    return { tag, contentType: FEED_CONTENT_TYPE, body: () => this.#feed({ tag, ids, view, facts }) };
+  }
+
+  /** What its subscribers are sent, byte for byte. */
+  async #envelope(tag: string, ids: readonly Uuid[], view: RedactedView): Promise<ShownContent | null> {
+    const [event] = await this.#turns.take(() => readEvents(this.#db, ids));
+    if (event === undefined) return null;
+    const terms = { format: OWN_TOPIC_FORMAT, cloudEvents: NO_TERMS } as const;
+    const { contentType, body } = contentOf(view.redact(event), terms);
+    return { tag, contentType: contentType as string, body: async () => body };
+  }
+
+  #feed(wanted: WantedFeed): Promise<Uint8Array> {
+    const { topicUrl } = wanted.facts;
+    const known = this.#feeds.get(topicUrl);
+    const feed = known?.tag === wanted.tag ? known : this.#begin(wanted);
+    // to the end of the line
+    this.#feeds.delete(topicUrl);
+    this.#feeds.set(topicUrl, feed);
+    return feed.body;
+  }
+
+  #begin(wanted: WantedFeed): KeptFeed {
+    const { tag, facts } = wanted;
+    this.#drop(facts.topicUrl);
+    const feed: KeptFeed = { tag, bytes: 0, body: this.#turns.take(() => this.#make(wanted)) };
+    feed.body.then(
+      (body) => this.#keep(facts.topicUrl, feed, body.length),
+      () => this.#feeds.get(facts.topicUrl) === feed && this.#drop(facts.topicUrl),
+    );
+    return feed;
+  }
+
+  async #make({ ids, view, facts }: WantedFeed): Promise<Uint8Array> {
+    const events = await readEvents(this.#db, ids);
+    const entries: string[] = [];
+    for (const event of events) {
+      entries.push(atomEntry(view.redact(event)));
+      await othersHadTheirTurn();
+    }
+    return atomFeed(entries, { ...facts, updatedAt: events[0]?.createdAt ?? facts.createdAt });
+  }
+
+  #keep(topicUrl: string, feed: KeptFeed, bytes: number): void {
+    // another has taken its place meanwhile
+    if (this.#feeds.get(topicUrl) !== feed) return;
+    feed.bytes = bytes;
+    this.#keptBytes += bytes;
+    for (const oldest of this.#feeds.keys()) {
+      if (this.#keptBytes <= this.#maxKeptBytes) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(topicUrl: string): void {
+    this.#keptBytes -= this.#feeds.get(topicUrl)?.bytes ?? 0;
+    this.#feeds.delete(topicUrl);
+  }
+}
+
+interface WantedFeed {
+  readonly tag: string;
+  readonly ids: readonly Uuid[];
+  readonly view: RedactedView;
+  readonly facts: TopicFacts;
+}
+
+interface KeptFeed {
+  readonly tag: string;
+  readonly body: Promise<Uint8Array>;
+  /** Zero while it is made. */
+  bytes: number;
+}
+
+/** An envelope says nothing of them. */
+const NO_TERMS = { source: "", datarefBase: "" };

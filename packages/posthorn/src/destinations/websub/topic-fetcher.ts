@@ -1,0 +1,180 @@
+// Fetches topics of others that were pinged, and publishes what has changed as one event, which goes the way of every
+// event. What is due stands in the database: a ping that was answered is not lost, and many pings are one fetch.
+import { PosthornError } from "../../errors.ts";
+import type { PublishResult } from "../../event/publisher.ts";
+import type { ValidEvent } from "../../event/validate.ts";
+import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
+import type { Logger } from "../../observe/log.ts";
+import type { Metrics } from "../../observe/metrics.ts";
+import { InFlight } from "../../service/in-flight.ts";
+import type { Queryable } from "../../storage/database.ts";
+import { takePermit } from "../../storage/queries/websub/permits.ts";
+import {
+  claimTopics,
+  type DueTopic,
+  putOffTopic,
+  type SeenContent,
+  settleTopic,
+} from "../../storage/queries/websub/topics.ts";
+import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
+import type { HubConfig } from "./options.ts";
+import { type ExternalTopic, topicOf } from "./topics.ts";
+
+export interface TopicFetcherOptions {
+  readonly db: Queryable;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "topicFetched">;
+  readonly hub: HubConfig;
+  readonly userAgent: string;
+  readonly nowMs: () => number;
+  readonly publish: (event: ValidEvent) => Promise<PublishResult>;
+  /** Through the guarded dispatcher, like every request. */
+  readonly send: (request: PreparedRequest) => Promise<AttemptOutcome>;
+}
+
+const timeoutMs = 20_000;
+const leaseMs = 60_000;
+/** Each may hold as much as a topic may have. */
+const places = { most: 16, atOnce: 4 };
+/** Whoever pings more often than this is fetched as often as this. */
+export const REST_MS = 10_000;
+const retryAfterMs = [10_000, 60_000, 300_000, 1_800_000];
+const fetchesPerHost = 60;
+const fetchesPerMinute = 600;
+
+export class TopicFetcher {
+  readonly inFlight: InFlight<DueTopic>;
+  readonly #options: TopicFetcherOptions;
+
+  constructor(options: TopicFetcherOptions) {
+    this.#options = options;
+    this.inFlight = new InFlight({
+      ...places,
+      claim: (limit) => claimTopics(options.db, { limit, leaseMs }),
+      work: (due) => this.#work(due),
+    });
+  }
+
+  async #work(due: DueTopic): Promise<void> {
+    try {
+      await this.#fetch(due);
+    } catch (error) {
+      this.#options.logger.warn("a topic could not be worked on, it is due again in a minute", {
+        host: due.host,
+        attempts: due.attempts,
+        error: (error as Error).message,
+      });
+    }
+  }
+
+  async #fetch(due: DueTopic): Promise<void> {
+    const { db, hub } = this.#options;
+    const topic = topicOf(due.url, hub);
+    if (topic?.kind !== "external") return await this.#giveUp(due, "not_served");
+    const waitMs = await this.#waitMs(due);
+    if (waitMs > 0) return await putOffTopic(db, due, { delayMs: waitMs, isCounted: false });
+    const outcome = await this.#options.send(this.#request(due));
+    if (outcome.kind === "failed") return await this.#afterNoAnswer(due, outcome.error);
+    const { statusCode } = outcome;
+    if (statusCode === 304) return await this.#settle(due, null, "unchanged");
+    if (statusCode === 429 || statusCode >= 500) return await this.#tryLater(due, `http_${statusCode}`);
+    // a redirect too: where a topic moves to is for its subscribers to find out (REC 6)
+    if (statusCode !== 200) return await this.#giveUp(due, `http_${statusCode}`);
+    const content = readContent(outcome);
+    if (content === null) return await this.#giveUp(due, "not_readable");
+    await this.#distribute(due, topic, content, outcome.answer?.headers ?? {});
+  }
+
+  #request({ url, etag, lastModified }: DueTopic): PreparedRequest {
+    return {
+      tenant: null,
+      url,
+      headers: {
+        "user-agent": this.#options.userAgent,
+        accept: "*/*",
+        ...(etag !== null && { "if-none-match": etag }),
+        ...(lastModified !== null && { "if-modified-since": lastModified }),
+      },
+      body: NOTHING,
+      timeoutMs,
+      method: "GET",
+      isUntrusted: true,
+      wantsAnswer: { maxBodyBytes: this.#options.hub.maxTopicBytes },
+    };
+  }
+
+  async #distribute(
+    due: DueTopic,
+    topic: ExternalTopic,
+    content: TopicContent,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const digest = digestOf(content);
+    const validators = { etag: headerText(headers.etag), lastModified: headerText(headers["last-modified"]) };
+    if (due.digestHex === digest.toString("hex")) {
+      return await this.#settle(due, { ...validators, digest, revision: due.revision }, "unchanged");
+    }
+    const revision = await this.#publish(topic, content, due.revision + 1);
+    await this.#settle(due, { ...validators, digest, revision }, "changed");
+  }
+
+  /** Returns the revision it became: one that was published before its process died has taken its own. */
+  async #publish(topic: ExternalTopic, content: TopicContent, revision: number): Promise<number> {
+    const { publish, nowMs, logger } = this.#options;
+    try {
+      const { id: eventId } = await publish(contentEvent(topic, content, { revision, nowMs: nowMs() }));
+      logger.debug("a topic has changed", { eventId, revision });
+      return revision;
+    } catch (error) {
+      if (!(error instanceof PosthornError) || error.code !== "idempotency_conflict") throw error;
+      return await this.#publish(topic, content, revision + 1);
+    }
+  }
+
+  async #waitMs({ host }: DueTopic): Promise<number> {
+    const { db } = this.#options;
+    const ofHost = await takePermit(db, `topic ${host}`, fetchesPerHost);
+    if (!ofHost.isGiven) return ofHost.waitMs + 1;
+    const ofAll = await takePermit(db, "topics", fetchesPerMinute);
+    return ofAll.isGiven ? 0 : ofAll.waitMs + 1;
+  }
+
+  async #afterNoAnswer(due: DueTopic, error: string): Promise<void> {
+    // cut off because this process stops
+    if (error === "unknown")
+      return await putOffTopic(this.#options.db, due, { delayMs: 0, isCounted: false });
+    if (error === "blocked_address" || error === "invalid_request") return await this.#giveUp(due, error);
+    await this.#tryLater(due, error);
+  }
+
+  async #tryLater(due: DueTopic, result: string): Promise<void> {
+    const delayMs = retryAfterMs[due.attempts - 1];
+    if (delayMs === undefined) return await this.#giveUp(due, result);
+    await putOffTopic(this.#options.db, due, { delayMs, isCounted: true });
+  }
+
+  /** Until the next ping. */
+  async #giveUp(due: DueTopic, reason: string): Promise<void> {
+    const { db, logger } = this.#options;
+    await settleTopic(db, due, null, REST_MS);
+    this.#options.metrics.topicFetched("failed");
+    logger.warn("a topic could not be fetched; its next ping tries again", { host: due.host, reason });
+  }
+
+  async #settle(due: DueTopic, seen: SeenContent | null, result: "changed" | "unchanged"): Promise<void> {
+    await settleTopic(this.#options.db, due, seen, REST_MS);
+    this.#options.metrics.topicFetched(result);
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Null: it is longer than may be, broke off, or is compressed although that was not asked for. */
+function readContent(outcome: Extract<AttemptOutcome, { kind: "answered" }>): TopicContent | null {
+  const { answer, responseBody } = outcome;
+  if (answer === undefined || !answer.isWhole) return null;
+  const encoding = answer.headers["content-encoding"] ?? "identity";
+  if (encoding.toLowerCase() !== "identity") return null;
+  const contentType = headerText(answer.headers["content-type"]) ?? "application/octet-stream";
+  return { contentType, body: Buffer.from(responseBody) };
+}

@@ -1,0 +1,73 @@
+// Whose a topic is, by its URL: of one of our tenants, or of somebody else whom the hub serves.
+import { hubTenant, maxTypeLength, tenantSyntax, typeSyntax } from "../../event/limits.ts";
+import { FEED_QUERY, OWN_TOPIC_FORMAT } from "./hub-identity.ts";
+import type { HubConfig } from "./options.ts";
+import { comparable, topicHash } from "./urls.ts";
+
+interface TopicFields {
+  readonly url: string;
+  readonly tenant: string;
+  readonly type: string;
+  /** What the topic holds: the event and what is known of it, or the publisher's own bytes. */
+  readonly format: "envelope" | "data";
+}
+
+export interface OwnTopic extends TopicFields {
+  readonly kind: "own";
+}
+
+export interface ExternalTopic extends TopicFields {
+  readonly kind: "external";
+  readonly hash: string;
+}
+
+export type Topic = OwnTopic | ExternalTopic;
+
+/** Null: the hub does not serve it. Whether a tenant has opened its own is for the database to say. */
+export function topicOf(
+  url: string,
+  { topicsUrl, externalTopics }: Pick<HubConfig, "topicsUrl" | "externalTopics">,
+): Topic | null {
+  const text = comparable(url);
+  const own = comparable(topicsUrl);
+  if (text.startsWith(own)) return ownTopic(text.slice(own.length), topicsUrl);
+  const isServed = externalTopics.some((begin) => begin === "*" || text.startsWith(comparable(begin)));
+  if (!isServed) return null;
+  const hash = topicHash(url);
+  return { kind: "external", url, tenant: hubTenant, type: `websub.${hash}`, format: "data", hash };
+}
+
+/** As what the events of a topic of ours are shown, by the URL: the newest one as it is, or a feed of the newest ones. */
+export type TopicShape = "envelope" | "atom";
+
+function ownTopic(pathAndQuery: string, topicsUrl: string): Topic | null {
+  const shape: TopicShape = pathAndQuery.endsWith(FEED_QUERY) ? "atom" : "envelope";
+  const path = shape === "atom" ? pathAndQuery.slice(0, -FEED_QUERY.length) : pathAndQuery;
+  const parts = path.split("/");
+  const [tenant, type] = parts.map(decoded);
+  if (parts.length !== 2 || tenant === undefined || type === undefined) return null;
+  if (!tenantSyntax.test(tenant) || !typeSyntax.test(type) || type.length > maxTypeLength) return null;
+  return {
+    kind: "own",
+    url: ownTopicUrl(topicsUrl, { tenant, type, shape }),
+    tenant,
+    type,
+    format: OWN_TOPIC_FORMAT,
+  };
+}
+
+export function ownTopicUrl(
+  topicsUrl: string,
+  { tenant, type, shape }: { readonly tenant: string; readonly type: string; readonly shape: TopicShape },
+): string {
+  const url = `${topicsUrl}${encodeURIComponent(tenant)}/${encodeURIComponent(type)}`;
+  return shape === "atom" ? url + FEED_QUERY : url;
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,215 @@
+// Asks callbacks whether they want what somebody asked for in their name, and tells them of denials. What waits is in the
+// database: any process may ask, none is lost, and a process that dies leaves what it had due.
+//
+//   202 ──► request ──offered?──no──► GET hub.mode=denied ──────────────────────► forgotten
+//              ▲          │ yes
+//              │          ▼
+//   later: no  │   GET hub.mode, hub.topic, hub.challenge, hub.lease_seconds
+//   answer, or └──────────┤
+//   too many      any answer but 2xx with the challenge ────────────────────────► forgotten, all stays as it was
+//                         │ the challenge
+//                         ▼
+//                 subscription made, renewed or ended, in one transaction with the end of the request
+import { randomBytes } from "node:crypto";
+import type { AttemptOutcome, PreparedRequest } from "../../model.ts";
+import type { Logger } from "../../observe/log.ts";
+import type { Metrics } from "../../observe/metrics.ts";
+import { InFlight } from "../../service/in-flight.ts";
+import type { Queryable } from "../../storage/database.ts";
+import { takePermit } from "../../storage/queries/websub/permits.ts";
+import {
+  type ClaimedRequest,
+  claimRequests,
+  endRequest,
+  putOffRequest,
+  putOffShare,
+} from "../../storage/queries/websub/requests.ts";
+import { type HubConfig, MIN_LEASE_SECONDS } from "./options.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+import { topicOf } from "./topics.ts";
+import { withParameters } from "./urls.ts";
+
+export interface VerifierOptions {
+  readonly db: Queryable;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "hubRequestEnded">;
+  readonly hub: HubConfig;
+  readonly userAgent: string;
+  readonly subscriptions: Subscriptions;
+  /** Through the guarded dispatcher, like every request. */
+  readonly send: (request: PreparedRequest) => Promise<AttemptOutcome>;
+}
+
+const timeoutMs = 10_000;
+/** Longer than one attempt, with the statements around it. */
+const leaseMs = 30_000;
+const places = { most: 50, atOnce: 10 };
+/** No answer may be a restart; an answer is one. */
+const retryAfterMs = [10_000, 60_000, 300_000];
+/** More than one that is asked for again and again needs: whoever worked on it died each time. */
+const MOST_ATTEMPTS = 10;
+/** A challenge is much shorter. */
+const maxAnswerBytes = 1_024;
+
+export class Verifier {
+  readonly inFlight: InFlight<ClaimedRequest>;
+  readonly #options: VerifierOptions;
+
+  constructor(options: VerifierOptions) {
+    this.#options = options;
+    this.inFlight = new InFlight({
+      ...places,
+      claim: (limit) => claimRequests(options.db, { limit, leaseMs }),
+      work: (request) => this.#work(request),
+    });
+  }
+
+  async #work(request: ClaimedRequest): Promise<void> {
+    const { logger, db } = this.#options;
+    try {
+      if (request.attempts > MOST_ATTEMPTS) await this.#forget(request, "unreachable");
+      else await this.#carryOut(request);
+    } catch (error) {
+      // one that cannot be worked on holds up no other; it is due again when its time has come
+      logger.warn("a request to the hub could not be worked on", {
+        mode: request.mode,
+        host: request.host,
+        attempts: request.attempts,
+        error: (error as Error).message,
+      });
+      if (request.attempts > retryAfterMs.length) await endRequest(db, request.id).catch(() => {});
+    }
+  }
+
+  async #carryOut(request: ClaimedRequest): Promise<void> {
+    if (request.mode === "denied") return await this.#deny(request, request.reason);
+    const { hub, subscriptions } = this.#options;
+    const topic = topicOf(request.topic, hub);
+    if (request.mode === "unsubscribe") {
+      // nothing to end: whoever asked is not told, and nobody is bothered
+      const isKnown = await subscriptions.exists(request);
+      return isKnown ? await this.#verifyEnd(request) : await this.#forget(request, "unknown");
+    }
+    const objection = await subscriptions.objection(topic, request);
+    if (objection !== null || topic === null) return await this.#deny(request, objection);
+    const leaseSeconds = this.#leaseOf(request);
+    const extra = { "hub.lease_seconds": String(leaseSeconds) };
+    if (!(await this.#isConfirmed(request, extra))) return;
+    const isMade = await subscriptions.confirm(topic, request, leaseSeconds);
+    this.#count("subscribe", isMade ? "verified" : "overtaken");
+  }
+
+  #leaseOf({ leaseSeconds }: ClaimedRequest): number {
+    const { hub } = this.#options;
+    const wanted = leaseSeconds ?? hub.leaseSeconds;
+    return Math.min(Math.max(wanted, MIN_LEASE_SECONDS), hub.maxLeaseSeconds);
+  }
+
+  async #verifyEnd(request: ClaimedRequest): Promise<void> {
+    if (!(await this.#isConfirmed(request, {}))) return;
+    await this.#options.subscriptions.end(request);
+    this.#count("unsubscribe", "verified");
+  }
+
+  /** True: the callback wants it. Otherwise the request has been put off or forgotten. */
+  async #isConfirmed(request: ClaimedRequest, extra: Readonly<Record<string, string>>): Promise<boolean> {
+    // of this try alone: an answer to another one is none
+    const challenge = randomBytes(32).toString("base64url");
+    const outcome = await this.#get(request, {
+      "hub.mode": request.mode,
+      "hub.topic": request.topic,
+      "hub.challenge": challenge,
+      ...(request.verifyToken !== null && { "hub.verify_token": request.verifyToken }),
+      ...extra,
+    });
+    if (outcome === null) return false;
+    if (outcome.kind === "failed") {
+      await this.#tryLater(request, outcome.error);
+      return false;
+    }
+    if (isChallenge(outcome, challenge)) return true;
+    await this.#forget(request, "refused");
+    return false;
+  }
+
+  async #deny(request: ClaimedRequest, reason: string | null): Promise<void> {
+    const outcome = await this.#get(request, {
+      "hub.mode": "denied",
+      "hub.topic": request.topic,
+      ...(reason !== null && { "hub.reason": reason }),
+    });
+    if (outcome === null) return;
+    if (outcome.kind === "failed") await this.#tryLater(request, outcome.error);
+    else await this.#forget(request, "denied");
+  }
+
+  /** Null: it was not sent, because there were too many, and is put off. */
+  async #get(
+    request: ClaimedRequest,
+    parameters: Readonly<Record<string, string>>,
+  ): Promise<AttemptOutcome | null> {
+    if (!(await this.#hasRoom(request))) return null;
+    return await this.#options.send({
+      tenant: null,
+      url: withParameters(request.callback, parameters),
+      headers: { "user-agent": this.#options.userAgent, accept: "*/*" },
+      body: NOTHING,
+      timeoutMs,
+      method: "GET",
+      isUntrusted: true,
+      wantsAnswer: { maxBodyBytes: maxAnswerBytes },
+    });
+  }
+
+  /** The host's own room first: a flood at one host takes nothing from the others. False: put off, with its like. */
+  async #hasRoom(request: ClaimedRequest): Promise<boolean> {
+    const { db, hub } = this.#options;
+    const { host, share } = request;
+    const ofHost = await takePermit(db, `${share} callback ${host}`, hub.verificationsPerHost);
+    if (!ofHost.isGiven) return await this.#putOff(request, host, ofHost.untilMs);
+    const ofAll = await takePermit(db, `${share} callbacks`, hub.verificationsPerMinute);
+    return ofAll.isGiven || (await this.#putOff(request, null, ofAll.untilMs));
+  }
+
+  async #putOff(request: ClaimedRequest, host: string | null, untilMs: number): Promise<false> {
+    const { db } = this.#options;
+    // due again, and so one of them
+    await putOffRequest(db, request, { delayMs: 0, isCounted: false });
+    await putOffShare(db, { share: request.share, host, untilMs });
+    return false;
+  }
+
+  async #tryLater(request: ClaimedRequest, error: string): Promise<void> {
+    const { db } = this.#options;
+    // cut off because this process stops
+    if (error === "unknown") return await putOffRequest(db, request, { delayMs: 0, isCounted: false });
+    const delayMs = retryAfterMs[request.attempts - 1];
+    const isFinal = delayMs === undefined || error === "blocked_address" || error === "invalid_request";
+    if (isFinal) await this.#forget(request, "unreachable");
+    else await putOffRequest(db, request, { delayMs, isCounted: true });
+  }
+
+  async #forget(request: ClaimedRequest, result: HubRequestResult): Promise<void> {
+    await endRequest(this.#options.db, request.id);
+    this.#count(request.mode, result);
+  }
+
+  #count(mode: string, result: HubRequestResult): void {
+    this.#options.metrics.hubRequestEnded(mode, result);
+  }
+}
+
+/** What became of a request to the hub. */
+export type HubRequestResult = "verified" | "refused" | "denied" | "unreachable" | "unknown" | "overtaken";
+
+const NOTHING = new Uint8Array(0);
+
+function isChallenge(outcome: Extract<AttemptOutcome, { kind: "answered" }>, challenge: string): boolean {
+  const isSuccess = outcome.statusCode >= 200 && outcome.statusCode <= 299;
+  // one that broke off, or goes on behind it, may be anything
+  return (
+    isSuccess &&
+    outcome.answer?.isWhole === true &&
+    Buffer.from(outcome.responseBody).equals(Buffer.from(challenge))
+  );
+}

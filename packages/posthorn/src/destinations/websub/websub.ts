@@ -1,0 +1,172 @@
+// The hub as whoever speaks HTTP sees it: what a posted form leads to, and what a topic of our own shows.
+
+import { PosthornError } from "../../errors.ts";
+import { maxTypeLength, typeSyntax } from "../../event/limits.ts";
+import type { PublishResult } from "../../event/publisher.ts";
+import type { ValidEvent } from "../../event/validate.ts";
+import { isOpenTopic, isTenantId } from "../../resources/tenants/tenants.ts";
+import type { Database } from "../../storage/database.ts";
+import type { KeyRing } from "../../storage/key-ring.ts";
+import { findTenant } from "../../storage/queries/tenants/read.ts";
+import { keepRequest } from "../../storage/queries/websub/requests.ts";
+import { nextRevision, noteContent, pingTopics } from "../../storage/queries/websub/topics.ts";
+import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
+import { discoveryLink } from "./hub-identity.ts";
+import type { HubConfig } from "./options.ts";
+import { type HubRequest, parseForm, refusal } from "./parse-form.ts";
+import { type RedactedView, type ShownContent, ShownTopics } from "./shown-topics.ts";
+import { requestBinding } from "./subscriptions.ts";
+import { REST_MS } from "./topic-fetcher.ts";
+import { type ExternalTopic, ownTopicUrl, type TopicShape, topicOf } from "./topics.ts";
+import { hostOf, pairOf } from "./urls.ts";
+
+export interface ShownTopic {
+  /** The hub and the topic, as `Link` has them. */
+  readonly link: string;
+  /** Null: there is nothing to show. */
+  readonly content: ShownContent | null;
+}
+
+export interface WebSub {
+  hubUrl(): Promise<string>;
+  /** `accepted`: durable, and verified by and by, whatever comes of it. `published`: the topics are fetched by and by. */
+  take(form: URLSearchParams): Promise<"accepted" | "published">;
+  topic(tenant: string, type: string, shape: TopicShape): Promise<ShownTopic>;
+  /** Content of somebody else's topic, from one who may say what it is; distributed as if it had been fetched. */
+  push(topicUrl: string, content: TopicContent): Promise<void>;
+}
+
+export interface WebSubResourceOptions {
+  readonly db: Database;
+  readonly keyRing: KeyRing;
+  readonly hub: HubConfig | null;
+  readonly nowMs: () => number;
+  readonly publish: (event: ValidEvent) => Promise<PublishResult>;
+  readonly redactedView: (type: string) => Promise<RedactedView>;
+  /** There is something for the hub to do. */
+  readonly onTaken: () => void;
+}
+
+export function createWebSub(options: WebSubResourceOptions): WebSub {
+  const { db, keyRing, onTaken } = options;
+  const shownTopics = new ShownTopics({ db, redactedView: options.redactedView });
+  return { hubUrl: async () => theHub().hubUrl, take, topic, push };
+
+  async function take(form: URLSearchParams): Promise<"accepted" | "published"> {
+    const hub = theHub();
+    const request = parseForm(form, hub.addressPolicy);
+    if (request.kind === "publish") {
+      await ping(request.topics, hub);
+      return "published";
+    }
+    await keep(request, hub);
+    onTaken();
+    return "accepted";
+  }
+
+  /** Topics of our own need none, and of those that nobody follows nobody wants the content. */
+  async function ping(urls: readonly string[], hub: HubConfig): Promise<void> {
+    const topics = urls.map((url) => topicOf(url, hub)).filter((topic) => topic?.kind === "external");
+    if (topics.length === 0) return;
+    await pingTopics(
+      db,
+      topics.map(({ hash }) => hash),
+      REST_MS,
+    );
+    onTaken();
+  }
+
+  async function push(topicUrl: string, content: TopicContent): Promise<void> {
+    const hub = theHub();
+    if (!URL.canParse(topicUrl)) throw refusal("Say whose content it is: topic is the URL of a topic.");
+    const topic = topicOf(topicUrl, hub);
+    if (topic === null) throw notServed();
+    if (topic.kind === "own") {
+      throw refusal("This is a topic of our own. Publish its events with POST /api/v1/events.");
+    }
+    if (content.body.length > hub.maxTopicBytes) {
+      throw new PosthornError("payload_too_large", `A topic holds at most ${hub.maxTopicBytes} bytes.`);
+    }
+    if (headerText(content.contentType) === null)
+      throw refusal("The Content-Type must be printable ASCII, and short.");
+    if (await publishPushed(topic, content)) await noteContent(db, topic.hash, digestOf(content));
+  }
+
+  /** False: nobody follows it. A fetch that runs beside it may have taken the revision: then it is the next one. */
+  async function publishPushed(topic: ExternalTopic, content: TopicContent): Promise<boolean> {
+    const revision = await nextRevision(db, topic.hash);
+    if (revision === null) return false;
+    try {
+      await options.publish(contentEvent(topic, content, { revision, nowMs: options.nowMs() }));
+      return true;
+    } catch (error) {
+      if (!(error instanceof PosthornError) || error.code !== "idempotency_conflict") throw error;
+      return await publishPushed(topic, content);
+    }
+  }
+
+  async function keep(request: Extract<HubRequest, { kind: "subscription" }>, hub: HubConfig): Promise<void> {
+    const { mode, topic, callback, leaseSeconds, secret, verifyToken } = request;
+    const pair = pairOf(topic, callback);
+    const encrypted = secret === null ? null : keyRing.encrypt(secret, requestBinding(pair.toString("hex")));
+    const limits = {
+      perHost: hub.verificationsPerHost * MINUTES_OF_WAITING,
+      inAll: hub.verificationsPerMinute * MINUTES_OF_WAITING,
+    };
+    const isKept = await keepRequest(
+      db,
+      {
+        mode,
+        topic,
+        callback,
+        pair,
+        host: hostOf(callback),
+        leaseSeconds: leaseSeconds === null ? null : Math.min(leaseSeconds, hub.maxLeaseSeconds),
+        secret: encrypted,
+        verifyToken,
+      },
+      limits,
+    );
+    if (!isKept) {
+      throw new PosthornError(
+        "websub_busy",
+        "Too many requests for callbacks on this host, or in all, are waiting to be verified. Try again in some minutes.",
+      );
+    }
+  }
+
+  async function topic(tenantId: string, type: string, shape: TopicShape): Promise<ShownTopic> {
+    const { hubUrl, topicsUrl } = theHub();
+    const isPossible = isTenantId(tenantId) && typeSyntax.test(type) && type.length <= maxTypeLength;
+    const tenant = isPossible ? await findTenant(db, tenantId) : null;
+    if (tenant?.isActive !== true || !isOpenTopic(tenant.websubTopics ?? [], type)) throw noSuchTopic();
+    const topicUrl = ownTopicUrl(topicsUrl, { tenant: tenantId, type, shape });
+    const link = discoveryLink(hubUrl, topicUrl);
+    const createdAt = new Date(tenant.createdMs);
+    return {
+      link,
+      content: await shownTopics.show(shape, { hubUrl, topicUrl, tenant: tenantId, type, createdAt }),
+    };
+  }
+
+  function theHub(): HubConfig {
+    if (options.hub !== null) return options.hub;
+    throw new PosthornError("websub_off", "This server is no WebSub hub.");
+  }
+}
+
+/** What waits longer than this is not worth waiting for. */
+const MINUTES_OF_WAITING = 10;
+
+/** To whoever has a key of the whole installation, and can have the setting changed. */
+function notServed(): PosthornError {
+  return new PosthornError(
+    "websub_topic_not_found",
+    "The hub does not serve this topic. Add how its URL begins to websub.externalTopics.",
+  );
+}
+
+/** The same words whether the tenant is unknown, inactive, or keeps its events to itself. */
+function noSuchTopic(): PosthornError {
+  return new PosthornError("websub_topic_not_found", "There is no such topic here.");
+}
