@@ -57,7 +57,7 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
       out += `${text}\n`;
       tell();
     },
-    complain: (text) => {
+    printError: (text) => {
       err += `${text}\n`;
       tell();
     },

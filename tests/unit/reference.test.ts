@@ -208,7 +208,7 @@ describe("the reference", () => {
 
   test("lists every route", () => {
     const text = page("http-api");
-    const routes = routesOf({ hooks: {}, door: {} } as never, {
+    const routes = routesOf({ hooks: {}, signIn: {} } as never, {
       sink: { sink: new Sink(), readers: "public" },
     });
     expect(routes.length).toBeGreaterThan(15);

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { OpenExchanges } from "./open-requests.ts";
+import { OpenRequests } from "./open-requests.ts";
 
 const NEVER_MS = 60_000;
 
 /** Three requests on one connection: the first is not answered, so the others wait behind it. */
-async function threeInARow(exchanges: OpenExchanges) {
+async function threeInARow(exchanges: OpenRequests) {
   const given: { request: IncomingMessage; response: ServerResponse }[] = [];
   const server = createServer((request, response) => {
     exchanges.add({ request, response });
@@ -27,7 +27,7 @@ async function threeInARow(exchanges: OpenExchanges) {
 }
 
 test("a connection that is lost ends also the requests whose answers waited behind another", async () => {
-  const exchanges = new OpenExchanges();
+  const exchanges = new OpenRequests();
   const { client } = await threeInARow(exchanges);
   const ended = exchanges.ended(NEVER_MS);
   client.destroy();
@@ -35,7 +35,7 @@ test("a connection that is lost ends also the requests whose answers waited behi
 });
 
 test("what was answered is not waited for, and what is not is until the time is up", async () => {
-  const exchanges = new OpenExchanges();
+  const exchanges = new OpenRequests();
   const { client, given } = await threeInARow(exchanges);
   const before = performance.now();
   await exchanges.ended(20);

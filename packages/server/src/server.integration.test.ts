@@ -5,7 +5,7 @@ import { createPosthorn } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
 import { adminKey, startServer } from "../../../tests/support/start-server.ts";
 import { createHandler } from "./api/handler.ts";
-import { FOR_OPERATORS } from "./api/principal.ts";
+import { OPERATORS_ONLY } from "./api/principal.ts";
 import { Sink } from "./api/sink.ts";
 import { createServer } from "./server.ts";
 
@@ -138,7 +138,7 @@ test("without a key of its own the handler takes the one whose digest is in the 
 
 test("a request that is being answered is finished before the server stops", async () => {
   const sink = new Sink();
-  const server = await startServer({ sink: { sink, readers: FOR_OPERATORS } });
+  const server = await startServer({ sink: { sink, readers: OPERATORS_ONLY } });
   const arrived = sink.next("slow", () => true, 5_000);
   const answer = server.call("POST", "/sink/slow?delay_ms=60000&status=503", "x");
   await arrived;
@@ -153,7 +153,7 @@ test("while it drains it answers, is not ready, and takes no events", async () =
     hooks,
     port: 0,
     adminKey,
-    sink: { sink: new Sink(), readers: FOR_OPERATORS },
+    sink: { sink: new Sink(), readers: OPERATORS_ONLY },
   });
   onTestFinished(() => server.stop());
   const { url } = await server.start();
@@ -318,7 +318,7 @@ test("the sink does not keep credentials", async () => {
 });
 
 test("the sink keeps 256 KB of a body and still answers", async () => {
-  const server = await startServer({ started: false, sink: { sink: new Sink(), readers: FOR_OPERATORS } });
+  const server = await startServer({ started: false, sink: { sink: new Sink(), readers: OPERATORS_ONLY } });
   expect((await server.call("POST", "/sink/big", "x".repeat(1_000_000))).status).toBe(200);
   const [request] = (await server.call("GET", "/sink/big/requests")).json.data;
   expect([request.body.length, request.truncated]).toEqual([256 * 1024, true]);

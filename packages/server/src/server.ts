@@ -4,7 +4,7 @@ import { createServer as createHttpServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Posthorn } from "posthorn";
 import { createHandler, type HandlerOptions } from "./api/handler.ts";
-import { OpenExchanges } from "./open-requests.ts";
+import { OpenRequests } from "./open-requests.ts";
 
 export interface ServerOptions extends Omit<HandlerOptions, "isDraining"> {
   readonly hooks: Posthorn;
@@ -52,7 +52,7 @@ export function createServer({
   let isDraining = false;
   let stopping: Promise<void> | undefined;
   const handler = createHandler(hooks, { ...options, isDraining: () => isDraining });
-  const exchanges = new OpenExchanges();
+  const exchanges = new OpenRequests();
   const server = createHttpServer(
     {
       headersTimeout: headersTimeoutMs,

@@ -324,7 +324,7 @@ export async function bringToAnEnd(model: Model, real: World): Promise<void> {
   const { deliveries } = await fetch(model.db, worker.id, turns);
   for (const { delivery } of deliveries) takeClaimed(model, worker, delivery);
   await settleAs(worker, model, Array(worker.held.size).fill("delivered"));
-  await compare(model, real, "the end");
+  await compare(model, real, "done");
   const unfinished = [...model.deliveries.values()].filter(
     ({ state }) => state !== "success" && state !== "dead",
   );

@@ -91,7 +91,7 @@ function checkTransitions(snapshot: Snapshot, real: World, stepName: string): vo
     if (from === state) continue;
     const allowed =
       from === undefined
-        ? [...born, ...(stepName === "the end" ? ["success"] : [])]
+        ? [...born, ...(stepName === "done" ? ["success"] : [])]
         : [...transitions[from], ...(more[from] ?? [])];
     expect(allowed, `${from ?? "nothing"} to ${state} by "${stepName}"`).toContain(state);
   }

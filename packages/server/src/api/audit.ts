@@ -40,7 +40,7 @@ type Outcome = Parameters<Posthorn["auditLog"]["complete"]>[1];
 type Entry = Parameters<Posthorn["auditLog"]["begin"]>[0];
 
 function entryOf({ request, params, principal, requestId }: Exchange, action: string, body: unknown): Entry {
-  if (principal.kind === "anybody")
+  if (principal.kind === "anonymous")
     throw new Error(`Nobody in particular may not change anything: ${action}.`);
   const named = (body as { tenant?: unknown } | undefined)?.tenant;
   const asked = params.tenant ?? principal.tenant ?? named;

@@ -10,13 +10,13 @@ import { isHubPath, webSubRoutes } from "../websub/routes.ts";
 import { createAudit } from "./audit.ts";
 import { HttpError } from "./http-error.ts";
 import { implement } from "./implement.ts";
-import { Room } from "./memory-budget.ts";
+import { MemoryBudget } from "./memory-budget.ts";
 import { type Authenticate, createAuthenticate } from "./middleware/authenticate.ts";
 import { type AdminKeyDigest, adminKeyDigest, Credentials } from "./middleware/credentials.ts";
 import { KeyCache } from "./middleware/key-cache.ts";
 import { requestIdOf } from "./middleware/request-id.ts";
-import { nothingHere } from "./not-found.ts";
-import { ANYBODY, authorize, FOR_OPERATORS } from "./principal.ts";
+import { notFound } from "./not-found.ts";
+import { ANONYMOUS, authorize, OPERATORS_ONLY } from "./principal.ts";
 import { type Problem, problemOf, problemReply, textReply } from "./problem.ts";
 import { type Reply, sendReply } from "./reply.ts";
 import { activityOperations } from "./resources/activity/operations.ts";
@@ -44,7 +44,7 @@ import { openApiRoute } from "./routes/open-api.ts";
 import { publicKeyRoutes } from "./routes/public-keys.ts";
 import { webhookGrantRoutes } from "./routes/webhook-grants.ts";
 import { checkSiteOptions } from "./session/check-site-options.ts";
-import { Door, type PortalOptions } from "./session/sign-in.ts";
+import { type PortalOptions, SignIn } from "./session/sign-in.ts";
 import { Site } from "./session/site.ts";
 import { type Sink, sinkRoutes } from "./sink.ts";
 
@@ -70,7 +70,7 @@ export interface HandlerOptions {
   /** True while the process is shutting down: then it is not ready, and connections are not kept. */
   readonly isDraining?: (() => boolean) | undefined;
   /** How long a client may take for each 64 KB of its answer before it is cut off. Default 30 s. */
-  readonly answerTimeoutMs?: number | undefined;
+  readonly responseTimeoutMs?: number | undefined;
   readonly logger?: (Logger & { readonly isDebug?: boolean }) | undefined;
 }
 
@@ -80,18 +80,18 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 /** The name under which the digest of a generated admin key is kept in the database. */
 export const ADMIN_KEY_META = "admin_key_sha256";
 
-const ANSWER_TIMEOUT_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 /** 16 of the largest pages. */
-export const MAX_ANSWER_BYTES_OF_ONE = 64 * 1024 * 1024;
+export const MAX_RESPONSE_BYTES_PER_CALLER = 64 * 1024 * 1024;
 /** Answers that are being made, and those that nobody has read yet. */
-const ANSWERS = {
-  bytesOfOne: MAX_ANSWER_BYTES_OF_ONE,
-  bytesOfAll: 128 * 1024 * 1024,
+const RESPONSE_MEMORY = {
+  bytesPerCaller: MAX_RESPONSE_BYTES_PER_CALLER,
+  totalBytes: 128 * 1024 * 1024,
   refusal:
     "Too many large answers are being made or wait to be read. Read those you asked for, and try again in a second.",
 };
 /** Those of nearly every call, not worth counting: a connection that is not read takes no more requests. */
-const SMALL_ANSWER_BYTES = 16 * 1024;
+const SMALL_RESPONSE_BYTES = 16 * 1024;
 
 /**
  * Mount it before any body parser: events are kept byte for byte. Timeouts against clients that send
@@ -104,18 +104,18 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     keyRateLimit: options.keyRateLimit ?? 0,
   });
   const { portal, ...site } = checkSiteOptions(options);
-  const door = new Door(hooks, credentials, new Site(site), portal);
+  const signIn = new SignIn(hooks, credentials, new Site(site), portal);
   const dashboard = createDashboard({
-    site: door.site,
+    site: signIn.site,
     portal,
     folder: options.staticFolder,
   });
-  const authenticate = createAuthenticate(credentials, door.desk);
-  const routes = routesOf({ hooks, door, dashboard, authenticate }, options);
+  const authenticate = createAuthenticate(credentials, signIn.sessions);
+  const routes = routesOf({ hooks, signIn, dashboard, authenticate }, options);
   const hasDashboard = options.routes !== "health";
   const router = createRouter(routes);
-  const { logger, isDraining = () => false, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
-  const room = new Room(ANSWERS);
+  const { logger, isDraining = () => false, responseTimeoutMs = RESPONSE_TIMEOUT_MS } = options;
+  const responseMemory = new MemoryBudget(RESPONSE_MEMORY);
 
   async function answer(
     request: IncomingMessage,
@@ -129,19 +129,19 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
     if (match.kind === "not_found") return hasDashboard ? await dashboard(request, path) : null;
     if (match.kind === "wrong_method") throw wrongMethod(match.allow);
     const { route, params } = match;
-    const asking = route.permission === "public" ? ANYBODY : authenticate(request);
+    const asking = route.permission === "public" ? ANONYMOUS : authenticate(request);
     // whoever is known already is not waited for
     const principal = asking instanceof Promise ? await asking : asking;
     if (route.permission !== "public") authorize(principal, route.permission, params);
-    if (route.takesWork && isDraining()) throw shuttingDown();
+    if (route.isRefusedWhileDraining && isDraining()) throw shuttingDown();
     const query = mark === -1 ? "" : url.slice(mark + 1);
     const exchange = { request, response, params, requestId, query, principal };
-    if (route.answersLarge) room.hold(exchange, principal, MAX_PAGE_BYTES);
+    if (route.hasLargeResponse) responseMemory.reserve(exchange, principal, MAX_PAGE_BYTES);
     const reply = await route.handle(exchange);
     const bytes = reply.body?.length ?? 0;
-    if (!route.answersLarge && bytes <= SMALL_ANSWER_BYTES) return reply;
-    if (route.method === "GET") room.hold(exchange, principal, bytes);
-    else room.count(exchange, principal, bytes);
+    if (!route.hasLargeResponse && bytes <= SMALL_RESPONSE_BYTES) return reply;
+    if (route.method === "GET") responseMemory.reserve(exchange, principal, bytes);
+    else responseMemory.record(exchange, principal, bytes);
     return reply;
   }
 
@@ -152,14 +152,14 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
       // a response that waits behind another does not know that the connection was lost
       if (response.destroyed || request.socket.destroyed) return;
       if (isDraining()) response.shouldKeepAlive = false;
-      sendReply(response, reply, requestId, answerTimeoutMs);
+      sendReply(response, reply, requestId, responseTimeoutMs);
       if (startedAt !== 0) logRequest(request, reply.status, requestId, startedAt, logger);
     };
     answer(request, requestId, response)
       .then((reply) => {
         if (reply !== null) return send(reply);
         if (next) return next();
-        throw nothingHere(request.url ?? "/", routes);
+        throw notFound(request.url ?? "/", routes);
       })
       .catch((error: unknown) => {
         const problem = problemWhile(isDraining(), error);
@@ -172,18 +172,18 @@ export function createHandler(hooks: Posthorn, options: HandlerOptions = {}): Ha
 
 export interface Parts {
   readonly hooks: Posthorn;
-  readonly door: Door;
+  readonly signIn: SignIn;
   readonly dashboard: Dashboard;
   readonly authenticate: Authenticate;
 }
 
 export function routesOf(
-  { hooks, door, dashboard, authenticate }: Parts,
+  { hooks, signIn, dashboard, authenticate }: Parts,
   { routes = "all", sink, logger, metricsPublic = false, isDraining = () => false }: HandlerOptions,
 ): Route[] {
   const health = [
     ...healthRoutes(hooks, isDraining),
-    metricsRoute(hooks, metricsPublic ? "public" : FOR_OPERATORS),
+    metricsRoute(hooks, metricsPublic ? "public" : OPERATORS_ONLY),
   ];
   if (routes === "health") return health;
   const audit = createAudit(hooks, logger);
@@ -194,7 +194,7 @@ export function routesOf(
     eventDataRoute(hooks),
     ...publicKeyRoutes(hooks),
     ...webhookGrantRoutes(hooks),
-    docsRoute(door.site),
+    docsRoute(signIn.site),
     liveRoute(new LiveFeed(hooks, isDraining), authenticate),
     ...implement(
       contract,
@@ -210,8 +210,8 @@ export function routesOf(
         stats: statsOperations(hooks),
         auditLog: auditLogOperations(hooks),
         resends: resendOperations(hooks),
-        session: sessionOperations(door, audit),
-        portalLinks: portalLinkOperations(hooks, door.site),
+        session: sessionOperations(signIn, audit),
+        portalLinks: portalLinkOperations(hooks, signIn.site),
         activity: activityOperations(hooks),
         system: systemOperations(hooks, sink !== undefined),
       },

@@ -29,7 +29,7 @@ export const httpErrorRegistry = {
 export type HttpErrorCode = keyof typeof httpErrorRegistry;
 
 /** One place that is wrong: a JSON Pointer into the body, a header, or a parameter of the URL. */
-export type ProblemPlace =
+export type FieldError =
   | { readonly pointer: string; readonly message: string }
   | { readonly header: string; readonly message: string }
   | { readonly parameter: string; readonly message: string };
@@ -37,13 +37,13 @@ export type ProblemPlace =
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly code: HttpErrorCode;
-  readonly places: readonly ProblemPlace[];
+  readonly places: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: HttpErrorCode,
     detail: string,
-    options: { places?: readonly ProblemPlace[]; headers?: Readonly<Record<string, string>> } = {},
+    options: { places?: readonly FieldError[]; headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(detail);
     this.code = code;

@@ -13,7 +13,7 @@ import type { Audit } from "./audit.ts";
 import type { Exchange } from "./exchange.ts";
 import { readBody, refuseBody } from "./input/body.ts";
 import { NO_PARAMETERS, readQuery } from "./input/query.ts";
-import { needAll, type Principal } from "./principal.ts";
+import { type Principal, requireScopes } from "./principal.ts";
 import { json, noContent, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
 
@@ -35,9 +35,9 @@ export type Sent<Value> = Value extends string
       : Value;
 
 export type Handle<Given extends Operation> =
-  | ((call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText | Headed<Given>>)
-  | LargeAnswer<Given>
-  | Unread;
+  | ((call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText | WithHeaders<Given>>)
+  | LargeResponse<Given>
+  | RawHandler;
 
 /** An answer that is JSON already, because bytes in it must stay as they are. */
 export class JsonText {
@@ -51,7 +51,7 @@ export class JsonText {
 }
 
 /** An answer with headers of its own. */
-export class Headed<Given extends Operation> {
+export class WithHeaders<Given extends Operation> {
   readonly answer: Sent<AnswerOf<Given>>;
   readonly headers: readonly string[];
 
@@ -62,23 +62,23 @@ export class Headed<Given extends Operation> {
 }
 
 /** Answers with what callers have stored, and as much of it as fits into a page. */
-export class LargeAnswer<Given extends Operation> {
+export class LargeResponse<Given extends Operation> {
   readonly handle: (call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText>;
 
-  constructor(handle: LargeAnswer<Given>["handle"]) {
+  constructor(handle: LargeResponse<Given>["handle"]) {
     this.handle = handle;
   }
 }
 
 /** Reads the request by itself, because the bytes of its body count, or because it says who asks. */
-export class Unread {
+export class RawHandler {
   readonly handle: (exchange: Exchange) => Promise<JsonText>;
   /** Takes in what has to be delivered: refused while the server stops, so that it is sent elsewhere. */
-  readonly takesWork: boolean;
+  readonly isRefusedWhileDraining: boolean;
 
-  constructor(handle: (exchange: Exchange) => Promise<JsonText>, { takesWork = false } = {}) {
+  constructor(handle: (exchange: Exchange) => Promise<JsonText>, { isRefusedWhileDraining = false } = {}) {
     this.handle = handle;
-    this.takesWork = takesWork;
+    this.isRefusedWhileDraining = isRefusedWhileDraining;
   }
 }
 
@@ -104,21 +104,21 @@ export function implement<Given extends Contract>(
 
 function routeOf(id: string, operation: Operation, given: Handle<Operation>, audit: Audit): Route {
   const { method, path, permission, answer } = operation;
-  if (given instanceof Unread) {
-    const { takesWork } = given;
+  if (given instanceof RawHandler) {
+    const { isRefusedWhileDraining } = given;
     const reply = async (exchange: Exchange) => {
       if (exchange.query !== "") readQuery(exchange.query, operation.query ?? NO_PARAMETERS);
       return replyOf(answer.status, await given.handle(exchange));
     };
-    return { method, path, permission, takesWork, handle: reply };
+    return { method, path, permission, isRefusedWhileDraining, handle: reply };
   }
-  const answersLarge = given instanceof LargeAnswer;
-  const handle = answersLarge ? given.handle : given;
+  const hasLargeResponse = given instanceof LargeResponse;
+  const handle = hasLargeResponse ? given.handle : given;
   return {
     method,
     path,
     permission,
-    answersLarge,
+    hasLargeResponse,
     handle: async (exchange) => {
       const query: unknown = readQuery(exchange.query, operation.query ?? NO_PARAMETERS);
       const body = operation.body
@@ -129,7 +129,7 @@ function routeOf(id: string, operation: Operation, given: Handle<Operation>, aud
       const carryOut = () => handle(call);
       const { privilege } = operation;
       if (privilege !== undefined && isAskedFor(privilege, query)) {
-        needAll(principal, privilege.scopes);
+        requireScopes(principal, privilege.scopes);
         return replyOf(answer.status, await audit(exchange, id, query, carryOut));
       }
       const isQuestion = method === "GET" || operation.isQuestion === true;
@@ -144,7 +144,7 @@ function isAskedFor({ parameter }: NonNullable<Operation["privilege"]>, query: u
 }
 
 function replyOf(status: Operation["answer"]["status"], answer: unknown): Reply {
-  if (answer instanceof Headed) return { ...replyOf(status, answer.answer), headers: answer.headers };
+  if (answer instanceof WithHeaders) return { ...replyOf(status, answer.answer), headers: answer.headers };
   if (status === 204) return noContent;
   if (answer instanceof JsonText) return { status, body: answer.text, headers: answer.headers };
   return json(status, answer);

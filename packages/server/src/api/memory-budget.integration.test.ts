@@ -2,8 +2,8 @@
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
-import { MAX_ANSWER_BYTES_OF_ONE } from "./handler.ts";
-import { FOR_OPERATORS } from "./principal.ts";
+import { MAX_RESPONSE_BYTES_PER_CALLER } from "./handler.ts";
+import { OPERATORS_ONLY } from "./principal.ts";
 import { Sink } from "./sink.ts";
 
 const path = "/api/v1/events?limit=250";
@@ -18,7 +18,7 @@ async function tenantWithLargeEvents(server: TestServer, tenant: string): Promis
 }
 
 test("who leaves large answers unread is refused more of them, others are not, and it ends with the connection", async () => {
-  const sink = { sink: new Sink(), readers: FOR_OPERATORS };
+  const sink = { sink: new Sink(), readers: OPERATORS_ONLY };
   const server = await startServer({ started: false, sink });
   const greedy = await tenantWithLargeEvents(server, "greedy");
   const other = await tenantWithLargeEvents(server, "other");
@@ -28,7 +28,7 @@ test("who leaves large answers unread is refused more of them, others are not, a
   // They wait behind the first answer, which takes its time: no buffer of the system takes them away.
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {});
   onTestFinished(() => void socket.destroy());
-  const fitting = Math.floor(MAX_ANSWER_BYTES_OF_ONE / page.text.length);
+  const fitting = Math.floor(MAX_RESPONSE_BYTES_PER_CALLER / page.text.length);
   socket.write("GET /sink/slow?delay_ms=60000 HTTP/1.1\r\nHost: x\r\n\r\n");
   socket.write(
     `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${greedy.authorization}\r\n\r\n`.repeat(fitting + 5),
@@ -49,7 +49,7 @@ test("who leaves large answers unread is refused more of them, others are not, a
 });
 
 test("all together may leave so much unread, and not more", async () => {
-  const sink = { sink: new Sink(), readers: FOR_OPERATORS };
+  const sink = { sink: new Sink(), readers: OPERATORS_ONLY };
   const server = await startServer({ started: false, sink });
   const tenants = await Promise.all(
     ["one", "two", "three"].map((tenant) => tenantWithLargeEvents(server, tenant)),
@@ -68,7 +68,7 @@ test("all together may leave so much unread, and not more", async () => {
 });
 
 test("what was carried out is answered even where there is no room for a larger answer", async () => {
-  const sink = { sink: new Sink(), readers: FOR_OPERATORS };
+  const sink = { sink: new Sink(), readers: OPERATORS_ONLY };
   const server = await startServer({ started: false, sink });
   const { authorization } = await tenantWithLargeEvents(server, "greedy");
   const small = { tenant: "greedy", type: "order.paid", data: "x".repeat(17 * 1024) };

@@ -2,48 +2,48 @@
 // takes too much is refused, and others go on.
 import { PosthornError } from "posthorn";
 import type { Exchange } from "./exchange.ts";
+import { onRequestEnd } from "./on-request-end.ts";
 import type { Principal } from "./principal.ts";
-import { whenOver } from "./when-over.ts";
 
-export interface RoomLimits {
+export interface MemoryLimits {
   /** Of one tenant, or of one key that is of none. */
-  readonly bytesOfOne: number;
-  readonly bytesOfAll: number;
+  readonly bytesPerCaller: number;
+  readonly totalBytes: number;
   /** What is said to who is refused. */
   readonly refusal: string;
 }
 
 type Held = Pick<Exchange, "request" | "response">;
 
-export class Room {
-  readonly #limits: RoomLimits;
+export class MemoryBudget {
+  readonly #limits: MemoryLimits;
   readonly #heldFor = new WeakMap<Held["response"], number>();
   readonly #heldBy = new Map<string, number>();
   #held = 0;
 
-  constructor(limits: RoomLimits) {
+  constructor(limits: MemoryLimits) {
     this.#limits = limits;
   }
 
   /** So many bytes until the request is over, instead of what was held for it before. Throws when they are too many. */
-  hold(exchange: Held, principal: Principal, bytes: number): void {
-    const { bytesOfOne, bytesOfAll, refusal } = this.#limits;
+  reserve(exchange: Held, principal: Principal, bytes: number): void {
+    const { bytesPerCaller, totalBytes, refusal } = this.#limits;
     const more = bytes - (this.#heldFor.get(exchange.response) ?? 0);
     const isTooMuch =
-      this.#held + more > bytesOfAll || (this.#heldBy.get(ownerOf(principal)) ?? 0) + more > bytesOfOne;
+      this.#held + more > totalBytes || (this.#heldBy.get(ownerOf(principal)) ?? 0) + more > bytesPerCaller;
     if (more > 0 && isTooMuch) throw new PosthornError("overloaded", refusal);
-    this.count(exchange, principal, bytes);
+    this.record(exchange, principal, bytes);
   }
 
   /** The same for the answer to what is done already: whoever is refused that does it again. */
-  count(exchange: Held, principal: Principal, bytes: number): void {
+  record(exchange: Held, principal: Principal, bytes: number): void {
     const { response } = exchange;
     const owner = ownerOf(principal);
     const before = this.#heldFor.get(response);
     this.#heldFor.set(response, bytes);
     this.#add(owner, bytes - (before ?? 0));
     if (before !== undefined) return;
-    whenOver(exchange, () => {
+    onRequestEnd(exchange, () => {
       this.#add(owner, -(this.#heldFor.get(response) ?? 0));
       this.#heldFor.set(response, 0);
     });

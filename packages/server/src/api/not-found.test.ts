@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nothingHere } from "./not-found.ts";
+import { notFound } from "./not-found.ts";
 import { noContent } from "./reply.ts";
 import type { Route } from "./router.ts";
 
@@ -22,11 +22,11 @@ test.each([
   ["/favicon.ico", "The API is under /api/v1."],
   ["//", "The API is under /api/v1."],
 ])("%s: %s", (url, expected) => {
-  expect(nothingHere(url, routes).message).toBe(`There is nothing at this address. ${expected}`);
+  expect(notFound(url, routes).message).toBe(`There is nothing at this address. ${expected}`);
 });
 
 test("a process without an API says so", () => {
-  expect(nothingHere("/api/v1/events", routes.slice(0, 2)).message).toMatch(
+  expect(notFound("/api/v1/events", routes.slice(0, 2)).message).toMatch(
     /This process has no API, only \/healthz and \/readyz: it runs as a worker/,
   );
 });

@@ -5,7 +5,7 @@ import type { Route } from "./router.ts";
 
 const API = "/api/v1";
 
-export function nothingHere(url: string, routes: readonly Route[]): HttpError {
+export function notFound(url: string, routes: readonly Route[]): HttpError {
   const [path = "/"] = url.split("?");
   return new HttpError("not_found", `There is nothing at this address. ${hint(path, routes)}`);
 }
@@ -29,14 +29,14 @@ function nearest(path: string, known: readonly string[]): string | null {
   const asked = path.replace(/\/+$/, "").slice(0, 1_000).split("/");
   let [best, fewest] = [null as string | null, asked.length];
   for (const candidate of known) {
-    const slips = slipsBetween(asked, candidate.split("/"));
+    const slips = differencesBetween(asked, candidate.split("/"));
     if (slips !== null && slips < fewest) [best, fewest] = [candidate, slips];
   }
   return best;
 }
 
 /** Null when it is another address altogether. */
-function slipsBetween(asked: readonly string[], known: readonly string[]): number | null {
+function differencesBetween(asked: readonly string[], known: readonly string[]): number | null {
   if (asked.length !== known.length) return null;
   let slips = 0;
   for (const [index, segment] of known.entries()) {

@@ -14,7 +14,7 @@ export function presentPage<T, Shown>(
 }
 
 /** For items that are JSON text already. */
-export function pageOfJson<T>(page: Page<T>, text: (item: T) => string): JsonText {
+export function presentJsonPage<T>(page: Page<T>, text: (item: T) => string): JsonText {
   const next = JSON.stringify(page.nextCursor);
   return new JsonText(`{"data":[${page.data.map(text).join(",")}],"next_cursor":${next}}`);
 }

@@ -7,7 +7,7 @@ import type { Params } from "./router.ts";
 
 export interface Principal {
   /** `admin` is the key of the environment; the others are stored. `portal` was let in by a link, as nobody in particular. */
-  readonly kind: "admin" | "key" | "member" | "portal" | "anybody";
+  readonly kind: "admin" | "key" | "member" | "portal" | "anonymous";
   /** Of the key, token or link; null for the admin key. */
   readonly id: string | null;
   /** Null: all of them. */
@@ -38,8 +38,8 @@ export const ADMIN: Principal = {
 };
 
 /** Whoever calls a public route. */
-export const ANYBODY: Principal = {
-  kind: "anybody",
+export const ANONYMOUS: Principal = {
+  kind: "anonymous",
   id: null,
   tenant: null,
   user: null,
@@ -51,11 +51,11 @@ export const ANYBODY: Principal = {
 };
 
 /** What only the key of the environment, or one like it, may see. */
-export const FOR_OPERATORS: Permission = { scopes: ["admin"], reach: "installation" };
+export const OPERATORS_ONLY: Permission = { scopes: ["admin"], reach: "installation" };
 
 /** Throws when they may not. Who lacks a scope learns which; who asks for another tenant learns nothing. */
 export function authorize(principal: Principal, permission: Permission, params: Params): void {
-  if (!permission.scopes.some((scope) => has(principal, scope))) {
+  if (!permission.scopes.some((scope) => hasScope(principal, scope))) {
     throw forbidden(`This needs the scope ${permission.scopes.join(" or ")}, which the key lacks.`);
   }
   if (principal.tenant === null) return;
@@ -65,35 +65,38 @@ export function authorize(principal: Principal, permission: Permission, params: 
   if (params.tenant !== undefined && params.tenant !== principal.tenant) throw noSuchTenant(params.tenant);
 }
 
-export function has({ scopes }: Principal, scope: Scope): boolean {
+export function hasScope({ scopes }: Principal, scope: Scope): boolean {
   return scopes.has(scope) || scopes.has("admin");
 }
 
 /** Throws unless they have every one of these. */
-export function needAll(principal: Principal, scopes: readonly Scope[]): void {
-  if (scopes.every((scope) => has(principal, scope))) return;
+export function requireScopes(principal: Principal, scopes: readonly Scope[]): void {
+  if (scopes.every((scope) => hasScope(principal, scope))) return;
   throw forbidden(`This needs the scopes ${scopes.join(" and ")}, not all of which the key has.`);
 }
 
 /** The tenant a list is narrowed to: the one asked for, or the only one there is for a key of one tenant. */
-export function tenantWithin(principal: Principal, asked: string | undefined): string | undefined {
+export function scopedTenant(principal: Principal, asked: string | undefined): string | undefined {
   if (principal.tenant === null) return asked;
   if (asked === undefined || asked === principal.tenant) return principal.tenant;
   throw otherTenant();
 }
 
 /** For what is named by its id alone: another tenant's is not found. */
-export function within({ tenant }: Principal): { readonly tenant?: string } {
+export function tenantScope({ tenant }: Principal): { readonly tenant?: string } {
   return tenant === null ? {} : { tenant };
 }
 
 /** What the catalogue hides is shown to those who may see payloads only. */
-export function redactedFor(principal: Principal): { readonly redacted: boolean } {
-  return { redacted: !has(principal, "payloads:read") };
+export function redaction(principal: Principal): { readonly redacted: boolean } {
+  return { redacted: !hasScope(principal, "payloads:read") };
 }
 
 /** Who makes a key for their tenant gives away no more than they have. */
-export function rateToGive({ tenant, rateLimit: own }: Principal, asked: number | null): number | null {
+export function grantableRateLimit(
+  { tenant, rateLimit: own }: Principal,
+  asked: number | null,
+): number | null {
   if (tenant === null || own === null) return asked;
   if (asked !== null && asked > own)
     throw forbidden(`This key may make ${own} requests per second, and can make no key that may make more.`);
@@ -101,7 +104,7 @@ export function rateToGive({ tenant, rateLimit: own }: Principal, asked: number 
 }
 
 /** A key that ends makes none that outlives it. */
-export function endToGive({ expiresAt: own }: Principal, asked: Date | null): Date | null {
+export function grantableExpiry({ expiresAt: own }: Principal, asked: Date | null): Date | null {
   if (own === null) return asked;
   if (asked !== null && asked > own) throw outlives(own);
   return asked ?? own;
@@ -111,7 +114,10 @@ const SHORTEST_TOKEN_SECONDS = 60;
 const USUAL_TOKEN_SECONDS = 3_600;
 
 /** And no token that does. */
-export function secondsToGive({ expiresAt: own }: Principal, asked: number | undefined): number | undefined {
+export function grantableTokenSeconds(
+  { expiresAt: own }: Principal,
+  asked: number | undefined,
+): number | undefined {
   if (own === null) return asked;
   const left = Math.floor((own.getTime() - Date.now()) / 1_000);
   if (left < (asked ?? SHORTEST_TOKEN_SECONDS)) throw outlives(own);
@@ -127,7 +133,7 @@ const SHORTEST_LINK_SECONDS = 60;
 const USUAL_LINK_SECONDS = 300;
 
 /** And no link whose session could. */
-export function linkTimesToGive({ expiresAt: own }: Principal, asked: LinkTimes): LinkTimes {
+export function grantableLinkTimes({ expiresAt: own }: Principal, asked: LinkTimes): LinkTimes {
   if (own === null) return asked;
   const left = Math.floor((own.getTime() - Date.now()) / 1_000);
   const session = asked.sessionSeconds ?? SHORTEST_LINK_SECONDS;
@@ -148,14 +154,14 @@ export function otherTenant(): HttpError {
 }
 
 /** They may be a member of others too; the same whether they are or not. */
-export function mayNotPublishForUser(): HttpError {
+export function cannotPublishForUser(): HttpError {
   return forbidden(
     "The key is of one tenant, and an event for a user goes to every tenant of theirs. Publish it with a key of the whole installation, or for this tenant alone with `tenant`.",
   );
 }
 
 /** The same whether the user is known elsewhere or not. */
-export function mayNotAdmit(user: string): HttpError {
+export function cannotAddMember(user: string): HttpError {
   return forbidden(
     `"${user}" is no member of this tenant, and only a key of the whole installation makes a user one.`,
   );

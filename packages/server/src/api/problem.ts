@@ -1,8 +1,8 @@
 // Errors as RFC 9457 problem details: one shape for everything that is refused.
 import { type ErrorCode, errorRegistry, type PosthornError } from "posthorn";
 import { isUnavailable, MAX_PROBLEMS } from "posthorn/internal";
-import { HttpError, httpErrorRegistry, type ProblemPlace } from "./http-error.ts";
-import { CALLERS_OWN } from "./input/library-names.ts";
+import { type FieldError, HttpError, httpErrorRegistry } from "./http-error.ts";
+import { OPAQUE_FIELDS } from "./input/names.ts";
 import type { Reply } from "./reply.ts";
 
 export interface Problem {
@@ -10,7 +10,7 @@ export interface Problem {
   readonly code: string;
   readonly title: string;
   readonly detail: string;
-  readonly places: readonly ProblemPlace[];
+  readonly places: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
   /** Members beyond the standard ones. */
   readonly extensions?: Readonly<Record<string, unknown>>;
@@ -42,11 +42,11 @@ export function problemOf(error: unknown): Problem {
       // A fault of ours is for the log; the caller gets its code.
       detail:
         error.status === 500 ? "The server is not set up to do this. Its log says more." : detailOf(error),
-      places: placesOf(error),
+      places: fieldErrors(error),
       headers: error.status === 503 ? { "Retry-After": "2" } : {},
     };
   }
-  if (isUnavailable(error)) return databaseAway();
+  if (isUnavailable(error)) return databaseUnavailable();
   return problemOf(
     new HttpError(
       "internal_error",
@@ -66,16 +66,16 @@ function detailOf({ code, message }: PosthornError): string {
   return apiText(shortened(message, MAX_DETAIL_LENGTH).replace("; the error's cause says what is wrong", ""));
 }
 
-function placesOf({ code, problems }: PosthornError): ProblemPlace[] {
+function fieldErrors({ code, problems }: PosthornError): FieldError[] {
   return problems.slice(0, MAX_PROBLEMS).map((problem) => {
-    const pointer = apiPointer(shortened(problem.pointer, MAX_PLACE_LENGTH));
-    const said = apiText(shortened(problem.message, MAX_PLACE_LENGTH));
+    const pointer = apiPointer(shortened(problem.pointer, MAX_ERROR_LENGTH));
+    const said = apiText(shortened(problem.message, MAX_ERROR_LENGTH));
     if (code === "invalid_query") return { parameter: pointer.slice(1), message: said };
     return { pointer, message: said };
   });
 }
 
-function databaseAway(): Problem {
+function databaseUnavailable(): Problem {
   const { status, meaning } = errorRegistry.database_unavailable;
   const detail = "The database cannot be reached or takes no writes right now. Try again in a moment.";
   const headers = { "Retry-After": "2" };
@@ -90,7 +90,7 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
     detail: shortened(problem.detail, MAX_DETAIL_LENGTH),
     instance,
     code: problem.code,
-    ...(problem.places.length > 0 && { errors: problem.places.slice(0, MAX_PROBLEMS).map(shortPlace) }),
+    ...(problem.places.length > 0 && { errors: problem.places.slice(0, MAX_PROBLEMS).map(shortenError) }),
     ...problem.extensions,
     request_id: requestId,
   };
@@ -99,7 +99,7 @@ export function problemReply(problem: Problem, instance: string, requestId: stri
     contentType: "application/problem+json",
     body: JSON.stringify(body),
     headers: Object.entries(problem.headers).flat(),
-    ...(problem.code === "body_too_large" && { isLast: true }),
+    ...(problem.code === "body_too_large" && { closesConnection: true }),
   };
 }
 
@@ -110,20 +110,20 @@ export function textReply({ status, code, detail, headers }: Problem): Reply {
     contentType: "text/plain; charset=utf-8",
     body: `${shortened(detail, MAX_DETAIL_LENGTH)}\n`,
     headers: Object.entries(headers).flat(),
-    ...(code === "body_too_large" && { isLast: true }),
+    ...(code === "body_too_large" && { closesConnection: true }),
   };
 }
 
 /** What is wrong is said with the caller's own names in it, and those may be as long as the body. */
 const MAX_DETAIL_LENGTH = 4_000;
-const MAX_PLACE_LENGTH = 500;
+const MAX_ERROR_LENGTH = 500;
 
-function shortPlace(place: ProblemPlace): ProblemPlace {
-  const message = shortened(place.message, MAX_PLACE_LENGTH);
-  if ("pointer" in place) return { pointer: shortened(place.pointer, MAX_PLACE_LENGTH), message };
+function shortenError(place: FieldError): FieldError {
+  const message = shortened(place.message, MAX_ERROR_LENGTH);
+  if ("pointer" in place) return { pointer: shortened(place.pointer, MAX_ERROR_LENGTH), message };
   return "header" in place
-    ? { header: shortened(place.header, MAX_PLACE_LENGTH), message }
-    : { parameter: shortened(place.parameter, MAX_PLACE_LENGTH), message };
+    ? { header: shortened(place.header, MAX_ERROR_LENGTH), message }
+    : { parameter: shortened(place.parameter, MAX_ERROR_LENGTH), message };
 }
 
 function shortened(text: string, length: number): string {
@@ -138,7 +138,7 @@ export function isPosthornError(error: unknown): error is PosthornError {
 /** The library speaks camelCase, the API snake_case; below some fields the names are the caller's own. */
 export function apiPointer(pointer: string): string {
   const parts = pointer.split("/");
-  const ownFrom = parts.findIndex((part) => CALLERS_OWN.has(part));
+  const ownFrom = parts.findIndex((part) => OPAQUE_FIELDS.has(part));
   return parts.map((part, at) => (ownFrom === -1 || at < ownFrom ? snakeCase(part) : part)).join("/");
 }
 

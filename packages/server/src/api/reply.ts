@@ -13,7 +13,7 @@ export interface Reply {
   /** In place of a body: writes as long as it likes, and ends the answer itself. */
   readonly stream?: (response: ServerResponse) => void;
   /** The connection ends with it: nobody wants the rest of the request. */
-  readonly isLast?: boolean;
+  readonly closesConnection?: boolean;
 }
 
 export function json(status: number, body: unknown): Reply {
@@ -51,7 +51,7 @@ export function sendReply(
   } else if (status !== 204 && status !== 304) {
     headers.push("Content-Length", "0");
   }
-  if (reply.isLast) headers.push("Connection", "close");
+  if (reply.closesConnection) headers.push("Connection", "close");
   if (reply.headers) headers.push(...reply.headers);
   response.writeHead(status, headers as unknown as import("node:http").OutgoingHttpHeader[]);
   if (reply.stream) {
@@ -60,10 +60,10 @@ export function sendReply(
     return;
   }
   if (isLarge) writeParts(response, body as Buffer);
-  else if (reply.isLast) endAfterRest(response, body ?? "");
+  else if (reply.closesConnection) endAfterRequestBody(response, body ?? "");
   else response.end(body);
   // nearly always the system has taken it all by now
-  if (!response.writableFinished) cutOffWhenUnread(response, timeoutMs);
+  if (!response.writableFinished) destroyIfUnread(response, timeoutMs);
 }
 
 function writeParts(response: ServerResponse, body: Buffer): void {
@@ -81,20 +81,20 @@ function writeParts(response: ServerResponse, body: Buffer): void {
 }
 
 /** Closing while the client still sends would reset the connection, and the answer could be lost with it. */
-const REST_MS = 1_000;
+const REQUEST_BODY_GRACE_MS = 1_000;
 
 /** The client has the whole answer at once; what it still sends is thrown away for a while, then it is cut off. */
-function endAfterRest(response: ServerResponse, body: string | Buffer): void {
+function endAfterRequestBody(response: ServerResponse, body: string | Buffer): void {
   response.write(body);
-  const timer = setTimeout(() => response.end(), REST_MS);
+  const timer = setTimeout(() => response.end(), REQUEST_BODY_GRACE_MS);
   response.once("close", () => clearTimeout(timer));
   response.req.once("end", () => response.end()).resume();
 }
 
 /** An answer that waits behind another one on its connection has its time when its turn comes. */
-function cutOffWhenUnread(response: ServerResponse, timeoutMs: number): void {
+function destroyIfUnread(response: ServerResponse, timeoutMs: number): void {
   if (response.socket === null) {
-    response.once("socket", () => cutOffWhenUnread(response, timeoutMs));
+    response.once("socket", () => destroyIfUnread(response, timeoutMs));
     return;
   }
   const timer = setTimeout(() => response.destroy(), timeoutMs).unref();

@@ -16,9 +16,9 @@ export interface Route {
   readonly path: string;
   readonly permission: RoutePermission;
   /** Takes in what has to be delivered, or stays open: refused while the server stops, so that it is sent elsewhere. */
-  readonly takesWork?: boolean;
+  readonly isRefusedWhileDraining?: boolean;
   /** Its answer may be as large as a page can be: there must be room for that before it is made. */
-  readonly answersLarge?: boolean;
+  readonly hasLargeResponse?: boolean;
   readonly handle: (exchange: Exchange) => Reply | Promise<Reply>;
 }
 

@@ -44,8 +44,8 @@ export class Sink {
     this.#rings.set(id, ring);
     ring.push(request);
     this.#bytes += sizeOf(request);
-    if (ring.length > SINK_LIMITS.requestsPerId) this.#forgetOldest(id, ring);
-    while (this.#rings.size > SINK_LIMITS.ids || this.#bytes > SINK_LIMITS.totalBytes) this.#makeRoom();
+    if (ring.length > SINK_LIMITS.requestsPerId) this.#dropOldest(id, ring);
+    while (this.#rings.size > SINK_LIMITS.ids || this.#bytes > SINK_LIMITS.totalBytes) this.#evict();
     for (const waiter of this.#waiters) waiter(id, request);
   }
 
@@ -91,20 +91,20 @@ export class Sink {
     for (const end of this.#delays) end();
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     const [oldest] = this.#rings;
-    if (oldest) this.#forgetOldest(...oldest);
-    if (this.#rings.size > SINK_LIMITS.ids && oldest) this.#forgetAll(...oldest);
+    if (oldest) this.#dropOldest(...oldest);
+    if (this.#rings.size > SINK_LIMITS.ids && oldest) this.#dropAll(...oldest);
   }
 
-  #forgetOldest(id: string, ring: SinkRequest[]): void {
+  #dropOldest(id: string, ring: SinkRequest[]): void {
     const request = ring.shift();
     if (request) this.#bytes -= sizeOf(request);
     if (ring.length === 0) this.#rings.delete(id);
   }
 
-  #forgetAll(id: string, ring: SinkRequest[]): void {
-    while (ring.length > 0) this.#forgetOldest(id, ring);
+  #dropAll(id: string, ring: SinkRequest[]): void {
+    while (ring.length > 0) this.#dropOldest(id, ring);
     this.#rings.delete(id);
   }
 }

@@ -48,8 +48,8 @@ export interface Described {
 export function describeFailure(error: unknown): Described {
   if (error instanceof CliError)
     return { failure: error.failure, code: error.failure, message: error.message };
-  if (error instanceof CommanderError) return ofCommander(error);
-  if (error instanceof PosthornApiError) return ofServer(error);
+  if (error instanceof CommanderError) return fromCommander(error);
+  if (error instanceof PosthornApiError) return fromServer(error);
   if (error instanceof ConfigError && error.isOfFlags)
     return { failure: "usage", code: "usage", message: error.message };
   const isExpected =
@@ -63,24 +63,24 @@ export function describeFailure(error: unknown): Described {
 }
 
 /** It has printed what is wrong, or the help that was asked for, by itself. */
-function ofCommander({ exitCode, message }: CommanderError): Described {
+function fromCommander({ exitCode, message }: CommanderError): Described {
   const failure = exitCode === 0 ? "ok" : "usage";
   return { failure, code: failure, message };
 }
 
-function ofServer({ problem }: PosthornApiError): Described {
+function fromServer({ problem }: PosthornApiError): Described {
   const { status, code, detail } = problem;
   const isAway = status >= 500 || code === "unexpected_answer";
   return {
     failure: isAway ? "unreachable" : "refused",
     code,
-    message: `${inWordsOfCommands(detail)}${ADVICE[status] ?? ""}`,
+    message: `${withCommandNames(detail)}${ADVICE[status] ?? ""}`,
     problem,
   };
 }
 
 /** The server says what to send; here one gives an option or another command. */
-function inWordsOfCommands(detail: string): string {
+function withCommandNames(detail: string): string {
   return WORDS.reduce((text, [ofApi, ofCommands]) => text.replace(ofApi, ofCommands), detail);
 }
 
@@ -110,14 +110,14 @@ export function failureText({ message, problem }: Described): string {
   const [only] = errors;
   if (errors.length === 1 && only !== undefined && message.includes(only.message)) {
     const place = placeOf(only);
-    return clean(tellsPlace(message, place) ? message : `${place}: ${message}`);
+    return clean(mentionsField(message, place) ? message : `${place}: ${message}`);
   }
   const places = errors.map((error) => `  ${clean(`${placeOf(error)}: ${error.message}`)}`);
   return [clean(message), ...places].join("\n");
 }
 
 /** A field is told by its name; a place within one by its whole pointer, since many have a "type" in them. */
-function tellsPlace(message: string, place: string): boolean {
+function mentionsField(message: string, place: string): boolean {
   const [, field] = /^\/?([^/]+)$/.exec(place) ?? [];
   return message.includes(field ?? place);
 }

@@ -4,6 +4,6 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-export function complain(text: string): void {
+export function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }

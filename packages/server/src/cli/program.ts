@@ -38,7 +38,7 @@ export function createProgram(terminal: Terminal): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => terminal.complain(text.trimEnd()),
+      writeErr: (text) => terminal.printError(text.trimEnd()),
     });
   addServers(program);
   addReencrypt(program, terminal);

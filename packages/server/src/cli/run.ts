@@ -16,11 +16,11 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const wantsJson = args.includes("--json");
     if (error instanceof CommanderError) {
       // it has said it already, in words
-      if (wantsJson && failure !== "ok") terminal.complain(jsonText(failureJson(described), 0));
+      if (wantsJson && failure !== "ok") terminal.printError(jsonText(failureJson(described), 0));
     } else if (wantsJson) {
-      terminal.complain(jsonText(failureJson(described), 0));
+      terminal.printError(jsonText(failureJson(described), 0));
     } else {
-      terminal.complain(toned(terminal, "bad", cleanLines(failureText(described))));
+      terminal.printError(toned(terminal, "bad", cleanLines(failureText(described))));
     }
     return EXIT_CODES[failure];
   }

@@ -62,9 +62,9 @@ export function createDashboard({ site, portal, folder = STATIC_FOLDER }: Dashbo
   }
 
   async function pageReply(request: IncomingMessage, page: Page): Promise<Reply> {
-    if (!site.isKnownHost(request)) return inWords(421, "Not known by this name", UNKNOWN_HOST);
+    if (!site.isKnownHost(request)) return htmlReply(421, "Not known by this name", UNKNOWN_HOST);
     const file = await files.read(FILES[page]);
-    if (file === null) return inWords(503, "The dashboard is not built", NOT_BUILT);
+    if (file === null) return htmlReply(503, "The dashboard is not built", NOT_BUILT);
     const base = `<base href="${escapeHtml(`${site.basePath(request)}/`)}">`;
     const told = page === "portal" ? base + portalMeta(portal) : base;
     const body = file.toString().replace(/<head\b[^>]*>/i, (head) => head + told);
@@ -85,7 +85,7 @@ export function acceptsHtml({ headers }: IncomingMessage): boolean {
 const NOT_BUILT =
   "The API works; only its pages are missing. Build them with `npm run build` in the repository. A package from npm carries them.";
 
-function inWords(status: number, title: string, text: string): Reply {
+function htmlReply(status: number, title: string, text: string): Reply {
   return {
     status,
     contentType: HTML,

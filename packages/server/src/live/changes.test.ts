@@ -5,8 +5,8 @@ import {
   changesSince,
   type DeliveryView,
   type EventView,
-  LOOK_AT,
-  type Look,
+  SNAPSHOT_SIZE,
+  type Snapshot,
 } from "./changes.ts";
 
 function delivery(id: string, given: Partial<DeliveryView> = {}): DeliveryView {
@@ -34,7 +34,7 @@ function look(
   deliveries: readonly DeliveryView[],
   events: readonly EventView[] = [],
   hasOlder = false,
-): Look {
+): Snapshot {
   return { deliveries, events, hasOlder };
 }
 
@@ -66,7 +66,7 @@ test("later looks tell of what is new and of what has come further, once", () =>
 test("a look that knows nothing of what it sees says that there was more", () => {
   const finder = new ChangeFinder();
   finder.compare(look([delivery("old")]), BEGINNING);
-  const many = Array.from({ length: LOOK_AT }, (_, index) => delivery(`d${index}`));
+  const many = Array.from({ length: SNAPSHOT_SIZE }, (_, index) => delivery(`d${index}`));
   expect(finder.compare(look(many, [], true), BEGINNING).isPartial).toBe(true);
   expect(finder.compare(look(many.slice(1)), BEGINNING).isPartial).toBe(false);
 });
@@ -74,7 +74,7 @@ test("a look that knows nothing of what it sees says that there was more", () =>
 test("as many events as a look sees that nobody wanted say that there was more", () => {
   const finder = new ChangeFinder();
   finder.compare(look([]), BEGINNING);
-  const many = Array.from({ length: LOOK_AT }, (_, index) => event(`e${index}`, 2_000));
+  const many = Array.from({ length: SNAPSHOT_SIZE }, (_, index) => event(`e${index}`, 2_000));
   expect(finder.compare(look([], many.slice(1)), BEGINNING).isPartial).toBe(false);
   expect(new ChangeFinder().compare(look([], many), BEGINNING).isPartial).toBe(true);
 });
@@ -88,7 +88,7 @@ test("an event that nobody wanted is told of once, and one that has deliveries i
   expect(eventIds(finder.compare(later, BEGINNING))).toEqual([]);
 });
 
-test("an event whose deliveries are still to be made is judged when they are", () => {
+test("an event whose deliveries are still to be made is settled when they are", () => {
   const finder = new ChangeFinder();
   finder.compare(look([]), BEGINNING);
   const waiting = [event("e", 2_000, { hasDeliveriesMade: false })];
@@ -102,7 +102,7 @@ test("an event whose dead letter somebody deleted is not taken for one that nobo
   expect(eventIds(finder.compare(look([], [event("e", 1_000)]), BEGINNING))).toEqual([]);
 });
 
-test("events as old as the oldest delivery in sight are not judged: theirs may be out of sight", () => {
+test("events as old as the oldest delivery in sight are not settled: theirs may be out of sight", () => {
   const finder = new ChangeFinder();
   finder.compare(look([]), BEGINNING);
   const inSight = [delivery("d", { eventId: "other", createdAt: new Date(2_000) })];

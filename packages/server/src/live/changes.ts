@@ -6,7 +6,7 @@ type DeliveryPage = Awaited<ReturnType<Posthorn["deliveries"]["list"]>>;
 export type DeliveryView = DeliveryPage["data"][number];
 export type EventView = Awaited<ReturnType<Posthorn["events"]["newest"]>>[number];
 
-export interface Look {
+export interface Snapshot {
   /** Newest first, as deliveries. Read before them, so that those of every event are there. */
   readonly events: readonly EventView[];
   readonly deliveries: readonly DeliveryView[];
@@ -24,31 +24,32 @@ export interface Changes {
 }
 
 /** A person reads no more a second. */
-export const LOOK_AT = 100;
+export const SNAPSHOT_SIZE = 100;
 
 export class ChangeFinder {
   #deliveries: ReadonlyMap<string, string> | null = null;
   #events: ReadonlySet<string> = new Set();
 
   /** The first look tells of what is newer than `since`, and remembers the rest. */
-  compare(look: Look, since: Date): Changes {
+  compare(look: Snapshot, since: Date): Changes {
     const before = this.#deliveries;
-    const judged = judgedEvents(look);
+    const settled = settledEvents(look);
     const newDeliveries = look.deliveries.filter((delivery) =>
       before === null ? delivery.createdAt >= since : before.get(delivery.id) !== progressOf(delivery),
     );
-    const newEvents = unwantedAmong(judged, look).filter(
+    const newEvents = unmatchedAmong(settled, look).filter(
       (event) => event.createdAt >= since && !this.#events.has(event.id),
     );
-    const isPartial = isFullOf(newDeliveries, look.deliveries, before) || newEvents.length === LOOK_AT;
+    const isPartial =
+      isTruncated(newDeliveries, look.deliveries, before) || newEvents.length === SNAPSHOT_SIZE;
     this.#deliveries = new Map(look.deliveries.map((delivery) => [delivery.id, progressOf(delivery)]));
-    this.#events = new Set(judged.map(({ id }) => id));
+    this.#events = new Set(settled.map(({ id }) => id));
     return { deliveries: newDeliveries.toReversed(), events: newEvents.toReversed(), isPartial };
   }
 }
 
 /** For a page that was away since then, or saw some of it. */
-export function changesSince(look: Look, since: Date, failedSince: Date): Changes {
+export function changesSince(look: Snapshot, since: Date, failedSince: Date): Changes {
   const deliveries = look.deliveries.filter(
     ({ createdAt, deliveredAt, deadAt, state }) =>
       createdAt >= since ||
@@ -56,8 +57,8 @@ export function changesSince(look: Look, since: Date, failedSince: Date): Change
       // when its last attempt was is not known here
       (state === "failed" && createdAt >= failedSince),
   );
-  const events = unwantedAmong(judgedEvents(look), look).filter(({ createdAt }) => createdAt >= since);
-  const isPartial = deliveries.length === LOOK_AT || events.length === LOOK_AT;
+  const events = unmatchedAmong(settledEvents(look), look).filter(({ createdAt }) => createdAt >= since);
+  const isPartial = deliveries.length === SNAPSHOT_SIZE || events.length === SNAPSHOT_SIZE;
   return { deliveries: deliveries.toReversed(), events: events.toReversed(), isPartial };
 }
 
@@ -67,24 +68,24 @@ const NEVER = new Date(0);
  * A delivery has the time of its event in its id. So the deliveries of an event that is younger than the oldest delivery
  * in sight are all in sight, and nobody has to ask for them.
  */
-function judgedEvents({ events, deliveries, hasOlder }: Look): readonly EventView[] {
+function settledEvents({ events, deliveries, hasOlder }: Snapshot): readonly EventView[] {
   const oldest = hasOlder ? (deliveries.at(-1)?.createdAt ?? null) : NEVER;
   return events.filter(
     ({ createdAt, hasDeliveriesMade }) => hasDeliveriesMade && oldest !== null && createdAt > oldest,
   );
 }
 
-function unwantedAmong(events: readonly EventView[], { deliveries }: Look): readonly EventView[] {
+function unmatchedAmong(events: readonly EventView[], { deliveries }: Snapshot): readonly EventView[] {
   const wanted = new Set(deliveries.map(({ eventId }) => eventId));
   return events.filter(({ id }) => !wanted.has(id));
 }
 
-function isFullOf(
+function isTruncated(
   fresh: readonly DeliveryView[],
   seen: readonly DeliveryView[],
   before: ReadonlyMap<string, string> | null,
 ): boolean {
-  return fresh.length === LOOK_AT && seen.every(({ id }) => before?.has(id) !== true);
+  return fresh.length === SNAPSHOT_SIZE && seen.every(({ id }) => before?.has(id) !== true);
 }
 
 function progressOf({ state, attemptCount, replayCount, nextRetryAt }: DeliveryView): string {

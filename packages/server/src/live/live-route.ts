@@ -13,10 +13,10 @@ export function liveRoute(feed: LiveFeed, authenticate: Authenticate): Route {
     method: "GET",
     path: "/live",
     permission: PERMISSION,
-    takesWork: true,
+    isRefusedWhileDraining: true,
     handle: ({ request, principal, query }) => {
       readQuery(query, NO_PARAMETERS);
-      feed.checkRoom(principal);
+      feed.checkLimits(principal);
       return {
         status: 200,
         contentType: "text/event-stream; charset=utf-8",
@@ -27,7 +27,7 @@ export function liveRoute(feed: LiveFeed, authenticate: Authenticate): Route {
             response,
             principal,
             since: timeOf(request.headers["last-event-id"]),
-            checkAgain: async () => authorize(await authenticate(request), PERMISSION, {}),
+            reauthorize: async () => authorize(await authenticate(request), PERMISSION, {}),
           }),
       };
     },

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { adminKey, startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 import { createHandler } from "../api/handler.ts";
 import { ADMIN, type Principal } from "../api/principal.ts";
-import { LIVE_LIMITS, LiveFeed, lookEveryMs } from "./live-feed.ts";
+import { LIVE_LIMITS, LiveFeed, pollIntervalMs } from "./live-feed.ts";
 
 interface Stream {
   readonly status: number;
@@ -95,7 +95,7 @@ function open(feed: LiveFeed, count: number, principalOf: (index: number) => Pri
     const socket = new Socket();
     const response = new ServerResponse(new IncomingMessage(socket));
     onTestFinished(() => void socket.destroy());
-    void feed.open({ response, principal: principalOf(index), since: null, checkAgain: async () => {} });
+    void feed.open({ response, principal: principalOf(index), since: null, reauthorize: async () => {} });
   }
 }
 
@@ -156,7 +156,7 @@ test("as many streams as one key may have are open, and not one more", async () 
   const { server, keyOf } = await twoTenants();
   const key = await keyOf("acme");
   const streams = await Promise.all(
-    Array.from({ length: LIVE_LIMITS.ofOneSessionOrKey }, () => openStream(`${server.url}/live`, key)),
+    Array.from({ length: LIVE_LIMITS.perSessionOrKey }, () => openStream(`${server.url}/live`, key)),
   );
   expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
   expect((await openStream(`${server.url}/live`, key)).status).toBe(429);
@@ -168,7 +168,7 @@ test("streams that were asked for in one go on one connection end with it", asyn
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
   const asked = `GET /live HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: ${key.authorization}\r\n\r\n`;
-  socket.write(asked.repeat(LIVE_LIMITS.ofOneSessionOrKey));
+  socket.write(asked.repeat(LIVE_LIMITS.perSessionOrKey));
   await once(socket, "data");
   // the server has read them all: there is no room for another
   await expect.poll(() => statusOfTwo(`${server.url}/live`, key)).toEqual([429, 429]);
@@ -179,24 +179,24 @@ test("streams that were asked for in one go on one connection end with it", asyn
 test("people who signed in by the same key have streams of their own", () => {
   const feed = new LiveFeed(unused, () => false);
   const ofSession = (id: string): Principal => ({ ...ADMIN, session: { id, expiresAt: new Date() } });
-  open(feed, LIVE_LIMITS.ofOneSessionOrKey, () => ofSession("first"));
-  expect(() => feed.checkRoom(ofSession("first"))).toThrow("At most 20 streams of one session");
-  expect(() => feed.checkRoom(ofSession("second"))).not.toThrow();
+  open(feed, LIVE_LIMITS.perSessionOrKey, () => ofSession("first"));
+  expect(() => feed.checkLimits(ofSession("first"))).toThrow("At most 20 streams of one session");
+  expect(() => feed.checkLimits(ofSession("second"))).not.toThrow();
 });
 
 test("one tenant has so many streams, and leaves room for the others", () => {
   const feed = new LiveFeed(unused, () => false);
   const of = (tenant: string | null, id: string): Principal => ({ ...ADMIN, kind: "portal", tenant, id });
-  open(feed, LIVE_LIMITS.ofOneTenant - 1, (index) => of("acme", `link-${index}`));
-  expect(() => feed.checkRoom(of("acme", "last"))).not.toThrow();
+  open(feed, LIVE_LIMITS.perTenant - 1, (index) => of("acme", `link-${index}`));
+  expect(() => feed.checkLimits(of("acme", "last"))).not.toThrow();
   open(feed, 1, () => of("acme", "last"));
-  expect(() => feed.checkRoom(of("acme", "one more"))).toThrow("100 of one tenant");
-  expect(() => feed.checkRoom(of("other", "theirs"))).not.toThrow();
-  expect(() => feed.checkRoom(ADMIN)).not.toThrow();
+  expect(() => feed.checkLimits(of("acme", "one more"))).toThrow("100 of one tenant");
+  expect(() => feed.checkLimits(of("other", "theirs"))).not.toThrow();
+  expect(() => feed.checkLimits(ADMIN)).not.toThrow();
 });
 
 test("fifty tenants are looked at once a second, and more of them less often", () => {
-  expect([lookEveryMs(1), lookEveryMs(50), lookEveryMs(51), lookEveryMs(500)]).toEqual([
+  expect([pollIntervalMs(1), pollIntervalMs(50), pollIntervalMs(51), pollIntervalMs(500)]).toEqual([
     1_000, 1_000, 1_020, 10_000,
   ]);
 });
@@ -221,12 +221,12 @@ test("whoever may not look any more is shown out", async () => {
   const { server } = await twoTenants();
   const feed = new LiveFeed(server.hooks, () => false, 50);
   let mayLook = true;
-  const checkAgain = async () => {
+  const reauthorize = async () => {
     if (!mayLook) throw new Error("revoked");
   };
   const http = createServer((_request, response) => {
     response.writeHead(200);
-    void feed.open({ response, principal: ADMIN, since: null, checkAgain });
+    void feed.open({ response, principal: ADMIN, since: null, reauthorize });
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void http.close());

@@ -19,7 +19,7 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
       method: "POST",
       path: "/websub",
       permission: "public",
-      takesWork: true,
+      isRefusedWhileDraining: true,
       handle: async (exchange) => {
         const result = await websub.take(await readForm(exchange));
         // php-publisher takes nothing but 204 for a success
@@ -44,7 +44,7 @@ export function webSubRoutes({ websub }: Pick<Posthorn, "websub">): Route[] {
       method: "POST",
       path: "/websub/content",
       permission: { scopes: ["events:publish"], reach: "installation" },
-      takesWork: true,
+      isRefusedWhileDraining: true,
       handle: takeContent,
     },
     {

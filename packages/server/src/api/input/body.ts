@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Exchange } from "../exchange.ts";
 import { readJsonBytes } from "../middleware/read-body.ts";
 import { invalidBody } from "./invalid-body.ts";
-import { fieldsAt, placesOf } from "./issues.ts";
+import { fieldErrors, fieldsAt } from "./issues.ts";
 import { parseSettings } from "./settings-json.ts";
 
 /** Largest body of an operation that takes settings, not events. */
@@ -21,7 +21,7 @@ export async function readBody(
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const shown = operation.answer.schema === null ? [] : fieldsAt(operation.answer.schema, []);
-  throw invalidBody(placesOf(schema, result.error.issues, shown));
+  throw invalidBody(fieldErrors(schema, result.error.issues, shown));
 }
 
 /** For an operation that takes no body: what is in one would be meant, and not carried out. */

@@ -2,57 +2,52 @@
 import { didYouMean, escapePointer } from "@posthorn/wire";
 import { MAX_PROBLEMS } from "posthorn/internal";
 import { z } from "zod";
-import type { ProblemPlace } from "../http-error.ts";
+import type { FieldError } from "../http-error.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
 /** One more than is told: so it is known that there are others. */
-export const ENOUGH_PROBLEMS = MAX_PROBLEMS + 1;
+export const PROBLEM_LIMIT = MAX_PROBLEMS + 1;
 
 /** `shown` are the fields of the answer: whoever sends back what was shown is told what to drop. */
-export function placesOf(
+export function fieldErrors(
   schema: z.ZodType,
   issues: readonly Issue[],
   shown: readonly string[],
   base: Path = [],
-): ProblemPlace[] {
+): FieldError[] {
   return issues
-    .slice(0, ENOUGH_PROBLEMS)
-    .flatMap((issue) => placesOfIssue(schema, issue, shown, [...base, ...issue.path]))
-    .slice(0, ENOUGH_PROBLEMS);
+    .slice(0, PROBLEM_LIMIT)
+    .flatMap((issue) => issueErrors(schema, issue, shown, [...base, ...issue.path]))
+    .slice(0, PROBLEM_LIMIT);
 }
 
-function placesOfIssue(
-  schema: z.ZodType,
-  issue: Issue,
-  shown: readonly string[],
-  path: Path,
-): ProblemPlace[] {
+function issueErrors(schema: z.ZodType, issue: Issue, shown: readonly string[], path: Path): FieldError[] {
   if (issue.code === "unrecognized_keys") {
     const known = fieldsAt(schema, path);
     const readOnly = path.length === 0 ? shown.filter((name) => !known.includes(name)) : [];
-    return issue.keys.slice(0, ENOUGH_PROBLEMS).map((key) => ({
+    return issue.keys.slice(0, PROBLEM_LIMIT).map((key) => ({
       pointer: pointerTo([...path, key]),
       message: readOnly.includes(key) ? readOnlyField(key, readOnly) : unknownField(key, known),
     }));
   }
   if (issue.code === "invalid_union") {
-    const branch = branchMeant(issue.errors);
-    if (branch !== null) return placesOf(schema, branch, shown, path);
+    const branch = intendedBranch(issue.errors);
+    if (branch !== null) return fieldErrors(schema, branch, shown, path);
   }
-  return [{ pointer: pointerTo(path), message: `This ${sentenceOf(issue)}.` }];
+  return [{ pointer: pointerTo(path), message: `This ${describeIssue(issue)}.` }];
 }
 
 /** Of the ways a value could have been meant, the one that got further than its outermost type. */
-function branchMeant(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
+function intendedBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
   const inside = branches.filter((issues) =>
     issues.some(({ path, code }) => path.length > 0 || code === "unrecognized_keys"),
   );
   return inside.length === 1 ? (inside[0] ?? null) : null;
 }
 
-export function sentenceOf(issue: Issue): string {
+export function describeIssue(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
       return issue.input === undefined && issue.path.length > 0 && isMissing(issue)
@@ -79,7 +74,7 @@ function isMissing(issue: Issue): boolean {
   return issue.message.endsWith("received undefined");
 }
 
-const expectedOf = (issue: Issue): string => sentenceOf(issue).replace(/^must be /, "");
+const expectedOf = (issue: Issue): string => describeIssue(issue).replace(/^must be /, "");
 
 const TYPES: Readonly<Record<string, string>> = {
   string: "a string",

@@ -1,8 +1,8 @@
 // Reads the parameters of a URL by a schema, as bodies are read: unknown ones are refused with a suggestion.
 import { didYouMean } from "@posthorn/wire";
 import { z } from "zod";
-import { HttpError, type ProblemPlace } from "../http-error.ts";
-import { ENOUGH_PROBLEMS, sentenceOf, unwrapped } from "./issues.ts";
+import { type FieldError, HttpError } from "../http-error.ts";
+import { describeIssue, PROBLEM_LIMIT, unwrapped } from "./issues.ts";
 
 /** Of an address that takes none. */
 export const NO_PARAMETERS = z.object({});
@@ -10,9 +10,9 @@ export const NO_PARAMETERS = z.object({});
 /** `query` is what follows the question mark. */
 export function readQuery<Schema extends z.ZodObject>(query: string, schema: Schema): z.output<Schema> {
   const given: Record<string, unknown> = {};
-  const problems: ProblemPlace[] = [];
+  const problems: FieldError[] = [];
   for (const [name, value] of new URLSearchParams(query)) {
-    if (problems.length >= ENOUGH_PROBLEMS) break;
+    if (problems.length >= PROBLEM_LIMIT) break;
     const problem = take(name, value, schema, given);
     if (problem !== null) problems.push({ parameter: name.slice(0, 100), message: problem });
   }
@@ -21,7 +21,10 @@ export function readQuery<Schema extends z.ZodObject>(query: string, schema: Sch
     const [name = ""] = issue.path;
     const at = String(name);
     const field = schema.shape[at];
-    problems.push({ parameter: at, message: `"${at}" ${(field && rangeOf(field)) ?? sentenceOf(issue)}.` });
+    problems.push({
+      parameter: at,
+      message: `"${at}" ${(field && rangeOf(field)) ?? describeIssue(issue)}.`,
+    });
   }
   const [first] = problems;
   if (first) throw new HttpError("invalid_parameter", first.message, { places: problems });

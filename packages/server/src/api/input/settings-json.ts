@@ -3,9 +3,9 @@
 import { namesWritten } from "@posthorn/wire";
 import { parseJson } from "../middleware/read-body.ts";
 
-import { GIVEN_TWICE, invalidBody } from "./invalid-body.ts";
+import { DUPLICATE_FIELD, invalidBody } from "./invalid-body.ts";
 import { pointerTo } from "./issues.ts";
-import { CALLERS_OWN } from "./library-names.ts";
+import { OPAQUE_FIELDS } from "./names.ts";
 
 /** More than fit into a body that is meant; each wrong one costs the schema about 5 µs. */
 export const MAX_LIST_ITEMS = 10_000;
@@ -13,7 +13,7 @@ export const MAX_LIST_ITEMS = 10_000;
 export function parseSettings(bytes: Buffer): unknown {
   const body = parseJson(bytes);
   const { names, items, droppedAt } = survey(body);
-  if (names !== namesWritten(bytes)) throw invalidBody([{ pointer: "", message: GIVEN_TWICE }]);
+  if (names !== namesWritten(bytes)) throw invalidBody([{ pointer: "", message: DUPLICATE_FIELD }]);
   if (droppedAt !== null)
     throw invalidBody([{ pointer: droppedAt, message: `"${DROPPED}" cannot be a name. Leave it out.` }]);
   if (items > MAX_LIST_ITEMS) {
@@ -36,25 +36,25 @@ interface Place {
   readonly value: object;
   readonly pointer: string;
   /** Its content is the caller's own, and nothing of it is dropped or looked into here. */
-  readonly isCallersOwn: boolean;
+  readonly isOpaque: boolean;
 }
 
 /** Without recursion: nobody has looked at the depth yet. */
 function survey(body: unknown): Survey {
   const found: Survey = { names: 0, items: 0, droppedAt: null };
-  const open: Place[] = isNested(body) ? [{ value: body, pointer: "", isCallersOwn: false }] : [];
+  const open: Place[] = isNested(body) ? [{ value: body, pointer: "", isOpaque: false }] : [];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    const { value, pointer, isCallersOwn } = place;
+    const { value, pointer, isOpaque } = place;
     const isList = Array.isArray(value);
     const names = Object.keys(value);
     if (!isList) found.names += names.length;
-    else if (!isCallersOwn) found.items += names.length;
-    if (!isList && !isCallersOwn && Object.hasOwn(value, DROPPED)) found.droppedAt = `${pointer}/${DROPPED}`;
+    else if (!isOpaque) found.items += names.length;
+    if (!isList && !isOpaque && Object.hasOwn(value, DROPPED)) found.droppedAt = `${pointer}/${DROPPED}`;
     for (const name of names) {
       const inner = (value as Record<string, unknown>)[name];
       if (!isNested(inner)) continue;
-      const isOwn = isCallersOwn || (CALLERS_OWN.has(name) && name !== "headers");
-      open.push({ value: inner, pointer: pointer + pointerTo([name]), isCallersOwn: isOwn });
+      const isOwn = isOpaque || (OPAQUE_FIELDS.has(name) && name !== "headers");
+      open.push({ value: inner, pointer: pointer + pointerTo([name]), isOpaque: isOwn });
     }
   }
   return found;

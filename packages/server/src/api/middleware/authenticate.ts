@@ -1,13 +1,13 @@
 // Who asks: whoever has a key says so in a header; a person in a browser has a session in a cookie.
 import type { IncomingMessage } from "node:http";
 import type { Principal } from "../principal.ts";
-import type { SessionDesk } from "../session/session-store.ts";
+import type { SessionStore } from "../session/session-store.ts";
 import { type Credentials, unauthorized } from "./credentials.ts";
 
 export type Authenticate = (request: IncomingMessage) => Principal | Promise<Principal>;
 
 /** A key comes before a cookie: whoever sends both is a program, and needs no page of ours. */
-export function createAuthenticate(credentials: Credentials, sessions: SessionDesk): Authenticate {
+export function createAuthenticate(credentials: Credentials, sessions: SessionStore): Authenticate {
   return (request) => {
     const { authorization } = request.headers;
     if (authorization === undefined) return sessions.ofRequest(request);

@@ -65,7 +65,7 @@ export class Credentials {
     const check = ({ value: key, endsAt }: Cached<KnownKey>): Principal => {
       if (key === null || !isGenuine(key) || performance.now() >= endsAt) throw unauthorized();
       const perSecond = this.countRequest(id, key.rateLimit);
-      keys.noteUse(id);
+      keys.recordUse(id);
       return principalOf(key, perSecond);
     };
     const found = keys.find(id);

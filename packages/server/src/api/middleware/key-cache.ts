@@ -5,12 +5,12 @@ import type { Posthorn } from "posthorn";
 import { type KnownKey, RateBucket } from "posthorn/internal";
 import { type Cached, FreshCache, MAX_CACHED } from "./fresh-cache.ts";
 
-const NOTE_USE_MS = 60_000;
+const RECORD_USE_MS = 60_000;
 
 export class KeyCache {
   readonly #keys: Posthorn["keys"];
   readonly #known: FreshCache<KnownKey>;
-  readonly #notedAt = new BoundedMap<string, number>(MAX_CACHED);
+  readonly #usedAt = new BoundedMap<string, number>(MAX_CACHED);
   readonly #buckets = new BoundedMap<string, RateBucket>(MAX_CACHED);
 
   constructor(keys: Posthorn["keys"]) {
@@ -35,10 +35,10 @@ export class KeyCache {
   }
 
   /** Not awaited by anybody: when it fails, the next minute's use is noted. */
-  noteUse(id: string): void {
+  recordUse(id: string): void {
     const now = performance.now();
-    if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < NOTE_USE_MS) return;
-    this.#notedAt.set(id, now);
+    if (now - (this.#usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < RECORD_USE_MS) return;
+    this.#usedAt.set(id, now);
     this.#keys.markUsed([id]).catch(() => {});
   }
 }

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Exchange } from "../exchange.ts";
 import { HttpError } from "../http-error.ts";
-import { Room } from "../memory-budget.ts";
+import { MemoryBudget } from "../memory-budget.ts";
 
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
@@ -13,12 +13,12 @@ type Asked = Pick<Exchange, "request" | "response" | "principal">;
 /** The exact bytes of a JSON body: valid UTF-8, not yet parsed. */
 export async function readJsonBytes(exchange: Asked, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   checkIsJson(exchange.request);
-  return checkedUtf8(await readBytesOf(exchange, maxBytes));
+  return checkUtf8(await readBytesOf(exchange, maxBytes));
 }
 
 /** The same of a body whose content type says that it is JSON in UTF-8 in other words. */
 export async function readUtf8Bytes(exchange: Asked): Promise<Buffer> {
-  return checkedUtf8(await readBytesOf(exchange));
+  return checkUtf8(await readBytesOf(exchange));
 }
 
 /** The exact bytes of a body of any content type. */
@@ -26,13 +26,13 @@ export async function readBytesOf(exchange: Asked, maxBytes = MAX_BODY_BYTES): P
   const { request, principal } = exchange;
   checkHeaders(request, maxBytes);
   const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > LARGE_BYTES) bodies.hold(exchange, principal, announced);
+  if (announced > LARGE_BYTES) bodyMemory.reserve(exchange, principal, announced);
   // One of unknown length counts as the longest there may be, as soon as it is large.
-  const onLarge = announced > 0 ? ignore : () => bodies.hold(exchange, principal, maxBytes);
+  const onLarge = announced > 0 ? ignore : () => bodyMemory.reserve(exchange, principal, maxBytes);
   return await readBytes(request, maxBytes, onLarge);
 }
 
-function checkedUtf8(body: Buffer): Buffer {
+function checkUtf8(body: Buffer): Buffer {
   if (isUtf8(body)) return body;
   throw new HttpError("invalid_utf8", "The body is not valid UTF-8. Send JSON encoded in UTF-8.");
 }
@@ -40,9 +40,9 @@ function checkedUtf8(body: Buffer): Buffer {
 /** A body that is being read, parsed or published; parsed it takes several times its size. */
 const LARGE_BYTES = 256 * 1024;
 /** Of the whole process. One tenant that sends drop by drop leaves room for the largest body of another. */
-const bodies = new Room({
-  bytesOfOne: 2 * MAX_BODY_BYTES,
-  bytesOfAll: 3 * MAX_BODY_BYTES,
+const bodyMemory = new MemoryBudget({
+  bytesPerCaller: 2 * MAX_BODY_BYTES,
+  totalBytes: 3 * MAX_BODY_BYTES,
   refusal: "Too many large requests are being read at once; try again in a second.",
 });
 
@@ -82,7 +82,7 @@ export function readBytes(
   maxBytes: number,
   onLarge: () => void = ignore,
 ): Promise<Buffer> {
-  if (request.readableEnded) return Promise.resolve(bytesKeptBySomeoneElse(request));
+  if (request.readableEnded) return Promise.resolve(bytesKeptByBodyParser(request));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -115,7 +115,7 @@ export function readBytes(
 function ignore(): void {}
 
 /** In an application with a body parser in front of us the stream is spent; some parsers keep the bytes. */
-function bytesKeptBySomeoneElse(request: IncomingMessage): Buffer {
+function bytesKeptByBodyParser(request: IncomingMessage): Buffer {
   const { rawBody, body } = request as IncomingMessage & { rawBody?: unknown; body?: unknown };
   for (const kept of [rawBody, body]) if (Buffer.isBuffer(kept)) return kept;
   throw new HttpError(

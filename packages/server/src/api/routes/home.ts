@@ -8,7 +8,7 @@ export function homeRoute(dashboard: Dashboard): Route {
     method: "GET",
     path: "/",
     permission: "public",
-    handle: async ({ request }) => (await dashboard(request, "/")) ?? inWords,
+    handle: async ({ request }) => (await dashboard(request, "/")) ?? htmlReply,
   };
 }
 
@@ -29,7 +29,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-const inWords: Reply = {
+const htmlReply: Reply = {
   status: 200,
   body: PAGE,
   contentType: "text/html; charset=utf-8",

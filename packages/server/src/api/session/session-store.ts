@@ -11,7 +11,7 @@ import { cookieName, type Page, readCookie } from "./cookie.ts";
 import { refuseCrossSite } from "./refuse-cross-site.ts";
 import type { Site } from "./site.ts";
 
-export interface SessionDeskOptions {
+export interface SessionStoreOptions {
   readonly sessions: Posthorn["sessions"];
   readonly credentials: Credentials;
   readonly site: Site;
@@ -19,11 +19,11 @@ export interface SessionDeskOptions {
 
 const PAGES: readonly Page[] = ["dashboard", "portal"];
 
-export class SessionDesk {
-  readonly #options: SessionDeskOptions;
+export class SessionStore {
+  readonly #options: SessionStoreOptions;
   readonly #known: FreshCache<SessionRow>;
 
-  constructor(options: SessionDeskOptions) {
+  constructor(options: SessionStoreOptions) {
     this.#options = options;
     const { sessions } = options;
     this.#known = new FreshCache((id) => sessions.known([id]).then(([session = null]) => session));

@@ -3,7 +3,7 @@ import type { Posthorn } from "posthorn";
 import { OPERATOR_SECONDS, PORTAL_SECONDS } from "posthorn/internal";
 import { type Credentials, unauthorized } from "../middleware/credentials.ts";
 import type { Principal } from "../principal.ts";
-import { SessionDesk } from "./session-store.ts";
+import { SessionStore } from "./session-store.ts";
 import { SignInLimit } from "./sign-in-limit.ts";
 import type { Site } from "./site.ts";
 
@@ -26,15 +26,15 @@ export interface PortalOptions extends PortalTheme {
 type OpenedSession = Awaited<ReturnType<Posthorn["sessions"]["openWithAdminKey"]>>;
 
 /** Who was let in, and how to give them their session. */
-export interface LetIn {
+export interface PendingSession {
   readonly principal: Principal;
   /** Null: somebody else was quicker with the same link, or the key is gone. */
   readonly open: () => Promise<OpenedSession | null>;
 }
 
-export class Door {
+export class SignIn {
   readonly site: Site;
-  readonly desk: SessionDesk;
+  readonly sessions: SessionStore;
   readonly limit = new SignInLimit();
   readonly theme: PortalTheme;
   readonly portalOrigins: readonly string[];
@@ -48,17 +48,17 @@ export class Door {
     this.portalOrigins = origins;
     this.#sessions = hooks.sessions;
     this.#credentials = credentials;
-    this.desk = new SessionDesk({ sessions: hooks.sessions, credentials, site });
+    this.sessions = new SessionStore({ sessions: hooks.sessions, credentials, site });
   }
 
   /** Throws the same 401 for every reason. Nothing is used up yet. */
-  async identify(given: { readonly key: string } | { readonly code: string }): Promise<LetIn> {
+  async identify(given: { readonly key: string } | { readonly code: string }): Promise<PendingSession> {
     const adminDigest = await this.#credentials.adminDigest();
     const sessions = this.#sessions;
     if ("code" in given) {
       const link = await sessions.findLink(given.code, adminDigest);
       if (link === null) throw unauthorized();
-      const principal = await this.desk.principalOf(link);
+      const principal = await this.sessions.principalOf(link);
       return { principal, open: () => sessions.useLink(given.code, adminDigest) };
     }
     const principal = await this.#credentials.ofText(given.key);

@@ -5,8 +5,8 @@ import { CliError } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, type Tone, toned } from "../terminal/text.ts";
 import { type Check, type Level, problem } from "./check.ts";
-import { lookAtDatabase, lookAtDataDir, lookAtOptions, lookAtPort } from "./inspect.ts";
-import { judgeNode, judgeSettings } from "./judge-settings.ts";
+import { checkNode, checkSettingValues } from "./check-settings.ts";
+import { inspectConfiguredDatabase, inspectDataDir, inspectPort, inspectSettings } from "./inspect.ts";
 
 interface DoctorFlags {
   readonly dataDir?: string;
@@ -23,7 +23,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
 }
 
 async function doctor(terminal: Terminal, flags: { dataDir?: string }, isJson: boolean): Promise<void> {
-  const checks = [judgeNode(process.version), ...(await examine(terminal, flags))];
+  const checks = [checkNode(process.version), ...(await examine(terminal, flags))];
   const problems = checks.filter(({ level }) => level === "problem").length;
   if (isJson) terminal.print(jsonText({ ok: problems === 0, checks }));
   else terminal.print(checks.map((check) => lineOf(terminal, check)).join("\n"));
@@ -38,11 +38,11 @@ async function examine(terminal: Terminal, flags: { dataDir?: string }): Promise
   try {
     const config = loadConfig({ env: terminal.env, flags });
     return [
-      lookAtOptions(config),
-      ...lookAtDataDir(config),
-      ...(await lookAtDatabase(config)),
-      await lookAtPort(config),
-      ...judgeSettings(config),
+      inspectSettings(config),
+      ...inspectDataDir(config),
+      ...(await inspectConfiguredDatabase(config)),
+      await inspectPort(config),
+      ...checkSettingValues(config),
     ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -9,10 +9,10 @@ import { createLogger } from "../../logger.ts";
 import { findEncryptionKeys, keyProblem, readCanary } from "../local/encryption-keys.ts";
 import { checkSettings, hasDatabase } from "../local/installation.ts";
 import { type Check, note, ok, problem, warning } from "./check.ts";
-import { judgeDatabase } from "./judge-database.ts";
-import { judgeWorkers } from "./judge-workers.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkWorkers } from "./check-workers.ts";
 
-export function lookAtOptions(config: Config): Check {
+export function inspectSettings(config: Config): Check {
   try {
     checkSettings(config, createLogger({ level: "silent", format: "json" }));
     return ok("settings", "all can be used");
@@ -22,7 +22,7 @@ export function lookAtOptions(config: Config): Check {
   }
 }
 
-export function lookAtDataDir({ dataDir, encryptionKeys, databaseUrl }: Config): Check[] {
+export function inspectDataDir({ dataDir, encryptionKeys, databaseUrl }: Config): Check[] {
   const path = resolve(dataDir);
   if (!existsSync(path)) {
     const isNeeded = databaseUrl === undefined || encryptionKeys === undefined;
@@ -47,11 +47,11 @@ export function lookAtDataDir({ dataDir, encryptionKeys, databaseUrl }: Config):
   }
   return [
     ok("data directory", path),
-    ...["encryption-keys", "admin-key"].flatMap((name) => lookAtKey(path, name)),
+    ...["encryption-keys", "admin-key"].flatMap((name) => inspectKeyFile(path, name)),
   ];
 }
 
-function lookAtKey(folder: string, name: string): Check[] {
+function inspectKeyFile(folder: string, name: string): Check[] {
   const path = join(folder, name);
   if (!existsSync(path)) return [];
   if ((statSync(path).mode & 0o077) === 0) return [ok(name, path)];
@@ -71,15 +71,15 @@ function isWritable(path: string): boolean {
   }
 }
 
-export async function lookAtDatabase(config: Config): Promise<Check[]> {
-  if (config.databaseUrl !== undefined) return await lookAt(config.databaseUrl, config);
+export async function inspectConfiguredDatabase(config: Config): Promise<Check[]> {
+  if (config.databaseUrl !== undefined) return await inspectConnection(config.databaseUrl, config);
   if (!hasDatabase(config)) {
     return [note("database", "The embedded PostgreSQL is made on the first start.")];
   }
   try {
     const embedded = await openEmbeddedPostgres({ dataDir: config.dataDir });
     try {
-      return await lookAt(embedded.connectionString, config);
+      return await inspectConnection(embedded.connectionString, config);
     } finally {
       await embedded.close();
     }
@@ -90,10 +90,10 @@ export async function lookAtDatabase(config: Config): Promise<Check[]> {
   }
 }
 
-async function lookAt(connectionString: string, config: Config): Promise<Check[]> {
+async function inspectConnection(connectionString: string, config: Config): Promise<Check[]> {
   try {
     const facts = await inspectDatabase(connectionString);
-    return [...judgeDatabase(facts), ...(await lookAtSchema(connectionString, config))];
+    return [...checkDatabase(facts), ...(await inspectSchema(connectionString, config))];
   } catch (error) {
     const advice =
       "Check DATABASE_URL: host, port, user, password and database, and that PostgreSQL runs there.";
@@ -101,7 +101,7 @@ async function lookAt(connectionString: string, config: Config): Promise<Check[]
   }
 }
 
-async function lookAtSchema(database: string, config: Config): Promise<Check[]> {
+async function inspectSchema(database: string, config: Config): Promise<Check[]> {
   const { schema, migrate } = config;
   const hooks = createPosthorn({ database, schema });
   try {
@@ -109,8 +109,8 @@ async function lookAtSchema(database: string, config: Config): Promise<Check[]> 
     if (pending.length === 0) {
       return [
         ok("schema", `"${schema}" is at version ${version}`),
-        await lookAtEncryptionKeys(hooks, database, config),
-        judgeWorkers(await inspectInstallation(database, schema)),
+        await inspectEncryptionKeys(hooks, database, config),
+        checkWorkers(await inspectInstallation(database, schema)),
       ];
     }
     const message = `"${schema}" lacks ${pending.length} migration(s).`;
@@ -127,7 +127,7 @@ async function lookAtSchema(database: string, config: Config): Promise<Check[]> 
 }
 
 /** What `serve` asks at its start, without making a key where there is none. */
-async function lookAtEncryptionKeys(hooks: Posthorn, database: string, config: Config): Promise<Check> {
+async function inspectEncryptionKeys(hooks: Posthorn, database: string, config: Config): Promise<Check> {
   const name = "encryption keys";
   try {
     const found = findEncryptionKeys(config.encryptionKeys, config.dataDir);
@@ -155,7 +155,7 @@ async function checkSecrets(database: string, schema: string, encryptionKeys: re
 const PROBE_MS = 3_000;
 
 /** Asks whatever is on the port; nothing there is as good as a server that is ready. */
-export async function lookAtPort({ host, port }: Pick<Config, "host" | "port">): Promise<Check> {
+export async function inspectPort({ host, port }: Pick<Config, "host" | "port">): Promise<Check> {
   if (port === 0) return note("port", "any free one is taken at start");
   const reachable =
     host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host;

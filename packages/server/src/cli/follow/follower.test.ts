@@ -10,7 +10,7 @@ interface Item {
 const START = 1_000_000_000;
 
 /** A list as the API has it: newest first, two to a page. */
-function listOf(items: Item[], isOpen?: (item: Item) => boolean) {
+function splitList(items: Item[], isOpen?: (item: Item) => boolean) {
   const asked: number[] = [];
   let isAway = false;
   const source: Source<Item> = {
@@ -37,7 +37,7 @@ const fromNow = { from: new Date(START), isBackFill: false };
 
 test("only what comes after the start is shown, oldest first and once, over many pages", async () => {
   const items: Item[] = [{ id: "before", ms: START - 5 }];
-  const follower = new Follower(listOf(items).source, fromNow);
+  const follower = new Follower(splitList(items).source, fromNow);
   expect(await follower.look()).toEqual([]);
   items.push(...["a", "b", "c", "d", "e"].map((id, index) => ({ id, ms: START + index })));
   expect(ids(await follower.look())).toEqual(["a", "b", "c", "d", "e"]);
@@ -45,7 +45,7 @@ test("only what comes after the start is shown, oldest first and once, over many
 });
 
 test("with a back-fill it begins with what is there", async () => {
-  const { source } = listOf([
+  const { source } = splitList([
     { id: "too old", ms: START - 1 },
     { id: "a", ms: START },
   ]);
@@ -54,7 +54,7 @@ test("with a back-fill it begins with what is there", async () => {
 
 test("what was committed late, behind what was shown already, is not missed", async () => {
   const items: Item[] = [];
-  const follower = new Follower(listOf(items).source, fromNow);
+  const follower = new Follower(splitList(items).source, fromNow);
   await follower.look();
   items.push({ id: "new", ms: START + LONG_OVERLAP_MS });
   expect(ids(await follower.look())).toEqual(["new"]);
@@ -67,7 +67,7 @@ test("what was committed late, behind what was shown already, is not missed", as
 
 test("after looks that failed nothing is left out", async () => {
   const items: Item[] = [];
-  const { source, goAway } = listOf(items);
+  const { source, goAway } = splitList(items);
   const follower = new Follower(source, fromNow);
   await follower.look();
   goAway(true);
@@ -79,7 +79,7 @@ test("after looks that failed nothing is left out", async () => {
 
 test("what is open yet is looked at until it has ended, and shown as it changes", async () => {
   const items: Item[] = [{ id: "a", ms: START, state: "failed" }];
-  const { source } = listOf(items, ({ state }) => state === "failed");
+  const { source } = splitList(items, ({ state }) => state === "failed");
   const follower = new Follower(source, { from: new Date(START), isBackFill: true });
   await follower.look();
   items.push({ id: "b", ms: START + LONG_OVERLAP_MS - 1, state: "success" });
@@ -110,14 +110,14 @@ const pageOf = (count: number) =>
 test("a look that meets too much says so, once", async () => {
   const follower = new Follower(pagesOf([pageOf(MAX_ITEMS), pageOf(1)]), backFill);
   expect(await follower.look()).toHaveLength(MAX_ITEMS);
-  expect([follower.takeLeftOut(), follower.takeLeftOut()]).toEqual([true, false]);
+  expect([follower.takeSkipped(), follower.takeSkipped()]).toEqual([true, false]);
   const whole = new Follower(pagesOf([pageOf(MAX_ITEMS)]), backFill);
   expect(await whole.look()).toHaveLength(MAX_ITEMS);
-  expect(whole.takeLeftOut()).toBe(false);
+  expect(whole.takeSkipped()).toBe(false);
 });
 
 test("what is rare is found behind any number of empty pages", async () => {
   const follower = new Follower(pagesOf([...Array.from({ length: 500 }, () => []), pageOf(1)]), backFill);
   expect(await follower.look()).toHaveLength(1);
-  expect(follower.takeLeftOut()).toBe(false);
+  expect(follower.takeSkipped()).toBe(false);
 });

@@ -35,7 +35,7 @@ export class Follower<Item> {
   #looks = 0;
   #failedLast = false;
   #openSinceMs = Number.POSITIVE_INFINITY;
-  #leftOut = false;
+  #skipped = false;
 
   /** With `isBackFill` what is there since then is shown first; otherwise only what comes from now on. */
   constructor(
@@ -63,10 +63,10 @@ export class Follower<Item> {
   }
 
   /** True, once, when a look met more than it could hold. */
-  takeLeftOut(): boolean {
-    const leftOut = this.#leftOut;
-    this.#leftOut = false;
-    return leftOut;
+  takeSkipped(): boolean {
+    const skipped = this.#skipped;
+    this.#skipped = false;
+    return skipped;
   }
 
   #lookBackTo(): number {
@@ -82,7 +82,7 @@ export class Follower<Item> {
     let cursor: string | undefined;
     for (;;) {
       if (items.length >= MAX_ITEMS) {
-        this.#leftOut = true;
+        this.#skipped = true;
         return items;
       }
       const page = await this.#source.list(after, cursor);

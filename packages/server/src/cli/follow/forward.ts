@@ -2,7 +2,7 @@
 // that keeps customers' URLs away from private addresses has no place here.
 import type { LocalRequest } from "./request.ts";
 
-export type LocalAnswer =
+export type LocalResponse =
   | { readonly kind: "answered"; readonly status: number; readonly durationMs: number }
   /** Nothing listens there. */
   | { readonly kind: "refused"; readonly error: string }
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 30_000;
 export async function forward(
   { url, headers, body }: LocalRequest,
   ending: AbortSignal,
-): Promise<LocalAnswer> {
+): Promise<LocalResponse> {
   const startedAt = performance.now();
   const durationMs = (): number => Math.round(performance.now() - startedAt);
   try {

@@ -6,14 +6,14 @@ import { type Command, Option } from "commander";
 import { matches, PAYLOAD_FORMATS } from "posthorn/internal";
 import { VERSION } from "../../version.ts";
 import { usage } from "../failure.ts";
-import { listOf, momentOf, type Remote, remote, wholeNumber } from "../remote/remote.ts";
+import { parseTime, type Remote, remote, splitList, wholeNumber } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
-import { prefixOf, refuseUnsigned, schemeOption, schemesOf, secretsOf } from "../views/secrets.ts";
+import { prefixOf, requireSigningSecrets, schemeOption, schemesOf, secretsOf } from "../views/secrets.ts";
 import { Follower } from "./follower.ts";
-import { forward, type LocalAnswer } from "./forward.ts";
-import { keepLooking, tellOfLeftOut } from "./poll.ts";
-import { listenerSecret, type Manner, readEvent, requestFor } from "./request.ts";
+import { forward, type LocalResponse } from "./forward.ts";
+import { poll, reportSkipped } from "./poll.ts";
+import { type ForwardOptions, listenerSecret, readEvent, requestFor } from "./request.ts";
 import { eventSource, resendSource } from "./sources.ts";
 
 /** Batches are collected by the server. */
@@ -28,7 +28,7 @@ interface ListenFlags {
   readonly printSecret?: boolean;
   readonly scheme?: string;
   readonly headerPrefix?: string;
-  readonly format: Manner["format"];
+  readonly format: ForwardOptions["format"];
   readonly every: string;
 }
 
@@ -63,17 +63,20 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
   const { terminal } = remote;
   const secret = flags.secret ?? listenerSecret(remote.key);
   if (flags.printSecret) return terminal.print(remote.isJson ? jsonText({ secret }) : secret);
-  const manner = mannerOf(flags, secret, remote.url);
-  const { url } = manner;
-  const patterns = flags.events === undefined ? ["*"] : listOf(flags.events);
+  const options = signingOptions(flags, secret, remote.url);
+  const { url } = options;
+  const patterns = flags.events === undefined ? ["*"] : splitList(flags.events);
   const everyMs = wholeNumber("--every", flags.every, 50, 60_000);
-  const narrowing = { tenant: flags.tenant, type: undefined };
+  const filter = { tenant: flags.tenant, type: undefined };
   await remote.client.events.list({ query: { tenant: flags.tenant, limit: 1 } });
   const now = remote.now();
   const isBackFill = flags.since !== undefined;
-  const start = { from: flags.since === undefined ? now : momentOf("--since", flags.since, now), isBackFill };
-  const events = new Follower(eventSource(remote, narrowing), start);
-  const resends = new Follower(resendSource(remote, narrowing), start);
+  const start = {
+    from: flags.since === undefined ? now : parseTime("--since", flags.since, now),
+    isBackFill,
+  };
+  const events = new Follower(eventSource(remote, filter), start);
+  const resends = new Follower(resendSource(remote, filter), start);
   const waiting: Job[] = [];
 
   const look = async (): Promise<void> => {
@@ -93,31 +96,31 @@ async function listen(remote: Remote, _args: readonly string[], flags: ListenFla
     );
     // One after the other, and off the list only when it was sent: what the server cannot give now is asked for again.
     for (let job = waiting[0]; job && !terminal.ending.aborted; job = waiting[0]) {
-      await forwardOne(remote, manner, job);
+      await forwardOne(remote, options, job);
       waiting.shift();
     }
-    tellOfLeftOut(terminal, [events, resends]);
+    reportSkipped(terminal, [events, resends]);
   };
   const signer = flags.secret === undefined ? "the secret of --print-secret" : "the secret given";
-  const tell = (): void =>
-    terminal.complain(`Forwarding ${patterns.join(", ")} to ${url}, signed with ${signer}. Ctrl+C stops.`);
+  const announce = (): void =>
+    terminal.printError(`Forwarding ${patterns.join(", ")} to ${url}, signed with ${signer}. Ctrl+C stops.`);
   // A back-fill begins with the first look; otherwise what happens before its end is not forwarded.
-  if (isBackFill) tell();
-  await keepLooking(terminal, everyMs, look, isBackFill ? () => {} : tell);
+  if (isBackFill) announce();
+  await poll(terminal, everyMs, look, isBackFill ? () => {} : announce);
 }
 
 function ofEvent({ id, type, created_at }: { id: string; type: string; created_at: string }): Job {
   return { eventId: id, type, at: created_at, resent: null };
 }
 
-async function forwardOne(remote: Remote, manner: Manner, job: Job): Promise<void> {
+async function forwardOne(remote: Remote, options: ForwardOptions, job: Job): Promise<void> {
   const { terminal, isJson } = remote;
   const found = await find(remote, job.eventId);
-  if (found === null) return terminal.complain(`${clean(job.eventId)} is not kept any more.`);
+  if (found === null) return terminal.printError(`${clean(job.eventId)} is not kept any more.`);
   const event = readEvent(found);
   const { deliveryId = null, attempt = 1 } = job.resent ?? {};
-  const request = requestFor(event, manner, { deliveryId, attempt, now: new Date() });
-  const answer = await untilTaken(terminal, manner.url, () => forward(request, terminal.ending));
+  const request = requestFor(event, options, { deliveryId, attempt, now: new Date() });
+  const answer = await forwardUntilAccepted(terminal, options.url, () => forward(request, terminal.ending));
   if (terminal.ending.aborted) return;
   if (isJson) terminal.print(jsonText(jsonLine(event, job, answer), 0));
   else terminal.print(textLine(terminal, event.type, job, answer));
@@ -136,15 +139,15 @@ async function find(remote: Remote, id: string): Promise<string | null> {
 const PAUSE_MS = 500;
 
 /** While nothing listens there, such as during a restart of the program, events wait. */
-async function untilTaken(
+async function forwardUntilAccepted(
   terminal: Terminal,
   url: string,
-  send: () => Promise<LocalAnswer>,
-): Promise<LocalAnswer> {
+  send: () => Promise<LocalResponse>,
+): Promise<LocalResponse> {
   for (let tries = 0; ; tries++) {
     const answer = await send();
     if (answer.kind !== "refused" || terminal.ending.aborted) return answer;
-    if (tries === 0) terminal.complain(`Nothing listens at ${url}. Events wait until your program is up.`);
+    if (tries === 0) terminal.printError(`Nothing listens at ${url}. Events wait until your program is up.`);
     await sleep(PAUSE_MS, undefined, { signal: terminal.ending }).catch(() => {});
     if (terminal.ending.aborted) return answer;
   }
@@ -153,7 +156,7 @@ async function untilTaken(
 function jsonLine(
   { id, type, tenant }: { id: string; type: string; tenant: string },
   job: Job,
-  answer: LocalAnswer,
+  answer: LocalResponse,
 ) {
   return {
     event_id: id,
@@ -168,7 +171,7 @@ function jsonLine(
   };
 }
 
-function textLine(terminal: Terminal, type: string, job: Job, answer: LocalAnswer): string {
+function textLine(terminal: Terminal, type: string, job: Job, answer: LocalResponse): string {
   const isGood = answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
   const result = answer.kind === "answered" ? String(answer.status) : clean(answer.error);
   const took = answer.kind === "refused" ? "" : ` in ${answer.durationMs} ms`;
@@ -177,10 +180,10 @@ function textLine(terminal: Terminal, type: string, job: Job, answer: LocalAnswe
   return `${time}  ${toned(terminal, isGood ? "good" : "bad", result)}${took}  ${clean(type)}  ${clean(job.eventId)}${resent}`;
 }
 
-function mannerOf(flags: ListenFlags, secret: string, serverUrl: string): Manner {
+function signingOptions(flags: ListenFlags, secret: string, serverUrl: string): ForwardOptions {
   const headerPrefix = prefixOf(flags.headerPrefix);
   const schemes = schemesOf(flags.scheme, headerPrefix);
-  refuseUnsigned(schemes, secretsOf([secret]));
+  requireSigningSecrets(schemes, secretsOf([secret]));
   return {
     secret,
     schemes,

@@ -2,7 +2,7 @@ import { PosthornApiError } from "@posthorn/client";
 import { expect, test } from "vitest";
 import { CliError } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { keepLooking, tellOfLeftOut } from "./poll.ts";
+import { poll, reportSkipped } from "./poll.ts";
 
 function problem(status: number, code: string): PosthornApiError {
   return new PosthornApiError({
@@ -20,14 +20,14 @@ function problem(status: number, code: string): PosthornApiError {
 async function looksThat(...outcomes: (Error | null)[]) {
   const said: string[] = [];
   const ending = new AbortController();
-  const terminal = { ending: ending.signal, complain: (text) => void said.push(text) } as Partial<Terminal>;
+  const terminal = { ending: ending.signal, printError: (text) => void said.push(text) } as Partial<Terminal>;
   let looks = 0;
   const look = async (): Promise<void> => {
     const outcome = outcomes[looks++];
     if (looks === outcomes.length) ending.abort();
     if (outcome) throw outcome;
   };
-  const result = await keepLooking(terminal as Terminal, 1, look, () => said.push("ready")).catch(
+  const result = await poll(terminal as Terminal, 1, look, () => said.push("ready")).catch(
     (error: unknown) => error,
   );
   return { said, looks, result };
@@ -76,10 +76,10 @@ test("nor is one that was never there, or a mistake of ours", async () => {
 
 test("what was left out is said once for all of them", () => {
   const said: string[] = [];
-  const terminal = { complain: (text: string) => void said.push(text) } as unknown as Terminal;
-  const follower = (leftOut: boolean) => ({ takeLeftOut: () => leftOut });
-  tellOfLeftOut(terminal, [follower(false), follower(false)]);
+  const terminal = { printError: (text: string) => void said.push(text) } as unknown as Terminal;
+  const follower = (skipped: boolean) => ({ takeSkipped: () => skipped });
+  reportSkipped(terminal, [follower(false), follower(false)]);
   expect(said).toEqual([]);
-  tellOfLeftOut(terminal, [follower(true), follower(true)]);
+  reportSkipped(terminal, [follower(true), follower(true)]);
   expect(said).toHaveLength(1);
 });

@@ -6,8 +6,8 @@ import { CliError } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";
 
-/** `onReady` is called after the first look: what happens from then on is seen. A look that finds "the end" is the last. */
-export async function keepLooking(
+/** `onReady` is called after the first look: what happens from then on is seen. A look that finds "done" is the last. */
+export async function poll(
   terminal: Terminal,
   everyMs: number,
   look: () => Promise<unknown>,
@@ -18,19 +18,19 @@ export async function keepLooking(
   // The first look is not forgiven: a wrong address is better said at once.
   const first = await look();
   onReady();
-  if (first === "the end") return;
+  if (first === "done") return;
   while (!ending.aborted) {
     await sleep(everyMs, undefined, { signal: ending }).catch(() => {});
     if (ending.aborted) return;
     try {
       const found = await look();
-      if (isAway) terminal.complain("The server answers again; nothing is left out.");
-      if (found === "the end") return;
+      if (isAway) terminal.printError("The server answers again; nothing is left out.");
+      if (found === "done") return;
       isAway = false;
     } catch (error) {
       if (ending.aborted) return;
       if (!passes(error)) throw error;
-      if (!isAway) terminal.complain(`${troubleOf(error)} Waiting for it; Ctrl+C stops.`);
+      if (!isAway) terminal.printError(`${troubleOf(error)} Waiting for it; Ctrl+C stops.`);
       isAway = true;
     }
   }
@@ -51,11 +51,11 @@ function passes(error: unknown): boolean {
 }
 
 /** A look holds 10,000 items at most; what is beyond is said, never dropped in silence. */
-export function tellOfLeftOut(terminal: Terminal, followers: readonly { takeLeftOut(): boolean }[]): void {
+export function reportSkipped(terminal: Terminal, followers: readonly { takeSkipped(): boolean }[]): void {
   // all are asked, so that none tells a second time of what was said
-  const leftOut = followers.filter((follower) => follower.takeLeftOut());
-  if (leftOut.length === 0) return;
-  terminal.complain(
+  const skipped = followers.filter((follower) => follower.takeSkipped());
+  if (skipped.length === 0) return;
+  terminal.printError(
     "There was more than can be followed; the oldest of it is left out. Narrow it with --tenant.",
   );
 }

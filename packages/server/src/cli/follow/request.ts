@@ -39,7 +39,7 @@ export function readEvent(text: string): ListenedEvent {
   };
 }
 
-export interface Manner {
+export interface ForwardOptions {
   readonly secret: string;
   readonly schemes: readonly string[];
   readonly headerPrefix: string;
@@ -52,7 +52,7 @@ export interface Manner {
 }
 
 export interface LocalRequest {
-  /** That of the manner, or where a scheme asks for it with something added. */
+  /** That of the options, or where a scheme asks for it with something added. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -61,7 +61,7 @@ export interface LocalRequest {
 /** `deliveryId` is that of a resent delivery; an event that is new has none here, and gets one of its own id. */
 export function requestFor(
   event: ListenedEvent,
-  { secret, schemes, headerPrefix, format, userAgent, url, serverUrl }: Manner,
+  { secret, schemes, headerPrefix, format, userAgent, url, serverUrl }: ForwardOptions,
   {
     deliveryId,
     attempt,

@@ -3,14 +3,14 @@ import type { Delivery, Event, Resend } from "@posthorn/client";
 import type { Remote } from "../remote/remote.ts";
 import type { Source } from "./follower.ts";
 
-export interface Narrowing {
+export interface Filter {
   readonly tenant: string | undefined;
   readonly type: string | undefined;
 }
 
 const LIMIT = 250;
 
-export function eventSource({ client }: Remote, { tenant, type }: Narrowing): Source<Event> {
+export function eventSource({ client }: Remote, { tenant, type }: Filter): Source<Event> {
   return {
     list: (after, cursor) =>
       client.events.list({
@@ -21,7 +21,7 @@ export function eventSource({ client }: Remote, { tenant, type }: Narrowing): So
   };
 }
 
-export function deliverySource({ client }: Remote, { tenant, type }: Narrowing): Source<Delivery> {
+export function deliverySource({ client }: Remote, { tenant, type }: Filter): Source<Delivery> {
   return {
     list: (after, cursor) =>
       client.deliveries.list({
@@ -33,7 +33,7 @@ export function deliverySource({ client }: Remote, { tenant, type }: Narrowing):
   };
 }
 
-export function resendSource({ client }: Remote, { tenant, type }: Narrowing): Source<Resend> {
+export function resendSource({ client }: Remote, { tenant, type }: Filter): Source<Resend> {
   return {
     list: (after, cursor) =>
       client.resends.list({

@@ -1,13 +1,13 @@
 // `posthorn tail`: events, deliveries and resends as they happen.
 import type { Delivery, Event, Resend } from "@posthorn/client";
 import type { Command } from "commander";
-import { momentOf, type Remote, remote, wholeNumber } from "../remote/remote.ts";
+import { parseTime, type Remote, remote, wholeNumber } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText, timeText, toned } from "../terminal/text.ts";
 import { stateText, toneOfState } from "../views/delivery.ts";
 import { Holds } from "../views/hold.ts";
 import { Follower } from "./follower.ts";
-import { keepLooking, tellOfLeftOut } from "./poll.ts";
+import { poll, reportSkipped } from "./poll.ts";
 import { deliverySource, eventSource, resendSource } from "./sources.ts";
 
 interface TailFlags {
@@ -32,14 +32,17 @@ type Line = { readonly at: string; readonly json: object; readonly text: string 
 
 async function tail(remote: Remote, _args: readonly string[], flags: TailFlags): Promise<void> {
   const everyMs = wholeNumber("--every", flags.every, 50, 60_000);
-  const narrowing = { tenant: flags.tenant, type: flags.type };
-  await remote.client.events.list({ query: { ...narrowing, limit: 1 } });
+  const filter = { tenant: flags.tenant, type: flags.type };
+  await remote.client.events.list({ query: { ...filter, limit: 1 } });
   const now = remote.now();
   const isBackFill = flags.since !== undefined;
-  const start = { from: flags.since === undefined ? now : momentOf("--since", flags.since, now), isBackFill };
-  const events = new Follower(eventSource(remote, narrowing), start);
-  const deliveries = new Follower(deliverySource(remote, narrowing), start);
-  const resends = new Follower(resendSource(remote, narrowing), start);
+  const start = {
+    from: flags.since === undefined ? now : parseTime("--since", flags.since, now),
+    isBackFill,
+  };
+  const events = new Follower(eventSource(remote, filter), start);
+  const deliveries = new Follower(deliverySource(remote, filter), start);
+  const resends = new Follower(resendSource(remote, filter), start);
   const { terminal, isJson } = remote;
 
   const look = async (): Promise<void> => {
@@ -50,9 +53,9 @@ async function tail(remote: Remote, _args: readonly string[], flags: TailFlags):
       ...(await deliveryLines(remote, await deliveries.look())),
     ];
     for (const { json, text } of lines) terminal.print(isJson ? jsonText(json, 0) : text);
-    tellOfLeftOut(terminal, [events, deliveries, resends]);
+    reportSkipped(terminal, [events, deliveries, resends]);
   };
-  await keepLooking(terminal, everyMs, look, () => terminal.complain("Following. Ctrl+C stops."));
+  await poll(terminal, everyMs, look, () => terminal.printError("Following. Ctrl+C stops."));
 }
 
 function eventLine(terminal: Terminal, event: Event): Line {

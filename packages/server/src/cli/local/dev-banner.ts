@@ -71,11 +71,11 @@ function deliveryLines({ delivered, config }: BannerInput): string[] {
     `Delivered ${eventId} (${type}) to the built-in sink in ${Math.round(tookMs)} ms. It arrived with`,
     "",
     ...Object.entries(request.headers)
-      .filter(([name]) => TOLD.test(name))
+      .filter(([name]) => SHOWN_HEADERS.test(name))
       .map(([name, value]) => `  ${name}: ${value}`),
     "",
   ];
 }
 
 /** Ids and signatures, under any header prefix. */
-const TOLD = /-(id|timestamp|signature|event|attempt)$/;
+const SHOWN_HEADERS = /-(id|timestamp|signature|event|attempt)$/;

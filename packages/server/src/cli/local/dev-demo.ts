@@ -23,12 +23,12 @@ export async function deliverFirstEvent(
   hooks: Posthorn,
   sink: Sink,
   sinkUrl: string,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<FirstDelivery> {
   try {
     await hooks.tenants.upsert(DEMO_TENANT, { name: "Demo", restore: true });
     const endpoint = await pointEndpointAt(hooks, sinkUrl);
-    return await sendAndWait(hooks, sink, endpoint, patienceMs);
+    return await sendAndWait(hooks, sink, endpoint, timeoutMs);
   } catch (error) {
     return { kind: "failed", message: (error as Error).message };
   }
@@ -83,7 +83,7 @@ async function sendAndWait(
   hooks: Posthorn,
   sink: Sink,
   endpoint: string,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<FirstDelivery> {
   const startedAt = performance.now();
   const type = "webhook.test";
@@ -97,7 +97,7 @@ async function sendAndWait(
       if (id !== null) seen.set(id, request);
       return id !== null && id === eventId;
     },
-    patienceMs,
+    timeoutMs,
   );
   ({ eventId } = await hooks.endpoints.test(DEMO_TENANT, endpoint));
   const request = seen.get(eventId) ?? (await arrived);

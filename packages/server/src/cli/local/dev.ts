@@ -6,7 +6,7 @@ import { Sink } from "../../api/sink.ts";
 import { loadConfig } from "../../config.ts";
 import { createLogger } from "../../logger.ts";
 import { checkPort, createServer } from "../../server.ts";
-import { complain, print } from "../output.ts";
+import { print, printError } from "../output.ts";
 import { resolveAdminKey } from "./admin-key.ts";
 import { banner } from "./dev-banner.ts";
 import { deliverFirstEvent, SINK_ID } from "./dev-demo.ts";
@@ -22,7 +22,7 @@ export interface DevFlags {
   readonly dataDir?: string;
 }
 
-const PATIENCE_MS = 10_000;
+const WAIT_TIMEOUT_MS = 10_000;
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 export async function dev(flags: DevFlags): Promise<void> {
@@ -37,7 +37,12 @@ export async function dev(flags: DevFlags): Promise<void> {
   lifetime.listenForSignals();
   try {
     await checkPort(config.host, config.port);
-    const { hooks, isEmbedded } = await openInstallation({ config, logger, lifetime, onProgress: complain });
+    const { hooks, isEmbedded } = await openInstallation({
+      config,
+      logger,
+      lifetime,
+      onProgress: printError,
+    });
     const { key } = await resolveAdminKey({
       hooks,
       configured: config.adminKey,
@@ -59,8 +64,8 @@ export async function dev(flags: DevFlags): Promise<void> {
     const { url } = await server.start();
     const delivered =
       sink &&
-      (await withProgress("Waiting for the first delivery", complain, () =>
-        deliverFirstEvent(hooks, sink, `${url}/sink/${SINK_ID}`, config.enabled ? PATIENCE_MS : 0),
+      (await withProgress("Waiting for the first delivery", printError, () =>
+        deliverFirstEvent(hooks, sink, `${url}/sink/${SINK_ID}`, config.enabled ? WAIT_TIMEOUT_MS : 0),
       ));
     const shownUrl = config.publicUrl ?? url;
     const link = await operatorLink(hooks, shownUrl, config.adminKey);

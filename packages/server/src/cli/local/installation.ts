@@ -45,7 +45,7 @@ export async function openInstallation(
 }
 
 /** For what only looks at a database, or needs one that was used. */
-export function refuseToMakeDatabase(config: Config): void {
+export function requireDatabase(config: Config): void {
   if (hasDatabase(config)) return;
   throw new StartError(
     `There is no database in ${resolve(config.dataDir)} yet; the first start makes one. Name another data directory with --data-dir or POSTHORN_DATA_DIR, or a database with DATABASE_URL.`,
@@ -63,7 +63,7 @@ export async function openDatabase(
   encryptionKeys?: readonly string[],
 ): Promise<Installation> {
   const database = config.databaseUrl ?? (await openEmbedded(config, logger, lifetime, onProgress));
-  const hooks = inWordsOfSettings(() =>
+  const hooks = withSettingNames(() =>
     createPosthorn({ ...libraryOptions(config, logger), database, encryptionKeys }),
   );
   lifetime.onEnd((graceMs) => hooks.stop({ graceMs }));
@@ -72,7 +72,7 @@ export async function openDatabase(
     () => `Waiting for the database${placeOf(config.databaseUrl)}${reason}`,
     onProgress,
     () =>
-      untilReachable(hooks, (error) => {
+      waitUntilReachable(hooks, (error) => {
         const { code, message } = causeOf(error);
         reason = `: ${code ?? message}`;
       }),
@@ -82,16 +82,16 @@ export async function openDatabase(
 
 /** Before a database is made for settings that nobody can start with. */
 export function checkSettings(config: Config, logger: LevelledLogger): void {
-  inWordsOfSettings(() => checkOptions({ ...libraryOptions(config, logger), database: "postgresql://" }));
+  withSettingNames(() => checkOptions({ ...libraryOptions(config, logger), database: "postgresql://" }));
 }
 
 /** The library says what is wrong with an option; people know it as a variable. */
-function inWordsOfSettings<Result>(work: () => Result): Result {
+function withSettingNames<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError([inNamesOfEnvironment((error as Error).message)]);
+    throw new ConfigError([toSettingName((error as Error).message)]);
   }
 }
 
@@ -126,7 +126,7 @@ function libraryOptions(config: Config, logger: LevelledLogger): Omit<PosthornOp
     alertWebhookUrl: config.alertWebhookUrl,
     publicUrl: config.publicUrl,
     websub: config.websub ? webSubOptions(config) : undefined,
-    sendMail: sendMailBy(config),
+    sendMail: mailSenderOf(config),
     enabled: config.enabled,
     metricsEndpointLabel: config.metricsEndpointLabel,
     logger,
@@ -148,7 +148,7 @@ function webSubOptions(config: Config): PosthornOptions["websub"] {
   };
 }
 
-function sendMailBy({ smtpUrl, mailFrom }: Config): SendMail | undefined {
+function mailSenderOf({ smtpUrl, mailFrom }: Config): SendMail | undefined {
   if (smtpUrl === undefined && mailFrom !== undefined) {
     throw new ConfigError([
       "POSTHORN_MAIL_FROM is set and SMTP_URL is not. Set the mail server, or take the sender away.",
@@ -161,7 +161,7 @@ function sendMailBy({ smtpUrl, mailFrom }: Config): SendMail | undefined {
   ]);
 }
 
-function inNamesOfEnvironment(message: string): string {
+function toSettingName(message: string): string {
   const [option = ""] = /^\w+(\.\w+)?/.exec(message) ?? [];
   const wanted = option.replace(/\.(\w)/, (_, letter: string) => letter.toUpperCase());
   const setting = Object.entries(settings).find(([name]) => name === wanted)?.[1];
@@ -177,16 +177,16 @@ async function openEmbedded(
   const opening = keepEmbeddedPostgres({ dataDir: config.dataDir, onProgress, logger });
   // Before it is open: a signal that comes meanwhile must not leave a server behind that nobody uses.
   const close = async (): Promise<void> => (await opening.catch(() => null))?.close();
-  lifetime.onEnd(close, { evenAtOnce: true });
+  lifetime.onEnd(close, { alsoWhenForced: true });
   return (await opening).connectionString;
 }
 
 // Started together with its database, a process is often the quicker one.
-const PATIENCE_MS = 30_000;
+const WAIT_TIMEOUT_MS = 30_000;
 const PAUSE_MS = 500;
 
-async function untilReachable(hooks: Posthorn, onFailure: (error: unknown) => void): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+async function waitUntilReachable(hooks: Posthorn, onFailure: (error: unknown) => void): Promise<void> {
+  const deadline = performance.now() + WAIT_TIMEOUT_MS;
   for (;;) {
     try {
       await hooks.migrationStatus();

@@ -56,7 +56,7 @@ test("the same signal arriving twice, from the terminal and through npm, stops i
 test("a later signal stops at once, but not before what outlives the process is closed", async () => {
   const { life, lines, exited, advance } = lifetime();
   const closed: string[] = [];
-  life.onEnd(async () => void closed.push("database"), { evenAtOnce: true });
+  life.onEnd(async () => void closed.push("database"), { alsoWhenForced: true });
   life.onEnd(held().close);
   life.signal("SIGINT");
   advance(1_500);
@@ -70,7 +70,7 @@ test("even that has its limit, and so has a stop in order", async () => {
   vi.useFakeTimers();
   try {
     const { life, exited } = lifetime(10_000);
-    life.onEnd(held().close, { evenAtOnce: true });
+    life.onEnd(held().close, { alsoWhenForced: true });
     life.signal("SIGTERM");
     await vi.advanceTimersByTimeAsync(10_000 + 2_000 + 3_000);
     expect(await exited).toBe(1);

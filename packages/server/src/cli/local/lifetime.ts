@@ -1,6 +1,6 @@
 // The life of a command that runs until it is told to stop: what was opened last is closed first, within a grace.
 // The first signal stops in order, one that comes later stops at once. Both leave nothing behind that outlives the
-// process: what is registered as `evenAtOnce` is closed in either case.
+// process: what is registered as `alsoWhenForced` is closed in either case.
 import type { Logger } from "posthorn";
 
 export type Closer = (graceMs: number) => Promise<unknown>;
@@ -21,7 +21,7 @@ const SAME_SIGNAL_MS = 1_000;
 const RESERVE_MS = 2_000;
 /** What has not closed this long after the grace hangs, and is left. */
 const OVERDUE_MS = 2_000;
-const AT_ONCE_MS = 3_000;
+const FORCED_END_MS = 3_000;
 
 export class Lifetime {
   readonly #closers: Closer[] = [];
@@ -31,7 +31,7 @@ export class Lifetime {
   readonly #exit: (code: number) => void;
   readonly #nowMs: () => number;
   #ending: Promise<void> | undefined;
-  #endingAtOnce: Promise<void> | undefined;
+  #forcedEnd: Promise<void> | undefined;
   #signalledAt = Number.NEGATIVE_INFINITY;
 
   constructor({ graceMs, logger, exit, nowMs }: LifetimeOptions) {
@@ -42,9 +42,9 @@ export class Lifetime {
   }
 
   /** Called when the life ends, in reverse order, with what is left of the grace. May be called more than once. */
-  onEnd(close: Closer, { evenAtOnce = false }: { readonly evenAtOnce?: boolean } = {}): void {
+  onEnd(close: Closer, { alsoWhenForced = false }: { readonly alsoWhenForced?: boolean } = {}): void {
     this.#closers.push(close);
-    if (evenAtOnce) this.#vital.push(close);
+    if (alsoWhenForced) this.#vital.push(close);
   }
 
   /** From now on SIGTERM and SIGINT end the process. */
@@ -56,9 +56,9 @@ export class Lifetime {
     if (!this.isEnding) {
       this.#signalledAt = this.#nowMs();
       this.#logger.info("stopping; once more to stop at once", { signal, graceMs: this.#graceMs });
-      void this.#endInOrder();
+      void this.#endGracefully();
     } else if (this.#nowMs() - this.#signalledAt >= SAME_SIGNAL_MS) {
-      void this.#endAtOnce("stopped at once: what was in flight is delivered again by the next start", {
+      void this.#forceEnd("stopped at once: what was in flight is delivered again by the next start", {
         signal,
       });
     }
@@ -73,17 +73,17 @@ export class Lifetime {
     return this.#ending !== undefined;
   }
 
-  async #endInOrder(): Promise<void> {
+  async #endGracefully(): Promise<void> {
     const overdue = setTimeout(() => {
-      void this.#endAtOnce("stopped without waiting longer: not everything closed within the grace", {});
+      void this.#forceEnd("stopped without waiting longer: not everything closed within the grace", {});
     }, this.#graceMs + OVERDUE_MS);
     try {
       await this.end();
-      if (this.#endingAtOnce !== undefined) return;
+      if (this.#forcedEnd !== undefined) return;
       this.#logger.info("stopped");
       this.#exit(0);
     } catch (error) {
-      if (this.#endingAtOnce !== undefined) return;
+      if (this.#forcedEnd !== undefined) return;
       this.#logger.error("stopped, but not in order", { error });
       this.#exit(1);
     } finally {
@@ -91,13 +91,13 @@ export class Lifetime {
     }
   }
 
-  #endAtOnce(message: string, fields: Record<string, unknown>): Promise<void> {
-    this.#endingAtOnce ??= (async () => {
-      await withinMs(AT_ONCE_MS, Promise.allSettled(this.#vital.toReversed().map((close) => close(0))));
+  #forceEnd(message: string, fields: Record<string, unknown>): Promise<void> {
+    this.#forcedEnd ??= (async () => {
+      await withinMs(FORCED_END_MS, Promise.allSettled(this.#vital.toReversed().map((close) => close(0))));
       this.#logger.warn(message, fields);
       this.#exit(1);
     })();
-    return this.#endingAtOnce;
+    return this.#forcedEnd;
   }
 
   async #end(): Promise<void> {

@@ -2,7 +2,7 @@
 import { surveyOfNothing } from "posthorn/internal";
 import { loadConfig } from "../../config.ts";
 import { createLogger } from "../../logger.ts";
-import { complain, print } from "../output.ts";
+import { print, printError } from "../output.ts";
 import { hasDatabase, openDatabase } from "./installation.ts";
 import { Lifetime } from "./lifetime.ts";
 
@@ -17,7 +17,7 @@ export async function migrate({ dryRun, status, json, ...flags }: MigrateFlags):
   const config = loadConfig({ env: process.env, flags });
   if ((status || dryRun) && !hasDatabase(config)) {
     const { script, ...survey } = surveyOfNothing(config.schema);
-    if (!json) complain("There is no database yet: `posthorn migrate` or the first start makes it.");
+    if (!json) printError("There is no database yet: `posthorn migrate` or the first start makes it.");
     if (status) show(survey, json, describeStatus);
     else show({ ...survey, script }, json, () => script);
     return;
@@ -26,7 +26,7 @@ export async function migrate({ dryRun, status, json, ...flags }: MigrateFlags):
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   lifetime.listenForSignals();
   try {
-    const { hooks } = await openDatabase({ config, logger, lifetime, onProgress: complain });
+    const { hooks } = await openDatabase({ config, logger, lifetime, onProgress: printError });
     if (status) show(await hooks.migrationStatus(), json, describeStatus);
     else if (dryRun)
       show(await hooks.migrate({ dryRun: true }), json, ({ script }) => script || "Nothing to do.");

@@ -7,7 +7,7 @@ import { CliError } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { jsonText } from "../terminal/text.ts";
 import { renewCanary } from "./encryption-keys.ts";
-import { openInstallation, refuseToMakeDatabase } from "./installation.ts";
+import { openInstallation, requireDatabase } from "./installation.ts";
 import { Lifetime } from "./lifetime.ts";
 
 interface ReencryptFlags {
@@ -29,14 +29,14 @@ async function reencrypt(terminal: Terminal, { json, ...flags }: ReencryptFlags)
   const logger = createLogger({ level: config.logLevel, format: "json" });
   const lifetime = new Lifetime({ graceMs: config.shutdownTimeoutMs, logger });
   terminal.ending.addEventListener("abort", () => void lifetime.end());
-  refuseToMakeDatabase(config);
+  requireDatabase(config);
   try {
-    const onProgress = (message: string): void => terminal.complain(message);
+    const onProgress = (message: string): void => terminal.printError(message);
     const { hooks, keys } = await openInstallation({ config, logger, lifetime, onProgress });
     const result = await hooks.encryptionKeys.reencrypt();
     if (isComplete(result)) await renewCanary(hooks, keys);
     terminal.print(json ? jsonText(result) : describe(result, keys.keys.map(idOf)));
-    if (!isComplete(result)) throw new CliError("failed", whatIsLeft(result));
+    if (!isComplete(result)) throw new CliError("failed", describeIncomplete(result));
   } finally {
     await lifetime.end();
   }
@@ -64,7 +64,7 @@ function describe(result: Reencrypted, keyIds: readonly string[]): string {
   ].join("\n");
 }
 
-function whatIsLeft({ keyId, unreadable }: Reencrypted): string {
+function describeIncomplete({ keyId, unreadable }: Reencrypted): string {
   if (unreadable === 0) {
     return `Some secrets are still under another key than "${keyId}": they were changed meanwhile, or a process still has the old key in front. See that all have "${keyId}" in front, then run it again.`;
   }

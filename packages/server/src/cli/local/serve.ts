@@ -1,7 +1,7 @@
 // `posthorn serve`: the server for production. One process does all, or several share the roles.
 
 import type { Posthorn } from "posthorn";
-import { FOR_OPERATORS } from "../../api/principal.ts";
+import { OPERATORS_ONLY } from "../../api/principal.ts";
 import { Sink } from "../../api/sink.ts";
 import { type Config, loadConfig } from "../../config.ts";
 import { createLogger, type LevelledLogger } from "../../logger.ts";
@@ -78,7 +78,7 @@ async function listen(
     ...siteOptions(config),
     routes: role === "worker" ? "health" : "all",
     // Whoever can reach the server may write to the sink; reading what customers were sent takes the key.
-    sink: config.sink ? { sink: new Sink(), readers: FOR_OPERATORS } : undefined,
+    sink: config.sink ? { sink: new Sink(), readers: OPERATORS_ONLY } : undefined,
   });
   lifetime.onEnd((graceMs) => stopServing(server, hooks, graceMs));
   return server.start();

@@ -4,7 +4,7 @@ import type { Posthorn } from "posthorn";
 import type { Service } from "../../server.ts";
 
 /** For those who are still being answered when the engine has used up the grace. */
-const LAST_WORDS_MS = 500;
+const LAST_RESPONSES_MS = 500;
 
 export async function stopServing(server: Service, hooks: Posthorn, graceMs: number): Promise<void> {
   const deadline = performance.now() + graceMs;
@@ -13,6 +13,6 @@ export async function stopServing(server: Service, hooks: Posthorn, graceMs: num
   try {
     await hooks.stop({ graceMs: leftMs() });
   } finally {
-    await server.stop({ graceMs: Math.max(LAST_WORDS_MS, leftMs()) });
+    await server.stop({ graceMs: Math.max(LAST_RESPONSES_MS, leftMs()) });
   }
 }

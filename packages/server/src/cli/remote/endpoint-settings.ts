@@ -6,7 +6,7 @@ import { usage } from "../failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { schemeOption, schemesOf } from "../views/secrets.ts";
 import { readObject } from "./data.ts";
-import { listOf, wholeNumber } from "./remote.ts";
+import { splitList, wholeNumber } from "./remote.ts";
 
 export interface SettingFlags {
   readonly events?: string;
@@ -81,7 +81,7 @@ export async function settingsOf(
   return {
     ...(flags.data !== undefined && (await readObject(flags.data, terminal))),
     ...(to !== undefined && { url: to }),
-    ...(events !== undefined && { events: listOf(events) }),
+    ...(events !== undefined && { events: splitList(events) }),
     ...(description !== undefined && { description }),
     ...(format !== undefined && { format }),
     ...(preset !== undefined && { preset }),

@@ -25,7 +25,7 @@ export function remote<Flags extends object>(
   return remoteOptions(command).action(async (...given: unknown[]) => {
     const flags = flagsOf<RemoteFlags & Flags & { readonly tenant?: string }>(given.at(-1) as Command);
     const args = given.slice(0, -2) as string[];
-    for (const id of [...args, flags.tenant]) refuseNoId(id);
+    for (const id of [...args, flags.tenant]) requireId(id);
     await run(openRemote(terminal, flags), args, flags);
   });
 }
@@ -36,7 +36,7 @@ export function flagsOf<Flags extends object>(command: Command): Flags {
 }
 
 /** However they are encoded, a URL takes them for steps. */
-export function refuseNoId(text: string | undefined): void {
+export function requireId(text: string | undefined): void {
   if (text === "" || text === "." || text === "..")
     throw usage(`${JSON.stringify(text)} names nothing. Give an id.`);
 }
@@ -53,7 +53,7 @@ export function openRemote(terminal: Terminal, flags: RemoteFlags): Remote {
 }
 
 /** The answer as it came, or in words. */
-export function show<Answer>(
+export function printResult<Answer>(
   { terminal, isJson }: Remote,
   answer: Answer,
   words: (answer: Answer) => string,
@@ -62,8 +62,8 @@ export function show<Answer>(
 }
 
 /** For people, beside the answer: a script that takes the answer gets nothing else. */
-export function remark({ terminal, isJson }: Remote, text: string): void {
-  if (!isJson) terminal.complain(text);
+export function printNote({ terminal, isJson }: Remote, text: string): void {
+  if (!isJson) terminal.printError(text);
 }
 
 interface Page<Item> {
@@ -82,14 +82,14 @@ const PAGE_LIMIT = 250;
 export const MAX_EMPTY_PAGES = 200;
 
 /** What is said of an empty list, where that takes a question of its own. */
-export type NoneText = () => Promise<string>;
+export type EmptyText = () => Promise<string>;
 
 /** Up to `limit` items, page after page; JSON has the cursor of what is left, as a page of the API has. */
-export async function showList<Item>(
+export async function printList<Item>(
   remote: Remote,
   { limit = "50", cursor }: PageFlags,
   fetchPage: (page: { limit: number; cursor: string | undefined }) => Promise<Page<Item>>,
-  { columns, none }: { readonly columns: readonly Column<Item>[]; readonly none: string | NoneText },
+  { columns, none }: { readonly columns: readonly Column<Item>[]; readonly none: string | EmptyText },
 ): Promise<void> {
   const wanted = wholeNumber("--limit", limit, 1, 100_000);
   const { terminal } = remote;
@@ -113,11 +113,11 @@ export async function showList<Item>(
     bar.end();
   }
   const noneText = data.length > 0 || remote.isJson || typeof none === "string" ? none : await none();
-  show(remote, { data, next_cursor: next }, () =>
+  printResult(remote, { data, next_cursor: next }, () =>
     data.length === 0 ? String(noneText) : table(terminal, columns, data),
   );
   if (next !== null && !remote.isJson) {
-    terminal.complain(
+    terminal.printError(
       emptyPages === MAX_EMPTY_PAGES
         ? `There may be more: the last ${MAX_EMPTY_PAGES} pages were empty. Go on with --cursor ${clean(next)}, or narrow it.`
         : `There are more: give --limit ${wanted * 2}, or --cursor ${clean(next)}`,
@@ -146,7 +146,7 @@ export function wholeNumber(name: string, text: string, min: number, max: number
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `10m` before now, or a time of its own. */
-export function momentOf(name: string, text: string, now: Date): Date {
+export function parseTime(name: string, text: string, now: Date): Date {
   const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (unit !== undefined)
     return new Date(now.getTime() - Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS]);
@@ -158,7 +158,7 @@ export function momentOf(name: string, text: string, now: Date): Date {
 }
 
 /** A time to come. */
-export function endOf(name: string, text: string, now: Date): Date {
+export function parseFutureTime(name: string, text: string, now: Date): Date {
   const ms = timeMs(text);
   if (ms > now.getTime()) return new Date(ms);
   throw usage(
@@ -178,13 +178,13 @@ export interface TimeFlags {
 
 export function timeFilters({ since, until }: TimeFlags, now: Date) {
   return {
-    created_after: since === undefined ? undefined : momentOf("--since", since, now).toISOString(),
-    created_before: until === undefined ? undefined : momentOf("--until", until, now).toISOString(),
+    created_after: since === undefined ? undefined : parseTime("--since", since, now).toISOString(),
+    created_before: until === undefined ? undefined : parseTime("--until", until, now).toISOString(),
   };
 }
 
 /** `a,b, c` */
-export function listOf(text: string): string[] {
+export function splitList(text: string): string[] {
   return text
     .split(",")
     .map((part) => part.trim())

@@ -9,8 +9,8 @@ import {
   openRemote,
   type Remote,
   type RemoteFlags,
-  refuseNoId,
   remoteOptions,
+  requireId,
 } from "../remote/remote.ts";
 import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -60,18 +60,18 @@ function list(terminal: Terminal, isJson: boolean): void {
     path,
     summary,
   }));
-  const inWords = (): string =>
+  const describe = (): string =>
     table(
       terminal,
       [
         { title: "NAME", value: ({ name }) => name },
         { title: "METHOD", value: ({ method }) => method },
-        { title: "PATH", value: ({ path }) => path, gives: true },
-        { title: "WHAT IT DOES", value: ({ summary }) => summary, gives: true },
+        { title: "PATH", value: ({ path }) => path, canShrink: true },
+        { title: "WHAT IT DOES", value: ({ summary }) => summary, canShrink: true },
       ],
       operations,
     );
-  terminal.print(isJson ? jsonText(operations) : inWords());
+  terminal.print(isJson ? jsonText(operations) : describe());
 }
 
 function find(name: string): Operation {
@@ -95,6 +95,6 @@ function parametersOf(pairs: readonly string[], { path }: Operation): Record<str
   const missing = ofPath.find((name) => !given[name]);
   if (missing !== undefined) throw usage(`${path} needs ${missing}=…`);
   const query = Object.fromEntries(Object.entries(given).filter(([name]) => !ofPath.includes(name)));
-  for (const name of ofPath) refuseNoId(given[name]);
+  for (const name of ofPath) requireId(given[name]);
   return { ...Object.fromEntries(ofPath.map((name) => [name, given[name]])), query };
 }

@@ -4,8 +4,8 @@ import type { Command } from "commander";
 import {
   listOptions,
   type PageFlags,
+  printList,
   remote,
-  showList,
   type TimeFlags,
   timeFilters,
   timeOptions,
@@ -22,15 +22,15 @@ interface ListFlags extends PageFlags, TimeFlags {
 const columns: readonly Column<AuditEntry>[] = [
   { title: "AT", value: ({ at }) => timeText(at) },
   { title: "WHO", value: whoOf },
-  { title: "TENANT", value: ({ tenant }) => tenant ?? "all", gives: true },
+  { title: "TENANT", value: ({ tenant }) => tenant ?? "all", canShrink: true },
   { title: "ACTION", value: ({ action }) => action },
   {
     title: "RESULT",
     value: resultOf,
     tone: ({ status }) => (status === null ? "warning" : status < 400 ? "good" : "bad"),
   },
-  { title: "ABOUT", value: aboutOf, gives: true },
-  { title: "CHANGES", value: changesOf, gives: true },
+  { title: "ABOUT", value: aboutOf, canShrink: true },
+  { title: "CHANGES", value: changesOf, canShrink: true },
 ];
 
 export function addAudit(program: Command, terminal: Terminal): void {
@@ -44,7 +44,7 @@ export function addAudit(program: Command, terminal: Terminal): void {
     const { tenant, action } = flags;
     const filters = { tenant, action, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.auditLog.list({ query: { ...filters, ...page } });
-    await showList(remote, flags, fetchPage, { columns, none: "There are no such entries." });
+    await printList(remote, flags, fetchPage, { columns, none: "There are no such entries." });
   });
 }
 

@@ -3,13 +3,13 @@ import type { Delivery, DeliveryDetail } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { confirm } from "../remote/confirm.ts";
 import {
+  type EmptyText,
   listOptions,
-  type NoneText,
   type PageFlags,
+  printList,
+  printResult,
   type Remote,
   remote,
-  show,
-  showList,
   type TimeFlags,
   timeFilters,
   timeOptions,
@@ -19,7 +19,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
 import { attemptTable, deliveryColumns, stateText } from "../views/delivery.ts";
 import { Holds, pauseText } from "../views/hold.ts";
-import { noneOfTenant, unlessRefused } from "../views/nobody.ts";
+import { emptyListText, nullIfRejected } from "../views/no-deliveries.ts";
 
 interface ListFlags extends PageFlags, TimeFlags {
   readonly tenant?: string;
@@ -45,7 +45,7 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
     const { tenant, endpoint, state, type, reason } = flags;
     const filters = { tenant, endpoint, state, type, reason, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.deliveries.list({ query: { ...filters, ...page } });
-    const none = () => noneOfTenant(remote, tenant, "There are no such deliveries.");
+    const none = () => emptyListText(remote, tenant, "There are no such deliveries.");
     await showDeliveries(remote, flags, fetchPage, none);
   });
   const get = deliveries
@@ -56,7 +56,7 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
     const found = await remote.client.deliveries.get({ delivery });
     const holds = new Holds(remote);
     if (!remote.isJson) await holds.look([found]);
-    show(remote, found, () => inWords(remote, found, holds.of(found)));
+    printResult(remote, found, () => describe(remote, found, holds.of(found)));
   });
   const queue = deliveries
     .command("retry-queue")
@@ -74,7 +74,7 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
     .description("try a delivery no more; it is dead, with the reason cancelled")
     .argument("<delivery>", "dlv_…");
   remote(cancel, terminal, async (remote, [delivery = ""]) => {
-    show(
+    printResult(
       remote,
       await remote.client.deliveries.cancel({ delivery }),
       ({ id }) => `${clean(id)} is cancelled.`,
@@ -88,7 +88,7 @@ export function addDeliveries(program: Command, terminal: Terminal): void {
   remote<{ yes?: boolean }>(remove, terminal, async (remote, [delivery = ""], { yes }) => {
     await confirm(terminal, `The dead letter ${delivery} is deleted, with its attempts.`, yes);
     await remote.client.deliveries.delete({ delivery });
-    show(remote, { id: delivery, deleted: true }, () => `${clean(delivery)} is deleted.`);
+    printResult(remote, { id: delivery, deleted: true }, () => `${clean(delivery)} is deleted.`);
   });
   for (const parent of [deliveries, program]) {
     const command = parent.command("retry").description("try a delivery again now");
@@ -101,13 +101,13 @@ async function retry(remote: Remote, [delivery = ""]: readonly string[]): Promis
   const { tenant, endpoint_id: endpoint } = answer;
   const known = remote.isJson
     ? null
-    : await remote.client.endpoints.get({ tenant, endpoint }).catch(unlessRefused);
+    : await remote.client.endpoints.get({ tenant, endpoint }).catch(nullIfRejected);
   const pause = known && pauseText(known, remote.now());
   const what =
     pause === null
       ? "is next: a worker tries it again now, if one runs"
       : `is to be tried again, and ${pause}`;
-  show(remote, answer, ({ id, event_id }) =>
+  printResult(remote, answer, ({ id, event_id }) =>
     [`${clean(id)} ${what}.`, `Follow it with: posthorn trace ${clean(event_id)}`].join("\n"),
   );
 }
@@ -116,7 +116,7 @@ async function showDeliveries(
   remote: Remote,
   flags: PageFlags,
   fetchPage: (page: object) => Promise<{ data: readonly Delivery[]; next_cursor: string | null }>,
-  none: string | NoneText,
+  none: string | EmptyText,
 ): Promise<void> {
   const holds = new Holds(remote);
   const fetchWithHolds = async (page: object) => {
@@ -125,10 +125,10 @@ async function showDeliveries(
     return fetched;
   };
   const columns = deliveryColumns(remote.now(), (delivery) => holds.of(delivery));
-  await showList(remote, flags, fetchWithHolds, { columns, none });
+  await printList(remote, flags, fetchWithHolds, { columns, none });
 }
 
-function inWords({ terminal, now }: Remote, delivery: DeliveryDetail, hold: string | null): string {
+function describe({ terminal, now }: Remote, delivery: DeliveryDetail, hold: string | null): string {
   return [
     facts(terminal, [
       ["id", delivery.id],

@@ -15,11 +15,11 @@ import {
 import {
   listOptions,
   type PageFlags,
+  printList,
+  printNote,
+  printResult,
   type Remote,
-  remark,
   remote,
-  show,
-  showList,
   wholeNumber,
 } from "../remote/remote.ts";
 import { type Column, table } from "../terminal/table.ts";
@@ -55,7 +55,7 @@ type ImportItem = BodyOf<PosthornContract["endpoints"]["import"]>["endpoints"][n
 const importColumns: readonly Column<Imported>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "WHAT", value: ({ action }) => action },
-  { title: "URL", value: ({ url }) => url, gives: true },
+  { title: "URL", value: ({ url }) => url, canShrink: true },
   { title: "SECRET", value: ({ secret }) => secret },
 ];
 
@@ -63,7 +63,7 @@ type Call<Flags> = (remote: Remote, args: readonly string[], flags: Flags & OfTe
 
 export function addEndpoints(program: Command, terminal: Terminal): void {
   const endpoints = program.command("endpoints").description("endpoints: where a tenant's events go");
-  const inWords = (endpoint: Endpoint): string => endpointText(terminal, endpoint);
+  const describe = (endpoint: Endpoint): string => endpointText(terminal, endpoint);
   const add = (name: string, description: string): Command =>
     endpoints.command(name).description(description).requiredOption("--tenant <tenant>", "of this tenant");
   const addOfOne = (name: string, description: string): Command =>
@@ -74,13 +74,13 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
   run<PageFlags>(listOptions(add("list", "list the endpoints of a tenant")), async (remote, _args, flags) => {
     const { tenant } = flags;
     const fetchPage = (page: object) => remote.client.endpoints.list({ tenant, query: page });
-    await showList(remote, flags, fetchPage, {
+    await printList(remote, flags, fetchPage, {
       columns: endpointColumns,
       none: "The tenant has no endpoints.",
     });
   });
   run(addOfOne("get", "show an endpoint"), async (remote, [endpoint = ""], { tenant }) => {
-    show(remote, await remote.client.endpoints.get({ tenant, endpoint }), inWords);
+    printResult(remote, await remote.client.endpoints.get({ tenant, endpoint }), describe);
   });
   const create = add("create", "make an endpoint; its secret is shown this once").argument(
     "<url>",
@@ -90,8 +90,8 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     const given = await settingsOf(flags, terminal, async () => null);
     const body = { events: ["*"], ...given, url };
     const made = await remote.client.endpoints.create({ tenant: flags.tenant, body });
-    show(remote, made, ({ secret, ...endpoint }) =>
-      [inWords(endpoint), "", `The secret, shown this once: ${clean(secret)}`].join("\n"),
+    printResult(remote, made, ({ secret, ...endpoint }) =>
+      [describe(endpoint), "", `The secret, shown this once: ${clean(secret)}`].join("\n"),
     );
     warnOfPrivateKeys(remote, [made]);
   });
@@ -102,7 +102,11 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     if (Object.keys(body).length === 0) {
       throw usage("Nothing is to be changed. Give a setting such as --to, --events, --format or --data.");
     }
-    show(remote, await remote.client.endpoints.update({ tenant: flags.tenant, endpoint, body }), inWords);
+    printResult(
+      remote,
+      await remote.client.endpoints.update({ tenant: flags.tenant, endpoint, body }),
+      describe,
+    );
   });
   const importing = add(
     "import",
@@ -118,10 +122,10 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     const items = endpointsIn(JSON.parse(await readData(data, terminal)), asNew ?? false);
     const body = { endpoints: items, ...(dryRun && { dry_run: true }) };
     const done = await remote.client.endpoints.import({ tenant, body });
-    show(remote, done, ({ endpoints }) => table(terminal, importColumns, endpoints));
-    if (dryRun) remark(remote, "Nothing was changed: this was a dry run.");
+    printResult(remote, done, ({ endpoints }) => table(terminal, importColumns, endpoints));
+    if (dryRun) printNote(remote, "Nothing was changed: this was a dry run.");
     else if (done.endpoints.some(({ secret }) => secret !== null))
-      remark(remote, "The secrets are shown this once.");
+      printNote(remote, "The secrets are shown this once.");
     warnOfPrivateKeys(remote, done.endpoints);
   });
   const remove = addOfOne("delete", "delete an endpoint and cancel what it is owed").option(
@@ -131,18 +135,26 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
   run<{ yes?: boolean }>(remove, async (remote, [endpoint = ""], { tenant, yes }) => {
     await confirm(terminal, `The endpoint ${endpoint} is deleted, and what it is owed is cancelled.`, yes);
     await remote.client.endpoints.delete({ tenant, endpoint });
-    show(remote, { id: endpoint, deleted: true }, () => `${clean(endpoint)} is deleted.`);
+    printResult(remote, { id: endpoint, deleted: true }, () => `${clean(endpoint)} is deleted.`);
   });
   const enable = addOfOne("enable", "send to it again").addOption(
     new Option("--backlog <what>", "what becomes of what it is owed").choices(["deliver", "discard"]),
   );
   run<{ backlog?: "deliver" | "discard" }>(enable, async (remote, [endpoint = ""], { tenant, backlog }) => {
-    show(remote, await remote.client.endpoints.enable({ tenant, endpoint, body: { backlog } }), inWords);
+    printResult(
+      remote,
+      await remote.client.endpoints.enable({ tenant, endpoint, body: { backlog } }),
+      describe,
+    );
   });
   run(
     addOfOne("disable", "send nothing to it, and keep what is for it"),
     async (remote, [endpoint = ""], flags) => {
-      show(remote, await remote.client.endpoints.disable({ tenant: flags.tenant, endpoint }), inWords);
+      printResult(
+        remote,
+        await remote.client.endpoints.disable({ tenant: flags.tenant, endpoint }),
+        describe,
+      );
     },
   );
   const test = addOfOne("test", "send a test event to it, and to no other")
@@ -151,7 +163,7 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
   run<TestFlags>(test, async (remote, [endpoint = ""], { tenant, type, data }) => {
     const given = data === undefined ? {} : { data: JSON.parse(await readData(data, terminal)) };
     const sent = await remote.client.endpoints.test({ tenant, endpoint, body: { type, ...given } });
-    show(remote, sent, ({ event_id }) =>
+    printResult(remote, sent, ({ event_id }) =>
       [`Sent ${clean(event_id)}.`, `See what came of it: posthorn trace ${clean(event_id)}`].join("\n"),
     );
   });
@@ -166,8 +178,8 @@ export function addEndpoints(program: Command, terminal: Terminal): void {
     if (overlap === 0) await confirm(terminal, `The secret of ${endpoint} is refused at once.`, yes);
     const body = { overlap_seconds: overlap, scheme, secret: own };
     const rotated = await remote.client.endpoints.rotateSecret({ tenant, endpoint, body });
-    show(remote, rotated, ({ secret }) => clean(secret));
-    remark(remote, endOfPrevious(rotated.previous_expires_at, overlap));
+    printResult(remote, rotated, ({ secret }) => clean(secret));
+    printNote(remote, endOfPrevious(rotated.previous_expires_at, overlap));
     warnOfPrivateKeys(remote, [{ id: endpoint, secret: rotated.secret }]);
   });
 }
@@ -184,7 +196,7 @@ function warnOfPrivateKeys(
 ): void {
   for (const { id, secret } of made) {
     if (id === null || secret === null || parseSecret(secret)?.kind !== "signing") continue;
-    remark(
+    printNote(
       remote,
       `A whsk_… is the private half of a key pair: keep it to yourself. Receivers verify with the public one, at ${publicKeysPath(clean(id))} of the server.`,
     );

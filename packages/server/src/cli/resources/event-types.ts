@@ -7,11 +7,11 @@ import { readObject } from "../remote/data.ts";
 import {
   listOptions,
   type PageFlags,
+  printList,
+  printNote,
+  printResult,
   type Remote,
-  remark,
   remote,
-  show,
-  showList,
 } from "../remote/remote.ts";
 import { type Column, table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -48,7 +48,7 @@ export function addEventTypes(program: Command, terminal: Terminal): void {
   const list = add("list", "list event types by name and version");
   remote<PageFlags>(listOptions(list), terminal, async (remote, _args, flags) => {
     const fetchPage = (page: object) => remote.client.eventTypes.list({ query: page });
-    await showList(remote, flags, fetchPage, {
+    await printList(remote, flags, fetchPage, {
       columns: eventTypeColumns,
       none: "No type is registered. Register one with `posthorn event-types put <name>`, or many with `posthorn event-types import`.",
     });
@@ -60,7 +60,7 @@ export function addEventTypes(program: Command, terminal: Terminal): void {
   remote<OfVersion>(get, terminal, async (remote, [given = ""], { apiVersion }) => {
     const query = { api_version: apiVersion };
     const found = await remote.client.eventTypes.get({ name: nameOf(given), query });
-    show(remote, found, (type) => eventTypeText(terminal, type));
+    printResult(remote, found, (type) => eventTypeText(terminal, type));
   });
   const put = addOfOne("put", "register a version of a type, or replace it as a whole")
     .option("--api-version <version>", "which version (default 1)")
@@ -70,7 +70,9 @@ export function addEventTypes(program: Command, terminal: Terminal): void {
   remote<PutFlags>(put, terminal, async (remote, [given = ""], flags) => {
     const name = nameOf(given);
     const body = await settingsOf(name, flags, terminal);
-    show(remote, await remote.client.eventTypes.put({ name, body }), (type) => eventTypeText(terminal, type));
+    printResult(remote, await remote.client.eventTypes.put({ name, body }), (type) =>
+      eventTypeText(terminal, type),
+    );
   });
   const remove = addOfOne("delete", "delete a version of a type, or all; what was published stays")
     .option("--api-version <version>", "this version (default: all of them)")
@@ -83,8 +85,8 @@ export function addEventTypes(program: Command, terminal: Terminal): void {
     const document = await documentIn(flags.data, terminal);
     const body = { document, ...(flags.dryRun && { dry_run: true }) };
     const done = await remote.client.eventTypes.import({ body });
-    show(remote, done, ({ data }) => table(terminal, importColumns, data));
-    if (flags.dryRun) remark(remote, "Nothing was changed: this was a dry run.");
+    printResult(remote, done, ({ data }) => table(terminal, importColumns, data));
+    if (flags.dryRun) printNote(remote, "Nothing was changed: this was a dry run.");
   });
   const exporting = add("export", "write the catalogue as a document, in JSON").addOption(
     new Option("--format <format>", "OpenAPI 3.1, which can be imported, or AsyncAPI 3.0")
@@ -107,7 +109,7 @@ async function deleteType(
   await confirm(remote.terminal, `${what} is deleted. A strict catalogue takes no event of it then.`, yes);
   await remote.client.eventTypes.delete({ name, query: { api_version: apiVersion } });
   const deleted = { name, api_version: apiVersion ?? null, deleted: true };
-  show(remote, deleted, () =>
+  printResult(remote, deleted, () =>
     clean(apiVersion === undefined ? `${name} is deleted.` : `${what} is deleted.`),
   );
 }

@@ -5,8 +5,8 @@ import { readEvent } from "../follow/request.ts";
 import {
   listOptions,
   type PageFlags,
+  printList,
   remote,
-  showList,
   type TimeFlags,
   timeFilters,
   timeOptions,
@@ -16,7 +16,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { safeJson, timeText } from "../terminal/text.ts";
 import { cloudEventFacts } from "../views/cloud-event.ts";
 import { deliveryTable, waitsForBatch } from "../views/delivery.ts";
-import { noneOfTenant, whyNot } from "../views/nobody.ts";
+import { emptyListText, explainNotMatched } from "../views/no-deliveries.ts";
 
 interface ListFlags extends PageFlags, TimeFlags {
   readonly tenant?: string;
@@ -27,9 +27,9 @@ interface ListFlags extends PageFlags, TimeFlags {
 const columns: readonly Column<Event>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "CREATED", value: ({ created_at }) => timeText(created_at) },
-  { title: "TENANT", value: ({ tenant }) => tenant, gives: true },
-  { title: "TYPE", value: ({ type }) => type, gives: true },
-  { title: "SUBJECT", value: ({ subject }) => subject, gives: true },
+  { title: "TENANT", value: ({ tenant }) => tenant, canShrink: true },
+  { title: "TYPE", value: ({ type }) => type, canShrink: true },
+  { title: "SUBJECT", value: ({ subject }) => subject, canShrink: true },
 ];
 
 export function addEvents(program: Command, terminal: Terminal): void {
@@ -44,8 +44,8 @@ export function addEvents(program: Command, terminal: Terminal): void {
     const { tenant, type, subject } = flags;
     const filters = { tenant, type, subject, ...timeFilters(flags, remote.now()) };
     const fetchPage = (page: object) => remote.client.events.list({ query: { ...filters, ...page } });
-    const none = () => noneOfTenant(remote, tenant, "There are no such events.");
-    await showList(remote, flags, fetchPage, { columns, none });
+    const none = () => emptyListText(remote, tenant, "There are no such events.");
+    await printList(remote, flags, fetchPage, { columns, none });
   });
   const get = events
     .command("get")
@@ -53,12 +53,12 @@ export function addEvents(program: Command, terminal: Terminal): void {
     .argument("<event>", "evt_…");
   remote(get, terminal, async (remote, [event = ""]) => {
     const text = await remote.send(contract.events.get, `/api/v1/events/${encodeURIComponent(event)}`);
-    terminal.print(remote.isJson ? safeJson(text) : inWords(terminal, text));
+    terminal.print(remote.isJson ? safeJson(text) : describe(terminal, text));
   });
 }
 
 /** The data as it was published: parsing and writing again would change 1.0 and large integers. */
-function inWords(terminal: Terminal, text: string): string {
+function describe(terminal: Terminal, text: string): string {
   const event = JSON.parse(text) as EventDetail;
   const { subject, sequence, deliveries } = event;
   const waiting = event.batches.filter(({ event_id }) => event_id === null);
@@ -80,6 +80,6 @@ function inWords(terminal: Terminal, text: string): string {
     safeJson(Buffer.from(readEvent(text).payload).toString("utf8")),
     "",
     ...(went.length === 0 ? ["No delivery was made for it."] : went),
-    ...event.not_matched.map(whyNot),
+    ...event.not_matched.map(explainNotMatched),
   ].join("\n");
 }

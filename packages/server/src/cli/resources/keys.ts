@@ -4,14 +4,14 @@ import type { Command } from "commander";
 import { usage } from "../failure.ts";
 import { confirm } from "../remote/confirm.ts";
 import {
-  endOf,
-  listOf,
   listOptions,
   type PageFlags,
-  remark,
+  parseFutureTime,
+  printList,
+  printNote,
+  printResult,
   remote,
-  show,
-  showList,
+  splitList,
   wholeNumber,
 } from "../remote/remote.ts";
 import type { Column } from "../terminal/table.ts";
@@ -20,13 +20,13 @@ import { clean, timeText } from "../terminal/text.ts";
 
 const columns: readonly Column<Key>[] = [
   { title: "ID", value: ({ id }) => id },
-  { title: "NAME", value: ({ name }) => name, gives: true },
-  { title: "TENANT", value: ({ tenant }) => tenant ?? "all", gives: true },
+  { title: "NAME", value: ({ name }) => name, canShrink: true },
+  { title: "TENANT", value: ({ tenant }) => tenant ?? "all", canShrink: true },
   {
     title: "SCOPES",
     value: ({ scopes, user, role }) =>
       user === null ? scopes.join(" ") : `token of ${user}, ${role ?? "no member"}`,
-    gives: true,
+    canShrink: true,
   },
   { title: "RATE", value: ({ rate_limit }) => (rate_limit === null ? null : `${rate_limit}/s`) },
   { title: "LAST USED", value: ({ last_used_at }) => timeText(last_used_at) },
@@ -46,7 +46,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
   remote<PageFlags & { tenant?: string }>(listOptions(list), terminal, async (remote, _args, flags) => {
     const { tenant } = flags;
     const fetchPage = (page: object) => remote.client.keys.list({ query: { tenant, ...page } });
-    await showList(remote, flags, fetchPage, { columns, none: "There are no keys." });
+    await printList(remote, flags, fetchPage, { columns, none: "There are no keys." });
   });
   const create = keys
     .command("create")
@@ -60,11 +60,12 @@ export function addKeys(program: Command, terminal: Terminal): void {
     const { tenant, expiresAt, rateLimit } = flags;
     const rate = rateLimit === undefined ? undefined : wholeNumber("--rate-limit", rateLimit, 1, 100_000);
     const scopes = scopesOf(flags.scopes);
-    const end = expiresAt === undefined ? undefined : endOf("--expires-at", expiresAt, remote.now());
+    const end =
+      expiresAt === undefined ? undefined : parseFutureTime("--expires-at", expiresAt, remote.now());
     const body = { name, scopes, tenant, expires_at: end?.toISOString(), rate_limit: rate };
     const made = await remote.client.keys.create({ body });
-    show(remote, made, ({ key }) => clean(key));
-    remark(remote, `It is shown this once. Its id is ${clean(made.id)}.`);
+    printResult(remote, made, ({ key }) => clean(key));
+    printNote(remote, `It is shown this once. Its id is ${clean(made.id)}.`);
   });
   const revoke = keys
     .command("revoke")
@@ -74,12 +75,12 @@ export function addKeys(program: Command, terminal: Terminal): void {
   remote<{ yes?: boolean }>(revoke, terminal, async (remote, [key = ""], { yes }) => {
     await confirm(terminal, `The key ${key} is refused from now on.`, yes);
     await remote.client.keys.revoke({ key });
-    show(remote, { id: key, revoked: true }, () => `${clean(key)} is revoked.`);
+    printResult(remote, { id: key, revoked: true }, () => `${clean(key)} is revoked.`);
   });
 }
 
 function scopesOf(text: string): Scope[] {
-  const given = listOf(text);
+  const given = splitList(text);
   const wrong = given.find((scope) => !(SCOPES as readonly string[]).includes(scope));
   if (wrong === undefined && given.length > 0) return given as Scope[];
   throw usage(`--scopes has "${wrong ?? ""}"; choose from ${SCOPES.join(", ")}.`);

@@ -5,10 +5,10 @@ import { confirm } from "../remote/confirm.ts";
 import {
   listOptions,
   type PageFlags,
-  remark,
+  printList,
+  printNote,
+  printResult,
   remote,
-  show,
-  showList,
   wholeNumber,
 } from "../remote/remote.ts";
 import { type Column, facts } from "../terminal/table.ts";
@@ -18,7 +18,7 @@ import { clean, timeText } from "../terminal/text.ts";
 const columns: readonly Column<Member>[] = [
   { title: "USER", value: ({ user }) => user },
   { title: "ROLE", value: ({ role }) => role },
-  { title: "EMAIL", value: ({ email }) => email, gives: true },
+  { title: "EMAIL", value: ({ email }) => email, canShrink: true },
   { title: "SINCE", value: ({ created_at }) => timeText(created_at) },
 ];
 
@@ -28,7 +28,7 @@ interface OfTenant {
 
 export function addMembers(program: Command, terminal: Terminal): void {
   const members = program.command("members").description("members of a tenant, your users");
-  const inWords = (member: Member): string =>
+  const describe = (member: Member): string =>
     facts(
       terminal,
       columns.map(({ title, value }) => [title.toLowerCase(), value(member)]),
@@ -44,11 +44,11 @@ export function addMembers(program: Command, terminal: Terminal): void {
     async (remote, _args, flags) => {
       const { tenant } = flags;
       const fetchPage = (page: object) => remote.client.members.list({ tenant, query: page });
-      await showList(remote, flags, fetchPage, { columns, none: "The tenant has no members." });
+      await printList(remote, flags, fetchPage, { columns, none: "The tenant has no members." });
     },
   );
   remote<OfTenant>(addOfUser("get", "show a member"), terminal, async (remote, [user = ""], { tenant }) => {
-    show(remote, await remote.client.members.get({ tenant, user }), inWords);
+    printResult(remote, await remote.client.members.get({ tenant, user }), describe);
   });
   const put = addOfUser(
     "put",
@@ -64,14 +64,14 @@ export function addMembers(program: Command, terminal: Terminal): void {
     put,
     terminal,
     async (remote, [user = ""], { tenant, role, email }) => {
-      show(remote, await remote.client.members.put({ tenant, user, body: { role, email } }), inWords);
+      printResult(remote, await remote.client.members.put({ tenant, user, body: { role, email } }), describe);
     },
   );
   const remove = addOfUser("delete", "remove a member").option("--yes", "do not ask");
   remote<OfTenant & { yes?: boolean }>(remove, terminal, async (remote, [user = ""], { tenant, yes }) => {
     await confirm(terminal, `${user} is no member of ${tenant} any more.`, yes);
     await remote.client.members.delete({ tenant, user });
-    show(remote, { tenant, user, deleted: true }, () => `${clean(user)} is no member any more.`);
+    printResult(remote, { tenant, user, deleted: true }, () => `${clean(user)} is no member any more.`);
   });
   const token = addOfUser("token", "make a token for a member to act with").option(
     "--expires-in <seconds>",
@@ -85,8 +85,8 @@ export function addMembers(program: Command, terminal: Terminal): void {
         expiresIn === undefined ? undefined : wholeNumber("--expires-in", expiresIn, 60, 2_592_000);
       const body = { expires_in_seconds: seconds };
       const made = await remote.client.members.createToken({ tenant, user, body });
-      show(remote, made, ({ key }) => clean(key));
-      remark(remote, `It is shown this once, and ends ${timeText(made.expires_at)}.`);
+      printResult(remote, made, ({ key }) => clean(key));
+      printNote(remote, `It is shown this once, and ends ${timeText(made.expires_at)}.`);
     },
   );
 }

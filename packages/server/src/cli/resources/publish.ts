@@ -3,11 +3,11 @@ import { contract } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { usage } from "../failure.ts";
 import { readData } from "../remote/data.ts";
-import { type Remote, refuseNoId, remark, remote, show } from "../remote/remote.ts";
+import { printNote, printResult, type Remote, remote, requireId } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean } from "../terminal/text.ts";
 import { Holds } from "../views/hold.ts";
-import { unlessRefused, whyNobody } from "../views/nobody.ts";
+import { explainNoDeliveries, nullIfRejected } from "../views/no-deliveries.ts";
 
 interface PublishFlags {
   readonly tenant?: string;
@@ -47,7 +47,7 @@ export function addPublish(program: Command, terminal: Terminal): void {
 async function publish(remote: Remote, [type = ""]: readonly string[], flags: PublishFlags): Promise<void> {
   const { tenant, user } = flags;
   if (tenant === undefined && user === undefined) throw usage("Whose event is it? Give --tenant or --user.");
-  refuseNoId(user);
+  requireId(user);
   const data = await readData(flags.data, remote.terminal);
   const fields = {
     tenant,
@@ -62,46 +62,46 @@ async function publish(remote: Remote, [type = ""]: readonly string[], flags: Pu
     | Published
     | PublishedForUser;
   if ("events" in answer) {
-    show(remote, answer, eachInWords);
+    printResult(remote, answer, describeEach);
     return;
   }
   await showOne(remote, answer);
 }
 
 async function showOne(remote: Remote, published: Published): Promise<void> {
-  show(remote, published, inWords);
+  printResult(remote, published, describe);
   if (published.duplicate || remote.isJson) return;
-  if (published.deliveries === 0) await tellOfNobody(remote, published);
-  else await tellOfHolds(remote, published);
+  if (published.deliveries === 0) await printWhyNoDeliveries(remote, published);
+  else await printHolds(remote, published);
 }
 
 /** It is published, whatever comes of the question: a key that may only publish cannot see why. */
-async function tellOfNobody(remote: Remote, { id }: Published): Promise<void> {
+async function printWhyNoDeliveries(remote: Remote, { id }: Published): Promise<void> {
   const why = await remote.client.events
     .get({ event: id })
-    .then((event) => whyNobody(remote, event))
+    .then((event) => explainNoDeliveries(remote, event))
     .catch(() => `See why, with a key that has deliveries:read: posthorn trace ${clean(id)}`);
-  remark(remote, why);
+  printNote(remote, why);
 }
 
 /** Those that are not on the way, and why; a key that may only publish is not told. */
-async function tellOfHolds(remote: Remote, { id }: Published): Promise<void> {
-  const event = await remote.client.events.get({ event: id }).catch(unlessRefused);
+async function printHolds(remote: Remote, { id }: Published): Promise<void> {
+  const event = await remote.client.events.get({ event: id }).catch(nullIfRejected);
   const holds = new Holds(remote);
   await holds.look(event?.deliveries ?? []);
   for (const delivery of event?.deliveries ?? []) {
     const hold = holds.of(delivery);
-    if (hold !== null) remark(remote, `${clean(delivery.id)} to ${clean(delivery.endpoint_id)} ${hold}.`);
+    if (hold !== null) printNote(remote, `${clean(delivery.id)} to ${clean(delivery.endpoint_id)} ${hold}.`);
   }
 }
 
-function eachInWords({ user, events }: PublishedForUser): string {
+function describeEach({ user, events }: PublishedForUser): string {
   if (events.length === 0)
     return `Nothing was published: ${clean(user)} is a member of no active tenant. See posthorn members list --tenant <tenant>.`;
-  return events.map(({ tenant, ...published }) => `${clean(tenant)}: ${inWords(published)}`).join("\n");
+  return events.map(({ tenant, ...published }) => `${clean(tenant)}: ${describe(published)}`).join("\n");
 }
 
-function inWords({ id, duplicate, deliveries }: Published): string {
+function describe({ id, duplicate, deliveries }: Published): string {
   const shown = clean(id);
   if (duplicate) return `${shown} was published before with this idempotency key; nothing new was made.`;
   const made =

@@ -2,16 +2,16 @@
 import type { Replay, ReplayPreview } from "@posthorn/client";
 import type { Command } from "commander";
 import { usage } from "../failure.ts";
-import { keepLooking } from "../follow/poll.ts";
+import { poll } from "../follow/poll.ts";
 import { confirm } from "../remote/confirm.ts";
 import {
-  listOf,
   listOptions,
   type PageFlags,
+  printList,
+  printResult,
   type Remote,
   remote,
-  show,
-  showList,
+  splitList,
   type TimeFlags,
   timeFilters,
   timeOptions,
@@ -37,14 +37,14 @@ interface StartFlags extends TimeFlags {
 
 type State = NonNullable<Replay["states"]>[number];
 const STATES: readonly string[] = ["success", "failed", "dead"] satisfies State[];
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 const columns: readonly Column<Replay>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "STATE", value: ({ state }) => state },
   { title: "DONE", value: ({ done, total }) => (total === null ? done : `${done} of ${total}`) },
-  { title: "TENANT", value: ({ tenant }) => tenant ?? "all", gives: true },
-  { title: "STARTED", value: ({ created_at }) => timeText(created_at), gives: true },
+  { title: "TENANT", value: ({ tenant }) => tenant ?? "all", canShrink: true },
+  { title: "STARTED", value: ({ created_at }) => timeText(created_at), canShrink: true },
 ];
 
 export function addReplay(program: Command, terminal: Terminal): void {
@@ -68,12 +68,12 @@ export function addReplay(program: Command, terminal: Terminal): void {
       const preview = await remote.client.replays.start({ body: { ...body, dry_run: true } });
       const { count, is_exact } = preview as ReplayPreview;
       const many = `${is_exact ? "" : "at least "}${count}`;
-      if (flags.dryRun) return show(remote, preview, () => `It would send ${many} again.`);
+      if (flags.dryRun) return printResult(remote, preview, () => `It would send ${many} again.`);
       await confirm(terminal, `It sends ${many} again.`, flags.yes);
     }
     const started = (await remote.client.replays.start({ body })) as Replay;
-    const ended = flags.detach ? started : await followed(remote, started);
-    show(remote, ended, inWords);
+    const ended = flags.detach ? started : await waitForEnd(remote, started);
+    printResult(remote, ended, describe);
   });
   const list = replay
     .command("list")
@@ -82,18 +82,18 @@ export function addReplay(program: Command, terminal: Terminal): void {
   remote<PageFlags & { tenant?: string }>(listOptions(list), terminal, async (remote, _args, flags) => {
     const { tenant } = flags;
     const fetchPage = (page: object) => remote.client.replays.list({ query: { tenant, ...page } });
-    await showList(remote, flags, fetchPage, { columns, none: "There are no replays." });
+    await printList(remote, flags, fetchPage, { columns, none: "There are no replays." });
   });
   const get = replay.command("get").description("show a replay").argument("<replay>", "rpl_…");
   remote(get, terminal, async (remote, [id = ""]) => {
-    show(remote, await remote.client.replays.get({ replay: id }), inWords);
+    printResult(remote, await remote.client.replays.get({ replay: id }), describe);
   });
   const cancel = replay
     .command("cancel")
     .description("end a replay before its next step")
     .argument("<replay>", "rpl_…");
   remote(cancel, terminal, async (remote, [id = ""]) => {
-    show(remote, await remote.client.replays.cancel({ replay: id }), inWords);
+    printResult(remote, await remote.client.replays.cancel({ replay: id }), describe);
   });
 }
 
@@ -112,30 +112,30 @@ function inputOf(remote: Remote, flags: StartFlags) {
 }
 
 function statesOf(text: string): State[] {
-  const given = listOf(text);
+  const given = splitList(text);
   const wrong = given.find((state) => !STATES.includes(state));
   if (wrong === undefined && given.length > 0) return given as State[];
   throw usage(`--states has "${wrong ?? ""}"; choose from ${STATES.join(", ")}.`);
 }
 
 /** Until its end, also through restarts of the server; Ctrl+C ends the looking, not the replay. */
-async function followed({ client, terminal }: Remote, started: Replay): Promise<Replay> {
+async function waitForEnd({ client, terminal }: Remote, started: Replay): Promise<Replay> {
   const bar = progressBar(terminal, "Replaying");
   let replay = started;
   const look = async () => {
     replay = await client.replays.get({ replay: started.id });
     bar.update(replay.done, replay.total);
-    return replay.state === "running" ? undefined : "the end";
+    return replay.state === "running" ? undefined : "done";
   };
   try {
-    await keepLooking(terminal, LOOK_EVERY_MS, look, () => {});
+    await poll(terminal, POLL_INTERVAL_MS, look, () => {});
   } finally {
     bar.end();
   }
   return replay;
 }
 
-function inWords({ id, state, done, total, skipped }: Replay): string {
+function describe({ id, state, done, total, skipped }: Replay): string {
   const left = Object.entries(skipped).map(([reason, count]) => `${count} skipped: ${clean(reason)}`);
   const of = total === null ? "" : ` of ${total}`;
   const lines = [`${clean(id)} is ${state}: ${done}${of} sent again.`, ...left];

@@ -1,6 +1,6 @@
 // `posthorn stats`: how deliveries are going, on one screen, and where to look next.
 import { type Command, Option } from "commander";
-import { remote, show } from "../remote/remote.ts";
+import { printResult, remote } from "../remote/remote.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type StatsScope, statsText } from "../views/stats.ts";
 
@@ -18,6 +18,6 @@ export function addStats(program: Command, terminal: Terminal): void {
   remote<StatsScope>(command, terminal, async (remote, _args, flags) => {
     const { tenant, endpoint, period } = flags;
     const stats = await remote.client.stats.get({ query: { tenant, endpoint, period } });
-    show(remote, stats, () => statsText(terminal, stats, flags));
+    printResult(remote, stats, () => statsText(terminal, stats, flags));
   });
 }

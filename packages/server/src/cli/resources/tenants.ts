@@ -2,22 +2,30 @@
 import type { Tenant } from "@posthorn/client";
 import { type Command, Option } from "commander";
 import { confirm } from "../remote/confirm.ts";
-import { listOf, listOptions, type PageFlags, remark, remote, show, showList } from "../remote/remote.ts";
+import {
+  listOptions,
+  type PageFlags,
+  printList,
+  printNote,
+  printResult,
+  remote,
+  splitList,
+} from "../remote/remote.ts";
 import { type Column, facts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, timeText } from "../terminal/text.ts";
 
 const columns: readonly Column<Tenant>[] = [
   { title: "ID", value: ({ id }) => id },
-  { title: "NAME", value: ({ name }) => name, gives: true },
+  { title: "NAME", value: ({ name }) => name, canShrink: true },
   { title: "ACTIVE", value: ({ is_active }) => (is_active ? "yes" : "no") },
-  { title: "WEBSUB TOPICS", value: ({ websub_topics }) => websub_topics.join(" "), gives: true },
+  { title: "WEBSUB TOPICS", value: ({ websub_topics }) => websub_topics.join(" "), canShrink: true },
   { title: "CREATED", value: ({ created_at }) => timeText(created_at) },
 ];
 
 export function addTenants(program: Command, terminal: Terminal): void {
   const tenants = program.command("tenants").description("tenants, your customers");
-  const inWords = (tenant: Tenant): string =>
+  const describe = (tenant: Tenant): string =>
     facts(
       terminal,
       columns.map(({ title, value }) => [title.toLowerCase(), value(tenant)]),
@@ -25,14 +33,14 @@ export function addTenants(program: Command, terminal: Terminal): void {
   const list = tenants.command("list").description("list tenants by their id");
   remote<PageFlags>(listOptions(list), terminal, async (remote, _args, flags) => {
     const fetchPage = (page: object) => remote.client.tenants.list({ query: page });
-    await showList(remote, flags, fetchPage, {
+    await printList(remote, flags, fetchPage, {
       columns,
       none: "There is no tenant yet. Make one with `posthorn tenants put <id>`.",
     });
   });
   const get = tenants.command("get").description("show a tenant").argument("<tenant>", "its id");
   remote(get, terminal, async (remote, [tenant = ""]) => {
-    show(remote, await remote.client.tenants.get({ tenant }), inWords);
+    printResult(remote, await remote.client.tenants.get({ tenant }), describe);
   });
   const put = tenants
     .command("put")
@@ -49,12 +57,12 @@ export function addTenants(program: Command, terminal: Terminal): void {
   remote<PutFlags>(put, terminal, async (remote, [tenant = ""], flags) => {
     const { name, active, inactive, websubTopics, restore } = flags;
     const isActive = active ? true : inactive ? false : undefined;
-    const topics = websubTopics === undefined ? undefined : listOf(websubTopics);
+    const topics = websubTopics === undefined ? undefined : splitList(websubTopics);
     const body = { name, is_active: isActive, websub_topics: topics, restore };
     const put = await remote.client.tenants.put({ tenant, body });
-    show(remote, put, inWords);
+    printResult(remote, put, describe);
     if (topics !== undefined && topics.length > 0)
-      remark(remote, "Whoever knows the address of these topics reads their events, without a key.");
+      printNote(remote, "Whoever knows the address of these topics reads their events, without a key.");
   });
   const remove = tenants
     .command("delete")
@@ -68,7 +76,7 @@ export function addTenants(program: Command, terminal: Terminal): void {
       yes,
     );
     await remote.client.tenants.delete({ tenant });
-    show(remote, { id: tenant, deleted: true }, () => `${clean(tenant)} is deleted.`);
+    printResult(remote, { id: tenant, deleted: true }, () => `${clean(tenant)} is deleted.`);
   });
 }
 

@@ -11,7 +11,7 @@ import { adviceFor } from "../views/advice.ts";
 import { cloudEventFacts } from "../views/cloud-event.ts";
 import { attemptTable, stateText, toneOfState, waitsForBatch } from "../views/delivery.ts";
 import { holdText } from "../views/hold.ts";
-import { unlessRefused, whyNobody, whyNot } from "../views/nobody.ts";
+import { explainNoDeliveries, explainNotMatched, nullIfRejected } from "../views/no-deliveries.ts";
 
 interface TracedDelivery extends DeliveryDetail {
   /** Null when it is deleted, or the key may not see it. */
@@ -30,7 +30,7 @@ export function addTrace(program: Command, terminal: Terminal): void {
 async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void> {
   const { terminal, isJson, client } = remote;
   const event = await client.events.get({ event: id }).catch((error: unknown) => {
-    throw whereToLook(error, id);
+    throw explainUnknownEvent(error, id);
   });
   const deliveries: TracedDelivery[] = [];
   const bar = progressBar(terminal, "Reading deliveries");
@@ -47,7 +47,7 @@ async function trace(remote: Remote, [id = ""]: readonly string[]): Promise<void
 }
 
 /** People know an invoice by its own number, which publishers give as the subject. */
-function whereToLook(error: unknown, id: string): unknown {
+function explainUnknownEvent(error: unknown, id: string): unknown {
   const isUnknown = error instanceof PosthornApiError && error.code === "event_not_found";
   if (!isUnknown || id.startsWith("evt_")) return error;
   return usage(
@@ -58,7 +58,7 @@ function whereToLook(error: unknown, id: string): unknown {
 async function traceDelivery({ client, now }: Remote, id: string): Promise<TracedDelivery> {
   const delivery = await client.deliveries.get({ delivery: id });
   const { tenant, endpoint_id } = delivery;
-  const endpoint = await client.endpoints.get({ tenant, endpoint: endpoint_id }).catch(unlessRefused);
+  const endpoint = await client.endpoints.get({ tenant, endpoint: endpoint_id }).catch(nullIfRejected);
   return { ...delivery, endpoint, advice: adviceFor(delivery, endpoint, now()) };
 }
 
@@ -79,9 +79,9 @@ async function screen(
   ]);
   const waiting = event.batches.filter(({ event_id }) => event_id === null).map(waitsForBatch);
   if (deliveries.length + waiting.length === 0)
-    return [about, `No delivery was made. ${await whyNobody(remote, event)}`].join("\n\n");
+    return [about, `No delivery was made. ${await explainNoDeliveries(remote, event)}`].join("\n\n");
   const made = deliveries.map((delivery) => deliveryText(terminal, delivery, now()));
-  const others = event.not_matched.map(whyNot).join("\n");
+  const others = event.not_matched.map(explainNotMatched).join("\n");
   return [about, ...made, ...waiting, ...(others === "" ? [] : [others])].join("\n\n");
 }
 

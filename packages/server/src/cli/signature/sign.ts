@@ -8,7 +8,7 @@ import { usage } from "../failure.ts";
 import { readAll, readNamedFile } from "../remote/data.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clean, jsonText } from "../terminal/text.ts";
-import { prefixOf, refuseUnsigned, schemeOption, schemesOf, secretsOf } from "../views/secrets.ts";
+import { prefixOf, requireSigningSecrets, schemeOption, schemesOf, secretsOf } from "../views/secrets.ts";
 
 interface SignFlags {
   readonly secret: readonly string[];
@@ -53,7 +53,7 @@ async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
   const id = flags.id ?? `evt_${randomUUID()}`;
   if (!/^[\x21-\x2d\x2f-\x7e]{1,255}$/.test(id)) throw usage("--id has visible ASCII characters and no dot.");
   const secrets = secretsOf(flags.secret);
-  refuseUnsigned(schemes, secrets);
+  requireSigningSecrets(schemes, secrets);
   const place = placeOf(flags.to, schemes);
   const body = flags.body === undefined ? await readAll(terminal.stdin) : readNamedFile("--body", flags.body);
 
@@ -70,7 +70,7 @@ async function run(terminal: Terminal, flags: SignFlags): Promise<void> {
   addCompanions(headers, look, { event: eventOf(flags, id, now, body), attempts: 0 }, {});
   const lines = Object.entries(headers).map(([name, value]) => `${clean(name)}: ${clean(value)}`);
   terminal.print(flags.json ? jsonText(headers) : lines.join("\n"));
-  if (place !== undefined && url !== place) terminal.complain(`Send it to ${clean(url)}, which is signed.`);
+  if (place !== undefined && url !== place) terminal.printError(`Send it to ${clean(url)}, which is signed.`);
 }
 
 /** What companion headers are made of. */

@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly value: (row: Row) => unknown;
   readonly tone?: (row: Row) => Tone | null;
   /** May be cut when the line is too long. */
-  readonly gives?: boolean;
+  readonly canShrink?: boolean;
 }
 
 const GAP = "  ";
@@ -64,7 +64,7 @@ function fit<Row>(
   if (available === null) return fitted;
   let excess = fitted.reduce((sum, width) => sum + width, GAP.length * (fitted.length - 1)) - available;
   while (excess > 0) {
-    const candidates = fitted.map((width, index) => (columns[index]?.gives ? width : 0));
+    const candidates = fitted.map((width, index) => (columns[index]?.canShrink ? width : 0));
     const widest = candidates.indexOf(Math.max(...candidates));
     const cut = Math.min(excess, (candidates[widest] ?? 0) - LEAST);
     if (cut <= 0) break;

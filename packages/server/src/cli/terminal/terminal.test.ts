@@ -26,7 +26,7 @@ describe("text from elsewhere", () => {
 describe("a table", () => {
   const columns = [
     { title: "ID", value: ({ id }: { id: string; url: string }) => id },
-    { title: "URL", value: ({ url }: { id: string; url: string }) => url, gives: true },
+    { title: "URL", value: ({ url }: { id: string; url: string }) => url, canShrink: true },
   ];
   const rows = [{ id: "ep_0197a3c2-7d1e", url: "https://example.com/a/very/long/path" }];
 

@@ -15,7 +15,7 @@ export interface Terminal {
   /** To standard output: what was asked for. */
   print(text: string): void;
   /** To standard error: complaints and remarks. */
-  complain(text: string): void;
+  printError(text: string): void;
   /** To standard error, as it is: progress that is written over. */
   draw(text: string): void;
   ask(question: string): Promise<string>;
@@ -40,7 +40,7 @@ export function processTerminal(): Terminal {
       return ending.signal;
     },
     print: (text) => void stdout.write(`${text}\n`),
-    complain: (text) => void stderr.write(`${text}\n`),
+    printError: (text) => void stderr.write(`${text}\n`),
     draw: (text) => void stderr.write(text),
     async ask(question) {
       const lines = createInterface({ input: stdin, output: stderr });

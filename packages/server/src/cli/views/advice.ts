@@ -19,7 +19,7 @@ export function adviceFor(delivery: Known, endpoint: KnownEndpoint | null, now: 
       ? `${enable} and, since a dead letter is not sent by itself: posthorn retry ${id}`
       : enable;
   }
-  if (state === "dead") return afterDeath(delivery);
+  if (state === "dead") return deadLetterAdvice(delivery);
   const pauseEnds = endpoint?.health.throttled_until ?? null;
   if (pauseEnds !== null && Date.parse(pauseEnds) > now.getTime()) {
     return `The receiver asked for a pause until ${pauseEnds}. It is tried again by itself after that, and not before.`;
@@ -49,15 +49,15 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 /** In place of what a receiver answered, for a key without payloads:read. */
 const REDACTED = "[redacted]";
-const REJECTED_UNSEEN =
+const REJECTED_REDACTED =
   "The receiver refuses it, and says why in its answer, which a key with payloads:read shows. Set the receiver right";
 
-function afterDeath({ id, dead_reason, attempts }: Known): string {
+function deadLetterAdvice({ id, dead_reason, attempts }: Known): string {
   if (dead_reason === "endpoint_deleted")
     return "The endpoint is deleted; nothing can be sent to it any more.";
   const isHidden = dead_reason === "rejected" && attempts.at(-1)?.response_body === REDACTED;
   const remedy = isHidden
-    ? REJECTED_UNSEEN
+    ? REJECTED_REDACTED
     : (REMEDIES[dead_reason ?? ""] ?? "It is not tried again by itself");
   return `${remedy}, then: posthorn retry ${id}`;
 }

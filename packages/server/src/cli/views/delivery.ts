@@ -33,9 +33,9 @@ export function deliveryColumns(
       tone: ({ state }) => toneOfState(state),
     },
     { title: "TRIES", value: ({ attempt_count }) => attempt_count },
-    { title: "TYPE", value: ({ event_type }) => event_type, gives: true },
-    { title: "ENDPOINT", value: ({ endpoint_id }) => endpoint_id, gives: true },
-    { title: "CREATED", value: ({ created_at }) => timeText(created_at), gives: true },
+    { title: "TYPE", value: ({ event_type }) => event_type, canShrink: true },
+    { title: "ENDPOINT", value: ({ endpoint_id }) => endpoint_id, canShrink: true },
+    { title: "CREATED", value: ({ created_at }) => timeText(created_at), canShrink: true },
   ];
 }
 
@@ -52,7 +52,7 @@ const attemptColumns: readonly Column<Attempt>[] = [
   { title: "TRY", value: ({ number }) => number },
   { title: "STARTED", value: ({ started_at }) => timeText(started_at) },
   { title: "TOOK", value: ({ duration_ms }) => (duration_ms === null ? null : `${duration_ms} ms`) },
-  { title: "PHASES IN MS", value: ({ phases }) => phasesText(phases), gives: true },
+  { title: "PHASES IN MS", value: ({ phases }) => phasesText(phases), canShrink: true },
   {
     title: "ANSWER",
     value: ({ status_code, error }) => status_code ?? error,
@@ -61,7 +61,7 @@ const attemptColumns: readonly Column<Attempt>[] = [
   },
   { title: "BECAUSE OF", value: ({ trigger }) => trigger },
   { title: "NEXT TRY", value: ({ next_retry_at }) => timeText(next_retry_at) },
-  { title: "IT SAID", value: ({ response_body }) => response_body?.slice(0, 200), gives: true },
+  { title: "IT SAID", value: ({ response_body }) => response_body?.slice(0, 200), canShrink: true },
 ];
 
 const PHASES = [

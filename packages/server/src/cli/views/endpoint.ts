@@ -12,9 +12,9 @@ export const endpointColumns: readonly Column<Endpoint>[] = [
     value: stateOf,
     tone: (endpoint) => (!endpoint.is_active ? "bad" : isWell(endpoint) ? "good" : "warning"),
   },
-  { title: "URL", value: ({ url }) => url, gives: true },
-  { title: "EVENTS", value: ({ events }) => events.join(" "), gives: true },
-  { title: "DESCRIPTION", value: ({ description }) => description, gives: true },
+  { title: "URL", value: ({ url }) => url, canShrink: true },
+  { title: "EVENTS", value: ({ events }) => events.join(" "), canShrink: true },
+  { title: "DESCRIPTION", value: ({ description }) => description, canShrink: true },
 ];
 
 export function endpointText(terminal: Terminal, endpoint: Endpoint): string {

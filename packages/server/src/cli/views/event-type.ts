@@ -13,8 +13,8 @@ export const eventTypeColumns: readonly Column<EventType>[] = [
     tone: ({ deprecated }) => (deprecated ? "warning" : null),
   },
   { title: "SCHEMA", value: ({ schema }) => (schema === null ? "none" : "yes") },
-  { title: "REDACTED", value: ({ redact }) => redact.join(" "), gives: true },
-  { title: "DESCRIPTION", value: ({ description }) => description, gives: true },
+  { title: "REDACTED", value: ({ redact }) => redact.join(" "), canShrink: true },
+  { title: "DESCRIPTION", value: ({ description }) => description, canShrink: true },
 ];
 
 /** One that was just saved does not know of its other versions. */

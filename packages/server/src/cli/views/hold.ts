@@ -3,7 +3,7 @@
 import type { Delivery, Endpoint } from "@posthorn/client";
 import type { Remote } from "../remote/remote.ts";
 import { distanceText } from "../terminal/text.ts";
-import { unlessRefused } from "./nobody.ts";
+import { nullIfRejected } from "./no-deliveries.ts";
 
 /** `waits: its circuit is open until the probe in 3 min`; null: nothing does. */
 export function holdText(
@@ -43,7 +43,7 @@ export class Holds {
     const { client, now } = this.#remote;
     for (const { tenant, endpoint_id: endpoint } of deliveries.filter((one) => isDue(one, now()))) {
       if (this.#byEndpoint.has(endpoint) || this.#byEndpoint.size === MAX_ENDPOINTS) continue;
-      const found = await client.endpoints.get({ tenant, endpoint }).catch(unlessRefused);
+      const found = await client.endpoints.get({ tenant, endpoint }).catch(nullIfRejected);
       this.#byEndpoint.set(endpoint, found && holdText(found, now()));
     }
   }

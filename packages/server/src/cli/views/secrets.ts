@@ -11,7 +11,7 @@ import {
 } from "@posthorn/wire";
 import { Option } from "commander";
 import { usage } from "../failure.ts";
-import { listOf } from "../remote/remote.ts";
+import { splitList } from "../remote/remote.ts";
 
 /** A secret is never quoted in a message. */
 export function secretsOf(given: readonly string[]): readonly string[] {
@@ -37,14 +37,14 @@ export function schemeOption(flags: string, description: string): Option {
 
 export function schemesOf(given: string | undefined, prefix?: string): string[] {
   if (given === undefined) return [...DEFAULT_SCHEMES];
-  const names = listOf(given);
+  const names = splitList(given);
   const [problem] = schemeProblems(names, prefix);
   if (problem !== undefined) throw usage(problem);
   return names;
 }
 
 /** Nothing is sent without a signature that somebody waits for. */
-export function refuseUnsigned(schemes: readonly string[], secrets: readonly string[]): void {
+export function requireSigningSecrets(schemes: readonly string[], secrets: readonly string[]): void {
   for (const name of schemes) {
     const { key } = schemeNamed(name);
     if (secrets.some((secret) => signingKeyBytes(key, secret) !== null)) continue;

@@ -2,20 +2,20 @@
 import { operationsOf, type PosthornContract } from "@posthorn/client";
 import { didYouMean } from "@posthorn/wire";
 import { type Posthorn, PosthornError } from "posthorn";
-import { type Handlers, LargeAnswer } from "../../implement.ts";
-import { inLibraryFilters } from "../../input/library-names.ts";
+import { type Handlers, LargeResponse } from "../../implement.ts";
+import { toFilters } from "../../input/names.ts";
 import { presentPage } from "../../present.ts";
-import { tenantWithin } from "../../principal.ts";
+import { scopedTenant } from "../../principal.ts";
 import { presentAuditEntry } from "./present.ts";
 
 type Query = NonNullable<Parameters<Posthorn["auditLog"]["list"]>[0]>;
 
 export function auditLogOperations({ auditLog }: Posthorn): Handlers<PosthornContract>["auditLog"] {
   return {
-    list: new LargeAnswer(async ({ query, principal }) => {
+    list: new LargeResponse(async ({ query, principal }) => {
       if (query.action !== undefined) checkAction(query.action);
-      const filters = inLibraryFilters<Query>(query);
-      const tenant = tenantWithin(principal, query.tenant);
+      const filters = toFilters<Query>(query);
+      const tenant = scopedTenant(principal, query.tenant);
       const page = await auditLog.list({ ...filters, tenant });
       return presentPage(page, (entry) => presentAuditEntry(entry, principal));
     }),

@@ -1,40 +1,40 @@
 import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
-import { inLibraryNames } from "../../input/library-names.ts";
+import { toCamelCase } from "../../input/names.ts";
 import { presentPage } from "../../present.ts";
-import { has, type Principal, redactedFor, tenantWithin } from "../../principal.ts";
+import { hasScope, type Principal, redaction, scopedTenant } from "../../principal.ts";
 import { presentEndpointAttempt } from "../deliveries/present.ts";
-import { presentEndpoint, presentEndpointToReader, presentSecret } from "./present.ts";
+import { presentEndpoint, presentRedactedEndpoint, presentSecret } from "./present.ts";
 
 export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornContract>["endpoints"] {
   return {
     create: async ({ params, body }) => {
-      const { endpoint, secret } = await endpoints.create(params.tenant, inLibraryNames(body));
+      const { endpoint, secret } = await endpoints.create(params.tenant, toCamelCase(body));
       return { ...presentEndpoint(endpoint), secret };
     },
     list: async ({ params, query, principal }) =>
       presentPage(await endpoints.list(params.tenant, query), presentFor(principal)),
     listAll: async ({ query, principal }) => {
-      const asked = { ...query, tenant: tenantWithin(principal, query.tenant) };
+      const asked = { ...query, tenant: scopedTenant(principal, query.tenant) };
       return presentPage(await endpoints.listAll(asked), presentFor(principal));
     },
     get: async ({ params, principal }) =>
       presentFor(principal)(await endpoints.get(params.tenant, params.endpoint)),
     update: async ({ params, body }) =>
-      presentEndpoint(await endpoints.update(params.tenant, params.endpoint, inLibraryNames(body))),
+      presentEndpoint(await endpoints.update(params.tenant, params.endpoint, toCamelCase(body))),
     delete: async ({ params }) => {
       await endpoints.delete(params.tenant, params.endpoint);
       return undefined;
     },
     import: async ({ params, body }) => {
-      const { dryRun, endpoints: items } = await endpoints.import(params.tenant, inLibraryNames(body));
+      const { dryRun, endpoints: items } = await endpoints.import(params.tenant, toCamelCase(body));
       return { dry_run: dryRun, endpoints: items };
     },
     match: async ({ params, body }) =>
-      await endpoints.match(params.tenant, params.endpoint, inLibraryNames(body)),
+      await endpoints.match(params.tenant, params.endpoint, toCamelCase(body)),
     listAttempts: async ({ params, query, principal }) => {
-      const asked = { ...query, ...redactedFor(principal) };
+      const asked = { ...query, ...redaction(principal) };
       const page = await endpoints.attempts(params.tenant, params.endpoint, asked);
       return presentPage(page, presentEndpointAttempt);
     },
@@ -46,7 +46,7 @@ export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornCo
       return { event_id: eventId, delivery_id: deliveryId };
     },
     rotateSecret: async ({ params, body }) => {
-      const rotated = await endpoints.rotateSecret(params.tenant, params.endpoint, inLibraryNames(body));
+      const rotated = await endpoints.rotateSecret(params.tenant, params.endpoint, toCamelCase(body));
       return { secret: rotated.secret, previous_expires_at: rotated.previousExpiresAt };
     },
     listSecrets: async ({ params }) => {
@@ -61,5 +61,5 @@ export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornCo
 }
 
 function presentFor(principal: Principal): typeof presentEndpoint {
-  return has(principal, "webhooks:manage") ? presentEndpoint : presentEndpointToReader;
+  return hasScope(principal, "webhooks:manage") ? presentEndpoint : presentRedactedEndpoint;
 }

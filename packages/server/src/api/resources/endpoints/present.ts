@@ -67,7 +67,7 @@ function presentLastDay({
 }
 
 /** For those who may not change it: what opens the receiver's door, in a header or in the URL's query, is not for everybody who looks. */
-export function presentEndpointToReader(endpoint: Given): Sent<Endpoint> {
+export function presentRedactedEndpoint(endpoint: Given): Sent<Endpoint> {
   const names = Object.keys(endpoint.headers);
   const headers = Object.fromEntries(names.map((name) => [name, REDACTED]));
   const shown = presentEndpoint(endpoint);

@@ -1,16 +1,15 @@
 import type { PosthornContract } from "@posthorn/client";
 import { type Posthorn, PosthornError } from "posthorn";
-import { type Handlers, LargeAnswer } from "../../implement.ts";
-import { inLibraryNames } from "../../input/library-names.ts";
+import { type Handlers, LargeResponse } from "../../implement.ts";
+import { toCamelCase } from "../../input/names.ts";
 import { presentPage } from "../../present.ts";
 import { isPosthornError } from "../../problem.ts";
 import { presentEventType } from "./present.ts";
 
 export function eventTypeOperations({ eventTypes }: Posthorn): Handlers<PosthornContract>["eventTypes"] {
   return {
-    list: new LargeAnswer(async ({ query }) => presentPage(await eventTypes.list(query), presentEventType)),
-    put: async ({ params, body }) =>
-      presentEventType(await eventTypes.put(params.name, inLibraryNames(body))),
+    list: new LargeResponse(async ({ query }) => presentPage(await eventTypes.list(query), presentEventType)),
+    put: async ({ params, body }) => presentEventType(await eventTypes.put(params.name, toCamelCase(body))),
     get: async ({ params, query }) => {
       const type = await eventTypes.get(params.name, { apiVersion: query.api_version });
       return { ...presentEventType(type), versions: type.versions };
@@ -25,7 +24,9 @@ export function eventTypeOperations({ eventTypes }: Posthorn): Handlers<Posthorn
         data: imported.map(({ name, apiVersion, change }) => ({ name, api_version: apiVersion, change })),
       };
     },
-    export: new LargeAnswer(async ({ query }) => await eventTypes.export(query.format, { type: query.type })),
+    export: new LargeResponse(
+      async ({ query }) => await eventTypes.export(query.format, { type: query.type }),
+    ),
   };
 }
 

@@ -15,7 +15,7 @@ import {
 } from "@posthorn/wire";
 import type { PublishInput } from "posthorn";
 import { CheckedJson, isTraceparent, maxPayloadBytes, payloadTooLarge } from "posthorn/internal";
-import { HttpError, type ProblemPlace } from "../../http-error.ts";
+import { type FieldError, HttpError } from "../../http-error.ts";
 import { invalidBody } from "../../input/invalid-body.ts";
 import { parseJson } from "../../middleware/read-body.ts";
 import { type EventsInput, scan } from "./input.ts";
@@ -142,7 +142,7 @@ function refused(problems: readonly CloudEventProblem[]): HttpError {
   return invalidBody(problems.map(placeOf));
 }
 
-function placeOf({ place, message }: CloudEventProblem): ProblemPlace {
+function placeOf({ place, message }: CloudEventProblem): FieldError {
   return place === "" || place.startsWith("/") ? { pointer: place, message } : { header: place, message };
 }
 

@@ -2,7 +2,7 @@
 // that it was published with. Whoever published it chose both, so no browser may take it for a page of ours.
 import { contract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
-import { redactedFor, within } from "../../principal.ts";
+import { redaction, tenantScope } from "../../principal.ts";
 import type { Route } from "../../router.ts";
 
 export function eventDataRoute({ events }: Posthorn): Route {
@@ -11,7 +11,7 @@ export function eventDataRoute({ events }: Posthorn): Route {
     path: "/event-data/{event}",
     permission: contract.events.get.permission,
     handle: async ({ params, principal }) => {
-      const scope = { ...within(principal), ...redactedFor(principal) };
+      const scope = { ...tenantScope(principal), ...redaction(principal) };
       const { contentType = "application/octet-stream", body } = await events.data(
         params.event as string,
         scope,

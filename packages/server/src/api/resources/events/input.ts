@@ -11,9 +11,9 @@ import {
 } from "@posthorn/wire";
 import type { PublishInput, UserPublishInput } from "posthorn";
 import { CheckedJson, maxPayloadBytes, payloadTooLarge } from "posthorn/internal";
-import { HttpError, type ProblemPlace } from "../../http-error.ts";
-import { GIVEN_TWICE, invalidBody } from "../../input/invalid-body.ts";
-import { ENOUGH_PROBLEMS, pointerTo, unknownField } from "../../input/issues.ts";
+import { type FieldError, HttpError } from "../../http-error.ts";
+import { DUPLICATE_FIELD, invalidBody } from "../../input/invalid-body.ts";
+import { PROBLEM_LIMIT, pointerTo, unknownField } from "../../input/issues.ts";
 import { parseJson } from "../../middleware/read-body.ts";
 
 const MAX_EVENTS = 500;
@@ -27,7 +27,7 @@ export function readEvents(body: Buffer): EventsInput {
   // Depth and numbers are known before the parser spends memory on them.
   const raw = scan(body);
   const parsed = parseJson(body);
-  const problems: ProblemPlace[] = [];
+  const problems: FieldError[] = [];
   const input =
     raw.kind === "array"
       ? readMany(body, parsed as readonly unknown[], raw.items, problems)
@@ -82,7 +82,7 @@ function readMany(
   body: Buffer,
   parsed: readonly unknown[],
   items: readonly RawItem[],
-  problems: ProblemPlace[],
+  problems: FieldError[],
 ): EventsInput {
   if (parsed.length === 0)
     problems.push({ pointer: "", message: "The array is empty. Send at least one event." });
@@ -97,7 +97,7 @@ function tooManyEvents(count: number): HttpError {
   return invalidBody([{ pointer: "", message }]);
 }
 
-function readOne(body: Buffer, parsed: unknown, members: RawMembers, problems: ProblemPlace[]): EventsInput {
+function readOne(body: Buffer, parsed: unknown, members: RawMembers, problems: FieldError[]): EventsInput {
   const { user, tenant } = (parsed ?? {}) as { user?: unknown; tenant?: unknown };
   return isGiven(user) && !isGiven(tenant)
     ? { kind: "user", input: readEvent("user", body, parsed, members, "", problems) }
@@ -119,9 +119,9 @@ function readEvent<Owner extends keyof InputFor>(
   parsed: unknown,
   members: RawMembers,
   pointer: string,
-  problems: ProblemPlace[],
+  problems: FieldError[],
 ): InputFor[Owner] {
-  if (problems.length >= ENOUGH_PROBLEMS) return NOTHING;
+  if (problems.length >= PROBLEM_LIMIT) return NOTHING;
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
     problems.push({ pointer, message: "An event must be a JSON object." });
     return NOTHING;
@@ -130,7 +130,7 @@ function readEvent<Owner extends keyof InputFor>(
   // Equal counts mean no name is repeated. Then the n-th name is that of the n-th member, for JavaScript keeps the
   // order of all names but those of digits, which are not ours.
   if (names.length !== members.length) {
-    problems.push({ pointer, message: GIVEN_TWICE });
+    problems.push({ pointer, message: DUPLICATE_FIELD });
     return NOTHING;
   }
   const event = parsed as Readonly<Record<string, unknown>>;
@@ -143,7 +143,7 @@ function readEvent<Owner extends keyof InputFor>(
   const before = problems.length;
   for (const name of names) {
     if (FIELDS.includes(name)) continue;
-    if (problems.length >= ENOUGH_PROBLEMS) break;
+    if (problems.length >= PROBLEM_LIMIT) break;
     problems.push({ pointer: `${pointer}${pointerTo([name])}`, message: unknownField(name, FIELDS) });
   }
   if (owner === "tenant" && isGiven(event.user)) {
@@ -179,7 +179,7 @@ function isGiven(value: unknown): boolean {
 
 type Event = Readonly<Record<string, unknown>>;
 
-function required(event: Event, name: string, pointer: string, problems: ProblemPlace[]): string {
+function required(event: Event, name: string, pointer: string, problems: FieldError[]): string {
   const value = event[name];
   if (typeof value === "string") return value;
   const message = value === undefined ? "This field is required." : "This must be a string.";
@@ -187,7 +187,7 @@ function required(event: Event, name: string, pointer: string, problems: Problem
   return "";
 }
 
-function optional(event: Event, name: string, pointer: string, problems: ProblemPlace[]): string | undefined {
+function optional(event: Event, name: string, pointer: string, problems: FieldError[]): string | undefined {
   const value = event[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value;

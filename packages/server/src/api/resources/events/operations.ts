@@ -11,19 +11,19 @@ import type {
 } from "posthorn";
 import { isTraceparent } from "posthorn/internal";
 import type { Exchange } from "../../exchange.ts";
-import { HttpError, type ProblemPlace } from "../../http-error.ts";
-import { type Handlers, JsonText, LargeAnswer, Unread } from "../../implement.ts";
+import { type FieldError, HttpError } from "../../http-error.ts";
+import { type Handlers, JsonText, LargeResponse, RawHandler } from "../../implement.ts";
 import { invalidBody } from "../../input/invalid-body.ts";
-import { inLibraryFilters } from "../../input/library-names.ts";
+import { toFilters } from "../../input/names.ts";
 import { readBytesOf, readJsonBytes, readUtf8Bytes } from "../../middleware/read-body.ts";
-import { pageOfJson } from "../../present.ts";
+import { presentJsonPage } from "../../present.ts";
 import {
-  mayNotPublishForUser,
+  cannotPublishForUser,
   otherTenant,
   type Principal,
-  redactedFor,
-  tenantWithin,
-  within,
+  redaction,
+  scopedTenant,
+  tenantScope,
 } from "../../principal.ts";
 import { apiPointer, apiText, isPosthornError, ProblemError, problemOf } from "../../problem.ts";
 import { cloudEventPlace, type PublishMode, publishModeOf, readCloudEvents } from "./cloud-events.ts";
@@ -33,18 +33,20 @@ import { eventDetailJson, eventJson } from "./present.ts";
 export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["events"] {
   const { events } = hooks;
   return {
-    publish: new Unread((exchange) => publish(hooks, exchange), { takesWork: true }),
-    list: new LargeAnswer(async ({ query, principal }) => {
-      const filters = inLibraryFilters<EventQuery>(query);
-      const tenant = tenantWithin(principal, query.tenant);
-      return pageOfJson(await events.list({ ...filters, ...redactedFor(principal), tenant }), eventJson);
+    publish: new RawHandler((exchange) => publish(hooks, exchange), { isRefusedWhileDraining: true }),
+    list: new LargeResponse(async ({ query, principal }) => {
+      const filters = toFilters<EventQuery>(query);
+      const tenant = scopedTenant(principal, query.tenant);
+      return presentJsonPage(await events.list({ ...filters, ...redaction(principal), tenant }), eventJson);
     }),
     get: async ({ params, principal }) =>
       new JsonText(
-        eventDetailJson(await events.get(params.event, { ...within(principal), ...redactedFor(principal) })),
+        eventDetailJson(
+          await events.get(params.event, { ...tenantScope(principal), ...redaction(principal) }),
+        ),
       ),
     resend: async ({ params, body, principal }) => {
-      const { deliveryId } = await events.resend(params.event, body.endpoint, within(principal));
+      const { deliveryId } = await events.resend(params.event, body.endpoint, tenantScope(principal));
       return { delivery_id: deliveryId };
     },
   };
@@ -87,7 +89,7 @@ async function publishCloudEvents(
     throw invalidBody([{ header: "idempotency-key", message }]);
   }
   const asked = new URLSearchParams(exchange.query).get("tenant");
-  const tenant = tenantWithin(principal, asked ?? undefined) ?? null;
+  const tenant = scopedTenant(principal, asked ?? undefined) ?? null;
   const body = await (mode === "binary" ? readBytesOf(exchange) : readUtf8Bytes(exchange));
   const events = readCloudEvents(mode, request, body, tenant);
   const trace = traceOf(request.headers.traceparent);
@@ -106,7 +108,7 @@ async function publishCloudEvents(
 function inCloudEvent(error: unknown, mode: Exclude<PublishMode, "own">): unknown {
   if (!(error instanceof ProblemError || isPosthornError(error))) return error;
   const problem = problemOf(error);
-  const places = problem.places.map((place): ProblemPlace => {
+  const places = problem.places.map((place): FieldError => {
     if (!("pointer" in place)) return place;
     const found = cloudEventPlace(place.pointer, mode);
     return found === "" || found.startsWith("/")
@@ -130,7 +132,7 @@ function accepted(body: string, isReplay: boolean): JsonText {
 /** A key of one tenant publishes for that tenant alone. */
 function checkTenants({ tenant }: Principal, events: EventsInput): void {
   if (tenant === null) return;
-  if (events.kind === "user") throw mayNotPublishForUser();
+  if (events.kind === "user") throw cannotPublishForUser();
   const inputs = events.kind === "one" ? [events.input] : events.inputs;
   if (inputs.some((input) => input.tenant !== tenant)) throw otherTenant();
 }
@@ -186,7 +188,7 @@ function isPublished(outcome: PublishOutcome): outcome is Extract<PublishOutcome
 
 /** Points at every item that was refused. Items that were published all the same are listed, so none is sent twice. */
 function refusal(outcomes: readonly PublishOutcome[]): ProblemError {
-  const places: ProblemPlace[] = [];
+  const places: FieldError[] = [];
   const errors: PosthornError[] = [];
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.ok) continue;
@@ -206,7 +208,7 @@ function refusal(outcomes: readonly PublishOutcome[]): ProblemError {
       ? `${errors.length} of ${outcomes.length} events cannot be published, so none was. See errors.`
       : `${published} of ${outcomes.length} events were published, ${errors.length} were not. See results and errors.`;
   return new ProblemError({
-    ...problemOf(gravest(errors)),
+    ...problemOf(mostSevere(errors)),
     detail,
     places,
     ...(published > 0 && { extensions: { results } }),
@@ -219,7 +221,7 @@ function isUncertain(errors: readonly PosthornError[]): boolean {
 }
 
 /** Trouble of ours before mistakes of theirs; of mistakes, one that names many kinds. */
-function gravest(errors: readonly PosthornError[]): unknown {
+function mostSevere(errors: readonly PosthornError[]): unknown {
   const trouble = errors.find(({ status }) => status >= 500);
   const [first] = errors;
   if (trouble || errors.every(({ code }) => code === first?.code)) return trouble ?? first;

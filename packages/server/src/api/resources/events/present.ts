@@ -37,7 +37,7 @@ export function eventDetailJson(event: EventDetail): string {
 type NewestEvent = Awaited<ReturnType<Posthorn["events"]["newest"]>>[number];
 
 /** One that no endpoint wanted, for open pages: without its data. */
-export function presentUnwanted(event: NewestEvent): Sent<Omit<Event, "data" | "attributes">> {
+export function presentUnmatchedEvent(event: NewestEvent): Sent<Omit<Event, "data" | "attributes">> {
   return {
     id: event.id,
     tenant: event.tenant,

@@ -1,9 +1,14 @@
 import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
-import { inLibraryNames } from "../../input/library-names.ts";
+import { toCamelCase } from "../../input/names.ts";
 import { presentPage } from "../../present.ts";
-import { mayNotAdmit, type Principal, rateToGive, secondsToGive } from "../../principal.ts";
+import {
+  cannotAddMember,
+  grantableRateLimit,
+  grantableTokenSeconds,
+  type Principal,
+} from "../../principal.ts";
 import { isPosthornError } from "../../problem.ts";
 import { presentKey } from "../keys/present.ts";
 import { presentMember } from "./present.ts";
@@ -12,15 +17,15 @@ export function memberOperations({ members, keys }: Posthorn): Handlers<Posthorn
   return {
     list: async ({ params, query }) => presentPage(await members.list(params.tenant, query), presentMember),
     put: async ({ params, body, principal }) =>
-      presentMember(await save(members, principal, [params.tenant, params.user, inLibraryNames(body)])),
+      presentMember(await save(members, principal, [params.tenant, params.user, toCamelCase(body)])),
     get: async ({ params }) => presentMember(await members.get(params.tenant, params.user)),
     delete: async ({ params }) => {
       await members.delete(params.tenant, params.user);
       return undefined;
     },
     createToken: async ({ params, body, principal }) => {
-      const expiresInSeconds = secondsToGive(principal, body.expires_in_seconds);
-      const rateLimit = rateToGive(principal, null);
+      const expiresInSeconds = grantableTokenSeconds(principal, body.expires_in_seconds);
+      const rateLimit = grantableRateLimit(principal, null);
       const input = { expiresInSeconds, rateLimit };
       const { key, text } = await keys.createToken(params.tenant, params.user, input);
       return { ...presentKey(key), key: text };
@@ -39,6 +44,6 @@ async function save(members: Members, principal: Principal, member: Parameters<M
   try {
     return await members.update(...member);
   } catch (error) {
-    throw isPosthornError(error) && error.code === "member_not_found" ? mayNotAdmit(member[1]) : error;
+    throw isPosthornError(error) && error.code === "member_not_found" ? cannotAddMember(member[1]) : error;
   }
 }

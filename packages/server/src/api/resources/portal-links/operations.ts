@@ -2,7 +2,7 @@ import { type PosthornContract, ROLE_SCOPES } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
 import { invalidBody } from "../../input/invalid-body.ts";
-import { linkTimesToGive } from "../../principal.ts";
+import { grantableLinkTimes } from "../../principal.ts";
 import type { Site } from "../../session/site.ts";
 
 export function portalLinkOperations(
@@ -23,7 +23,7 @@ export function portalLinkOperations(
       const { id, code, expiresAt } = await sessions.createPortalLink(params.tenant, {
         user,
         scopes: role === undefined ? scopes : ROLE_SCOPES[role],
-        ...linkTimesToGive(principal, { expiresInSeconds, sessionSeconds }),
+        ...grantableLinkTimes(principal, { expiresInSeconds, sessionSeconds }),
       });
       return {
         id,

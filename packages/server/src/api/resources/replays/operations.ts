@@ -1,9 +1,9 @@
 import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
-import { inLibraryFilters } from "../../input/library-names.ts";
+import { toFilters } from "../../input/names.ts";
 import { presentPage } from "../../present.ts";
-import { type Principal, tenantWithin, within } from "../../principal.ts";
+import { type Principal, scopedTenant, tenantScope } from "../../principal.ts";
 import { presentReplay } from "./present.ts";
 
 type Input = NonNullable<Parameters<Posthorn["replays"]["start"]>[0]>;
@@ -12,20 +12,21 @@ export function replayOperations({ replays }: Posthorn): Handlers<PosthornContra
   return {
     start: async ({ body, principal }) => {
       const { dry_run: isPreview = false, ...rest } = body;
-      const tenant = tenantWithin(principal, body.tenant);
+      const tenant = scopedTenant(principal, body.tenant);
       const requestedBy = nameOf(principal);
-      const input = { ...inLibraryFilters<Input>(rest), tenant, requestedBy };
+      const input = { ...toFilters<Input>(rest), tenant, requestedBy };
       if (!isPreview) return presentReplay(await replays.start(input));
       const { count, isExact } = await replays.preview(input);
       return { dry_run: true as const, count, is_exact: isExact };
     },
     list: async ({ query, principal }) => {
-      const tenant = tenantWithin(principal, query.tenant);
+      const tenant = scopedTenant(principal, query.tenant);
       return presentPage(await replays.list({ ...query, tenant }), presentReplay);
     },
-    get: async ({ params, principal }) => presentReplay(await replays.get(params.replay, within(principal))),
+    get: async ({ params, principal }) =>
+      presentReplay(await replays.get(params.replay, tenantScope(principal))),
     cancel: async ({ params, principal }) =>
-      presentReplay(await replays.cancel(params.replay, within(principal))),
+      presentReplay(await replays.cancel(params.replay, tenantScope(principal))),
   };
 }
 

@@ -2,7 +2,7 @@ import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
 import { presentPage } from "../../present.ts";
-import { tenantWithin } from "../../principal.ts";
+import { scopedTenant } from "../../principal.ts";
 import { presentResend } from "./present.ts";
 
 export function resendOperations({ resends }: Posthorn): Handlers<PosthornContract>["resends"] {
@@ -10,7 +10,7 @@ export function resendOperations({ resends }: Posthorn): Handlers<PosthornContra
     list: async ({ query, principal }) => {
       const { resent_after, tenant: asked, ...rest } = query;
       const resentAfter = resent_after === undefined ? undefined : new Date(resent_after);
-      const tenant = tenantWithin(principal, asked);
+      const tenant = scopedTenant(principal, asked);
       return presentPage(await resends.list({ ...rest, tenant, resentAfter }), presentResend);
     },
   };

@@ -2,38 +2,38 @@ import { contract, type PosthornContract } from "@posthorn/client";
 import type { Audit } from "../../audit.ts";
 import type { Exchange } from "../../exchange.ts";
 import { HttpError } from "../../http-error.ts";
-import { type Handlers, Headed, JsonText, Unread } from "../../implement.ts";
+import { type Handlers, JsonText, RawHandler, WithHeaders } from "../../implement.ts";
 import { readBody } from "../../input/body.ts";
 import { invalidBody } from "../../input/invalid-body.ts";
 import type { Principal } from "../../principal.ts";
 import { type Page, pageOf, writeCookie } from "../../session/cookie.ts";
 import { refuseCrossSite } from "../../session/refuse-cross-site.ts";
-import type { Door, LetIn } from "../../session/sign-in.ts";
+import type { PendingSession, SignIn } from "../../session/sign-in.ts";
 import { presentSession } from "./present.ts";
 
-export function sessionOperations(door: Door, audit: Audit): Handlers<PosthornContract>["session"] {
+export function sessionOperations(signIn: SignIn, audit: Audit): Handlers<PosthornContract>["session"] {
   return {
-    create: new Unread(async (exchange) => {
-      const page = refuseCrossSite(door.site, exchange.request);
-      const { letIn, by } = await identify(door, exchange);
-      const { principal } = letIn;
+    create: new RawHandler(async (exchange) => {
+      const page = refuseCrossSite(signIn.site, exchange.request);
+      const { pending, by } = await identify(signIn, exchange);
+      const { principal } = pending;
       if (!isTheirPage(page, principal, by)) throw signInFailed();
       const { id, text, expiresAt, endsInMs } = await audit(
         { ...exchange, principal },
         "session.create",
         { by },
-        () => open(letIn),
+        () => open(pending),
       );
-      const shown = presentSession({ ...principal, session: { id, expiresAt } }, door.theme);
-      const cookie = cookieOf(door, exchange, page, text, endsInMs);
+      const shown = presentSession({ ...principal, session: { id, expiresAt } }, signIn.theme);
+      const cookie = cookieOf(signIn, exchange, page, text, endsInMs);
       return new JsonText(JSON.stringify(shown), ["Set-Cookie", cookie]);
     }),
-    get: async ({ principal }) => presentSession(principal, door.theme),
+    get: async ({ principal }) => presentSession(principal, signIn.theme),
     end: async ({ principal, exchange }) => {
       if (principal.session === null) throw noSession();
-      await door.desk.end(principal.session.id);
+      await signIn.sessions.end(principal.session.id);
       const page = pageOf(exchange.request) ?? "dashboard";
-      return new Headed(undefined, ["Set-Cookie", cookieOf(door, exchange, page, "", 0)]);
+      return new WithHeaders(undefined, ["Set-Cookie", cookieOf(signIn, exchange, page, "", 0)]);
     },
   };
 }
@@ -48,18 +48,21 @@ function isTheirPage(page: Page, { tenant }: Principal, by: "key" | "code"): boo
 }
 
 /** By a key or by a code. Whoever fails is told nothing but that, and not too often. */
-async function identify(door: Door, exchange: Exchange): Promise<{ letIn: LetIn; by: "key" | "code" }> {
+async function identify(
+  signIn: SignIn,
+  exchange: Exchange,
+): Promise<{ pending: PendingSession; by: "key" | "code" }> {
   const { remoteAddress } = exchange.request.socket;
   const given = await readSignIn(exchange);
   // after the body: whoever holds many of them back would otherwise be asked before any has failed
-  door.limit.begin(remoteAddress);
+  signIn.limit.begin(remoteAddress);
   try {
-    const letIn = await door.identify(given);
-    door.limit.worked(remoteAddress);
-    return { letIn, by: "code" in given ? "code" : "key" };
+    const pending = await signIn.identify(given);
+    signIn.limit.worked(remoteAddress);
+    return { pending, by: "code" in given ? "code" : "key" };
   } catch (error) {
     if (error instanceof HttpError && error.code === "unauthorized") throw signInFailed();
-    door.limit.worked(remoteAddress);
+    signIn.limit.worked(remoteAddress);
     throw error;
   }
 }
@@ -72,15 +75,15 @@ async function readSignIn(exchange: Exchange): Promise<{ key: string } | { code:
   throw invalidBody([{ pointer: "", message: "Give either a key, or the code of a one-time link." }]);
 }
 
-async function open({ open: openSession, principal }: LetIn) {
+async function open({ open: openSession, principal }: PendingSession) {
   const opened = await openSession();
   if (opened === null) throw signInFailed();
   return { ...opened, tenant: principal.tenant };
 }
 
-function cookieOf(door: Door, { request }: Exchange, page: Page, text: string, endsInMs: number): string {
-  const isEmbedded = page === "portal" && door.portalOrigins.length > 0;
-  return writeCookie(door.site, request, page, text, {
+function cookieOf(signIn: SignIn, { request }: Exchange, page: Page, text: string, endsInMs: number): string {
+  const isEmbedded = page === "portal" && signIn.portalOrigins.length > 0;
+  return writeCookie(signIn.site, request, page, text, {
     maxAgeSeconds: Math.floor(endsInMs / 1_000),
     isEmbedded,
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../config.ts";
-import { judgeDatabase } from "./judge-database.ts";
-import { contains, judgeNode, judgeRanges, judgeSettings } from "./judge-settings.ts";
-import { judgeWorkers } from "./judge-workers.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkNode, checkRanges, checkSettingValues, contains } from "./check-settings.ts";
+import { checkWorkers } from "./check-workers.ts";
 
 const fine = {
   versionNumber: 180_004,
@@ -19,7 +19,7 @@ const levelsOf = (checks: readonly { name: string; level: string }[]): Record<st
 
 describe("a database", () => {
   test("that is as it should be has nothing to be said about", () => {
-    expect(new Set(judgeDatabase(fine).map(({ level }) => level))).toEqual(new Set(["ok"]));
+    expect(new Set(checkDatabase(fine).map(({ level }) => level))).toEqual(new Set(["ok"]));
   });
 
   test.each([
@@ -34,17 +34,17 @@ describe("a database", () => {
     ["has just enough connections", { usedConnections: 80 }, "connections", "ok"],
     ["has one too few", { usedConnections: 81 }, "connections", "warning"],
   ])("that %s", (_what, facts, name, level) => {
-    expect(levelsOf(judgeDatabase({ ...fine, ...facts }))[name]).toBe(level);
+    expect(levelsOf(checkDatabase({ ...fine, ...facts }))[name]).toBe(level);
   });
 
   test("whose clock is ahead means that ours is behind", () => {
-    const messages = judgeDatabase({ ...fine, clockAheadMs: 5000 }).map(({ message }) => message);
+    const messages = checkDatabase({ ...fine, clockAheadMs: 5000 }).map(({ message }) => message);
     expect(messages).toContain("The clock of this machine is 5000 ms behind the database's.");
   });
 });
 
 describe("settings", () => {
-  const judge = (env: Record<string, string>) => levelsOf(judgeSettings(loadConfig({ env })));
+  const judge = (env: Record<string, string>) => levelsOf(checkSettingValues(loadConfig({ env })));
 
   test.each<[env: Record<string, string>, name: string, level: string]>([
     [{ POSTHORN_ALLOW_HTTP: "1" }, "endpoints", "warning"],
@@ -70,7 +70,7 @@ describe("settings", () => {
     ["fd00::/8", 0],
     ["128.0.0.0/1", 1],
   ])("allowing %s is worth %i warnings", (range, count) => {
-    expect(judgeRanges([range]).filter(({ level }) => level === "warning")).toHaveLength(count);
+    expect(checkRanges([range]).filter(({ level }) => level === "warning")).toHaveLength(count);
   });
 
   test("ranges contain what they contain", () => {
@@ -88,7 +88,7 @@ test.each([
   ["v18.20.0", "problem"],
   ["v24.1.0", "ok"],
 ])("Node %s: %s", (version, level) => {
-  expect(judgeNode(version).level).toBe(level);
+  expect(checkNode(version).level).toBe(level);
 });
 
 test.each([
@@ -97,5 +97,5 @@ test.each([
   [0, false, "warning"],
   [0, true, "problem"],
 ])("%i workers, with work waiting %s: %s", (workers, isWorkWaiting, level) => {
-  expect(judgeWorkers({ workers, isWorkWaiting }).level).toBe(level);
+  expect(checkWorkers({ workers, isWorkWaiting }).level).toBe(level);
 });

@@ -1,5 +1,5 @@
 // The API speaks snake_case, the library camelCase. Below these fields the names are the caller's own and stay.
-export const CALLERS_OWN: ReadonlySet<string> = new Set([
+export const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
   "headers",
   "filter",
   "schema",
@@ -10,7 +10,7 @@ export const CALLERS_OWN: ReadonlySet<string> = new Set([
 ]);
 
 /** A checked body under the library's names; the library checks the values again, and their meaning. */
-export function inLibraryNames<Wanted>(value: unknown): Wanted {
+export function toCamelCase<Wanted>(value: unknown): Wanted {
   return renamed(value) as Wanted;
 }
 
@@ -20,7 +20,7 @@ function renamed(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       camelCase(name),
-      CALLERS_OWN.has(name) ? inner : renamed(inner),
+      OPAQUE_FIELDS.has(name) ? inner : renamed(inner),
     ]),
   );
 }
@@ -35,8 +35,8 @@ interface TimeRange {
 }
 
 /** A list's filters: its names, and times as dates. */
-export function inLibraryFilters<Wanted>({ created_after, created_before, ...rest }: TimeRange): Wanted {
-  return inLibraryNames({
+export function toFilters<Wanted>({ created_after, created_before, ...rest }: TimeRange): Wanted {
+  return toCamelCase({
     ...rest,
     ...(created_after !== undefined && { createdAfter: new Date(created_after) }),
     ...(created_before !== undefined && { createdBefore: new Date(created_before) }),

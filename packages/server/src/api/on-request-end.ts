@@ -6,7 +6,7 @@ import type { Exchange } from "./exchange.ts";
 const unfinished = new WeakMap<Socket, Set<() => void>>();
 
 /** Calls `end` once: when the answer is out, or when nobody is there to get it. */
-export function whenOver(
+export function onRequestEnd(
   { request, response }: Pick<Exchange, "request" | "response">,
   end: () => void,
 ): void {

@@ -6,25 +6,25 @@ const OLDEST_VERSION = 140_000;
 const CLOCK_TOLERANCE_MS = 2_000;
 const SPARE_CONNECTIONS = 20;
 
-export function judgeDatabase(facts: DatabaseFacts): Check[] {
+export function checkDatabase(facts: DatabaseFacts): Check[] {
   return [
-    judgeVersion(facts.versionNumber),
-    judgeDurability(facts),
+    checkVersion(facts.versionNumber),
+    checkDurability(facts),
     ...(facts.isReadOnly
       ? [problem("database", "It is read-only: a standby, or set so.", "Name the primary in DATABASE_URL.")]
       : []),
-    judgeClock(facts.clockAheadMs),
-    judgeConnections(facts),
+    checkClock(facts.clockAheadMs),
+    checkConnections(facts),
   ];
 }
 
-function judgeVersion(number: number): Check {
+function checkVersion(number: number): Check {
   const shown = `PostgreSQL ${Math.floor(number / 10_000)}.${number % 10_000}`;
   if (number >= OLDEST_VERSION) return ok("database", shown);
   return problem("database", shown, "Use PostgreSQL 14 or newer.");
 }
 
-function judgeDurability({ fsync, synchronousCommit }: DatabaseFacts): Check {
+function checkDurability({ fsync, synchronousCommit }: DatabaseFacts): Check {
   if (!fsync) {
     return problem(
       "durability",
@@ -42,7 +42,7 @@ function judgeDurability({ fsync, synchronousCommit }: DatabaseFacts): Check {
   return ok("durability", `fsync on, synchronous_commit ${synchronousCommit}`);
 }
 
-function judgeClock(aheadMs: number): Check {
+function checkClock(aheadMs: number): Check {
   if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return ok("clock", `${aheadMs} ms apart from the database`);
   const side = aheadMs > 0 ? "behind" : "ahead of";
   return warning(
@@ -52,7 +52,7 @@ function judgeClock(aheadMs: number): Check {
   );
 }
 
-function judgeConnections({ maxConnections, usedConnections }: DatabaseFacts): Check {
+function checkConnections({ maxConnections, usedConnections }: DatabaseFacts): Check {
   const message = `${usedConnections} of ${maxConnections} connections are used`;
   if (maxConnections - usedConnections >= SPARE_CONNECTIONS) return ok("connections", message);
   return warning(

@@ -2,16 +2,16 @@
 import type { Config } from "../../config.ts";
 import { type Check, note, ok, warning } from "./check.ts";
 
-export function judgeNode(version: string): Check {
+export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
   const isNewEnough = major > 20 || (major === 20 && minor >= 19);
   if (isNewEnough) return ok("Node", version);
   return { name: "Node", level: "problem", message: version, advice: "Install Node 20.19 or newer." };
 }
 
-export function judgeSettings(config: Config): Check[] {
+export function checkSettingValues(config: Config): Check[] {
   return [
-    ...judgeRanges(config.allowCidrs),
+    ...checkRanges(config.allowCidrs),
     ...(config.allowHttp
       ? [
           warning(
@@ -39,7 +39,7 @@ export function judgeSettings(config: Config): Check[] {
             "Unset POSTHORN_ENABLED to deliver.",
           ),
         ]),
-    judgePublicUrl(config.publicUrl),
+    checkPublicUrl(config.publicUrl),
     config.smtpUrl === undefined
       ? note(
           "mail",
@@ -50,7 +50,7 @@ export function judgeSettings(config: Config): Check[] {
   ];
 }
 
-function judgePublicUrl(url: string | undefined): Check {
+function checkPublicUrl(url: string | undefined): Check {
   if (url === undefined) {
     return note(
       "public URL",
@@ -77,7 +77,7 @@ const DANGEROUS: readonly { readonly covers: string; readonly says: string }[] =
   { covers: "::1", says: "this machine itself: every local service can be called by whoever sets a URL" },
 ];
 
-export function judgeRanges(ranges: readonly string[]): Check[] {
+export function checkRanges(ranges: readonly string[]): Check[] {
   const found = ranges.flatMap((range) =>
     DANGEROUS.filter(({ covers }) => contains(range, covers)).map(({ says }) =>
       warning(

@@ -5,7 +5,7 @@ import { type Check, ok, problem, warning } from "./check.ts";
 const ADVICE =
   "Start one: posthorn serve, or posthorn serve --role worker, without POSTHORN_ENABLED=false. If one runs, its log says why it does not work.";
 
-export function judgeWorkers({ workers, isWorkWaiting }: InstallationFacts): Check {
+export function checkWorkers({ workers, isWorkWaiting }: InstallationFacts): Check {
   if (workers > 0) return ok("workers", `${workers} deliver${workers === 1 ? "s" : ""}`);
   return isWorkWaiting
     ? problem("workers", "None delivers, and events wait to be sent.", ADVICE)
