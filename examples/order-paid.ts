@@ -1,4 +1,4 @@
-// The library in an application: the order and its event are one transaction.
+// Publishes an event in the transaction that stores the order.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import pg from "pg";
@@ -20,9 +20,9 @@ if (endpoints.length === 0) {
   const { secret } = await hooks.endpoints.create("acme", {
     url: process.env.RECEIVER_URL ?? "http://127.0.0.1:3000/webhooks",
     events: ["order.*"],
-    secret: process.env.WEBHOOK_SECRET, // without one, a secret is made
+    secret: process.env.WEBHOOK_SECRET, // generated if unset
   });
-  console.log(`the receiver verifies with ${secret}`); // shown here and never again
+  console.log(`the receiver verifies with ${secret}`); // returned only here
 }
 
 const order = `order-${randomUUID()}`;
@@ -34,10 +34,10 @@ const { id } = await hooks.publish(
   { tenant: "acme", type: "order.paid", data: { order, total: 19.9 } },
   { tx: client },
 );
-await client.query("commit"); // now the event exists; a rollback would have undone it with the order
+await client.query("commit"); // the event exists if and only if this succeeds
 client.release();
 console.log(`committed ${id}`);
 
 await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
-await hooks.stop(); // finishes what is in flight, gives back the rest
+await hooks.stop(); // drains: finishes attempts in flight, releases the rest
 await pool.end();
