@@ -25,7 +25,7 @@ import { createMigratedDatabase, createPool } from "./postgres.ts";
 
 export const defaults: EndpointDefaults = {
   format: "envelope",
-  cloudEvents: { source: "/tenants/{tenant}", datarefBase: "" },
+  formatContext: { source: "/tenants/{tenant}", datarefBase: "" },
   signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
   timeoutMs: 10_000,
   maxInFlight: 5,

@@ -16,7 +16,7 @@ import { refuseUnknown } from "./did-you-mean.ts";
 import { tenantSyntax } from "./event/limits.ts";
 import type { Retention } from "./maintenance/prune.ts";
 import {
-  type CloudEventsTerms,
+  type FormatContext,
   PAYLOAD_FORMATS,
   type PayloadFormat,
   type RetryOn,
@@ -196,7 +196,7 @@ export function resolveConfig(options: PosthornOptions): Config {
       rateLimit: null,
       retryPolicy: readRetryPolicy(options.retryPolicy),
       retryOn: oneOf("retryOn", options.retryOn ?? "transient", ["transient", "every"]),
-      cloudEvents: readCloudEvents(options),
+      formatContext: readFormatContext(options),
     },
     concurrency: within("concurrency", options.concurrency ?? 500, 1, 10_000),
     healthRules: {
@@ -261,7 +261,7 @@ function readHeaderPrefix(prefix: string): string {
   return prefix;
 }
 
-function readCloudEvents({ cloudEventsSource, publicUrl }: PosthornOptions): CloudEventsTerms {
+function readFormatContext({ cloudEventsSource, publicUrl }: PosthornOptions): FormatContext {
   const datarefBase = (publicUrl ?? "").replace(/\/+$/, "");
   const source = cloudEventsSource ?? `${datarefBase}/tenants/{tenant}`;
   if (typeof source === "string" && isUriReference(source.replaceAll("{tenant}", "t")))

@@ -49,11 +49,11 @@ export interface BatchSettings {
   readonly maxDelayMs: number;
 }
 
-/** What a CloudEvent says that its event does not. */
-export interface CloudEventsTerms {
-  /** Of events that have none of their own: a URI reference. */
+/** What a body may contain besides its event. */
+export interface FormatContext {
+  /** The `source` of events without their own: a URI reference. */
   readonly source: string;
-  /** Where the API is reached, for `dataref`; empty: relative to it. */
+  /** The base URL of the API, for `dataref`; if empty, references are relative. */
   readonly datarefBase: string;
 }
 
@@ -135,7 +135,7 @@ export interface Target {
   /** Null: every event of these types. */
   readonly filter: Filter | null;
   readonly format: PayloadFormat;
-  readonly cloudEvents: CloudEventsTerms;
+  readonly formatContext: FormatContext;
   /** Of the format `cloudevents-batch`. */
   readonly batch: BatchSettings;
   readonly signature: SignatureSettings;

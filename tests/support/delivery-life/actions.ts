@@ -160,7 +160,13 @@ export async function ingestAs(
       dueMs: model.nowMs,
     });
     if (isBornClaimed)
-      takeClaimed(model, worker, { ...row, attempts: 0, failures: 0, scheduleStartedMs: 0, trigger: "event" });
+      takeClaimed(model, worker, {
+        ...row,
+        attempts: 0,
+        failures: 0,
+        scheduleStartedMs: 0,
+        trigger: "event",
+      });
   }
   return true;
 }

@@ -144,7 +144,7 @@ export class Batcher {
     if (waiting.length === 0) return false;
     const members = waiting.map((member) => ({
       ...member,
-      body: encoding.encodeMember(member.event, target.cloudEvents),
+      body: encoding.encodeMember(member.event, target.formatContext),
     }));
     const chosen = inOrder(members.slice(0, fitting(members, encoding.framingBytes, batch)));
     const id = uuidv7(this.#options.nowMs());

@@ -76,9 +76,9 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHo
 }
 
 /** With the longest sequence there is, where it has one and nobody knows it yet. */
-function memberBytes(encoding: BatchEncoding, event: Event, { cloudEvents }: Target): number {
+function memberBytes(encoding: BatchEncoding, event: Event, { formatContext }: Target): number {
   const sequence = event.subject === null ? null : (event.sequence ?? Number.MAX_SAFE_INTEGER);
-  return encoding.encodeMember({ ...event, sequence }, cloudEvents).length;
+  return encoding.encodeMember({ ...event, sequence }, formatContext).length;
 }
 
 /** In the outbox may be events with a subject from before there were numbers. */

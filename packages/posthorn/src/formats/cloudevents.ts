@@ -10,11 +10,11 @@ import {
   STRUCTURED_CONTENT_TYPE,
   thinCloudEvent,
 } from "@posthorn/wire";
-import type { CloudEventsTerms, Event } from "../model.ts";
+import type { Event, FormatContext } from "../model.ts";
 import type { BatchEncoding, Format } from "./format.ts";
 
 export const structuredFormat: Format = {
-  content: (event, terms) => ({ contentType: STRUCTURED_CONTENT_TYPE, body: structured(event, terms) }),
+  content: (event, context) => ({ contentType: STRUCTURED_CONTENT_TYPE, body: structured(event, context) }),
   batch: null,
 };
 
@@ -45,9 +45,9 @@ export const batchEncoding: BatchEncoding = {
 
 /** The content is used for an event that is sent alone; batches are built by the batcher. */
 export const batchFormat: Format = {
-  content: (event, terms) => ({
+  content: (event, context) => ({
     contentType: BATCH_CONTENT_TYPE,
-    body: encodeBatch([structured(event, terms)]),
+    body: encodeBatch([structured(event, context)]),
   }),
   batch: batchEncoding,
 };
@@ -58,6 +58,6 @@ export const builtBatchFormat: Format = {
   batch: null,
 };
 
-function structured(event: Event, { source }: CloudEventsTerms): Uint8Array {
+function structured(event: Event, { source }: FormatContext): Uint8Array {
   return encodeStructured(cloudEventFrom(event, source));
 }

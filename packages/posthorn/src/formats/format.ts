@@ -1,6 +1,6 @@
 // A format is what the body of a delivery looks like, and the headers that describe it. A new one is a file beside the
 // others, a name in PAYLOAD_FORMATS and a line in formats.ts.
-import type { CloudEventsTerms, Event } from "../model.ts";
+import type { Event, FormatContext } from "../model.ts";
 
 export interface Content {
   /** Undefined if the request has no such header. */
@@ -12,14 +12,14 @@ export interface Content {
 
 export interface Format {
   /** Pure: the bytes are the same at every attempt. */
-  readonly content: (event: Event, terms: CloudEventsTerms) => Content;
+  readonly content: (event: Event, context: FormatContext) => Content;
   /** Null if every event is sent in a request of its own. */
   readonly batch: BatchEncoding | null;
 }
 
 /** How several events become one body. */
 export interface BatchEncoding {
-  readonly encodeMember: (event: Event, terms: CloudEventsTerms) => Uint8Array;
+  readonly encodeMember: (event: Event, context: FormatContext) => Uint8Array;
   readonly join: (members: readonly Uint8Array[]) => Uint8Array;
   /** Bytes of a body besides the members, each of which counts one more for its separator. */
   readonly framingBytes: number;

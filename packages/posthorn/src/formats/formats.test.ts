@@ -36,8 +36,8 @@ const foreign: Event = {
 };
 
 function send(event: Event, format: PayloadFormat) {
-  const cloudEvents = { source: "https://hooks.example/tenants/t1", datarefBase: "https://hooks.example" };
-  const { headers: attributes, contentType, body } = contentOf(event, { format, cloudEvents });
+  const formatContext = { source: "https://hooks.example/tenants/t1", datarefBase: "https://hooks.example" };
+  const { headers: attributes, contentType, body } = contentOf(event, { format, formatContext });
   const headers: Record<string, string> = {
     ...attributes,
     ...(contentType !== undefined && { "content-type": contentType }),

@@ -21,9 +21,9 @@ const FORMATS: Readonly<Record<PayloadFormat, Format>> = {
 };
 
 /** A batch keeps the body it was built with, even if the endpoint's format has changed since. */
-export function contentOf(event: Event, target: Pick<Target, "format" | "cloudEvents">): Content {
+export function contentOf(event: Event, target: Pick<Target, "format" | "formatContext">): Content {
   const { content } = event.type === BATCH_TYPE ? builtBatchFormat : FORMATS[target.format];
-  return content(event, target.cloudEvents);
+  return content(event, target.formatContext);
 }
 
 /** Returns how a format joins events; null if it sends each in a request of its own. */

@@ -44,7 +44,7 @@ function target(changed: Partial<Target> = {}): Target {
     isActive: true,
     events: ["*"],
     format: "envelope",
-    cloudEvents: { source: "/tenants/t1", datarefBase: "" },
+    formatContext: { source: "/tenants/t1", datarefBase: "" },
     batch: { maxEvents: 100, maxBytes: 524_288, maxDelayMs: 1_000 },
     signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
     headers: {},

@@ -14,7 +14,7 @@ export type WebhookTarget = Pick<
   | "tenant"
   | "url"
   | "format"
-  | "cloudEvents"
+  | "formatContext"
   | "signature"
   | "headers"
   | "secrets"

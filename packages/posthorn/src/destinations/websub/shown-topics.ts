@@ -77,8 +77,8 @@ export class ShownTopics {
   async #envelope(tag: string, ids: readonly Uuid[], view: RedactedView): Promise<ShownContent | null> {
     const [event] = await this.#turns.take(() => readEvents(this.#db, ids));
     if (event === undefined) return null;
-    const terms = { format: OWN_TOPIC_FORMAT, cloudEvents: NO_TERMS } as const;
-    const { contentType, body } = contentOf(view.redact(event), terms);
+    const topicFormat = { format: OWN_TOPIC_FORMAT, formatContext: NO_CONTEXT } as const;
+    const { contentType, body } = contentOf(view.redact(event), topicFormat);
     return { tag, contentType: contentType as string, body: async () => body };
   }
 
@@ -144,5 +144,5 @@ interface KeptFeed {
   bytes: number;
 }
 
-/** An envelope says nothing of them. */
-const NO_TERMS = { source: "", datarefBase: "" };
+/** An envelope refers to neither. */
+const NO_CONTEXT = { source: "", datarefBase: "" };

@@ -14,7 +14,7 @@ const context: SettingsContext = {
   addressPolicy: PUBLIC_ONLY,
   defaults: {
     format: "envelope",
-    cloudEvents: { source: "/tenants/{tenant}", datarefBase: "" },
+    formatContext: { source: "/tenants/{tenant}", datarefBase: "" },
     signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
     timeoutMs: 10_000,
     rateLimit: null,

@@ -4,9 +4,9 @@ import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import {
   type AuthorizationType,
   type BatchSettings,
-  type CloudEventsTerms,
   type FifoOnDead,
   type FilterInput,
+  type FormatContext,
   type Ordering,
   PAYLOAD_FORMATS,
   type PayloadFormat,
@@ -101,7 +101,7 @@ export interface EndpointDefaults {
   readonly retryPolicy: RetryPolicy;
   readonly retryOn: RetryOn;
   /** `source` with `{tenant}` for the tenant's id. */
-  readonly cloudEvents: CloudEventsTerms;
+  readonly formatContext: FormatContext;
 }
 
 /** What no deployment sets for its endpoints. */
@@ -116,7 +116,7 @@ export interface OwnSettings {
 export function effectiveSettings(
   stored: Omit<EndpointSettings, "url" | "events" | "filter" | "description" | "isActive">,
   defaults: EndpointDefaults,
-): Omit<EndpointDefaults, "cloudEvents"> & OwnSettings {
+): Omit<EndpointDefaults, "formatContext"> & OwnSettings {
   return {
     // one that a later version wrote has no bytes here
     format: PAYLOAD_FORMATS.find((format) => format === stored.format) ?? defaults.format,

@@ -22,7 +22,7 @@ async function secretsOf(endpointId: string): Promise<string[]> {
 test("an endpoint is made with the deployment's settings in force, and its secret shown once", async () => {
   const tenant = await newTenant();
   const { endpoint, secret } = await endpoints.create(tenant, hook);
-  const { cloudEvents: _, ...inForce } = defaults;
+  const { formatContext: _, ...inForce } = defaults;
 
   expect(endpoint).toEqual({
     id: expect.stringMatching(/^ep_/),

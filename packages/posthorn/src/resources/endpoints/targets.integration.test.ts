@@ -41,7 +41,7 @@ test("a tenant's targets come with its version, inactive ones included and delet
     ordering: "none",
     fifoOnDead: "pass",
     batch: { maxEvents: 100, maxBytes: 524_288, maxDelayMs: 1_000 },
-    cloudEvents: { source: "/tenants/t1", datarefBase: "" },
+    formatContext: { source: "/tenants/t1", datarefBase: "" },
     secrets: [{ value: secret, expiresAt: null }],
     authorization: null,
     allowedPerMinute: null,

@@ -143,8 +143,8 @@ export function toTarget(
     destination,
     health: row.health,
     ...effectiveSettings(row, defaults),
-    get cloudEvents() {
-      const { source, datarefBase } = defaults.cloudEvents;
+    get formatContext() {
+      const { source, datarefBase } = defaults.formatContext;
       return { source: source.replaceAll("{tenant}", encodeURIComponent(row.tenant)), datarefBase };
     },
     // At first use: a process that only publishes needs no key, and a secret that does not decrypt stops the sending to

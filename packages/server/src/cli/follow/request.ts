@@ -73,7 +73,7 @@ export function requestFor(
     tenant: event.tenant,
     url,
     format,
-    cloudEvents: { source: `${serverUrl}/tenants/${event.tenant}`, datarefBase: serverUrl },
+    formatContext: { source: `${serverUrl}/tenants/${event.tenant}`, datarefBase: serverUrl },
     signature: { schemes, headerPrefix },
     headers: {},
     secrets: [{ value: secret, expiresAt: null }],
