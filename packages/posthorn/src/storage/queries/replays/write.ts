@@ -134,18 +134,18 @@ const newestEventStatement = statement(
 
 /** Before it only dead letters are left of history: who else got an event is not known any more. */
 export async function idAfterDroppedHistory(db: Queryable): Promise<Uuid> {
-  const [row] = await db.query<{ beyond: Uuid }>(droppedStatement);
-  return row?.beyond ?? lowestUuidAt(0);
+  const [row] = await db.query<{ upperBound: Uuid }>(droppedStatement);
+  return row?.upperBound ?? lowestUuidAt(0);
 }
 
 const droppedStatement = statement(
   "dropped history",
   `
-select p.beyond
+select p.upper_bound as "upperBound"
 from posthorn.history_partitions() p
 where p.parent = 'deliveries'
   and p.is_kept
-order by p.beyond desc
+order by p.upper_bound desc
 limit 1
 `,
 );
