@@ -1,6 +1,6 @@
 // Tenants, endpoints, events and deliveries on a migrated database of their own, without an engine: what an engine
 // would have written is put in place by hand.
-import { formatId, uuidv7 } from "@posthorn/wire";
+import { formatId, RETRY_PRESETS, uuidv7 } from "@posthorn/wire";
 import type pg from "pg";
 import { afterAll } from "vitest";
 import { parseAddressPolicy } from "../../packages/posthorn/src/attempt/guard/guard-address.ts";
@@ -9,15 +9,14 @@ import { DeclaredTypes } from "../../packages/posthorn/src/catalogue/declared-ty
 import { deliveryIdOf } from "../../packages/posthorn/src/fan-out/delivery-id.ts";
 import { createAnnounce } from "../../packages/posthorn/src/notify/announce.ts";
 import { createDeliveries } from "../../packages/posthorn/src/resources/deliveries/deliveries.ts";
+import type { EndpointDefaults } from "../../packages/posthorn/src/resources/endpoints/effective-settings.ts";
 import type { EndpointChange } from "../../packages/posthorn/src/resources/endpoints/endpoint-changes.ts";
-import type { EndpointDefaults } from "../../packages/posthorn/src/resources/endpoints/endpoint-settings.ts";
 import { createEndpoints } from "../../packages/posthorn/src/resources/endpoints/endpoints.ts";
 import { createTargets } from "../../packages/posthorn/src/resources/endpoints/targets.ts";
 import { createEventTypes } from "../../packages/posthorn/src/resources/event-types/event-types.ts";
 import { createEvents } from "../../packages/posthorn/src/resources/events/events.ts";
 import { createMembers } from "../../packages/posthorn/src/resources/tenants/members.ts";
 import { createTenants } from "../../packages/posthorn/src/resources/tenants/tenants.ts";
-import { DEFAULT_RETRY_POLICY } from "../../packages/posthorn/src/settle/retry-schedule.ts";
 import { Database } from "../../packages/posthorn/src/storage/database.ts";
 import { generateEncryptionKey, parseKeyRing } from "../../packages/posthorn/src/storage/key-ring.ts";
 import { migrate } from "../../packages/posthorn/src/storage/migrate.ts";
@@ -29,8 +28,7 @@ export const defaults: EndpointDefaults = {
   signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
   timeoutMs: 10_000,
   maxInFlight: 5,
-  rateLimit: null,
-  retryPolicy: DEFAULT_RETRY_POLICY,
+  retryPolicy: RETRY_PRESETS.courier,
   retryOn: "transient",
 };
 

@@ -8,7 +8,9 @@ import { Sink } from "../../packages/server/src/api/sink.ts";
 
 const operations = operationsOf().map(([id, { method, path }]) => ({ id, place: `${method} ${path}` }));
 const places = operations.map(({ place }) => place).toSorted();
-const routes = routesOf({ hooks: {}, signIn: {} } as never, { sink: { sink: new Sink(), readers: "public" } });
+const routes = routesOf({ hooks: {}, signIn: {} } as never, {
+  sink: { sink: new Sink(), readers: "public" },
+});
 
 test("the server has a route for every operation, with its permission, and no other under /api", () => {
   expect(places.length).toBeGreaterThan(20);

@@ -1,7 +1,7 @@
 // A public option, error, setting or route is not done until its reference page lists it, and no page lists what is gone.
 import { readFileSync } from "node:fs";
 import { operationsOf } from "@posthorn/client";
-import { headerNames, vendors } from "@posthorn/wire";
+import { headerNames, RETRY_PRESETS, vendors } from "@posthorn/wire";
 import { errorRegistry } from "posthorn";
 import { describe, expect, test } from "vitest";
 import { refusalsOf } from "../../packages/client/src/open-api.ts";
@@ -18,7 +18,6 @@ import {
 
 import { metricDefinitions } from "../../packages/posthorn/src/observe/metrics.ts";
 
-import { RETRY_PRESETS } from "../../packages/posthorn/src/settle/retry-schedule.ts";
 import { optionNames as receiverOptionNames } from "../../packages/receiver/src/options.ts";
 import { OUTCOME_STATUS } from "../../packages/receiver/src/respond.ts";
 import { postgresStoreOptionNames } from "../../packages/receiver/src/stores/postgres/postgres-store.ts";

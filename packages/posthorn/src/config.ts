@@ -1,11 +1,5 @@
 // The library's options: type, meaning and default together, parsed once. Unknown names are refused with a suggestion.
-import {
-  DEFAULT_HEADER_PREFIX,
-  DEFAULT_SCHEMES,
-  headerPrefixProblem,
-  isUriReference,
-  schemeProblems,
-} from "@posthorn/wire";
+import { endpointSettings, headerPrefixProblem, isUriReference, schemeProblems } from "@posthorn/wire";
 import type pg from "pg";
 import { checkUrl } from "./attempt/guard/check-url.ts";
 import { type AddressPolicy, parseAddressPolicy } from "./attempt/guard/guard-address.ts";
@@ -15,19 +9,13 @@ import { type HubConfig, resolveWebSub, type WebSubOptions } from "./destination
 import { refuseUnknown } from "./did-you-mean.ts";
 import { tenantSyntax } from "./event/limits.ts";
 import type { Retention } from "./maintenance/prune.ts";
-import {
-  type FormatContext,
-  PAYLOAD_FORMATS,
-  type PayloadFormat,
-  type RetryOn,
-  type RetryPolicy,
-} from "./model.ts";
+import type { FormatContext, PayloadFormat, RetryOn, RetryPolicy } from "./model.ts";
 import type { SendMail } from "./notify/mail-channel.ts";
 import { type Logger, silentLogger } from "./observe/log.ts";
 import { invalid, oneOf, readRanges, shown, within, yesOrNo } from "./option-checks.ts";
-import type { EndpointDefaults } from "./resources/endpoints/endpoint-settings.ts";
+import type { EndpointDefaults } from "./resources/endpoints/effective-settings.ts";
 import type { HealthRules } from "./settle/endpoint-health.ts";
-import { DEFAULT_RETRY_POLICY, parseRetryPolicy } from "./settle/retry-schedule.ts";
+import { parseRetryPolicy } from "./settle/retry-schedule.ts";
 
 export interface PosthornOptions {
   /** A `pg` pool of yours, or a connection string. */
@@ -174,6 +162,8 @@ export const optionNames = [
 /** Ten years. */
 const mostDays = 3_650;
 
+const { format, signature, timeoutMs, maxInFlight, retryPolicy, retryOn } = endpointSettings;
+
 export function resolveConfig(options: PosthornOptions): Config {
   refuseUnknown("There is no option", options, optionNames);
   if (options.database === undefined || options.database === "") {
@@ -186,16 +176,20 @@ export function resolveConfig(options: PosthornOptions): Config {
     encryptionKeys: options.encryptionKeys ?? (process.env.POSTHORN_ENCRYPTION_KEYS || undefined),
     addressPolicy,
     endpointDefaults: {
-      format: oneOf("format", options.format ?? "envelope", PAYLOAD_FORMATS),
+      format: oneOf("format", options.format ?? format.default, format.values),
       signature: {
-        schemes: readSchemes(options.signatureSchemes ?? DEFAULT_SCHEMES),
-        headerPrefix: readHeaderPrefix(options.headerPrefix ?? DEFAULT_HEADER_PREFIX),
+        schemes: readSchemes(options.signatureSchemes ?? signature.default.schemes),
+        headerPrefix: readHeaderPrefix(options.headerPrefix ?? signature.default.headerPrefix),
       },
-      timeoutMs: within("timeoutMs", options.timeoutMs ?? 10_000, 100, 60_000),
-      maxInFlight: within("endpointConcurrency", options.endpointConcurrency ?? 5, 1, 100),
-      rateLimit: null,
+      timeoutMs: within("timeoutMs", options.timeoutMs ?? timeoutMs.default, timeoutMs.min, timeoutMs.max),
+      maxInFlight: within(
+        "endpointConcurrency",
+        options.endpointConcurrency ?? maxInFlight.default,
+        maxInFlight.min,
+        maxInFlight.max,
+      ),
       retryPolicy: readRetryPolicy(options.retryPolicy),
-      retryOn: oneOf("retryOn", options.retryOn ?? "transient", ["transient", "every"]),
+      retryOn: oneOf("retryOn", options.retryOn ?? retryOn.default, retryOn.values),
       formatContext: readFormatContext(options),
     },
     concurrency: within("concurrency", options.concurrency ?? 500, 1, 10_000),
@@ -241,7 +235,7 @@ function readAddressPolicy(options: PosthornOptions): AddressPolicy {
 }
 
 function readRetryPolicy(text: string | undefined): RetryPolicy {
-  if (text === undefined) return DEFAULT_RETRY_POLICY;
+  if (text === undefined) return retryPolicy.default;
   try {
     return parseRetryPolicy(text);
   } catch (error) {

@@ -1,5 +1,7 @@
 // A started Posthorn: the stages tied together, brought up and let down in order.
+
 import { performance } from "node:perf_hooks";
+import { endpointSettings } from "@posthorn/wire";
 import { createDispatcher, type Dispatcher } from "./attempt/dispatcher.ts";
 import type { AddressPolicy } from "./attempt/guard/guard-address.ts";
 import { Batcher } from "./batching/batcher.ts";
@@ -21,7 +23,6 @@ import { Notifier } from "./notify/notifier.ts";
 import type { Observer } from "./observe/observer.ts";
 import { deliver, type Stages } from "./pipeline.ts";
 import { Replayer } from "./replay/replayer.ts";
-import { DEFAULT_BATCH } from "./resources/endpoints/endpoint-settings.ts";
 import type { Endpoints } from "./resources/endpoints/endpoints.ts";
 import type { Targets } from "./resources/endpoints/targets.ts";
 import type { Clock } from "./service/clock.ts";
@@ -117,7 +118,7 @@ export class Engine implements EngineAccess {
       db,
       logger,
       loadTargets: (ids) => targets.byIds(ids),
-      defaults: { format, ...DEFAULT_BATCH },
+      defaults: { format, ...endpointSettings.batch.default },
       nowMs: () => clock.nowMs(),
       onOwed: (endpointId, owner) => this.tell(endpointId, owner),
     });

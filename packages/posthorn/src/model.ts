@@ -1,7 +1,12 @@
 // The types that travel along the pipeline, one per stage: an event becomes deliveries, a claimed delivery becomes
 // a prepared request, its outcome becomes a settlement. You cannot settle what was not sent.
 
-import type { EventAttributes } from "@posthorn/wire";
+import {
+  type EffectiveSettings,
+  type EventAttributes,
+  endpointSettings,
+  type SettingValue,
+} from "@posthorn/wire";
 import type { Destination } from "./destinations/destination.ts";
 import type { Filter } from "./fan-out/filter.ts";
 
@@ -25,29 +30,20 @@ export interface Event {
   readonly attributes?: EventAttributes | undefined;
 }
 
-/** What is sent: the envelope around the data, the bare data, or id, type and subject alone; and CloudEvents in their modes. */
-export const PAYLOAD_FORMATS = [
-  "envelope",
-  "data",
-  "thin",
-  "cloudevents",
-  "cloudevents-binary",
-  "cloudevents-thin",
-  "cloudevents-batch",
-] as const;
-export type PayloadFormat = (typeof PAYLOAD_FORMATS)[number];
+export type { FilterInput, RetryPolicy } from "@posthorn/wire";
+
+export const PAYLOAD_FORMATS = endpointSettings.format.values;
+export type PayloadFormat = SettingValue<"format">;
+export type BatchSettings = SettingValue<"batch">;
+export type SignatureSettings = SettingValue<"signature">;
+export type AuthorizationType = SettingValue<"authorization">["type"];
+export type HandshakeSettings = SettingValue<"handshake">;
+export type RetryOn = SettingValue<"retryOn">;
+export type Ordering = SettingValue<"ordering">;
+export type FifoOnDead = SettingValue<"fifoOnDead">;
 
 /** Of the event that a batch is: its payload is the body that is sent, whatever its endpoint's format is by then. */
 export const BATCH_TYPE = "webhook.batch";
-
-/** A batch is sent when one of them is reached. */
-export interface BatchSettings {
-  readonly maxEvents: number;
-  /** Of the body; one event that is longer goes alone. */
-  readonly maxBytes: number;
-  /** Since the first of its events. */
-  readonly maxDelayMs: number;
-}
 
 /** What a body may contain besides its event. */
 export interface FormatContext {
@@ -57,28 +53,9 @@ export interface FormatContext {
   readonly datarefBase: string;
 }
 
-export interface SignatureSettings {
-  /** Names from the registry of `@posthorn/wire`, in the order their headers are written. */
-  readonly schemes: readonly string[];
-  /** `X-Webhook` gives `X-Webhook-Signature`, `X-Webhook-Id`, … */
-  readonly headerPrefix: string;
-}
-
-/** Where the token goes that a receiver knows its sender by: into the Authorization header, or into the query. */
-export const AUTHORIZATION_TYPES = ["bearer", "query"] as const;
-export type AuthorizationType = (typeof AUTHORIZATION_TYPES)[number];
-
 export interface TargetAuthorization {
   readonly type: AuthorizationType;
   readonly token: string;
-}
-
-/** How an endpoint is asked whether it wants webhooks. */
-export interface HandshakeSettings {
-  /** The DNS name that stands for the sender. */
-  readonly origin: string;
-  /** Requests per minute that are asked for; null: none in particular. */
-  readonly rate: number | null;
 }
 
 /** `waiting`: it was asked, and can still agree by the callback URL. Only `granted` lets anything through. */
@@ -99,60 +76,22 @@ export interface HandshakeDecision extends Pick<Grant, "state" | "allowedRate" |
   readonly retryInMs: number | null;
 }
 
-/** Gaps between attempts in milliseconds, or exponential growth with full jitter. */
-export type RetryPolicy =
-  | { readonly kind: "gaps"; readonly gapsMs: readonly number[]; readonly maxAgeMs?: number }
-  | {
-      readonly kind: "exponential";
-      readonly baseMs: number;
-      readonly capMs: number;
-      readonly maxAttempts: number;
-      readonly maxAgeMs?: number;
-    };
-
-/** `transient` (the default): a 3xx or 4xx other than 408 and 429 is not retried. `every`: every status but 2xx and 410 is retried. */
-export type RetryOn = "transient" | "every";
-
-/** `fifo`: the events of a subject one by one, in the order of their sequences. */
-export type Ordering = "none" | "fifo";
-
-/** What a dead delivery does to those after it in its subject at a `fifo` endpoint. */
-export type FifoOnDead = "pass" | "hold";
-
-/** A filter as it was written: objects that mirror the event, with operators that begin with `$`. */
-export type FilterInput = Readonly<Record<string, unknown>>;
-
 export type AttemptTrigger = "event" | "retry" | "manual" | "replay" | "test";
 
 /** What the delivering side needs to know of an endpoint; settings of the deployment are already filled in. */
-export interface Target {
+export interface Target
+  extends Omit<EffectiveSettings, "description" | "filter" | "authorization" | "handshake"> {
   readonly endpointId: Uuid;
   readonly tenant: string;
   readonly version: number;
-  readonly url: string;
-  readonly isActive: boolean;
-  readonly events: readonly string[];
   /** Null: every event of these types. */
   readonly filter: Filter | null;
-  readonly format: PayloadFormat;
   readonly formatContext: FormatContext;
-  /** Of the format `cloudevents-batch`. */
-  readonly batch: BatchSettings;
-  readonly signature: SignatureSettings;
-  readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly TargetSecret[];
   /** Null: the signature is all that the receiver asks for. */
   readonly authorization: TargetAuthorization | null;
   /** Attempts per minute that the receiver allows; null without such a limit. */
   readonly allowedPerMinute: number | null;
-  readonly timeoutMs: number;
-  readonly maxInFlight: number;
-  /** Attempts started per second; null: as many as the other limits allow. */
-  readonly rateLimit: number | null;
-  readonly retryPolicy: RetryPolicy;
-  readonly retryOn: RetryOn;
-  readonly ordering: Ordering;
-  readonly fifoOnDead: FifoOnDead;
   readonly destination: Destination;
   /** As it was when this was read, null when it was well; from there on the lane's owner knows better. */
   readonly health: RecordedHealth | null;

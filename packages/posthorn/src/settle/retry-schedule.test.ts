@@ -1,15 +1,13 @@
+import { endpointSettings, RETRY_PRESETS, type RetryPresetName } from "@posthorn/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RetryPolicy } from "../model.ts";
 import {
-  DEFAULT_RETRY_POLICY,
   InvalidRetryPolicyError,
   MAX_RETRY_AFTER_MS,
   maxAttempts,
   nextDelayMs,
   parseRetryPolicy,
-  RETRY_PRESETS,
-  type RetryPresetName,
 } from "./retry-schedule.ts";
 
 const MINUTE = 60_000;
@@ -43,7 +41,7 @@ const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 describe("the presets", () => {
   it("makes courier the default: six attempts, dead at about T+7h21m", () => {
-    expect(DEFAULT_RETRY_POLICY).toBe(RETRY_PRESETS.courier);
+    expect(endpointSettings.retryPolicy.default).toBe(RETRY_PRESETS.courier);
     expect(delays(RETRY_PRESETS.courier)).toEqual([MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]);
     expect(sum(delays(RETRY_PRESETS.courier))).toBe(7 * HOUR + 21 * MINUTE);
   });

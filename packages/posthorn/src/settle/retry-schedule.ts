@@ -1,25 +1,11 @@
 // When the next attempt is due. Pure: the count of failures comes from the row, chance from the caller.
+import { RETRY_PRESETS, type RetryPresetName } from "@posthorn/wire";
 import type { RetryPolicy } from "../model.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-
-export const RETRY_PRESETS = {
-  /** Six attempts, dead at about T+7h21m. The default. */
-  courier: { kind: "gaps", gapsMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR] },
-  /** Six attempts, dead at about T+5h17m. */
-  short: { kind: "gaps", gapsMs: [30 * SECOND, 2 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR] },
-  /** Twelve attempts with full jitter, dead at about T+1d10h at the latest. */
-  exponential: { kind: "exponential", baseMs: MINUTE, capMs: DAY, maxAttempts: 12 },
-  /** Ten attempts, dead at about T+8m31s: for receivers that must answer now or not at all. */
-  quick: { kind: "gaps", gapsMs: [1, 2, 4, 8, 16, 32, 64, 128, 256].map((seconds) => seconds * SECOND) },
-} as const satisfies Record<string, RetryPolicy>;
-
-export type RetryPresetName = keyof typeof RETRY_PRESETS;
-
-export const DEFAULT_RETRY_POLICY: RetryPolicy = RETRY_PRESETS.courier;
 
 /** However long a receiver asks us to stay away, we come back within a day. */
 export const MAX_RETRY_AFTER_MS = DAY;

@@ -1,4 +1,5 @@
 // Held against the sender's own decision, so that a test with `deliver` sees what a receiver will see.
+import { RETRY_PRESETS } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { WEBHOOK } from "../../../posthorn/src/destinations/webhook/webhook.ts";
 import {
@@ -8,14 +9,13 @@ import {
   NO_PHASES,
 } from "../../../posthorn/src/model.ts";
 import { decide } from "../../../posthorn/src/settle/decide.ts";
-import { DEFAULT_RETRY_POLICY } from "../../../posthorn/src/settle/retry-schedule.ts";
 import { COURIER_GAPS_MS, type Next, nextAttempt, type Tries } from "./retries.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const HOUR_MS = 3_600_000;
 
 test("the gaps are Posthorn's default", () => {
-  expect(DEFAULT_RETRY_POLICY).toEqual({ kind: "gaps", gapsMs: COURIER_GAPS_MS });
+  expect(RETRY_PRESETS.courier).toEqual({ kind: "gaps", gapsMs: COURIER_GAPS_MS });
 });
 
 test("after every answer the next attempt comes when Posthorn's would", () => {
@@ -74,7 +74,7 @@ function posthornDecides(status: number | null, retryAfter: number | null, tries
   const delivery = { attempts, failures, scheduleStartedMs: NOW - waitedMs } as ClaimedDelivery;
   const target = {
     destination: WEBHOOK,
-    retryPolicy: DEFAULT_RETRY_POLICY,
+    retryPolicy: RETRY_PRESETS.courier,
     retryOn: "transient",
   } as const;
   return asNext(decide(delivery, outcome, target, () => 0.5, NOW));

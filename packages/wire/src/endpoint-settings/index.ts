@@ -8,7 +8,7 @@ export {
   type RetryPresetName,
 } from "./presets.ts";
 export {
-  columnTypeOf,
+  type ColumnType,
   type EffectiveSettings,
   type EndpointSettingDefinitions,
   type Field,
@@ -22,4 +22,4 @@ export {
   type Shape,
   type ValueOf,
 } from "./setting.ts";
-export { definitionOf, endpointSettings, SETTING_NAMES } from "./settings.ts";
+export { columnOf, definitionOf, endpointSettings, SETTING_NAMES } from "./settings.ts";

@@ -70,22 +70,6 @@ export type FormGroup = "address" | "sending" | "signature" | "consent" | "pace"
 
 export type ColumnType = "text" | "text[]" | "boolean" | "integer" | "jsonb";
 
-const COLUMN_TYPES: Readonly<Record<Shape["kind"], ColumnType>> = {
-  text: "text",
-  boolean: "boolean",
-  integer: "integer",
-  choice: "text",
-  list: "text[]",
-  map: "jsonb",
-  object: "jsonb",
-  "retry-policy": "jsonb",
-  filter: "jsonb",
-};
-
-export function columnTypeOf(setting: Setting): ColumnType {
-  return COLUMN_TYPES[setting.kind];
-}
-
 /** Milliseconds between attempts, or exponential growth with full jitter. */
 export type RetryPolicy =
   | { readonly kind: "gaps"; readonly gapsMs: readonly number[]; readonly maxAgeMs?: number }

@@ -1,9 +1,10 @@
 // Every setting of an endpoint, defined once. The API contract, the library's parser, columns, command-line options, form
 // fields and the reference page are derived from here.
 import { DEFAULT_HEADER_PREFIX } from "../headers.ts";
+import { snakeCase } from "../letter-case.ts";
 import { DEFAULT_SCHEMES } from "../signature/schemes.ts";
 import { RETRY_PRESET_NAMES, RETRY_PRESETS } from "./presets.ts";
-import type { Setting, SettingName } from "./setting.ts";
+import type { ColumnType, Setting, SettingName, Shape } from "./setting.ts";
 
 export const endpointSettings = {
   url: {
@@ -264,4 +265,22 @@ export const SETTING_NAMES = Object.keys(endpointSettings) as SettingName[];
 /** A definition without its literal types, for code that treats all settings alike. */
 export function definitionOf(name: SettingName): Setting {
   return endpointSettings[name];
+}
+
+const COLUMN_TYPES: Readonly<Record<Shape["kind"], ColumnType>> = {
+  text: "text",
+  boolean: "boolean",
+  integer: "integer",
+  choice: "text",
+  list: "text[]",
+  map: "jsonb",
+  object: "jsonb",
+  "retry-policy": "jsonb",
+  filter: "jsonb",
+};
+
+/** The column that stores a setting; null if it has none. */
+export function columnOf(name: SettingName): { readonly name: string; readonly type: ColumnType } | null {
+  const { kind, column = { name: snakeCase(name), type: COLUMN_TYPES[kind] } } = definitionOf(name);
+  return column;
 }

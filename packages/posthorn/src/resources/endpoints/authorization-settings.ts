@@ -1,14 +1,20 @@
 // The token that a receiver knows its sender by, as it is given: what is taken, and where it may go.
-import { isObject } from "@posthorn/wire";
+import { endpointSettings, isObject } from "@posthorn/wire";
 import { hasQueryToken } from "../../destinations/webhook/authorize.ts";
-import { findUnknown } from "../../did-you-mean.ts";
-import type { InputProblem } from "../../errors.ts";
-import { AUTHORIZATION_TYPES, type AuthorizationType } from "../../model.ts";
-import type { Refuse, SettingsCheck } from "./settings-check.ts";
+import type { AuthorizationType } from "../../model.ts";
+import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
+import { type Refuse, refuseUnknownFields, type SettingsCheck } from "./settings-check.ts";
 
 // RFC 6750 §2.1
 const TOKEN_SYNTAX = /^[A-Za-z0-9._~+/-]+=*$/;
-const MAX_TOKEN_LENGTH = 4096;
+const { type: typeField, token: tokenField } = endpointSettings.authorization.fields;
+
+export interface AuthorizationInput {
+  /** `bearer`: in the Authorization header. `query`: as `access_token` in the URL's query. */
+  readonly type: AuthorizationType;
+  /** Without it, the current token stays. */
+  readonly token?: string | undefined;
+}
 
 export function readAuthorization(
   value: unknown,
@@ -17,20 +23,19 @@ export function readAuthorization(
 ): AuthorizationType | undefined {
   if (!isObject(value)) return refuse('authorization is an object such as { type: "bearer", token: "…" }.');
   const { type, token, ...unknown } = value;
-  const problems: InputProblem[] = [];
-  findUnknown("An authorization has no", unknown, ["type", "token"], problems);
-  for (const { message, pointer } of problems) refuse(message, pointer);
-  const isToken = typeof token === "string" && token.length <= MAX_TOKEN_LENGTH && TOKEN_SYNTAX.test(token);
+  refuseUnknownFields("An authorization has no", unknown, ["type", "token"], refuse);
+  const isToken =
+    typeof token === "string" && token.length <= tokenField.maxLength && TOKEN_SYNTAX.test(token);
   if (token === undefined && current === null) refuse("The token is missing.", "/token");
   else if (token !== undefined && !isToken) {
-    const most = MAX_TOKEN_LENGTH.toLocaleString("en");
+    const most = tokenField.maxLength.toLocaleString("en");
     refuse(
       `A token is 1 to ${most} of the letters, digits and - . _ ~ + /, with = at its end only.`,
       "/token",
     );
   }
-  const found = AUTHORIZATION_TYPES.find((known) => known === type);
-  return found ?? refuse(`Choose one of ${AUTHORIZATION_TYPES.join(", ")}.`, "/type");
+  const found = typeField.values.find((known) => known === type);
+  return found ?? refuse(`Choose one of ${typeField.values.join(", ")}.`, "/type");
 }
 
 /** Of an endpoint that is new there is none to differ from. */
@@ -38,17 +43,15 @@ export function isOtherHost(currentUrl: string, url: string): boolean {
   return currentUrl !== "" && URL.canParse(url) && new URL(url).origin !== new URL(currentUrl).origin;
 }
 
-/** Whoever may change the URL but cannot see the token must not have it sent to a place of their own. */
+/** A key that may change the URL but cannot read the token must not be able to send the token elsewhere. */
 export function checkAuthorization(
   check: SettingsCheck,
-  type: AuthorizationType,
+  { authorization: type, url }: Pick<EndpointSettings, "authorization" | "url">,
   currentUrl: string,
-  url: string,
 ): void {
-  const isGivenAgain = isObject(check.given("authorization"));
-  const isElsewhere = isOtherHost(currentUrl, url);
-  const { token } = isGivenAgain ? (check.given("authorization") as { token?: unknown }) : {};
-  if (isElsewhere && token === undefined) {
+  if (type === null) return;
+  const given = check.given("authorization");
+  if (isOtherHost(currentUrl, url) && !(isObject(given) && given.token !== undefined)) {
     check.refuse(
       "/authorization/token",
       "The token was given for another host. Give it again, or null for none.",

@@ -8,7 +8,7 @@ import type { Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
 import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
 import { countEndpoints, lockEndpoint } from "../../storage/queries/endpoints/read.ts";
-import type { EndpointSettings } from "../../storage/queries/endpoints/write.ts";
+import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
 import { counted } from "../tenants/tenants.ts";
 import type { EndpointChanges } from "./endpoint-changes.ts";
 import {

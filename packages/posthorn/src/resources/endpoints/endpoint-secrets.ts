@@ -11,8 +11,9 @@ import { raiseEndpointVersion } from "../../storage/queries/endpoints/write.ts";
 import { listSecrets, type SecretRow } from "../../storage/queries/secrets/list.ts";
 import { revokeSecret as deleteRetired, retireSecrets } from "../../storage/queries/secrets/rotate.ts";
 import { isTenantId } from "../tenants/tenants.ts";
+import type { EndpointDefaults } from "./effective-settings.ts";
 import { type EndpointChanges, endpointNotFound, refuseSubscription } from "./endpoint-changes.ts";
-import { type EndpointDefaults, fitsAny, schemesOf } from "./endpoint-settings.ts";
+import { fitsAny, schemesOf } from "./endpoint-settings.ts";
 import type { EndpointWriter } from "./endpoint-writer.ts";
 import { secretProblem } from "./setting-readers.ts";
 

@@ -1,14 +1,9 @@
-import { generateSecret, generateSigningKey } from "@posthorn/wire";
+import { generateSecret, generateSigningKey, RETRY_PRESETS } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { PUBLIC_ONLY } from "../../attempt/guard/guard-address.ts";
 import { PosthornError } from "../../errors.ts";
-import { DEFAULT_RETRY_POLICY, RETRY_PRESETS } from "../../settle/retry-schedule.ts";
-import {
-  effectiveSettings,
-  parseEndpointInput,
-  parseEndpointPatch,
-  type SettingsContext,
-} from "./endpoint-settings.ts";
+import { effectiveSettings } from "./effective-settings.ts";
+import { parseEndpointInput, parseEndpointPatch, type SettingsContext } from "./endpoint-settings.ts";
 
 const context: SettingsContext = {
   addressPolicy: PUBLIC_ONLY,
@@ -17,9 +12,8 @@ const context: SettingsContext = {
     formatContext: { source: "/tenants/{tenant}", datarefBase: "" },
     signature: { schemes: ["t-v1", "standard-webhooks"], headerPrefix: "X-Webhook" },
     timeoutMs: 10_000,
-    rateLimit: null,
     maxInFlight: 5,
-    retryPolicy: DEFAULT_RETRY_POLICY,
+    retryPolicy: RETRY_PRESETS.courier,
     retryOn: "transient",
   },
   typeProblem: () => null,

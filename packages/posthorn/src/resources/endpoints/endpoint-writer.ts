@@ -8,25 +8,17 @@ import type { Queryable } from "../../storage/database.ts";
 import { type KeyRing, secretBinding } from "../../storage/key-ring.ts";
 import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
 import { findEndpoint } from "../../storage/queries/endpoints/read.ts";
+import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
 import { targetsByIds } from "../../storage/queries/endpoints/targets.ts";
-import {
-  type EndpointSettings,
-  insertEndpoint,
-  updateEndpoint,
-} from "../../storage/queries/endpoints/write.ts";
+import { insertEndpoint, updateEndpoint } from "../../storage/queries/endpoints/write.ts";
 import { deleteHandshake, putHandshake } from "../../storage/queries/handshakes/put.ts";
 import { forgetHealth } from "../../storage/queries/health/record.ts";
 import { letGoOfSubjects } from "../../storage/queries/queue/let-go-of-subjects.ts";
 import { deleteSecretsFor, insertSecret, type SecretTerms } from "../../storage/queries/secrets/rotate.ts";
 import { isSomebodysTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { isOtherHost } from "./authorization-settings.ts";
-import {
-  type EndpointDefaults,
-  fitsAny,
-  isByKeyPair,
-  type ParsedInput,
-  schemesOf,
-} from "./endpoint-settings.ts";
+import type { EndpointDefaults } from "./effective-settings.ts";
+import { fitsAny, isByKeyPair, type ParsedInput, schemesOf } from "./endpoint-settings.ts";
 import { TOKEN, toTarget } from "./targets.ts";
 
 export interface NewEndpoint {

@@ -1,22 +1,14 @@
 // Endpoints: where a tenant's events go. Every change raises the endpoint's version and takes the way of
 // endpoint-changes.ts.
-import { formatId, parseId } from "@posthorn/wire";
+import { type EffectiveSettings, formatId, parseId } from "@posthorn/wire";
 import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { PosthornError } from "../../errors.ts";
 import type {
   AuthorizationType,
-  BatchSettings,
   CircuitState,
   DisableCause,
-  FifoOnDead,
-  FilterInput,
   HandshakeSettings,
   HandshakeState,
-  Ordering,
-  PayloadFormat,
-  RetryOn,
-  RetryPolicy,
-  SignatureSettings,
   Uuid,
 } from "../../model.ts";
 import { circuitOf } from "../../settle/endpoint-health.ts";
@@ -38,6 +30,7 @@ import { findTenant } from "../../storage/queries/tenants/read.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
 import { type LastDay, lastDaysOf } from "../stats/activity.ts";
 import { counted, isTenantId, tenantNotFound } from "../tenants/tenants.ts";
+import { type EndpointDefaults, effectiveSettings } from "./effective-settings.ts";
 import {
   type EndpointAttempt,
   type EndpointAttemptQuery,
@@ -53,10 +46,8 @@ import { createEndpointImport, type ImportInput, type ImportResult } from "./end
 import { type MatchInput, type MatchResult, matchEndpoint } from "./endpoint-match.ts";
 import { createEndpointSecrets, type EndpointSecrets } from "./endpoint-secrets.ts";
 import {
-  type EndpointDefaults,
   type EndpointInput,
   type EndpointPatch,
-  effectiveSettings,
   parseEndpointInput,
   parseEndpointPatch,
   type SettingsContext,
@@ -69,35 +60,17 @@ import { createPublicKeys, type PublicKeys } from "./public-keys.ts";
 import { NOT_OFFERED, revokeSubscriptions } from "./subscription-end.ts";
 import { createTargets } from "./targets.ts";
 
-/** With the deployment's settings filled in where the endpoint has none of its own. */
-export interface Endpoint {
+/** An endpoint with the settings that apply to it: its own, or else the defaults. */
+export interface Endpoint extends Omit<EffectiveSettings, "authorization" | "handshake"> {
   readonly id: string;
   readonly tenant: string;
-  readonly url: string;
-  readonly description: string | null;
-  readonly events: readonly string[];
-  /** As it was written; null: none. */
-  readonly filter: FilterInput | null;
-  readonly isActive: boolean;
   /** `manual`, `gone`, … while it is not active. */
   readonly disabledReason: string | null;
   readonly disabledAt: Date | null;
-  readonly format: PayloadFormat;
-  readonly signature: SignatureSettings;
-  readonly headers: Readonly<Record<string, string>>;
   /** Where its token goes, without the token; null: none is sent. */
   readonly authorization: { readonly type: AuthorizationType } | null;
   /** What is asked of it before anything is sent, and what it said; null: it is not asked. */
   readonly handshake: HandshakeView | null;
-  readonly timeoutMs: number;
-  readonly maxInFlight: number;
-  /** Attempts per second. */
-  readonly rateLimit: number | null;
-  readonly ordering: Ordering;
-  readonly fifoOnDead: FifoOnDead;
-  readonly batch: BatchSettings;
-  readonly retryPolicy: RetryPolicy;
-  readonly retryOn: RetryOn;
   /** `open`: nothing is sent until `health.probeAt`; `half_open`: few at a time, until enough have succeeded. */
   readonly circuit: CircuitState;
   readonly health: EndpointHealthView;
@@ -332,11 +305,6 @@ function toEndpoint(
   return {
     id: formatId("ep", row.id),
     tenant: row.tenant,
-    url: row.url,
-    description: row.description,
-    events: row.events,
-    filter: row.filter,
-    isActive: row.isActive,
     disabledReason: row.disabledReason,
     disabledAt: toDate(row.disabledMs),
     ...effectiveSettings(row, defaults),

@@ -1,11 +1,15 @@
 // One reader for each field of an endpoint: what is taken, and what is said about anything else.
 import {
+  definitionOf,
+  endpointSettings,
   escapePointer,
   headerPrefixProblem,
   isObject,
   isVendorScheme,
   ownTypeOf,
   parseSecret,
+  type SettingName,
+  type Shape,
   schemeHeaders,
   schemeNamed,
   schemeProblems,
@@ -17,21 +21,95 @@ import type { AddressPolicy } from "../../attempt/guard/guard-address.ts";
 import { REDACTED } from "../../catalogue/redact.ts";
 import { AUTHORIZATION_HEADER } from "../../destinations/webhook/authorize.ts";
 import { isKeyPair } from "../../destinations/webhook/signing/key-pair.ts";
-import { findUnknown } from "../../did-you-mean.ts";
-import type { InputProblem } from "../../errors.ts";
 import { parseFilter } from "../../fan-out/parse-filter.ts";
-import type {
-  AuthorizationType,
-  BatchSettings,
-  FilterInput,
-  RetryPolicy,
-  SignatureSettings,
-} from "../../model.ts";
+import type { AuthorizationType, FilterInput, RetryPolicy, SignatureSettings } from "../../model.ts";
+import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
+import { readAuthorization } from "./authorization-settings.ts";
+import type { SettingsContext } from "./endpoint-settings.ts";
+import { readHandshake } from "./handshake-settings.ts";
 import { normaliseRetryPolicy } from "./retry-policy-input.ts";
-import type { Reader, Refuse } from "./settings-check.ts";
+import { type Reader, type Refuse, refuseUnknownFields } from "./settings-check.ts";
 
-export function orDefault<T>(reader: Reader<T>): Reader<T | null> {
+export interface ReadContext extends SettingsContext {
+  readonly current: EndpointSettings;
+  /** The settings before this one, in the order of their definitions. */
+  readonly read: Partial<Record<SettingName, unknown>>;
+}
+
+type SettingReader = (value: unknown, refuse: Refuse, context: ReadContext) => unknown;
+
+/** Settings whose kind alone does not say how to read them. */
+const READERS: Partial<Record<SettingName, SettingReader>> = {
+  url: (value, refuse, { addressPolicy }) => readUrl(value, refuse, addressPolicy),
+  events: (value, refuse, { current, typeProblem }) =>
+    // a type that the endpoint has already may have been deleted from the catalogue since
+    readEvents(value, refuse, (type) => (current.events.includes(type) ? null : typeProblem(type))),
+  filter: readFilter,
+  signature: readSignature,
+  authorization: (value, refuse, { current }) => readAuthorization(value, refuse, current.authorization),
+  headers: (value, refuse, { read, defaults }) => {
+    const signature = { ...defaults.signature, ...(read.signature as Partial<SignatureSettings> | null) };
+    return readHeaders(value, refuse, signature, read.authorization as AuthorizationType | null);
+  },
+  handshake: readHandshake,
+  retryPolicy: readRetryPolicy,
+};
+
+export function readerOf(name: SettingName, context: ReadContext): Reader<unknown> {
+  const setting = definitionOf(name);
+  const own = READERS[name];
+  const reader: Reader<unknown> = own
+    ? (value, refuse) => own(value, refuse, context)
+    : shapeReader(name, setting);
+  return setting.isRequired || setting.isNeverNull ? reader : orNull(reader);
+}
+
+function shapeReader(name: string, shape: Shape): Reader<unknown> {
+  switch (shape.kind) {
+    case "text":
+      return textReader(name, shape.maxLength);
+    case "boolean":
+      return (value, refuse) => (typeof value === "boolean" ? value : refuse(`${name} is true or false.`));
+    case "integer":
+      return wholeNumber(shape.min, shape.max);
+    case "choice":
+      return oneOf(shape.values);
+    case "object":
+      return objectReader(name, shape.fields);
+    default:
+      throw new Error(`The setting ${name} needs a reader of its own.`);
+  }
+}
+
+export function orNull<T>(reader: Reader<T>): Reader<T | null> {
   return (value, refuse) => (value === null ? null : reader(value, refuse));
+}
+
+function textReader(name: string, maxLength = Number.POSITIVE_INFINITY): Reader<string> {
+  return (value, refuse) =>
+    typeof value === "string" && value.length <= maxLength && !value.includes("\0")
+      ? value
+      : refuse(`${name} is text of at most ${maxLength} characters.`);
+}
+
+function objectReader(name: string, fields: Readonly<Record<string, Shape>>): Reader<object> {
+  const known = Object.keys(fields);
+  return (value, refuse) => {
+    if (!isObject(value)) return refuse(`${name} is an object with ${known.join(", ")}.`);
+    refuseUnknownFields(
+      /^[aeiou]/.test(name) ? `An ${name} has no` : `A ${name} has no`,
+      value,
+      known,
+      refuse,
+    );
+    const read = known
+      .filter((field) => value[field] !== undefined)
+      .map((field) => {
+        const reader = shapeReader(field, fields[field] as Shape);
+        return [field, reader(value[field], (message, below = "") => refuse(message, `/${field}${below}`))];
+      });
+    return Object.fromEntries(read);
+  };
 }
 
 export function readUrl(value: unknown, refuse: Refuse, policy: AddressPolicy): string | undefined {
@@ -44,7 +122,7 @@ export function readUrl(value: unknown, refuse: Refuse, policy: AddressPolicy): 
 
 const MASKED = `${REDACTED} stands for what the key that read it may not see. Give what it was, or leave the field out.`;
 
-const MAX_PATTERNS = 100;
+const { minItems, maxItems } = endpointSettings.events;
 const PATTERN = /^(?:\*|[a-z0-9_]+(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
 
 export function readEvents(
@@ -52,9 +130,9 @@ export function readEvents(
   refuse: Refuse,
   typeProblem: (type: string) => string | null,
 ): readonly string[] | undefined {
-  if (!Array.isArray(value) || value.length < 1 || value.length > MAX_PATTERNS) {
+  if (!Array.isArray(value) || value.length < minItems || value.length > maxItems) {
     return refuse(
-      `events is a list of 1 to ${MAX_PATTERNS} event types, such as ["order.paid", "invoice.*"], or ["*"].`,
+      `events is a list of ${minItems} to ${maxItems} event types, such as ["order.paid", "invoice.*"], or ["*"].`,
     );
   }
   for (const [index, item] of value.entries()) {
@@ -80,15 +158,6 @@ function meantType(item: unknown): string {
   return type.includes("*") || !/[a-z0-9]/.test(meant) ? "" : ` Did you mean ${meant}?`;
 }
 
-export function readDescription(value: unknown, refuse: Refuse): string | undefined {
-  if (typeof value === "string" && value.length <= 500 && !value.includes("\0")) return value;
-  return refuse("description is text of at most 500 characters.");
-}
-
-export function readBoolean(value: unknown, refuse: Refuse): boolean | undefined {
-  return typeof value === "boolean" ? value : refuse("isActive is true or false.");
-}
-
 export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
   return (value, refuse) => {
     const found = allowed.find((item) => item === value);
@@ -106,9 +175,7 @@ export function wholeNumber(min: number, max: number): Reader<number> {
 export function readSignature(value: unknown, refuse: Refuse): Partial<SignatureSettings> | undefined {
   if (!isObject(value)) return refuse("signature is an object with schemes, headerPrefix or both.");
   const { schemes, headerPrefix, ...unknown } = value;
-  const problems: InputProblem[] = [];
-  findUnknown("A signature has no", unknown, ["schemes", "headerPrefix"], problems);
-  for (const { message, pointer } of problems) refuse(message, pointer);
+  refuseUnknownFields("A signature has no", unknown, ["schemes", "headerPrefix"], refuse);
   if (schemes !== undefined) {
     const isList = Array.isArray(schemes) && schemes.every((name) => typeof name === "string");
     const prefix = typeof headerPrefix === "string" ? headerPrefix : undefined;
@@ -128,26 +195,6 @@ export function readSignature(value: unknown, refuse: Refuse): Partial<Signature
     ...(schemes === undefined ? {} : { schemes: schemes as string[] }),
     ...(headerPrefix === undefined ? {} : { headerPrefix: headerPrefix as string }),
   };
-}
-
-const BATCH_LIMITS: Readonly<Record<keyof BatchSettings, Reader<number>>> = {
-  maxEvents: wholeNumber(1, 1_000),
-  maxBytes: wholeNumber(1_024, 4 * 1024 * 1024),
-  maxDelayMs: wholeNumber(10, 3_600_000),
-};
-
-export function readBatch(value: unknown, refuse: Refuse): Partial<BatchSettings> | undefined {
-  if (!isObject(value)) return refuse("batch is an object with maxEvents, maxBytes, maxDelayMs.");
-  const problems: InputProblem[] = [];
-  findUnknown("A batch has no", value, Object.keys(BATCH_LIMITS), problems);
-  for (const { message, pointer } of problems) refuse(message, pointer);
-  const read: Partial<Record<keyof BatchSettings, number>> = {};
-  for (const [name, limit] of Object.entries(BATCH_LIMITS) as [keyof BatchSettings, Reader<number>][]) {
-    if (value[name] === undefined) continue;
-    const number = limit(value[name], (message) => refuse(message, `/${name}`));
-    if (number !== undefined) read[name] = number;
-  }
-  return read;
 }
 
 export function readHeaders(

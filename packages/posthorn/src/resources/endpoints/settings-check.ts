@@ -7,7 +7,19 @@ export type Refuse = (message: string, below?: string) => undefined;
 /** Undefined: refused. */
 export type Reader<T> = (value: unknown, refuse: Refuse) => T | undefined;
 
-/** What an endpoint shows besides. */
+/** Refuses each field that is not known, with a suggestion. `what` begins the sentence. */
+export function refuseUnknownFields(
+  what: string,
+  given: object,
+  known: readonly string[],
+  refuse: Refuse,
+): void {
+  const problems: InputProblem[] = [];
+  findUnknown(what, given, known, problems);
+  for (const { message, pointer } of problems) refuse(message, pointer);
+}
+
+/** Fields of an endpoint that cannot be set. */
 const READ_ONLY = [
   "websub",
   "id",

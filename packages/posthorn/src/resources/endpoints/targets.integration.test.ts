@@ -38,6 +38,7 @@ test("a tenant's targets come with its version, inactive ones included and delet
     ...defaults,
     headers: { "X-A": "b" },
     timeoutMs: 700,
+    rateLimit: null,
     ordering: "none",
     fifoOnDead: "pass",
     batch: { maxEvents: 100, maxBytes: 524_288, maxDelayMs: 1_000 },

@@ -23,7 +23,7 @@ import {
   targetsOfTenants,
   targetVersions,
 } from "../../storage/queries/endpoints/targets.ts";
-import { type EndpointDefaults, effectiveSettings } from "./endpoint-settings.ts";
+import { type EndpointDefaults, effectiveSettings } from "./effective-settings.ts";
 
 export interface TenantTargets {
   /** 0 for a tenant that is not registered. */
@@ -129,20 +129,19 @@ export function toTarget(
   { defaults, keyRing, destinationOf = WEBHOOKS }: Omit<TargetsOptions, "db">,
 ): Target {
   const destination = destinationOf(row);
+  const { description: _description, handshake: _handshake, ...settings } = effectiveSettings(row, defaults);
   let secrets: readonly TargetSecret[] | undefined;
   let authorization: TargetAuthorization | null | undefined;
   return {
     endpointId: row.id,
     tenant: row.tenant,
     version: row.version,
-    url: row.url,
+    ...settings,
     isActive: row.isActive && row.tenantIsActive && destination.mayStart,
     allowedPerMinute: destination.allowedPerMinute,
-    events: row.events,
     filter: readableFilter(row.filter),
     destination,
     health: row.health,
-    ...effectiveSettings(row, defaults),
     get formatContext() {
       const { source, datarefBase } = defaults.formatContext;
       return { source: source.replaceAll("{tenant}", encodeURIComponent(row.tenant)), datarefBase };

@@ -1,0 +1,50 @@
+// The settings that apply to an endpoint: its own, then those of the deployment, then the defaults.
+import {
+  definitionOf,
+  type EffectiveSettings,
+  type EndpointSettingDefinitions,
+  SETTING_NAMES,
+  type Setting,
+  type SettingName,
+  type SettingValue,
+} from "@posthorn/wire";
+import type { FormatContext, RetryPolicy } from "../../model.ts";
+import { isRetryPolicy } from "../../settle/retry-schedule.ts";
+import type { EndpointSettings } from "../../storage/queries/endpoints/setting-columns.ts";
+
+/** The deployment's settings, used where an endpoint has none of its own. */
+export type EndpointDefaults = {
+  readonly [Name in SettingName as EndpointSettingDefinitions[Name] extends {
+    readonly hasDeploymentDefault: true;
+  }
+    ? Name
+    : never]: SettingValue<Name>;
+} & {
+  /** `source` has `{tenant}` in place of the tenant's id. */
+  readonly formatContext: FormatContext;
+};
+
+/** The authorization is only known together with its token. */
+const NAMES = SETTING_NAMES.filter((name) => name !== "authorization");
+
+export function effectiveSettings(
+  own: EndpointSettings,
+  defaults: EndpointDefaults,
+): Omit<EffectiveSettings, "authorization"> {
+  const values: Partial<Record<SettingName, unknown>> = {};
+  for (const name of NAMES) {
+    const setting = definitionOf(name);
+    const usual = (defaults as Partial<Record<SettingName, unknown>>)[name] ?? setting.default;
+    values[name] = effectiveValue(setting, own[name], usual);
+  }
+  return values as EffectiveSettings;
+}
+
+function effectiveValue(setting: Setting, own: unknown, usual: unknown): unknown {
+  if (setting.kind === "object" && setting.isPartial)
+    return { ...(usual as object), ...(own as object | null) };
+  // a value that a later version stored
+  if (setting.kind === "choice" && !setting.values.includes(own as string)) return usual;
+  if (setting.kind === "retry-policy" && !isRetryPolicy(own as RetryPolicy | null)) return usual;
+  return own ?? usual;
+}
