@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { Database } from "../packages/posthorn/src/storage/database.ts";
 import { fetch } from "../packages/posthorn/src/storage/queries/queue/fetch.ts";
-import { giveBack } from "../packages/posthorn/src/storage/queries/queue/give-back.ts";
+import { releaseDeliveries } from "../packages/posthorn/src/storage/queries/queue/release.ts";
 import { medianNumber } from "./measure.ts";
 import { peakResidentMb, residentMb } from "./processes.ts";
 import { digits, eventData, numberMark } from "./workload.ts";
@@ -82,7 +82,7 @@ export async function fetchMs({ sql, url }: OwedWorld): Promise<number> {
       const { deliveries: fetched } = await fetch(db, workerId, turns);
       times.push(performance.now() - startedAt);
       if (fetched.length === 0) throw new Error("The fetch brought nothing.");
-      await giveBack(
+      await releaseDeliveries(
         db,
         workerId,
         fetched.map(({ delivery }) => delivery.id),

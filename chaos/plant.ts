@@ -66,7 +66,7 @@ export const plants = {
     breaks: "convergence",
     edits: [
       {
-        file: "posthorn/src/storage/queries/workers/bury.ts",
+        file: "posthorn/src/storage/queries/workers/reap.ts",
         find: "    if (dead === undefined) return null;\n",
         put: "    if (dead === undefined || suspect.until !== null) return null;\n",
       },
@@ -78,7 +78,7 @@ export const plants = {
     breaks: "ledger",
     edits: [
       {
-        file: "posthorn/src/storage/queries/workers/bury.ts",
+        file: "posthorn/src/storage/queries/workers/reap.ts",
         find: "  select id, attempts, 'unknown', trigger, $1::integer\n  from returned\n",
         put: "  select id, attempts, 'unknown', trigger, $1::integer\n  from returned\n  where false\n",
       },
@@ -204,7 +204,7 @@ export const plants = {
     breaks: "order",
     edits: [
       {
-        file: "posthorn/src/storage/queries/queue/is-first.ts",
+        file: "posthorn/src/storage/queries/queue/is-first-in-subject.ts",
         find: `and earlier.sequence < \${row}.sequence`,
         put: `and earlier.id < \${row}.id`,
       },

@@ -14,7 +14,7 @@ export async function rowsRead(
       const before = await count(tx, table);
       await work({
         async query(asked, values) {
-          await tx.query(asked.plannedAnew ? forTheseValues : prepared);
+          await tx.query(asked.replansEachTime ? forTheseValues : prepared);
           return await tx.query(asked, values);
         },
       });

@@ -120,7 +120,7 @@ export class Engine implements EngineAccess {
       loadTargets: (ids) => targets.byIds(ids),
       defaults: { format, ...endpointSettings.batch.default },
       nowMs: () => clock.nowMs(),
-      onOwed: (endpointId, owner) => this.tell(endpointId, owner),
+      onQueued: (endpointId, owner) => this.tell(endpointId, owner),
     });
     const fanOut = createFanOut({
       db,
@@ -152,7 +152,7 @@ export class Engine implements EngineAccess {
       logger,
       loadRoutes: targets.ofTenants,
       leads: () => this.#upkeep.leads,
-      onOwed: (endpointId, owner) => this.tell(endpointId, owner),
+      onQueued: (endpointId, owner) => this.tell(endpointId, owner),
     });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
     this.#catalogueLoop = new Loop({

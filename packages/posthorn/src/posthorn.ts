@@ -47,8 +47,8 @@ import { createSystem } from "./resources/stats/system.ts";
 import { createMembers } from "./resources/tenants/members.ts";
 import { createTenants } from "./resources/tenants/tenants.ts";
 import { Clock } from "./service/clock.ts";
-import { Turns } from "./service/turns.ts";
-import { withinTime } from "./service/within-time.ts";
+import { Semaphore } from "./service/semaphore.ts";
+import { withTimeout } from "./service/with-timeout.ts";
 import { Database } from "./storage/database.ts";
 import { type KeyRing, parseKeyRing } from "./storage/key-ring.ts";
 import { type MigrateResult, type MigrationStatus, migrate, migrationStatus } from "./storage/migrate.ts";
@@ -160,7 +160,7 @@ export class Instance implements Posthorn {
     const changes = createDeliveryChanges({
       db,
       find: deliveries.get,
-      onOwed: (endpointId, owner) => this.#engine?.tell(endpointId, owner),
+      onQueued: (endpointId, owner) => this.#engine?.tell(endpointId, owner),
       onChanged: (owner) => this.#engine?.tellOfChange(owner),
     });
     const replays = createReplays({
@@ -173,9 +173,9 @@ export class Instance implements Posthorn {
       db,
       find: endpoints.get,
       nowMs: () => clock.nowMs(),
-      onOwed: (endpointId, owner) => this.#engine?.tell(endpointId, owner),
+      onQueued: (endpointId, owner) => this.#engine?.tell(endpointId, owner),
     });
-    const turns = new Turns(CALLS_AT_ONCE);
+    const turns = new Semaphore(CALLS_AT_ONCE);
     const opened = <Resource extends object>(resource: Resource): Resource =>
       translated(inTurn(resource, turns), this.#translate);
     this.tenants = opened(tenants);
@@ -219,7 +219,7 @@ export class Instance implements Posthorn {
       onTaken: () => this.#engine?.wakeServices(),
     });
     // in turns of their own: strangers must not stand in the way of those with a key
-    this.websub = translated(inTurn(websub, new Turns(STRANGERS_AT_ONCE)), this.#translate);
+    this.websub = translated(inTurn(websub, new Semaphore(STRANGERS_AT_ONCE)), this.#translate);
     this.encryptionKeys = translated(createEncryptionKeys({ db, keyRing, targets }), this.#translate);
     this.meta = translated(
       {
@@ -374,8 +374,8 @@ export class Instance implements Posthorn {
     // whoever started it is told of errors
     if (this.#engine === undefined) await this.#starting?.catch(() => {});
     // A pool that was ended under us answers no more: what waits for it would wait for ever.
-    await withinTime(graceMs + 10_000, this.#engine?.stop(graceMs));
-    await withinTime(5_000, this.db.close());
+    await withTimeout(graceMs + 10_000, this.#engine?.stop(graceMs));
+    await withTimeout(5_000, this.db.close());
   }
 
   /** After stop() an own pool has ended: that is no outage, and waiting does not help. */

@@ -85,7 +85,7 @@ test.each<[what: string, close: (world: World) => Promise<unknown>, code: string
 /** By its row: a deleted tenant's deliveries are not shown any more. */
 async function stateOf(delivery: string): Promise<unknown> {
   const text = "select * from posthorn.delivery_states where id = $1::uuid";
-  return await instance.hooks.db.query({ name: "state", text, unhurried: false }, [delivery.slice(4)]);
+  return await instance.hooks.db.query({ name: "state", text, hasNoTimeout: false }, [delivery.slice(4)]);
 }
 
 test("what waits for a disabled endpoint goes on waiting, and can be retried once it is enabled", async () => {

@@ -23,14 +23,14 @@ import { publishStatement } from "../../../packages/posthorn/src/storage/queries
 import { acquireLanes } from "../../../packages/posthorn/src/storage/queries/lanes/acquire.ts";
 import { waitingEvents } from "../../../packages/posthorn/src/storage/queries/outbox/waiting.ts";
 import { fetch } from "../../../packages/posthorn/src/storage/queries/queue/fetch.ts";
-import { giveBack } from "../../../packages/posthorn/src/storage/queries/queue/give-back.ts";
+import { releaseDeliveries } from "../../../packages/posthorn/src/storage/queries/queue/release.ts";
 import { settle } from "../../../packages/posthorn/src/storage/queries/queue/settle.ts";
 import {
   lockTenant,
   raiseRoutingVersion,
 } from "../../../packages/posthorn/src/storage/queries/tenants/lock.ts";
 import { advanceTestClock } from "../../../packages/posthorn/src/storage/queries/test-clock.ts";
-import { bury, suspects } from "../../../packages/posthorn/src/storage/queries/workers/bury.ts";
+import { reap, suspectWorkers } from "../../../packages/posthorn/src/storage/queries/workers/reap.ts";
 import { compare } from "./compare.ts";
 import {
   type Delivery,
@@ -54,7 +54,7 @@ export function isReached(model: Model, ms: number | null): boolean {
 
 export async function giveBackAs(worker: Worker, model: Model, count: number): Promise<void> {
   const ids = [...worker.held.keys()].slice(0, count);
-  await giveBack(model.db, worker.id, ids);
+  await releaseDeliveries(model.db, worker.id, ids);
   for (const id of ids) {
     worker.held.delete(id);
     if (isAlive(model, worker)) unclaim(model.deliveries.get(id) as Delivery);
@@ -266,13 +266,13 @@ export async function advance(model: Model, ms: number): Promise<void> {
 }
 
 export async function buryTheDead(model: Model): Promise<void> {
-  const ended = (await suspects(model.db, 0, "posthorn", 0)).filter((suspect) => suspect.leaseEnded);
+  const ended = (await suspectWorkers(model.db, 0, "posthorn", 0)).filter((suspect) => suspect.leaseEnded);
   const foretold = [...model.leases].filter(([, until]) => until < model.nowMs).map(([id]) => id);
   expect(new Set(ended.map(({ id }) => id))).toEqual(new Set(foretold));
   for (const suspect of ended) {
     const claimed = [...model.deliveries.values()].filter(({ claimedBy }) => claimedBy === suspect.id);
     const lanes = [...model.lanes].filter(([, lane]) => lane.owner === suspect.id);
-    expect(await bury(model.db, suspect)).toEqual({
+    expect(await reap(model.db, suspect)).toEqual({
       workerId: suspect.id,
       deliveries: claimed.length,
       lanes: lanes.length,

@@ -114,7 +114,7 @@ export async function startProcess(model: Model, slot: number): Promise<void> {
   const { id } = await registerWorker(model.db, {
     name: `process ${slot}`,
     leaseMs,
-    holdsLifeLock: false,
+    holdsLivenessLock: false,
     delivers: true,
   });
   model.leases.set(id, model.nowMs + leaseMs);

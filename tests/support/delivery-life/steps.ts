@@ -9,8 +9,8 @@ import { releaseLanes } from "../../../packages/posthorn/src/storage/queries/lan
 import { waitingEvents } from "../../../packages/posthorn/src/storage/queries/outbox/waiting.ts";
 import { cancelOwed } from "../../../packages/posthorn/src/storage/queries/queue/cancel.ts";
 import { fetch } from "../../../packages/posthorn/src/storage/queries/queue/fetch.ts";
-import { oweAgain } from "../../../packages/posthorn/src/storage/queries/queue/owe.ts";
-import { bury, suspects } from "../../../packages/posthorn/src/storage/queries/workers/bury.ts";
+import { requeueDelivery } from "../../../packages/posthorn/src/storage/queries/queue/requeue.ts";
+import { reap, suspectWorkers } from "../../../packages/posthorn/src/storage/queries/workers/reap.ts";
 import { renewWorker } from "../../../packages/posthorn/src/storage/queries/workers/register.ts";
 import {
   advance,
@@ -227,7 +227,7 @@ const start: fc.Arbitrary<Step> = slots.map((slot) =>
 
 const renew: fc.Arbitrary<Step> = slots.map((slot) =>
   stepOf(slot, "renewal", async (worker, model) => {
-    const [before] = (await suspects(model.db, 0, "posthorn", 0)).filter(({ id }) => id === worker.id);
+    const [before] = (await suspectWorkers(model.db, 0, "posthorn", 0)).filter(({ id }) => id === worker.id);
     const renewed = await renewWorker(model.db, worker.id, leaseMs, 0);
     expect(renewed !== null).toBe(isAlive(model, worker));
     if (renewed === null) {
@@ -237,7 +237,9 @@ const renew: fc.Arbitrary<Step> = slots.map((slot) =>
     }
     model.leases.set(worker.id, model.nowMs + leaseMs);
     // who looked before the renewal may not bury after it
-    expect(await bury(model.db, { id: worker.id, until: before?.until as number })).toBeNull();
+    expect(
+      await reap(model.db, { id: worker.id, leaseExpiresMs: before?.leaseExpiresMs as number }),
+    ).toBeNull();
   }),
 );
 
@@ -291,7 +293,7 @@ const retryByHand: fc.Arbitrary<Step> = choice.map((n) =>
     async (model) => {
       const all = [...model.deliveries.values()];
       const delivery = all[n % (all.length + 1)];
-      const result = await oweAgain(model.db, delivery?.id ?? randomUUID());
+      const result = await requeueDelivery(model.db, delivery?.id ?? randomUUID());
       if (delivery === undefined) expect(result).toEqual({ kind: "not_found" });
       else if (laneOf(model, delivery.endpoint).isPaused)
         expect(result).toEqual({ kind: "closed", because: "endpoint_disabled" });

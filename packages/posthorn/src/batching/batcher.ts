@@ -13,13 +13,13 @@ import { batchEncodingOf } from "../formats/formats.ts";
 import { BATCH_TYPE, type BatchSettings, type Event, type Target, type Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
-import { Turns } from "../service/turns.ts";
+import { Semaphore } from "../service/semaphore.ts";
 import type { Database, Queryable } from "../storage/database.ts";
-import { type BatchDefaults, type Collection, collections } from "../storage/queries/batches/due.ts";
-import { type Member, waitingMembers, writeBatch } from "../storage/queries/batches/make.ts";
+import { type BatchDefaults, type PendingBatch, pendingBatches } from "../storage/queries/batches/due.ts";
+import { type Member, pendingEvents, writeBatch } from "../storage/queries/batches/write.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
-import { lockLanes } from "../storage/queries/queue/owe-many.ts";
-import { oweCollected } from "./enqueue-collected.ts";
+import { lockLanes } from "../storage/queries/queue/requeue-many.ts";
+import { enqueuePendingEvents } from "./enqueue-pending-events.ts";
 
 export interface BatcherOptions {
   readonly db: Database;
@@ -28,7 +28,7 @@ export interface BatcherOptions {
   readonly defaults: BatchDefaults;
   /** The database's time. */
   readonly nowMs: () => number;
-  readonly onOwed: (endpointId: Uuid, owner: number | null) => void;
+  readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
 }
 
 /** What other processes collected is seen that late at most; what this one did is minded by a timer. */
@@ -39,7 +39,7 @@ const batchesAtOnce = 2;
 export class Batcher {
   readonly #options: BatcherOptions;
   readonly #loop: Loop;
-  readonly #turns = new Turns(batchesAtOnce);
+  readonly #semaphore = new Semaphore(batchesAtOnce);
   /** What waits for an endpoint, as far as this process knows. */
   readonly #known = new Map<Uuid, { events: number; bytes: number }>();
   #timer: NodeJS.Timeout | undefined;
@@ -90,7 +90,7 @@ export class Batcher {
 
   async #step(): Promise<boolean> {
     const { db, defaults } = this.#options;
-    const waiting = await collections(db, defaults, null);
+    const waiting = await pendingBatches(db, defaults, null);
     this.#known.clear();
     const due = waiting.filter(({ dueInMs }) => dueInMs <= 0);
     for (const { endpointId, events, bytes, dueInMs } of waiting) {
@@ -100,7 +100,7 @@ export class Batcher {
     }
     // one endpoint's trouble is told by the loop, after all others had their turn
     const made = await Promise.allSettled(
-      due.map(({ endpointId }) => this.#turns.take(() => this.#make(endpointId))),
+      due.map(({ endpointId }) => this.#semaphore.run(() => this.#make(endpointId))),
     );
     const failed = made.find((one) => one.status === "rejected");
     if (failed !== undefined) throw failed.reason;
@@ -109,7 +109,7 @@ export class Batcher {
 
   /** True when it did something: there may be more of that endpoint. */
   async #make(endpointId: Uuid): Promise<boolean> {
-    const { db, loadTargets, onOwed } = this.#options;
+    const { db, loadTargets, onQueued } = this.#options;
     const target = (await loadTargets([endpointId])).get(endpointId) ?? null;
     const encoding = target === null ? null : batchEncodingOf(target.format);
     const owner = await db.transaction(async (tx) => {
@@ -118,29 +118,29 @@ export class Batcher {
       const written =
         target !== null && encoding !== null
           ? await this.#writeBatch(tx, target, encoding)
-          : (await oweCollected(tx, endpointId, lane?.isOrdered ?? false)) > 0;
+          : (await enqueuePendingEvents(tx, endpointId, lane?.isOrdered ?? false)) > 0;
       return written ? (lane?.owner ?? null) : undefined;
     });
     if (owner === undefined) return false;
     if (target === null) await cancelOwed(db, [endpointId]);
-    else onOwed(endpointId, owner);
+    else onQueued(endpointId, owner);
     return true;
   }
 
   /** Asked under the lane's lock: another worker may have made the batch in the meantime. */
   async #isDue(tx: Queryable, endpointId: Uuid): Promise<boolean> {
-    const [collection]: (Collection | undefined)[] = await collections(
+    const [pending]: (PendingBatch | undefined)[] = await pendingBatches(
       tx,
       this.#options.defaults,
       endpointId,
     );
-    return collection !== undefined && collection.dueInMs <= 0;
+    return pending !== undefined && pending.dueInMs <= 0;
   }
 
   async #writeBatch(tx: Queryable, target: Target, encoding: BatchEncoding): Promise<boolean> {
     const { endpointId, batch, tenant } = target;
     const limit = { events: batch.maxEvents, bytes: batch.maxBytes };
-    const waiting = await waitingMembers(tx, endpointId, limit);
+    const waiting = await pendingEvents(tx, endpointId, limit);
     if (waiting.length === 0) return false;
     const members = waiting.map((member) => ({
       ...member,

@@ -4,7 +4,7 @@ import type { Settlement, Uuid } from "../model.ts";
 import { bucketOf, LATENCY_BUCKETS } from "../observe/latency-histogram.ts";
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
-import { withinTime } from "../service/within-time.ts";
+import { withTimeout } from "../service/with-timeout.ts";
 import type { Queryable } from "../storage/database.ts";
 import { addActivity, INSTALLATION, type Stretch, WIDTHS } from "../storage/queries/activity/add.ts";
 
@@ -63,7 +63,7 @@ export class ActivityRecorder {
 
   /** With a last write, which nobody waits for long. */
   async stop(): Promise<void> {
-    await withinTime(LAST_WRITE_MS, this.turn());
+    await withTimeout(LAST_WRITE_MS, this.turn());
     await this.#loop.stop();
   }
 

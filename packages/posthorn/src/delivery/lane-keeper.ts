@@ -5,23 +5,23 @@ import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Observer } from "../observe/observer.ts";
 import { Loop } from "../service/loop.ts";
-import type { Turnstile } from "../service/turnstile.ts";
+import type { SharedLock } from "../service/shared-lock.ts";
 import { recalled } from "../settle/endpoint-health.ts";
 import { type AcquiredLane, acquireLanes } from "../storage/queries/lanes/acquire.ts";
-import { holdLanes } from "../storage/queries/lanes/hold.ts";
+import { markLimitedLanes } from "../storage/queries/lanes/mark-limited.ts";
 import { lanesWithParked } from "../storage/queries/lanes/parked.ts";
 import { releaseLanes } from "../storage/queries/lanes/release.ts";
 import { type SurveyedLane, surveyLanes } from "../storage/queries/lanes/survey.ts";
 import { cancelOwed } from "../storage/queries/queue/cancel.ts";
 import { type FetchedDelivery, fetch } from "../storage/queries/queue/fetch.ts";
-import { giveBack } from "../storage/queries/queue/give-back.ts";
 import { recoverClaimed } from "../storage/queries/queue/recover.ts";
+import { releaseDeliveries } from "../storage/queries/queue/release.ts";
 import { lanesToFetchFor, rowsToFetch } from "./fetch-share.ts";
 import type { Lane } from "./lane.ts";
 import { LaneLeaving, type LaneLeavingOptions } from "./lane-leaving.ts";
 
 export interface LaneKeeperOptions extends Omit<LaneLeavingOptions, "claiming"> {
-  readonly claims: Turnstile;
+  readonly claims: SharedLock;
   readonly logger: Logger;
   readonly observer: Observer;
   readonly loadTargets: (endpointIds: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>;
@@ -124,7 +124,7 @@ export class LaneKeeper {
   /** After the database was away: what it says this worker holds, and memory does not. */
   async takeStock(): Promise<void> {
     const { db, claims, lanes, workerId } = this.#options;
-    await claims.alone(async () => {
+    await claims.exclusive(async () => {
       const owned = await surveyLanes(db, workerId());
       const unknown = owned.filter(({ endpointId }) => lanes.get(endpointId) === undefined);
       await this.#openLanes(unknown.map(({ endpointId }) => ({ endpointId, hasParked: true })));
@@ -135,7 +135,7 @@ export class LaneKeeper {
       for (const delivery of claimed) if (isKept(delivery)) this.#admit(delivery);
       const returned = claimed.filter((delivery) => !isKept(delivery));
       if (returned.length > 0)
-        await giveBack(
+        await releaseDeliveries(
           db,
           workerId(),
           returned.map(({ id }) => id),
@@ -153,7 +153,7 @@ export class LaneKeeper {
     if (!lanes.isOpen) return false;
     const waitedMs = lanes.hasCapacity ? 0 : leftAloneMs;
     const taken = await this.#claiming(() =>
-      claims.pass(async () => {
+      claims.shared(async () => {
         const acquired = await acquireLanes(db, workerId(), lanesPerAcquire, waitedMs);
         await this.#openLanes(acquired);
         return acquired.length;
@@ -179,7 +179,7 @@ export class LaneKeeper {
     for (const lane of hungry) lane.isFetching = true;
     try {
       await this.#claiming(() =>
-        claims.pass(async () => {
+        claims.shared(async () => {
           const startedAt = performance.now();
           const { deliveries, parked } = await fetch(db, workerId(), turns);
           observer.metrics.statementTook("claim", performance.now() - startedAt);
@@ -223,7 +223,7 @@ export class LaneKeeper {
       if (isHeld !== row.isHeld) (isHeld ? held : free).push(row.endpointId);
       this.#noteDue(lane, row);
     }
-    if (held.length + free.length > 0) await holdLanes(db, workerId(), { held, free });
+    if (held.length + free.length > 0) await markLimitedLanes(db, workerId(), { held, free });
     this.#noteUnknown(unknown);
     if (stale.length > 0) await this.#reload(stale);
     this.#leaving.yieldSome();

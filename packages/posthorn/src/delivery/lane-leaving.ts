@@ -4,7 +4,7 @@ import { performance } from "node:perf_hooks";
 import type { Uuid } from "../model.ts";
 import type { Database } from "../storage/database.ts";
 import { releaseLanes } from "../storage/queries/lanes/release.ts";
-import { giveBack } from "../storage/queries/queue/give-back.ts";
+import { releaseDeliveries } from "../storage/queries/queue/release.ts";
 import type { Lane } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 
@@ -52,7 +52,7 @@ export class LaneLeaving {
     if (withdrawn.length === 0) return;
     let isGivenBack = false;
     try {
-      await claiming(() => giveBack(db, workerId(), withdrawn));
+      await claiming(() => releaseDeliveries(db, workerId(), withdrawn));
       isGivenBack = true;
     } finally {
       lanes.departed(withdrawn, isGivenBack);

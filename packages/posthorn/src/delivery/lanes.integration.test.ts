@@ -6,7 +6,7 @@ import { parseId, verify } from "@posthorn/wire";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
 import { fetch } from "../storage/queries/queue/fetch.ts";
-import { bury } from "../storage/queries/workers/bury.ts";
+import { reap } from "../storage/queries/workers/reap.ts";
 import {
   type ReceivedRequest,
   type ScriptedReceiver,
@@ -268,7 +268,10 @@ test("a worker that was buried while it lived goes on under a new id, and its la
   await receiver.received(1, { path });
   const [oldId] = (await workerIds()) as [number];
 
-  expect(await bury(a.hooks.db, { id: oldId, until: null })).toMatchObject({ deliveries: 1, lanes: 1 });
+  expect(await reap(a.hooks.db, { id: oldId, leaseExpiresMs: null })).toMatchObject({
+    deliveries: 1,
+    lanes: 1,
+  });
   const [second] = await publish(a, 1);
   await receiver.received(3, { path });
   release();
@@ -298,7 +301,7 @@ test("a worker is buried also when one of its attempts is on record already", as
     `insert into posthorn.attempts (delivery_id, number, trigger, worker)
      select id, attempts + 1, 'event', 0 from posthorn.queue`,
   );
-  expect(await bury(a.hooks.db, { id: oldId, until: null })).toMatchObject({ deliveries: 1 });
+  expect(await reap(a.hooks.db, { id: oldId, leaseExpiresMs: null })).toMatchObject({ deliveries: 1 });
   release();
   await a.settle();
   expect((await a.hooks.events.get(first as string)).deliveries).toMatchObject([{ state: "success" }]);

@@ -2,7 +2,7 @@
 // in it and so do the lanes of a tenant: a flooded endpoint waits behind itself and nobody else.
 import { performance } from "node:perf_hooks";
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
-import { FairLine } from "../service/fair-line.ts";
+import { FairQueue } from "../service/fair-queue.ts";
 import { TenantShares } from "../service/tenant-shares.ts";
 import { recalled } from "../settle/endpoint-health.ts";
 import { claim } from "../storage/queries/events/ingest.ts";
@@ -42,9 +42,9 @@ export class Lanes {
   /** Of these giving back has failed, and may yet be carried out: they are not taken into memory again. */
   readonly #strandedIds = new Set<Uuid>();
   /** Lanes with owed rows, in the order in which they are fetched for. */
-  readonly #hungry = new FairLine<Lane>();
+  readonly #hungry = new FairQueue<Lane>();
   /** Lanes that may start an attempt. */
-  readonly #line = new FairLine<Lane>();
+  readonly #line = new FairQueue<Lane>();
   readonly #places: TenantShares;
   readonly #heldBytes = new TenantShares(maxHeldBytes, maxHeldBytes);
   /** Deliveries by the payload they share, which is in memory once: a topic's content may go to thousands. */
@@ -315,7 +315,7 @@ export class Lanes {
     this.#places.take(tenant, 1);
     void this.#options.attempt(delivery, lane).finally(() => {
       lane.inFlight -= 1;
-      this.#places.giveBack(tenant, 1);
+      this.#places.release(tenant, 1);
       lane.usedAt = performance.now();
       this.#lineUp(lane);
       this.pump();
@@ -371,7 +371,7 @@ export class Lanes {
     if (others > 0) this.#sharers.set(payload, others);
     else {
       this.#sharers.delete(payload);
-      this.#heldBytes.giveBack(lane.tenant, payload.byteLength);
+      this.#heldBytes.release(lane.tenant, payload.byteLength);
     }
     this.#announceQuiet();
   }

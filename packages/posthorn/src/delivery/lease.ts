@@ -10,13 +10,13 @@ import type { Logger } from "../observe/log.ts";
 import type { Clock } from "../service/clock.ts";
 import { Loop } from "../service/loop.ts";
 import { type Database, type DirectConnection, isUnavailable } from "../storage/database.ts";
-import { type Burial, bury, suspects } from "../storage/queries/workers/bury.ts";
 import { commonChannel, listen, workerChannel } from "../storage/queries/workers/hints.ts";
+import { type Reaped, reap, suspectWorkers } from "../storage/queries/workers/reap.ts";
 import {
-  dropLifeLocks,
+  acquireLivenessLock,
   registerWorker,
+  releaseLivenessLocks,
   renewWorker,
-  takeLifeLock,
 } from "../storage/queries/workers/register.ts";
 
 export interface LeaseOptions {
@@ -32,7 +32,7 @@ export interface LeaseOptions {
   readonly onBuried: (rebirth: () => Promise<void>) => Promise<void>;
   /** Replies may have been lost: what the database says this worker holds must be compared with what it knows. */
   readonly onStockDue: () => Promise<void>;
-  readonly onBurial: (burial: Burial) => void;
+  readonly onBurial: (burial: Reaped) => void;
   /** `endpoints` is empty for a hint that concerns everything. */
   readonly onHint: (hint: { readonly forAll: boolean; readonly endpoints: readonly string[] }) => void;
 }
@@ -46,7 +46,7 @@ const idle = 0.5;
 export class Lease {
   readonly #options: LeaseOptions;
   readonly #loop: Loop;
-  readonly #observed = new Map<number, { until: number; since: number }>();
+  readonly #observed = new Map<number, { leaseExpiresMs: number; since: number }>();
   #connection: DirectConnection | undefined;
   #id = 0;
   #renewedAt = Number.NEGATIVE_INFINITY;
@@ -54,7 +54,7 @@ export class Lease {
   #stockPauseMs = rarelyMs;
   #stockTimer: NodeJS.Timeout | undefined;
   /** After a reconnect the old session may still hold it for a while: then it is asked for again. */
-  #holdsLifeLock = false;
+  #holdsLivenessLock = false;
   #others = 0;
   #utilisation = 0;
   #isAnotherIdle = false;
@@ -116,7 +116,7 @@ export class Lease {
     await this.#stocktaking.stop();
     await this.#loop.stop();
     if (this.#id !== 0) {
-      await bury(this.#options.db, { id: this.#id, until: null }).catch((error: Error) => {
+      await reap(this.#options.db, { id: this.#id, leaseExpiresMs: null }).catch((error: Error) => {
         this.#options.logger.warn("could not sign off; another worker takes over when the lease ends", {
           error: error.message,
         });
@@ -146,7 +146,7 @@ export class Lease {
     try {
       if (this.#connection === undefined) await this.#connect();
       await this.#renew();
-      if (!this.#holdsLifeLock) await this.#takeLifeLock();
+      if (!this.#holdsLivenessLock) await this.#acquireLivenessLock();
       await this.#watchOthers();
       return false;
     } catch (error) {
@@ -201,7 +201,7 @@ export class Lease {
     const { id, nowMs } = await registerWorker(db, {
       name: `${hostname()}:${process.pid}`,
       leaseMs,
-      holdsLifeLock: connection.isDirect,
+      holdsLivenessLock: connection.isDirect,
       delivers: this.#options.delivers,
     });
     clock.follow(nowMs, asked, performance.now());
@@ -213,16 +213,16 @@ export class Lease {
   async #claimSession(): Promise<void> {
     const connection = this.#connection as DirectConnection;
     const { schema } = this.#options.db;
-    this.#holdsLifeLock = false;
-    await this.#takeLifeLock();
+    this.#holdsLivenessLock = false;
+    await this.#acquireLivenessLock();
     if (!connection.isDirect) return;
     await listen(connection, [commonChannel(schema), workerChannel(schema, this.#id)]);
   }
 
-  async #takeLifeLock(): Promise<void> {
+  async #acquireLivenessLock(): Promise<void> {
     const connection = this.#connection as DirectConnection;
-    this.#holdsLifeLock =
-      !connection.isDirect || (await takeLifeLock(connection, this.#id, this.#options.db.schema));
+    this.#holdsLivenessLock =
+      !connection.isDirect || (await acquireLivenessLock(connection, this.#id, this.#options.db.schema));
   }
 
   async #renew(): Promise<void> {
@@ -241,7 +241,7 @@ export class Lease {
     });
     this.#renewedAt = Number.NEGATIVE_INFINITY;
     await onBuried(async () => {
-      if (connection.isDirect) await dropLifeLocks(connection);
+      if (connection.isDirect) await releaseLivenessLocks(connection);
       await this.#begin();
     });
   }
@@ -249,7 +249,7 @@ export class Lease {
   async #watchOthers(): Promise<void> {
     const { db, leaseMs, logger, onBurial } = this.#options;
     const lateMs = leaseMs - Math.min(2_000, leaseMs / 2);
-    const seen = await suspects(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
+    const seen = await suspectWorkers(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
     this.#others = seen.length;
     this.#isAnotherIdle = seen.some(
       (other) => other.delivers && !other.leaseEnded && other.utilisation < idle,
@@ -259,12 +259,12 @@ export class Lease {
       if (!seen.some((other) => other.id === id)) this.#observed.delete(id);
     for (const other of seen) {
       const before = this.#observed.get(other.id);
-      const since = before?.until === other.until ? before.since : now;
-      this.#observed.set(other.id, { until: other.until, since });
+      const since = before?.leaseExpiresMs === other.leaseExpiresMs ? before.since : now;
+      this.#observed.set(other.id, { leaseExpiresMs: other.leaseExpiresMs, since });
       // A step of the database's clock ends every lease at once; only standing still on our own clock proves a death.
       const stoodStill = now - since >= leaseMs;
       if (!other.sessionGone && !(other.leaseEnded && stoodStill)) continue;
-      const burial = await bury(db, other);
+      const burial = await reap(db, other);
       if (burial === null) continue;
       logger.warn("buried a dead worker; its deliveries are owed again", { ...burial });
       onBurial(burial);

@@ -9,7 +9,7 @@ import type { EndpointInput } from "../resources/endpoints/endpoint-settings.ts"
 import type { Queryable } from "../storage/database.ts";
 import { fetch } from "../storage/queries/queue/fetch.ts";
 import { promoteLanes, promoteSubjects } from "../storage/queries/queue/promote.ts";
-import { bury } from "../storage/queries/workers/bury.ts";
+import { reap } from "../storage/queries/workers/reap.ts";
 import type { TestInstance } from "../testing/index.ts";
 
 const minute = 60_000;
@@ -415,9 +415,9 @@ test("a worker that dies after an event ended and before the next got its turn l
   await a.hooks.db.query({
     name: "settled",
     text: "delete from posthorn.queue where sequence = 1 and subject = 's'",
-    unhurried: false,
+    hasNoTimeout: false,
   });
-  await bury(a.hooks.db, { id: worker.id, until: null });
+  await reap(a.hooks.db, { id: worker.id, leaseExpiresMs: null });
   const { rows } = await world.pool.query(
     "select ready_at <= now() as ready from posthorn.lanes where endpoint_id = $1",
     [lane],
@@ -489,6 +489,6 @@ test("a fetch costs the same whatever waits behind the head of a subject", async
 async function rowsRead(tx: Queryable): Promise<number> {
   const text = `select (seq_tup_read + idx_tup_fetch)::integer as read
     from pg_stat_xact_all_tables where relid = 'posthorn.queue'::regclass`;
-  const [row] = await tx.query<{ read: number }>({ name: "rows read", text, unhurried: false });
+  const [row] = await tx.query<{ read: number }>({ name: "rows read", text, hasNoTimeout: false });
   return row?.read ?? 0;
 }

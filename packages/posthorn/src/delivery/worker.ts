@@ -9,8 +9,8 @@ import type { Observer } from "../observe/observer.ts";
 import type { Endpoints } from "../resources/endpoints/endpoints.ts";
 import type { Targets } from "../resources/endpoints/targets.ts";
 import type { Clock } from "../service/clock.ts";
-import { Turnstile } from "../service/turnstile.ts";
-import { withinTime } from "../service/within-time.ts";
+import { SharedLock } from "../service/shared-lock.ts";
+import { withTimeout } from "../service/with-timeout.ts";
 import {
   afterAttempt,
   disableCause,
@@ -55,7 +55,7 @@ const drainStepMs = 200;
 
 export class Worker implements LaneHolder {
   readonly delivers: boolean;
-  readonly #claims = new Turnstile();
+  readonly #claims = new SharedLock();
   readonly #hints: Hints;
   readonly #options: WorkerOptions;
   readonly #lanes: Lanes;
@@ -83,7 +83,7 @@ export class Worker implements LaneHolder {
       utilisation,
       // alone, so that no claim made under the old id is taken for one of the new
       onBuried: (rebirth) =>
-        this.#claims.alone(async () => {
+        this.#claims.exclusive(async () => {
           this.#lanes.forgetAll();
           await rebirth();
         }),
@@ -176,7 +176,7 @@ export class Worker implements LaneHolder {
   }
 
   claiming<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#claims.pass(work);
+    return this.#claims.shared(work);
   }
 
   reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean } {
@@ -346,7 +346,7 @@ export class Worker implements LaneHolder {
       }
       const leftMs = deadline - performance.now();
       if (leftMs <= 0 || this.#lanes.heldIds.size === 0) return;
-      await withinTime(Math.min(leftMs, drainStepMs), this.#lanes.quiet());
+      await withTimeout(Math.min(leftMs, drainStepMs), this.#lanes.quiet());
     }
   }
 

@@ -13,7 +13,7 @@ import {
   startScriptedReceiver,
   type TestInstance,
 } from "../testing/index.ts";
-import { tendPartitions } from "./partitions.ts";
+import { maintainPartitions } from "./partitions.ts";
 import { planReplacements } from "./plan-replacements.ts";
 
 const limits = { lockTimeoutMs: 1_000, holdAtMostMs: 5_000 };
@@ -57,7 +57,7 @@ interface Told {
 async function tend(mayGoOn: () => boolean = () => true): Promise<Told[]> {
   const told: Told[] = [];
   const warn = (message: string, fields = {}) => void told.push({ message, fields });
-  await tendPartitions({ db, retentionDays: 30, mayGoOn, logger: { ...silentLogger, warn } });
+  await maintainPartitions({ db, retentionDays: 30, mayGoOn, logger: { ...silentLogger, warn } });
   return told;
 }
 

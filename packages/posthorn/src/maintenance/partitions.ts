@@ -28,7 +28,7 @@ const holdAtMostMs = 2_000;
 const lockTimeoutMs = 100;
 
 /** Partitions of the coming days first: they are needed whatever becomes of the old ones. */
-export async function tendPartitions(options: PartitionsOptions): Promise<void> {
+export async function maintainPartitions(options: PartitionsOptions): Promise<void> {
   const { db, retentionDays, mayGoOn } = options;
   await unlessInUse(options, "partitions of the coming days could not be made", {}, () =>
     ensurePartitions(db, daysAhead, lockTimeoutMs),

@@ -26,7 +26,7 @@ const kept = [
   { width: WIDTHS.hour, seconds: (30 * 24 + 1) * hourSeconds },
 ] as const;
 
-export class ActivityCare {
+export class ActivityRollUp {
   readonly #options: RollUpOptions;
   /** Before this hour all are rolled up, as far as this process knows. */
   #doneBeforeMs = 0;

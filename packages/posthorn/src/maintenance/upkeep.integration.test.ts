@@ -9,7 +9,7 @@ import { resolveConfig } from "../config.ts";
 import { silentLogger } from "../observe/log.ts";
 import { Instance } from "../posthorn.ts";
 import { Database } from "../storage/database.ts";
-import { TableCare } from "./vacuum.ts";
+import { TableVacuum } from "./vacuum.ts";
 
 let pool: pg.Pool;
 let options: { database: string; encryptionKeys: string };
@@ -115,7 +115,7 @@ const queueState = async () =>
 test("a queue that grew gets statistics, one that was drained gives its space back", async () => {
   const db = new Database({ database: options.database, schema: "posthorn" });
   onTestFinished(() => db.close());
-  const tables = new TableCare({ db, logger: silentLogger });
+  const tables = new TableVacuum({ db, logger: silentLogger });
   await fillQueue();
   await tables.tend();
   expect(await queueState()).toMatchObject({ vacuums: 0, analyses: 1 });
@@ -139,7 +139,7 @@ test("a role that does not own the tables says so once and goes on", async () =>
   const db = new Database({ database: url.href, schema: "posthorn" });
   onTestFinished(() => db.close());
   const told: string[] = [];
-  const tables = new TableCare({
+  const tables = new TableVacuum({
     db,
     logger: { ...silentLogger, warn: (message) => void told.push(message) },
   });

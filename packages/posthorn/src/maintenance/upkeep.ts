@@ -5,13 +5,13 @@ import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Service } from "../service/service.ts";
 import type { Database } from "../storage/database.ts";
-import { cancelOwedToDeleted } from "../storage/queries/queue/cancel.ts";
-import { buryMissing, missingWorkers } from "../storage/queries/workers/bury.ts";
+import { cancelForDeletedEndpoints } from "../storage/queries/queue/cancel.ts";
+import { missingWorkers, reapMissing } from "../storage/queries/workers/reap.ts";
 import { Leader } from "./leader.ts";
-import { tendPartitions } from "./partitions.ts";
+import { maintainPartitions } from "./partitions.ts";
 import { prune, type Retention } from "./prune.ts";
-import { ActivityCare } from "./roll-up.ts";
-import { TableCare } from "./vacuum.ts";
+import { ActivityRollUp } from "./roll-up.ts";
+import { TableVacuum } from "./vacuum.ts";
 
 export interface UpkeepOptions {
   readonly db: Database;
@@ -35,12 +35,12 @@ export class Upkeep implements Service {
     this.#options = options;
     this.#leader = new Leader({ db, logger, workerId, onElected: () => this.#wakeAll() });
     const mayGoOn = (): boolean => this.#leader.leads && !this.#isStopping;
-    const tables = new TableCare({ db, logger });
-    const activity = new ActivityCare({ db, nowMs, mayGoOn });
+    const tables = new TableVacuum({ db, logger });
+    const activity = new ActivityRollUp({ db, nowMs, mayGoOn });
     this.#loops = [
       this.#loop("tending tables", 1_000, () => tables.tend()),
       this.#loop("tending partitions", 60_000, () =>
-        tendPartitions({ db, logger, mayGoOn, retentionDays: retention.retentionDays }),
+        maintainPartitions({ db, logger, mayGoOn, retentionDays: retention.retentionDays }),
       ),
       this.#loop("pruning", 600_000, () => prune({ db, logger, mayGoOn, ...retention })),
       this.#loop("rolling activity up", 600_000, () => activity.tend()),
@@ -84,9 +84,9 @@ export class Upkeep implements Service {
 
   async #sweep(): Promise<void> {
     const { db, logger } = this.#options;
-    await cancelOwedToDeleted(db);
+    await cancelForDeletedEndpoints(db);
     for (const workerId of await missingWorkers(db)) {
-      const burial = await buryMissing(db, workerId);
+      const burial = await reapMissing(db, workerId);
       logger.error("rows were held by a worker that does not exist; they are owed again", { ...burial });
     }
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TableState } from "../storage/queries/tables/tend.ts";
+import type { TableState } from "../storage/queries/tables/vacuum.ts";
 import { careFor, type Tended, untended } from "./vacuum.ts";
 
 function care(state: Partial<TableState>, last: Partial<Tended> = {}, nowMs = 0) {

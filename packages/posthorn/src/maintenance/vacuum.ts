@@ -9,7 +9,7 @@ import {
   type TableState,
   tableStates,
   vacuum,
-} from "../storage/queries/tables/tend.ts";
+} from "../storage/queries/tables/vacuum.ts";
 
 export interface Tended {
   /** Of the last vacuum or analyze. */
@@ -37,7 +37,7 @@ export function careFor(state: TableState, last: Tended, nowMs: number): Care {
   return hasGrown || state.pages < last.pages / 4 ? "analyze" : "none";
 }
 
-export class TableCare {
+export class TableVacuum {
   readonly #options: { readonly db: Queryable; readonly logger: Logger };
   readonly #tended = new Map<BusyTable, Tended>();
   #toldOfRights = false;

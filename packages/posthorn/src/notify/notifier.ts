@@ -110,7 +110,6 @@ export class Notifier {
       error,
     };
     if (retryInMs === null) logger.error("notification of a disabled endpoint discarded", facts);
-    else
-      logger.warn("notification of a disabled endpoint failed; it will be retried", facts);
+    else logger.warn("notification of a disabled endpoint failed; it will be retried", facts);
   }
 }

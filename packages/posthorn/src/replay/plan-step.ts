@@ -7,7 +7,7 @@ import { type LoadRoutes, Routes } from "../fan-out/routes.ts";
 import { batchEncodingOf } from "../formats/formats.ts";
 import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
-import { inBatches } from "../storage/queries/batches/collect.ts";
+import { inBatches } from "../storage/queries/batches/add.ts";
 import { walkDeliveries } from "../storage/queries/deliveries/walk.ts";
 import { endpointIdsOf } from "../storage/queries/endpoints/read.ts";
 import {
@@ -15,8 +15,8 @@ import {
   existingDeliveries,
   payloadsOf,
   type StretchedEvent,
-} from "../storage/queries/events/stretch.ts";
-import type { EndedDelivery, MissingDelivery } from "../storage/queries/queue/owe-many.ts";
+} from "../storage/queries/events/range.ts";
+import type { EndedDelivery, MissingDelivery } from "../storage/queries/queue/requeue-many.ts";
 import type { HeldReplay } from "../storage/queries/replays/advance.ts";
 
 export interface StepPlan {

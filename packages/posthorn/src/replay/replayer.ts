@@ -17,7 +17,7 @@ import type { Database } from "../storage/database.ts";
 import { lookAtReplay } from "../storage/queries/replays/advance.ts";
 import { runningReplays } from "../storage/queries/replays/read.ts";
 import { planStep } from "./plan-step.ts";
-import { takeStep } from "./take-step.ts";
+import { runStep } from "./run-step.ts";
 
 export interface ReplayerOptions {
   readonly db: Database;
@@ -25,7 +25,7 @@ export interface ReplayerOptions {
   readonly loadRoutes: LoadRoutes;
   /** Of all processes one carries replays on. */
   readonly leads: () => boolean;
-  readonly onOwed: (endpointId: Uuid, owner: number | null) => void;
+  readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
 }
 
 const stepEveryMs = 100;
@@ -86,14 +86,14 @@ export class Replayer implements Service {
   }
 
   async #carryOn(id: Uuid): Promise<boolean> {
-    const { db, loadRoutes, onOwed } = this.#options;
+    const { db, loadRoutes, onQueued } = this.#options;
     const replay = await lookAtReplay(db, id);
     if (replay === null || replay.allowance < 1) return false;
     // more than is allowed: those that are skipped use nothing of the rate
     const limit = Math.min(mostPerStep, replay.allowance * 4 + 20);
     const plan = await planStep(db, replay, { limit, loadRoutes });
-    const taken = await takeStep(db, replay, plan);
-    for (const [endpointId, owner] of taken?.lanes ?? []) onOwed(endpointId, owner);
+    const taken = await runStep(db, replay, plan);
+    for (const [endpointId, owner] of taken?.lanes ?? []) onQueued(endpointId, owner);
     return taken?.mayGoOn ?? false;
   }
 }

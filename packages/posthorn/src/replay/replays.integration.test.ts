@@ -8,7 +8,7 @@ import { lookAtReplay } from "../storage/queries/replays/advance.ts";
 import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 import { planStep } from "./plan-step.ts";
 import type { ReplayInput } from "./replays.ts";
-import { takeStep } from "./take-step.ts";
+import { runStep } from "./run-step.ts";
 
 let receiver: ScriptedReceiver;
 
@@ -271,7 +271,7 @@ async function planned() {
     replayId: replay.id,
     endpointId: id,
     deliveries: () => deliveriesOf(again, id),
-    take: () => takeStep(hooks.db, seen, plan),
+    take: () => runStep(hooks.db, seen, plan),
   };
 }
 

@@ -1,7 +1,9 @@
-// The database's clock, carried forward by the process's monotonic one. Timestamps in signatures and attempts stay
-// right on a machine whose wall clock is wrong, and in tests they follow the clock that is moved in SQL.
 import { performance } from "node:perf_hooks";
 
+/**
+ * The database's clock, advanced by the process's monotonic clock. Timestamps in signatures and attempts stay correct on
+ * a machine with a wrong wall clock, and follow the clock that tests move in SQL.
+ */
 export class Clock {
   #originMs: number = Date.now() - performance.now();
 
@@ -13,7 +15,7 @@ export class Clock {
     return Math.round(this.#originMs + performance.now());
   }
 
-  /** `askedAt` and `answeredAt` are monotonic times around the statement that told the database's time. */
+  /** `askedAt` and `answeredAt` are monotonic times before and after reading the database's time. */
   follow(databaseMs: number, askedAt: number, answeredAt: number): void {
     this.#originMs = databaseMs - (askedAt + answeredAt) / 2;
   }

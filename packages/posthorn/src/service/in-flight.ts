@@ -1,32 +1,31 @@
-// Work that waits for strangers, so much at a time: whoever does not answer takes one place, and holds up nobody else.
 export interface InFlightOptions<Item> {
-  readonly most: number;
-  /** How many are taken at once. */
-  readonly atOnce: number;
+  readonly maxInFlight: number;
+  readonly batchSize: number;
   readonly claim: (limit: number) => Promise<readonly Item[]>;
   /** Never rejects. */
   readonly work: (item: Item) => Promise<void>;
 }
 
+/** Claims and processes items with bounded concurrency; an item that takes long delays no other. */
 export class InFlight<Item> {
   readonly #options: InFlightOptions<Item>;
   readonly #running = new Set<Promise<void>>();
-  /** A place became free while there was none: there may be more to do. */
+  /** Called when capacity becomes available after none was left. */
   onFree: () => void = () => {};
 
   constructor(options: InFlightOptions<Item>) {
     this.#options = options;
   }
 
-  /** Begins what is due, as far as there are places; true: there may be more. */
+  /** Starts due items up to the limits. Returns whether there may be more. */
   async begin(): Promise<boolean> {
-    const { most, atOnce, claim, work } = this.#options;
-    const limit = Math.min(atOnce, most - this.#running.size);
+    const { maxInFlight, batchSize, claim, work } = this.#options;
+    const limit = Math.min(batchSize, maxInFlight - this.#running.size);
     if (limit === 0) return false;
     const items = await claim(limit);
     for (const item of items) {
       const running = work(item).finally(() => {
-        const wasFull = this.#running.size >= most;
+        const wasFull = this.#running.size >= maxInFlight;
         this.#running.delete(running);
         if (wasFull) this.onFree();
       });
@@ -35,7 +34,7 @@ export class InFlight<Item> {
     return items.length === limit;
   }
 
-  async quiet(): Promise<void> {
+  async drain(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }

@@ -51,7 +51,7 @@ test("an outage of a minute is told at once, then every ten seconds with a count
 
   isAway = false;
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(lines.slice(warnings)).toMatchObject([{ level: "info", message: "renewal works again" }]);
+  expect(lines.slice(warnings)).toMatchObject([{ level: "info", message: "renewal recovered" }]);
   await stop(loop);
 });
 

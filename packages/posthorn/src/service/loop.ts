@@ -1,6 +1,3 @@
-// A step that runs again and again: at once when woken, otherwise after its interval. An error is logged and the loop
-// goes on; a loop that ends quietly is noticed hours later. A database that is away for a minute would fail hundreds of
-// turns: the first is told at once, the others now and then, and the end of it once.
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../observe/log.ts";
 import type { Service } from "./service.ts";
@@ -9,12 +6,16 @@ export interface LoopOptions {
   readonly name: string;
   readonly intervalMs: number;
   readonly logger: Logger;
-  /** True asks for another turn at once. */
+  /** Returns true to run again at once. */
   readonly step: () => Promise<boolean>;
 }
 
-const tellEveryMs = 10_000;
+const logEveryMs = 10_000;
 
+/**
+ * Runs a step repeatedly: at once when woken, otherwise after its interval. Errors are logged and the loop continues: the
+ * first error of an outage at once, later ones every ten seconds, and the recovery once.
+ */
 export class Loop implements Service {
   readonly #options: LoopOptions;
   #running: Promise<void> | undefined;
@@ -22,8 +23,8 @@ export class Loop implements Service {
   #woken = false;
   #failures = 0;
   #failingSince = 0;
-  #isTold = false;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #isFailureLogged = false;
+  #loggedAt = Number.NEGATIVE_INFINITY;
   #wakeSleeper: (() => void) | undefined;
   #turns = 0;
   #watchers: { turn: number; resolve: () => void }[] = [];
@@ -49,7 +50,7 @@ export class Loop implements Service {
     this.#wakeSleeper?.();
   }
 
-  /** Resolves after a turn that began later than this call. */
+  /** Resolves after a run that started later than this call. */
   async turn(): Promise<void> {
     if (this.#stopped || this.#running === undefined) return;
     const done = new Promise<void>((resolve) => this.#watchers.push({ turn: this.#turns + 1, resolve }));
@@ -72,12 +73,12 @@ export class Loop implements Service {
     const started = performance.now();
     try {
       const again = await this.#options.step();
-      if (this.#isTold) this.#tellOfRecovery();
+      if (this.#isFailureLogged) this.#logRecovery();
       this.#failures = 0;
       return again;
     } catch (error) {
-      this.#tellOfFailure(error as Error, started);
-      // wake-ups do not hurry a failing loop
+      this.#logFailure(error as Error, started);
+      // waking does not shorten the backoff
       await this.#sleep(
         Math.min(2_000, 50 * 2 ** Math.min(this.#failures, 6)) * (0.5 + Math.random() / 2),
         false,
@@ -86,29 +87,29 @@ export class Loop implements Service {
     }
   }
 
-  #tellOfFailure(error: Error, started: number): void {
+  #logFailure(error: Error, started: number): void {
     const now = performance.now();
     if (this.#failures === 0) this.#failingSince = started;
     this.#failures += 1;
-    if (now - this.#toldAt < tellEveryMs) return;
-    this.#toldAt = now;
-    this.#isTold = true;
+    if (now - this.#loggedAt < logEveryMs) return;
+    this.#loggedAt = now;
+    this.#isFailureLogged = true;
     const { logger, name } = this.#options;
-    logger.warn(`${name} failed, it will be tried again`, {
-      // one refusal per address of a host name has no message of its own
+    logger.warn(`${name} failed; it will be retried`, {
+      // an AggregateError of refused connections has no message
       error: error.message || String((error as { code?: string }).code ?? error.name),
       failures: this.#failures,
       afterMs: Math.round(now - started),
     });
   }
 
-  #tellOfRecovery(): void {
+  #logRecovery(): void {
     const { logger, name } = this.#options;
-    logger.info(`${name} works again`, {
+    logger.info(`${name} recovered`, {
       failures: this.#failures,
       afterMs: Math.round(performance.now() - this.#failingSince),
     });
-    this.#isTold = false;
+    this.#isFailureLogged = false;
   }
 
   async #sleep(ms = this.#options.intervalMs, wakeable = true): Promise<void> {

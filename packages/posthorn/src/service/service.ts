@@ -1,4 +1,4 @@
-// Everything long-running starts and stops alike: it may be stopped twice, or before it was started.
+/** A long-running part. It may be stopped twice, or before it was started. */
 export interface Service {
   start(): Promise<void>;
   stop(): Promise<void>;

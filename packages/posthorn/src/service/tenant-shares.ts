@@ -1,16 +1,17 @@
-// How much of what all share a tenant may take. A tenant may hold four times what is free: one alone gets four fifths,
-// two get four ninths each (the dynamic threshold of shared-memory switches). The last place is for a tenant that has
-// none, so that whoever comes next finds one, however few there are.
-
 const TIMES_FREE = 4;
 
+/**
+ * How much of a shared capacity each tenant may use: at most four times what is free. One tenant alone gets four fifths,
+ * two get four ninths each (the dynamic threshold of shared-memory switches). The last unit is reserved for a tenant that
+ * has none.
+ */
 export class TenantShares {
   readonly #capacity: number;
   readonly #spare: number;
   readonly #used = new Map<string | null, number>();
   #total = 0;
 
-  /** What is taken in large pieces is overdrawn at times; `spare` is then for tenants that hold nothing. */
+  /** Large amounts may exceed the capacity; `spare` is reserved for tenants that hold nothing then. */
   constructor(capacity: number, spare = 0) {
     this.#capacity = capacity;
     this.#spare = spare;
@@ -36,7 +37,7 @@ export class TenantShares {
     this.#used.set(tenant, (this.#used.get(tenant) ?? 0) + amount);
   }
 
-  giveBack(tenant: string | null, amount: number): void {
+  release(tenant: string | null, amount: number): void {
     const left = (this.#used.get(tenant) ?? 0) - amount;
     this.#total -= amount;
     if (left > 0) this.#used.set(tenant, left);

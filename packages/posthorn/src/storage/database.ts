@@ -190,9 +190,9 @@ export class Database implements Queryable {
       text: this.text(statement),
       values: values as unknown[],
       types: rowTypes,
-      query_timeout: statement.unhurried ? undefined : statementTimeoutMs,
+      query_timeout: statement.hasNoTimeout ? undefined : statementTimeoutMs,
     };
-    return (this.#preparesStatements && !statement.plannedAnew
+    return (this.#preparesStatements && !statement.replansEachTime
       ? { ...config, name: `posthorn ${this.schema} ${statement.name}` }
       : config) as unknown as pg.QueryConfig;
   }

@@ -21,7 +21,7 @@ import { fetch } from "./queries/queue/fetch.ts";
 import { recoverClaimed } from "./queries/queue/recover.ts";
 import { settle } from "./queries/queue/settle.ts";
 import { installTestClock } from "./queries/test-clock.ts";
-import { bury } from "./queries/workers/bury.ts";
+import { reap } from "./queries/workers/reap.ts";
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -63,7 +63,7 @@ test("a lane that gets its first row during its owner's burial is made ready all
   await settle(db, dead.id, [toSettlement(await claimedById(dead, id), "delivered")]);
   const burial = await db.transaction(async (tx) => {
     await ingestOne(tx, real, other, claim.none);
-    const burying = bury(db, { id: dead.id, until: null });
+    const burying = reap(db, { id: dead.id, leaseExpiresMs: null });
     await untilSomebodyWaits();
     return { burying };
   });
@@ -79,7 +79,7 @@ test("what a worker writes while it is being buried counts for nothing", async (
   // a lock on its lane keeps the burial open after the deliveries went back
   const late = await db.transaction(async (tx) => {
     await syncLanes(tx, real.endpoints);
-    const burying = bury(db, { id: dead.id, until: null });
+    const burying = reap(db, { id: dead.id, leaseExpiresMs: null });
     await untilSomebodyWaits(1);
     const settling = settle(db, dead.id, [toSettlement(delivery, "delivered")]);
     await untilSomebodyWaits(2);
@@ -112,7 +112,7 @@ test("a worker in the middle of a write is not buried", async () => {
   const [busy] = model.processes as [Worker];
   await db.transaction(async (tx) => {
     await ingestOne(tx, real, busy, claim.ifGained);
-    expect(await bury(db, { id: busy.id, until: null })).toBeNull();
+    expect(await reap(db, { id: busy.id, leaseExpiresMs: null })).toBeNull();
   });
   expect(await fetch(db, busy.id, [{ endpointId: real.endpoints[0] as Uuid, room: 5 }])).toMatchObject({
     deliveries: [],

@@ -22,13 +22,13 @@ import { acquireLanes } from "./queries/lanes/acquire.ts";
 import { releaseLanes } from "./queries/lanes/release.ts";
 import { waitingEvents } from "./queries/outbox/waiting.ts";
 import { fetch } from "./queries/queue/fetch.ts";
-import { letGoOfSubjects } from "./queries/queue/let-go-of-subjects.ts";
-import { oweAgain } from "./queries/queue/owe.ts";
 import { promoteLanes, promoteSubjects } from "./queries/queue/promote.ts";
+import { releaseHeldSubjects } from "./queries/queue/release-subjects.ts";
+import { requeueDelivery } from "./queries/queue/requeue.ts";
 import { settle } from "./queries/queue/settle.ts";
 import { insertTenant } from "./queries/tenants/save.ts";
 import { advanceTestClock, installTestClock } from "./queries/test-clock.ts";
-import { bury } from "./queries/workers/bury.ts";
+import { reap } from "./queries/workers/reap.ts";
 import { registerWorker } from "./queries/workers/register.ts";
 
 let database: TestDatabase;
@@ -101,7 +101,7 @@ test("an owner that lets go of a lane before it hears that held subjects may go 
     [uuidv7(), endpointId],
   );
   await db.transaction(async (tx) => {
-    await letGoOfSubjects(tx, endpointId);
+    await releaseHeldSubjects(tx, endpointId);
     expect(await syncLanes(tx, [endpointId])).toEqual(new Map([[endpointId, owner.id]]));
   });
   expect(await releaseLanes(db, owner.id, [endpointId])).toEqual(new Set([endpointId]));
@@ -138,7 +138,7 @@ async function createWorld(fifoOnDead: FifoOnDead) {
     const { id } = await registerWorker(db, {
       name: "x",
       leaseMs: 1_000_000,
-      holdsLifeLock: false,
+      holdsLivenessLock: false,
       delivers: true,
     });
     return { id, ownsLane: false, waiting: [], freed: new Set() };
@@ -225,7 +225,7 @@ async function createWorld(fifoOnDead: FifoOnDead) {
   }
 
   async function crash(who: number): Promise<void> {
-    await bury(db, { id: (workers[who] as Worker).id, until: null });
+    await reap(db, { id: (workers[who] as Worker).id, leaseExpiresMs: null });
     workers[who] = await newWorker();
   }
 
@@ -235,7 +235,7 @@ async function createWorld(fifoOnDead: FifoOnDead) {
       [state],
     );
     if (rows.length === 0) return;
-    await oweAgain(db, rows[0].id);
+    await requeueDelivery(db, rows[0].id);
     // what holds its subject keeps its place while it is retried
     if (fifoOnDead === "pass" || state === "any") replayed.add(rows[0].id);
   }

@@ -6,17 +6,17 @@ export interface Statement {
   readonly name: string;
   readonly text: string;
   /** It may wait and work for as long as it takes: a migration does. All others are given up after seconds. */
-  readonly unhurried: boolean;
+  readonly hasNoTimeout: boolean;
   /** For its values every time, and not once for all: a plan for any range of ids expects that a range holds few. */
-  readonly plannedAnew?: boolean;
+  readonly replansEachTime?: boolean;
 }
 
 export function statement(
   name: string,
   text: string,
-  { unhurried = false, plannedAnew = false } = {},
+  { hasNoTimeout = false, replansEachTime = false } = {},
 ): Statement {
-  return { name, text: text.trim(), unhurried, plannedAnew };
+  return { name, text: text.trim(), hasNoTimeout, replansEachTime };
 }
 
 const schemaSyntax = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;

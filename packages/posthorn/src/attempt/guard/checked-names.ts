@@ -2,7 +2,7 @@
 // out, and what is remembered, is what was checked, so a name that is rebound meanwhile leads nowhere new. Like
 // connections, answers and questions belong to one tenant: nobody waits for, or loses, what is another one's.
 import { BoundedMap } from "@posthorn/wire";
-import { TenantTurns } from "../../service/tenant-turns.ts";
+import { TenantSemaphore } from "../../service/tenant-semaphore.ts";
 import { BlockedAddressError, NameNotResolvedError } from "../classify-error.ts";
 import { type AddressPolicy, isAllowedAddress } from "./guard-address.ts";
 import type { Resolve, ResolvedAddress } from "./resolve-name.ts";
@@ -33,7 +33,7 @@ export class CheckedNames {
   readonly #resolve: Resolve;
   readonly #now: () => number;
   readonly #lookupTimeoutMs: number;
-  readonly #turns: TenantTurns;
+  readonly #semaphore: TenantSemaphore;
   /** By name and tenant. */
   readonly #remembered: BoundedMap<string, Remembered>;
   /** One question per name and tenant at a time: a name that is slow to resolve takes one turn, however many wait for it. */
@@ -52,7 +52,7 @@ export class CheckedNames {
     this.#now = now;
     this.#remembered = new BoundedMap(maxRemembered);
     this.#lookupTimeoutMs = lookupTimeoutMs;
-    this.#turns = new TenantTurns(maxLookups);
+    this.#semaphore = new TenantSemaphore(maxLookups);
   }
 
   /**
@@ -96,7 +96,7 @@ export class CheckedNames {
       deadline.signal.addEventListener("abort", () => reject(new NameNotResolvedError("ETIMEOUT")));
     });
     try {
-      const lookup = this.#turns.take(tenant, deadline.signal, () =>
+      const lookup = this.#semaphore.run(tenant, deadline.signal, () =>
         Promise.race([this.#resolve(hostname, deadline.signal, tenant), late]),
       );
       return await Promise.race([lookup, late]);

@@ -3,7 +3,7 @@
 // disk. Asked like this, a name is also absolute: resolv.conf's search domains never apply, `hooks.example.com` cannot
 // become `hooks.example.com.svc.cluster.local`.
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
-import { TenantTurns } from "../../service/tenant-turns.ts";
+import { TenantSemaphore } from "../../service/tenant-semaphore.ts";
 import type { AddressPolicy } from "./guard-address.ts";
 
 export interface ResolvedAddress {
@@ -80,9 +80,9 @@ const UNKNOWN_TO_DNS = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED"]);
 const MAX_SYSTEM_LOOKUPS = 2;
 
 export function resolveBySystem(lookup: typeof systemLookup = systemLookup): Resolve {
-  const turns = new TenantTurns(MAX_SYSTEM_LOOKUPS);
+  const semaphore = new TenantSemaphore(MAX_SYSTEM_LOOKUPS);
   return (hostname, signal, tenant) =>
-    turns.take(tenant, signal, async () => {
+    semaphore.run(tenant, signal, async () => {
       const answer = await lookup(hostname, { all: true });
       return answer.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
     });

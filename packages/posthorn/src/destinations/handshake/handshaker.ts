@@ -23,7 +23,7 @@ export interface HandshakerOptions {
 const pollMs = 5_000;
 /** Longer than the longest timeout of an endpoint. */
 const leaseMs = 120_000;
-const places = { most: 50, atOnce: 10 };
+const limits = { maxInFlight: 50, batchSize: 10 };
 
 export class Handshaker implements DestinationService {
   readonly publishes = false;
@@ -36,7 +36,7 @@ export class Handshaker implements DestinationService {
   constructor(options: HandshakerOptions) {
     this.#options = options;
     this.#inFlight = new InFlight({
-      ...places,
+      ...limits,
       claim: (limit) => claimHandshakes(options.db, { limit, leaseMs }),
       work: (asked) => this.#ask(asked).catch((error) => this.#complain(asked, error)),
     });
@@ -56,7 +56,7 @@ export class Handshaker implements DestinationService {
   async stop(graceMs: number): Promise<void> {
     const abort = setTimeout(() => this.#abort.abort(), graceMs);
     await this.#loop.stop();
-    await this.#inFlight.quiet();
+    await this.#inFlight.drain();
     clearTimeout(abort);
   }
 
@@ -66,7 +66,7 @@ export class Handshaker implements DestinationService {
 
   async turn(): Promise<void> {
     await this.#loop.turn();
-    await this.#inFlight.quiet();
+    await this.#inFlight.drain();
   }
 
   /** It is due again when its time has come. */

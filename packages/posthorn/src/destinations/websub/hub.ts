@@ -5,7 +5,7 @@ import type { InFlight } from "../../service/in-flight.ts";
 import { Loop } from "../../service/loop.ts";
 import type { DestinationService } from "../destination.ts";
 
-type Places = Pick<InFlight<unknown>, "begin" | "quiet" | "onFree">;
+type Places = Pick<InFlight<unknown>, "begin" | "drain" | "onFree">;
 
 export interface HubOptions {
   readonly logger: Logger;
@@ -42,7 +42,7 @@ export class Hub implements DestinationService {
   async stop(): Promise<void> {
     this.#abort();
     await Promise.all(this.#parts.map(({ loop }) => loop.stop()));
-    await Promise.all(this.#parts.map(({ inFlight }) => inFlight.quiet()));
+    await Promise.all(this.#parts.map(({ inFlight }) => inFlight.drain()));
   }
 
   wake(): void {
@@ -53,7 +53,7 @@ export class Hub implements DestinationService {
   async turn(): Promise<void> {
     for (let round = 0; round < 2; round += 1) {
       await Promise.all(this.#parts.map(({ loop }) => loop.turn()));
-      await Promise.all(this.#parts.map(({ inFlight }) => inFlight.quiet()));
+      await Promise.all(this.#parts.map(({ inFlight }) => inFlight.drain()));
     }
   }
 }

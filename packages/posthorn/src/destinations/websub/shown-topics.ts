@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as othersHadTheirTurn } from "node:timers/promises";
 import { contentOf } from "../../formats/formats.ts";
 import type { Event, Uuid } from "../../model.ts";
-import { Turns } from "../../service/turns.ts";
+import { Semaphore } from "../../service/semaphore.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { newestOfType, readEvents } from "../../storage/queries/events/newest-of-type.ts";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE, type FeedFacts } from "./atom-feed.ts";
@@ -49,7 +49,7 @@ export interface ShownTopicsOptions {
 export class ShownTopics {
   readonly #db: Queryable;
   readonly #redactedView: (type: string) => Promise<RedactedView>;
-  readonly #turns = new Turns(readAtOnce);
+  readonly #semaphore = new Semaphore(readAtOnce);
   /** By topic, the one asked for last at the end. */
   readonly #feeds = new Map<string, KeptFeed>();
   readonly #maxKeptBytes: number;
@@ -64,7 +64,7 @@ export class ShownTopics {
   /** Null: there is nothing to show, for want of an event among the tenant's last 2 000. */
   async show(shape: TopicShape, facts: TopicFacts): Promise<ShownContent | null> {
     const { tenant, type } = facts;
-    const { ids, view } = await this.#turns.take(async () => ({
+    const { ids, view } = await this.#semaphore.run(async () => ({
       ids: await newestOfType(this.#db, tenant, type, SHOWN[shape]),
       view: await this.#redactedView(type),
     }));
@@ -75,7 +75,7 @@ export class ShownTopics {
 
   /** What its subscribers are sent, byte for byte. */
   async #envelope(tag: string, ids: readonly Uuid[], view: RedactedView): Promise<ShownContent | null> {
-    const [event] = await this.#turns.take(() => readEvents(this.#db, ids));
+    const [event] = await this.#semaphore.run(() => readEvents(this.#db, ids));
     if (event === undefined) return null;
     const topicFormat = { format: OWN_TOPIC_FORMAT, formatContext: NO_CONTEXT } as const;
     const { contentType, body } = contentOf(view.redact(event), topicFormat);
@@ -95,7 +95,7 @@ export class ShownTopics {
   #begin(wanted: WantedFeed): KeptFeed {
     const { tag, facts } = wanted;
     this.#drop(facts.topicUrl);
-    const feed: KeptFeed = { tag, bytes: 0, body: this.#turns.take(() => this.#make(wanted)) };
+    const feed: KeptFeed = { tag, bytes: 0, body: this.#semaphore.run(() => this.#make(wanted)) };
     feed.body.then(
       (body) => this.#keep(facts.topicUrl, feed, body.length),
       () => this.#feeds.get(facts.topicUrl) === feed && this.#drop(facts.topicUrl),

@@ -35,7 +35,7 @@ export interface TopicFetcherOptions {
 const timeoutMs = 20_000;
 const leaseMs = 60_000;
 /** Each may hold as much as a topic may have. */
-const places = { most: 16, atOnce: 4 };
+const limits = { maxInFlight: 16, batchSize: 4 };
 /** Whoever pings more often than this is fetched as often as this. */
 export const REST_MS = 10_000;
 const retryAfterMs = [10_000, 60_000, 300_000, 1_800_000];
@@ -49,7 +49,7 @@ export class TopicFetcher {
   constructor(options: TopicFetcherOptions) {
     this.#options = options;
     this.inFlight = new InFlight({
-      ...places,
+      ...limits,
       claim: (limit) => claimTopics(options.db, { limit, leaseMs }),
       work: (due) => this.#work(due),
     });

@@ -43,7 +43,7 @@ export interface VerifierOptions {
 const timeoutMs = 10_000;
 /** Longer than one attempt, with the statements around it. */
 const leaseMs = 30_000;
-const places = { most: 50, atOnce: 10 };
+const limits = { maxInFlight: 50, batchSize: 10 };
 /** No answer may be a restart; an answer is one. */
 const retryAfterMs = [10_000, 60_000, 300_000];
 /** More than one that is asked for again and again needs: whoever worked on it died each time. */
@@ -58,7 +58,7 @@ export class Verifier {
   constructor(options: VerifierOptions) {
     this.#options = options;
     this.inFlight = new InFlight({
-      ...places,
+      ...limits,
       claim: (limit) => claimRequests(options.db, { limit, leaseMs }),
       work: (request) => this.#work(request),
     });

@@ -4,7 +4,7 @@ import { PosthornError } from "../../errors.ts";
 import type { Uuid } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
 import { cancelDelivery, deleteDead } from "../../storage/queries/queue/cancel-one.ts";
-import { type ClosedLane, oweAgain } from "../../storage/queries/queue/owe.ts";
+import { type ClosedLane, requeueDelivery } from "../../storage/queries/queue/requeue.ts";
 import { deliveryNotFound } from "./deliveries.ts";
 
 /** With a tenant given, another tenant's delivery is not found. */
@@ -28,25 +28,25 @@ export interface DeliveryChangesOptions {
   readonly db: Database;
   /** Throws when there is no such delivery in the scope. */
   readonly find: (id: string, scope?: Scope) => Promise<unknown>;
-  readonly onOwed: (endpointId: Uuid, owner: number | null) => void;
+  readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
   readonly onChanged: (owner: number | null) => void;
 }
 
 export function createDeliveryChanges({
   db,
   find,
-  onOwed,
+  onQueued,
   onChanged,
 }: DeliveryChangesOptions): DeliveryChanges {
   return { retry, cancel, delete: remove };
 
   async function retry(id: string, scope: Scope = {}): Promise<void> {
-    const result = await oweAgain(db, await known(id, scope));
+    const result = await requeueDelivery(db, await known(id, scope));
     if (result.kind === "not_found") throw deliveryNotFound(id);
     if (result.kind === "closed") throw closedError(result.because, "retry the delivery");
     if (result.kind === "in_flight") throw inFlight(id);
     if (result.isProbe) onChanged(result.owner);
-    else onOwed(result.endpointId, result.owner);
+    else onQueued(result.endpointId, result.owner);
   }
 
   async function cancel(id: string, scope: Scope = {}): Promise<void> {

@@ -1,6 +1,6 @@
 // A crowd of calls on a resource that answers when the test says so.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Turns } from "../../service/turns.ts";
+import { Semaphore } from "../../service/semaphore.ts";
 import { inTurn, LONGEST_WAIT_MS, MOST_WAITING_CALLS } from "./in-turn.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 function crowd(atOnce: number) {
   const begun: { readonly name: string; readonly end: (answer: string) => void }[] = [];
   const ask = (name: string): Promise<string> => new Promise((resolve) => begun.push({ name, end: resolve }));
-  const resource = inTurn({ ask }, new Turns(atOnce));
+  const resource = inTurn({ ask }, new Semaphore(atOnce));
   return { begun, ask: resource.ask };
 }
 
@@ -28,7 +28,7 @@ test("a call that fails says why and leaves its turn to the next", async () => {
   const fail = async (): Promise<void> => {
     throw new Error("no such thing");
   };
-  const resource = inTurn({ fail, succeed: async () => "done" }, new Turns(1));
+  const resource = inTurn({ fail, succeed: async () => "done" }, new Semaphore(1));
   await expect(resource.fail()).rejects.toThrow("no such thing");
   expect(await resource.succeed()).toBe("done");
 });

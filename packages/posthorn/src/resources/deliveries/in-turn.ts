@@ -1,7 +1,7 @@
 // Questions and changes share the connections with publishing and delivery. However many are asked at once, they use a
 // part of them only: with 200 clients paging through deliveries, they took all of them, and publishing stood still.
 import { PosthornError } from "../../errors.ts";
-import type { Turns } from "../../service/turns.ts";
+import type { Semaphore } from "../../service/semaphore.ts";
 
 /** Of the ten connections of an own pool. */
 export const CALLS_AT_ONCE = 4;
@@ -11,16 +11,16 @@ export const MOST_WAITING_CALLS = 1_000;
 export const LONGEST_WAIT_MS = 5_000;
 
 /** The same methods, each in its turn. None of them may call another one in its turn: it would wait for itself. */
-export function inTurn<Resource extends object>(resource: Resource, turns: Turns): Resource {
+export function inTurn<Resource extends object>(resource: Resource, semaphore: Semaphore): Resource {
   const methods = Object.entries(resource).map(([name, method]) => [
     name,
-    (...input: unknown[]): Promise<unknown> => takeTurn(turns, () => method(...input)),
+    (...input: unknown[]): Promise<unknown> => takeTurn(semaphore, () => method(...input)),
   ]);
   return Object.fromEntries(methods) as Resource;
 }
 
-function takeTurn<Result>(turns: Turns, work: () => Promise<Result>): Promise<Result> {
-  if (turns.waiting >= MOST_WAITING_CALLS) return Promise.reject(tooMany());
+function takeTurn<Result>(semaphore: Semaphore, work: () => Promise<Result>): Promise<Result> {
+  if (semaphore.waiting >= MOST_WAITING_CALLS) return Promise.reject(tooMany());
   return new Promise((resolve, reject) => {
     let hasGivenUp = false;
     const giveUp = setTimeout(() => {
@@ -31,7 +31,7 @@ function takeTurn<Result>(turns: Turns, work: () => Promise<Result>): Promise<Re
       clearTimeout(giveUp);
       if (!hasGivenUp) resolve(await work());
     };
-    turns.take(begin).catch(reject);
+    semaphore.run(begin).catch(reject);
   });
 }
 

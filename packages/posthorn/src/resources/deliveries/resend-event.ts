@@ -5,8 +5,8 @@ import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
 import { batchEncodingOf } from "../../formats/formats.ts";
 import { BATCH_TYPE, type Uuid } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
-import { collectAgain } from "../../storage/queries/batches/collect.ts";
-import { lockLanes } from "../../storage/queries/queue/owe-many.ts";
+import { addToNextBatch } from "../../storage/queries/batches/add.ts";
+import { lockLanes } from "../../storage/queries/queue/requeue-many.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import type { Events } from "../events/events.ts";
 import type { Scope } from "./delivery-changes.ts";
@@ -43,7 +43,7 @@ export function createResendEvent({ db, events, endpoints, retry, onCollected }:
     await db.transaction(async (tx) => {
       const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
       if (lane?.closed != null) throw closedError(lane.closed, "send the event again");
-      await collectAgain(tx, [{ eventId, endpointId }]);
+      await addToNextBatch(tx, [{ eventId, endpointId }]);
     });
     onCollected();
     return { deliveryId: null };

@@ -167,7 +167,7 @@ test("where the worker died nobody knows the time, and neither timestamp nor sig
     {
       name: "forget the time",
       text: "update posthorn.attempts set started_at = null, error = 'unknown' where delivery_id = $1::uuid",
-      unhurried: false,
+      hasNoTimeout: false,
     },
     [id.slice(4)],
   );

@@ -1,7 +1,7 @@
 // Switching endpoints off and on. While one is off its lane is paused and everything for it is kept as owed; who
 // switches it on again says what becomes of that.
 import { parseId } from "@posthorn/wire";
-import { oweCollected } from "../../batching/enqueue-collected.ts";
+import { enqueuePendingEvents } from "../../batching/enqueue-pending-events.ts";
 import { refuseUnknown } from "../../did-you-mean.ts";
 import { PosthornError } from "../../errors.ts";
 import type { DisableCause, Uuid } from "../../model.ts";
@@ -11,7 +11,7 @@ import { tenantOfEndpoint } from "../../storage/queries/endpoints/read.ts";
 import { disableEndpoint } from "../../storage/queries/endpoints/write.ts";
 import { ownerOfLane } from "../../storage/queries/lanes/owner.ts";
 import { cancelOwed } from "../../storage/queries/queue/cancel.ts";
-import { lockLanes } from "../../storage/queries/queue/owe-many.ts";
+import { lockLanes } from "../../storage/queries/queue/requeue-many.ts";
 import { subscriptionOf } from "../../storage/queries/websub/subscriptions.ts";
 import type { EndpointChanges } from "./endpoint-changes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
@@ -91,7 +91,7 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
     return await db.transaction(async (tx) => {
       const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
       if (lane === undefined || lane.closed === null) return 0;
-      return await oweCollected(tx, endpointId, lane.isOrdered);
+      return await enqueuePendingEvents(tx, endpointId, lane.isOrdered);
     });
   }
 

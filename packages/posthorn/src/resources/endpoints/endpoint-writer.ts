@@ -13,7 +13,7 @@ import { targetsByIds } from "../../storage/queries/endpoints/targets.ts";
 import { insertEndpoint, updateEndpoint } from "../../storage/queries/endpoints/write.ts";
 import { deleteHandshake, putHandshake } from "../../storage/queries/handshakes/put.ts";
 import { forgetHealth } from "../../storage/queries/health/record.ts";
-import { letGoOfSubjects } from "../../storage/queries/queue/let-go-of-subjects.ts";
+import { releaseHeldSubjects } from "../../storage/queries/queue/release-subjects.ts";
 import { deleteSecretsFor, insertSecret, type SecretTerms } from "../../storage/queries/secrets/rotate.ts";
 import { isSomebodysTenantId, tenantNotFound } from "../tenants/tenants.ts";
 import { isOtherHost } from "./authorization-settings.ts";
@@ -110,7 +110,8 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
     const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
     if (isAnew) await forgetHealth(tx, current.id);
-    if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold") await letGoOfSubjects(tx, current.id);
+    if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold")
+      await releaseHeldSubjects(tx, current.id);
     return await updateEndpoint(tx, current.id, settings);
   }
 

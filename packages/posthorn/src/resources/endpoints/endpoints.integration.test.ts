@@ -1,7 +1,7 @@
 import { generateSecret, generateSigningKey } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { defaults, openResources } from "../../../../../tests/support/resources.ts";
-import { cancelOwed, cancelOwedToDeleted } from "../../storage/queries/queue/cancel.ts";
+import { cancelForDeletedEndpoints, cancelOwed } from "../../storage/queries/queue/cancel.ts";
 
 const world = await openResources();
 const { tenants, endpoints, targets, pool } = world;
@@ -285,7 +285,7 @@ test("what comes back to the queue of a deleted endpoint is found and ended", as
   await endpoints.delete(tenant, endpoint.id);
   const late = await world.addOwed(event, endpoint.id);
   const owed = await world.addOwed(event, alive.id);
-  await cancelOwedToDeleted(world.db);
+  await cancelForDeletedEndpoints(world.db);
   expect(await world.deliveries.get(late)).toMatchObject({ state: "dead", deadReason: "endpoint_deleted" });
   expect(await world.deliveries.get(owed)).toMatchObject({ state: "pending" });
 });

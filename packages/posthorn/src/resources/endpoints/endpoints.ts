@@ -24,7 +24,7 @@ import {
 import { markDeleted } from "../../storage/queries/endpoints/write.ts";
 import { deleteHandshake } from "../../storage/queries/handshakes/put.ts";
 import { cancelOwed } from "../../storage/queries/queue/cancel.ts";
-import { letGoOfSubjects } from "../../storage/queries/queue/let-go-of-subjects.ts";
+import { releaseHeldSubjects } from "../../storage/queries/queue/release-subjects.ts";
 import { deleteSecrets } from "../../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../../storage/queries/tenants/read.ts";
 import { type Page, type PageQuery, QueryReader, toPage } from "../page.ts";
@@ -268,7 +268,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       await markDeleted(tx, [current.id]);
       await deleteSecrets(tx, [current.id]);
       await deleteHandshake(tx, current.id);
-      await letGoOfSubjects(tx, current.id);
+      await releaseHeldSubjects(tx, current.id);
       return current.id;
     });
     // After the commit: a backlog of a million must not keep the lane locked, which others' publishes wait for.

@@ -8,7 +8,7 @@ import { deliveryIdOf } from "../../fan-out/delivery-id.ts";
 import { TEST_TYPE } from "../../fan-out/matches.ts";
 import type { Event, Uuid } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
-import { oweEvent } from "../../storage/queries/queue/owe.ts";
+import { enqueueTestEvent } from "../../storage/queries/queue/requeue.ts";
 import { closedError } from "../deliveries/delivery-changes.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 
@@ -31,10 +31,10 @@ export interface SendTestOptions {
   readonly find: Endpoints["get"];
   readonly nowMs: () => number;
   /** After the commit, so that the lane's owner can be told. */
-  readonly onOwed: (endpointId: Uuid, owner: number | null) => void;
+  readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
 }
 
-export function createSendTest({ db, find, nowMs, onOwed }: SendTestOptions): SendTest {
+export function createSendTest({ db, find, nowMs, onQueued }: SendTestOptions): SendTest {
   return async (tenant, id, input = {}) => {
     refuseUnknown("A test event has no field", input, ["type", "data", "subject"], "invalid_event");
     const { websub } = await find(tenant, id);
@@ -42,9 +42,9 @@ export function createSendTest({ db, find, nowMs, onOwed }: SendTestOptions): Se
     const endpointId = parseId("ep", id) as Uuid;
     const event = testEvent(tenant, id, input, nowMs());
     const delivery = { id: deliveryIdOf(event.id, endpointId), endpointId, trigger: "test" } as const;
-    const result = await oweEvent(db, event, delivery);
+    const result = await enqueueTestEvent(db, event, delivery);
     if (result.kind === "closed") throw closedError(result.because, "send the test event");
-    onOwed(endpointId, result.owner);
+    onQueued(endpointId, result.owner);
     return { eventId: formatId("evt", event.id), deliveryId: formatId("dlv", delivery.id) };
   };
 }

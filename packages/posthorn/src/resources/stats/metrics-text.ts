@@ -3,7 +3,7 @@
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../../observe/log.ts";
 import type { InstallationGauges, Metrics } from "../../observe/metrics.ts";
-import { withinTime } from "../../service/within-time.ts";
+import { withTimeout } from "../../service/with-timeout.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { installationGauges } from "../../storage/queries/installation/gauges.ts";
 
@@ -44,7 +44,7 @@ export function createMetricsText({
   return async () => {
     if (fresh() === null) {
       sampling ??= takeSample();
-      await withinTime(patienceMs, sampling);
+      await withTimeout(patienceMs, sampling);
     }
     const now = { inFlight: inFlight(), poolWaiting: db.waitingForConnection };
     return metrics.text(now, fresh()?.gauges ?? null);

@@ -11,7 +11,7 @@ export interface BatchDefaults {
   readonly maxDelayMs: number;
 }
 
-export interface Collection {
+export interface PendingBatch {
   readonly endpointId: Uuid;
   /** Of those that would go into the next batch, as far as their number goes. */
   readonly events: number;
@@ -21,12 +21,12 @@ export interface Collection {
 }
 
 /** Of all endpoints, or of one. */
-export async function collections(
+export async function pendingBatches(
   db: Queryable,
   { format, maxEvents, maxBytes, maxDelayMs }: BatchDefaults,
   endpointId: Uuid | null,
-): Promise<Collection[]> {
-  return await db.query<Collection>(collectionsStatement, [
+): Promise<PendingBatch[]> {
+  return await db.query<PendingBatch>(pendingBatchesStatement, [
     format,
     maxEvents,
     maxBytes,
@@ -37,8 +37,8 @@ export async function collections(
 
 // One look at the index for each endpoint with something collected, and one at as many events as a batch has. What was
 // collected for an endpoint that takes no batches any more, or is gone, is due at once.
-const collectionsStatement = statement(
-  "collections",
+const pendingBatchesStatement = statement(
+  "pending batches",
   `
 with recursive endpoint as (
   (

@@ -9,7 +9,7 @@ import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { type Statement, statement } from "../../sql.ts";
 import { type DeliveryRow, type DeliveryState, deliveryColumns } from "./delivery-row.ts";
-import { type Asked, type Place, placesOf } from "./places.ts";
+import { type Asked, type Place, placesOf } from "./sources.ts";
 
 export interface DeliveryWalk {
   /** Neither of these two ids is among them. */
@@ -116,7 +116,7 @@ from (
 ) waiting
 `,
   // a plan for any endpoints expects that they have most of the queue, as one may, and reads all of it
-  { plannedAnew: true },
+  { replansEachTime: true },
 );
 
 /** What each place has, as far as all of them were looked through: `edge` is where the first of them stopped. */
@@ -150,7 +150,7 @@ from edge
 left join (found d join posthorn.events e on e.id = d.event_id) on true
 order by d.id ${direction === "newest_first" ? "desc" : "asc"}
 `,
-    { plannedAnew: true },
+    { replansEachTime: true },
   );
 }
 
@@ -161,6 +161,6 @@ function countStatement(text: string): Statement {
 select count(*)::integer as count, count(*) < $3::integer and (select edge.id is null from edge) as "isExact"
 from found
 `,
-    { plannedAnew: true },
+    { replansEachTime: true },
   );
 }

@@ -9,7 +9,7 @@
 // batch would cost those who have none of it too.
 import { statement } from "../../sql.ts";
 import { healthColumn } from "../health/health-column.ts";
-import { isFirst } from "../queue/is-first.ts";
+import { isFirstInSubject } from "../queue/is-first-in-subject.ts";
 import { numberSteps, patienceStep, reserveStep } from "./number.ts";
 
 const gateSteps = `${patienceStep},
@@ -127,7 +127,7 @@ queued_in_order as (
   select d.id, d.event_id, d.endpoint_id, posthorn.now(), posthorn.now(), d.subject, d.sequence,
     case
       when (d.claim = 1 or (d.claim = 2 and gained.endpoint_id is not null))
-        and ${isFirst("d")}
+        and ${isFirstInSubject("d")}
       then gate.id
     end
   from gate

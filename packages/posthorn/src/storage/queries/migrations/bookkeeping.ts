@@ -18,7 +18,7 @@ export async function takeMigrationLock(tx: Queryable, schema: string): Promise<
 const lockStatement = statement(
   "take migration lock",
   "select pg_advisory_xact_lock(hashtext('posthorn migrate'), hashtext($1::text))::text",
-  { unhurried: true },
+  { hasNoTimeout: true },
 );
 
 /** A migration may run long but must not queue for locks: whoever comes after a waiting `alter table` waits with it. */
@@ -100,7 +100,7 @@ const carryStatement = statement(
 const runStatement = statement(
   "run migration",
   "do $migration$ begin execute current_setting('posthorn_migration.sql'); end $migration$",
-  { unhurried: true },
+  { hasNoTimeout: true },
 );
 
 export async function recordApplied(

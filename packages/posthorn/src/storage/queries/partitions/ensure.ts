@@ -21,5 +21,5 @@ export const ensureStatement = statement(
 select posthorn.ensure_partitions(today.day, today.day + $1::integer) as made
 from (select (posthorn.now() at time zone 'UTC')::date as day) today
 `,
-  { unhurried: true },
+  { hasNoTimeout: true },
 );

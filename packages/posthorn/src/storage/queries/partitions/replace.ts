@@ -40,7 +40,7 @@ export async function copyKept(db: Queryable, replacement: Replacement, most: nu
 const copyStatement = statement(
   "copy kept",
   "select posthorn.copy_kept($1::text, $2::text, $3::uuid, $4::uuid, $5::integer) as copied",
-  { unhurried: true },
+  { hasNoTimeout: true },
 );
 
 /**

@@ -65,7 +65,7 @@ from cancelled
  * What was queued in the moment in which its endpoint was deleted, or came back from a last attempt: nobody else would
  * ever look at it. For maintenance; walks one index entry per lane, whatever the backlog.
  */
-export async function cancelOwedToDeleted(db: Database): Promise<number> {
+export async function cancelForDeletedEndpoints(db: Database): Promise<number> {
   const orphaned = await db.query<{ endpoint_id: Uuid }>(orphanedStatement);
   if (orphaned.length === 0) return 0;
   return await cancelOwed(

@@ -1,7 +1,7 @@
 // Whether anything is due, claimed or waiting for its fan-out right now: what a test waits to end.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import { isFirst } from "./is-first.ts";
+import { isFirstInSubject } from "./is-first-in-subject.ts";
 
 export async function isAnythingDue(db: Queryable): Promise<boolean> {
   const [row] = await db.query<{ due: boolean }>(dueStatement);
@@ -21,7 +21,7 @@ select exists (
         q.claimed_by is not null
         -- a row made due after this statement began, and before its snapshot, is a moment ahead of its clock
         or q.next_at <= posthorn.now() + interval '50 milliseconds' and coalesce(greatest(h.probe_at, h.throttled_until) <= posthorn.now(), true)
-        or (q.next_at = 'infinity' and ${isFirst("q")})
+        or (q.next_at = 'infinity' and ${isFirstInSubject("q")})
       )
   )
   or exists (select from posthorn.outbox) as due

@@ -6,7 +6,7 @@ import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { toEvent } from "../events/event-row.ts";
 import { type ClaimedRow, claimedColumns, toClaimed } from "./claimed-row.ts";
-import { isFirst } from "./is-first.ts";
+import { isFirstInSubject } from "./is-first-in-subject.ts";
 
 export interface LaneTurn {
   readonly endpointId: Uuid;
@@ -76,7 +76,7 @@ turn as materialized (
   join posthorn.lanes l on l.endpoint_id = t.endpoint_id and l.owner = gate.id
 ),
 due as materialized (
-  select owed.id, case when owed.subject is null then true else ${isFirst("owed")} end as is_first
+  select owed.id, case when owed.subject is null then true else ${isFirstInSubject("owed")} end as is_first
   from turn
   cross join lateral (
     select q.id, q.endpoint_id, q.subject, q.sequence

@@ -4,7 +4,7 @@ import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import { isFirst } from "./is-first.ts";
+import { isFirstInSubject } from "./is-first-in-subject.ts";
 
 export interface FreedSubject {
   readonly endpointId: Uuid;
@@ -47,7 +47,7 @@ promoted as (
 /** One that is held stays parked: a fetch would only park it again. */
 const isNext = `lowest.claimed_by is null
     and lowest.next_at = 'infinity'
-    and ${isFirst("lowest")}`;
+    and ${isFirstInSubject("lowest")}`;
 
 const promoteSubjectsStatement = statement(
   "promote subjects",

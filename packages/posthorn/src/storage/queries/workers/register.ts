@@ -7,14 +7,14 @@ export async function registerWorker(
   worker: {
     readonly name: string;
     readonly leaseMs: number;
-    readonly holdsLifeLock: boolean;
+    readonly holdsLivenessLock: boolean;
     readonly delivers: boolean;
   },
 ): Promise<{ readonly id: number; readonly nowMs: number }> {
   const [row] = await db.query<{ id: number; nowMs: number }>(registerStatement, [
     worker.name,
     worker.leaseMs,
-    worker.holdsLifeLock,
+    worker.holdsLivenessLock,
     worker.delivers,
   ]);
   return row as { id: number; nowMs: number };
@@ -55,7 +55,7 @@ returning posthorn.epoch_ms(posthorn.now()) as now_ms
  * Held on the worker's own connection for as long as it lives: when somebody else can take it, the session is gone.
  * The first half of the key is the schema, so that two installations in one database do not meet.
  */
-export async function takeLifeLock(
+export async function acquireLivenessLock(
   connection: Queryable,
   workerId: number,
   schema: string,
@@ -70,7 +70,7 @@ const lifeLockStatement = statement(
 );
 
 /** A worker that was buried goes on under a new id; the old lock must not say that the old one lives. */
-export async function dropLifeLocks(connection: Queryable): Promise<void> {
+export async function releaseLivenessLocks(connection: Queryable): Promise<void> {
   await connection.query(dropLifeLocksStatement);
 }
 

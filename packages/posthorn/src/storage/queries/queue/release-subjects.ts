@@ -4,7 +4,7 @@ import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export async function letGoOfSubjects(tx: Queryable, endpointId: Uuid): Promise<void> {
+export async function releaseHeldSubjects(tx: Queryable, endpointId: Uuid): Promise<void> {
   await tx.query(letGoStatement, [endpointId]);
 }
 

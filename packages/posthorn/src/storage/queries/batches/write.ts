@@ -12,7 +12,7 @@ export interface Member {
 }
 
 /** In their order: enough for a batch of so many events and bytes, and not many more, whatever waits. */
-export async function waitingMembers(
+export async function pendingEvents(
   tx: Queryable,
   endpointId: Uuid,
   limit: { readonly events: number; readonly bytes: number },
@@ -90,7 +90,7 @@ values ($6::uuid, $1::uuid, $7::uuid, posthorn.now(), posthorn.now())
 `,
 );
 
-export interface SingleMember {
+export interface SingleEvent {
   readonly position: number;
   readonly eventId: Uuid;
   readonly deliveryId: Uuid;
@@ -100,10 +100,10 @@ export interface SingleMember {
 }
 
 /** For an endpoint that takes no batches any more: each is owed by itself, unless it is already. */
-export async function oweSingly(
+export async function enqueueSingly(
   tx: Queryable,
   endpointId: Uuid,
-  members: readonly SingleMember[],
+  members: readonly SingleEvent[],
 ): Promise<void> {
   await tx.query(singlyStatement, [
     endpointId,

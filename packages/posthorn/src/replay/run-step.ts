@@ -2,15 +2,15 @@
 // the replay moves on, in one transaction.
 import type { Uuid } from "../model.ts";
 import type { Database, Queryable } from "../storage/database.ts";
-import { collectMissing } from "../storage/queries/batches/collect.ts";
+import { addMissingToNextBatch } from "../storage/queries/batches/add.ts";
 import {
   type EndedDelivery,
+  enqueueMissing,
   type LockedLane,
   lockLanes,
   type MissingDelivery,
-  oweManyAgain,
-  oweMissing,
-} from "../storage/queries/queue/owe-many.ts";
+  requeueMany,
+} from "../storage/queries/queue/requeue-many.ts";
 import {
   type Advance,
   advanceReplay,
@@ -28,7 +28,7 @@ export interface StepResult {
 }
 
 /** Null when the replay was cancelled meanwhile, or somebody else has made this step. */
-export async function takeStep(db: Database, seen: HeldReplay, plan: StepPlan): Promise<StepResult | null> {
+export async function runStep(db: Database, seen: HeldReplay, plan: StepPlan): Promise<StepResult | null> {
   return await db.transaction(async (tx) => {
     const replay = await holdReplay(tx, seen);
     if (replay === null) return null;
@@ -68,8 +68,8 @@ async function grant(
     else ended.push({ id: what.id, subject: null, sequence: null });
   }
   if (missing.length + collected.length > 0)
-    return (await oweMissing(tx, missing)) + (await collectMissing(tx, collected));
-  return await oweManyAgain(tx, { ended, failed, endedByMs });
+    return (await enqueueMissing(tx, missing)) + (await addMissingToNextBatch(tx, collected));
+  return await requeueMany(tx, { ended, failed, endedByMs });
 }
 
 export interface Choice {

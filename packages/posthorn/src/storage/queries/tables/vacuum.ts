@@ -40,7 +40,7 @@ export async function vacuum(db: Queryable, table: BusyTable): Promise<void> {
 // Never waits for a lock: if autovacuum is at it, all the better.
 const vacuumStatements = eachTable((table) =>
   statement(`vacuum ${table}`, `vacuum (analyze, skip_locked, parallel 0) posthorn.${table}`, {
-    unhurried: true,
+    hasNoTimeout: true,
   }),
 );
 

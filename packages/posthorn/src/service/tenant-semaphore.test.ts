@@ -1,15 +1,15 @@
 // Whose turn it is and how much each may take.
 import { expect, test } from "vitest";
-import { FairLine } from "./fair-line.ts";
+import { FairQueue } from "./fair-queue.ts";
+import { TenantSemaphore } from "./tenant-semaphore.ts";
 import { TenantShares } from "./tenant-shares.ts";
-import { TenantTurns } from "./tenant-turns.ts";
 
 type Named = ReturnType<typeof item>;
 const item = (tenant: string, name = tenant) => ({ tenant, name });
 const anybody = () => true;
 
 test("tenants take turns, and so do the items of a tenant", () => {
-  const line = new FairLine<Named>();
+  const line = new FairQueue<Named>();
   for (let i = 0; i < 1_000; i += 1) line.add(item("crowd", `crowd ${i}`));
   line.add(item("single"));
   const order = Array.from({ length: 4 }, () => line.shift(anybody)?.name);
@@ -18,7 +18,7 @@ test("tenants take turns, and so do the items of a tenant", () => {
 });
 
 test("an item that comes back stands behind the others of its tenant", () => {
-  const line = new FairLine<Named>();
+  const line = new FairQueue<Named>();
   const [a, b] = [item("one", "a"), item("one", "b")];
   line.add(a);
   line.add(b);
@@ -31,7 +31,7 @@ test("an item that comes back stands behind the others of its tenant", () => {
 });
 
 test("a tenant that may not have a turn is passed over and keeps its place", () => {
-  const line = new FairLine<Named>();
+  const line = new FairQueue<Named>();
   const [a, b] = [item("a"), item("b")];
   line.add(a);
   line.add(b);
@@ -56,7 +56,7 @@ test("one tenant alone gets four fifths, and the next one always finds a place",
   expect(fill("second")).toBe(80);
   expect(fill("third")).toBe(16);
   expect(fill("fourth")).toBeGreaterThan(0);
-  shares.giveBack("first", 300);
+  shares.release("first", 300);
   expect(shares.mayTake("fourth")).toBe(true);
   expect(shares.total).toBeLessThan(205);
 });
@@ -97,14 +97,14 @@ test("the only place goes to whoever comes", () => {
 });
 
 /** Work that ends when it is told to. */
-function heldWork(turns: TenantTurns) {
+function heldWork(semaphore: TenantSemaphore) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const { signal } = new AbortController();
   return {
     begun,
     ask: (tenant: string, name: string, until: AbortSignal = signal) =>
-      turns.take(tenant, until, () => {
+      semaphore.run(tenant, until, () => {
         begun.push(name);
         return new Promise<void>((end) => ends.set(name, end));
       }),
@@ -117,7 +117,7 @@ function heldWork(turns: TenantTurns) {
 }
 
 test("a tenant that asks for more than there is leaves a place for the next, who begins at once", async () => {
-  const work = heldWork(new TenantTurns(5));
+  const work = heldWork(new TenantSemaphore(5));
   for (let n = 0; n < 1_000; n += 1) void work.ask("crowd", `crowd ${n}`);
   void work.ask("single", "single");
   await new Promise(setImmediate);
@@ -125,7 +125,7 @@ test("a tenant that asks for more than there is leaves a place for the next, who
 });
 
 test("when every place is taken, the tenants that wait take turns", async () => {
-  const work = heldWork(new TenantTurns(1));
+  const work = heldWork(new TenantSemaphore(1));
   void work.ask("crowd", "crowd 0");
   for (let n = 1; n < 100; n += 1) void work.ask("crowd", `crowd ${n}`);
   void work.ask("a", "a");
@@ -135,7 +135,7 @@ test("when every place is taken, the tenants that wait take turns", async () => 
 });
 
 test("what nobody waits for any more is not begun, and takes nobody's turn", async () => {
-  const work = heldWork(new TenantTurns(1));
+  const work = heldWork(new TenantSemaphore(1));
   const stop = new AbortController();
   void work.ask("a", "first");
   const givenUp = work.ask("a", "given up", stop.signal);
@@ -148,8 +148,10 @@ test("what nobody waits for any more is not begun, and takes nobody's turn", asy
 });
 
 test("work that fails gives its place to the next", async () => {
-  const turns = new TenantTurns(1);
+  const semaphore = new TenantSemaphore(1);
   const { signal } = new AbortController();
-  await expect(turns.take("a", signal, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
-  expect(await turns.take("a", signal, async () => "next")).toBe("next");
+  await expect(semaphore.run("a", signal, () => Promise.reject(new Error("failed")))).rejects.toThrow(
+    "failed",
+  );
+  expect(await semaphore.run("a", signal, async () => "next")).toBe("next");
 });

@@ -1,10 +1,10 @@
 // Makes many deliveries owed in the transaction of a replay's step: what has ended or failed, again, and what there
-// never was, for the first time. The same as a retry by hand (owe.ts), but for the trigger and the count.
+// never was, for the first time. The same as a retry by hand (requeue.ts), but for the trigger and the count.
 import type { Uuid } from "../../../model.ts";
 import { int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import { type ClosedLane, hasNotAgreed } from "./owe.ts";
+import { type ClosedLane, hasNotAgreed } from "./requeue.ts";
 
 export interface LockedLane {
   readonly endpointId: Uuid;
@@ -82,7 +82,7 @@ export interface AgainOptions {
 }
 
 /** Returns how many became owed; the others are in flight or ended anew since they were looked at. */
-export async function oweManyAgain(
+export async function requeueMany(
   tx: Queryable,
   { ended, failed, endedByMs }: AgainOptions,
 ): Promise<number> {
@@ -147,7 +147,7 @@ export interface MissingDelivery {
 }
 
 /** Returns how many there were not yet. */
-export async function oweMissing(tx: Queryable, missing: readonly MissingDelivery[]): Promise<number> {
+export async function enqueueMissing(tx: Queryable, missing: readonly MissingDelivery[]): Promise<number> {
   const [row] = await tx.query<{ count: number }>(oweMissingStatement, [
     uuidArray(missing.map(({ id }) => id)),
     uuidArray(missing.map(({ eventId }) => eventId)),

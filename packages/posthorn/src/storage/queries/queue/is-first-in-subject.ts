@@ -4,7 +4,7 @@
  * For rows under the given name with endpoint_id, subject and sequence. "Less than" and not "any": a planner that sees
  * only equalities may read the whole queue into a hash table.
  */
-export const isFirst = (row: string): string => `not exists (
+export const isFirstInSubject = (row: string): string => `not exists (
       select
       from posthorn.queue earlier
       where earlier.endpoint_id = ${row}.endpoint_id

@@ -6,10 +6,10 @@ import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { firstLookAt } from "../lanes/ready-at.ts";
 
-export interface Suspect {
+export interface SuspectWorker {
   readonly id: number;
   /** Changes with every renewal; an observer may insist on seeing it stand still. */
-  readonly until: number;
+  readonly leaseExpiresMs: number;
   readonly leaseEnded: boolean;
   /** Its renewal is late and its session has gone: certain, whatever the clocks say. */
   readonly sessionGone: boolean;
@@ -18,13 +18,13 @@ export interface Suspect {
   readonly utilisation: number;
 }
 
-export async function suspects(
+export async function suspectWorkers(
   db: Queryable,
   me: number,
   schema: string,
   lateMs: number,
-): Promise<Suspect[]> {
-  return await db.query<Suspect>(suspectsStatement, [me, schema, lateMs]);
+): Promise<SuspectWorker[]> {
+  return await db.query<SuspectWorker>(suspectsStatement, [me, schema, lateMs]);
 }
 
 // A lock taken here is given back at the end of the statement's own transaction.
@@ -33,7 +33,7 @@ const suspectsStatement = statement(
   `
 select
   w.id,
-  posthorn.epoch_ms(w.lease_expires_at) as until,
+  posthorn.epoch_ms(w.lease_expires_at) as "leaseExpiresMs",
   w.lease_expires_at < posthorn.now() as "leaseEnded",
   w.holds_liveness_lock
     and w.lease_expires_at < posthorn.now() + $3::double precision * interval '1 millisecond'
@@ -45,7 +45,7 @@ where w.id <> $1::integer
 `,
 );
 
-export interface Burial {
+export interface Reaped {
   readonly workerId: number;
   readonly deliveries: number;
   readonly lanes: number;
@@ -53,14 +53,14 @@ export interface Burial {
 
 /**
  * Null when it renewed its lease in the meantime, or when another worker is burying it. A worker that stops buries
- * itself: `until` is null then, and what it gave back before leaves nothing to be recorded as unknown.
+ * itself: `leaseExpiresMs` is null then, and what it gave back before leaves nothing to be recorded as unknown.
  */
-export async function bury(
+export async function reap(
   db: Database,
-  suspect: { readonly id: number; readonly until: number | null },
-): Promise<Burial | null> {
+  suspect: { readonly id: number; readonly leaseExpiresMs: number | null },
+): Promise<Reaped | null> {
   return await db.transaction(async (tx) => {
-    const [dead] = await tx.query(lockDeadStatement, [suspect.id, suspect.until]);
+    const [dead] = await tx.query(lockDeadStatement, [suspect.id, suspect.leaseExpiresMs]);
     if (dead === undefined) return null;
     const burial = await returnAll(tx, suspect.id);
     await tx.query(removeStatement, [suspect.id]);
@@ -74,12 +74,12 @@ export async function missingWorkers(db: Queryable): Promise<number[]> {
   return rows.map((row) => row.id);
 }
 
-export async function buryMissing(db: Database, workerId: number): Promise<Burial> {
+export async function reapMissing(db: Database, workerId: number): Promise<Reaped> {
   return await db.transaction((tx) => returnAll(tx, workerId));
 }
 
 // Separate statements: each sees everything the dead worker had committed before its row was locked.
-async function returnAll(tx: Queryable, workerId: number): Promise<Burial> {
+async function returnAll(tx: Queryable, workerId: number): Promise<Reaped> {
   const [queue] = await tx.query<{ count: number; endpoints: Uuid[] | null }>(returnDeliveriesStatement, [
     workerId,
   ]);

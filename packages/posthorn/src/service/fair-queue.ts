@@ -1,12 +1,11 @@
-// A line in which tenants take turns, and within a tenant its items: a tenant with a thousand of them waits as long as
-// one with a single one.
-export interface Waiting {
+export interface QueuedItem {
   /** Null: the operator. */
   readonly tenant: string | null;
 }
 
-export class FairLine<Item extends Waiting> {
-  /** In the order of their turns; a tenant that had its turn goes to the end. */
+/** A round-robin queue over tenants: the number of items a tenant has queued does not delay other tenants. */
+export class FairQueue<Item extends QueuedItem> {
+  /** In the order of their turns; a served tenant moves to the end. */
   readonly #tenants = new Map<Item["tenant"], Set<Item>>();
   #size = 0;
 
@@ -29,10 +28,10 @@ export class FairLine<Item extends Waiting> {
     if (items.size === 0) this.#tenants.delete(item.tenant);
   }
 
-  /** The next item of the next tenant that may have a turn, out of the line. */
-  shift(mayHaveTurn: (tenant: Item["tenant"]) => boolean): Item | undefined {
+  /** Removes and returns the first item of the next tenant that is eligible. */
+  shift(isEligible: (tenant: Item["tenant"]) => boolean): Item | undefined {
     for (const [tenant, items] of this.#tenants) {
-      if (!mayHaveTurn(tenant)) continue;
+      if (!isEligible(tenant)) continue;
       const item = items.values().next().value as Item;
       items.delete(item);
       this.#size -= 1;

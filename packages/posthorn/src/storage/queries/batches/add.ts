@@ -10,12 +10,15 @@ export interface EventForEndpoint {
 }
 
 /** Again, whatever batch it was in; one that waits already is not put in twice. Returns how many were. */
-export async function collectAgain(tx: Queryable, events: readonly EventForEndpoint[]): Promise<number> {
+export async function addToNextBatch(tx: Queryable, events: readonly EventForEndpoint[]): Promise<number> {
   return await collected(tx, againStatement, events);
 }
 
 /** Only those that were in no batch of the endpoint. */
-export async function collectMissing(tx: Queryable, events: readonly EventForEndpoint[]): Promise<number> {
+export async function addMissingToNextBatch(
+  tx: Queryable,
+  events: readonly EventForEndpoint[],
+): Promise<number> {
   return await collected(tx, missingStatement, events);
 }
 

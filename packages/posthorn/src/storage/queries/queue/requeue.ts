@@ -5,7 +5,7 @@ import type { AttemptTrigger, Event, Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export type OweResult =
+export type EnqueueResult =
   | {
       readonly kind: "owed";
       readonly endpointId: Uuid;
@@ -20,10 +20,10 @@ export interface ClosedLane {
   readonly because: "endpoint_deleted" | "endpoint_disabled" | "endpoint_not_agreed" | "tenant_inactive";
 }
 
-export type RetryResult = OweResult | { readonly kind: "in_flight" } | { readonly kind: "not_found" };
+export type RetryResult = EnqueueResult | { readonly kind: "in_flight" } | { readonly kind: "not_found" };
 
 /** Pending at once, no next retry, a fresh budget of attempts. */
-export async function oweAgain(db: Database, deliveryId: Uuid): Promise<RetryResult> {
+export async function requeueDelivery(db: Database, deliveryId: Uuid): Promise<RetryResult> {
   return await db.transaction(async (tx) => {
     const [place] = await tx.query<{ endpoint_id: Uuid }>(placeStatement, [deliveryId]);
     if (place === undefined) return { kind: "not_found" };
@@ -38,11 +38,11 @@ export async function oweAgain(db: Database, deliveryId: Uuid): Promise<RetryRes
 }
 
 /** Stores an event that is meant for one endpoint alone, whatever that endpoint subscribes to, and has no number in its subject. */
-export async function oweEvent(
+export async function enqueueTestEvent(
   db: Database,
   event: Event,
   delivery: { readonly id: Uuid; readonly endpointId: Uuid; readonly trigger: AttemptTrigger },
-): Promise<OweResult> {
+): Promise<EnqueueResult> {
   return await db.transaction(async (tx) => {
     const lane = await lockLane(tx, delivery.endpointId);
     if (lane.kind === "closed") return lane;
@@ -63,7 +63,7 @@ export async function oweEvent(
 
 // The lane first, then the row: a lane that is being released is computed from the rows committed before. The lock also
 // makes `paused` final: whoever disables or deletes the endpoint sets it under the same lock.
-async function lockLane(tx: Queryable, endpointId: Uuid): Promise<OweResult> {
+async function lockLane(tx: Queryable, endpointId: Uuid): Promise<EnqueueResult> {
   const [lane] = await tx.query<{ owner: number | null; paused: boolean }>(lockLaneStatement, [endpointId]);
   if (lane?.paused === false) return { kind: "owed", endpointId, owner: lane.owner, isProbe: false };
   const [closed] = await tx.query<Pick<ClosedLane, "because">>(whyClosedStatement, [endpointId]);

@@ -1,5 +1,5 @@
-// So many at a time, the rest in the order they came.
-export class Turns {
+/** Runs at most `count` pieces of work at a time, in the order of the calls. */
+export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
@@ -11,7 +11,7 @@ export class Turns {
     return this.#waiting.length;
   }
 
-  async take<Result>(work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StepPlan, Wish } from "./plan-step.ts";
-import { chooseWishes } from "./take-step.ts";
+import { chooseWishes } from "./run-step.ts";
 
 const open = { closed: null };
 const again = (id: string, after: string, endpointId = "ep"): Wish => ({

@@ -5,7 +5,7 @@ import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export async function holdLanes(
+export async function markLimitedLanes(
   db: Queryable,
   workerId: number,
   { held, free }: { readonly held: readonly Uuid[]; readonly free: readonly Uuid[] },

@@ -35,9 +35,9 @@ order by e.id
 limit $3::integer
 `;
 
-const ofAllStatement = statement("events between", text(""), { plannedAnew: true });
+const ofAllStatement = statement("events between", text(""), { replansEachTime: true });
 const ofTenantStatement = statement("events of tenant between", text("and e.tenant = $4::text"), {
-  plannedAnew: true,
+  replansEachTime: true,
 });
 
 /** What filters look at. */

@@ -4,12 +4,16 @@ import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export async function giveBack(db: Queryable, workerId: number, ids: readonly Uuid[]): Promise<void> {
-  await db.query(giveBackStatement, [workerId, uuidArray(ids)]);
+export async function releaseDeliveries(
+  db: Queryable,
+  workerId: number,
+  ids: readonly Uuid[],
+): Promise<void> {
+  await db.query(releaseStatement, [workerId, uuidArray(ids)]);
 }
 
-const giveBackStatement = statement(
-  "give back",
+const releaseStatement = statement(
+  "release deliveries",
   `
 with returned as (
   update posthorn.queue
