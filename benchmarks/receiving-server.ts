@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createReceiver, memoryStore, posthorn, type Receives } from "@posthorn/receiver";
+import { createReceiver, memoryStore, posthorn, type RequestHandler } from "@posthorn/receiver";
 import { nodeHandler } from "@posthorn/receiver/node";
 import { postgresStore } from "@posthorn/receiver/postgres";
 import pg from "pg";
@@ -55,7 +55,7 @@ async function listenerOf({ kind, secret, database }: ReceiverSetup): Promise<Re
   return listening(receiver);
 }
 
-function listening(receiver: Receives): RequestListener {
+function listening(receiver: RequestHandler): RequestListener {
   const handler = nodeHandler(receiver);
   return (request, response) => void handler(request, response);
 }

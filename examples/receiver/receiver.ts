@@ -4,7 +4,7 @@ import { createReceiver, memoryStore, posthorn } from "@posthorn/receiver";
 export const receiver = createReceiver({
   sources: [posthorn({ secrets: [process.env.WEBHOOK_SECRET ?? ""] })],
   store: memoryStore(),
-  onRefused: ({ status, detail }) => console.warn(status, detail),
+  onRejected: ({ status, detail }) => console.warn(status, detail),
   onFailure: ({ error }) => console.error(error),
 });
 

@@ -84,7 +84,7 @@ describe("what the guide begins with", () => {
     expect((await sender.tamper(order)).status).toBe(401);
   });
 
-  test("by-hand.ts, which the kit replaces, verifies and books too", async () => {
+  test("by-hand.ts, which the receiver replaces, verifies and books too", async () => {
     const { app } = await import("../../examples/receiver/by-hand.ts");
     const sender = createSender({ secret, receive: await serving(app) });
     expect((await sender.duplicate(order)).map(({ status }) => status)).toEqual([200, 200]);
@@ -119,7 +119,7 @@ test("next-app-postgres.ts is loaded without a secret, as next build does", asyn
   expect((await POST(await signedRequest({ secret, ...order }))).status).toBe(200);
 });
 
-test("a duplicate while the first still works is acknowledged by hand, and told to come again by the kit", async () => {
+test("a duplicate while the first still works is acknowledged by hand, and told to come again by the receiver", async () => {
   const { app: byHand } = await import("../../examples/receiver/by-hand.ts");
   const { app } = await import("../../examples/receiver/express-postgres.ts");
   expect(await duplicateOfWhatRuns(await serving(byHand))).toMatchObject({ status: 200 });

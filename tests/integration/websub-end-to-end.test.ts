@@ -30,7 +30,7 @@ test("an event reaches whoever follows its topic by WebSub, signed and once, unt
     sources: [subscriber.source],
     store,
     events: eventTypes<{ "websub.content": WebSubContent }>(),
-    onRefused: (refused) => void refusals.push(refused),
+    onRejected: (refused) => void refusals.push(refused),
   });
   const contents: { readonly topic: string; readonly total: number }[] = [];
   receiver.on("websub.content", async ({ data, body }) => {

@@ -134,7 +134,7 @@ describe("the pages", () => {
   test("say every status that a sender can hear", () => {
     const [, answers = ""] = guide.split("## What the sender hears");
     for (const status of new Set(Object.values(OUTCOME_STATUS))) {
-      if (status !== 410) expect(answers).toMatch(new RegExp(`^\\| .*\\| ${status}\\b`, "m")); // only who throws Gone
+      if (status !== 410) expect(answers).toMatch(new RegExp(`^\\| .*\\| ${status}\\b`, "m")); // only who throws EndpointGone
     }
   });
 

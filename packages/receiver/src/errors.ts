@@ -44,6 +44,6 @@ export class HandlerTimeout extends Error {
 }
 
 /** Thrown by a handler that wants nothing more from this sender: 410, at which many senders stop for good. */
-export class Gone extends Error {
-  override readonly name = "Gone";
+export class EndpointGone extends Error {
+  override readonly name = "EndpointGone";
 }

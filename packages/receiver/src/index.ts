@@ -1,32 +1,39 @@
 // Everything a receiver of webhooks needs, on bytes and Web Crypto alone.
 export { fetchHandler } from "./adapters/fetch.ts";
-export { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure, RetryLater } from "./errors.ts";
+export { BodyNotRaw, EndpointGone, HandlerTimeout, PermanentFailure, RetryLater } from "./errors.ts";
 export {
   type CatalogueOf,
   type Context,
   type EventFor,
   type EventSchemas,
   eventTypes,
-  type From,
   type Handler,
   type Pattern,
   type SchemaIssue,
   type SchemaResult,
+  type SourceFilter,
   type StandardSchema,
 } from "./handle/handlers.ts";
-export type { FailureInfo, Hooks, MessageInfo, RefusedRequest } from "./hooks/hooks.ts";
+export type { FailureInfo, Hooks, MessageInfo, RejectedRequest } from "./hooks/hooks.ts";
 export type { DeadLetters, ReplayResult } from "./inbox/dead-letters.ts";
-export type { Answer, Message, MessageKey, Receives, WebhookEvent, WebhookRequest } from "./model.ts";
+export type {
+  Message,
+  MessageKey,
+  RequestHandler,
+  WebhookEvent,
+  WebhookRequest,
+  WebhookResponse,
+} from "./model.ts";
 export type { Mode, ReceiverOptions } from "./options.ts";
 export { createReceiver, type Receiver } from "./receiver.ts";
 export type { Service } from "./service.ts";
 export type {
   Authentication,
-  AuthenticationTerms,
+  AuthenticationOptions,
   Parsed,
   ParsedEvent,
   RawRequest,
-  RefusalReason,
+  RejectionReason,
   Source,
 } from "./source.ts";
 export { type PosthornSourceOptions, posthorn } from "./sources/posthorn.ts";
@@ -51,15 +58,15 @@ export {
   zoom,
 } from "./sources/vendors.ts";
 export type {
+  AcceptOptions,
   AcceptResult,
-  AcceptTerms,
   Claim,
+  ClaimOptions,
   ClaimResult,
-  ClaimTerms,
   DeadLetter,
   DeadLetterStore,
   Failure,
-  OrderTerms,
+  OrderOptions,
   RunResult,
   Store,
   Transactions,

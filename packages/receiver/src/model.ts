@@ -16,7 +16,7 @@ export interface WebhookRequest {
 }
 
 /** What an adapter writes back, unchanged. */
-export interface Answer {
+export interface WebhookResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON, or empty. */
@@ -70,7 +70,7 @@ export interface WebhookEvent<Data = unknown> extends Omit<Message, "headers" | 
 }
 
 /** What an adapter needs of a receiver. */
-export interface Receives {
+export interface RequestHandler {
   /** Never rejects: whatever fails inside is told to the hooks, and answered. */
-  receive(request: WebhookRequest): Promise<Answer>;
+  receive(request: WebhookRequest): Promise<WebhookResponse>;
 }

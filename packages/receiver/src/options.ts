@@ -3,7 +3,7 @@ import { didYouMean } from "@posthorn/wire";
 import type { EventSchemas } from "./handle/handlers.ts";
 import type { Hooks } from "./hooks/hooks.ts";
 import type { Source } from "./source.ts";
-import type { ClaimTerms, Store } from "./store.ts";
+import type { ClaimOptions, Store } from "./store.ts";
 
 export type Mode = "transactional" | "lease" | "inbox";
 
@@ -56,7 +56,7 @@ export interface Settings {
   readonly mode: Mode;
   readonly maxBodyBytes: number;
   readonly toleranceSeconds: number;
-  readonly terms: ClaimTerms;
+  readonly terms: ClaimOptions;
   readonly handlerTimeoutMs: number;
   readonly afterTries: number | null;
   readonly retries: { readonly firstDelayMs: number; readonly maxDelayMs: number };
@@ -90,7 +90,7 @@ export const optionNames = [
   "retries",
   "inbox",
   "handshake",
-  "onRefused",
+  "onRejected",
   "onConflict",
   "onFailure",
   "onDead",
@@ -100,27 +100,30 @@ export const optionNames = [
 ] as const satisfies readonly (keyof ReceiverOptions<unknown, EventSchemas>)[];
 
 export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>): Settings {
-  known("createReceiver", options, optionNames);
+  rejectUnknownOptions("createReceiver", options, optionNames);
   checkSources(options.sources);
   checkEvents(options.events);
   const mode = modeOf(options);
   const { deadLetters, order, retries, inbox, handshake } = options;
-  if (deadLetters !== undefined) known("deadLetters", deadLetters, ["afterTries"]);
-  if (order !== undefined) known("order", order, ["gapWaitMs"]);
-  if (retries !== undefined) known("retries", retries, ["firstDelayMs", "maxDelayMs"]);
-  if (inbox !== undefined) known("inbox", inbox, ["concurrency", "pollMs"]);
+  if (deadLetters !== undefined) rejectUnknownOptions("deadLetters", deadLetters, ["afterTries"]);
+  if (order !== undefined) rejectUnknownOptions("order", order, ["gapWaitMs"]);
+  if (retries !== undefined) rejectUnknownOptions("retries", retries, ["firstDelayMs", "maxDelayMs"]);
+  if (inbox !== undefined) rejectUnknownOptions("inbox", inbox, ["concurrency", "pollMs"]);
   const afterTries = deadLetters?.afterTries;
-  const firstDelayMs = whole("retries.firstDelayMs", retries?.firstDelayMs ?? 1_000, 1, HOUR_MS);
+  const firstDelayMs = wholeNumber("retries.firstDelayMs", retries?.firstDelayMs ?? 1_000, 1, HOUR_MS);
   return {
     mode,
-    maxBodyBytes: whole("maxBodyBytes", options.maxBodyBytes ?? 2 ** 20, 1, 100 * 2 ** 20),
-    toleranceSeconds: whole("toleranceSeconds", options.toleranceSeconds ?? 300, 1, 86_400),
+    maxBodyBytes: wholeNumber("maxBodyBytes", options.maxBodyBytes ?? 2 ** 20, 1, 100 * 2 ** 20),
+    toleranceSeconds: wholeNumber("toleranceSeconds", options.toleranceSeconds ?? 300, 1, 86_400),
     terms: {
-      leaseMs: whole("leaseMs", options.leaseMs ?? 60_000, 1_000, HOUR_MS),
-      windowMs: whole("windowDays", options.windowDays ?? 30, 1, 3_650) * DAY_MS,
-      order: order === undefined ? null : { gapWaitMs: whole("order.gapWaitMs", order.gapWaitMs, 0, DAY_MS) },
+      leaseMs: wholeNumber("leaseMs", options.leaseMs ?? 60_000, 1_000, HOUR_MS),
+      windowMs: wholeNumber("windowDays", options.windowDays ?? 30, 1, 3_650) * DAY_MS,
+      order:
+        order === undefined
+          ? null
+          : { gapWaitMs: wholeNumber("order.gapWaitMs", order.gapWaitMs, 0, DAY_MS) },
     },
-    handlerTimeoutMs: whole(
+    handlerTimeoutMs: wholeNumber(
       "handlerTimeoutMs",
       options.handlerTimeoutMs ?? defaultTimeoutMs(mode),
       1,
@@ -129,11 +132,16 @@ export function readOptions<Tx>(options: ReceiverOptions<Tx, EventSchemas>): Set
     afterTries: readAfterTries(afterTries, mode),
     retries: {
       firstDelayMs,
-      maxDelayMs: whole("retries.maxDelayMs", retries?.maxDelayMs ?? HOUR_MS, firstDelayMs, 30 * DAY_MS),
+      maxDelayMs: wholeNumber(
+        "retries.maxDelayMs",
+        retries?.maxDelayMs ?? HOUR_MS,
+        firstDelayMs,
+        30 * DAY_MS,
+      ),
     },
     inbox: {
-      concurrency: whole("inbox.concurrency", inbox?.concurrency ?? 10, 1, 1_000),
-      pollMs: whole("inbox.pollMs", inbox?.pollMs ?? 1_000, 10, 60_000),
+      concurrency: wholeNumber("inbox.concurrency", inbox?.concurrency ?? 10, 1, 1_000),
+      pollMs: wholeNumber("inbox.pollMs", inbox?.pollMs ?? 1_000, 10, 60_000),
     },
     handshake: handshake === undefined ? null : readHandshake(handshake),
     now: options.clock ?? (() => new Date()),
@@ -186,20 +194,23 @@ function defaultTimeoutMs(mode: Mode): number {
 
 function readAfterTries(afterTries: number | null | undefined, mode: Mode): number | null {
   if (afterTries === undefined) return mode === "inbox" ? 10 : null;
-  return afterTries === null ? null : whole("deadLetters.afterTries", afterTries, 1, 1_000);
+  return afterTries === null ? null : wholeNumber("deadLetters.afterTries", afterTries, 1, 1_000);
 }
 
 function readHandshake(given: NonNullable<ReceiverOptions<unknown, EventSchemas>["handshake"]>): Handshake {
-  known("handshake", given, ["allowedOrigins", "rate"]);
+  rejectUnknownOptions("handshake", given, ["allowedOrigins", "rate"]);
   const { allowedOrigins, rate } = given;
   if (!Array.isArray(allowedOrigins) || allowedOrigins.length === 0) {
     throw new TypeError('handshake needs `allowedOrigins`, such as ["eventgrid.azure.net"] or ["*"].');
   }
-  return { allowedOrigins, rate: rate === undefined ? null : whole("handshake.rate", rate, 1, 1_000_000) };
+  return {
+    allowedOrigins,
+    rate: rate === undefined ? null : wholeNumber("handshake.rate", rate, 1, 1_000_000),
+  };
 }
 
 /** A name that nobody knows is an intention that nobody would carry out. */
-export function known(what: string, given: object, names: readonly string[]): void {
+export function rejectUnknownOptions(what: string, given: object, names: readonly string[]): void {
   for (const name of Object.keys(given)) {
     if (!names.includes(name)) {
       throw new TypeError(`${what} has no option "${name.slice(0, 60)}". ${didYouMean(name, names)}`);
@@ -207,7 +218,7 @@ export function known(what: string, given: object, names: readonly string[]): vo
   }
 }
 
-export function whole(name: string, value: number, least: number, most: number): number {
+export function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw new RangeError(`${name} is a whole number from ${least} to ${most}, not ${String(value)}.`);
 }

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { gate } from "../../../tests/support/receiver/receiver-suite/desk.ts";
 import { cloudEvent, NOW, secret, signedDelivery } from "../../../tests/support/receiver/signed-delivery.ts";
 import { claimed, messageWith, terms } from "../../../tests/support/receiver/store-world.ts";
-import { BodyNotRaw, Gone, HandlerTimeout, PermanentFailure, RetryLater } from "./errors.ts";
+import { BodyNotRaw, EndpointGone, HandlerTimeout, PermanentFailure, RetryLater } from "./errors.ts";
 import type { StandardSchema } from "./handle/handlers.ts";
-import type { FailureInfo, RefusedRequest } from "./hooks/hooks.ts";
+import type { FailureInfo, RejectedRequest } from "./hooks/hooks.ts";
 import type { WebhookEvent } from "./model.ts";
 import type { ReceiverOptions } from "./options.ts";
 import { createReceiver } from "./receiver.ts";
@@ -21,13 +21,13 @@ afterEach(() => void vi.useRealTimers());
 
 function open(options: Partial<ReceiverOptions<never, Record<string, StandardSchema>>> = {}) {
   const store = memoryStore();
-  const refused: RefusedRequest[] = [];
+  const refused: RejectedRequest[] = [];
   const failures: FailureInfo[] = [];
   const receiver = createReceiver({
     sources: [standardWebhooks({ secrets: [secret] })],
     store,
     clock: () => NOW,
-    onRefused: (refusal) => refused.push(refusal),
+    onRejected: (refusal) => refused.push(refusal),
     onFailure: (failure) => failures.push(failure),
     ...options,
   });
@@ -270,7 +270,7 @@ test("a type that nobody wants is acknowledged, told of, and not kept", async ()
 test("a handler that wants nothing more answers 410", async () => {
   const { receiver } = open();
   receiver.fallback(() => {
-    throw new Gone("closed for good");
+    throw new EndpointGone("closed for good");
   });
   expect((await receiver.receive(await signedDelivery())).status).toBe(410);
 });
@@ -297,7 +297,7 @@ test("hooks that throw, now or later, harm nothing", async () => {
   };
   const rejecting = async () => throwing();
   for (const hook of [throwing, rejecting]) {
-    const hooks = { onRefused: hook, onConflict: hook, onFailure: hook, onDead: hook, onUnhandled: hook };
+    const hooks = { onRejected: hook, onConflict: hook, onFailure: hook, onDead: hook, onUnhandled: hook };
     const { receiver } = open({ ...hooks, deadLetters: { afterTries: 1 } });
     receiver.on("order.paid", throwing);
     const delivery = await signedDelivery({ id: "msg_1" });
@@ -321,7 +321,7 @@ test("a handler that outlives a lost lease is told by its signal, and its delive
   const answer = receiver.receive(await signedDelivery());
   await started.opened;
   vi.setSystemTime(Date.now() + terms.leaseMs);
-  const [other] = await store.take(1, terms);
+  const [other] = await store.claimDue(1, terms);
   await vi.advanceTimersByTimeAsync(terms.leaseMs / 3);
   expect(signal?.aborted).toBe(true);
   held.open();
@@ -423,7 +423,7 @@ test("a dead letter that cannot be taken now stays one", async () => {
   const other = await claimed(store, holder, { ...terms, order: { gapWaitMs: 0 } });
   expect(await receiver.deadLetters.replay(key)).toBe("skipped");
   expect(await receiver.deadLetters.count()).toBe(1);
-  await store.fail(other, { error: "no", next: { kind: "again" } });
+  await store.fail(other, { error: "no", next: { kind: "release" } });
   expect(await receiver.deadLetters.replay(key)).toBe("done");
 });
 
@@ -436,7 +436,7 @@ test("a replay that a crash cut short can be asked for again", async () => {
   await receiver.receive(await signedDelivery({ id: "msg_1" }));
   isBroken = false;
   const key = { source: "standard-webhooks", id: "msg_1" };
-  await store.deadLetters.revive(key);
+  await store.deadLetters.requeue(key);
   expect(await receiver.deadLetters.replay(key)).toBe("done");
   expect(await receiver.deadLetters.replay(key)).toBe("unknown");
 });

@@ -1,26 +1,26 @@
 // Puts a receiver together.
 import { fetchHandler } from "./adapters/fetch.ts";
-import { keepInInbox } from "./handle/accept-into-inbox.ts";
+import { acceptIntoInbox } from "./handle/accept-into-inbox.ts";
 import { handleInTransaction } from "./handle/handle-in-transaction.ts";
 import { handleUnderLease } from "./handle/handle-under-lease.ts";
 import {
   type CatalogueOf,
   type EventFor,
   type EventSchemas,
-  type From,
   type Handler,
   Handlers,
   type Pattern,
+  type SourceFilter,
 } from "./handle/handlers.ts";
-import { type Hooks, Teller } from "./hooks/hooks.ts";
+import { type Hooks, Reporter } from "./hooks/hooks.ts";
 import { type DeadLetters, deadLettersOf } from "./inbox/dead-letters.ts";
-import { endOrGiveUp, Ongoing } from "./inbox/in-flight.ts";
+import { drain, InFlight } from "./inbox/in-flight.ts";
 import { InboxWorker } from "./inbox/inbox-worker.ts";
 import { pruneAll } from "./inbox/prune.ts";
-import type { Receives, WebhookEvent } from "./model.ts";
+import type { RequestHandler, WebhookEvent } from "./model.ts";
 import { type ReceiverOptions, readOptions } from "./options.ts";
 import { receive, type Work } from "./receive.ts";
-import type { Kit } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
 import type { Service } from "./service.ts";
 
 /**
@@ -28,7 +28,7 @@ import type { Service } from "./service.ts";
  * nothing more from the inbox, and resolves when what is in hand has ended, deliveries among it. Close the server first: what it
  * lets in afterwards is handled, but not waited for.
  */
-export interface Receiver<Tx, Catalogue> extends Receives, Service {
+export interface Receiver<Tx, Catalogue> extends RequestHandler, Service {
   /**
    * One handler for a type, or for all types below a prefix (`order.*`); the most exact one gets an event. With several sources
    * say whose: `on("invoice.paid", handler, { source: "stripe" })`. Otherwise each of them can have the handler called.
@@ -36,7 +36,7 @@ export interface Receiver<Tx, Catalogue> extends Receives, Service {
   on<Type extends Pattern<Catalogue>>(
     type: Type,
     handler: Handler<EventFor<Catalogue, Type>, Tx>,
-    from?: From,
+    from?: SourceFilter,
   ): this;
   /** For every type without a handler. Without it they are acknowledged and forgotten. */
   fallback(handler: Handler<WebhookEvent, Tx>): this;
@@ -55,10 +55,18 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
   const { sources, store, events: schemas = {} } = options;
   const sourceNames = sources.map(({ name }) => name);
   const handlers = new Handlers<Tx>(schemas, sourceNames);
-  const tell = new Teller(hooksOf(options));
-  const kit: Kit<Tx> = { settings, sources, schemas, store, handlers, tell, deliveries: new Ongoing() };
-  const worker = new InboxWorker(kit);
-  const work = workOf(kit, worker);
+  const report = new Reporter(hooksOf(options));
+  const runtime: Runtime<Tx> = {
+    settings,
+    sources,
+    schemas,
+    store,
+    handlers,
+    report,
+    deliveries: new InFlight(),
+  };
+  const worker = new InboxWorker(runtime);
+  const work = workOf(runtime, worker);
 
   const receiver: Receiver<Tx, CatalogueOf<Schemas>> = {
     on(type, handler, from) {
@@ -69,29 +77,29 @@ export function createReceiver<Tx, const Schemas extends EventSchemas = EventSch
       handlers.fallback(handler);
       return receiver;
     },
-    receive: (request) => receive(kit, work, request),
+    receive: (request) => receive(runtime, work, request),
     fetch: (request) => handleFetch(request),
-    deadLetters: deadLettersOf(kit),
+    deadLetters: deadLettersOf(runtime),
     prune: () => pruneAll(store, settings.terms),
     start: () => worker.start(),
     async stop() {
-      await Promise.all([worker.stop(), endOrGiveUp(kit, kit.deliveries.ended())]);
+      await Promise.all([worker.stop(), drain(runtime, runtime.deliveries.settled())]);
     },
   };
   const handleFetch = fetchHandler(receiver);
   return receiver;
 }
 
-function hooksOf({ onRefused, onConflict, onFailure, onDead, onStale, onUnhandled }: Hooks): Hooks {
-  return { onRefused, onConflict, onFailure, onDead, onStale, onUnhandled };
+function hooksOf({ onRejected, onConflict, onFailure, onDead, onStale, onUnhandled }: Hooks): Hooks {
+  return { onRejected, onConflict, onFailure, onDead, onStale, onUnhandled };
 }
 
-function workOf<Tx>(kit: Kit<Tx>, worker: InboxWorker<Tx>): Work {
-  const { settings, store } = kit;
+function workOf<Tx>(runtime: Runtime<Tx>, worker: InboxWorker<Tx>): Work {
+  const { settings, store } = runtime;
   const { transactions } = store;
-  if (settings.mode === "inbox") return (received) => keepInInbox(kit, received, () => worker.wake());
+  if (settings.mode === "inbox") return (received) => acceptIntoInbox(runtime, received, () => worker.wake());
   if (settings.mode === "transactional" && transactions !== null) {
-    return (received) => handleInTransaction(kit, transactions, received);
+    return (received) => handleInTransaction(runtime, transactions, received);
   }
-  return (received) => handleUnderLease(kit, received);
+  return (received) => handleUnderLease(runtime, received);
 }

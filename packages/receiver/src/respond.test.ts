@@ -1,9 +1,9 @@
 // Statuses by outcome, whole seconds, and who speaks for a batch.
 import { expect, test } from "vitest";
-import { answerTo, answerToBatch, type Outcome } from "./respond.ts";
+import { type Outcome, responseTo, responseToBatch } from "./respond.ts";
 
 const member = (outcome: Outcome, at: number) => ({ id: String(at), outcome });
-const batch = (...outcomes: Outcome[]) => answerToBatch(outcomes.map(member), anybody);
+const batch = (...outcomes: Outcome[]) => responseToBatch(outcomes.map(member), anybody);
 /** Who may take a 409 for final. */
 const anybody = {};
 
@@ -18,7 +18,7 @@ test.each<[Outcome["kind"], number]>([
   ["failed", 500],
   ["gone", 410],
 ])("%s is %i", (kind, status) => {
-  const answer = answerTo({ kind } as Outcome, anybody);
+  const answer = responseTo({ kind } as Outcome, anybody);
   expect(answer).toMatchObject({ status, body: JSON.stringify({ status: kind }) });
   expect(answer.headers["posthorn-duplicate"]).toBe(kind === "duplicate" ? "true" : undefined);
 });
@@ -36,7 +36,7 @@ test.each<[kind: string, status: number]>([
     [1_001, "2"],
     [60_000, "60"],
   ] as const) {
-    expect(answerTo({ kind, retryAfterMs } as Outcome, anybody)).toMatchObject({
+    expect(responseTo({ kind, retryAfterMs } as Outcome, anybody)).toMatchObject({
       status,
       headers: { "retry-after": seconds },
     });
@@ -46,10 +46,10 @@ test.each<[kind: string, status: number]>([
 test("a handler's wish for time is 409 to who knows that for later, and all else is as to anybody", () => {
   const wish: Outcome = { kind: "retry_later", retryAfterMs: 90_000 };
   const later = { status: 409, headers: { "retry-after": "90" } };
-  expect(answerTo(wish, { knowsLater: true })).toMatchObject(later);
-  expect(answerToBatch([member(wish, 0)], { knowsLater: true })).toMatchObject(later);
+  expect(responseTo(wish, { supportsRetryLater: true })).toMatchObject(later);
+  expect(responseToBatch([member(wish, 0)], { supportsRetryLater: true })).toMatchObject(later);
   const away: Outcome = { kind: "unavailable", retryAfterMs: 10_000 };
-  expect(answerTo(away, { knowsLater: true }).status).toBe(503);
+  expect(responseTo(away, { supportsRetryLater: true }).status).toBe(503);
 });
 
 test("a batch is acknowledged only when every member is ours", () => {

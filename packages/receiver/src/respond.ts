@@ -1,5 +1,5 @@
 // What the sender hears. It retries by these, so each says truly whether the message is ours now.
-import type { Answer } from "./model.ts";
+import type { WebhookResponse } from "./model.ts";
 import type { Source } from "./source.ts";
 
 /** What became of one message. */
@@ -45,7 +45,7 @@ export const OUTCOME_STATUS: Readonly<Record<Outcome["kind"], number>> = {
 };
 
 // Of a batch the one further down speaks for all: what never succeeds must not keep the rest from being sent again.
-const LOUDER: readonly Outcome["kind"][] = [
+const PRECEDENCE: readonly Outcome["kind"][] = [
   "duplicate",
   "ignored",
   "stale",
@@ -61,26 +61,34 @@ const LOUDER: readonly Outcome["kind"][] = [
   "failed",
 ];
 
-export function answerTo(outcome: Outcome, { knowsLater = false }: Pick<Source, "knowsLater">): Answer {
+export function responseTo(
+  outcome: Outcome,
+  { supportsRetryLater = false }: Pick<Source, "supportsRetryLater">,
+): WebhookResponse {
   const headers: Record<string, string> = {};
   if ("retryAfterMs" in outcome) headers["retry-after"] = wholeSeconds(outcome.retryAfterMs);
   if (outcome.kind === "duplicate") headers["posthorn-duplicate"] = "true";
-  const isLater = outcome.kind === "retry_later" && knowsLater;
+  const isLater = outcome.kind === "retry_later" && supportsRetryLater;
   return answer(isLater ? 409 : OUTCOME_STATUS[outcome.kind], { status: outcome.kind }, headers);
 }
 
 /** 2xx only when every member is ours; what is done already is a duplicate at the next delivery. */
-export function answerToBatch(members: readonly Member[], source: Pick<Source, "knowsLater">): Answer {
-  const loudest = members
+export function responseToBatch(
+  members: readonly Member[],
+  source: Pick<Source, "supportsRetryLater">,
+): WebhookResponse {
+  const strongest = members
     .map(({ outcome }) => outcome)
-    .reduce<Outcome>((loud, next) => (loudness(next) > loudness(loud) ? next : loud), { kind: "duplicate" });
-  const { status, headers } = answerTo(members.length === 0 ? { kind: "done" } : loudest, source);
+    .reduce<Outcome>((loud, next) => (precedence(next) > precedence(loud) ? next : loud), {
+      kind: "duplicate",
+    });
+  const { status, headers } = responseTo(members.length === 0 ? { kind: "done" } : strongest, source);
   const results = members.map(({ id, outcome }) => ({ id, status: outcome.kind }));
   return { status, headers, body: JSON.stringify({ results }) };
 }
 
-function loudness({ kind }: Outcome): number {
-  return LOUDER.indexOf(kind);
+function precedence({ kind }: Outcome): number {
+  return PRECEDENCE.indexOf(kind);
 }
 
 /** RFC 9110 §10.2.3; at least one, since 0 asks for a retry at once. */
@@ -90,17 +98,17 @@ function wholeSeconds(ms: number): string {
 
 /** One and the same whatever was wrong: an attacker learns nothing from it. */
 export const unauthorized = answer(401, { error: "The request is not authentic." });
-export const failedToRead = answer(500, { status: "failed" });
+export const internalError = answer(500, { status: "failed" });
 
-export function malformed(reason: string): Answer {
+export function malformed(reason: string): WebhookResponse {
   return answer(400, { error: reason });
 }
 
-export function tooLarge(maxBodyBytes: number): Answer {
+export function tooLarge(maxBodyBytes: number): WebhookResponse {
   return answer(413, { error: `The body has more than ${maxBodyBytes} bytes.` });
 }
 
-export function encoded(): Answer {
+export function encoded(): WebhookResponse {
   return answer(
     415,
     { error: "Send the body without a content encoding." },
@@ -108,7 +116,7 @@ export function encoded(): Answer {
   );
 }
 
-export function methodNotAllowed(methods: string): Answer {
+export function methodNotAllowed(methods: string): WebhookResponse {
   return answer(405, { error: `Allowed is ${methods}.` }, { allow: methods });
 }
 
@@ -116,6 +124,6 @@ export function answer(
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): WebhookResponse {
   return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
 }

@@ -1,20 +1,20 @@
 // What the parts of one receiver share.
 import type { Context, EventSchemas, Handlers } from "./handle/handlers.ts";
-import type { Teller } from "./hooks/hooks.ts";
-import type { Ongoing } from "./inbox/in-flight.ts";
+import type { Reporter } from "./hooks/hooks.ts";
+import type { InFlight } from "./inbox/in-flight.ts";
 import type { Settings } from "./options.ts";
 import type { Source } from "./source.ts";
 import type { Store } from "./store.ts";
 
-export interface Kit<Tx> {
+export interface Runtime<Tx> {
   readonly settings: Settings;
   readonly sources: readonly Source[];
   readonly schemas: EventSchemas;
   readonly store: Store<Tx>;
   readonly handlers: Handlers<Tx>;
-  readonly tell: Teller;
+  readonly report: Reporter;
   /** Deliveries whose events are being worked on. */
-  readonly deliveries: Ongoing;
+  readonly deliveries: InFlight;
 }
 
 export function contextWith<Tx>(tx: Tx, signal: AbortSignal, tries: number): Context<Tx> {

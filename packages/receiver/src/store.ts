@@ -20,7 +20,7 @@ export interface Store<Tx = unknown> {
   migrate(): Promise<void>;
 
   /** Takes the message for this process alone until the lease ends. Atomic: of any number of callers one gets it. */
-  claim(message: Message, terms: ClaimTerms): Promise<ClaimResult>;
+  claim(message: Message, terms: ClaimOptions): Promise<ClaimResult>;
   /** The lease ends so long from now. False: it was lost and somebody else may have the message; stop working on it. */
   renew(claim: Claim, leaseMs: number): Promise<boolean>;
   /** Done. False: the lease was lost, and nothing was written. */
@@ -32,14 +32,14 @@ export interface Store<Tx = unknown> {
   readonly transactions: Transactions<Tx> | null;
 
   /** Keeps the message to be worked on later. Durable when it resolves. */
-  accept(message: Message, terms: AcceptTerms): Promise<AcceptResult>;
+  accept(message: Message, terms: AcceptOptions): Promise<AcceptResult>;
   /**
    * Up to `limit` messages, claimed: waiting ones that are due and those whose lease ended, first what is due longest;
    * of one subject, with the sequence guard, the lowest sequence. Stale ones it comes across are done.
    */
-  take(limit: number, terms: ClaimTerms): Promise<Claim[]>;
+  claimDue(limit: number, terms: ClaimOptions): Promise<Claim[]>;
   /** The same for one message that `revive` made due. Null: somebody else has it, or it may not go now, or was stale. */
-  takeOne(key: MessageKey, terms: ClaimTerms): Promise<Claim | null>;
+  claimOne(key: MessageKey, terms: ClaimOptions): Promise<Claim | null>;
 
   readonly deadLetters: DeadLetterStore;
 
@@ -53,16 +53,16 @@ export interface Store<Tx = unknown> {
   prune(limit: number, terms: { readonly windowMs: number }): Promise<number>;
 }
 
-export interface ClaimTerms {
+export interface ClaimOptions {
   readonly leaseMs: number;
   /** A message done longer ago than this is fresh again. */
   readonly windowMs: number;
   /** Null: no sequence guard. */
-  readonly order: OrderTerms | null;
+  readonly order: OrderOptions | null;
 }
 
 /** For messages with a subject and a sequence. Of one subject at most one message is claimed at a time. */
-export interface OrderTerms {
+export interface OrderOptions {
   /**
    * After a gap: 0 takes the later message at once; otherwise it waits so long, since it was first seen, for the missing
    * ones. Sequences begin at 1, so the first message of a subject with a higher one is after a gap.
@@ -94,7 +94,7 @@ export interface Claim {
   readonly tries: number;
 }
 
-export type AcceptTerms = Pick<ClaimTerms, "windowMs">;
+export type AcceptOptions = Pick<ClaimOptions, "windowMs">;
 
 export type AcceptResult =
   | { readonly kind: "accepted" }
@@ -113,8 +113,8 @@ export interface Failure {
    * brings it back.
    */
   readonly next:
-    | { readonly kind: "again" }
-    | { readonly kind: "later"; readonly afterMs: number }
+    | { readonly kind: "release" }
+    | { readonly kind: "retry"; readonly afterMs: number }
     | { readonly kind: "dead" };
 }
 
@@ -124,11 +124,15 @@ export interface Transactions<Tx> {
    * means nothing outside. When `work` or the commit throws, all of it is undone and the error is passed on. While it
    * works, others hear `running` at once.
    */
-  run(message: Message, terms: ClaimTerms, work: (tx: Tx, claim: Claim) => Promise<void>): Promise<RunResult>;
+  run(
+    message: Message,
+    terms: ClaimOptions,
+    work: (tx: Tx, claim: Claim) => Promise<void>,
+  ): Promise<RunResult>;
   /** For what `take` claimed: work and done mark in one transaction. False: the lease was lost, and all is undone. */
   finish(claim: Claim, work: (tx: Tx) => Promise<void>): Promise<boolean>;
   /** After `run` threw. False: it is done within the window, or claimed by another since, and nothing was written. */
-  noteFailure(message: Message, failure: Failure, terms: AcceptTerms): Promise<boolean>;
+  recordFailure(message: Message, failure: Failure, terms: AcceptOptions): Promise<boolean>;
 }
 
 export type RunResult = { readonly kind: "worked" } | Exclude<ClaimResult, { kind: "claimed" }>;
@@ -138,11 +142,11 @@ export interface DeadLetterStore {
   list(options: { readonly limit: number; readonly after?: DeadLetter }): Promise<DeadLetter[]>;
   count(): Promise<number>;
   /** To the inbox, due now, its failures forgotten. False: it is not a dead letter. */
-  revive(key: MessageKey): Promise<boolean>;
+  requeue(key: MessageKey): Promise<boolean>;
   /** A dead letter again, after `revive` and before somebody took it. False: it does not wait in the inbox. */
-  bury(key: MessageKey): Promise<boolean>;
+  undoRequeue(key: MessageKey): Promise<boolean>;
   /** Done without being handled. False: it is not a dead letter. */
-  dismiss(key: MessageKey): Promise<boolean>;
+  discard(key: MessageKey): Promise<boolean>;
 }
 
 export interface DeadLetter {

@@ -7,7 +7,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { All, Controller, type INestApplication, Module, Req, Res } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import type { NestExpressApplication } from "@nestjs/platform-express";
-import { fetchHandler, type Receives } from "@posthorn/receiver";
+import { fetchHandler, type RequestHandler } from "@posthorn/receiver";
 import { expressHandler } from "@posthorn/receiver/express";
 import { fastifyPlugin } from "@posthorn/receiver/fastify";
 import { koaHandler } from "@posthorn/receiver/koa";
@@ -28,9 +28,9 @@ export interface Running {
 
 export interface Framework {
   readonly name: string;
-  serve(receiver: Receives): Promise<Running>;
+  serve(receiver: RequestHandler): Promise<Running>;
   /** With something before the receiver that takes the body's bytes. */
-  serveParsed(receiver: Receives): Promise<Running>;
+  serveParsed(receiver: RequestHandler): Promise<Running>;
   /** Words of the error that name the cause, and of those that name the cure. */
   readonly blames: string;
   readonly advises: string;
@@ -196,7 +196,7 @@ function quietKoa(): Koa {
 }
 
 /** Without the syntax of decorators, which this repository is not compiled for. */
-function nestModule(receiver: Receives) {
+function nestModule(receiver: RequestHandler) {
   class WebhooksController {
     readonly #handle = nestHandler(receiver);
 

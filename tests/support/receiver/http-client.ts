@@ -29,10 +29,10 @@ export function send(url: string, { method = "POST", headers = {}, body }: Sent 
 /** For bodies in pieces: write to `request` and end it. Without a content-length that is a chunked transfer. */
 export function start(url: string, { method = "POST", headers = {} }: Omit<Sent, "body"> = {}) {
   const request = open(url, { method, headers, agent: false });
-  return { request, answer: answerTo(request) };
+  return { request, answer: responseTo(request) };
 }
 
-function answerTo(request: ClientRequest): Promise<Received> {
+function responseTo(request: ClientRequest): Promise<Received> {
   return new Promise((resolve, reject) => {
     request.once("error", reject).once("response", async (response) => {
       const pieces: Buffer[] = [];

@@ -1,5 +1,10 @@
 // A receiver that verifies nothing and remembers what came to it, so that a test can compare it with what was sent.
-import { type Answer, BodyNotRaw, type Receives, type WebhookRequest } from "@posthorn/receiver";
+import {
+  BodyNotRaw,
+  type RequestHandler,
+  type WebhookRequest,
+  type WebhookResponse,
+} from "@posthorn/receiver";
 import type { HeaderSource } from "@posthorn/wire";
 import { readHeader } from "../../../packages/receiver/src/headers.ts";
 
@@ -12,17 +17,21 @@ export interface Recorded {
   readonly body: Buffer;
 }
 
-export class RecordingReceiver implements Receives {
+export class RecordingReceiver implements RequestHandler {
   readonly requests: Recorded[] = [];
   /** Why bodies could not be read. */
   readonly failures: unknown[] = [];
   /** To requests that were read to their end. */
-  answer: Answer = { status: 200, headers: { "content-type": "application/json" }, body: '{"ok":true}' };
+  answer: WebhookResponse = {
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: '{"ok":true}',
+  };
   /** Of the request read last. */
   bytesRead = 0;
   readonly #waiting: { readonly isThere: () => boolean; readonly resolve: () => void }[] = [];
 
-  async receive({ method, url, headers, body }: WebhookRequest): Promise<Answer> {
+  async receive({ method, url, headers, body }: WebhookRequest): Promise<WebhookResponse> {
     if (method === "OPTIONS") return handshake(headers);
     if (method !== "POST") return { status: 405, headers: { allow: "POST, OPTIONS" }, body: "" };
     try {
@@ -63,7 +72,7 @@ export class RecordingReceiver implements Receives {
   }
 }
 
-function handshake(headers: HeaderSource): Answer {
+function handshake(headers: HeaderSource): WebhookResponse {
   const origin = readHeader(headers, "webhook-request-origin");
   return { status: 200, headers: { "webhook-allowed-origin": origin ?? "" }, body: "" };
 }

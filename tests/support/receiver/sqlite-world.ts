@@ -60,7 +60,7 @@ export async function openSqliteWorld(
         outside
           .prepare("update posthorn_receiver_messages set at = at - ?, first_seen_at = first_seen_at - ?")
           .run(ms, ms);
-        outside.prepare("update posthorn_receiver_subjects set heard_at = heard_at - ?").run(ms);
+        outside.prepare("update posthorn_receiver_subjects set last_seen_at = last_seen_at - ?").run(ms);
         outside.exec("commit");
         return true;
       }),

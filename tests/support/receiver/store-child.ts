@@ -11,8 +11,8 @@ function answer(question: StoreCall): Promise<unknown> {
   switch (question.kind) {
     case "claim":
       return manyAtOnce(question.times, () => store.claim(question.message, question.terms));
-    case "take":
-      return manyAtOnce(question.times, () => store.take(question.limit, question.terms)).then((some) =>
+    case "claimDue":
+      return manyAtOnce(question.times, () => store.claimDue(question.limit, question.terms)).then((some) =>
         some.flat(),
       );
     case "work":

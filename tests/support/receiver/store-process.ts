@@ -2,23 +2,33 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Claim, ClaimResult, ClaimTerms, Message, RunResult } from "@posthorn/receiver";
+import type { Claim, ClaimOptions, ClaimResult, Message, RunResult } from "@posthorn/receiver";
 import type { SecondProcess } from "./store-world.ts";
 
 export type StoreCall =
-  | { readonly kind: "claim"; readonly message: Message; readonly terms: ClaimTerms; readonly times: number }
-  | { readonly kind: "take"; readonly limit: number; readonly terms: ClaimTerms; readonly times: number }
+  | {
+      readonly kind: "claim";
+      readonly message: Message;
+      readonly terms: ClaimOptions;
+      readonly times: number;
+    }
+  | {
+      readonly kind: "claimDue";
+      readonly limit: number;
+      readonly terms: ClaimOptions;
+      readonly times: number;
+    }
   | {
       readonly kind: "work";
       readonly message: Message;
-      readonly terms: ClaimTerms;
+      readonly terms: ClaimOptions;
       readonly effect: string;
       readonly times: number;
     }
   | {
       readonly kind: "work for ever";
       readonly message: Message;
-      readonly terms: ClaimTerms;
+      readonly terms: ClaimOptions;
       readonly effect: string;
     };
 
@@ -26,12 +36,12 @@ export type StoreReply = { readonly call: number; readonly result?: unknown; rea
 
 export interface StoreProcess extends AsyncDisposable {
   /** So many claims of it at once. */
-  claim(message: Message, terms: ClaimTerms, times: number): Promise<ClaimResult[]>;
-  take(limit: number, terms: ClaimTerms, times: number): Promise<Claim[]>;
+  claim(message: Message, terms: ClaimOptions, times: number): Promise<ClaimResult[]>;
+  claimDue(limit: number, terms: ClaimOptions, times: number): Promise<Claim[]>;
   /** So many runs of it at once, each of which would write the effect. */
-  work(message: Message, terms: ClaimTerms, effect: string, times: number): Promise<RunResult[]>;
+  work(message: Message, terms: ClaimOptions, effect: string, times: number): Promise<RunResult[]>;
   /** Resolves when the effect was written in a transaction that will never end. */
-  workForEver(message: Message, terms: ClaimTerms, effect: string): Promise<void>;
+  workForEver(message: Message, terms: ClaimOptions, effect: string): Promise<void>;
   /** kill -9, and waits until it is gone. */
   kill(): Promise<void>;
 }
@@ -67,7 +77,7 @@ export async function startStoreProcess({ moduleUrl, args }: SecondProcess): Pro
   await replyTo(0); // told when the store is open
   return {
     claim: (message, terms, times) => ask({ kind: "claim", message, terms, times }) as Promise<ClaimResult[]>,
-    take: (limit, terms, times) => ask({ kind: "take", limit, terms, times }) as Promise<Claim[]>,
+    claimDue: (limit, terms, times) => ask({ kind: "claimDue", limit, terms, times }) as Promise<Claim[]>,
     work: (message, terms, effect, times) =>
       ask({ kind: "work", message, terms, effect, times }) as Promise<RunResult[]>,
     workForEver: (message, terms, effect) =>

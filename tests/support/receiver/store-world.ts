@@ -1,6 +1,6 @@
 // What a store's tests need around it, and the messages they put into it.
 import { createHash, randomUUID } from "node:crypto";
-import type { Claim, ClaimTerms, Message, Store } from "@posthorn/receiver";
+import type { Claim, ClaimOptions, Message, Store } from "@posthorn/receiver";
 
 export interface StoreWorld<Tx = unknown> {
   /** Empty, and ready for use. */
@@ -48,10 +48,10 @@ export interface StoreFeatures {
 export const DAY_MS = 86_400_000;
 export const LEASE_MS = 60_000;
 export const WINDOW_MS = 30 * DAY_MS;
-export const terms: ClaimTerms = { leaseMs: LEASE_MS, windowMs: WINDOW_MS, order: null };
+export const terms: ClaimOptions = { leaseMs: LEASE_MS, windowMs: WINDOW_MS, order: null };
 /** Sequence guard that waits a minute after a gap. */
-export const ordered: ClaimTerms = { ...terms, order: { gapWaitMs: 60_000 } };
-export const orderedWithoutWait: ClaimTerms = { ...terms, order: { gapWaitMs: 0 } };
+export const ordered: ClaimOptions = { ...terms, order: { gapWaitMs: 60_000 } };
+export const orderedWithoutWait: ClaimOptions = { ...terms, order: { gapWaitMs: 0 } };
 
 /** A message with an id of its own unless told. */
 export function messageWith(given: Partial<Message> & { readonly text?: string } = {}): Message {

@@ -1,6 +1,6 @@
 // Express 4 and 5.
-import type { Receives } from "../model.ts";
-import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeAnswer } from "./node-request.ts";
+import type { RequestHandler } from "../model.ts";
+import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeResponse } from "./node-request.ts";
 
 export type { NodeRequest, NodeResponse } from "./node-request.ts";
 
@@ -17,12 +17,12 @@ export interface ExpressRequest extends NodeRequest {
 
 /** `app.all("/webhooks", expressHandler(receiver))`, before `app.use(express.json())` or without it. */
 export function expressHandler(
-  receiver: Receives,
+  receiver: RequestHandler,
 ): (request: ExpressRequest, response: NodeResponse, next: (error: unknown) => void) => void {
   return (request, response, next) => {
     const url = urlOf(request, request.originalUrl, request.protocol);
-    receiveFrom(receiver, request, { url, left: [request.body, request.rawBody], notRaw })
-      .then((answer) => writeAnswer(response, answer))
+    receiveFrom(receiver, request, { url, parsedBodies: [request.body, request.rawBody], notRaw })
+      .then((result) => writeResponse(response, result))
       .catch(next);
   };
 }

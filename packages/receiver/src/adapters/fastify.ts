@@ -1,5 +1,5 @@
 // Fastify 5, as a plugin whose parsers are its own: routes outside of it keep theirs.
-import type { Receives } from "../model.ts";
+import type { RequestHandler } from "../model.ts";
 import { type NodeRequest, receiveFrom } from "./node-request.ts";
 
 export type { NodeRequest } from "./node-request.ts";
@@ -30,19 +30,19 @@ export interface FastifyInstance {
 }
 
 /** `fastify.register(fastifyPlugin(receiver), { prefix: "/webhooks" })` */
-export function fastifyPlugin(receiver: Receives): (instance: FastifyInstance) => Promise<void> {
+export function fastifyPlugin(receiver: RequestHandler): (instance: FastifyInstance) => Promise<void> {
   return async (instance) => {
     instance.removeAllContentTypeParsers();
     // leaves the body in the stream: the receiver reads it, and stops at its limit
     instance.addContentTypeParser("*", (_request, _payload, done) => done(null));
     instance.all("/", async (request, reply) => {
       const url = `${request.protocol}://${request.host}${request.originalUrl}`;
-      const left = ["rawBody" in request && request.rawBody];
-      const answer = await receiveFrom(receiver, request.raw, { url, left, notRaw });
-      reply.code(answer.status);
-      reply.headers({ ...answer.headers });
+      const parsedBodies = ["rawBody" in request && request.rawBody];
+      const result = await receiveFrom(receiver, request.raw, { url, parsedBodies, notRaw });
+      reply.code(result.status);
+      reply.headers({ ...result.headers });
       // bytes, since Fastify adds a charset to the content type of a text
-      return reply.send(answer.body === "" ? undefined : new TextEncoder().encode(answer.body));
+      return reply.send(result.body === "" ? undefined : new TextEncoder().encode(result.body));
     });
   };
 }

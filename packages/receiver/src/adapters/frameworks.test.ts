@@ -36,7 +36,7 @@ describe.each([
   ["4", express4],
   ["5", express],
 ])("Express %s", (_version, framework) => {
-  it("reads a body that another parser left alone", async () => {
+  it("reads a body that another parser parsedBodies alone", async () => {
     const app = framework().use(framework.json()).all("/hooks", expressHandler(receiver));
     const headers = { "content-type": "application/cloudevents+json" };
     expect((await send(`${await listen(app)}/hooks`, { headers, body: '{"a": 1}' })).status).toBe(200);
@@ -65,8 +65,8 @@ describe.each([
     app.use((error: Error, _request: unknown, response: express.Response, _next: unknown) => {
       response.status(500).send(error.message);
     });
-    const answer = await send(`${await listen(app)}/hooks`, { headers: json, body: "{}" });
-    expect(answer).toMatchObject({ status: 500, body: "a bug" });
+    const result = await send(`${await listen(app)}/hooks`, { headers: json, body: "{}" });
+    expect(result).toMatchObject({ status: 500, body: "a bug" });
   });
 });
 
@@ -82,8 +82,8 @@ describe("Fastify", () => {
     });
     const url = await app.listen({ port: 0, host: "127.0.0.1" });
     for (const path of ["/orders", "/others"]) {
-      const answer = await send(url + path, { headers: json, body: '{"parsed": true}' });
-      expect(answer.body).toBe('{"parsed":true}');
+      const result = await send(url + path, { headers: json, body: '{"parsed": true}' });
+      expect(result.body).toBe('{"parsed":true}');
     }
     await send(`${url}/hooks`, { headers: json, body: '{"parsed": false}' });
     expect(receiver.requests[0]?.body.toString()).toBe('{"parsed": false}');

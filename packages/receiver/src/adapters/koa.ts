@@ -1,5 +1,5 @@
 // Koa 2 and 3.
-import type { Receives } from "../model.ts";
+import type { RequestHandler } from "../model.ts";
 import { type NodeRequest, receiveFrom } from "./node-request.ts";
 
 export type { NodeRequest } from "./node-request.ts";
@@ -16,14 +16,14 @@ export interface KoaContext {
 }
 
 /** `app.use(koaHandler(receiver))`, or on a route of a router; before `bodyParser()` or without it. */
-export function koaHandler(receiver: Receives): (context: KoaContext) => Promise<void> {
+export function koaHandler(receiver: RequestHandler): (context: KoaContext) => Promise<void> {
   return async (context) => {
-    const left = ["body" in context.request && context.request.body];
-    const answer = await receiveFrom(receiver, context.req, { url: context.href, left, notRaw });
-    context.body = answer.body === "" ? null : answer.body;
+    const parsedBodies = ["body" in context.request && context.request.body];
+    const result = await receiveFrom(receiver, context.req, { url: context.href, parsedBodies, notRaw });
+    context.body = result.body === "" ? null : result.body;
     // after the body, which sets both
-    context.status = answer.status;
-    context.set({ ...answer.headers });
+    context.status = result.status;
+    context.set({ ...result.headers });
   };
 }
 

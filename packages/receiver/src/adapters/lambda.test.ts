@@ -161,7 +161,7 @@ describe.each(shapes)("lambdaHandler behind %s", (_name, event, { url, id }) => 
     expect((await handle({ ...event, body: `${"x".repeat(MAX_BODY_BYTES - 1)}ü` })).statusCode).toBe(413);
   });
 
-  it("passes on the answer, with many values where there were many", async () => {
+  it("passes on the result, with many values where there were many", async () => {
     receiver.answer = { status: 409, headers: { "retry-after": "7" }, body: '{"e":1}' };
     const result = await handle(event);
     expect(result).toMatchObject({ statusCode: 409, headers: { "retry-after": "7" }, body: '{"e":1}' });
@@ -171,9 +171,9 @@ describe.each(shapes)("lambdaHandler behind %s", (_name, event, { url, id }) => 
 
   it("lets the receiver refuse with 400 what should be base64 and is not", async () => {
     const real = createReceiver({
-      sources: [{ ...posthorn({ secrets: [generateSecret()] }), isAddressed: () => true }],
+      sources: [{ ...posthorn({ secrets: [generateSecret()] }), matches: () => true }],
       store: memoryStore(),
-      onRefused: null,
+      onRejected: null,
     });
     const result = await lambdaHandler(real)({ ...event, body: "%%%", isBase64Encoded: true });
     expect(result.statusCode).toBe(400);

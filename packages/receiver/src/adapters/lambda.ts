@@ -1,6 +1,6 @@
 // AWS Lambda behind API Gateway (REST and HTTP APIs), a function URL, or a load balancer.
-import type { Receives } from "../model.ts";
-import { goneBody } from "./gone-body.ts";
+import type { RequestHandler } from "../model.ts";
+import { consumedBody } from "./consumed-body.ts";
 import {
   bodyOfEvent,
   type EventBody,
@@ -14,22 +14,22 @@ import {
 export type { LambdaEvent, LambdaResult } from "./lambda-event.ts";
 
 /** `export const handler = lambdaHandler(receiver)` */
-export function lambdaHandler(receiver: Receives): (event: LambdaEvent) => Promise<LambdaResult> {
+export function lambdaHandler(receiver: RequestHandler): (event: LambdaEvent) => Promise<LambdaResult> {
   return async (event) => {
     const method = methodOfEvent(event);
     if (method === null) throw new TypeError(NO_REQUEST);
-    const answer = await receiver.receive({
+    const result = await receiver.receive({
       method,
       url: urlOfEvent(event),
       headers: headersOfEvent(event),
       body: readable(bodyOfEvent(event)),
     });
-    const many = Object.entries(answer.headers).map<[string, string[]]>(([name, value]) => [name, [value]]);
+    const many = Object.entries(result.headers).map<[string, string[]]>(([name, value]) => [name, [value]]);
     return {
-      statusCode: answer.status,
-      headers: { ...answer.headers },
+      statusCode: result.status,
+      headers: { ...result.headers },
       ...(event.multiValueHeaders && { multiValueHeaders: Object.fromEntries(many) }),
-      body: answer.body,
+      body: result.body,
       isBase64Encoded: false,
     };
   };
@@ -37,10 +37,10 @@ export function lambdaHandler(receiver: Receives): (event: LambdaEvent) => Promi
 
 /** Whoever invokes it so is to change the set-up: an answer would look like success. */
 const NO_REQUEST =
-  "lambdaHandler got an event that is no HTTP request. Invoke the function by API Gateway, a function URL or a load balancer, and answer warm-up events before it.";
+  "lambdaHandler got an event that is no HTTP request. Invoke the function by API Gateway, a function URL or a load balancer, and result warm-up events before it.";
 
 function readable(body: EventBody): Uint8Array | AsyncIterable<Uint8Array> {
-  if (body === "parsed") return goneBody(notRaw);
+  if (body === "parsed") return consumedBody(notRaw);
   return body === "not_base64" ? unreadableBody("isBase64Encoded is set, and the body is no base64.") : body;
 }
 

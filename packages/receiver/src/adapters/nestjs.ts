@@ -1,7 +1,7 @@
 // NestJS on Express: in a controller, or as a middleware.
-import type { Receives } from "../model.ts";
+import type { RequestHandler } from "../model.ts";
 import type { ExpressRequest } from "./express.ts";
-import { type NodeResponse, receiveFrom, urlOf, writeAnswer } from "./node-request.ts";
+import { type NodeResponse, receiveFrom, urlOf, writeResponse } from "./node-request.ts";
 
 export type { ExpressRequest } from "./express.ts";
 export type { NodeRequest, NodeResponse } from "./node-request.ts";
@@ -11,12 +11,12 @@ export type { NodeRequest, NodeResponse } from "./node-request.ts";
  * made with `rawBody: true`: `@All() receive(@Req() request, @Res() response) { return this.#handle(request, response) }`.
  */
 export function nestHandler(
-  receiver: Receives,
+  receiver: RequestHandler,
 ): (request: ExpressRequest, response: NodeResponse) => Promise<void> {
   return async (request, response) => {
     const url = urlOf(request, request.originalUrl, request.protocol);
-    const left = [request.rawBody, request.body];
-    writeAnswer(response, await receiveFrom(receiver, request, { url, left, notRaw }));
+    const parsedBodies = [request.rawBody, request.body];
+    writeResponse(response, await receiveFrom(receiver, request, { url, parsedBodies, notRaw }));
   };
 }
 

@@ -1,16 +1,19 @@
 // The pages router of Next.js. The app router takes `receiver.fetch` as it is.
-import type { Receives } from "../model.ts";
-import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeAnswer } from "./node-request.ts";
+import type { RequestHandler } from "../model.ts";
+import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeResponse } from "./node-request.ts";
 
 export type { NodeRequest, NodeResponse } from "./node-request.ts";
 
 /** `export default nextPagesHandler(receiver)`, with `export const config = { api: { bodyParser: false } }`. */
 export function nextPagesHandler(
-  receiver: Receives,
+  receiver: RequestHandler,
 ): (request: NodeRequest & { readonly body?: unknown }, response: NodeResponse) => Promise<void> {
   return async (request, response) => {
     const url = urlOf(request);
-    writeAnswer(response, await receiveFrom(receiver, request, { url, left: [request.body], notRaw }));
+    writeResponse(
+      response,
+      await receiveFrom(receiver, request, { url, parsedBodies: [request.body], notRaw }),
+    );
   };
 }
 

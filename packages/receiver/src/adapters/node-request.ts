@@ -1,6 +1,6 @@
 // What the adapters on Node's http share. Foreign objects are described by what is used of them; nothing is imported.
-import type { Answer, Receives } from "../model.ts";
-import { goneBody, type NotRaw } from "./gone-body.ts";
+import type { RequestHandler, WebhookResponse } from "../model.ts";
+import { consumedBody, type NotRaw } from "./consumed-body.ts";
 
 /** Of `http.IncomingMessage`, and of `http2.Http2ServerRequest`. */
 export interface NodeRequest {
@@ -26,18 +26,18 @@ export interface Translation {
   /** As the sender addressed it; see `urlOf`. */
   readonly url: string;
   /** Where parsers of this framework leave what they made of the body: bytes are taken, all else is refused. */
-  readonly left: readonly unknown[];
+  readonly parsedBodies: readonly unknown[];
   readonly notRaw: NotRaw;
 }
 
 export async function receiveFrom(
-  receiver: Receives,
+  receiver: RequestHandler,
   request: NodeRequest,
-  { url, left, notRaw }: Translation,
-): Promise<Answer> {
+  { url, parsedBodies, notRaw }: Translation,
+): Promise<WebhookResponse> {
   const { method = "GET" } = request;
   const headers = headersOf(request);
-  const body = left.find((made) => made instanceof Uint8Array) ?? unreadBody(request, notRaw);
+  const body = parsedBodies.find((made) => made instanceof Uint8Array) ?? unreadBody(request, notRaw);
   try {
     return await receiver.receive({ method, url, headers, body });
   } finally {
@@ -59,7 +59,7 @@ function headersOf({ headers }: NodeRequest): { get(name: string): string | null
   };
 }
 
-export function writeAnswer(response: NodeResponse, { status, headers, body }: Answer): void {
+export function writeResponse(response: NodeResponse, { status, headers, body }: WebhookResponse): void {
   // something that watches the time may have answered in our place
   if (response.headersSent) return;
   response.writeHead(status, { ...headers });
@@ -78,7 +78,7 @@ export function urlOf(request: NodeRequest, path: string = request.url ?? "/", p
 
 /** The stream is the judge, not `request.body`: Express 4 puts `{}` there for bodies that its parsers left alone. */
 function unreadBody(request: NodeRequest, notRaw: NotRaw): AsyncIterable<Uint8Array> {
-  if (request.readableDidRead || request.readableEncoding !== null) return goneBody(notRaw);
+  if (request.readableDidRead || request.readableEncoding !== null) return consumedBody(notRaw);
   return {
     // made when it is asked for: it listens to the stream from then on
     [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator](),

@@ -83,7 +83,7 @@ describe("nodeHandler", () => {
     http2Server.close();
   });
 
-  it("leaves an answer alone that something else gave in its place", async () => {
+  it("leaves an result alone that something else gave in its place", async () => {
     const handle = nodeHandler(receiver);
     const url = await listen((request, response) => {
       response.writeHead(503).end();

@@ -1,16 +1,16 @@
 // Node's own http and https servers.
-import type { Receives } from "../model.ts";
-import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeAnswer } from "./node-request.ts";
+import type { RequestHandler } from "../model.ts";
+import { type NodeRequest, type NodeResponse, receiveFrom, urlOf, writeResponse } from "./node-request.ts";
 
 export type { NodeRequest, NodeResponse } from "./node-request.ts";
 
 /** `createServer(nodeHandler(receiver))` */
 export function nodeHandler(
-  receiver: Receives,
+  receiver: RequestHandler,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   return async (request, response) => {
     const url = urlOf(request);
-    writeAnswer(response, await receiveFrom(receiver, request, { url, left: [], notRaw }));
+    writeResponse(response, await receiveFrom(receiver, request, { url, parsedBodies: [], notRaw }));
   };
 }
 

@@ -2,16 +2,16 @@
 
 import type { Received } from "../request/parse-events.ts";
 import type { Outcome } from "../respond.ts";
-import type { Kit } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import { outcomeOf } from "./outcome-of.ts";
 
-export async function keepInInbox<Tx>(
-  { settings, store, tell }: Kit<Tx>,
+export async function acceptIntoInbox<Tx>(
+  { settings, store, report }: Runtime<Tx>,
   { message }: Received,
   onAccepted: () => void,
 ): Promise<Outcome> {
   const result = await store.accept(message, settings.terms);
-  if (result.kind !== "accepted") return outcomeOf(result, message, tell);
+  if (result.kind !== "accepted") return outcomeOf(result, message, report);
   onAccepted();
   return result;
 }

@@ -3,7 +3,7 @@ import { HandlerTimeout } from "../errors.ts";
 import type { WebhookEvent } from "../model.ts";
 import { contextWith } from "../runtime.ts";
 import type { Context, Handler } from "./handlers.ts";
-import { lendTx } from "./lend-tx.ts";
+import { revocableTx } from "./revocable-tx.ts";
 
 export interface Turn<Tx> {
   readonly timeoutMs: number;
@@ -36,14 +36,14 @@ export async function callHandler<Tx>(
 }
 
 /** The same with a transaction, which is the handler's for its turn alone. */
-export async function callHandlerWithin<Tx>(
+export async function callHandlerInTransaction<Tx>(
   tx: Tx,
   tries: number,
   handler: Handler<WebhookEvent, Tx>,
   event: WebhookEvent,
   turn: Omit<Turn<Tx>, "context">,
 ): Promise<void> {
-  const loan = lendTx(tx);
+  const loan = revocableTx(tx);
   try {
     await callHandler(handler, event, { ...turn, context: (signal) => contextWith(loan.tx, signal, tries) });
   } finally {

@@ -1,6 +1,6 @@
 // Errors of handlers and what follows from them.
 import { expect, test } from "vitest";
-import { Gone, PermanentFailure, RetryLater } from "../errors.ts";
+import { EndpointGone, PermanentFailure, RetryLater } from "../errors.ts";
 import { backoff, decideFailure, type FailurePolicy } from "./decide-failure.ts";
 
 const bySender: FailurePolicy = { afterTries: null, delayMs: null };
@@ -13,14 +13,14 @@ const next = (error: unknown, tries: number, policy: FailurePolicy) =>
 
 test("without a limit the sender brings it again, however often it failed", () => {
   expect(decideFailure(new Error("shop closed"), 1_000_000, bySender)).toEqual({
-    failure: { error: "Error: shop closed", next: { kind: "again" } },
+    failure: { error: "Error: shop closed", next: { kind: "release" } },
     outcome: { kind: "failed" },
   });
 });
 
 test("the inbox waits longer after each failure, and the last is dead", () => {
-  expect(next(new Error("no"), 0, byInbox)).toEqual({ kind: "later", afterMs: 100 });
-  expect(next(new Error("no"), 8, byInbox)).toEqual({ kind: "later", afterMs: 900 });
+  expect(next(new Error("no"), 0, byInbox)).toEqual({ kind: "retry", afterMs: 100 });
+  expect(next(new Error("no"), 8, byInbox)).toEqual({ kind: "retry", afterMs: 900 });
   expect(next(new Error("no"), 9, byInbox)).toEqual({ kind: "dead" });
 });
 
@@ -34,10 +34,10 @@ test("a permanent failure is dead at once, and acknowledged", () => {
 test("whoever asks for time gets it, from the sender or from the inbox", () => {
   const error = new RetryLater("shop closed", { afterMs: 5_000 });
   expect(decideFailure(error, 0, bySender)).toMatchObject({
-    failure: { next: { kind: "again" } },
+    failure: { next: { kind: "release" } },
     outcome: { kind: "retry_later", retryAfterMs: 5_000 },
   });
-  expect(next(error, 0, byInbox)).toEqual({ kind: "later", afterMs: 5_000 });
+  expect(next(error, 0, byInbox)).toEqual({ kind: "retry", afterMs: 5_000 });
   expect(new RetryLater("later").afterMs).toBe(60_000);
 });
 
@@ -50,8 +50,8 @@ test.each([-1, 30 * 86_400_000 + 1, Number.NaN])("%d ms may not", (afterMs) => {
 });
 
 test("410 reaches a sender; from the inbox nobody hears it, so it is a dead letter", () => {
-  expect(decideFailure(new Gone("closed for good"), 0, bySender).outcome).toEqual({ kind: "gone" });
-  expect(next(new Gone("closed for good"), 0, byInbox)).toEqual({ kind: "dead" });
+  expect(decideFailure(new EndpointGone("closed for good"), 0, bySender).outcome).toEqual({ kind: "gone" });
+  expect(next(new EndpointGone("closed for good"), 0, byInbox)).toEqual({ kind: "dead" });
 });
 
 test("an error is one line of at most a thousand characters, whatever was thrown", () => {
@@ -84,7 +84,7 @@ test.each<[what: string, thrown: unknown]>([
   ["throws when it is written", { toString: () => fail() }],
 ])("what %s is a failure like any other", (_, thrown) => {
   expect(decideFailure(thrown, 0, bySender)).toMatchObject({
-    failure: { error: expect.stringContaining("cannot be written"), next: { kind: "again" } },
+    failure: { error: expect.stringContaining("cannot be written"), next: { kind: "release" } },
     outcome: { kind: "failed" },
   });
 });

@@ -1,6 +1,6 @@
 // What a handler's error means for its message: again, later, or dead.
 
-import { Gone, PermanentFailure, RetryLater } from "../errors.ts";
+import { EndpointGone, PermanentFailure, RetryLater } from "../errors.ts";
 import type { Outcome } from "../respond.ts";
 import type { Failure } from "../store.ts";
 
@@ -19,21 +19,21 @@ export interface Decision {
 /** `tries`: failures before this one. */
 export function decideFailure(error: unknown, tries: number, policy: FailurePolicy): Decision {
   const failures = tries + 1;
-  const text = lineOf(error);
+  const text = errorLine(error);
   const { afterTries, delayMs } = policy;
   const isLast = afterTries !== null && failures >= afterTries;
   // Nobody is there any more to hear a 410 about what comes from the inbox.
-  if (error instanceof PermanentFailure || isLast || (error instanceof Gone && delayMs !== null)) {
+  if (error instanceof PermanentFailure || isLast || (error instanceof EndpointGone && delayMs !== null)) {
     return { failure: { error: text, next: { kind: "dead" } }, outcome: { kind: "dead" } };
   }
   const askedMs = error instanceof RetryLater ? error.afterMs : null;
   const next: Failure["next"] =
-    delayMs === null ? { kind: "again" } : { kind: "later", afterMs: askedMs ?? delayMs(failures) };
+    delayMs === null ? { kind: "release" } : { kind: "retry", afterMs: askedMs ?? delayMs(failures) };
   return { failure: { error: text, next }, outcome: outcomeOf(error, askedMs) };
 }
 
 function outcomeOf(error: unknown, askedMs: number | null): Outcome {
-  if (error instanceof Gone) return { kind: "gone" };
+  if (error instanceof EndpointGone) return { kind: "gone" };
   return askedMs === null ? { kind: "failed" } : { kind: "retry_later", retryAfterMs: askedMs };
 }
 
@@ -48,7 +48,7 @@ export function backoff(retries: { readonly firstDelayMs: number; readonly maxDe
 const MAX_LINE_LENGTH = 1_000;
 
 /** One line for people. Anything can be thrown, also what cannot be written. */
-export function lineOf(error: unknown): string {
+export function errorLine(error: unknown): string {
   try {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return text.replace(/\s+/g, " ").slice(0, MAX_LINE_LENGTH);

@@ -2,30 +2,30 @@
 
 import type { Received } from "../request/parse-events.ts";
 import type { Outcome } from "../respond.ts";
-import type { Kit } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Transactions } from "../store.ts";
-import { callHandlerWithin } from "./call-handler.ts";
+import { callHandlerInTransaction } from "./call-handler.ts";
 import { decideFailure, type FailurePolicy } from "./decide-failure.ts";
-import { isGuarded } from "./is-ordered.ts";
+import { isOrdered } from "./is-ordered.ts";
 import { outcomeOf } from "./outcome-of.ts";
 
 export async function handleInTransaction<Tx>(
-  kit: Kit<Tx>,
+  runtime: Runtime<Tx>,
   transactions: Transactions<Tx>,
   { message, event }: Received,
 ): Promise<Outcome> {
-  const { settings, handlers, tell } = kit;
+  const { settings, handlers, report } = runtime;
   const handler = handlers.find(event);
-  if (handler === null) tell.unhandled(message);
-  if (handler === null && !isGuarded(message, settings.terms)) return { kind: "ignored" };
+  if (handler === null) report.unhandled(message);
+  if (handler === null && !isOrdered(message, settings.terms)) return { kind: "ignored" };
   let begun: { readonly tries: number } | null = null;
   try {
     const result = await transactions.run(message, settings.terms, async (tx, { tries }) => {
       begun = { tries };
       const turn = { timeoutMs: settings.handlerTimeoutMs, leaseLost: null };
-      if (handler !== null) await callHandlerWithin(tx, tries, handler, event, turn);
+      if (handler !== null) await callHandlerInTransaction(tx, tries, handler, event, turn);
     });
-    return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, tell);
+    return result.kind === "worked" ? { kind: "done" } : outcomeOf(result, message, report);
   } catch (error) {
     // The store's own failure before the handler's turn; after it, a failed commit is the handler's: its writes broke a rule.
     if (begun === null) throw error;
@@ -33,11 +33,11 @@ export async function handleInTransaction<Tx>(
     const policy: FailurePolicy = { afterTries: settings.afterTries, delayMs: null };
     const { failure, outcome } = decideFailure(error, tries, policy);
     const isNoted = await transactions
-      .noteFailure(message, failure, settings.terms)
-      .finally(() => tell.failure(message, error, tries + 1));
+      .recordFailure(message, failure, settings.terms)
+      .finally(() => report.failure(message, error, tries + 1));
     // Done or taken by another since: the next delivery hears what came of it.
     if (!isNoted) return { kind: "running", retryAfterMs: 1_000 };
-    if (failure.next.kind === "dead") tell.dead(message, error, tries + 1);
+    if (failure.next.kind === "dead") report.dead(message, error, tries + 1);
     return outcome;
   }
 }

@@ -3,18 +3,21 @@
 
 import type { Received } from "../request/parse-events.ts";
 import type { Outcome } from "../respond.ts";
-import type { Kit } from "../runtime.ts";
-import { isGuarded } from "./is-ordered.ts";
+import type { Runtime } from "../runtime.ts";
+import { isOrdered } from "./is-ordered.ts";
 import { outcomeOf } from "./outcome-of.ts";
-import { workClaim } from "./process-claim.ts";
+import { processClaim } from "./process-claim.ts";
 
-export async function handleUnderLease<Tx>(kit: Kit<Tx>, { message, event }: Received): Promise<Outcome> {
-  const { settings, handlers, store, tell } = kit;
-  if (handlers.find(event) === null && !isGuarded(message, settings.terms)) {
-    tell.unhandled(message);
+export async function handleUnderLease<Tx>(
+  runtime: Runtime<Tx>,
+  { message, event }: Received,
+): Promise<Outcome> {
+  const { settings, handlers, store, report } = runtime;
+  if (handlers.find(event) === null && !isOrdered(message, settings.terms)) {
+    report.unhandled(message);
     return { kind: "ignored" };
   }
   const result = await store.claim(message, settings.terms);
-  if (result.kind !== "claimed") return outcomeOf(result, message, tell);
-  return workClaim(kit, result.claim, { afterTries: settings.afterTries, delayMs: null }, event);
+  if (result.kind !== "claimed") return outcomeOf(result, message, report);
+  return processClaim(runtime, result.claim, { afterTries: settings.afterTries, delayMs: null }, event);
 }

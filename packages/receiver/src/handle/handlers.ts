@@ -67,7 +67,7 @@ export type Handler<Event, Tx> = (event: Event, context: Context<Tx>) => unknown
 type AnyHandler<Tx> = Handler<WebhookEvent, Tx>;
 
 /** Whose events a handler gets. */
-export interface From {
+export interface SourceFilter {
   /** The name of a source; events of that type from others go elsewhere. */
   readonly source: string;
 }
@@ -89,7 +89,7 @@ export class Handlers<Tx> {
     this.#bySource = new Map(sourceNames.map((name) => [name, { exact: new Map(), byPrefix: new Map() }]));
   }
 
-  on(pattern: string, handler: AnyHandler<Tx>, from?: From): void {
+  on(pattern: string, handler: AnyHandler<Tx>, from?: SourceFilter): void {
     if (typeof handler !== "function") throw new TypeError(`The handler of "${pattern}" is not a function.`);
     if (pattern === "*")
       throw new TypeError('Give the handler of everything else to fallback(), not to on("*").');
@@ -117,7 +117,7 @@ export class Handlers<Tx> {
     return (own && handlerIn(own, type)) ?? handlerIn(this.#ofAny, type) ?? this.#fallback;
   }
 
-  #registryOf({ source }: From): Registry<Tx> {
+  #registryOf({ source }: SourceFilter): Registry<Tx> {
     const registry = this.#bySource.get(source);
     if (registry !== undefined) return registry;
     throw new TypeError(

@@ -1,23 +1,23 @@
 // What a store says of a message, as an outcome of its delivery.
 
-import type { Teller } from "../hooks/hooks.ts";
+import type { Reporter } from "../hooks/hooks.ts";
 import type { Message } from "../model.ts";
 import type { Outcome } from "../respond.ts";
 import type { AcceptResult, ClaimResult } from "../store.ts";
 
 type NotFree = Exclude<ClaimResult | AcceptResult, { kind: "claimed" | "accepted" }>;
 
-export function outcomeOf(result: NotFree, message: Message, tell: Teller): Outcome {
+export function outcomeOf(result: NotFree, message: Message, report: Reporter): Outcome {
   switch (result.kind) {
     case "done":
     case "waiting":
     case "dead":
       return { kind: "duplicate" };
     case "other_body":
-      tell.conflict(message);
+      report.conflict(message);
       return result;
     case "stale":
-      tell.stale(message);
+      report.stale(message);
       return result;
     default:
       return result;

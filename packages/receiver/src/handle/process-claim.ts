@@ -3,25 +3,25 @@
 
 import { HandlerTimeout, PermanentFailure } from "../errors.ts";
 import type { WebhookEvent } from "../model.ts";
-import { reopen } from "../request/parse-events.ts";
+import { parseStored } from "../request/parse-events.ts";
 import type { Outcome } from "../respond.ts";
-import { contextWithoutTx, type Kit } from "../runtime.ts";
+import { contextWithoutTx, type Runtime } from "../runtime.ts";
 import type { Claim } from "../store.ts";
-import { callHandler, callHandlerWithin } from "./call-handler.ts";
+import { callHandler, callHandlerInTransaction } from "./call-handler.ts";
 import { decideFailure, type FailurePolicy } from "./decide-failure.ts";
-import { holdLease } from "./renew-lease.ts";
+import { renewLeaseDuring } from "./renew-lease.ts";
 
 /** Throws only when the store does. `event`: when it is parsed already. */
-export async function workClaim<Tx>(
-  kit: Kit<Tx>,
+export async function processClaim<Tx>(
+  runtime: Runtime<Tx>,
   claim: Claim,
   policy: FailurePolicy,
   event?: WebhookEvent,
 ): Promise<Outcome> {
-  const { store, settings, tell } = kit;
+  const { store, settings, report } = runtime;
   const { leaseMs } = settings.terms;
-  const result = await holdLease(store, claim, leaseMs, (signal) =>
-    handleClaim(kit, claim, policy, signal, event),
+  const result = await renewLeaseDuring(store, claim, leaseMs, (signal) =>
+    handleClaim(runtime, claim, policy, signal, event),
   );
   // Somebody else has it now, and only what they make of it counts.
   if (result.kind === "worked")
@@ -31,15 +31,15 @@ export async function workClaim<Tx>(
   const { failure, outcome } = decideFailure(result.error, tries, policy);
   // It may still be at it: whoever is next waits for the end of the lease, which counts as the failure.
   if (result.mayStillRun && failure.next.kind !== "dead") {
-    tell.failure(message, result.error, tries + 1);
+    report.failure(message, result.error, tries + 1);
     return outcome;
   }
   try {
     if (!(await store.fail(claim, failure))) return { kind: "running", retryAfterMs: leaseMs };
   } finally {
-    tell.failure(message, result.error, tries + 1);
+    report.failure(message, result.error, tries + 1);
   }
-  if (failure.next.kind === "dead") tell.dead(message, result.error, tries + 1);
+  if (failure.next.kind === "dead") report.dead(message, result.error, tries + 1);
   return outcome;
 }
 
@@ -48,13 +48,13 @@ type Handled =
   | { readonly kind: "threw"; readonly error: unknown; readonly mayStillRun: boolean };
 
 async function handleClaim<Tx>(
-  kit: Kit<Tx>,
+  runtime: Runtime<Tx>,
   claim: Claim,
   { afterTries }: FailurePolicy,
   signal: AbortSignal,
   parsed: WebhookEvent | undefined,
 ): Promise<Handled> {
-  const { store, settings, handlers, tell } = kit;
+  const { store, settings, handlers, report } = runtime;
   const { message, tries } = claim;
   const transactions = settings.mode === "lease" ? null : store.transactions;
   const turn = { timeoutMs: settings.handlerTimeoutMs, leaseLost: signal };
@@ -62,12 +62,12 @@ async function handleClaim<Tx>(
     if (afterTries !== null && tries >= afterTries) {
       throw new PermanentFailure("It was never handled to its end: each time the lease ended first.");
     }
-    const event = parsed ?? (await reopen(message, kit.sources, kit.schemas));
+    const event = parsed ?? (await parseStored(message, runtime.sources, runtime.schemas));
     const handler = handlers.find(event);
-    if (handler === null) tell.unhandled(message);
+    if (handler === null) report.unhandled(message);
     if (transactions !== null && handler !== null) {
       const isDone = await transactions.finish(claim, (tx) =>
-        callHandlerWithin(tx, tries, handler, event, turn),
+        callHandlerInTransaction(tx, tries, handler, event, turn),
       );
       return { kind: "worked", isDone };
     }

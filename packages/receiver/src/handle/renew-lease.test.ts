@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { claimed, messageWith, terms } from "../../../../tests/support/receiver/store-world.ts";
 import { watchStore } from "../../../../tests/support/receiver/watch-store.ts";
 import { memoryStore } from "../stores/memory/memory-store.ts";
-import { holdLease } from "./renew-lease.ts";
+import { renewLeaseDuring } from "./renew-lease.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -15,7 +15,7 @@ async function hold() {
   const claim = await claimed(store, message);
   let end = () => {};
   let signal: AbortSignal | undefined;
-  const work = holdLease(store, claim, terms.leaseMs, (given) => {
+  const work = renewLeaseDuring(store, claim, terms.leaseMs, (given) => {
     signal = given;
     return new Promise<string>((resolve) => {
       end = () => resolve("worked");

@@ -5,7 +5,7 @@ import type { Claim, Store } from "../store.ts";
 const RENEWALS_PER_LEASE = 3;
 
 /** `work` is told by its signal when the lease was lost; what it does then is up to it. */
-export async function holdLease<Result>(
+export async function renewLeaseDuring<Result>(
   store: Store,
   claim: Claim,
   leaseMs: number,

@@ -83,7 +83,7 @@ test("what the sender wrote cannot break the line", async () => {
 
 test("a hook takes its place, and null is silence", async () => {
   const onFailure = vi.fn();
-  const receiver = open({ onFailure, onRefused: null, onDead: null });
+  const receiver = open({ onFailure, onRejected: null, onDead: null });
   receiver.fallback(() => {
     throw new PermanentFailure("no such order");
   });

@@ -1,22 +1,25 @@
 // What is printed where nobody listens: ten lines of setup should not be silent about what goes wrong.
-import { lineOf } from "../handle/decide-failure.ts";
-import type { FailureInfo, Hooks, MessageInfo, RefusedRequest } from "./hooks.ts";
+import { errorLine } from "../handle/decide-failure.ts";
+import type { FailureInfo, Hooks, MessageInfo, RejectedRequest } from "./hooks.ts";
 
 /** Anybody can have requests refused, and a full disk helps nobody. */
-const REFUSALS_A_MINUTE = 5;
+const REJECTIONS_PER_MINUTE = 5;
 const MINUTE_MS = 60_000;
 
-export type ConsoleHooks = Required<Pick<Hooks, "onRefused" | "onConflict" | "onFailure" | "onDead">>;
+export type ConsoleHooks = Required<Pick<Hooks, "onRejected" | "onConflict" | "onFailure" | "onDead">>;
 
 export function consoleHooks(): ConsoleHooks {
   return {
-    onRefused: refusalPrinter(),
+    onRejected: rejectionPrinter(),
     onConflict: (message: MessageInfo) =>
       print("error", `${named(message)} came again with another body, and was answered with 422`),
     onFailure: ({ message, error, tries }: FailureInfo) =>
-      print("error", message === null ? lineOf(error) : `${failedAt(message, tries)}: ${lineOf(error)}`),
+      print(
+        "error",
+        message === null ? errorLine(error) : `${failedAt(message, tries)}: ${errorLine(error)}`,
+      ),
     onDead: ({ message, error }: FailureInfo) =>
-      print("error", `${message && named(message)} is a dead letter now: ${lineOf(error)}`),
+      print("error", `${message && named(message)} is a dead letter now: ${errorLine(error)}`),
   };
 }
 
@@ -27,19 +30,19 @@ export function warnNotStarted(): void {
   );
 }
 
-function refusalPrinter() {
+function rejectionPrinter() {
   let minuteEndsAt = 0;
   let printed = 0;
-  let passedOver = 0;
-  return ({ status, source, reason, detail }: RefusedRequest): void => {
+  let suppressed = 0;
+  return ({ status, source, reason, detail }: RejectedRequest): void => {
     if (performance.now() >= minuteEndsAt) {
-      if (passedOver > 0) print("warn", `${passedOver} more requests were refused in the minute before`);
+      if (suppressed > 0) print("warn", `${suppressed} more requests were refused in the minute before`);
       minuteEndsAt = performance.now() + MINUTE_MS;
       printed = 0;
-      passedOver = 0;
+      suppressed = 0;
     }
-    if (printed === REFUSALS_A_MINUTE) {
-      passedOver += 1;
+    if (printed === REJECTIONS_PER_MINUTE) {
+      suppressed += 1;
       return;
     }
     printed += 1;

@@ -1,13 +1,13 @@
 // What people who run a receiver get to know. A hook that throws harms nothing.
 
 import type { MessageKey } from "../model.ts";
-import type { RefusalReason } from "../source.ts";
+import type { RejectionReason } from "../source.ts";
 import { consoleHooks, warnNotStarted } from "./console-hooks.ts";
 
 /** Those that may be null print a line to the console unless they are given; null: silence. */
 export interface Hooks {
   /** A request got nothing but 4xx. Not the sender's business: the reason is for your log. */
-  readonly onRefused?: ((refusal: RefusedRequest) => unknown) | null | undefined;
+  readonly onRejected?: ((rejection: RejectedRequest) => unknown) | null | undefined;
   /** An id came again with another body: a mistake of the sender's, or an attack. It was answered with 422. */
   readonly onConflict?: ((conflict: MessageInfo) => unknown) | null | undefined;
   /** A handler threw, or the store could not be reached. */
@@ -20,12 +20,12 @@ export interface Hooks {
   readonly onUnhandled?: ((message: MessageInfo) => unknown) | undefined;
 }
 
-export interface RefusedRequest {
+export interface RejectedRequest {
   readonly status: number;
   /** Null when no source claims the request. */
   readonly source: string | null;
   readonly reason:
-    | RefusalReason
+    | RejectionReason
     | "method"
     | "handshake"
     | "too_large"
@@ -50,7 +50,7 @@ export interface FailureInfo {
 }
 
 /** Calls hooks without waiting for them. */
-export class Teller {
+export class Reporter {
   readonly #hooks: Hooks;
 
   constructor(hooks: Hooks) {
@@ -58,8 +58,8 @@ export class Teller {
     this.#hooks = { ...consoleHooks(), ...Object.fromEntries(given) };
   }
 
-  refused(refusal: RefusedRequest): void {
-    call(this.#hooks.onRefused, refusal);
+  rejected(rejection: RejectedRequest): void {
+    call(this.#hooks.onRejected, rejection);
   }
 
   conflict(message: MessageInfo): void {

@@ -1,8 +1,8 @@
 // Dead letters for the people who look after them.
 import type { FailurePolicy } from "../handle/decide-failure.ts";
-import { workClaim } from "../handle/process-claim.ts";
+import { processClaim } from "../handle/process-claim.ts";
 import type { MessageKey } from "../model.ts";
-import type { Kit } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import type { DeadLetter } from "../store.ts";
 
 export interface DeadLetters {
@@ -16,7 +16,7 @@ export interface DeadLetters {
   /** Handles it now, by its handler. When that fails it is a dead letter again. */
   replay(key: MessageKey): Promise<ReplayResult>;
   /** Done without being handled. False: it is not a dead letter. */
-  dismiss(key: MessageKey): Promise<boolean>;
+  discard(key: MessageKey): Promise<boolean>;
 }
 
 /**
@@ -28,25 +28,25 @@ export type ReplayResult = "done" | "failed" | "skipped" | "unknown";
 /** A person is waiting, and decides what comes next. */
 const ONCE: FailurePolicy = { afterTries: 1, delayMs: null };
 
-export function deadLettersOf<Tx>(kit: Kit<Tx>): DeadLetters {
-  const { store, settings } = kit;
+export function deadLettersOf<Tx>(runtime: Runtime<Tx>): DeadLetters {
+  const { store, settings } = runtime;
   return {
     list: ({ limit = 100, after } = {}) => store.deadLetters.list({ limit, ...(after && { after }) }),
     count: () => store.deadLetters.count(),
-    dismiss: (key) => store.deadLetters.dismiss(key),
+    discard: (key) => store.deadLetters.discard(key),
     async replay(key) {
-      const isRevived = await store.deadLetters.revive(key);
+      const isRequeued = await store.deadLetters.requeue(key);
       // Also what is no dead letter any more because a replay of it crashed: after its lease it can be taken.
-      const claim = await store.takeOne(key, settings.terms);
-      if (claim === null) return isRevived ? skip(key) : "unknown";
-      const { kind } = await workClaim(kit, claim, ONCE);
+      const claim = await store.claimOne(key, settings.terms);
+      if (claim === null) return isRequeued ? skip(key) : "unknown";
+      const { kind } = await processClaim(runtime, claim, ONCE);
       return kind === "done" ? "done" : kind === "running" ? "skipped" : "failed";
     },
   };
 
   /** Without a worker nobody would ever take it from the inbox. False: a worker did, or it was stale and is done. */
   async function skip(key: MessageKey): Promise<"skipped"> {
-    await store.deadLetters.bury(key);
+    await store.deadLetters.undoRequeue(key);
     return "skipped";
   }
 }

@@ -1,17 +1,17 @@
 // What is being worked on, for whoever stops: it is waited for, but not for ever.
-import type { Kit } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 
 /** Beyond a handler's time, for the store's part of the work. */
 const STORE_WAIT_MS = 10_000;
 
-export class Ongoing {
+export class InFlight {
   readonly #works = new Set<Promise<unknown>>();
 
   get size(): number {
     return this.#works.size;
   }
 
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+  async track<Result>(work: () => Promise<Result>): Promise<Result> {
     const working = work();
     this.#works.add(working);
     try {
@@ -22,14 +22,14 @@ export class Ongoing {
   }
 
   /** Resolves when all that is in hand now has ended, well or not. */
-  async ended(): Promise<void> {
+  async settled(): Promise<void> {
     await Promise.allSettled(this.#works);
   }
 }
 
 /** Resolves when it ended, or must have but for a store that hangs: then that is told. */
-export async function endOrGiveUp<Tx>(
-  { settings, tell }: Pick<Kit<Tx>, "settings" | "tell">,
+export async function drain<Tx>(
+  { settings, report }: Pick<Runtime<Tx>, "settings" | "report">,
   ended: Promise<unknown>,
 ): Promise<void> {
   const waitMs = settings.handlerTimeoutMs + STORE_WAIT_MS;
@@ -40,5 +40,5 @@ export async function endOrGiveUp<Tx>(
   const how = await Promise.race([ended.then(() => "ended" as const), hung]);
   clearTimeout(timer);
   if (how === "hung")
-    tell.failure(null, new Error(`Stopped while the store was silent for ${waitMs} ms.`), 0);
+    report.failure(null, new Error(`Stopped while the store was silent for ${waitMs} ms.`), 0);
 }

@@ -32,7 +32,7 @@ function open(options: Partial<ReceiverOptions<never, Record<string, never>>> = 
     onFailure: (failure) => failures.push(failure),
     ...options,
   });
-  const takes = () => watched.calls.filter((name) => name === "take").length;
+  const takes = () => watched.calls.filter((name) => name === "claimDue").length;
   return { receiver, memory, failures, takes, failWith: watched.failWith, calls: watched.calls };
 }
 
@@ -120,7 +120,7 @@ test("stopping waits for what is in hand and takes nothing more", async () => {
   expect([isStopped, [...held.keys()]]).toEqual([false, ["msg_1"]]);
   held.get("msg_1")?.();
   await stopped;
-  expect((await memory.take(10, terms)).map(({ message }) => message.id)).toEqual(["msg_2"]);
+  expect((await memory.claimDue(10, terms)).map(({ message }) => message.id)).toEqual(["msg_2"]);
 });
 
 test("a store that is away is asked less and less often, told each time, and worked with when it is back", async () => {
@@ -269,7 +269,7 @@ test("a handler that hangs gives its place back, and holds up neither the others
 
 test("a store that hangs does not hold up the end for ever", async () => {
   const { receiver, memory, failures } = open({ handlerTimeoutMs: 5_000 });
-  vi.spyOn(memory, "take").mockReturnValue(new Promise(() => {}));
+  vi.spyOn(memory, "claimDue").mockReturnValue(new Promise(() => {}));
   await receiver.start();
   let isStopped = false;
   const stopped = receiver.stop().then(() => {

@@ -1,26 +1,26 @@
 // Which source a request is from, proven by its signature. Nothing before this may touch the store.
 
-import type { Answer, Authentic, WebhookRequest } from "../model.ts";
+import type { Authentic, WebhookRequest, WebhookResponse } from "../model.ts";
 import { unauthorized } from "../respond.ts";
-import type { Authentication, AuthenticationTerms, RawRequest, Source } from "../source.ts";
-import { Refused } from "./rejection.ts";
+import type { Authentication, AuthenticationOptions, RawRequest, Source } from "../source.ts";
+import { Rejection } from "./rejection.ts";
 
 /** Null when the signature header of a source is there: the rest is worth reading. */
-export function refuseUnaddressed({ headers }: WebhookRequest, sources: readonly Source[]): Refused | null {
-  if (sources.some((source) => source.isAddressed(headers))) return null;
+export function rejectUnsigned({ headers }: WebhookRequest, sources: readonly Source[]): Rejection | null {
+  if (sources.some((source) => source.matches(headers))) return null;
   const names = sources.map(({ name }) => name).join(", ");
-  return new Refused(unauthorized, "header_missing", `No signature header of ${names}.`);
+  return new Rejection(unauthorized, "header_missing", `No signature header of ${names}.`);
 }
 
 /** Of a request that addresses one of the sources. */
 export async function authenticate(
   request: RawRequest,
   sources: readonly Source[],
-  terms: AuthenticationTerms,
-): Promise<Proven | Answer | Refused> {
+  terms: AuthenticationOptions,
+): Promise<Authenticated | WebhookResponse | Rejection> {
   const refusals: { readonly source: Source; readonly refusal: Refusal }[] = [];
   for (const source of sources) {
-    if (!source.isAddressed(request.headers)) continue;
+    if (!source.matches(request.headers)) continue;
     const result = await source.authenticate(request, terms);
     if (result.ok && result.answer !== undefined) return result.answer;
     if (result.ok) {
@@ -33,10 +33,10 @@ export async function authenticate(
   const telling = refusals.find(({ refusal }) => UNTIMELY.has(refusal.reason)) ?? refusals[0];
   const { source, refusal } = telling as (typeof refusals)[0];
   const { reason, hint } = (await refusal.explain?.()) ?? { reason: refusal.reason, hint: refusal.reason };
-  return new Refused(unauthorized, reason, `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`, source.name);
+  return new Rejection(unauthorized, reason, `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`, source.name);
 }
 
-export interface Proven {
+export interface Authenticated {
   readonly authentic: Authentic;
   readonly source: Source;
 }

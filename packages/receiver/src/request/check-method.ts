@@ -1,27 +1,27 @@
 // The handshake by which senders of CloudEvents ask whether they may send here: "HTTP 1.1 Web Hooks for Event Delivery" §4.
 
 import { readHeader } from "../headers.ts";
-import type { Answer, WebhookRequest } from "../model.ts";
+import type { WebhookRequest, WebhookResponse } from "../model.ts";
 import type { Handshake } from "../options.ts";
 import { answer, methodNotAllowed } from "../respond.ts";
-import { Refused } from "./rejection.ts";
+import { Rejection } from "./rejection.ts";
 
 /** Null for a POST, which goes on. Only headers grant; the status means nothing to the sender. */
 export function checkMethod(
   { method, headers }: WebhookRequest,
   handshake: Handshake | null,
-): Answer | Refused | null {
+): WebhookResponse | Rejection | null {
   if (method === "POST") return null;
   const origin = readHeader(headers, "webhook-request-origin");
   if (method !== "OPTIONS" || handshake === null) {
     const allowed = handshake === null ? "POST" : "POST, OPTIONS";
-    return new Refused(methodNotAllowed(allowed), "method", `The method is ${method.slice(0, 60)}.`);
+    return new Rejection(methodNotAllowed(allowed), "method", `The method is ${method.slice(0, 60)}.`);
   }
   const { allowedOrigins, rate } = handshake;
   const isAllowed = origin !== null && (allowedOrigins.includes("*") || allowedOrigins.includes(origin));
   if (!isAllowed) {
     const refusal = answer(403, { error: "This origin may not send here." }, { allow: "POST" });
-    return new Refused(refusal, "handshake", `A handshake of the origin ${String(origin).slice(0, 253)}.`);
+    return new Rejection(refusal, "handshake", `A handshake of the origin ${String(origin).slice(0, 253)}.`);
   }
   return {
     status: 204,

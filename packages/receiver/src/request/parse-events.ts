@@ -1,14 +1,14 @@
 // From an authentic request to messages that a store can keep and events that a handler can use.
 
 import { PermanentFailure } from "../errors.ts";
-import { lineOf } from "../handle/decide-failure.ts";
+import { errorLine } from "../handle/decide-failure.ts";
 import type { EventSchemas, SchemaIssue, StandardSchema } from "../handle/handlers.ts";
 import { headersWith, readHeader } from "../headers.ts";
-import type { Answer, Authentic, Message, WebhookEvent } from "../model.ts";
+import type { Authentic, Message, WebhookEvent, WebhookResponse } from "../model.ts";
 import { malformed } from "../respond.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";
 import { digestOf } from "./digest.ts";
-import { Refused } from "./rejection.ts";
+import { Rejection } from "./rejection.ts";
 
 export interface Received {
   readonly message: Message;
@@ -17,7 +17,7 @@ export interface Received {
 
 export type Content =
   | { readonly kind: "events"; readonly received: readonly Received[] }
-  | { readonly kind: "answer"; readonly answer: Answer };
+  | { readonly kind: "answer"; readonly answer: WebhookResponse };
 
 /** An index over source, id and subject must hold them: PostgreSQL's takes 2 700 bytes, and a character has up to 4. */
 export const MAX_ID_LENGTH = 512;
@@ -28,7 +28,7 @@ export async function parseEvents(
   authentic: Authentic,
   source: Source,
   schemas: EventSchemas,
-): Promise<Content | Refused> {
+): Promise<Content | Rejection> {
   const parsed = parseSafely(authentic, source);
   if (parsed.kind === "answer") return parsed;
   if (parsed.kind === "malformed") return notAnEvent(parsed.reason, source);
@@ -37,14 +37,14 @@ export async function parseEvents(
     const problem = problemOf(event);
     if (problem !== null) return notAnEvent(problem, source);
     const data = await checkData(event, schemas);
-    if (!data.ok) return new Refused(malformed(data.reason), "invalid_data", data.reason, source.name);
+    if (!data.ok) return new Rejection(malformed(data.reason), "invalid_data", data.reason, source.name);
     received.push(await receivedFrom(event, data.value, authentic, source));
   }
   return { kind: "events", received };
 }
 
 /** The same for a message that comes back from the store. */
-export async function reopen(
+export async function parseStored(
   message: Message,
   sources: readonly Source[],
   schemas: EventSchemas,
@@ -66,7 +66,7 @@ function parseSafely(authentic: Authentic, source: Source): Parsed {
   try {
     return source.parse(authentic);
   } catch (error) {
-    return { kind: "malformed", reason: `The body could not be read: ${lineOf(error)}` };
+    return { kind: "malformed", reason: `The body could not be read: ${errorLine(error)}` };
   }
 }
 
@@ -76,14 +76,14 @@ async function receivedFrom(
   authentic: Authentic,
   source: Source,
 ): Promise<Received> {
-  const { id, type, subject, sequence, createdAt, alone, countedWithin = subject } = event;
+  const { id, type, subject, sequence, createdAt, alone, sequenceScope = subject } = event;
   const body = alone?.body ?? authentic.body;
   const message: Message = {
     source: source.name,
     id,
-    digest: await digestOf(source.repeatsBody ? body : new TextEncoder().encode(id)),
+    digest: await digestOf(source.hasStableBody ? body : new TextEncoder().encode(id)),
     type,
-    subject: countedWithin,
+    subject: sequenceScope,
     sequence,
     createdAt,
     headers: alone?.headers ?? keptHeaders(authentic, source),
@@ -101,8 +101,8 @@ function eventFrom(
   return { ...message, subject, body: new Uint8Array(message.body), data, payload };
 }
 
-function problemOf({ id, type, subject, sequence, countedWithin }: ParsedEvent): string | null {
-  const within = countedWithin ?? subject;
+function problemOf({ id, type, subject, sequence, sequenceScope }: ParsedEvent): string | null {
+  const within = sequenceScope ?? subject;
   return (
     textProblem("id", id, MAX_ID_LENGTH) ??
     textProblem("type", type, MAX_TYPE_LENGTH) ??
@@ -143,7 +143,7 @@ async function validate(schema: StandardSchema, type: string, data: unknown) {
   try {
     return await schema["~standard"].validate(data);
   } catch (error) {
-    throw new Error(`The schema of ${type} threw: ${lineOf(error)}`, { cause: error });
+    throw new Error(`The schema of ${type} threw: ${errorLine(error)}`, { cause: error });
   }
 }
 
@@ -163,6 +163,6 @@ function keptHeaders({ headers }: Authentic, { parsedHeaders }: Source): Record<
   return kept;
 }
 
-function notAnEvent(reason: string, { name }: Source): Refused {
-  return new Refused(malformed(reason), "not_an_event", reason, name);
+function notAnEvent(reason: string, { name }: Source): Rejection {
+  return new Rejection(malformed(reason), "not_an_event", reason, name);
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { BodyNotRaw } from "../errors.ts";
 import type { WebhookRequest } from "../model.ts";
 import { readBody } from "./read-body.ts";
-import { Refused } from "./rejection.ts";
+import { Rejection } from "./rejection.ts";
 
 const request = (body: WebhookRequest["body"], headers: Record<string, string> = {}): WebhookRequest => ({
   method: "POST",
@@ -43,7 +43,7 @@ test("a body that is announced as too large is not read at all", async () => {
     isRead = true;
     yield new Uint8Array(1);
   })();
-  expect(await readBody(request(body, { "Content-Length": "11" }), 10)).toBeInstanceOf(Refused);
+  expect(await readBody(request(body, { "Content-Length": "11" }), 10)).toBeInstanceOf(Rejection);
   expect(isRead).toBe(false);
   expect(await readBody(request(new Uint8Array(10), { "content-length": "10" }), 10)).toHaveLength(10);
 });
@@ -53,7 +53,7 @@ test("of an endless body no more is read than the limit", async () => {
   const endless = (async function* () {
     for (; read < 1_000; read++) yield new Uint8Array(4);
   })();
-  expect(await readBody(request(endless), 10)).toBeInstanceOf(Refused);
+  expect(await readBody(request(endless), 10)).toBeInstanceOf(Rejection);
   expect(read).toBeLessThan(4);
 });
 

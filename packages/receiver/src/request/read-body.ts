@@ -4,16 +4,16 @@ import { BodyNotRaw } from "../errors.ts";
 import { readHeader } from "../headers.ts";
 import type { WebhookRequest } from "../model.ts";
 import { encoded, malformed, tooLarge } from "../respond.ts";
-import { Refused } from "./rejection.ts";
+import { Rejection } from "./rejection.ts";
 
 export async function readBody(
   { headers, body }: WebhookRequest,
   maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | Refused> {
+): Promise<Uint8Array<ArrayBuffer> | Rejection> {
   const encoding = readHeader(headers, "content-encoding");
   // What was signed is what was sent, and unpacking a bomb costs more than this.
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    return new Refused(encoded(), "encoded", `The content encoding is ${encoding.slice(0, 60)}.`);
+    return new Rejection(encoded(), "encoded", `The content encoding is ${encoding.slice(0, 60)}.`);
   }
   if (Number(readHeader(headers, "content-length") ?? 0) > maxBytes) return pastLimit(maxBytes);
   if (body instanceof Uint8Array) {
@@ -25,7 +25,7 @@ export async function readBody(
 async function readPieces(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | Refused> {
+): Promise<Uint8Array<ArrayBuffer> | Rejection> {
   // Pieces of one byte cost some 250 each where they are kept as they came.
   let bytes = new Uint8Array(Math.min(maxBytes, FIRST_BYTES));
   let length = 0;
@@ -40,7 +40,7 @@ async function readPieces(
   } catch (error) {
     if (error instanceof BodyNotRaw) throw error;
     const detail = `The body could not be read to its end: ${String(error)}`;
-    return new Refused(malformed("The body ended early."), "unreadable", detail);
+    return new Rejection(malformed("The body ended early."), "unreadable", detail);
   }
   return bytes.slice(0, length);
 }
@@ -53,6 +53,6 @@ function grown(bytes: Uint8Array, leastBytes: number, mostBytes: number): Uint8A
   return larger;
 }
 
-function pastLimit(maxBytes: number): Refused {
-  return new Refused(tooLarge(maxBytes), "too_large", `The body has more than ${maxBytes} bytes.`);
+function pastLimit(maxBytes: number): Rejection {
+  return new Rejection(tooLarge(maxBytes), "too_large", `The body has more than ${maxBytes} bytes.`);
 }

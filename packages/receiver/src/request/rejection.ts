@@ -1,14 +1,14 @@
 // A request that goes no further: what the sender hears, and what people may read of it in the log.
-import type { RefusedRequest } from "../hooks/hooks.ts";
-import type { Answer } from "../model.ts";
+import type { RejectedRequest } from "../hooks/hooks.ts";
+import type { WebhookResponse } from "../model.ts";
 
-export class Refused {
-  readonly answer: Answer;
-  readonly report: RefusedRequest;
+export class Rejection {
+  readonly answer: WebhookResponse;
+  readonly report: RejectedRequest;
 
   constructor(
-    answer: Answer,
-    reason: RefusedRequest["reason"],
+    answer: WebhookResponse,
+    reason: RejectedRequest["reason"],
     detail: string,
     source: string | null = null,
   ) {

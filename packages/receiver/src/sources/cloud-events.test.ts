@@ -51,7 +51,7 @@ describe("structured mode", () => {
       type: "order.paid",
       subject: "order/1",
       sequence: 7,
-      countedWithin: "/shop order/1",
+      sequenceScope: "/shop order/1",
       createdAt: new Date("2026-01-02T02:04:05.678Z"),
       data: { total: 0 },
       payload: event,

@@ -94,7 +94,7 @@ function eventFrom(event: CloudEvent, payload: unknown, signedId: string | null)
     type,
     subject,
     ...(isCounting
-      ? { sequence: Number(sequence), countedWithin: `${source} ${subject}` }
+      ? { sequence: Number(sequence), sequenceScope: `${source} ${subject}` }
       : { sequence: null }),
     createdAt: time === undefined ? null : new Date(instantOf(time)),
     data: valueFrom(data),

@@ -1,7 +1,7 @@
 // Reasons for the log must not become work that a flood can order.
 import type { VerifyInput } from "@posthorn/wire";
 import { expect, test } from "vitest";
-import { refusalExplainer } from "./explain-rejections.ts";
+import { rejectionExplainer } from "./explain-rejections.ts";
 
 const INPUT: VerifyInput = {
   scheme: "t-v1",
@@ -13,7 +13,7 @@ const MISMATCH = { ok: false, reason: "no_match", detail: "plain" } as const;
 const AT = (ms: number) => new Date(1_700_000_000_000 + ms);
 
 test("ten mismatches a second are looked into, the others are named plainly", async () => {
-  const explain = refusalExplainer();
+  const explain = rejectionExplainer();
   const hintAt = async (ms: number) => (await explain(INPUT, MISMATCH, AT(ms))).hint;
   for (let count = 0; count < 10; count++) expect(await hintAt(count)).not.toBe("plain");
   expect(await hintAt(999)).toBe("plain");
@@ -21,7 +21,7 @@ test("ten mismatches a second are looked into, the others are named plainly", as
 });
 
 test("what costs nothing to explain is always explained", async () => {
-  const explain = refusalExplainer();
+  const explain = rejectionExplainer();
   for (let count = 0; count < 11; count++) await explain(INPUT, MISMATCH, AT(0));
   const late = { ok: false, reason: "too_old", detail: "by 301 seconds" } as const;
   expect((await explain(INPUT, late, AT(0))).hint).toContain("older than allowed");

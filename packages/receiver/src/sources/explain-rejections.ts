@@ -5,10 +5,10 @@ import { type Explanation, explainRefusal, type Refusal, type VerifyInput } from
 // About 2 ms each for the largest body that is looked at: a flood can take 2 % of a core, and no more.
 const MAX_EXPLAINED_PER_SECOND = 10;
 
-export type ExplainRefusal = (input: VerifyInput, refusal: Refusal, now: Date) => Promise<Explanation>;
+export type ExplainRejection = (input: VerifyInput, refusal: Refusal, now: Date) => Promise<Explanation>;
 
 /** One for each source, so that a flood on one leaves the others their reasons. */
-export function refusalExplainer(): ExplainRefusal {
+export function rejectionExplainer(): ExplainRejection {
   let second = Number.NaN;
   let explained = 0;
   return async (input, refusal, now) => {

@@ -45,7 +45,7 @@ async function deliver({
     sources: [posthorn({ secrets, ...options })],
     store: memoryStore(),
     clock: () => NOW,
-    onRefused: ({ detail }) => details.push(detail),
+    onRejected: ({ detail }) => details.push(detail),
   });
   receiver.fallback((event) => void events.push(event));
   const { headerPrefix } = options ?? {};

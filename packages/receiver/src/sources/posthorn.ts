@@ -11,7 +11,7 @@ import {
 } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import type { Authentic } from "../model.ts";
-import { known } from "../options.ts";
+import { rejectUnknownOptions } from "../options.ts";
 import type { Parsed, ParsedEvent, Source } from "../source.ts";
 import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents, valueFrom } from "./cloud-events.ts";
 import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
@@ -36,7 +36,7 @@ const TIMED_SCHEMES = ["standard-webhooks", "standard-webhooks-v1a", "t-v1", "tw
 
 /** An endpoint of Posthorn. `secrets` are the endpoint's, `whsec_…` (or `whpk_…`). The id is the event's, which is signed. */
 export function posthorn(options: PosthornSourceOptions): Source {
-  known("posthorn()", options, optionNames);
+  rejectUnknownOptions("posthorn()", options, optionNames);
   const { headerPrefix, schemes = TIMED_SCHEMES, name = "posthorn" } = options;
   const { event: eventHeader } = headerNames(headerPrefix);
   const isInHeaders = isBinary("posthorn", options);
@@ -44,8 +44,8 @@ export function posthorn(options: PosthornSourceOptions): Source {
     name,
     ...authenticator("posthorn", options, schemes, headerPrefix),
     parsedHeaders: isInHeaders ? BINARY_HEADERS : [eventHeader.toLowerCase(), "content-type"],
-    repeatsBody: true,
-    knowsLater: true,
+    hasStableBody: true,
+    supportsRetryLater: true,
     parse: (authentic) =>
       isInHeaders ? onlyWithSignedId(authentic, parseBinaryCloudEvent) : parse(authentic, eventHeader),
   };

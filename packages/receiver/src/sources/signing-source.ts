@@ -1,8 +1,8 @@
 // What Posthorn and other senders by the Standard Webhooks specification have in common: the schemes of @posthorn/wire.
 import { headerNames, type Scheme, schemeNamed, verify, verifyingKeyBytes } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
-import type { Authentication, AuthenticationTerms, RawRequest, Source } from "../source.ts";
-import { refusalExplainer } from "./explain-rejections.ts";
+import type { Authentication, AuthenticationOptions, RawRequest, Source } from "../source.ts";
+import { rejectionExplainer } from "./explain-rejections.ts";
 
 export interface SigningOptions {
   /** All that may have signed: the old and the new while one is being changed. `whpk_…` for schemes with public keys. */
@@ -24,7 +24,7 @@ export function isBinary(preset: string, { format }: CloudEventsOptions): boolea
   throw new TypeError(`\`format\` of ${preset}() is "cloudevents-binary", or left out.`);
 }
 
-export type Authenticator = Pick<Source, "isAddressed" | "authenticate">;
+export type Authenticator = Pick<Source, "matches" | "authenticate">;
 
 /** The first of the schemes whose signature is there decides; those that sign the id should come first. */
 export function authenticator(
@@ -47,11 +47,11 @@ export function authenticator(
   const headersOf = headerNames(headerPrefix);
   const signedBy = ({ headers }: Pick<RawRequest, "headers">) =>
     schemes.filter((scheme) => readHeader(headers, scheme.headers.signature(headersOf)) !== null);
-  const explain = refusalExplainer();
+  const explain = rejectionExplainer();
 
   return {
-    isAddressed: (headers) => signedBy({ headers }).length > 0,
-    async authenticate(request: RawRequest, terms: AuthenticationTerms): Promise<Authentication> {
+    matches: (headers) => signedBy({ headers }).length > 0,
+    async authenticate(request: RawRequest, terms: AuthenticationOptions): Promise<Authentication> {
       const [first, ...others] = signedBy(request) as [Scheme, ...Scheme[]];
       // Two schemes may share a header, as v1 and v1a do; then either may hold.
       const candidates = [first, ...others.filter((other) => sharesHeader(first, other))];

@@ -1,7 +1,7 @@
 // Whoever sends by the Standard Webhooks specification, with CloudEvents or any other JSON in the body.
 import { isObject, readJson } from "@posthorn/wire";
 import type { Authentic } from "../model.ts";
-import { known } from "../options.ts";
+import { rejectUnknownOptions } from "../options.ts";
 import type { Parsed, Source } from "../source.ts";
 import { BINARY_HEADERS, parseBinaryCloudEvent, parseCloudEvents } from "./cloud-events.ts";
 import { authenticator, type CloudEventsOptions, isBinary } from "./signing-source.ts";
@@ -11,13 +11,13 @@ import { authenticator, type CloudEventsOptions, isBinary } from "./signing-sour
  * payload calls so, else `message`.
  */
 export function standardWebhooks(options: CloudEventsOptions): Source {
-  known("standardWebhooks()", options, ["secrets", "name", "format"]);
+  rejectUnknownOptions("standardWebhooks()", options, ["secrets", "name", "format"]);
   const isInHeaders = isBinary("standardWebhooks", options);
   return {
     name: options.name ?? "standard-webhooks",
     ...authenticator("standardWebhooks", options, ["standard-webhooks", "standard-webhooks-v1a"]),
     parsedHeaders: isInHeaders ? BINARY_HEADERS : [],
-    repeatsBody: true,
+    hasStableBody: true,
     parse: (authentic) =>
       isInHeaders
         ? parseBinaryCloudEvent(authentic)

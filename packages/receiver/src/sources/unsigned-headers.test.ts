@@ -48,7 +48,7 @@ async function keysOf(source: Source, request: Signed, now: Date): Promise<strin
     sources: [source],
     store: memoryStore(),
     clock: () => now,
-    onRefused() {},
+    onRejected() {},
   });
   receiver.fallback((event) => void keys.push(keyOf(event)));
   expect((await receiver.receive(request)).status).toBe(200);
@@ -135,7 +135,7 @@ test("from twilio it is handled once, whatever port the Host header names", asyn
     sources: [vendorPresets.twilio({ secrets: [...sample.verifying] })],
     store: memoryStore(),
     clock: () => NOW,
-    onRefused() {},
+    onRejected() {},
   });
   receiver.fallback(({ id }) => void seen.push(id));
   for (const port of ["", ":443", ":1", ":2"]) {

@@ -1,14 +1,14 @@
 // Reads the events of an authentic request by a vendor's description.
 import { type Path, type Place, readJson, readTimeMs, type Vendor } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
-import type { Answer, Authentic } from "../model.ts";
+import type { Authentic, WebhookResponse } from "../model.ts";
 import type { Parsed, ParsedEvent } from "../source.ts";
 
 export function readVendorEvents(vendor: Vendor, authentic: Authentic): Parsed {
   const body = readBody(authentic.body);
   if (!body.ok) return { kind: "malformed", reason: body.reason };
 
-  const answer = answerToChallenge(vendor, authentic, body.value);
+  const answer = responseToChallenge(vendor, authentic, body.value);
   if (answer !== null) return { kind: "answer", answer };
 
   const members = vendor.isBatch && Array.isArray(body.value) ? body.value : [body.value];
@@ -81,11 +81,11 @@ function requestAlone(member: unknown): NonNullable<ParsedEvent["alone"]> {
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** The answer to a question that has to be signed, by what signs texts here; null when it is no such question. */
-export async function signedAnswer(
+export async function signedResponse(
   { challenges = [] }: Vendor,
   { headers, body }: Pick<Authentic, "headers" | "body">,
   sign: (text: string) => Promise<string>,
-): Promise<Answer | null> {
+): Promise<WebhookResponse | null> {
   for (const { when, status, answer } of challenges) {
     if (answer === null || !("signed" in answer)) continue;
     const payload = readBody(body);
@@ -98,7 +98,7 @@ export async function signedAnswer(
   return null;
 }
 
-function answerToChallenge(vendor: Vendor, authentic: Authentic, payload: unknown): Answer | null {
+function responseToChallenge(vendor: Vendor, authentic: Authentic, payload: unknown): WebhookResponse | null {
   for (const { when, status, answer } of vendor.challenges ?? []) {
     if (!when.every(({ at, is }) => textAt(at, authentic, payload) === is)) continue;
     if (answer === null) return { status, headers: {}, body: "" };

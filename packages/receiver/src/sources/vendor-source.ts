@@ -12,12 +12,12 @@ import {
   verifyingKeyBytes,
 } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
-import { known } from "../options.ts";
+import { rejectUnknownOptions } from "../options.ts";
 import { digestOf } from "../request/digest.ts";
 import type { Authentication, RawRequest, Source } from "../source.ts";
-import { refusalExplainer } from "./explain-rejections.ts";
+import { rejectionExplainer } from "./explain-rejections.ts";
 import { checkedSecrets, type SigningOptions } from "./signing-source.ts";
-import { headersReadBy, readVendorEvents, signedAnswer } from "./vendor-events.ts";
+import { headersReadBy, readVendorEvents, signedResponse } from "./vendor-events.ts";
 
 export interface SignedUrlOptions extends SigningOptions {
   /**
@@ -40,13 +40,13 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
   const { secrets, name, url } = checked(vendor, options);
   const ids: readonly IdPlace[] = options.id === "digest" ? [{ digest: "body" }] : vendor.id;
   const described: Vendor = { ...vendor, id: ids };
-  const explain = refusalExplainer();
+  const explain = rejectionExplainer();
 
   return {
     name,
     parsedHeaders: headersReadBy(described),
-    repeatsBody: vendor.repeatsBody,
-    isAddressed: (headers) => readHeader(headers, scheme.headers.signature(headerNames())) !== null,
+    hasStableBody: vendor.hasStableBody,
+    matches: (headers) => readHeader(headers, scheme.headers.signature(headerNames())) !== null,
 
     async authenticate(request, terms): Promise<Authentication> {
       const addressed = { ...request, url: signedUrl(url, request.url) };
@@ -54,7 +54,7 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
       if (scheme.signedUrls && !/^https?:\/\//i.test(addressed.url)) return URL_UNKNOWN;
       const result = await verify(input);
       if (result.ok) {
-        const answer = await signedAnswer(vendor, request, (text) => signedAsAsked(input, text));
+        const answer = await signedResponse(vendor, request, (text) => signedAsAsked(input, text));
         if (answer !== null) return { ok: true, signedId: null, answer };
         return { ok: true, signedId: await signedId(ids, scheme, await asSigned(input, addressed)) };
       }
@@ -69,7 +69,7 @@ export function vendorSource(vendor: Vendor, options: SignedUrlOptions & Unsigne
 function checked({ scheme, id }: Vendor, options: SignedUrlOptions & UnsignedIdOptions) {
   const preset = scheme.name;
   const hasUnsignedId = scheme.headers.id === undefined && id.some((place) => "header" in place);
-  known(`${preset}()`, options, [
+  rejectUnknownOptions(`${preset}()`, options, [
     "secrets",
     "name",
     ...(scheme.signedUrls === undefined ? [] : ["url"]),

@@ -10,7 +10,7 @@ import {
 import {
   createReceiver,
   memoryStore,
-  type RefusedRequest,
+  type RejectedRequest,
   type Source,
   stripe,
   type WebhookEvent,
@@ -23,7 +23,7 @@ const everyVendor = () =>
 
 function newReceiver(sources: readonly Source[], options: { readonly mode?: "inbox" } = {}) {
   const events: WebhookEvent[] = [];
-  const refusals: RefusedRequest[] = [];
+  const refusals: RejectedRequest[] = [];
   let tellHandled = () => {};
   const handled = new Promise<void>((resolve) => {
     tellHandled = resolve;
@@ -33,7 +33,7 @@ function newReceiver(sources: readonly Source[], options: { readonly mode?: "inb
     sources,
     store: memoryStore(),
     clock: () => NOW,
-    onRefused: (refusal) => refusals.push(refusal),
+    onRejected: (refusal) => refusals.push(refusal),
   });
   receiver.fallback(async (event) => {
     events.push(event);

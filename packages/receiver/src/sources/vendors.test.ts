@@ -49,9 +49,9 @@ test.each(vendorSamples)("$vendor: an event is accepted and read", async (sample
   const source = sourceOf(sample);
   const request = await signedSample(sample, NOW);
   expect(source.name).toBe(sample.vendor);
-  expect(source.isAddressed(request.headers)).toBe(true);
-  expect(source.isAddressed(new Headers(request.headers))).toBe(true);
-  expect(source.isAddressed({})).toBe(false);
+  expect(source.matches(request.headers)).toBe(true);
+  expect(source.matches(new Headers(request.headers))).toBe(true);
+  expect(source.matches({})).toBe(false);
   const parsed = await parse(source, request);
   expect(parsed).toMatchObject({
     kind: "events",
@@ -253,23 +253,25 @@ function sampleOf(vendor: string): VendorSample {
 }
 
 test("Slack's and Twitch's challenges are sent back, and Discord's pings answered", async () => {
-  const answerTo = async (vendor: string, body: string) => {
+  const responseTo = async (vendor: string, body: string) => {
     const sample = sampleOf(vendor);
     return parse(sourceOf(sample), await signedSample(sample, NOW, { body: bytes(body) }));
   };
   const text = { "content-type": "text/plain" };
-  expect(await answerTo("slack", '{"type":"url_verification","challenge":"3eZb","token":"x"}')).toEqual({
+  expect(await responseTo("slack", '{"type":"url_verification","challenge":"3eZb","token":"x"}')).toEqual({
     kind: "answer",
     answer: { status: 200, headers: text, body: "3eZb" },
   });
-  expect(await answerTo("twitch", '{"challenge":"pogchamp","subscription":{"type":"a"}}')).toEqual({
+  expect(await responseTo("twitch", '{"challenge":"pogchamp","subscription":{"type":"a"}}')).toEqual({
     kind: "answer",
     answer: { status: 200, headers: text, body: "pogchamp" },
   });
-  expect(await answerTo("discord", '{"version":1,"type":0}')).toMatchObject({
+  expect(await responseTo("discord", '{"version":1,"type":0}')).toMatchObject({
     answer: { status: 204, body: "" },
   });
-  expect(await answerTo("discord", '{"id":"1","type":1}')).toMatchObject({ answer: { body: '{"type":1}' } });
+  expect(await responseTo("discord", '{"id":"1","type":1}')).toMatchObject({
+    answer: { body: '{"type":1}' },
+  });
 });
 
 test("a slash command of Slack is a form whose digest is its id; an interaction is the JSON in it", async () => {

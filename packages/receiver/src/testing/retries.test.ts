@@ -9,7 +9,7 @@ import {
   NO_PHASES,
 } from "../../../posthorn/src/model.ts";
 import { decide } from "../../../posthorn/src/settle/decide.ts";
-import { COURIER_GAPS_MS, type Next, nextAttempt, type Tries } from "./retries.ts";
+import { type AttemptState, COURIER_GAPS_MS, type Next, nextAttempt } from "./retries.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const HOUR_MS = 3_600_000;
@@ -46,9 +46,9 @@ test("after every answer the next attempt comes when Posthorn's would", () => {
         [9, 4, 23 * HOUR_MS],
         [20, 5, 25 * HOUR_MS],
       ] as const) {
-        const tries: Tries = { attempts, failures, waitedMs };
-        const expected = posthornDecides(status, retryAfter, tries);
-        expect(nextAttempt(status, retryAfter, tries), JSON.stringify([status, retryAfter, tries])).toEqual(
+        const state: AttemptState = { attempts, failures, waitedMs };
+        const expected = posthornDecides(status, retryAfter, state);
+        expect(nextAttempt(status, retryAfter, state), JSON.stringify([status, retryAfter, state])).toEqual(
           expected,
         );
         compared += 1;
@@ -58,7 +58,7 @@ test("after every answer the next attempt comes when Posthorn's would", () => {
   expect(compared).toBe(17 * 4 * 4);
 });
 
-function posthornDecides(status: number | null, retryAfter: number | null, tries: Tries): Next {
+function posthornDecides(status: number | null, retryAfter: number | null, state: AttemptState): Next {
   const outcome: AttemptOutcome =
     status === null
       ? { kind: "failed", error: "timeout", detail: "", durationMs: 0, phases: NO_PHASES }
@@ -70,7 +70,7 @@ function posthornDecides(status: number | null, retryAfter: number | null, tries
           durationMs: 0,
           phases: NO_PHASES,
         };
-  const { attempts, failures, waitedMs } = tries;
+  const { attempts, failures, waitedMs } = state;
   const delivery = { attempts, failures, scheduleStartedMs: NOW - waitedMs } as ClaimedDelivery;
   const target = {
     destination: WEBHOOK,
@@ -83,5 +83,5 @@ function posthornDecides(status: number | null, retryAfter: number | null, tries
 function asNext(decision: Decision): Next {
   if (decision.kind === "delivered") return { kind: "delivered" };
   if (decision.kind === "dead") return { kind: "dead" };
-  return { kind: "again", afterMs: decision.delayMs, isFailure: decision.isFailure };
+  return { kind: "retry", afterMs: decision.delayMs, isFailure: decision.isFailure };
 }

@@ -4,7 +4,7 @@
 export const COURIER_GAPS_MS: readonly number[] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
 
 /** Before the attempt in question. */
-export interface Tries {
+export interface AttemptState {
   readonly attempts: number;
   /** Of those, how many count against the gaps: all but the ones that were told to come back later. */
   readonly failures: number;
@@ -15,25 +15,25 @@ export interface Tries {
 export type Next =
   | { readonly kind: "delivered" }
   | { readonly kind: "dead" }
-  | { readonly kind: "again"; readonly afterMs: number; readonly isFailure: boolean };
+  | { readonly kind: "retry"; readonly afterMs: number; readonly isFailure: boolean };
 
 /** `status` is null when no answer came. */
 export function nextAttempt(
   status: number | null,
   retryAfterSeconds: number | null,
-  { attempts, failures, waitedMs }: Tries,
+  { attempts, failures, waitedMs }: AttemptState,
   gapsMs: readonly number[] = COURIER_GAPS_MS,
 ): Next {
   if (status !== null && status >= 200 && status <= 299) return { kind: "delivered" };
   const askedMs = (retryAfterSeconds ?? 0) * 1_000;
   if (status === 409 && retryAfterSeconds !== null && waitedMs + askedMs <= DAY_MS) {
     const afterMs = Math.max(askedMs, Math.min(1_000 * 2 ** attempts, 60_000));
-    return { kind: "again", afterMs, isFailure: false };
+    return { kind: "retry", afterMs, isFailure: false };
   }
   const gapMs = gapsMs[failures];
   if (!isTransient(status, retryAfterSeconds) || gapMs === undefined) return { kind: "dead" };
   const believedMs = status !== null && [409, 429, 503].includes(status) ? Math.min(askedMs, DAY_MS) : 0;
-  return { kind: "again", afterMs: Math.max(gapMs, believedMs), isFailure: true };
+  return { kind: "retry", afterMs: Math.max(gapMs, believedMs), isFailure: true };
 }
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 // A sender that does on purpose what senders do by accident: twice, at once, late, changed, out of order, again and again.
-import { known } from "../options.ts";
-import { nextAttempt, type Tries } from "./retries.ts";
+import { rejectUnknownOptions } from "../options.ts";
+import { type AttemptState, nextAttempt } from "./retries.ts";
 import type { PosthornWebhook } from "./sign-posthorn.ts";
 import { hasIdHeader, type VendorWebhook } from "./sign-vendor.ts";
 import { requestOf, signedWebhook } from "./signed-request.ts";
@@ -77,7 +77,7 @@ export function createSender(options: SenderOptions): Sender {
       'createSender has no `vendor`: it is the event\'s, as in send({ vendor: "stripe", payload }).',
     );
   }
-  known("createSender", options, senderOptionNames);
+  rejectUnknownOptions("createSender", options, senderOptionNames);
   const { receive, clock = timeOfDay, retryGapsMs, ...shared } = options;
   if (typeof receive !== "function") {
     throw new TypeError("createSender needs `receive`: receiver.fetch, or fetch with the `url` of a server.");
@@ -91,7 +91,7 @@ export function createSender(options: SenderOptions): Sender {
   const hand = async (sent: SignedWebhook): Promise<Attempt> => {
     const sentAt = clock.now();
     try {
-      return await readAnswer(sent, sentAt, await receive(requestOf(sent)));
+      return await readResponse(sent, sentAt, await receive(requestOf(sent)));
     } catch (error) {
       const nothing = { status: null, headers: new Headers(), body: "", isDuplicate: false };
       return { sent, sentAt, ...nothing, retryAfterSeconds: null, error };
@@ -131,17 +131,17 @@ export function createSender(options: SenderOptions): Sender {
     async deliver(event) {
       const same = repeatable(event);
       const attempts: Attempt[] = [];
-      let tries: Tries = { attempts: 0, failures: 0, waitedMs: 0 };
+      let state: AttemptState = { attempts: 0, failures: 0, waitedMs: 0 };
       for (;;) {
         const attempt = await send(same, attempts.length + 1);
-        const next = nextAttempt(attempt.status, attempt.retryAfterSeconds, tries, retryGapsMs);
+        const next = nextAttempt(attempt.status, attempt.retryAfterSeconds, state, retryGapsMs);
         attempts.push(attempt);
-        if (next.kind !== "again") return { outcome: next.kind, attempts };
+        if (next.kind !== "retry") return { outcome: next.kind, attempts };
         await clock.wait(next.afterMs);
-        tries = {
+        state = {
           attempts: attempts.length,
-          failures: tries.failures + (next.isFailure ? 1 : 0),
-          waitedMs: tries.waitedMs + next.afterMs,
+          failures: state.failures + (next.isFailure ? 1 : 0),
+          waitedMs: state.waitedMs + next.afterMs,
         };
       }
     },
@@ -155,7 +155,7 @@ function repeatable(event: EventToSend): EventToSend {
 
 const timeOfDay: SenderClock = { now: () => new Date(), wait: async () => {} };
 
-async function readAnswer(sent: SignedWebhook, sentAt: Date, response: Response): Promise<Attempt> {
+async function readResponse(sent: SignedWebhook, sentAt: Date, response: Response): Promise<Attempt> {
   const { status, headers } = response;
   const seconds = headers.get("retry-after");
   return {

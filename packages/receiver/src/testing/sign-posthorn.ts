@@ -15,7 +15,7 @@ import {
   bytesOf,
   DEFAULT_URL,
   newId,
-  refuseUnsignable,
+  rejectUnsignableId,
   type SignedWebhook,
   type WebhookOptions,
   webhookNames,
@@ -69,7 +69,7 @@ export async function signPosthorn(webhook: PosthornWebhook): Promise<SignedWebh
   const timestamp = String(Math.floor((webhook.timestamp ?? new Date()).getTime() / 1000));
   const body = bytesOf(webhook.body ?? payloadOf(webhook, id));
   const schemes = schemesOf(webhook, secrets);
-  refuseUnsignable(id, schemes);
+  rejectUnsignableId(id, schemes);
   const signatures = await sign({
     ...{ id, timestamp, body, method: "POST", url, schemes, secrets },
     ...(headerPrefix !== undefined && { headerPrefix }),

@@ -13,7 +13,7 @@ import {
   bytesOf,
   DEFAULT_URL,
   newId,
-  refuseUnsignable,
+  rejectUnsignableId,
   type SignedWebhook,
   type WebhookOptions,
   webhookNames,
@@ -40,8 +40,8 @@ export async function signVendor(webhook: VendorWebhook): Promise<SignedWebhook>
   const vendor = vendorNamed(webhook.vendor);
   const { scheme } = vendor;
   const secrets = [webhook.secret].flat();
-  refuseKeyless(scheme, secrets);
-  refuseUnsignable(id, [scheme]);
+  requireSigningKey(scheme, secrets);
+  rejectUnsignableId(id, [scheme]);
   const payload = withIdAndType(vendor, webhook);
   const timestamp = writeTime(webhook.timestamp ?? new Date(), scheme.timeFormat ?? "seconds");
   const isForm = payload instanceof URLSearchParams;
@@ -65,7 +65,7 @@ function vendorNamed(name: string): Vendor {
 }
 
 /** The public key, which is what Discord shows, signs nothing. */
-function refuseKeyless({ name, key }: Scheme, secrets: readonly string[]): void {
+function requireSigningKey({ name, key }: Scheme, secrets: readonly string[]): void {
   if (key !== "ed25519" || secrets.some((secret) => signingKeyBytes(key, secret) !== null)) return;
   throw new TypeError(
     `${name} signs with a key pair: \`secret\` is the \`signingKey\` of generateSigningKey() of @posthorn/wire, whsk_ and the base64 of ` +

@@ -1,5 +1,5 @@
 // A webhook as it would come, signed with a secret of yours.
-import { known } from "../options.ts";
+import { rejectUnknownOptions } from "../options.ts";
 import { type PosthornWebhook, posthornWebhookNames, signPosthorn } from "./sign-posthorn.ts";
 import { signVendor, type VendorWebhook, vendorWebhookNames } from "./sign-vendor.ts";
 import type { SignedWebhook } from "./signed-webhook.ts";
@@ -19,7 +19,11 @@ export async function signedWebhook(options: SignedRequestOptions): Promise<Sign
 
 /** A test with a slip of its own would blame the receiver for a 401. */
 function checkOptions(options: SignedRequestOptions): void {
-  known("signedRequest", options, "vendor" in options ? vendorWebhookNames : posthornWebhookNames);
+  rejectUnknownOptions(
+    "signedRequest",
+    options,
+    "vendor" in options ? vendorWebhookNames : posthornWebhookNames,
+  );
   const secrets = [options.secret].flat();
   if (secrets.length > 0 && secrets.every((secret) => typeof secret === "string" && secret !== "")) return;
   throw new TypeError(

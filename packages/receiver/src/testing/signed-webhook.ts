@@ -37,7 +37,7 @@ export function newId(): string {
 }
 
 /** Every receiver refuses such a request with 401, and a test would blame the receiver. */
-export function refuseUnsignable(id: string, schemes: readonly Scheme[]): void {
+export function rejectUnsignableId(id: string, schemes: readonly Scheme[]): void {
   if (isMessageId(id) || schemes.every(({ headers }) => headers.id === undefined)) return;
   throw new TypeError(
     `The id "${String(id).slice(0, 60)}" cannot be signed: take 1 to 255 visible characters of ASCII, no dot.`,

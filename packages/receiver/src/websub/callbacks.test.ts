@@ -1,7 +1,13 @@
 // Callbacks behind the adapters, a store that is away, options that make no sense, and a secret that must not be read.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createReceiver, fetchHandler, memoryStore, type Receives, type Store } from "@posthorn/receiver";
+import {
+  createReceiver,
+  fetchHandler,
+  memoryStore,
+  type RequestHandler,
+  type Store,
+} from "@posthorn/receiver";
 import { expressHandler } from "@posthorn/receiver/express";
 import { fastifyPlugin } from "@posthorn/receiver/fastify";
 import { createSubscriber, type Fetch } from "@posthorn/receiver/websub";
@@ -24,7 +30,7 @@ async function hubWithFeed() {
 }
 
 /** As an application is: it listens before its subscriber knows under which address. */
-test.each<[name: string, serve: (receives: Receives) => Promise<string>]>([
+test.each<[name: string, serve: (receives: RequestHandler) => Promise<string>]>([
   [
     "Express",
     (receives) => listening(express().use(express.json()).all("/websub/:id", expressHandler(receives))),
@@ -40,8 +46,8 @@ test.each<[name: string, serve: (receives: Receives) => Promise<string>]>([
   ],
 ])("behind %s hubs are answered and their content is handled, byte for byte", async (_, serve) => {
   const { hub, feed } = await hubWithFeed();
-  let callbacks: Receives | null = null;
-  const url = await serve({ receive: (request) => (callbacks as Receives).receive(request) });
+  let callbacks: RequestHandler | null = null;
+  const url = await serve({ receive: (request) => (callbacks as RequestHandler).receive(request) });
   const store = memoryStore();
   const subscriber = createSubscriber({ callbackUrl: `${url}/websub`, store });
   const receiver = createReceiver({ sources: [subscriber.source], store });
@@ -60,7 +66,7 @@ test("what speaks Fetch needs no adapter of ours, and a receiver alone takes no 
   const { hub, feed } = await hubWithFeed();
   const store = memoryStore();
   const subscriber = createSubscriber({ callbackUrl: "https://example.com/websub", store });
-  const receiver = createReceiver({ sources: [subscriber.source], store, onRefused: null });
+  const receiver = createReceiver({ sources: [subscriber.source], store, onRejected: null });
   const handle = fetchHandler(subscriber.before(receiver));
   await subscriber.subscribe(feed);
   const { callback, topic } = hub.last;
@@ -81,8 +87,8 @@ test("a hub that leaves the question mark of a topic as it is is answered", asyn
   const handle = fetchHandler(subscriber.before(createReceiver({ sources: [subscriber.source], store })));
   await subscriber.subscribe(hub.page("/paged", { headers: { link } }));
   const { callback, topic } = hub.last;
-  const asked = `${callback}?hub.mode=subscribe&hub.topic=${topic}&hub.challenge=c`;
-  expect(await (await handle(new Request(asked))).text()).toBe("c");
+  const requested = `${callback}?hub.mode=subscribe&hub.topic=${topic}&hub.challenge=c`;
+  expect(await (await handle(new Request(requested))).text()).toBe("c");
 });
 
 test("while the store is away hubs hear 503, and the failure is told", async () => {
@@ -99,16 +105,16 @@ test("while the store is away hubs hear 503, and the failure is told", async () 
     subscriber.before(createReceiver({ sources: [subscriber.source], store: memoryStore() })),
   );
   const url = `https://example.com/${"A".repeat(43)}`;
-  const asked = await handle(new Request(`${url}?hub.mode=subscribe&hub.topic=x&hub.challenge=y`));
-  expect([asked.status, asked.headers.get("retry-after")]).toEqual([503, "10"]);
+  const requested = await handle(new Request(`${url}?hub.mode=subscribe&hub.topic=x&hub.challenge=y`));
+  expect([requested.status, requested.headers.get("retry-after")]).toEqual([503, "10"]);
   expect((await handle(new Request(url, { method: "POST", body: "x" }))).status).toBe(503);
   expect(failures).toHaveLength(2);
 });
 
 test("a hub that leads from https to http is not given the secret", async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const fetch: Fetch = async (url) => {
-    asked.push(url);
+    requested.push(url);
     if (url === "https://blog.example/")
       return new Response("", { headers: { link: "<https://hub.example/>; rel=hub" } });
     return new Response("", { status: 308, headers: { location: "http://hub.example/" } });
@@ -117,7 +123,7 @@ test("a hub that leads from https to http is not given the secret", async () => 
   const subscriber = createSubscriber({ callbackUrl: "https://example.com", store, fetch, onFailure: null });
   const { error } = await subscriber.subscribe("https://blog.example/");
   expect(error).toContain("could read the secret");
-  expect(asked).toEqual(["https://blog.example/", "https://hub.example/"]);
+  expect(requested).toEqual(["https://blog.example/", "https://hub.example/"]);
 });
 
 test("half a megabyte of a page is looked at, and no more", async () => {
@@ -133,8 +139,8 @@ test("half a megabyte of a page is looked at, and no more", async () => {
     ["/in", room, true],
     ["/out", room + 1, false],
   ] as const) {
-    const { asked } = await subscriber.subscribe(hub.page(path, { body: " ".repeat(spaces) + link }));
-    expect(asked !== null).toBe(isFound);
+    const { requested } = await subscriber.subscribe(hub.page(path, { body: " ".repeat(spaces) + link }));
+    expect(requested !== null).toBe(isFound);
   }
 });
 

@@ -3,7 +3,7 @@ import type { HeaderSource } from "@posthorn/wire";
 import { readHeader } from "../headers.ts";
 import { digestOf } from "../request/digest.ts";
 import type { RawRequest, Source } from "../source.ts";
-import { refuseSignature } from "./hub-signature.ts";
+import { signatureProblem } from "./hub-signature.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** The `data` of an event; what the topic holds now is its `body`, bytes as they came. */
@@ -17,31 +17,31 @@ export interface WebSubContent {
 export const CONTENT_TYPE = "websub.content";
 
 /** Requests that came to the callback of a subscription. By identity, so that nobody can put one in from outside. */
-export type Followed = WeakMap<HeaderSource, FollowedTopic>;
+export type CallbackRequests = WeakMap<HeaderSource, CallbackSubscription>;
 
-export interface FollowedTopic extends Pick<Subscription, "secret"> {
+export interface CallbackSubscription extends Pick<Subscription, "secret"> {
   readonly topic: string;
 }
 
-/** Never from the network: `ofTopic` says what it is. */
+/** Never from the network: `withTopic` says what it is. */
 const TOPIC = "posthorn-websub-topic";
 
 /** The same headers, and the topic that the subscription has. */
-export function ofTopic(headers: HeaderSource, topic: string): HeaderSource {
+export function withTopic(headers: HeaderSource, topic: string): HeaderSource {
   return { get: (name: string) => (name.toLowerCase() === TOPIC ? topic : readHeader(headers, name)) };
 }
 
-export function contentSource(name: string, idHeader: string | null, followed: Followed): Source {
+export function contentSource(name: string, idHeader: string | null, followed: CallbackRequests): Source {
   return {
     name,
     parsedHeaders: [TOPIC, "content-type"],
-    repeatsBody: true,
-    isAddressed: (headers) => followed.has(headers),
+    hasStableBody: true,
+    matches: (headers) => followed.has(headers),
 
     async authenticate(request) {
-      const { topic, secret } = followed.get(request.headers) as FollowedTopic;
+      const { topic, secret } = followed.get(request.headers) as CallbackSubscription;
       const signature = readHeader(request.headers, "x-hub-signature");
-      const refusal = await refuseSignature(signature, secret, request.body);
+      const refusal = await signatureProblem(signature, secret, request.body);
       return refusal ?? { ok: true, signedId: await idOf(topic, request, idHeader) };
     },
 

@@ -1,5 +1,5 @@
 // Who tells of changes of a page, and under which name: WebSub §4. Headers first, then what a feed or a page says of itself.
-import { type HttpTerms, readUpTo, request } from "./http.ts";
+import { type HttpOptions, readUpTo, request } from "./http.ts";
 import { readLinkElements } from "./link-elements.ts";
 import { httpUrl, readLinkHeader } from "./link-header.ts";
 
@@ -14,7 +14,7 @@ export interface Discovered {
 export const MAX_DISCOVERY_BYTES = 512 * 1024;
 
 /** Throws an error whose message is a sentence for the log. */
-export async function discover(url: string, terms: HttpTerms): Promise<Discovered> {
+export async function discover(url: string, terms: HttpOptions): Promise<Discovered> {
   const response = await request(url, { redirect: "follow", headers: { accept: ACCEPT } }, terms);
   // the one after all redirects
   const base = httpUrl(response.url || url) ?? url;

@@ -3,13 +3,13 @@
 /** What is used of it. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export interface HttpTerms {
+export interface HttpOptions {
   readonly fetch: Fetch;
   readonly timeoutMs: number;
 }
 
 /** The time is for the body too. */
-export async function request(url: string, init: RequestInit, terms: HttpTerms): Promise<Response> {
+export async function request(url: string, init: RequestInit, terms: HttpOptions): Promise<Response> {
   try {
     return await terms.fetch(url, { ...init, signal: AbortSignal.timeout(terms.timeoutMs) });
   } catch (error) {

@@ -11,7 +11,7 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 type Refusal = Extract<Authentication, { ok: false }>;
 
 /** Null: it holds. */
-export async function refuseSignature(
+export async function signatureProblem(
   header: string | null,
   secret: string,
   body: Uint8Array<ArrayBuffer>,

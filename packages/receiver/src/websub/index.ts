@@ -4,10 +4,10 @@ export type { Fetch } from "./http.ts";
 export type { SubscriberOptions } from "./options.ts";
 export { createSubscriber, type Subscriber } from "./subscriber.ts";
 export type {
-  ConfirmTerms,
-  Place,
+  ClaimDueOptions,
+  ConfirmOptions,
+  HubTopic,
   Subscription,
   SubscriptionMode,
   SubscriptionStore,
-  TakeTerms,
 } from "./subscription.ts";

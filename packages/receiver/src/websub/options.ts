@@ -1,10 +1,10 @@
 // The subscriber's options: type, meaning and default together, parsed once.
 
-import { lineOf } from "../handle/decide-failure.ts";
+import { errorLine } from "../handle/decide-failure.ts";
 import { print } from "../hooks/console-hooks.ts";
-import { known, whole } from "../options.ts";
+import { rejectUnknownOptions, wholeNumber } from "../options.ts";
 import type { Store } from "../store.ts";
-import type { Fetch, HttpTerms } from "./http.ts";
+import type { Fetch, HttpOptions } from "./http.ts";
 import { httpUrl } from "./link-header.ts";
 import type { Subscription, SubscriptionStore } from "./subscription.ts";
 
@@ -61,7 +61,7 @@ export interface SubscriberSettings {
   readonly name: string;
   readonly leaseSeconds: number;
   readonly idHeader: string | null;
-  readonly http: HttpTerms;
+  readonly http: HttpOptions;
   readonly pollMs: number;
   readonly hooks: SubscriptionHooks;
 }
@@ -69,7 +69,7 @@ export interface SubscriberSettings {
 const YEAR_SECONDS = 365 * 86_400;
 
 export function readSubscriberOptions(options: SubscriberOptions): SubscriberSettings {
-  known("createSubscriber", options, subscriberOptionNames);
+  rejectUnknownOptions("createSubscriber", options, subscriberOptionNames);
   const { store, callbackUrl, name = "websub", idHeader = null } = options;
   if (store?.subscriptions === undefined) {
     throw new TypeError(
@@ -85,23 +85,23 @@ export function readSubscriberOptions(options: SubscriberOptions): SubscriberSet
     callbackUrl: callbackUrl.replace(/\/+$/, ""),
     store: store.subscriptions,
     name,
-    leaseSeconds: whole("leaseSeconds", options.leaseSeconds ?? 864_000, 1, YEAR_SECONDS),
+    leaseSeconds: wholeNumber("leaseSeconds", options.leaseSeconds ?? 864_000, 1, YEAR_SECONDS),
     idHeader,
     http: {
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-      timeoutMs: whole("requestTimeoutMs", options.requestTimeoutMs ?? 10_000, 1, 600_000),
+      timeoutMs: wholeNumber("requestTimeoutMs", options.requestTimeoutMs ?? 10_000, 1, 600_000),
     },
-    pollMs: whole("pollMs", options.pollMs ?? 10_000, 10, 3_600_000),
+    pollMs: wholeNumber("pollMs", options.pollMs ?? 10_000, 10, 3_600_000),
     hooks: hooksOf(options),
   };
 }
 
 function hooksOf({ onVerified, onDenied, onFailure }: SubscriberOptions): SubscriptionHooks {
-  const tell = onFailure === undefined ? printFailure : onFailure;
+  const report = onFailure === undefined ? printFailure : onFailure;
   return {
     onVerified: (subscription) => call(() => onVerified?.(subscription)),
     onDenied: (subscription) => call(() => (onDenied === undefined ? printDenial : onDenied)?.(subscription)),
-    onFailure: (error, subscription) => call(() => tell?.(error, subscription)),
+    onFailure: (error, subscription) => call(() => report?.(error, subscription)),
   };
 }
 
@@ -112,7 +112,7 @@ function printDenial({ url, denied }: Subscription): void {
 function printFailure(error: unknown, subscription: Subscription | null): void {
   print(
     "error",
-    `${subscription === null ? "" : `${subscription.url} is not subscribed yet, or not renewed: `}${lineOf(error)}`,
+    `${subscription === null ? "" : `${subscription.url} is not subscribed yet, or not renewed: `}${errorLine(error)}`,
   );
 }
 

@@ -1,11 +1,11 @@
-// Asks hubs for what is due: new subscriptions, renewals, ends, and what failed. Each is written down before it is asked, and due
+// Asks hubs for what is due: new subscriptions, renewals, ends, and what failed. Each is written down before it is requested, and due
 // again unless the hub confirms it, so that a process that dies leaves it to another.
-import { lineOf } from "../handle/decide-failure.ts";
+import { errorLine } from "../handle/decide-failure.ts";
 import type { Service } from "../service.ts";
-import { askHub } from "./ask-hub.ts";
 import { discover } from "./discover.ts";
 import type { SubscriberSettings } from "./options.ts";
-import type { Place, Subscription } from "./subscription.ts";
+import { requestSubscription } from "./request-subscription.ts";
+import type { HubTopic, Subscription } from "./subscription.ts";
 
 /** Hubs verify within seconds, and some are away for hours. */
 const RETRIES = { firstDelayMs: 60_000, maxDelayMs: 6 * 3_600_000 };
@@ -17,7 +17,7 @@ export class Renewer implements Service {
   readonly #settings: SubscriberSettings;
   #loop: Promise<void> | undefined;
   #isStopped = false;
-  #endRest: (() => void) | undefined;
+  #endWait: (() => void) | undefined;
 
   constructor(settings: SubscriberSettings) {
     this.#settings = settings;
@@ -30,53 +30,57 @@ export class Renewer implements Service {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#endRest?.();
+    this.#endWait?.();
     await this.#loop;
   }
 
   /** If it is due. What became of it; null: it is forgotten. */
-  async askNow(id: string): Promise<Subscription | null> {
+  async requestNow(id: string): Promise<Subscription | null> {
     const { store } = this.#settings;
-    for (const due of await store.take({ limit: 1, id, ...RETRIES })) await this.#ask(due);
+    for (const due of await store.claimDue({ limit: 1, id, ...RETRIES })) await this.#request(due);
     return store.find(id);
   }
 
   async renewDue(): Promise<number> {
-    let asked = 0;
+    let requested = 0;
     while (!this.#isStopped) {
-      const due = await this.#settings.store.take({ limit: AT_ONCE, ...RETRIES });
-      await Promise.all(due.map((subscription) => this.#ask(subscription)));
-      asked += due.length;
+      const due = await this.#settings.store.claimDue({ limit: AT_ONCE, ...RETRIES });
+      await Promise.all(due.map((subscription) => this.#request(subscription)));
+      requested += due.length;
       if (due.length < AT_ONCE) break;
     }
-    return asked;
+    return requested;
   }
 
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       await this.renewDue().catch((error) => this.#settings.hooks.onFailure(error, null));
-      await this.#rest();
+      await this.#wait();
     }
   }
 
   /** What fails is kept with it and told, never thrown; only the store's own failures are. */
-  async #ask(subscription: Subscription): Promise<void> {
+  async #request(subscription: Subscription): Promise<void> {
     const { store, hooks, http, callbackUrl, leaseSeconds } = this.#settings;
     const { id, mode } = subscription;
-    if (isOver(subscription)) return store.forget(id);
+    if (isExpired(subscription)) return store.forget(id);
     try {
-      const place = await this.#placeOf(subscription);
-      if (!(await store.ask(id, mode, place))) return;
-      await askHub(subscription, place, { ...http, callback: `${callbackUrl}/${id}`, leaseSeconds });
+      const hubTopic = await this.#hubTopicOf(subscription);
+      if (!(await store.recordRequest(id, mode, hubTopic))) return;
+      await requestSubscription(subscription, hubTopic, {
+        ...http,
+        callback: `${callbackUrl}/${id}`,
+        leaseSeconds,
+      });
     } catch (error) {
       hooks.onFailure(error, subscription);
-      await store.fail(id, lineOf(error));
+      await store.fail(id, errorLine(error));
     }
   }
 
   /** Looked for again each time: a topic moves by leading to another place, and its subscribers follow when they renew. */
-  async #placeOf({ url, mode, asked, verified, tries }: Subscription): Promise<Place> {
-    const known = verified ?? asked;
+  async #hubTopicOf({ url, mode, requested, verified, tries }: Subscription): Promise<HubTopic> {
+    const known = verified ?? requested;
     if (mode === "unsubscribe" && known !== null) return known;
     try {
       const { topic, hubs } = await discover(url, this.#settings.http);
@@ -88,12 +92,12 @@ export class Renewer implements Service {
     }
   }
 
-  async #rest(): Promise<void> {
+  async #wait(): Promise<void> {
     if (this.#isStopped) return;
     await new Promise<void>((resolve) => {
       // a quarter more or less, so that many processes do not look at the same moment
       const timer = setTimeout(resolve, this.#settings.pollMs * (0.75 + Math.random() / 2));
-      this.#endRest = () => {
+      this.#endWait = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -102,8 +106,8 @@ export class Renewer implements Service {
 }
 
 /** It is to end, and there is nobody to ask, or nobody who answers. */
-function isOver({ mode, asked, verified, tries }: Subscription): boolean {
+function isExpired({ mode, requested, verified, tries }: Subscription): boolean {
   if (mode !== "unsubscribe") return false;
   const hasLapsed = verified !== null && verified.leaseEndsAt.getTime() < Date.now();
-  return (asked === null && verified === null) || hasLapsed || tries > MAX_TRIES_TO_END;
+  return (requested === null && verified === null) || hasLapsed || tries > MAX_TRIES_TO_END;
 }

@@ -1,22 +1,22 @@
 // Follows topics by WebSub: finds their hubs, subscribes, answers the hubs' questions, renews, and hands what they distribute to a receiver.
 
-import type { Answer, Receives, WebhookRequest } from "../model.ts";
+import type { RequestHandler, WebhookRequest, WebhookResponse } from "../model.ts";
 import { answer } from "../respond.ts";
 import type { Service } from "../service.ts";
 import type { Source } from "../source.ts";
-import { answerHub, notAskedFor } from "./answer-hub.ts";
-import { contentSource, type Followed, ofTopic } from "./content-source.ts";
+import { type CallbackRequests, contentSource, withTopic } from "./content-source.ts";
 import { httpUrl } from "./link-header.ts";
 import { readSubscriberOptions, type SubscriberOptions, type SubscriberSettings } from "./options.ts";
 import { Renewer } from "./renewer.ts";
 import type { Subscription } from "./subscription.ts";
+import { notRequested, verifyIntent } from "./verify-intent.ts";
 
 /** `start()` renews what is due, and asks again where a hub was away: in one process at least, or nothing lasts longer than its lease. */
 export interface Subscriber extends Service {
   /** For the `sources` of the receiver that handles the content, as events of the type `websub.content`. */
   readonly source: Source;
   /** What to route callbacks to, by the adapter of your framework: answers hubs, and hands content on. */
-  before(receiver: Receives): Receives;
+  before(receiver: RequestHandler): RequestHandler;
   /**
    * Follows what is at this URL, or does so already: call it at every start. Durable when it resolves; the hub may have been asked by
    * then, and if that failed it is asked again. A URL that makes no sense is thrown.
@@ -35,7 +35,7 @@ const MAX_URL_LENGTH = 2_048;
 export function createSubscriber(options: SubscriberOptions): Subscriber {
   const settings = readSubscriberOptions(options);
   const { store, name, idHeader } = settings;
-  const followed: Followed = new WeakMap();
+  const followed: CallbackRequests = new WeakMap();
   const renewer = new Renewer(settings);
 
   return {
@@ -44,11 +44,11 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     async subscribe(url) {
       const fresh = { id: randomText(), url: checkedUrl(url), secret: randomText() };
       const opened = await store.open(fresh);
-      return (await renewer.askNow(opened.id)) ?? opened;
+      return (await renewer.requestNow(opened.id)) ?? opened;
     },
     async unsubscribe(url) {
       const closed = await store.close(checkedUrl(url));
-      if (closed !== null) await renewer.askNow(closed.id);
+      if (closed !== null) await renewer.requestNow(closed.id);
       return closed !== null;
     },
     list: ({ limit = 100, after } = {}) => store.list({ limit, ...(after !== undefined && { after }) }),
@@ -64,16 +64,16 @@ const unavailable = answer(503, { status: "unavailable" }, { "retry-after": "10"
 const gone = answer(410, { status: "gone" });
 /**
  * §7.1: what is not authentic is ignored. It hears what an authentic one hears, so that nobody can try signatures; the receiver's
- * `onRefused` was told.
+ * `onRejected` was told.
  */
 const ignored = answer(200, { status: "done" });
 
 async function receiveSafely(
   settings: SubscriberSettings,
-  followed: Followed,
-  receiver: Receives,
+  followed: CallbackRequests,
+  receiver: RequestHandler,
   request: WebhookRequest,
-): Promise<Answer> {
+): Promise<WebhookResponse> {
   try {
     return await receiveAtCallback(settings, followed, receiver, request);
   } catch (error) {
@@ -84,23 +84,23 @@ async function receiveSafely(
 
 async function receiveAtCallback(
   { store, hooks }: SubscriberSettings,
-  followed: Followed,
-  receiver: Receives,
+  followed: CallbackRequests,
+  receiver: RequestHandler,
   request: WebhookRequest,
-): Promise<Answer> {
+): Promise<WebhookResponse> {
   const [path = ""] = request.url.split("?", 1);
   // a `?` within it is a letter like any other, and not every hub encodes those of a topic
   const query = request.url.slice(path.length + 1);
   const id = path.slice(path.lastIndexOf("/") + 1);
-  if (!isCallbackId(id)) return notAskedFor;
-  if (request.method === "GET") return answerHub(store, hooks, id, new URLSearchParams(query));
+  if (!isCallbackId(id)) return notRequested;
+  if (request.method === "GET") return verifyIntent(store, hooks, id, new URLSearchParams(query));
 
   const subscription = await store.find(id);
   if (subscription === null || subscription.mode === "unsubscribe" || subscription.denied !== null)
     return gone;
   const { verified, secret } = subscription;
-  if (verified === null) return notAskedFor;
-  const headers = ofTopic(request.headers, verified.topic);
+  if (verified === null) return notRequested;
+  const headers = withTopic(request.headers, verified.topic);
   followed.set(headers, { topic: verified.topic, secret });
   const reply = await receiver.receive({ ...request, headers });
   return reply.status === 401 ? ignored : reply;

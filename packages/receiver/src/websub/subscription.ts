@@ -19,9 +19,9 @@ export interface Subscription {
   /** What is wanted of the hub. */
   readonly mode: SubscriptionMode;
   /** The newest request to a hub; null: none was made yet. */
-  readonly asked: Place | null;
+  readonly requested: HubTopic | null;
   /** Null: no hub has ever confirmed it, or one has denied it since. */
-  readonly verified: (Place & { readonly leaseEndsAt: Date }) | null;
+  readonly verified: (HubTopic & { readonly leaseEndsAt: Date }) | null;
   /** The hub's reason, which may be empty; null: it was not denied. */
   readonly denied: string | null;
   /** Requests since it was confirmed last. */
@@ -32,7 +32,7 @@ export interface Subscription {
 
 export type SubscriptionMode = "subscribe" | "unsubscribe";
 
-export interface Place {
+export interface HubTopic {
   /** The canonical URL of what is followed. */
   readonly topic: string;
   readonly hub: string;
@@ -48,13 +48,13 @@ export interface SubscriptionStore {
   close(url: string): Promise<Subscription | null>;
 
   /** Up to `limit` that are due, or the one that is named if it is; of any number of callers one gets each. Due again later, by their tries. */
-  take(terms: TakeTerms): Promise<Subscription[]>;
+  claimDue(terms: ClaimDueOptions): Promise<Subscription[]>;
   /** Written before a hub is asked. False: something else is wanted by now. */
-  ask(id: string, mode: SubscriptionMode, place: Place): Promise<boolean>;
+  recordRequest(id: string, mode: SubscriptionMode, hubTopic: HubTopic): Promise<boolean>;
   fail(id: string, error: string): Promise<void>;
 
   /** Null, and nothing is written: that was not asked for, or was confirmed longer ago than `graceMs`. */
-  confirm(id: string, topic: string, terms: ConfirmTerms): Promise<Subscription | null>;
+  confirm(id: string, topic: string, terms: ConfirmOptions): Promise<Subscription | null>;
   /** Forgets one whose end was asked for. False: it was not. */
   end(id: string, topic: string): Promise<boolean>;
   /** Null: it is not about this topic. */
@@ -62,7 +62,7 @@ export interface SubscriptionStore {
   forget(id: string): Promise<void>;
 }
 
-export interface TakeTerms {
+export interface ClaimDueOptions {
   readonly limit: number;
   readonly id?: string;
   /** How long until it is due again: doubled with each try, up to the maximum. */
@@ -70,7 +70,7 @@ export interface TakeTerms {
   readonly maxDelayMs: number;
 }
 
-export interface ConfirmTerms {
+export interface ConfirmOptions {
   readonly leaseMs: number;
   readonly renewAfterMs: number;
   readonly graceMs: number;

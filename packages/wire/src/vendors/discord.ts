@@ -20,7 +20,7 @@ export const discord: Vendor = {
   type: [{ body: ["event", "type"] }, { body: ["type"] }],
   time: [{ at: { body: ["event", "timestamp"] }, format: "rfc3339" }],
   data: [["event", "data"], ["data"]],
-  repeatsBody: false,
+  hasStableBody: false,
   challenges: [
     { when: [{ at: { body: ["type"] }, is: PING }], status: 204, answer: null },
     // In a webhook event, 1 says that there is an event.

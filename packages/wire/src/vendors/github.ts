@@ -14,5 +14,5 @@ export const github: Vendor = {
   type: [{ header: "X-GitHub-Event" }],
   time: [],
   data: [],
-  repeatsBody: true,
+  hasStableBody: true,
 };

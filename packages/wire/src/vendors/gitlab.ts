@@ -18,5 +18,5 @@ export const gitlab: Vendor = {
   type: [{ body: ["object_kind"] }, { body: ["event_name"] }, { header: "X-Gitlab-Event" }],
   time: [],
   data: [],
-  repeatsBody: true,
+  hasStableBody: true,
 };

@@ -21,7 +21,7 @@ export const hubspot: Vendor = {
   data: [],
   isBatch: true,
   // `attemptNumber` counts.
-  repeatsBody: false,
+  hasStableBody: false,
 };
 
 /** HubSpot signs the URL with : / ? @ ! $ ' ( ) * , ; decoded, and with every other escape as it is. */

@@ -22,5 +22,5 @@ export const linear: Vendor = {
   ],
   data: [["data"]],
   // `webhookTimestamp` is the time of sending.
-  repeatsBody: false,
+  hasStableBody: false,
 };

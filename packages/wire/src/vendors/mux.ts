@@ -9,5 +9,5 @@ export const mux: Vendor = {
   time: [{ at: { body: ["created_at"] }, format: "rfc3339" }],
   data: [["data"]],
   // `attempts` lists those before.
-  repeatsBody: false,
+  hasStableBody: false,
 };

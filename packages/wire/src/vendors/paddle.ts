@@ -16,5 +16,5 @@ export const paddle: Vendor = {
   time: [{ at: { body: ["occurred_at"] }, format: "rfc3339" }],
   data: [["data"]],
   // A replay has another `notification_id`.
-  repeatsBody: false,
+  hasStableBody: false,
 };

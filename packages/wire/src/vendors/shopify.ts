@@ -21,5 +21,5 @@ export const shopify: Vendor = {
   type: [{ header: "X-Shopify-Topic" }],
   time: [{ at: { header: "X-Shopify-Triggered-At" }, format: "rfc3339" }],
   data: [],
-  repeatsBody: true,
+  hasStableBody: true,
 };

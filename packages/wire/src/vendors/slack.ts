@@ -16,7 +16,7 @@ export const slack: Vendor = {
   type: [{ body: ["event", "type"] }, { body: ["type"] }, { body: ["command"] }, { fixed: "interaction" }],
   time: [{ at: { body: ["event_time"] }, format: "seconds" }],
   data: [["event"]],
-  repeatsBody: false,
+  hasStableBody: false,
   challenges: [
     {
       when: [{ at: { body: ["type"] }, is: "url_verification" }],

@@ -18,5 +18,5 @@ export const square: Vendor = {
   type: [{ body: ["type"] }],
   time: [{ at: { body: ["created_at"] }, format: "rfc3339" }],
   data: [["data"]],
-  repeatsBody: false,
+  hasStableBody: false,
 };

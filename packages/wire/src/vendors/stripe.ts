@@ -13,5 +13,5 @@ export const stripe: Vendor = {
   ],
   data: [["data"]],
   // `pending_webhooks` counts down.
-  repeatsBody: false,
+  hasStableBody: false,
 };

@@ -19,5 +19,5 @@ export const svix: Vendor = {
   ],
   time: [{ at: { body: ["timestamp"] }, format: "rfc3339" }],
   data: [["data"]],
-  repeatsBody: true,
+  hasStableBody: true,
 };

@@ -30,7 +30,7 @@ export const twilio: Vendor = {
   ],
   time: [],
   data: [],
-  repeatsBody: false,
+  hasStableBody: false,
 };
 
 /** Twilio leaves the port out, or writes the standard one, where the URL that was configured does not. */

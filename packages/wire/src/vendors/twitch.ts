@@ -23,7 +23,7 @@ export const twitch: Vendor = {
   type: [{ body: ["subscription", "type"] }],
   time: [{ at: { header: "Twitch-Eventsub-Message-Timestamp" }, format: "rfc3339" }],
   data: [["event"]],
-  repeatsBody: true,
+  hasStableBody: true,
   // Only a question has one; the header that says so is not signed.
   challenges: [{ when: [], status: 200, answer: { echo: ["challenge"] } }],
 };

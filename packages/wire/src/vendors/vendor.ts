@@ -16,7 +16,7 @@ export interface Vendor {
   /** Set when the body is a JSON array of events. */
   readonly isBatch?: true;
   /** False where deliveries of one event may differ in their bytes, as when the body counts the attempts. */
-  readonly repeatsBody: boolean;
+  readonly hasStableBody: boolean;
   /** Signed questions that are no events; the first that fits is answered. */
   readonly challenges?: readonly Challenge[];
 }

@@ -15,7 +15,7 @@ export const zoom: Vendor = {
   type: [{ body: ["event"] }],
   time: [{ at: { body: ["event_ts"] }, format: "milliseconds" }],
   data: [["payload"]],
-  repeatsBody: true,
+  hasStableBody: true,
   challenges: [
     {
       when: [{ at: { body: ["event"] }, is: "endpoint.url_validation" }],

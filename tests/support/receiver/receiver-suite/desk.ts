@@ -7,7 +7,7 @@ import {
   type Mode,
   type Receiver,
   type ReceiverOptions,
-  type RefusedRequest,
+  type RejectedRequest,
   type StandardSchema,
   standardWebhooks,
   type WebhookEvent,
@@ -32,7 +32,7 @@ export interface Desk {
   calls(id: string): number;
   /** What handlers do before they leave their effect; replace it. */
   work: (event: WebhookEvent, context: Context<unknown>) => unknown;
-  readonly refused: RefusedRequest[];
+  readonly refused: RejectedRequest[];
   readonly conflicts: MessageInfo[];
   readonly failures: FailureInfo[];
   readonly dead: FailureInfo[];
@@ -57,7 +57,7 @@ export function openDesk(world: StoreWorld, mode: Mode): Desk {
   const inMemory: string[] = [];
   const receivers: AnyReceiver[] = [];
   const hasTransactions = mode !== "lease" && world.store.transactions !== null;
-  let standing: AnyReceiver | undefined;
+  let update: AnyReceiver | undefined;
 
   const handle = async (event: WebhookEvent, context: Context<unknown>) => {
     counts.set(event.id, (counts.get(event.id) ?? 0) + 1);
@@ -86,7 +86,7 @@ export function openDesk(world: StoreWorld, mode: Mode): Desk {
         mode,
         clock: () => NOW,
         inbox: { pollMs: 10 },
-        onRefused: (refusal) => desk.refused.push(refusal),
+        onRejected: (refusal) => desk.refused.push(refusal),
         onConflict: (conflict) => desk.conflicts.push(conflict),
         onFailure: (failure) => desk.failures.push(failure),
         onDead: (failure) => desk.dead.push(failure),
@@ -100,9 +100,9 @@ export function openDesk(world: StoreWorld, mode: Mode): Desk {
     },
 
     async send(given, receiver) {
-      standing ??= receiver ?? (await desk.receiver());
+      update ??= receiver ?? (await desk.receiver());
       const delivery = "method" in given ? given : await signedDelivery(given);
-      const { status, headers, body } = await (receiver ?? standing).receive(delivery);
+      const { status, headers, body } = await (receiver ?? update).receive(delivery);
       return { status, headers, body: body === "" ? null : JSON.parse(body) };
     },
 

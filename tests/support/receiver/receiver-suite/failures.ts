@@ -84,7 +84,7 @@ export function failureTests(current: () => Desk): void {
     expect(await tryAgain(delivery)).toBe(200);
     await eventually(() => desk.dead.length, 1);
     expect(await receiver.deadLetters.count()).toBe(1);
-    expect(await receiver.deadLetters.dismiss({ source: "standard-webhooks", id: "msg_1" })).toBe(true);
+    expect(await receiver.deadLetters.discard({ source: "standard-webhooks", id: "msg_1" })).toBe(true);
     await desk.untilDone(delivery, receiver);
     expect(desk.calls("msg_1")).toBe(2);
   });

@@ -35,7 +35,7 @@ export function claimTests(world: () => StoreWorld): void {
       const message = messageWith({ createdAt });
       expect(await store.complete(await claimed(store, message))).toBe(true);
       await store.accept(messageWith({ createdAt }), terms);
-      expect(await store.take(1, terms)).toHaveLength(1);
+      expect(await store.claimDue(1, terms)).toHaveLength(1);
     }
   });
 
@@ -108,7 +108,7 @@ export function claimTests(world: () => StoreWorld): void {
     await makeOlder(LEASE_MS + 1);
     expect(await store.renew(old, LEASE_MS)).toBe(false);
     expect(await store.complete(old)).toBe(false);
-    expect(await store.fail(old, { error: "late", next: { kind: "again" } })).toBe(false);
+    expect(await store.fail(old, { error: "late", next: { kind: "release" } })).toBe(false);
     expect((await claimed(store, message)).tries).toBe(1);
   });
 
@@ -130,7 +130,7 @@ export function claimTests(world: () => StoreWorld): void {
     await store.complete(claim);
     expect(await store.renew(claim, LEASE_MS)).toBe(false);
     expect(await store.complete(claim)).toBe(false);
-    expect(await store.fail(claim, { error: "late", next: { kind: "again" } })).toBe(false);
+    expect(await store.fail(claim, { error: "late", next: { kind: "release" } })).toBe(false);
     expect(await store.claim(message, terms)).toEqual({ kind: "done" });
   });
 
@@ -142,7 +142,7 @@ export function claimTests(world: () => StoreWorld): void {
     const dead = messageWith();
     const done = messageWith();
     await claimed(store, running);
-    await store.fail(await claimed(store, failed), { error: "no", next: { kind: "again" } });
+    await store.fail(await claimed(store, failed), { error: "no", next: { kind: "release" } });
     await store.accept(waiting, terms);
     await store.fail(await claimed(store, dead), { error: "no", next: { kind: "dead" } });
     await store.complete(await claimed(store, done));
@@ -154,6 +154,6 @@ export function claimTests(world: () => StoreWorld): void {
     }
     expect(await rows()).toBe(before);
     expect((await claimed(store, failed)).message).toEqual(failed);
-    expect((await store.take(10, terms)).map(({ message }) => message)).toEqual([waiting]);
+    expect((await store.claimDue(10, terms)).map(({ message }) => message)).toEqual([waiting]);
   });
 }

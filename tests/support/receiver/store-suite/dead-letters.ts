@@ -8,7 +8,7 @@ export function deadLetterTests(world: () => StoreWorld): void {
   test("a dead letter has its message, its tries, its error and the time", async () => {
     const { store } = world();
     const message = messageWith({ subject: "order/1", sequence: 2 });
-    await store.fail(await claimed(store, message), { error: "first", next: { kind: "again" } });
+    await store.fail(await claimed(store, message), { error: "first", next: { kind: "release" } });
     await makeDead(store, message, "second");
     expect(await store.deadLetters.list({ limit: 10 })).toEqual([
       { message, tries: 2, error: "second", diedAt: expect.any(Date) },
@@ -50,32 +50,34 @@ export function deadLetterTests(world: () => StoreWorld): void {
     const { store } = world();
     const message = messageWith({ subject: "order/1", sequence: 1 });
     await makeDead(store, message, "shop closed");
-    expect(await store.deadLetters.bury(message)).toBe(false);
-    await store.deadLetters.revive(message);
-    expect(await store.deadLetters.bury(message)).toBe(true);
+    expect(await store.deadLetters.undoRequeue(message)).toBe(false);
+    await store.deadLetters.requeue(message);
+    expect(await store.deadLetters.undoRequeue(message)).toBe(true);
     expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([{ message, error: "shop closed" }]);
-    expect(await store.take(10, terms)).toEqual([]);
+    expect(await store.claimDue(10, terms)).toEqual([]);
     expect(await store.claim(message, terms)).toEqual({ kind: "dead" });
-    await store.deadLetters.revive(message);
-    const claim = await store.takeOne(message, terms);
-    expect(await store.deadLetters.bury(message)).toBe(false);
+    await store.deadLetters.requeue(message);
+    const claim = await store.claimOne(message, terms);
+    expect(await store.deadLetters.undoRequeue(message)).toBe(false);
     expect(claim && (await store.complete(claim))).toBe(true);
-    expect(await store.deadLetters.bury(message)).toBe(false);
+    expect(await store.deadLetters.undoRequeue(message)).toBe(false);
   });
 
-  test("a revived one is due at once with its failures forgotten, for `take` or for `takeOne`", async () => {
+  test("a revived one is due at once with its failures forgotten, for `take` or for `claimOne`", async () => {
     const { store } = world();
     const [first, second] = [messageWith(), messageWith()];
     for (const message of [first, second]) {
       await makeDead(store, message);
-      expect(await store.deadLetters.revive(message)).toBe(true);
+      expect(await store.deadLetters.requeue(message)).toBe(true);
       expect(await store.claim(message, terms)).toEqual({ kind: "waiting" });
     }
     expect(await store.deadLetters.count()).toBe(0);
-    const claim = await store.takeOne(second, terms);
+    const claim = await store.claimOne(second, terms);
     expect(claim).toEqual({ message: second, token: expect.any(String), tries: 0 });
-    expect(await store.takeOne(second, terms)).toBeNull();
-    expect(await store.take(10, terms)).toEqual([{ message: first, token: expect.any(String), tries: 0 }]);
+    expect(await store.claimOne(second, terms)).toBeNull();
+    expect(await store.claimDue(10, terms)).toEqual([
+      { message: first, token: expect.any(String), tries: 0 },
+    ]);
     expect(claim !== null && (await store.complete(claim))).toBe(true);
     expect(await store.claim(second, terms)).toEqual({ kind: "done" });
   });
@@ -84,9 +86,9 @@ export function deadLetterTests(world: () => StoreWorld): void {
     const { store } = world();
     const message = messageWith();
     await makeDead(store, message);
-    const revived = await Promise.all(times(50, () => store.deadLetters.revive(message)));
+    const revived = await Promise.all(times(50, () => store.deadLetters.requeue(message)));
     expect(revived.filter(Boolean)).toHaveLength(1);
-    const taken = await Promise.all(times(50, () => store.takeOne(message, terms)));
+    const taken = await Promise.all(times(50, () => store.claimOne(message, terms)));
     expect(taken.filter((claim) => claim !== null)).toHaveLength(1);
   });
 
@@ -94,11 +96,11 @@ export function deadLetterTests(world: () => StoreWorld): void {
     const { store } = world();
     const message = messageWith();
     await makeDead(store, message);
-    expect(await store.deadLetters.dismiss(message)).toBe(true);
+    expect(await store.deadLetters.discard(message)).toBe(true);
     expect(await store.deadLetters.count()).toBe(0);
     expect(await store.claim(message, terms)).toEqual({ kind: "done" });
-    expect(await store.deadLetters.dismiss(message)).toBe(false);
-    expect(await store.deadLetters.revive(message)).toBe(false);
+    expect(await store.deadLetters.discard(message)).toBe(false);
+    expect(await store.deadLetters.requeue(message)).toBe(false);
   });
 
   test("only a dead letter is revived, dismissed or taken by name", async () => {
@@ -107,11 +109,11 @@ export function deadLetterTests(world: () => StoreWorld): void {
     const later = messageWith();
     await claimed(store, running);
     const claim = await claimed(store, later);
-    await store.fail(claim, { error: "no", next: { kind: "later", afterMs: 60_000 } });
+    await store.fail(claim, { error: "no", next: { kind: "retry", afterMs: 60_000 } });
     for (const key of [running, later, messageWith(), { source: "another", id: running.id }]) {
-      expect(await store.deadLetters.revive(key)).toBe(false);
-      expect(await store.deadLetters.dismiss(key)).toBe(false);
-      expect(await store.takeOne(key, terms)).toBeNull();
+      expect(await store.deadLetters.requeue(key)).toBe(false);
+      expect(await store.deadLetters.discard(key)).toBe(false);
+      expect(await store.claimOne(key, terms)).toBeNull();
     }
     expect((await store.claim(running, terms)).kind).toBe("running");
   });

@@ -9,9 +9,9 @@ export function failureTests(world: () => StoreWorld): void {
     for (const tries of [0, 1, 2]) {
       const claim = await claimed(store, message);
       expect(claim.tries).toBe(tries);
-      expect(await store.fail(claim, { error: "shop closed", next: { kind: "again" } })).toBe(true);
+      expect(await store.fail(claim, { error: "shop closed", next: { kind: "release" } })).toBe(true);
     }
-    expect(await store.take(10, terms)).toEqual([]);
+    expect(await store.claimDue(10, terms)).toEqual([]);
     expect(await store.complete(await claimed(store, message))).toBe(true);
     expect(await store.claim(message, terms)).toEqual({ kind: "done" });
   });
@@ -19,7 +19,7 @@ export function failureTests(world: () => StoreWorld): void {
   test("of fifty at once one gets what failed", async () => {
     const { store } = world();
     const message = messageWith();
-    await store.fail(await claimed(store, message), { error: "shop closed", next: { kind: "again" } });
+    await store.fail(await claimed(store, message), { error: "shop closed", next: { kind: "release" } });
     const results = await Promise.all(times(50, () => store.claim(message, terms)));
     expect(results.filter(({ kind }) => kind === "claimed")).toHaveLength(1);
   });
@@ -28,14 +28,14 @@ export function failureTests(world: () => StoreWorld): void {
     const { store, makeOlder } = world();
     const message = messageWith();
     const claim = await claimed(store, message);
-    expect(await store.fail(claim, { error: "shop closed", next: { kind: "later", afterMs: 60_000 } })).toBe(
+    expect(await store.fail(claim, { error: "shop closed", next: { kind: "retry", afterMs: 60_000 } })).toBe(
       true,
     );
     expect(await store.claim(message, terms)).toEqual({ kind: "waiting" });
     await makeOlder(50_000);
-    expect(await store.take(10, terms)).toEqual([]);
+    expect(await store.claimDue(10, terms)).toEqual([]);
     await makeOlder(11_000);
-    expect(await store.take(10, terms)).toEqual([{ message, token: expect.any(String), tries: 1 }]);
+    expect(await store.claimDue(10, terms)).toEqual([{ message, token: expect.any(String), tries: 1 }]);
   });
 
   test("`dead` is a dead letter that no delivery brings back", async () => {
@@ -46,7 +46,7 @@ export function failureTests(world: () => StoreWorld): void {
     expect(await store.accept(message, terms)).toEqual({ kind: "dead" });
     await makeOlder(10 * terms.windowMs);
     expect(await store.claim(message, terms)).toEqual({ kind: "dead" });
-    expect(await store.take(10, terms)).toEqual([]);
+    expect(await store.claimDue(10, terms)).toEqual([]);
   });
 
   test("of an error a thousand characters are kept", async () => {

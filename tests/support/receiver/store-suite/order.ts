@@ -1,6 +1,6 @@
 // The sequence guard: what is older than what was applied is dropped, what is too early waits for a while.
 
-import type { ClaimTerms, Message, Store } from "@posthorn/receiver";
+import type { ClaimOptions, Message, Store } from "@posthorn/receiver";
 import { expect, test } from "vitest";
 import {
   claimed,
@@ -16,7 +16,7 @@ import {
 const GAP_MS = ordered.order?.gapWaitMs ?? 0;
 const nth = (sequence: number, subject = "order/1"): Message => messageWith({ subject, sequence });
 
-async function apply(store: Store, message: Message, given: ClaimTerms = ordered): Promise<void> {
+async function apply(store: Store, message: Message, given: ClaimOptions = ordered): Promise<void> {
   expect(await store.complete(await claimed(store, message, given))).toBe(true);
 }
 
@@ -40,14 +40,14 @@ export function orderTests(world: () => StoreWorld): void {
     for (const sequence of [0, 1, 2]) await apply(store, nth(sequence));
     expect(await store.claim(nth(0), ordered)).toEqual({ kind: "stale" });
     await store.accept(nth(0, "order/2"), terms);
-    expect(await store.take(10, ordered)).toMatchObject([{ message: { sequence: 0 } }]);
+    expect(await store.claimDue(10, ordered)).toMatchObject([{ message: { sequence: 0 } }]);
   });
 
   test("one that failed does not count as applied", async () => {
     const { store } = world();
     const first = nth(1);
     const claim = await claimed(store, first, ordered);
-    await store.fail(claim, { error: "no", next: { kind: "again" } });
+    await store.fail(claim, { error: "no", next: { kind: "release" } });
     expect((await store.claim(nth(2), ordered)).kind).toBe("gap");
     await apply(store, first);
   });
@@ -147,7 +147,7 @@ export function orderTests(world: () => StoreWorld): void {
 
   test("a failure lets go of the subject", async () => {
     const { store } = world();
-    for (const next of [{ kind: "again" }, { kind: "dead" }, { kind: "later", afterMs: 60_000 }] as const) {
+    for (const next of [{ kind: "release" }, { kind: "dead" }, { kind: "retry", afterMs: 60_000 }] as const) {
       const subject = `order/${next.kind}`;
       await store.fail(await claimed(store, nth(1, subject), ordered), { error: "no", next });
       await apply(store, nth(2, subject), orderedWithoutWait);
@@ -177,9 +177,9 @@ export function orderTests(world: () => StoreWorld): void {
     for (const message of messages) await store.accept(message, terms);
     const taken: (string | number | null)[][] = [];
     for (let turn = 0; turn < 4; turn++) {
-      const claims = await store.take(10, orderedWithoutWait);
+      const claims = await store.claimDue(10, orderedWithoutWait);
       taken.push(claims.map(({ message }) => `${message.subject} ${message.sequence}`).toSorted());
-      expect(await store.take(10, orderedWithoutWait)).toEqual([]);
+      expect(await store.claimDue(10, orderedWithoutWait)).toEqual([]);
       for (const claim of claims) await store.complete(claim);
     }
     expect(taken).toEqual([["order/1 1", "order/2 1"], ["order/1 2"], ["order/1 3"], []]);
@@ -189,17 +189,17 @@ export function orderTests(world: () => StoreWorld): void {
     const { store, makeOlder } = world();
     const [second, fourth] = [nth(2), nth(4)];
     await store.accept(second, terms);
-    expect(await store.take(10, ordered)).toEqual([]);
+    expect(await store.claimDue(10, ordered)).toEqual([]);
     await store.accept(nth(1), terms);
     for (const sequence of [1, 2]) {
-      const [claim, ...others] = await store.take(10, ordered);
+      const [claim, ...others] = await store.claimDue(10, ordered);
       expect([claim?.message.sequence, others]).toEqual([sequence, []]);
       if (claim !== undefined) await store.complete(claim);
     }
     await store.accept(fourth, terms);
-    expect(await store.take(10, ordered)).toEqual([]);
+    expect(await store.claimDue(10, ordered)).toEqual([]);
     await makeOlder(GAP_MS + 1);
-    expect((await store.take(10, ordered)).map(({ message }) => message.id)).toEqual([fourth.id]);
+    expect((await store.claimDue(10, ordered)).map(({ message }) => message.id)).toEqual([fourth.id]);
   });
 
   test("in the inbox a stale one is done without having been given out", async () => {
@@ -207,7 +207,7 @@ export function orderTests(world: () => StoreWorld): void {
     const second = nth(2);
     await apply(store, nth(5), orderedWithoutWait);
     await store.accept(second, terms);
-    expect(await store.take(10, ordered)).toEqual([]);
+    expect(await store.claimDue(10, ordered)).toEqual([]);
     expect(await store.accept(second, terms)).toEqual({ kind: "done" });
   });
 
@@ -216,8 +216,8 @@ export function orderTests(world: () => StoreWorld): void {
     const first = nth(1);
     await store.fail(await claimed(store, first, ordered), { error: "no", next: { kind: "dead" } });
     await apply(store, nth(2), orderedWithoutWait);
-    await store.deadLetters.revive(first);
-    expect(await store.takeOne(first, ordered)).toBeNull();
+    await store.deadLetters.requeue(first);
+    expect(await store.claimOne(first, ordered)).toBeNull();
     expect(await store.claim(first, ordered)).toEqual({ kind: "done" });
   });
 }

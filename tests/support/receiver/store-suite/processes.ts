@@ -26,7 +26,7 @@ export function processTests(current: () => StoreWorld, features: StoreFeatures)
     for (const message of messages) await store.accept(message, terms);
     const taken: string[] = [];
     for (let turn = 0; turn < 20 && taken.length < messages.length; turn++) {
-      const claims = await Promise.all([first.take(5, terms, 2), second.take(5, terms, 2)]);
+      const claims = await Promise.all([first.claimDue(5, terms, 2), second.claimDue(5, terms, 2)]);
       taken.push(...claims.flat().map(({ message }) => message.id));
     }
     expect(taken.toSorted()).toEqual(messages.map(({ id }) => id).toSorted());

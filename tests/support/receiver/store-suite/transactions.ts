@@ -3,7 +3,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Message, Store, Transactions } from "@posthorn/receiver";
 import { expect, test } from "vitest";
-import { holdLease } from "../../../../packages/receiver/src/handle/renew-lease.ts";
+import { renewLeaseDuring } from "../../../../packages/receiver/src/handle/renew-lease.ts";
 import {
   claimed,
   type Effects,
@@ -175,7 +175,7 @@ export function transactionTests(current: () => StoreWorld): void {
     await makeOlder(LEASE_MS + 1);
     expect(await transactions.finish(claim, (tx) => effects.write(tx, "late"))).toBe(false);
     expect(await effects.read()).toEqual([]);
-    const [next] = await store.take(1, terms);
+    const [next] = await store.claimDue(1, terms);
     expect(next?.tries).toBe(1);
     expect(await transactions.finish(claim, (tx) => effects.write(tx, "late"))).toBe(false);
     expect(await effects.read()).toEqual([]);
@@ -195,15 +195,15 @@ export function transactionTests(current: () => StoreWorld): void {
     });
     await expect(failing).rejects.toThrow("shop closed");
     expect(await effects.read()).toEqual([]);
-    expect(await store.fail(claim, { error: "shop closed", next: { kind: "later", afterMs: 0 } })).toBe(true);
-    expect(await store.take(1, terms)).toMatchObject([{ message: { id: message.id }, tries: 1 }]);
+    expect(await store.fail(claim, { error: "shop closed", next: { kind: "retry", afterMs: 0 } })).toBe(true);
+    expect(await store.claimDue(1, terms)).toMatchObject([{ message: { id: message.id }, tries: 1 }]);
   });
 
   test("work from the inbox may take three leases: it is not told that the lease is lost, and is done once", async () => {
     const { store, transactions, effects } = world();
     const message = messageWith();
     const claim = await takeAccepted(store, message, SHORT_LEASE_MS);
-    const finished = holdLease(store, claim, SHORT_LEASE_MS, (signal) =>
+    const finished = renewLeaseDuring(store, claim, SHORT_LEASE_MS, (signal) =>
       transactions.finish(claim, async (tx) => {
         await threeLeases(signal);
         await effects.write(tx, "paid");
@@ -231,12 +231,12 @@ export function transactionTests(current: () => StoreWorld): void {
   test("a noted failure counts, and ends as it says", async () => {
     const { store, transactions } = world();
     const [again, later, dead] = [messageWith(), messageWith(), messageWith()];
-    await transactions.noteFailure(again, { error: "one", next: { kind: "again" } }, terms);
-    await transactions.noteFailure(again, { error: "two", next: { kind: "again" } }, terms);
+    await transactions.recordFailure(again, { error: "one", next: { kind: "release" } }, terms);
+    await transactions.recordFailure(again, { error: "two", next: { kind: "release" } }, terms);
     await transactions.run(again, terms, async (_, { tries }) => expect(tries).toBe(2));
-    await transactions.noteFailure(later, { error: "one", next: { kind: "later", afterMs: 0 } }, terms);
-    expect(await store.take(1, terms)).toMatchObject([{ message: { id: later.id }, tries: 1 }]);
-    await transactions.noteFailure(dead, { error: "no such product", next: { kind: "dead" } }, terms);
+    await transactions.recordFailure(later, { error: "one", next: { kind: "retry", afterMs: 0 } }, terms);
+    expect(await store.claimDue(1, terms)).toMatchObject([{ message: { id: later.id }, tries: 1 }]);
+    await transactions.recordFailure(dead, { error: "no such product", next: { kind: "dead" } }, terms);
     expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([
       { message: dead, tries: 1, error: "no such product" },
     ]);
@@ -247,9 +247,9 @@ export function transactionTests(current: () => StoreWorld): void {
     const [done, running] = [messageWith(), messageWith()];
     await transactions.run(done, terms, async () => {});
     const claim = await claimed(store, running);
-    for (const next of [{ kind: "again" }, { kind: "dead" }] as const) {
-      expect(await transactions.noteFailure(done, { error: "late", next }, terms)).toBe(false);
-      expect(await transactions.noteFailure(running, { error: "late", next }, terms)).toBe(false);
+    for (const next of [{ kind: "release" }, { kind: "dead" }] as const) {
+      expect(await transactions.recordFailure(done, { error: "late", next }, terms)).toBe(false);
+      expect(await transactions.recordFailure(running, { error: "late", next }, terms)).toBe(false);
     }
     expect(await store.claim(done, terms)).toEqual({ kind: "done" });
     expect(await store.deadLetters.count()).toBe(0);
@@ -262,7 +262,9 @@ export function transactionTests(current: () => StoreWorld): void {
     await transactions.run(first, terms, async () => {});
     await makeOlder(terms.windowMs + 1_000);
     const fresh = messageWith({ id: first.id, text: '{"total":2}' });
-    expect(await transactions.noteFailure(fresh, { error: "no", next: { kind: "dead" } }, terms)).toBe(true);
+    expect(await transactions.recordFailure(fresh, { error: "no", next: { kind: "dead" } }, terms)).toBe(
+      true,
+    );
     expect(await store.deadLetters.list({ limit: 10 })).toMatchObject([
       { message: { id: first.id, digest: fresh.digest }, tries: 1 },
     ]);
@@ -294,7 +296,7 @@ async function threeLeases(signal: AbortSignal): Promise<void> {
 
 async function takeAccepted(store: Store, message: Message, leaseMs = LEASE_MS) {
   await store.accept(message, terms);
-  const claim = await store.takeOne(message, { ...terms, leaseMs });
+  const claim = await store.claimOne(message, { ...terms, leaseMs });
   if (claim === null) throw new Error(`The message ${message.id} cannot be taken.`);
   return claim;
 }

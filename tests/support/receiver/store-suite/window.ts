@@ -64,7 +64,7 @@ export function windowTests(world: () => StoreWorld, features: StoreFeatures): v
     const failed = messageWith();
     const waiting = messageWith();
     const dead = messageWith();
-    await store.fail(await claimed(store, failed), { error: "no", next: { kind: "again" } });
+    await store.fail(await claimed(store, failed), { error: "no", next: { kind: "release" } });
     await store.accept(waiting, terms);
     await store.fail(await claimed(store, dead), { error: "no", next: { kind: "dead" } });
     await makeOlder(WINDOW_MS - 30_000);

@@ -1,7 +1,7 @@
 // What the subscriber does on every store that keeps subscriptions, with a real hub and a real server between them.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createReceiver, eventTypes, type RefusedRequest, type Store } from "@posthorn/receiver";
+import { createReceiver, eventTypes, type RejectedRequest, type Store } from "@posthorn/receiver";
 import { nodeHandler } from "@posthorn/receiver/node";
 import {
   createSubscriber,
@@ -27,7 +27,7 @@ export interface Following {
   readonly hub: TestHub;
   readonly subscriber: Subscriber;
   readonly handled: Handled[];
-  readonly refused: RefusedRequest[];
+  readonly refused: RejectedRequest[];
   readonly failures: string[];
   readonly denied: Subscription[];
   readonly elapse: SubscriptionWorld["elapse"];
@@ -48,7 +48,7 @@ export async function openFollowing(
   const hub = await startTestHub();
   onTestFinished(() => hub[Symbol.asyncDispose]());
   const handled: Handled[] = [];
-  const refused: RefusedRequest[] = [];
+  const refused: RejectedRequest[] = [];
   const failures: string[] = [];
   const denied: Subscription[] = [];
 
@@ -68,7 +68,7 @@ export async function openFollowing(
     sources: [subscriber.source],
     store,
     events: eventTypes<{ "websub.content": WebSubContent }>(),
-    onRefused: (refusal) => refused.push(refusal),
+    onRejected: (refusal) => refused.push(refusal),
     onFailure: null,
   });
   receiver.on("websub.content", ({ data, body }) => {
@@ -144,9 +144,9 @@ export function subscriberSuite(open: () => Promise<SubscriptionWorld>): void {
     ])("%s", async (_, page) => {
       const { hub, subscriber } = await opened();
       const url = hub.page("/found", page(hub.url));
-      const { asked } = await subscriber.subscribe(url);
+      const { requested } = await subscriber.subscribe(url);
       // 200: what the topic calls itself is what is asked for
-      expect(asked).toEqual({ topic: `${hub.url}/canon`, hub: `${hub.url}/hub` });
+      expect(requested).toEqual({ topic: `${hub.url}/canon`, hub: `${hub.url}/hub` });
       expect(hub.asked).toMatchObject([
         { path: "/hub", mode: "subscribe", topic: `${hub.url}/canon`, leaseSeconds: "864000" },
       ]);
@@ -155,7 +155,7 @@ export function subscriberSuite(open: () => Promise<SubscriptionWorld>): void {
     test.each([301, 302])("201, 202: a topic that moved by %i is followed to where it is", async (status) => {
       const { hub, subscriber, topic } = await opened();
       const old = hub.page("/old", { status, headers: { location: "/feed" } });
-      expect((await subscriber.subscribe(old)).asked?.topic).toBe(topic);
+      expect((await subscriber.subscribe(old)).requested?.topic).toBe(topic);
     });
 
     test("a topic that moves is asked for under its new name at the renewal, and the content then has that", async () => {
@@ -229,7 +229,7 @@ export function subscriberSuite(open: () => Promise<SubscriptionWorld>): void {
       const { hub, subscriber, topic, elapse } = await opened();
       const url = hub.page("/later", page);
       expect(await subscriber.subscribe(url)).toMatchObject({
-        asked: null,
+        requested: null,
         error: expect.stringContaining(message),
       });
       for (const ms of [60_000, 120_000, 240_000]) {

@@ -2,15 +2,15 @@
 // after a restart. What is not awaited cannot be interrupted, so each method is atomic by having no `await` in it.
 import type { Message, MessageKey } from "../../model.ts";
 import type {
+  AcceptOptions,
   AcceptResult,
-  AcceptTerms,
   Claim,
+  ClaimOptions,
   ClaimResult,
-  ClaimTerms,
   DeadLetter,
   DeadLetterStore,
   Failure,
-  OrderTerms,
+  OrderOptions,
   Store,
 } from "../../store.ts";
 import {
@@ -49,9 +49,9 @@ class Memory implements MemoryStore {
   readonly deadLetters: DeadLetterStore = {
     list: async ({ limit, after }) => this.#listDead(after).slice(0, limit),
     count: async () => this.#deadRows().length,
-    revive: async (key) => this.#revive(key),
-    bury: async (key) => this.#bury(key),
-    dismiss: async (key) => this.#dismiss(key),
+    requeue: async (key) => this.#requeue(key),
+    undoRequeue: async (key) => this.#undoRequeue(key),
+    discard: async (key) => this.#discard(key),
   };
 
   get size(): number {
@@ -60,7 +60,7 @@ class Memory implements MemoryStore {
 
   async migrate(): Promise<void> {}
 
-  async claim(message: Message, terms: ClaimTerms): Promise<ClaimResult> {
+  async claim(message: Message, terms: ClaimOptions): Promise<ClaimResult> {
     const nowMs = Date.now();
     const known = this.#known(message, terms, nowMs);
     if (known !== null) return known;
@@ -92,12 +92,12 @@ class Memory implements MemoryStore {
     if (row === null) return false;
     row.tries += 1;
     row.error = error.slice(0, MAX_ERROR_LENGTH);
-    row.state = ({ again: "failed", later: "waiting", dead: "dead" } as const)[next.kind];
-    row.timeMs = Date.now() + (next.kind === "later" ? next.afterMs : 0);
+    row.state = ({ release: "failed", retry: "waiting", dead: "dead" } as const)[next.kind];
+    row.timeMs = Date.now() + (next.kind === "retry" ? next.afterMs : 0);
     return true;
   }
 
-  async accept(message: Message, terms: AcceptTerms): Promise<AcceptResult> {
+  async accept(message: Message, terms: AcceptOptions): Promise<AcceptResult> {
     const nowMs = Date.now();
     const known = this.#known(message, terms, nowMs);
     if (known !== null) return known;
@@ -108,23 +108,23 @@ class Memory implements MemoryStore {
     return { kind: "accepted" };
   }
 
-  async take(limit: number, terms: ClaimTerms): Promise<Claim[]> {
+  async claimDue(limit: number, terms: ClaimOptions): Promise<Claim[]> {
     const nowMs = Date.now();
     const due = [...this.#rows.values()].filter((row) => isDue(row, nowMs)).sort(byTime);
     const inLine = terms.order === null ? due : lowestSequenceFirst(due);
     const claims: Claim[] = [];
     for (const row of inLine) {
       if (claims.length === limit) break;
-      const claim = this.#takeRow(row, terms, nowMs);
+      const claim = this.#claimRow(row, terms, nowMs);
       if (claim !== null) claims.push(claim);
     }
     return claims;
   }
 
-  async takeOne(key: MessageKey, terms: ClaimTerms): Promise<Claim | null> {
+  async claimOne(key: MessageKey, terms: ClaimOptions): Promise<Claim | null> {
     const nowMs = Date.now();
     const row = this.#rows.get(nameOf(key));
-    return row !== undefined && isDue(row, nowMs) ? this.#takeRow(row, terms, nowMs) : null;
+    return row !== undefined && isDue(row, nowMs) ? this.#claimRow(row, terms, nowMs) : null;
   }
 
   async prune(limit: number, { windowMs }: { readonly windowMs: number }): Promise<number> {
@@ -137,13 +137,13 @@ class Memory implements MemoryStore {
       this.#done.delete(name);
       this.#rows.delete(name);
     }
-    const subjects = oldest(this.#subjects, limit, ({ heardMs }) => heardMs <= endMs);
+    const subjects = oldest(this.#subjects, limit, ({ lastSeenMs }) => lastSeenMs <= endMs);
     for (const name of subjects) this.#subjects.delete(name);
     return messages.length + subjects.length;
   }
 
   /** What needs no decision about order; null when the message may be claimed or waits. */
-  #known(message: Message, { windowMs }: AcceptTerms, nowMs: number) {
+  #known(message: Message, { windowMs }: AcceptOptions, nowMs: number) {
     this.#forgetOldest(nowMs - windowMs);
     const name = nameOf(message);
     const done = this.#done.get(name);
@@ -182,13 +182,13 @@ class Memory implements MemoryStore {
     return row;
   }
 
-  #takeRow(row: Row, terms: ClaimTerms, nowMs: number): Claim | null {
+  #claimRow(row: Row, terms: ClaimOptions, nowMs: number): Claim | null {
     const { kind } = this.#verdict(row, terms.order, nowMs);
     if (kind === "stale") this.#finish(row, nowMs);
     return kind === "free" ? this.#hold(row, terms, nowMs) : null;
   }
 
-  #verdict({ message, firstSeenMs }: Row, order: OrderTerms | null, nowMs: number): Verdict {
+  #verdict({ message, firstSeenMs }: Row, order: OrderOptions | null, nowMs: number): Verdict {
     if (order === null || message.subject === null || message.sequence === null) return { kind: "free" };
     const { lastSequence, holder } = this.#subject(message);
     if (holder !== null && isRunning(holder, nowMs)) {
@@ -200,13 +200,13 @@ class Memory implements MemoryStore {
     return isGap ? { kind: "gap", retryAfterMs } : { kind: "free" };
   }
 
-  #hold(row: Row, { leaseMs, order }: ClaimTerms, nowMs: number): Claim {
+  #hold(row: Row, { leaseMs, order }: ClaimOptions, nowMs: number): Claim {
     if (row.state === "running") row.tries += 1;
     row.isOrdered = order !== null && row.message.subject !== null && row.message.sequence !== null;
     row.state = "running";
     row.token = crypto.randomUUID();
     row.timeMs = nowMs + leaseMs;
-    if (row.isOrdered) Object.assign(this.#subject(row.message), { holder: row, heardMs: nowMs });
+    if (row.isOrdered) Object.assign(this.#subject(row.message), { holder: row, lastSeenMs: nowMs });
     return { message: row.message, token: row.token, tries: row.tries };
   }
 
@@ -224,7 +224,7 @@ class Memory implements MemoryStore {
 
   #subject({ source, subject }: Message): Subject {
     const name = JSON.stringify([source, subject]);
-    const found = this.#subjects.get(name) ?? { lastSequence: null, heardMs: Date.now(), holder: null };
+    const found = this.#subjects.get(name) ?? { lastSequence: null, lastSeenMs: Date.now(), holder: null };
     this.#subjects.set(name, found);
     return found;
   }
@@ -244,21 +244,21 @@ class Memory implements MemoryStore {
     return after === undefined ? letters : letters.filter((letter) => newestFirst(after, letter) < 0);
   }
 
-  #revive(key: MessageKey): boolean {
+  #requeue(key: MessageKey): boolean {
     const row = this.#rows.get(nameOf(key));
     if (row?.state !== "dead") return false;
     Object.assign(row, { state: "waiting", timeMs: Date.now(), tries: 0 });
     return true;
   }
 
-  #bury(key: MessageKey): boolean {
+  #undoRequeue(key: MessageKey): boolean {
     const row = this.#rows.get(nameOf(key));
     if (row?.state !== "waiting") return false;
     Object.assign(row, { state: "dead", timeMs: Date.now() });
     return true;
   }
 
-  #dismiss(key: MessageKey): boolean {
+  #discard(key: MessageKey): boolean {
     const row = this.#rows.get(nameOf(key));
     if (row?.state !== "dead") return false;
     this.#finish(row, Date.now());

@@ -17,7 +17,7 @@ export interface Row {
 export interface Subject {
   /** Null: none was applied yet. */
   lastSequence: number | null;
-  heardMs: number;
+  lastSeenMs: number;
   /** The row that was claimed last. */
   holder: Row | null;
 }

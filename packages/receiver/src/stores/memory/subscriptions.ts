@@ -1,12 +1,12 @@
 // Subscriptions that end with the process: the next one cannot even end them at their hubs, so this is for tests.
 import {
-  type ConfirmTerms,
+  type ClaimDueOptions,
+  type ConfirmOptions,
+  type HubTopic,
   MAX_DOUBLINGS,
-  type Place,
   type Subscription,
   type SubscriptionMode,
   type SubscriptionStore,
-  type TakeTerms,
 } from "../../websub/subscription.ts";
 
 interface Row {
@@ -22,7 +22,7 @@ export class MemorySubscriptions implements SubscriptionStore {
   async open(fresh: Pick<Subscription, "id" | "url" | "secret">): Promise<Subscription> {
     const known = this.#byUrl(fresh.url);
     if (known === undefined) {
-      const subscription: Subscription = { ...fresh, ...UNASKED };
+      const subscription: Subscription = { ...fresh, ...NOT_REQUESTED };
       this.#rows.set(fresh.id, { subscription, dueMs: Date.now(), confirmedMs: null });
       return subscription;
     }
@@ -51,7 +51,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     return change(row, { mode: "unsubscribe", tries: 0, error: null });
   }
 
-  async take({ limit, id, firstDelayMs, maxDelayMs }: TakeTerms): Promise<Subscription[]> {
+  async claimDue({ limit, id, firstDelayMs, maxDelayMs }: ClaimDueOptions): Promise<Subscription[]> {
     const nowMs = Date.now();
     const due = [...this.#rows.values()]
       .filter((row) => row.dueMs <= nowMs && (id === undefined || row.subscription.id === id))
@@ -64,11 +64,11 @@ export class MemorySubscriptions implements SubscriptionStore {
     });
   }
 
-  async ask(id: string, mode: SubscriptionMode, { topic, hub }: Place): Promise<boolean> {
+  async recordRequest(id: string, mode: SubscriptionMode, { topic, hub }: HubTopic): Promise<boolean> {
     const row = this.#rows.get(id);
     if (row?.subscription.mode !== mode) return false;
     row.confirmedMs = null;
-    change(row, { asked: { topic, hub } });
+    change(row, { requested: { topic, hub } });
     return true;
   }
 
@@ -77,31 +77,31 @@ export class MemorySubscriptions implements SubscriptionStore {
     if (row !== undefined) change(row, { error });
   }
 
-  async confirm(id: string, topic: string, terms: ConfirmTerms): Promise<Subscription | null> {
+  async confirm(id: string, topic: string, terms: ConfirmOptions): Promise<Subscription | null> {
     const row = this.#rows.get(id);
-    const { mode, asked } = row?.subscription ?? { mode: null, asked: null };
-    if (row === undefined || mode !== "subscribe" || asked?.topic !== topic) return null;
+    const { mode, requested } = row?.subscription ?? { mode: null, requested: null };
+    if (row === undefined || mode !== "subscribe" || requested?.topic !== topic) return null;
     const nowMs = Date.now();
     if (row.confirmedMs !== null && row.confirmedMs <= nowMs - terms.graceMs) return null;
     row.confirmedMs ??= nowMs;
     row.dueMs = nowMs + terms.renewAfterMs;
     const leaseEndsAt = new Date(nowMs + terms.leaseMs);
-    return change(row, { verified: { ...asked, leaseEndsAt }, tries: 0, error: null });
+    return change(row, { verified: { ...requested, leaseEndsAt }, tries: 0, error: null });
   }
 
   async end(id: string, topic: string): Promise<boolean> {
-    const { mode, asked } = this.#rows.get(id)?.subscription ?? { mode: null, asked: null };
-    return mode === "unsubscribe" && asked?.topic === topic && this.#rows.delete(id);
+    const { mode, requested } = this.#rows.get(id)?.subscription ?? { mode: null, requested: null };
+    return mode === "unsubscribe" && requested?.topic === topic && this.#rows.delete(id);
   }
 
   async deny(id: string, topic: string, reason: string): Promise<Subscription | null> {
     const row = this.#rows.get(id);
     if (row === undefined) return null;
-    const { mode, asked, verified } = row.subscription;
-    const isAbout = asked?.topic === topic || verified?.topic === topic;
+    const { mode, requested, verified } = row.subscription;
+    const isAbout = requested?.topic === topic || verified?.topic === topic;
     if (mode !== "subscribe" || !isAbout) return null;
     row.dueMs = Number.POSITIVE_INFINITY;
-    return change(row, { denied: reason, asked: null, verified: null });
+    return change(row, { denied: reason, requested: null, verified: null });
   }
 
   async forget(id: string): Promise<void> {
@@ -118,9 +118,9 @@ function change(row: Row, changes: Partial<Subscription>): Subscription {
   return row.subscription;
 }
 
-const UNASKED = {
+const NOT_REQUESTED = {
   mode: "subscribe",
-  asked: null,
+  requested: null,
   verified: null,
   denied: null,
   tries: 0,

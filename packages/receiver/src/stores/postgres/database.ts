@@ -16,19 +16,22 @@ export interface PostgresDatabase<Tx> {
    * Begins, works, and commits. Rejects, and leaves nothing, when the work, the last statement or the commit fails; when
    * the outcome of the commit is not known it rejects too.
    */
-  transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>): Promise<Result>;
+  transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>): Promise<Result>;
 }
 
 /** How a transaction ends. */
-export interface Ending<Result> {
+export interface TransactionEnd<Result> {
   readonly result: Result;
   /** Without values, to run last before the commit: nothing is committed when it fails. */
-  readonly lastly: string | null;
+  readonly finalStatement: string | null;
 }
 
 /** For libraries that send the commit themselves. */
-export async function endBefore<Result>(ending: Ending<Result>, query: Query): Promise<Result> {
-  if (ending.lastly !== null) await query(ending.lastly, []);
+export async function runFinalStatement<Result>(
+  ending: TransactionEnd<Result>,
+  query: Query,
+): Promise<Result> {
+  if (ending.finalStatement !== null) await query(ending.finalStatement, []);
   return ending.result;
 }
 

@@ -1,10 +1,10 @@
 // Drizzle: the handler's transaction is the one `db.transaction` gives, over node-postgres or postgres.js.
 import {
-  type Ending,
-  endBefore,
   type PostgresDatabase,
   type Query,
   type Row,
+  runFinalStatement,
+  type TransactionEnd,
   type Value,
 } from "./database.ts";
 
@@ -30,10 +30,10 @@ export function drizzleDatabase<Tx extends DrizzleExecutor>(
 ): PostgresDatabase<Tx> {
   return {
     query: queryOn(db, sql),
-    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>) {
       return (await db.transaction(async (tx) => {
         const query = queryOn(tx, sql);
-        return await endBefore(await work(tx, query), query);
+        return await runFinalStatement(await work(tx, query), query);
       })) as Result;
     },
   };

@@ -1,5 +1,5 @@
 // `@posthorn/receiver/postgres`: the store in PostgreSQL, and the libraries in whose transactions handlers can work.
-export type { Ending, PostgresDatabase, Query, Row, Value } from "./database.ts";
+export type { PostgresDatabase, Query, Row, TransactionEnd, Value } from "./database.ts";
 export { drizzleDatabase } from "./drizzle.ts";
 export { knexDatabase } from "./knex.ts";
 export { kyselyDatabase } from "./kysely.ts";

@@ -1,10 +1,10 @@
 // Knex, and Objection on it: the handler's transaction is the one `knex.transaction` gives.
 import {
-  type Ending,
-  endBefore,
   type PostgresDatabase,
   type Query,
   type Row,
+  runFinalStatement,
+  type TransactionEnd,
   TransactionEnded,
   type Value,
 } from "./database.ts";
@@ -26,14 +26,14 @@ export interface KnexTransaction extends KnexExecutor {
 export function knexDatabase<Tx extends KnexTransaction>(knex: KnexLike<Tx>): PostgresDatabase<Tx> {
   return {
     query: queryOn(knex),
-    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>) {
       let isOver = false;
       let handled: Promise<unknown> | undefined;
       const handle = async (tx: Tx) => {
         const query = queryOn(tx);
         try {
           const ending = await work(tx, query);
-          return tx.isCompleted() ? undefined : await endBefore(ending, query);
+          return tx.isCompleted() ? undefined : await runFinalStatement(ending, query);
         } finally {
           isOver = tx.isCompleted();
         }

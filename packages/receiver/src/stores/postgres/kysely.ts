@@ -1,5 +1,11 @@
 // Kysely: the handler's transaction is the one `db.transaction().execute` gives.
-import { type Ending, endBefore, type PostgresDatabase, type Query, type Row } from "./database.ts";
+import {
+  type PostgresDatabase,
+  type Query,
+  type Row,
+  runFinalStatement,
+  type TransactionEnd,
+} from "./database.ts";
 
 /** What is used of a Kysely database. */
 export interface KyselyLike<Tx extends KyselyExecutor> extends KyselyExecutor {
@@ -14,10 +20,10 @@ export interface KyselyExecutor {
 export function kyselyDatabase<Tx extends KyselyExecutor>(db: KyselyLike<Tx>): PostgresDatabase<Tx> {
   return {
     query: queryOn(db),
-    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>) {
       return (await db.transaction().execute(async (tx) => {
         const query = queryOn(tx);
-        return await endBefore(await work(tx, query), query);
+        return await runFinalStatement(await work(tx, query), query);
       })) as Result;
     },
   };

@@ -96,10 +96,10 @@ test("a role that only receives needs the rights that the reference lists, and n
   const { transactions } = store;
   expect(await transactions?.run(messageWith(), terms, async () => {})).toEqual({ kind: "worked" });
   await store.accept(messageWith({ subject: "order/1", sequence: 1 }), terms);
-  const [claim] = await store.take(1, { ...terms, order: { gapWaitMs: 0 } });
+  const [claim] = await store.claimDue(1, { ...terms, order: { gapWaitMs: 0 } });
   expect(claim && (await store.fail(claim, { error: "no", next: { kind: "dead" } }))).toBe(true);
   expect(await store.deadLetters.count()).toBe(1);
-  expect(claim && (await store.deadLetters.revive(claim.message))).toBe(true);
+  expect(claim && (await store.deadLetters.requeue(claim.message))).toBe(true);
   expect(await store.prune(10, { windowMs: 0 })).toBeGreaterThan(0);
 });
 
@@ -135,7 +135,7 @@ test("what PostgreSQL has no letter for is kept as well as may be", async () => 
   expect(await store.claim(message, terms)).toEqual({ kind: "dead" });
   const [letter] = await store.deadLetters.list({ limit: 1 });
   expect(letter).toMatchObject({ error: "zero\uFFFD", message: { id: "a\uFFFDb", body: message.body } });
-  expect(letter && (await store.deadLetters.dismiss(letter.message))).toBe(true);
+  expect(letter && (await store.deadLetters.discard(letter.message))).toBe(true);
 });
 
 async function makeRole() {

@@ -11,7 +11,7 @@ export async function migrate(db: PostgresDatabase<unknown>, schema: string): Pr
       // after the lock, in a statement of its own: what another process committed meanwhile is seen
       const next = pendingAfter(await appliedVersion(query, schema), schema);
       if (next !== undefined) await run(query, next.sql, schema);
-      return { result: undefined, lastly: null };
+      return { result: undefined, finalStatement: null };
     });
   }
 }

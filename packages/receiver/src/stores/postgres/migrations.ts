@@ -3,8 +3,7 @@ import { tables } from "./migrations/1-tables.ts";
 import { subjects } from "./migrations/2-subjects.ts";
 import { claim } from "./migrations/3-claim.ts";
 import { inbox } from "./migrations/4-inbox.ts";
-import { impatience } from "./migrations/5-impatience.ts";
-import { subscriptions } from "./migrations/6-subscriptions.ts";
+import { subscriptions } from "./migrations/5-subscriptions.ts";
 
 export const DEFAULT_SCHEMA = "posthorn_receiver";
 
@@ -32,7 +31,6 @@ const versions = [
   ["subjects", subjects],
   ["claim", claim],
   ["inbox", inbox],
-  ["impatience", impatience],
   ["subscriptions", subscriptions],
 ] as const;
 

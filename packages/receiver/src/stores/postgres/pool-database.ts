@@ -1,6 +1,6 @@
 // The `pg` library: the handler's transaction is a client checked out of your pool.
 import { HandlerTimeout } from "../../errors.ts";
-import type { Ending, PostgresDatabase, Query, Row, Value } from "./database.ts";
+import type { PostgresDatabase, Query, Row, TransactionEnd, Value } from "./database.ts";
 
 /** What is used of a `pg` Pool. */
 export interface PgPool {
@@ -71,8 +71,8 @@ function queryOn(client: PgClient): Query {
 }
 
 /** The last statement and the commit travel together. When it fails PostgreSQL does not go on to the commit. */
-async function commit(client: PgClient, { lastly }: Ending<unknown>): Promise<void> {
-  await client.query(lastly === null ? "commit" : `${lastly}; commit`);
+async function commit(client: PgClient, { finalStatement }: TransactionEnd<unknown>): Promise<void> {
+  await client.query(finalStatement === null ? "commit" : `${finalStatement}; commit`);
 }
 
 /** PostgreSQL lets go of a transaction's locks before it closes, and the failure is noted next. It closes at once unless a statement runs. */

@@ -1,16 +1,16 @@
 // The store in PostgreSQL, in tables of its own beside yours, so that a claim and your writes can be one commit.
-import { known, whole } from "../../options.ts";
+import { rejectUnknownOptions, wholeNumber } from "../../options.ts";
 import type { Store } from "../../store.ts";
-import { HeldClaims } from "../held-claims.ts";
+import { LockedClaims } from "../locked-claims.ts";
 import type { PostgresDatabase, Query } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { withMigrationHint } from "./migration-hint.ts";
 import { checkSchema, DEFAULT_SCHEMA } from "./migrations.ts";
 import { type ClientOf, type PgPool, poolDatabase } from "./pool-database.ts";
-import { withConflictsRetried } from "./retry-conflicts.ts";
+import { retryConflicts } from "./retry-conflicts.ts";
 import { statementsIn } from "./statements.ts";
 import { subscriptionsIn } from "./subscriptions.ts";
-import { TransactionLine } from "./transaction-line.ts";
+import { TransactionLimit } from "./transaction-limit.ts";
 import { transactionsOn } from "./transactions.ts";
 
 export interface PostgresStoreOptions {
@@ -43,38 +43,39 @@ export function postgresStore(
   given: PgPool | PostgresDatabase<unknown>,
   options: PostgresStoreOptions = {},
 ): Store<unknown> {
-  known("postgresStore", options, postgresStoreOptionNames);
+  rejectUnknownOptions("postgresStore", options, postgresStoreOptionNames);
   const { schema = DEFAULT_SCHEMA, maxTransactions = allButOneOf(given) } = options;
   checkSchema(schema);
-  whole("maxTransactions", maxTransactions, 1, 10_000);
+  wholeNumber("maxTransactions", maxTransactions, 1, 10_000);
   const plain = databaseOf(given);
   const db = withMigrationHint(plain, schema);
   const statements = statementsIn(schema);
-  const held = new HeldClaims();
-  const query: Query = (text, values) => withConflictsRetried(() => db.query(text, values));
+  const held = new LockedClaims();
+  const query: Query = (text, values) => retryConflicts(() => db.query(text, values));
 
   return {
     migrate: () => migrate(plain, schema),
     claim: (message, terms) => statements.claim(query, message, terms),
     renew: async (claim, leaseMs) =>
-      held.noteRenewal(claim, leaseMs) || (await statements.renew(query, claim, leaseMs, { wasHeld: false })),
+      held.recordRenewal(claim, leaseMs) ||
+      (await statements.renew(query, claim, leaseMs, { wasHeld: false })),
     complete: (claim) => statements.complete(query, claim),
     fail: ({ message, token }, failure) => statements.fail(query, message, { token }, failure),
-    transactions: transactionsOn({ ...db, query }, statements, held, new TransactionLine(maxTransactions)),
+    transactions: transactionsOn({ ...db, query }, statements, held, new TransactionLimit(maxTransactions)),
     accept: (message, terms) => statements.accept(query, message, terms),
-    async take(limit, terms) {
+    async claimDue(limit, terms) {
       for (let looks = 1; ; looks++) {
-        const { claims, isAll } = await statements.take(query, limit, terms);
+        const { claims, isAll } = await statements.claimDue(query, limit, terms);
         if (claims.length > 0 || isAll || looks === MAX_LOOKS) return claims;
       }
     },
-    takeOne: (key, terms) => statements.takeOne(query, key, terms),
+    claimOne: (key, terms) => statements.claimOne(query, key, terms),
     deadLetters: {
       list: ({ limit, after }) => statements.listDead(query, limit, after),
       count: () => statements.countDead(query),
-      revive: (key) => statements.revive(query, key),
-      bury: (key) => statements.bury(query, key),
-      dismiss: (key) => statements.dismiss(query, key),
+      requeue: (key) => statements.requeue(query, key),
+      undoRequeue: (key) => statements.undoRequeue(query, key),
+      discard: (key) => statements.discard(query, key),
     },
     subscriptions: subscriptionsIn(schema, query),
     prune: (limit, { windowMs }) => statements.prune(query, limit, windowMs),

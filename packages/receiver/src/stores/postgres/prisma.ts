@@ -1,5 +1,11 @@
 // Prisma: the handler's transaction is the one an interactive `prisma.$transaction` gives.
-import { type Ending, endBefore, type PostgresDatabase, type Query, type Row } from "./database.ts";
+import {
+  type PostgresDatabase,
+  type Query,
+  type Row,
+  runFinalStatement,
+  type TransactionEnd,
+} from "./database.ts";
 
 /** What is used of a Prisma client. */
 export interface PrismaLike<Tx extends PrismaExecutor> extends PrismaExecutor {
@@ -24,10 +30,10 @@ export function prismaDatabase<Tx extends PrismaExecutor>(
 ): PostgresDatabase<Tx> {
   return {
     query: queryOn(prisma),
-    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<Ending<Result>>) {
+    async transaction<Result>(work: (tx: Tx, query: Query) => Promise<TransactionEnd<Result>>) {
       return (await prisma.$transaction(async (tx) => {
         const query = queryOn(tx);
-        return await endBefore(await work(tx, query), query);
+        return await runFinalStatement(await work(tx, query), query);
       }, options)) as Result;
     },
   };

@@ -6,7 +6,7 @@ const MAX_TRIES = 10;
 /** A serialization failure (where the default is REPEATABLE READ or SERIALIZABLE), or a deadlock. */
 const conflicts = new Set(["40001", "40P01"]);
 
-export async function withConflictsRetried<Result>(act: () => Promise<Result>): Promise<Result> {
+export async function retryConflicts<Result>(act: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await act();

@@ -1,6 +1,6 @@
 // Between messages and what PostgreSQL takes and gives.
 import type { Message } from "../../model.ts";
-import type { Claim, ClaimTerms, DeadLetter } from "../../store.ts";
+import type { Claim, ClaimOptions, DeadLetter } from "../../store.ts";
 import type { Row, Value } from "./database.ts";
 
 /** What a message is kept as, for parameters in this order: source to body. */
@@ -53,7 +53,7 @@ export function subjectValues({ subject, sequence }: Message): Value[] {
   return [subject === null ? null : text(subject), sequence];
 }
 
-export function termsValues({ leaseMs, windowMs, order }: ClaimTerms): Value[] {
+export function optionValues({ leaseMs, windowMs, order }: ClaimOptions): Value[] {
   return [leaseMs, windowMs, order === null ? null : order.gapWaitMs];
 }
 

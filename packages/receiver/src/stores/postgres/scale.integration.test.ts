@@ -77,8 +77,8 @@ describe("with a hundred thousand waiting, done, dead and running messages each"
   test.each([
     ["a claim", 10, (store: Store) => store.claim(messageWith(), terms)],
     ["a duplicate", 10, (store: Store) => store.claim(messageWith({ id: "done7", digest: "00" }), terms)],
-    ["taking ten", 200, (store: Store) => store.take(10, terms)],
-    ["taking ten with the guard", 400, (store: Store) => store.take(10, ordered)],
+    ["taking ten", 200, (store: Store) => store.claimDue(10, terms)],
+    ["taking ten with the guard", 400, (store: Store) => store.claimDue(10, ordered)],
     ["a page of dead letters", 40, (store: Store) => store.deadLetters.list({ limit: 20 })],
     ["pruning fifty", 200, (store: Store) => store.prune(50, { windowMs: 0 })],
   ])("%s reads no more than %i rows", async (_, most, act) => {
@@ -111,15 +111,15 @@ test("a subject with thousands waiting does not hold up the others, and is looke
 
   const taken = [];
   for (let turn = 0; turn < 20 && taken.length < 2; turn++)
-    taken.push(...(await store.take(10, orderedWithoutWait)));
+    taken.push(...(await store.claimDue(10, orderedWithoutWait)));
   expect(taken.map(({ message }) => message.id)).toEqual(["hot1", other.id]);
 
   // each that is done wakes the next, and nobody looks at the rest again
   for (const sequence of times(8, (n) => n + 1)) {
-    const [claim] = sequence === 1 ? taken : await store.take(10, orderedWithoutWait);
+    const [claim] = sequence === 1 ? taken : await store.claimDue(10, orderedWithoutWait);
     expect(claim?.message.sequence).toBe(sequence);
     if (claim !== undefined) await store.complete(claim);
   }
-  for (const count of await rowsRead(world, 2, (own) => own.take(10, orderedWithoutWait)))
+  for (const count of await rowsRead(world, 2, (own) => own.claimDue(10, orderedWithoutWait)))
     expect(count).toBeLessThanOrEqual(60);
 });

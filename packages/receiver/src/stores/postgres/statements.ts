@@ -1,11 +1,11 @@
 // Every statement the store sends, each a call of a function of migrations/ or a plain statement on its tables.
 import type { Message, MessageKey } from "../../model.ts";
 import type {
+  AcceptOptions,
   AcceptResult,
-  AcceptTerms,
   Claim,
+  ClaimOptions,
   ClaimResult,
-  ClaimTerms,
   DeadLetter,
   Failure,
 } from "../../store.ts";
@@ -19,8 +19,8 @@ import {
   contentValues,
   deadLetterOf,
   keyValues,
+  optionValues,
   subjectValues,
-  termsValues,
   text,
 } from "./rows.ts";
 
@@ -44,23 +44,23 @@ export function statementsIn(schema: string) {
   const holdText = inSchema(holdStatement, schema);
   const failText = inSchema(failStatement, schema);
   const acceptText = inSchema(acceptStatement, schema);
-  const takeText = inSchema(takeStatement, schema);
-  const takeOneText = inSchema(takeOneStatement, schema);
+  const claimDueText = inSchema(claimDueStatement, schema);
+  const claimOneText = inSchema(claimOneStatement, schema);
   const listText = inSchema(listStatement, schema);
   const countText = inSchema(countStatement, schema);
-  const reviveText = inSchema(reviveStatement, schema);
-  const buryText = inSchema(buryStatement, schema);
-  const dismissText = inSchema(dismissStatement, schema);
+  const requeueText = inSchema(requeueStatement, schema);
+  const undoRequeueText = inSchema(undoRequeueStatement, schema);
+  const discardText = inSchema(discardStatement, schema);
   const pruneText = inSchema(pruneStatement, schema);
 
   return {
-    async claim(query: Query, message: Message, terms: ClaimTerms): Promise<ClaimResult> {
-      const [row] = await query(claimText, [...contentValues(message), ...termsValues(terms)]);
+    async claim(query: Query, message: Message, terms: ClaimOptions): Promise<ClaimResult> {
+      const [row] = await query(claimText, [...contentValues(message), ...optionValues(terms)]);
       return claimResultOf(row as Row, message);
     },
 
-    async claimInTransaction(query: Query, message: Message, terms: ClaimTerms) {
-      const [, ...others] = termsValues(terms);
+    async claimInTransaction(query: Query, message: Message, terms: ClaimOptions) {
+      const [, ...others] = optionValues(terms);
       const [row] = await query(claimText, [...briefValues(message), null, ...others]);
       const result = claimResultOf(row as Row, message);
       return { result, hold: row as unknown as Hold };
@@ -112,38 +112,38 @@ export function statementsIn(schema: string) {
     async fail(
       query: Query,
       message: Message,
-      by: { readonly token: string } | AcceptTerms,
+      by: { readonly token: string } | AcceptOptions,
       failure: Failure,
     ): Promise<boolean> {
       const { error, next } = failure;
       const values: Value[] = [
-        ...(next.kind === "again" ? briefValues(message) : contentValues(message)),
+        ...(next.kind === "release" ? briefValues(message) : contentValues(message)),
         "token" in by ? by.token : null,
         text(error.slice(0, MAX_ERROR_LENGTH)),
-        ({ again: "claimable", later: "waiting", dead: "dead" } as const)[next.kind],
-        next.kind === "later" ? next.afterMs : null,
+        ({ release: "claimable", retry: "waiting", dead: "dead" } as const)[next.kind],
+        next.kind === "retry" ? next.afterMs : null,
         "token" in by ? null : by.windowMs,
       ];
       const [row] = await query(failText, values).catch(whenNotLocked([]));
       return row?.kept === true;
     },
 
-    async accept(query: Query, message: Message, { windowMs }: AcceptTerms): Promise<AcceptResult> {
+    async accept(query: Query, message: Message, { windowMs }: AcceptOptions): Promise<AcceptResult> {
       const [row] = await query(acceptText, [...contentValues(message), windowMs]);
       const kind = row?.kind as AcceptResult["kind"];
       return kind === "running" ? { kind, retryAfterMs: row?.wait as number } : { kind };
     },
 
     /** `isAll` is false when there is more to look at, though nothing of what was looked at may go now. */
-    async take(query: Query, limit: number, { leaseMs, order }: ClaimTerms) {
-      const rows = await query(takeText, [limit, leaseMs, order === null ? null : order.gapWaitMs]);
+    async claimDue(query: Query, limit: number, { leaseMs, order }: ClaimOptions) {
+      const rows = await query(claimDueText, [limit, leaseMs, order === null ? null : order.gapWaitMs]);
       const claims = rows.filter(({ id }) => id !== null).map(claimOf);
       return { claims, isAll: claims.length === rows.length };
     },
 
-    async takeOne(query: Query, key: MessageKey, { leaseMs, order }: ClaimTerms): Promise<Claim | null> {
+    async claimOne(query: Query, key: MessageKey, { leaseMs, order }: ClaimOptions): Promise<Claim | null> {
       const gapWaitMs = order === null ? null : order.gapWaitMs;
-      const [row] = await query(takeOneText, [...keyValues(key), leaseMs, gapWaitMs]);
+      const [row] = await query(claimOneText, [...keyValues(key), leaseMs, gapWaitMs]);
       return row === undefined ? null : claimOf(row);
     },
 
@@ -158,16 +158,16 @@ export function statementsIn(schema: string) {
       return row?.count as number;
     },
 
-    async revive(query: Query, key: MessageKey): Promise<boolean> {
-      return (await query(reviveText, keyValues(key))).length > 0;
+    async requeue(query: Query, key: MessageKey): Promise<boolean> {
+      return (await query(requeueText, keyValues(key))).length > 0;
     },
 
-    async bury(query: Query, key: MessageKey): Promise<boolean> {
-      return (await query(buryText, keyValues(key))).length > 0;
+    async undoRequeue(query: Query, key: MessageKey): Promise<boolean> {
+      return (await query(undoRequeueText, keyValues(key))).length > 0;
     },
 
-    async dismiss(query: Query, key: MessageKey): Promise<boolean> {
-      return (await query(dismissText, keyValues(key))).length > 0;
+    async discard(query: Query, key: MessageKey): Promise<boolean> {
+      return (await query(discardText, keyValues(key))).length > 0;
     },
 
     async prune(query: Query, limit: number, windowMs: number): Promise<number> {
@@ -237,14 +237,14 @@ from posthorn_receiver.accept(
 ) a
 `;
 
-const takeStatement = `
+const claimDueStatement = `
 select ${content}, m.token::text as token
-from posthorn_receiver.take($1::integer, $2::double precision, $3::double precision) m
+from posthorn_receiver.claim_due($1::integer, $2::double precision, $3::double precision) m
 `;
 
-const takeOneStatement = `
+const claimOneStatement = `
 select ${content}, m.token::text as token
-from posthorn_receiver.take_one($1::text, $2::text, $3::double precision, $4::double precision) m
+from posthorn_receiver.claim_one($1::text, $2::text, $3::double precision, $4::double precision) m
 `;
 
 const listStatement = `
@@ -270,7 +270,7 @@ where m.state = 'dead'
   and m.ready_at is null
 `;
 
-const reviveStatement = `
+const requeueStatement = `
 update posthorn_receiver.messages m
 set state = 'waiting',
     since = clock_timestamp(),
@@ -282,7 +282,7 @@ where m.source = $1::text
 returning m.id
 `;
 
-const buryStatement = `
+const undoRequeueStatement = `
 update posthorn_receiver.messages m
 set state = 'dead',
     since = clock_timestamp(),
@@ -293,7 +293,7 @@ where m.source = $1::text
 returning m.id
 `;
 
-const dismissStatement = `
+const discardStatement = `
 select posthorn_receiver.set_done(m.source, m.id)::text as id
 from (
   select d.source, d.id

@@ -24,11 +24,12 @@ export function subscriptionsIn(schema: string, query: Query): SubscriptionStore
     find: (id) => one(findStatement, [id]),
     list: async ({ limit, after = "" }) => (await ask(listStatement, [limit, after])).map(subscriptionOf),
     close: (url) => one(closeStatement, [url]),
-    async take({ limit, id = null, firstDelayMs, maxDelayMs }) {
-      const rows = await ask(takeStatement, [limit, id, firstDelayMs, maxDelayMs, MAX_DOUBLINGS]);
+    async claimDue({ limit, id = null, firstDelayMs, maxDelayMs }) {
+      const rows = await ask(claimDueStatement, [limit, id, firstDelayMs, maxDelayMs, MAX_DOUBLINGS]);
       return rows.map(subscriptionOf);
     },
-    ask: async (id, mode, { topic, hub }) => (await ask(askStatement, [id, mode, topic, hub])).length > 0,
+    recordRequest: async (id, mode, { topic, hub }) =>
+      (await ask(askStatement, [id, mode, topic, hub])).length > 0,
     async fail(id, error) {
       await ask(failStatement, [id, text(error)]);
     },
@@ -43,14 +44,14 @@ export function subscriptionsIn(schema: string, query: Query): SubscriptionStore
 }
 
 function subscriptionOf(row: Row): Subscription {
-  const asked = placeOf(row.askedtopic, row.askedhub);
-  const verified = placeOf(row.topic, row.hub);
+  const requested = hubTopicOf(row.requestedtopic, row.requestedhub);
+  const verified = hubTopicOf(row.topic, row.hub);
   return {
     id: row.id as string,
     url: row.url as string,
     secret: row.secret as string,
     mode: row.mode as SubscriptionMode,
-    asked,
+    requested,
     verified: verified && { ...verified, leaseEndsAt: new Date(Number(row.leaseends)) },
     denied: row.denied as string | null,
     tries: Number(row.tries),
@@ -58,12 +59,12 @@ function subscriptionOf(row: Row): Subscription {
   };
 }
 
-function placeOf(topic: unknown, hub: unknown): { topic: string; hub: string } | null {
+function hubTopicOf(topic: unknown, hub: unknown): { topic: string; hub: string } | null {
   return topic === null ? null : { topic: topic as string, hub: hub as string };
 }
 
 const columns = `
-  s.id, s.url, s.secret, s.mode, s.asked_topic as askedtopic, s.asked_hub as askedhub, s.topic, s.hub,
+  s.id, s.url, s.secret, s.mode, s.requested_topic as requestedtopic, s.requested_hub as requestedhub, s.topic, s.hub,
   extract(epoch from s.lease_ends_at)::double precision * 1000 as leaseends, s.denied, s.tries, s.error
 `;
 
@@ -111,7 +112,7 @@ returning ${columns}
 `;
 
 // An array, so that the rows are locked once, and those of other processes are passed over.
-const takeStatement = `
+const claimDueStatement = `
 update posthorn_receiver.subscriptions s
 set tries = s.tries + 1,
     due_at = now() + interval '1 millisecond' * least(
@@ -132,8 +133,8 @@ returning ${columns}
 
 const askStatement = `
 update posthorn_receiver.subscriptions s
-set asked_topic = $3::text,
-    asked_hub = $4::text,
+set requested_topic = $3::text,
+    requested_hub = $4::text,
     confirmed_at = null
 where s.id = $1::text
   and s.mode = $2::text
@@ -148,8 +149,8 @@ where s.id = $1::text
 
 const confirmStatement = `
 update posthorn_receiver.subscriptions s
-set topic = s.asked_topic,
-    hub = s.asked_hub,
+set topic = s.requested_topic,
+    hub = s.requested_hub,
     lease_ends_at = now() + $3::double precision * interval '1 millisecond',
     due_at = now() + $4::double precision * interval '1 millisecond',
     confirmed_at = coalesce(s.confirmed_at, now()),
@@ -157,7 +158,7 @@ set topic = s.asked_topic,
     error = null
 where s.id = $1::text
   and s.mode = 'subscribe'
-  and s.asked_topic = $2::text
+  and s.requested_topic = $2::text
   and (s.confirmed_at is null or s.confirmed_at > now() - $5::double precision * interval '1 millisecond')
 returning ${columns}
 `;
@@ -166,22 +167,22 @@ const endStatement = `
 delete from posthorn_receiver.subscriptions s
 where s.id = $1::text
   and s.mode = 'unsubscribe'
-  and s.asked_topic = $2::text
+  and s.requested_topic = $2::text
 returning s.id
 `;
 
 const denyStatement = `
 update posthorn_receiver.subscriptions s
 set denied = $3::text,
-    asked_topic = null,
-    asked_hub = null,
+    requested_topic = null,
+    requested_hub = null,
     topic = null,
     hub = null,
     lease_ends_at = null,
     due_at = null
 where s.id = $1::text
   and s.mode = 'subscribe'
-  and (s.asked_topic = $2::text or s.topic = $2::text)
+  and (s.requested_topic = $2::text or s.topic = $2::text)
 returning ${columns}
 `;
 

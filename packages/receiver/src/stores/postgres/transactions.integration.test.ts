@@ -78,11 +78,11 @@ describe("duplicates while the handler works", () => {
     const second = nth(2);
     await store.accept(second, terms);
     await transactionsOf(store).run(nth(1), ordered, async () => {
-      expect(await store.take(10, ordered)).toEqual([]);
+      expect(await store.claimDue(10, ordered)).toEqual([]);
     });
     // it had to be asked again in a second; the gap is closed now
     await world.makeOlder(1_001);
-    expect(await store.take(10, ordered)).toMatchObject([{ message: second }]);
+    expect(await store.claimDue(10, ordered)).toMatchObject([{ message: second }]);
   });
 });
 
@@ -118,10 +118,10 @@ describe("a pool of four", () => {
     expect(await mostAtOnce(transactionsOf(postgresStore(pool, { maxTransactions: 1 })))).toBe(1);
   });
 
-  test("turns away what could not begin within ten seconds, and forgets nothing of what waits patiently", async () => {
+  test("turns away what could not begin within ten seconds, and forgets nothing of what waits runWithoutTimeout", async () => {
     const { store, transactions } = anotherStore(await byPg(), { max: 2 });
     await store.accept(messageWith(), terms);
-    const [claim] = await store.take(1, terms);
+    const [claim] = await store.claimDue(1, terms);
     if (claim === undefined) throw new Error("nothing taken");
     const [begun, end] = [gate(), gate()];
     const first = transactions.run(messageWith(), terms, async () => {
@@ -248,8 +248,8 @@ describe.each([
     await expect(beginning).rejects.toThrow(/ended the transaction it was given/);
     expect(await effects?.read()).toEqual(["half"]);
 
-    const failure = { error: "half", next: { kind: "again" } } as const;
-    expect(await transactionsOf(store).noteFailure(half, failure, terms)).toBe(true);
+    const failure = { error: "half", next: { kind: "release" } } as const;
+    expect(await transactionsOf(store).recordFailure(half, failure, terms)).toBe(true);
     for (const message of [half, anew]) {
       const handled = transactionsOf(store).run(message, ordered, async (tx, { tries }) => {
         expect(tries).toBe(1);
@@ -264,7 +264,7 @@ describe.each([
   test("what a handler of the inbox commits by itself is no done mark either, and its claim can be failed", async () => {
     const { store, effects, execute } = await open();
     await store.accept(messageWith(), terms);
-    const [claim] = await store.take(1, terms);
+    const [claim] = await store.claimDue(1, terms);
     if (claim === undefined) throw new Error("nothing taken");
     const committing = transactionsOf(store).finish(claim, async (tx) => {
       await effects?.write(tx, "half");
@@ -272,8 +272,8 @@ describe.each([
       throw new Error("second half failed");
     });
     await expect(committing).rejects.toThrow(/ended the transaction .* second half failed/);
-    expect(await store.fail(claim, { error: "half", next: { kind: "later", afterMs: 0 } })).toBe(true);
-    expect(await store.take(1, terms)).toMatchObject([{ message: claim.message, tries: 1 }]);
+    expect(await store.fail(claim, { error: "half", next: { kind: "retry", afterMs: 0 } })).toBe(true);
+    expect(await store.claimDue(1, terms)).toMatchObject([{ message: claim.message, tries: 1 }]);
   });
 
   test("a conflict at the commit is tried again with the handler", async () => {
@@ -326,7 +326,7 @@ describe("a connection that is lost", () => {
     await expect(unknown).rejects.toThrow("Connection terminated");
     expect(released).toEqual([expect.any(Error)]);
     const failure = { error: "Connection terminated", next: { kind: "dead" } } as const;
-    expect(await transactionsOf(store).noteFailure(message, failure, terms)).toBe(false);
+    expect(await transactionsOf(store).recordFailure(message, failure, terms)).toBe(false);
     expect(await transactionsOf(world.store).run(message, terms, async () => {})).toEqual({ kind: "done" });
     expect(await world.effects?.read()).toEqual(["paid"]);
   });
@@ -358,8 +358,8 @@ test("a handler given up while it waits for something else has let go of its mes
       throw new HandlerTimeout("The handler took more than 60000 ms.");
     });
     await expect(run).rejects.toBeInstanceOf(HandlerTimeout);
-    const failure = { error: "too slow", next: { kind: "again" } } as const;
-    expect(await transactions.noteFailure(message, failure, terms)).toBe(true);
+    const failure = { error: "too slow", next: { kind: "release" } } as const;
+    expect(await transactions.recordFailure(message, failure, terms)).toBe(true);
   }
 });
 
@@ -368,7 +368,7 @@ test("a failure is not noted, and holds no connection for long, while a statemen
   const { store, transactions, pool } = anotherStore(world);
   const message = messageWith();
   await store.accept(message, terms);
-  const [claim] = await store.take(1, terms);
+  const [claim] = await store.claimDue(1, terms);
   if (claim === undefined) throw new Error("It was not taken.");
   let pid = 0;
   const finishing = transactions.finish(claim, async (tx) => {
@@ -408,7 +408,7 @@ describe("while a worker finishes a message in its transaction", () => {
   test("its lease can be renewed", async () => {
     const { store } = await byPg();
     await store.accept(messageWith(), terms);
-    const [claim] = await store.take(1, terms);
+    const [claim] = await store.claimDue(1, terms);
     if (claim === undefined) throw new Error("nothing taken");
     const isDone = await transactionsOf(store).finish(claim, async () => {
       expect(await store.renew(claim, 60_000)).toBe(true);
@@ -420,7 +420,7 @@ describe("while a worker finishes a message in its transaction", () => {
     const world = await byPg();
     const { store } = world;
     await store.accept(messageWith(), terms);
-    const [claim] = await store.take(1, { ...terms, leaseMs: 100 });
+    const [claim] = await store.claimDue(1, { ...terms, leaseMs: 100 });
     if (claim === undefined) throw new Error("nothing taken");
     const failing = transactionsOf(store).finish(claim, async () => {
       await expect.poll(() => isLeaseOver(world.pool)).toBe(true);
@@ -437,12 +437,12 @@ describe("while a worker finishes a message in its transaction", () => {
     const { store } = world;
     const message = messageWith();
     await store.accept(message, terms);
-    const [claim] = await store.take(1, { ...terms, leaseMs: 300 });
+    const [claim] = await store.claimDue(1, { ...terms, leaseMs: 300 });
     if (claim === undefined) throw new Error("nothing taken");
     const isDone = await transactionsOf(store).finish(claim, async () => {
       await expect.poll(() => isLeaseOver(world.pool)).toBe(true);
       const other = anotherStore(world);
-      expect(await other.store.take(1, terms)).toEqual([]);
+      expect(await other.store.claimDue(1, terms)).toEqual([]);
       expect((await other.store.claim(message, terms)).kind).toBe("running");
       expect((await other.transactions.run(message, terms, async () => {})).kind).toBe("running");
       expect(await other.store.accept(message, terms)).toEqual({ kind: "waiting" });

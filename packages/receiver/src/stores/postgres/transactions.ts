@@ -1,18 +1,24 @@
 // Transactional mode: claim, the handler's own writes and the done mark are one commit.
-import { Gone, HandlerTimeout, PermanentFailure, RetryLater } from "../../errors.ts";
+import { EndpointGone, HandlerTimeout, PermanentFailure, RetryLater } from "../../errors.ts";
 import type { Message } from "../../model.ts";
-import type { Claim, ClaimTerms, RunResult, Transactions } from "../../store.ts";
-import type { HeldClaims } from "../held-claims.ts";
-import { type Ending, type PostgresDatabase, type Query, sqlState, TransactionEnded } from "./database.ts";
-import { withConflictsRetried } from "./retry-conflicts.ts";
+import type { Claim, ClaimOptions, RunResult, Transactions } from "../../store.ts";
+import type { LockedClaims } from "../locked-claims.ts";
+import {
+  type PostgresDatabase,
+  type Query,
+  sqlState,
+  type TransactionEnd,
+  TransactionEnded,
+} from "./database.ts";
+import { retryConflicts } from "./retry-conflicts.ts";
 import type { Hold, Statements } from "./statements.ts";
-import type { TransactionLine } from "./transaction-line.ts";
+import type { TransactionLimit } from "./transaction-limit.ts";
 
 export function transactionsOn<Tx>(
   db: PostgresDatabase<Tx>,
   statements: Statements,
-  held: HeldClaims,
-  line: TransactionLine,
+  held: LockedClaims,
+  line: TransactionLimit,
 ): Transactions<Tx> {
   /** Of those that this process works on. A duplicate needs no connection to hear so, even of a pool that has only one. */
   const working = new Map<string, string>();
@@ -25,17 +31,17 @@ export function transactionsOn<Tx>(
       if (digest !== undefined) return { kind: "running", retryAfterMs: Math.min(1_000, terms.leaseMs) };
       working.set(name, message.digest);
       try {
-        return await line.whenThereIsRoom(() => claimAndWork(message, terms, work));
+        return await line.run(() => claimAndWork(message, terms, work));
       } finally {
         working.delete(name);
       }
     },
 
     async finish(claim, work) {
-      return await line.patiently(() => withConflictsRetried(() => holdAndWork(claim, work)));
+      return await line.runWithoutTimeout(() => retryConflicts(() => holdAndWork(claim, work)));
     },
 
-    async noteFailure(message, failure, { windowMs }) {
+    async recordFailure(message, failure, { windowMs }) {
       return await statements.fail(db.query, message, { windowMs }, failure);
     },
   };
@@ -43,15 +49,15 @@ export function transactionsOn<Tx>(
   /** Until it meets no other transaction: all of it was undone, so the handler may run again, as for the next delivery. */
   async function claimAndWork(
     message: Message,
-    terms: ClaimTerms,
+    terms: ClaimOptions,
     work: (tx: Tx, claim: Claim) => Promise<void>,
   ): Promise<RunResult> {
-    return await withConflictsRetried(() =>
+    return await retryConflicts(() =>
       inTransaction<RunResult>(async (tx, query, handle) => {
         const { result, hold } = await statements.claimInTransaction(query, message, terms);
-        if (result.kind !== "claimed") return { result, lastly: null };
+        if (result.kind !== "claimed") return { result, finalStatement: null };
         await handle(hold, () => work(tx, result.claim));
-        return { result: { kind: "worked" }, lastly: statements.finish(hold) };
+        return { result: { kind: "worked" }, finalStatement: statements.finish(hold) };
       }),
     );
   }
@@ -60,13 +66,13 @@ export function transactionsOn<Tx>(
     try {
       return await inTransaction<boolean>(async (tx, query, handle) => {
         const hold = await statements.hold(query, claim);
-        if (hold === null) return { result: false, lastly: null };
+        if (hold === null) return { result: false, finalStatement: null };
         held.begin(claim);
         await handle(hold, () => work(tx));
-        return { result: true, lastly: statements.finish(hold) };
+        return { result: true, finalStatement: statements.finish(hold) };
       });
     } catch (error) {
-      const leaseMs = held.leaseWhenUndone(claim);
+      const leaseMs = held.leaseAfterRollback(claim);
       // when it cannot be renewed the lease is lost, which the next step is told
       if (leaseMs !== null)
         await statements.renew(db.query, claim, leaseMs, { wasHeld: true }).catch(() => false);
@@ -78,7 +84,7 @@ export function transactionsOn<Tx>(
 
   /** What the handler throws is passed on as it is; what comes of the done mark and the commit is explained. */
   async function inTransaction<Result>(
-    work: (tx: Tx, query: Query, handle: Handle) => Promise<Ending<Result>>,
+    work: (tx: Tx, query: Query, handle: Handle) => Promise<TransactionEnd<Result>>,
   ): Promise<Result> {
     let handled: "not yet" | "to its end" | { readonly error: unknown } = "not yet";
     try {
@@ -124,7 +130,8 @@ function explained(error: unknown): unknown {
 
 /** What the handler threw, unless it ended its transaction before: then that, but what it asked for is done all the same. */
 function explainedFailure(error: unknown, own: unknown): unknown {
-  const isRequest = own instanceof PermanentFailure || own instanceof RetryLater || own instanceof Gone;
+  const isRequest =
+    own instanceof PermanentFailure || own instanceof RetryLater || own instanceof EndpointGone;
   if (isRequest || !(error instanceof TransactionEnded)) return own;
   return new Error(`${endedByHandler} Afterwards it failed: ${String(own)}`, { cause: own });
 }

@@ -47,7 +47,7 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
         const body = Uint8Array.from(times(1_048_576, (at) => at * 31 + (at >> 8)));
         const message = messageWith({ body });
         await store.accept(message, terms);
-        const [claim] = await store.take(1, terms);
+        const [claim] = await store.claimDue(1, terms);
         expect(claim?.message.body.length).toBe(body.length);
         expect(Buffer.compare(claim?.message.body ?? body.subarray(1), body)).toBe(0);
         await close();
@@ -72,12 +72,12 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
       const { store, makeOlder, close } = await openRedisWorld("ioredis", server.path);
       const [accepted, dead] = [messageWith(), messageWith()];
       for (const message of [accepted, dead]) {
-        await store.fail(await claimed(store, message), { error: "no", next: { kind: "again" } });
+        await store.fail(await claimed(store, message), { error: "no", next: { kind: "release" } });
       }
       await store.accept(accepted, terms);
       await makeDead(store, dead);
       await makeOlder(2 * WINDOW_MS);
-      expect((await store.take(9, terms)).map(({ message }) => message)).toEqual([accepted]);
+      expect((await store.claimDue(9, terms)).map(({ message }) => message)).toEqual([accepted]);
       expect((await store.deadLetters.list({ limit: 9 })).map(({ message }) => message)).toEqual([dead]);
       await close();
     });
@@ -88,7 +88,7 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
       await Promise.all(long.map((message) => store.accept(message, terms)));
       await store.accept(messageWith({ subject: "other", sequence: 1 }), terms);
       const names = async (given = ordered) => {
-        const claims = await store.take(5, given);
+        const claims = await store.claimDue(5, given);
         return { claims, names: claims.map(({ message }) => `${message.subject} ${message.sequence}`) };
       };
       const first = await names();
@@ -110,7 +110,7 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
       for (const sequence of [0, 1]) {
         await store.complete(await claimed(store, numbered("delivered", sequence), ordered));
         await store.accept(numbered("kept", sequence), terms);
-        const [taken] = await store.take(9, ordered);
+        const [taken] = await store.claimDue(9, ordered);
         if (taken === undefined) throw new Error("nothing taken");
         expect(taken.message).toMatchObject({ subject: "kept", sequence });
         await store.complete(taken);
@@ -170,10 +170,10 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
           ({ message }) => message.id,
         );
       const [, second, third] = await store.deadLetters.list({ limit: 3 });
-      await store.deadLetters.dismiss(messages[2] as (typeof messages)[0]);
+      await store.deadLetters.discard(messages[2] as (typeof messages)[0]);
       expect(await ids(second)).toEqual(["evt_1", "evt_0"]);
-      await store.deadLetters.revive(messages[1] as (typeof messages)[0]);
-      const claim = await store.takeOne(messages[1] as (typeof messages)[0], terms);
+      await store.deadLetters.requeue(messages[1] as (typeof messages)[0]);
+      const claim = await store.claimOne(messages[1] as (typeof messages)[0], terms);
       if (claim !== null) await store.fail(claim, { error: "again", next: { kind: "dead" } });
       expect(await ids(third)).toEqual(["evt_0"]);
       expect(await store.deadLetters.count()).toBe(3);
@@ -208,7 +208,7 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
       expect(await store.renew(claim, LEASE_MS)).toBe(true);
       expect(await store.complete(claim)).toBe(true);
       expect(await store.claim(done, terms)).toEqual({ kind: "done" });
-      expect((await store.take(9, terms)).map(({ message }) => message)).toEqual([waiting]);
+      expect((await store.claimDue(9, terms)).map(({ message }) => message)).toEqual([waiting]);
       await close();
       await server.close();
     });
@@ -288,13 +288,13 @@ async function useAllOf(store: Store): Promise<void> {
   expect(await store.renew(claim, LEASE_MS)).toBe(true);
   expect(await store.complete(claim)).toBe(true);
   expect(await store.accept(second, terms)).toEqual({ kind: "accepted" });
-  const [taken] = await store.take(2, ordered);
+  const [taken] = await store.claimDue(2, ordered);
   if (taken === undefined) throw new Error("nothing taken");
   await store.fail(taken, { error: "no", next: { kind: "dead" } });
   expect(await store.deadLetters.list({ limit: 2 })).toHaveLength(1);
-  expect(await store.deadLetters.revive(second)).toBe(true);
-  const again = await store.takeOne(second, ordered);
+  expect(await store.deadLetters.requeue(second)).toBe(true);
+  const again = await store.claimOne(second, ordered);
   await store.fail(again ?? taken, { error: "no", next: { kind: "dead" } });
-  expect(await store.deadLetters.dismiss(second)).toBe(true);
+  expect(await store.deadLetters.discard(second)).toBe(true);
   expect(await store.deadLetters.count()).toBe(0);
 }

@@ -1,13 +1,13 @@
 // The store in Redis. Handlers write elsewhere, so there is no transaction to share: after a crash between a handler's
 // effect and its done mark, the effect comes again.
 import type { Message, MessageKey } from "../../model.ts";
-import { known, whole } from "../../options.ts";
+import { rejectUnknownOptions, wholeNumber } from "../../options.ts";
 import type {
+  AcceptOptions,
   AcceptResult,
-  AcceptTerms,
   Claim,
+  ClaimOptions,
   ClaimResult,
-  ClaimTerms,
   DeadLetter,
   DeadLetterStore,
   Failure,
@@ -17,18 +17,18 @@ import { type RedisClient, type RunScript, scriptRunner } from "./client.ts";
 import { readRecord, writeRecord } from "./record.ts";
 import {
   acceptScript,
-  buryScript,
+  claimDueScript,
+  claimOneScript,
   claimScript,
   completeScript,
   countDeadScript,
-  dismissScript,
+  discardScript,
   evictionScript,
   failScript,
   listDeadScript,
   renewScript,
-  reviveScript,
-  takeOneScript,
-  takeScript,
+  requeueScript,
+  undoRequeueScript,
 } from "./scripts.ts";
 
 export interface RedisStoreOptions {
@@ -58,12 +58,12 @@ class RedisStore implements Store<never> {
   readonly #run: RunScript;
 
   constructor(client: RedisClient, options: RedisStoreOptions) {
-    known("redisStore", options, redisStoreOptionNames);
+    rejectUnknownOptions("redisStore", options, redisStoreOptionNames);
     const { prefix = "posthorn:receiver", timeoutMs = 5_000 } = options;
     if (!/^[^{}]+$/.test(prefix)) {
       throw new TypeError(`prefix must be some text without braces, and is ${JSON.stringify(prefix)}.`);
     }
-    this.#run = scriptRunner(client, `{${prefix}}`, whole("timeoutMs", timeoutMs, 1, 600_000));
+    this.#run = scriptRunner(client, `{${prefix}}`, wholeNumber("timeoutMs", timeoutMs, 1, 600_000));
     this.deadLetters = redisDeadLetters(this.#run);
   }
 
@@ -76,7 +76,7 @@ class RedisStore implements Store<never> {
     );
   }
 
-  async claim(message: Message, { leaseMs, windowMs, order }: ClaimTerms): Promise<ClaimResult> {
+  async claim(message: Message, { leaseMs, windowMs, order }: ClaimOptions): Promise<ClaimResult> {
     const token = crypto.randomUUID();
     const place = [nameOf(message), message.digest, ...placeOf(message), writeRecord(message)];
     const reply = await this.#run(claimScript, ...place, token, leaseMs, windowMs, gapWaitOf(order));
@@ -102,26 +102,26 @@ class RedisStore implements Store<never> {
   }
 
   async fail({ message, token }: Claim, { error, next }: Failure): Promise<boolean> {
-    const state = { again: "failed", later: "waiting", dead: "dead" }[next.kind];
-    const afterMs = next.kind === "later" ? next.afterMs : 0;
+    const state = { release: "failed", retry: "waiting", dead: "dead" }[next.kind];
+    const afterMs = next.kind === "retry" ? next.afterMs : 0;
     const line = error.slice(0, MAX_ERROR_LENGTH);
     return isYes(await this.#run(failScript, nameOf(message), token, state, afterMs, line));
   }
 
-  async accept(message: Message, { windowMs }: AcceptTerms): Promise<AcceptResult> {
+  async accept(message: Message, { windowMs }: AcceptOptions): Promise<AcceptResult> {
     const place = [nameOf(message), message.digest, ...placeOf(message), writeRecord(message)];
     const [kind, number] = texts(await this.#run(acceptScript, ...place, windowMs));
     return resultOf<AcceptResult>(kind, number);
   }
 
-  async take(limit: number, { leaseMs, windowMs, order }: ClaimTerms): Promise<Claim[]> {
+  async claimDue(limit: number, { leaseMs, windowMs, order }: ClaimOptions): Promise<Claim[]> {
     const token = crypto.randomUUID();
-    return claimsOf(await this.#run(takeScript, leaseMs, windowMs, gapWaitOf(order), token, limit));
+    return claimsOf(await this.#run(claimDueScript, leaseMs, windowMs, gapWaitOf(order), token, limit));
   }
 
-  async takeOne(key: MessageKey, { leaseMs, windowMs, order }: ClaimTerms): Promise<Claim | null> {
+  async claimOne(key: MessageKey, { leaseMs, windowMs, order }: ClaimOptions): Promise<Claim | null> {
     const token = crypto.randomUUID();
-    const reply = await this.#run(takeOneScript, leaseMs, windowMs, gapWaitOf(order), token, nameOf(key));
+    const reply = await this.#run(claimOneScript, leaseMs, windowMs, gapWaitOf(order), token, nameOf(key));
     return claimsOf(reply)[0] ?? null;
   }
 
@@ -138,9 +138,9 @@ function redisDeadLetters(run: RunScript): DeadLetterStore {
       return lettersOf(await run(listDeadScript, limit, ...place));
     },
     count: async () => Number(await run(countDeadScript)),
-    revive: async (key) => isYes(await run(reviveScript, nameOf(key))),
-    bury: async (key) => isYes(await run(buryScript, nameOf(key))),
-    dismiss: async (key) => isYes(await run(dismissScript, nameOf(key))),
+    requeue: async (key) => isYes(await run(requeueScript, nameOf(key))),
+    undoRequeue: async (key) => isYes(await run(undoRequeueScript, nameOf(key))),
+    discard: async (key) => isYes(await run(discardScript, nameOf(key))),
   };
 }
 
@@ -154,7 +154,7 @@ function placeOf({ source, subject, sequence }: Message): [subject: string, sequ
   return [JSON.stringify([source, subject]), String(sequence)];
 }
 
-function gapWaitOf(order: ClaimTerms["order"]): number {
+function gapWaitOf(order: ClaimOptions["order"]): number {
   return order === null ? -1 : order.gapWaitMs;
 }
 

@@ -214,32 +214,32 @@ enlist(name, now, subject, sequence)
 return {'accepted'}
 `);
 
-const taking = `
+const claiming = `
 local lease, window, gap_wait = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local token = ARGV[4]
-local taken = {}
+local claims = {}
 
--- 'free' when it was taken; otherwise why not, and for how long
-local function take(name, row)
+-- 'free' when it was claims; otherwise why not, and for how long
+local function claim(name, row)
   local kind, left = turn(row.subject, row.sequence, row.first, gap_wait)
   if kind == 'stale' then finish(name, row.digest, row.subject, window) end
   if kind == 'free' then
-    local own_token = token .. '.' .. #taken
+    local own_token = token .. '.' .. #claims
     local tries = hold(name, row, own_token, lease, window, gap_wait)
-    table.insert(taken, redis.call('HGET', message_key(name), 'record'))
-    table.insert(taken, own_token)
-    table.insert(taken, tries)
+    table.insert(claims, redis.call('HGET', message_key(name), 'record'))
+    table.insert(claims, own_token)
+    table.insert(claims, tries)
   end
   return kind, left
 end
 `;
 
 /** → record, token, failures, of one after another. */
-export const takeScript = operation(`${taking}
+export const claimDueScript = operation(`${claiming}
 local limit = tonumber(ARGV[5])
 
--- until when no other message of the subject can be taken
-local function take_lowest(subject)
+-- until when no other message of the subject can be claims
+local function claim_lowest(subject)
   local at = 0
   while true do
     local name = redis.call('ZRANGE', queue_key(subject), at, at)[1]
@@ -250,7 +250,7 @@ local function take_lowest(subject)
     elseif not is_due(row) then
       at = at + 1
     else
-      local kind, left = take(name, row)
+      local kind, left = claim(name, row)
       if kind ~= 'stale' then return now + (left or lease) end
     end
   end
@@ -260,29 +260,29 @@ end
 local names = redis.call('ZRANGEBYSCORE', due, '-inf', whole(now), 'LIMIT', 0, gap_wait < 0 and limit or 500)
 local busy_until = {}
 for _, name in ipairs(names) do
-  if #taken == limit * 3 then break end
+  if #claims == limit * 3 then break end
   local row = find(name)
   if not row then
     redis.call('ZREM', due, name)
   elseif gap_wait < 0 or row.subject == '' then
-    take(name, row)
+    claim(name, row)
   else
     local subject = row.subject
     if not busy_until[subject] then
-      busy_until[subject] = take_lowest(subject)
+      busy_until[subject] = claim_lowest(subject)
       row = find(name)
     end
     if is_due(row) then redis.call('ZADD', due, whole(busy_until[subject]), name) end
   end
 end
-return taken
+return claims
 `);
 
-export const takeOneScript = operation(`${taking}
+export const claimOneScript = operation(`${claiming}
 local name = ARGV[5]
 local row = find(name)
-if row and is_due(row) then take(name, row) end
-return taken
+if row and is_due(row) then claim(name, row) end
+return claims
 `);
 
 /** → record, failures, error and time of death, of one after another. */
@@ -309,7 +309,7 @@ export const countDeadScript = operation(`
 return redis.call('ZCARD', dead)
 `);
 
-export const reviveScript = operation(`
+export const requeueScript = operation(`
 local name = ARGV[1]
 local row = find(name)
 if not row or row.state ~= 'dead' then return 0 end
@@ -319,7 +319,7 @@ enlist(name, now, row.subject, row.sequence)
 return 1
 `);
 
-export const buryScript = operation(`
+export const undoRequeueScript = operation(`
 local name = ARGV[1]
 local row = find(name)
 if not row or row.state ~= 'waiting' then return 0 end
@@ -329,7 +329,7 @@ redis.call('ZADD', dead, whole(now), name)
 return 1
 `);
 
-export const dismissScript = operation(`
+export const discardScript = operation(`
 local name = ARGV[1]
 local row = find(name)
 if not row or row.state ~= 'dead' then return 0 end

@@ -2,7 +2,7 @@
 import type { DeadLetter, DeadLetterStore } from "../../store.ts";
 import type { Connection } from "./connection.ts";
 import { type ContentColumns, type Messages, toMessage } from "./messages.ts";
-import type { Turns } from "./turns.ts";
+import type { TransactionQueue } from "./transaction-queue.ts";
 
 interface DeadColumns extends ContentColumns {
   tries: number;
@@ -12,36 +12,36 @@ interface DeadColumns extends ContentColumns {
 
 export function sqliteDeadLetters(
   connection: Connection,
-  turns: Turns,
+  queue: TransactionQueue,
   messages: Messages,
   now: () => number,
 ): DeadLetterStore {
   return {
-    list: ({ limit, after }) => turns.transaction(() => list(connection, limit, after)),
+    list: ({ limit, after }) => queue.transaction(() => list(connection, limit, after)),
 
     count: () =>
-      turns.transaction(() => {
+      queue.transaction(() => {
         const sql = "select count(*) as count from posthorn_receiver_messages where state = 'dead'";
         return Number(connection.first<{ count: number }>(sql)?.count);
       }),
 
-    revive: (key) =>
-      turns.transaction(() => {
+    requeue: (key) =>
+      queue.transaction(() => {
         const isDead = messages.find(key)?.state === "dead";
         if (isDead) messages.change(key, { state: "waiting", at: now(), tries: 0 });
         return isDead;
       }),
 
-    bury: (key) =>
-      turns.transaction(() => {
+    undoRequeue: (key) =>
+      queue.transaction(() => {
         const found = messages.find(key);
         if (found?.state !== "waiting") return false;
         messages.change(key, { state: "dead", at: now(), tries: found.tries });
         return true;
       }),
 
-    dismiss: (key) =>
-      turns.transaction(() => {
+    discard: (key) =>
+      queue.transaction(() => {
         const isDead = messages.find(key)?.state === "dead";
         if (isDead) messages.finish(key, now());
         return isDead;

@@ -1,11 +1,11 @@
 // Whether a message may be worked on now: the state machine of store.ts as a pure function.
 import type { Message } from "../../model.ts";
-import type { ClaimResult, ClaimTerms, OrderTerms } from "../../store.ts";
+import type { ClaimOptions, ClaimResult, OrderOptions } from "../../store.ts";
 
 export type State = "running" | "failed" | "waiting" | "dead" | "done";
 
 /** What the store has about a message. */
-export interface Known {
+export interface MessageRecord {
   readonly digest: string;
   readonly state: State;
   /** The end of the lease, when it is due, or when it failed, died or was done, by state. */
@@ -14,7 +14,7 @@ export interface Known {
 }
 
 /** What the store has about a message's subject. */
-export interface KnownSubject {
+export interface SubjectRecord {
   /** The highest sequence done; null before the first, since a sender may begin at 0. */
   readonly lastSequence: number | null;
   /** Until when a message of it is claimed. */
@@ -28,27 +28,27 @@ const free: Decision = { kind: "free" };
 /** For a message that was delivered. */
 export function decideClaim(
   message: Message,
-  { windowMs, order }: ClaimTerms,
-  known: Known | null,
-  subject: () => KnownSubject,
+  { windowMs, order }: ClaimOptions,
+  known: MessageRecord | null,
+  subject: () => SubjectRecord,
   now: number,
 ): Decision {
   if (known === null || isForgotten(known, windowMs, now))
-    return decideTurn(message, now, order, subject, now);
+    return decideOrder(message, now, order, subject, now);
   if (known.digest !== message.digest) return { kind: "other_body" };
   if (isRunning(known, now)) return { kind: "running", retryAfterMs: known.at - now };
   if (known.state === "running" || known.state === "failed") {
-    return decideTurn(message, known.firstSeenAt, order, subject, now);
+    return decideOrder(message, known.firstSeenAt, order, subject, now);
   }
   return { kind: known.state };
 }
 
 /** For a message that nobody has: whether it is its turn within its subject. */
-export function decideTurn(
+export function decideOrder(
   { sequence, subject: name }: Pick<Message, "subject" | "sequence">,
   firstSeenAt: number,
-  order: OrderTerms | null,
-  subject: () => KnownSubject,
+  order: OrderOptions | null,
+  subject: () => SubjectRecord,
   now: number,
 ): Decision {
   if (order === null || sequence === null || name === null) return free;
@@ -59,11 +59,11 @@ export function decideTurn(
   return sequence > (lastSequence ?? 0) + 1 && retryAfterMs > 0 ? { kind: "gap", retryAfterMs } : free;
 }
 
-export function isRunning({ state, at }: Known, now: number): boolean {
+export function isRunning({ state, at }: MessageRecord, now: number): boolean {
   return state === "running" && at > now;
 }
 
 /** Done longer than the window ago: it is fresh. */
-export function isForgotten({ state, at }: Known, windowMs: number, now: number): boolean {
+export function isForgotten({ state, at }: MessageRecord, windowMs: number, now: number): boolean {
   return state === "done" && at + windowMs <= now;
 }

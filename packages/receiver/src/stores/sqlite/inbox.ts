@@ -1,7 +1,7 @@
 // Claims what is due in the inbox.
-import type { Claim, ClaimTerms } from "../../store.ts";
+import type { Claim, ClaimOptions } from "../../store.ts";
 import type { Connection } from "./connection.ts";
-import { decideTurn } from "./decide-claim.ts";
+import { decideOrder } from "./decide-claim.ts";
 import type { Messages } from "./messages.ts";
 import type { Place, Subjects } from "./subjects.ts";
 
@@ -36,7 +36,7 @@ export class Inbox {
     this.#subjects = subjects;
   }
 
-  take(limit: number, terms: ClaimTerms, now: number): Claim[] {
+  claimDue(limit: number, terms: ClaimOptions, now: number): Claim[] {
     const claims: Claim[] = [];
     const seenSubjects = new Set<string>();
     for (const due of this.#due(now, terms.order !== null)) {
@@ -44,13 +44,13 @@ export class Inbox {
       const subject = terms.order === null ? null : subjectName(due);
       if (subject !== null && seenSubjects.has(subject)) continue;
       if (subject !== null) seenSubjects.add(subject);
-      const claim = subject === null ? this.#claim(due, terms, now) : this.#takeLowest(due, terms, now);
+      const claim = subject === null ? this.#claim(due, terms, now) : this.#claimLowest(due, terms, now);
       if (claim !== null) claims.push(claim);
     }
     return claims;
   }
 
-  takeOne(source: string, id: string, terms: ClaimTerms, now: number): Claim | null {
+  claimOne(source: string, id: string, terms: ClaimOptions, now: number): Claim | null {
     const due = this.#connection.first<Due>(
       `select ${columns}
        from posthorn_receiver_messages
@@ -63,7 +63,7 @@ export class Inbox {
   }
 
   /** Those due longest first; of a subject with a sequence guard the lowest alone. */
-  *#due(now: number, isGuarded: boolean): Generator<Due> {
+  *#due(now: number, isOrdered: boolean): Generator<Due> {
     let [at, rowid] = [-1, -1];
     for (;;) {
       const page = this.#connection.all<Due>(
@@ -76,7 +76,7 @@ export class Inbox {
         at,
         rowid,
         now,
-        Number(isGuarded),
+        Number(isOrdered),
         now,
         PAGE_ROWS,
       );
@@ -88,7 +88,7 @@ export class Inbox {
   }
 
   /** What is stale before it is out of the way then. */
-  #takeLowest({ source, subject }: Due, terms: ClaimTerms, now: number): Claim | null {
+  #claimLowest({ source, subject }: Due, terms: ClaimOptions, now: number): Claim | null {
     for (;;) {
       const lowest = this.#connection.first<Due>(
         `select ${columns}
@@ -110,10 +110,10 @@ export class Inbox {
     return this.#messages.find(due)?.state === "done";
   }
 
-  #claim(due: Due, { order, leaseMs }: ClaimTerms, now: number): Claim | null {
+  #claim(due: Due, { order, leaseMs }: ClaimOptions, now: number): Claim | null {
     const place = { ...due, sequence: due.sequence === null ? null : Number(due.sequence) };
     const subject = () => this.#subjects.find(place, now);
-    const { kind } = decideTurn(place, Number(due.first_seen_at), order, subject, now);
+    const { kind } = decideOrder(place, Number(due.first_seen_at), order, subject, now);
     if (kind === "stale") this.#messages.finish(due, now);
     if (kind !== "free") return null;
     const tries = Number(due.tries) + (due.state === "running" ? 1 : 0);

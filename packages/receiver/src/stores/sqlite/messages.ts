@@ -1,9 +1,9 @@
 // The statements about messages. Each runs within a transaction that has the write lock.
 import type { Message, MessageKey } from "../../model.ts";
 import type { Connection } from "./connection.ts";
-import type { Known, State } from "./decide-claim.ts";
+import type { MessageRecord, State } from "./decide-claim.ts";
 
-export interface MessageRow extends Known {
+export interface MessageRow extends MessageRecord {
   readonly tries: number;
   readonly token: string | null;
   readonly windowMs: number;
@@ -11,7 +11,7 @@ export interface MessageRow extends Known {
 }
 
 /** What changes of a message's row. */
-export interface Standing {
+export interface RowUpdate {
   readonly state: State;
   readonly at: number;
   readonly firstSeenAt: number;
@@ -43,27 +43,27 @@ export class Messages {
   }
 
   /** With all that it takes to work on it later. */
-  keep(message: Message, standing: Standing): void {
-    this.#write(message, standing, true);
+  keep(message: Message, update: RowUpdate): void {
+    this.#write(message, update, true);
   }
 
   /** Without its content: it is done, or the next delivery brings it. */
-  note(message: MessageKey & { readonly digest: string }, standing: Standing): void {
-    this.#write(message, standing, false);
+  note(message: MessageKey & { readonly digest: string }, update: RowUpdate): void {
+    this.#write(message, update, false);
   }
 
   /** For one that is kept. */
-  change({ source, id }: MessageKey, standing: Omit<Standing, "firstSeenAt" | "windowMs">): void {
+  change({ source, id }: MessageKey, update: Omit<RowUpdate, "firstSeenAt" | "windowMs">): void {
     this.#connection.run(
       `update posthorn_receiver_messages
        set state = ?, at = ?, tries = ?, error = coalesce(?, error), token = ?, is_ordered = ?
        where source = ? and id = ?`,
-      standing.state,
-      standing.at,
-      standing.tries,
-      standing.error?.slice(0, MAX_ERROR_LENGTH) ?? null,
-      standing.token ?? null,
-      Number(standing.isOrdered ?? false),
+      update.state,
+      update.at,
+      update.tries,
+      update.error?.slice(0, MAX_ERROR_LENGTH) ?? null,
+      update.token ?? null,
+      Number(update.isOrdered ?? false),
       source,
       id,
     );
@@ -103,7 +103,7 @@ export class Messages {
 
   #write(
     message: (MessageKey & { readonly digest: string }) | Message,
-    standing: Standing,
+    update: RowUpdate,
     isKept: boolean,
   ): void {
     const content = isKept ? (message as Message) : null;
@@ -115,14 +115,14 @@ export class Messages {
       message.source,
       message.id,
       message.digest,
-      standing.state,
-      standing.at,
-      standing.firstSeenAt,
-      standing.windowMs,
-      standing.tries,
-      standing.error?.slice(0, MAX_ERROR_LENGTH) ?? "",
-      standing.token ?? null,
-      Number(standing.isOrdered ?? false),
+      update.state,
+      update.at,
+      update.firstSeenAt,
+      update.windowMs,
+      update.tries,
+      update.error?.slice(0, MAX_ERROR_LENGTH) ?? "",
+      update.token ?? null,
+      Number(update.isOrdered ?? false),
       content?.subject ?? null,
       content?.sequence ?? null,
       content?.type ?? null,

@@ -36,10 +36,10 @@ const steps = [
     source text not null,
     subject text not null,
     last_sequence integer not null,
-    heard_at integer not null,
+    last_seen_at integer not null,
     primary key (source, subject)
   ) without rowid;
-  create index posthorn_receiver_heard on posthorn_receiver_subjects (heard_at);
+  create index posthorn_receiver_last_seen on posthorn_receiver_subjects (last_seen_at);
   `,
 ];
 

@@ -19,8 +19,8 @@ export function prune(connection: Connection, limit: number, until: number): num
      where (source, subject) in (
        select source, subject
        from posthorn_receiver_subjects
-       where heard_at <= ?
-       order by heard_at
+       where last_seen_at <= ?
+       order by last_seen_at
        limit ?)`,
     until,
     limit,

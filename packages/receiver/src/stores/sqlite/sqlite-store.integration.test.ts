@@ -78,7 +78,7 @@ describe.each(libraries)("by %s", (library) => {
     });
 
     test("a handler that waits for the store it runs in is told so, and all others go on", async () => {
-      const impatient = sqliteStore(world.connection, { turnWaitMs: 100 });
+      const impatient = sqliteStore(world.connection, { queueWaitMs: 100 });
       const other = messageWith();
       let others: Promise<unknown> = Promise.resolve();
       const waiting = impatient.transactions?.run(messageWith(), terms, async () => {
@@ -86,7 +86,7 @@ describe.each(libraries)("by %s", (library) => {
         await impatient.deadLetters.count();
       });
       await expect(waiting).rejects.toThrow("A handler must not wait for the store it runs in");
-      const missed = { status: "rejected", reason: expect.objectContaining({ name: "TurnMissed" }) };
+      const missed = { status: "rejected", reason: expect.objectContaining({ name: "QueueTimeout" }) };
       expect(await others).toEqual([missed, missed]);
       expect(await impatient.deadLetters.count()).toBe(0);
       await claimed(impatient, other);
@@ -199,7 +199,7 @@ describe.each(libraries)("by %s", (library) => {
       const body = Uint8Array.from(times(1_048_576, (at) => at * 31 + (at >> 8)));
       const message = messageWith({ body });
       await world.store.accept(message, terms);
-      const [claim] = await world.store.take(1, terms);
+      const [claim] = await world.store.claimDue(1, terms);
       if (claim === undefined) throw new Error("nothing taken");
       expect(Buffer.compare(claim.message.body, body)).toBe(0);
       await world.store.complete(claim);
@@ -213,7 +213,7 @@ describe.each(libraries)("by %s", (library) => {
       for (const sequence of [0, 1]) {
         await store.complete(await claimed(store, numbered("delivered", sequence), ordered));
         await store.accept(numbered("kept", sequence), terms);
-        const [taken] = await store.take(9, ordered);
+        const [taken] = await store.claimDue(9, ordered);
         if (taken === undefined) throw new Error("nothing taken");
         expect(taken.message).toMatchObject({ subject: "kept", sequence });
         await store.complete(taken);
@@ -227,7 +227,7 @@ describe.each(libraries)("by %s", (library) => {
       }
       await world.makeOlder(1_000);
       await world.store.accept(messageWith({ subject: "free", sequence: 1 }), terms);
-      const taken = await world.store.take(2, ordered);
+      const taken = await world.store.claimDue(2, ordered);
       expect(taken.map(({ message }) => `${message.subject} ${message.sequence}`)).toEqual([
         "busy 1",
         "free 1",

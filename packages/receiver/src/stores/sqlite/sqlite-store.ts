@@ -1,40 +1,40 @@
 // The store in SQLite. Handlers may write in the same transaction as the store, so a crash leaves all or nothing.
 import type { Message, MessageKey } from "../../model.ts";
-import { known, whole } from "../../options.ts";
+import { rejectUnknownOptions, wholeNumber } from "../../options.ts";
 import type {
+  AcceptOptions,
   AcceptResult,
-  AcceptTerms,
   Claim,
+  ClaimOptions,
   ClaimResult,
-  ClaimTerms,
   DeadLetterStore,
   Failure,
   RunResult,
   Store,
   Transactions,
 } from "../../store.ts";
-import { HeldClaims } from "../held-claims.ts";
+import { LockedClaims } from "../locked-claims.ts";
 import { Connection, type SqliteConnection } from "./connection.ts";
 import { sqliteDeadLetters } from "./dead-letters.ts";
 import { type Decision, decideClaim, isForgotten, isRunning } from "./decide-claim.ts";
-import { InHand, inTransaction } from "./in-hand.ts";
+import { InFlightMessages, inTransaction } from "./in-flight-messages.ts";
 import { Inbox } from "./inbox.ts";
 import { type MessageRow, Messages } from "./messages.ts";
 import { migrate } from "./migrate.ts";
 import { prune } from "./prune.ts";
 import { Subjects } from "./subjects.ts";
-import { DatabaseBusy, Turns } from "./turns.ts";
+import { DatabaseBusy, TransactionQueue } from "./transaction-queue.ts";
 
 export interface SqliteStoreOptions {
   /** How long to wait for the transactions of other processes; 5 seconds unless told. */
   readonly busyWaitMs?: number;
   /** How long to wait for the handlers of this process that came before; 30 seconds unless told. */
-  readonly turnWaitMs?: number;
+  readonly queueWaitMs?: number;
 }
 
 export const sqliteStoreOptionNames = [
   "busyWaitMs",
-  "turnWaitMs",
+  "queueWaitMs",
 ] as const satisfies (keyof SqliteStoreOptions)[];
 
 /**
@@ -55,42 +55,42 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   readonly deadLetters: DeadLetterStore;
   readonly transactions: Transactions<Db>;
   readonly #connection: Connection;
-  readonly #turns: Turns;
+  readonly #queue: TransactionQueue;
   readonly #messages: Messages;
   readonly #subjects: Subjects;
   readonly #inbox: Inbox;
-  readonly #inHand = new InHand();
-  readonly #finishing = new HeldClaims();
+  readonly #inFlight = new InFlightMessages();
+  readonly #finishing = new LockedClaims();
 
   constructor(db: Db, options: SqliteStoreOptions) {
-    known("sqliteStore", options, sqliteStoreOptionNames);
-    const { busyWaitMs = 5_000, turnWaitMs = 30_000 } = options;
+    rejectUnknownOptions("sqliteStore", options, sqliteStoreOptionNames);
+    const { busyWaitMs = 5_000, queueWaitMs = 30_000 } = options;
     this.#connection = new Connection(db);
-    this.#turns = new Turns(this.#connection, {
-      busyWaitMs: whole("busyWaitMs", busyWaitMs, 0, 600_000),
-      turnWaitMs: whole("turnWaitMs", turnWaitMs, 1, 600_000),
+    this.#queue = new TransactionQueue(this.#connection, {
+      busyWaitMs: wholeNumber("busyWaitMs", busyWaitMs, 0, 600_000),
+      queueWaitMs: wholeNumber("queueWaitMs", queueWaitMs, 1, 600_000),
     });
     this.#messages = new Messages(this.#connection);
     this.#subjects = new Subjects(this.#connection);
     this.#inbox = new Inbox(this.#connection, this.#messages, this.#subjects);
-    this.deadLetters = sqliteDeadLetters(this.#connection, this.#turns, this.#messages, Date.now);
+    this.deadLetters = sqliteDeadLetters(this.#connection, this.#queue, this.#messages, Date.now);
     this.transactions = {
       run: (message, terms, work) => this.#run(db, message, terms, work),
       finish: (claim, work) => this.#finish(db, claim, work),
-      noteFailure: (message, failure, terms) => this.#noteFailure(message, failure, terms),
+      recordFailure: (message, failure, terms) => this.#recordFailure(message, failure, terms),
     };
   }
 
   migrate(): Promise<void> {
-    return this.#turns.transaction(() => migrate(this.#connection));
+    return this.#queue.transaction(() => migrate(this.#connection));
   }
 
-  claim(message: Message, terms: ClaimTerms): Promise<ClaimResult> {
+  claim(message: Message, terms: ClaimOptions): Promise<ClaimResult> {
     return this.#orRunning(() =>
-      this.#turns.transaction((): ClaimResult => {
+      this.#queue.transaction((): ClaimResult => {
         const now = Date.now();
         const { decision, known } = this.#decide(message, terms, now);
-        if (decision.kind !== "free") return this.#answer(message, terms, decision, known, now);
+        if (decision.kind !== "free") return this.#recordUnclaimed(message, terms, decision, known, now);
         const claim = newClaim(message, known);
         this.#messages.keep(message, {
           state: "running",
@@ -107,7 +107,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   }
 
   async renew(claim: Claim, leaseMs: number): Promise<boolean> {
-    if (this.#finishing.noteRenewal(claim, leaseMs)) return true;
+    if (this.#finishing.recordRenewal(claim, leaseMs)) return true;
     return await this.#whileHeld(claim, (_, now) => this.#messages.extend(claim.message, now + leaseMs));
   }
 
@@ -122,12 +122,12 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     });
   }
 
-  async accept(message: Message, terms: AcceptTerms): Promise<AcceptResult> {
-    return this.#inHand.whyNot(message, UNORDERED) ?? this.#accept(message, terms);
+  async accept(message: Message, terms: AcceptOptions): Promise<AcceptResult> {
+    return this.#inFlight.conflictWith(message, UNORDERED) ?? this.#accept(message, terms);
   }
 
-  #accept(message: Message, terms: AcceptTerms): Promise<AcceptResult> {
-    return this.#turns.transaction((): AcceptResult => {
+  #accept(message: Message, terms: AcceptOptions): Promise<AcceptResult> {
+    return this.#queue.transaction((): AcceptResult => {
       const now = Date.now();
       const known = this.#find(message, terms.windowMs, now);
       if (known && known.digest !== message.digest) return { kind: "other_body" };
@@ -145,45 +145,45 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
     });
   }
 
-  take(limit: number, terms: ClaimTerms): Promise<Claim[]> {
-    return this.#turns.transaction(() => this.#inbox.take(limit, terms, Date.now()));
+  claimDue(limit: number, terms: ClaimOptions): Promise<Claim[]> {
+    return this.#queue.transaction(() => this.#inbox.claimDue(limit, terms, Date.now()));
   }
 
-  takeOne({ source, id }: MessageKey, terms: ClaimTerms): Promise<Claim | null> {
-    return this.#turns.transaction(() => this.#inbox.takeOne(source, id, terms, Date.now()));
+  claimOne({ source, id }: MessageKey, terms: ClaimOptions): Promise<Claim | null> {
+    return this.#queue.transaction(() => this.#inbox.claimOne(source, id, terms, Date.now()));
   }
 
   prune(limit: number, { windowMs }: { readonly windowMs: number }): Promise<number> {
-    return this.#turns.transaction(() => prune(this.#connection, limit, Date.now() - windowMs));
+    return this.#queue.transaction(() => prune(this.#connection, limit, Date.now() - windowMs));
   }
 
   async #run(
     db: Db,
     message: Message,
-    terms: ClaimTerms,
+    terms: ClaimOptions,
     work: (tx: Db, claim: Claim) => Promise<void>,
   ): Promise<RunResult> {
-    const claimAndWork = () => this.#turns.transaction(() => this.#claimAndWork(db, message, terms, work));
+    const claimAndWork = () => this.#queue.transaction(() => this.#claimAndWork(db, message, terms, work));
     return (
-      this.#inHand.whyNot(message, terms) ??
-      (await this.#inHand.during(message, () => this.#orRunning(claimAndWork)))
+      this.#inFlight.conflictWith(message, terms) ??
+      (await this.#inFlight.track(message, () => this.#orRunning(claimAndWork)))
     );
   }
 
   async #claimAndWork(
     db: Db,
     message: Message,
-    terms: ClaimTerms,
+    terms: ClaimOptions,
     work: (tx: Db, claim: Claim) => Promise<void>,
   ): Promise<RunResult> {
     const startedAt = Date.now();
     const { decision, known } = this.#decide(message, terms, startedAt);
-    if (decision.kind !== "free") return this.#answer(message, terms, decision, known, startedAt);
-    await this.#inHand.duringWork(message, terms, () =>
-      this.#turns.lend(() => work(db, newClaim(message, known))),
+    if (decision.kind !== "free") return this.#recordUnclaimed(message, terms, decision, known, startedAt);
+    await this.#inFlight.trackSubject(message, terms, () =>
+      this.#queue.runHandler(() => work(db, newClaim(message, known))),
     );
     const doneAt = Date.now();
-    this.#noteDone(message, terms, known, doneAt);
+    this.#recordDone(message, terms, known, doneAt);
     if (isOrdered(message, terms)) this.#subjects.advance(message, doneAt);
     return { kind: "worked" };
   }
@@ -194,12 +194,12 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
       const held = this.#held(claim, Date.now());
       if (held === null) return false;
       this.#finishing.begin(claim);
-      await this.#turns.lend(() => work(db));
+      await this.#queue.runHandler(() => work(db));
       this.#complete(claim.message, held, Date.now());
       return true;
     };
-    return this.#inHand.during(claim.message, () =>
-      this.#turns
+    return this.#inFlight.track(claim.message, () =>
+      this.#queue
         .transaction(workAndFinish, () => this.#keepLease(claim))
         .finally(() => this.#finishing.end(claim)),
     );
@@ -207,14 +207,14 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
 
   /** Also one that is over, before anybody else of this process has a turn. */
   #keepLease(claim: Claim): void {
-    const leaseMs = this.#finishing.leaseWhenUndone(claim);
+    const leaseMs = this.#finishing.leaseAfterRollback(claim);
     const row = this.#messages.find(claim.message);
     if (leaseMs === null || row?.state !== "running" || row.token !== claim.token) return;
     this.#messages.extend(claim.message, Date.now() + leaseMs);
   }
 
-  #noteFailure(message: Message, { error, next }: Failure, { windowMs }: AcceptTerms): Promise<boolean> {
-    return this.#turns.transaction(() => {
+  #recordFailure(message: Message, { error, next }: Failure, { windowMs }: AcceptOptions): Promise<boolean> {
+    return this.#queue.transaction(() => {
       const now = Date.now();
       const row = this.#find(message, windowMs, now);
       const isOurs =
@@ -233,7 +233,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
 
   #decide(
     message: Message,
-    terms: ClaimTerms,
+    terms: ClaimOptions,
     now: number,
   ): { decision: Decision; known: MessageRow | null } {
     const known = this.#find(message, terms.windowMs, now);
@@ -242,22 +242,22 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   }
 
   /** Writes what has to be known of a message that is not claimed. */
-  #answer<Answer extends Exclude<Decision, { kind: "free" }>>(
+  #recordUnclaimed<Result extends Exclude<Decision, { kind: "free" }>>(
     message: Message,
-    terms: ClaimTerms,
-    answer: Answer,
+    terms: ClaimOptions,
+    result: Result,
     known: MessageRow | null,
     now: number,
-  ): Answer {
-    if (answer.kind === "stale") this.#noteDone(message, terms, known, now);
-    if (answer.kind === "gap" && known === null) {
+  ): Result {
+    if (result.kind === "stale") this.#recordDone(message, terms, known, now);
+    if (result.kind === "gap" && known === null) {
       const { windowMs } = terms;
       this.#messages.note(message, { state: "failed", at: now, firstSeenAt: now, windowMs, tries: 0 });
     }
-    return answer;
+    return result;
   }
 
-  #noteDone(message: Message, { windowMs }: ClaimTerms, known: MessageRow | null, now: number): void {
+  #recordDone(message: Message, { windowMs }: ClaimOptions, known: MessageRow | null, now: number): void {
     const firstSeenAt = known?.firstSeenAt ?? now;
     this.#messages.note(message, { state: "done", at: now, firstSeenAt, windowMs, tries: known?.tries ?? 0 });
   }
@@ -268,7 +268,7 @@ class SqliteStore<Db extends SqliteConnection> implements Store<Db> {
   }
 
   #whileHeld(claim: Claim, act: (held: MessageRow, now: number) => void): Promise<boolean> {
-    return this.#turns.transaction(() => {
+    return this.#queue.transaction(() => {
       const now = Date.now();
       const held = this.#held(claim, now);
       if (held !== null) act(held, now);
@@ -303,11 +303,11 @@ function newClaim(message: Message, known: MessageRow | null): Claim {
   return { message, token: crypto.randomUUID(), tries };
 }
 
-function isOrdered({ subject, sequence }: Message, { order }: ClaimTerms): boolean {
+function isOrdered({ subject, sequence }: Message, { order }: ClaimOptions): boolean {
   return order !== null && subject !== null && sequence !== null;
 }
 
 function afterFailure(next: Failure["next"], now: number) {
-  const state = ({ again: "failed", later: "waiting", dead: "dead" } as const)[next.kind];
-  return { state, at: now + (next.kind === "later" ? next.afterMs : 0) };
+  const state = ({ release: "failed", retry: "waiting", dead: "dead" } as const)[next.kind];
+  return { state, at: now + (next.kind === "retry" ? next.afterMs : 0) };
 }

@@ -1,7 +1,7 @@
 // How far each subject is, for those who use the sequence guard.
 import type { MessageKey } from "../../model.ts";
 import type { Connection } from "./connection.ts";
-import type { KnownSubject } from "./decide-claim.ts";
+import type { SubjectRecord } from "./decide-claim.ts";
 
 /** Of a message that may be part of a sequence. */
 export interface Place extends MessageKey {
@@ -16,7 +16,7 @@ export class Subjects {
     this.#connection = connection;
   }
 
-  find({ source, subject }: Place, now: number): KnownSubject {
+  find({ source, subject }: Place, now: number): SubjectRecord {
     const known = this.#connection.first<{ last_sequence: number }>(
       "select last_sequence from posthorn_receiver_subjects where source = ? and subject = ?",
       source,
@@ -39,10 +39,10 @@ export class Subjects {
 
   advance({ source, subject, sequence }: Place, now: number): void {
     this.#connection.run(
-      `insert into posthorn_receiver_subjects (source, subject, last_sequence, heard_at)
+      `insert into posthorn_receiver_subjects (source, subject, last_sequence, last_seen_at)
        values (?, ?, ?, ?)
        on conflict (source, subject) do update
-       set last_sequence = max(last_sequence, excluded.last_sequence), heard_at = excluded.heard_at`,
+       set last_sequence = max(last_sequence, excluded.last_sequence), last_seen_at = excluded.last_seen_at`,
       source,
       subject,
       sequence,

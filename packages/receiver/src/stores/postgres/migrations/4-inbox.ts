@@ -54,16 +54,16 @@ $$;
 
 -- Claims what is due and the guard lets go, and puts aside what has to wait for its subject: then it is not in the way of
 -- the next call, whatever the backlog of a subject. An empty row at the end: there is more to look at.
-create function posthorn_receiver.take(
+create function posthorn_receiver.claim_due(
   most integer, lease_ms double precision, gap_wait_ms double precision
 ) returns setof posthorn_receiver.messages
 language plpgsql as $$
 #variable_conflict use_column
 declare
-  most_looks constant integer := take.most + case when take.gap_wait_ms is null then 0 else 200 end;
+  most_looks constant integer := claim_due.most + case when claim_due.gap_wait_ms is null then 0 else 200 end;
   moment timestamptz := clock_timestamp();
   looks integer := 0;
-  taken integer := 0;
+  claimed integer := 0;
   due record;
   started posthorn_receiver.messages;
 begin
@@ -76,25 +76,25 @@ begin
     limit most_looks
     for update skip locked
   loop
-    exit when taken = take.most;
+    exit when claimed = claim_due.most;
     looks := looks + 1;
-    if take.gap_wait_ms is null or due.subject is null or due.sequence is null then
-      started := posthorn_receiver.start(due.source, due.id, take.lease_ms, null);
+    if claim_due.gap_wait_ms is null or due.subject is null or due.sequence is null then
+      started := posthorn_receiver.start(due.source, due.id, claim_due.lease_ms, null);
     else
-      started := posthorn_receiver.start_lowest(due.source, due.subject, take.lease_ms, take.gap_wait_ms);
+      started := posthorn_receiver.start_lowest(due.source, due.subject, claim_due.lease_ms, claim_due.gap_wait_ms);
     end if;
     if started.id is not null then
-      taken := taken + 1;
+      claimed := claimed + 1;
       return next started;
     end if;
   end loop;
-  if taken < take.most and looks = most_looks then
+  if claimed < claim_due.most and looks = most_looks then
     return next null::posthorn_receiver.messages;
   end if;
 end
 $$;
 
-create function posthorn_receiver.take_one(
+create function posthorn_receiver.claim_one(
   source text, id text, lease_ms double precision, gap_wait_ms double precision
 ) returns setof posthorn_receiver.messages
 language plpgsql as $$
@@ -104,13 +104,13 @@ declare
 begin
   perform
   from posthorn_receiver.messages m
-  where m.source = take_one.source
-    and m.id = take_one.id
+  where m.source = claim_one.source
+    and m.id = claim_one.id
     and m.body is not null
     and m.ready_at <= clock_timestamp()
   for update skip locked;
   if found then
-    started := posthorn_receiver.start(take_one.source, take_one.id, take_one.lease_ms, take_one.gap_wait_ms);
+    started := posthorn_receiver.start(claim_one.source, claim_one.id, claim_one.lease_ms, claim_one.gap_wait_ms);
     if started.id is not null then
       return next started;
     end if;
@@ -223,7 +223,7 @@ create function posthorn_receiver.fail(
   window_ms double precision,
   out kept boolean
 )
-language plpgsql as $$
+language plpgsql set lock_timeout = '1s' as $$
 #variable_conflict use_column
 declare
   moment timestamptz;

@@ -9,7 +9,7 @@ export interface NotRaw {
   readonly fix: string;
 }
 
-export function goneBody({ reason, fix }: NotRaw): AsyncIterable<Uint8Array> {
+export function consumedBody({ reason, fix }: NotRaw): AsyncIterable<Uint8Array> {
   const next = () => Promise.reject(new BodyNotRaw(reason, fix));
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }

@@ -4,25 +4,25 @@
 import type { Claim } from "../store.ts";
 
 /** Where no renewal was asked for, as while the event loop was blocked. */
-const TO_NOTE_A_FAILURE_MS = 10_000;
+const ROLLBACK_LEASE_MS = 10_000;
 
-export class HeldClaims {
+export class LockedClaims {
   /** By token: how long a lease is to be when the transaction is undone. */
   readonly #leases = new Map<string, number>();
 
   /** False: it is not held, and has to be renewed where it is. */
-  noteRenewal({ token }: Claim, leaseMs: number): boolean {
+  recordRenewal({ token }: Claim, leaseMs: number): boolean {
     const isHeld = this.#leases.has(token);
     if (isHeld) this.#leases.set(token, leaseMs);
     return isHeld;
   }
 
   begin({ token }: Claim): void {
-    this.#leases.set(token, TO_NOTE_A_FAILURE_MS);
+    this.#leases.set(token, ROLLBACK_LEASE_MS);
   }
 
   /** Null: it was not held. */
-  leaseWhenUndone({ token }: Claim): number | null {
+  leaseAfterRollback({ token }: Claim): number | null {
     return this.#leases.get(token) ?? null;
   }
 

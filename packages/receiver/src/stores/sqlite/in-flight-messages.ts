@@ -1,20 +1,20 @@
 // What this process works on in transactions, or will when its turn comes. A duplicate is told at once: it would only
 // wait for its turn to hear the same, and a handler would wait for ever for what it holds up itself.
 import type { Message } from "../../model.ts";
-import type { ClaimTerms, RunResult } from "../../store.ts";
+import type { ClaimOptions, RunResult } from "../../store.ts";
 
-type Order = Pick<ClaimTerms, "order">;
-type WhyNot = Extract<RunResult, { kind: "other_body" | "running" }>;
+type Order = Pick<ClaimOptions, "order">;
+type Conflict = Extract<RunResult, { kind: "other_body" | "running" }>;
 
 /** A transaction has no lease to tell the end of; most are over by then. */
 export const inTransaction = { kind: "running", retryAfterMs: 1_000 } as const;
 
-export class InHand {
+export class InFlightMessages {
   readonly #digests = new Map<string, string>();
   readonly #subjects = new Set<string>();
 
   /** Null when neither the message nor, with the sequence guard, its subject is in hand. */
-  whyNot(message: Message, terms: Order): WhyNot | null {
+  conflictWith(message: Message, terms: Order): Conflict | null {
     const digest = this.#digests.get(nameOf(message));
     if (digest !== undefined && digest !== message.digest) return { kind: "other_body" };
     const subject = orderedSubject(message, terms);
@@ -22,7 +22,7 @@ export class InHand {
     return digest !== undefined || isSubjectTaken ? inTransaction : null;
   }
 
-  async during<T>(message: Message, act: () => Promise<T>): Promise<T> {
+  async track<T>(message: Message, act: () => Promise<T>): Promise<T> {
     const name = nameOf(message);
     this.#digests.set(name, message.digest);
     try {
@@ -33,7 +33,7 @@ export class InHand {
   }
 
   /** Not before its turn: one that may turn out to be too early must not hinder the next in line. */
-  async duringWork<T>(message: Message, terms: Order, work: () => Promise<T>): Promise<T> {
+  async trackSubject<T>(message: Message, terms: Order, work: () => Promise<T>): Promise<T> {
     const subject = orderedSubject(message, terms);
     if (subject === null) return await work();
     this.#subjects.add(subject);

@@ -5,7 +5,7 @@
 /** By then most senders have given up on the answer. */
 const MAX_WAIT_MS = 10_000;
 
-export class TransactionLine {
+export class TransactionLimit {
   readonly #most: number;
   readonly #waiting = new Set<() => void>();
   #running = 0;
@@ -15,12 +15,12 @@ export class TransactionLine {
   }
 
   /** Rejects when its turn does not come in time, so that the sender is told to come again. */
-  async whenThereIsRoom<Result>(act: () => Promise<Result>): Promise<Result> {
+  async run<Result>(act: () => Promise<Result>): Promise<Result> {
     return await this.#run(MAX_WAIT_MS, act);
   }
 
   /** However long its turn takes: for those who hold a lease, and are as many as the inbox has hands. */
-  async patiently<Result>(act: () => Promise<Result>): Promise<Result> {
+  async runWithoutTimeout<Result>(act: () => Promise<Result>): Promise<Result> {
     return await this.#run(null, act);
   }
 

@@ -1,6 +1,6 @@
 // What a hub asks at a callback: whether this was asked for (WebSub §5.3), or that it will not be (§5.2). Yes only to what was.
 
-import type { Answer } from "../model.ts";
+import type { WebhookResponse } from "../model.ts";
 import { answer } from "../respond.ts";
 import type { SubscriptionHooks } from "./options.ts";
 import type { SubscriptionStore } from "./subscription.ts";
@@ -16,33 +16,33 @@ const MIN_RENEWAL_MS = 30_000;
 const MAX_RENEWAL_MS = 30 * DAY_MS;
 const MAX_REASON_LENGTH = 1_000;
 
-export const notAskedFor = answer(404, { error: "This was not asked for." });
+export const notRequested = answer(404, { error: "This was not asked for." });
 
-export async function answerHub(
+export async function verifyIntent(
   store: SubscriptionStore,
   hooks: SubscriptionHooks,
   id: string,
   query: URLSearchParams,
-): Promise<Answer> {
+): Promise<WebhookResponse> {
   const mode = query.get("hub.mode");
   const topic = query.get("hub.topic");
-  if (topic === null) return notAskedFor;
+  if (topic === null) return notRequested;
   if (mode === "denied") {
     const reason = (query.get("hub.reason") ?? "").slice(0, MAX_REASON_LENGTH);
     const denied = await store.deny(id, topic, reason);
-    if (denied === null) return notAskedFor;
+    if (denied === null) return notRequested;
     hooks.onDenied(denied);
     return answer(200, { status: "denied" });
   }
   const challenge = query.get("hub.challenge");
-  if (!challenge) return notAskedFor;
-  if (mode === "unsubscribe") return (await store.end(id, topic)) ? echo(challenge) : notAskedFor;
-  if (mode !== "subscribe") return notAskedFor;
+  if (!challenge) return notRequested;
+  if (mode === "unsubscribe") return (await store.end(id, topic)) ? echo(challenge) : notRequested;
+  if (mode !== "subscribe") return notRequested;
 
   const leaseMs = readLease(query.get("hub.lease_seconds"));
   const terms = { leaseMs, renewAfterMs: renewalOf(leaseMs), graceMs: GRACE_MS };
   const verified = await store.confirm(id, topic, terms);
-  if (verified === null) return notAskedFor;
+  if (verified === null) return notRequested;
   hooks.onVerified(verified);
   return echo(challenge);
 }
@@ -58,7 +58,7 @@ export function renewalOf(leaseMs: number): number {
 }
 
 /** It is the hub's own text, so no browser may take it for a page. */
-function echo(challenge: string): Answer {
+function echo(challenge: string): WebhookResponse {
   const headers = {
     "content-type": "text/plain; charset=utf-8",
     "x-content-type-options": "nosniff",

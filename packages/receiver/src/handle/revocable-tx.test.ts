@@ -1,6 +1,6 @@
 // What a handler keeps of its transaction is of no use to it afterwards; until then nothing of it is missing.
 import { expect, test } from "vitest";
-import { lendTx } from "./lend-tx.ts";
+import { revocableTx } from "./revocable-tx.ts";
 
 class Client {
   static readonly kind = "client";
@@ -23,7 +23,7 @@ const over = /The handler has ended, and with it the transaction/;
 
 test("methods, getters and setters work with private fields, until it ends", () => {
   const client = new Client();
-  const { tx, end } = lendTx(client);
+  const { tx, end } = revocableTx(client);
   expect(tx.query("select 1")).toBe(1);
   tx.last = "select 2";
   expect(tx.sent).toEqual(["select 2"]);
@@ -38,7 +38,7 @@ test("methods, getters and setters work with private fields, until it ends", () 
 
 test("a method that was taken off it before is refused too", () => {
   const client = new Client();
-  const { tx, end } = lendTx(client);
+  const { tx, end } = revocableTx(client);
   const query = tx.query.bind(tx);
   query("select 1");
   end();
@@ -47,7 +47,7 @@ test("a method that was taken off it before is refused too", () => {
 });
 
 test("its class is told apart as before", () => {
-  const { tx } = lendTx(new Client());
+  const { tx } = revocableTx(new Client());
   expect(tx).toBeInstanceOf(Client);
   expect(tx.constructor).toBe(Client);
 });
@@ -55,14 +55,14 @@ test("its class is told apart as before", () => {
 test("a transaction may be a function, and have functions with members", () => {
   const fn = Object.assign(() => "now", { count: () => 7 });
   const knex = Object.assign((table: string) => `from ${table}`, { fn });
-  const { tx, end } = lendTx(knex);
+  const { tx, end } = revocableTx(knex);
   expect([tx("orders"), tx.fn(), tx.fn.count()]).toEqual(["from orders", "now", 7]);
   end();
   expect(() => tx("orders")).toThrow(over);
 });
 
 test("what cannot be replaced is given as it is", () => {
-  const { tx, end } = lendTx(Object.freeze({ query: () => 1 }));
+  const { tx, end } = revocableTx(Object.freeze({ query: () => 1 }));
   expect(tx.query()).toBe(1);
   end();
   expect(() => tx.query()).toThrow(over);

@@ -6,8 +6,8 @@ create table posthorn_receiver.subscriptions (
   url text not null unique,
   secret text not null,
   mode text not null default 'subscribe' check (mode in ('subscribe', 'unsubscribe')),
-  asked_topic text,
-  asked_hub text,
+  requested_topic text,
+  requested_hub text,
   -- the answer to what was asked last
   confirmed_at timestamptz,
   topic text,

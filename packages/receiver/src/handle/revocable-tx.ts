@@ -1,13 +1,13 @@
 // A transaction is a handler's until its turn ends. The connection below it is then part of somebody else's transaction, or
 // of none: a query that comes late would be committed, or undone, with another event.
 
-export interface Loan<Tx> {
+export interface RevocableTx<Tx> {
   readonly tx: Tx;
   /** What is asked of `tx` from now on throws. */
   end(): void;
 }
 
-export function lendTx<Tx>(tx: Tx): Loan<Tx> {
+export function revocableTx<Tx>(tx: Tx): RevocableTx<Tx> {
   let isOver = false;
   const refuseWhenOver = () => {
     if (isOver) throw new Error(OVER);

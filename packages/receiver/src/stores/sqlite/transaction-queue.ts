@@ -14,52 +14,52 @@ export class DatabaseBusy extends Error {
 }
 
 /** What had the turn before kept it for as long as the store may wait. Nothing was written. */
-export class TurnMissed extends Error {
-  override readonly name = "TurnMissed";
+export class QueueTimeout extends Error {
+  override readonly name = "QueueTimeout";
 
   constructor(waitedMs: number) {
     super(
-      `The SQLite store had no turn for ${waitedMs} ms, because a handler was at work in its transaction. A handler must not wait for the store it runs in, such as for deadLetters.count(); if it only takes long, raise turnWaitMs.`,
+      `The SQLite store had no turn for ${waitedMs} ms, because a handler was at work in its transaction. A handler must not wait for the store it runs in, such as for deadLetters.count(); if it only takes long, raise queueWaitMs.`,
     );
   }
 }
 
-export interface Waits {
+export interface QueueWaits {
   /** For the transactions of other processes. */
   readonly busyWaitMs: number;
   /** For those of this process. */
-  readonly turnWaitMs: number;
+  readonly queueWaitMs: number;
 }
 
-export class Turns {
+export class TransactionQueue {
   readonly #connection: Connection;
-  readonly #waits: Waits;
+  readonly #waits: QueueWaits;
   #last: Promise<void> = Promise.resolve();
   #isPrepared = false;
 
-  constructor(connection: Connection, waits: Waits) {
+  constructor(connection: Connection, waits: QueueWaits) {
     this.#connection = connection;
     this.#waits = waits;
   }
 
-  /** All or nothing; after those that asked before. `whenUndone` has a transaction of its own, before anybody else's turn. */
-  transaction<T>(work: () => T | Promise<T>, whenUndone?: () => void): Promise<T> {
-    const { turnWaitMs } = this.#waits;
+  /** All or nothing; after those that asked before. `onRollback` has a transaction of its own, before anybody else's turn. */
+  transaction<T>(work: () => T | Promise<T>, onRollback?: () => void): Promise<T> {
+    const { queueWaitMs } = this.#waits;
     return new Promise((resolve, reject) => {
       let isMissed = false;
       const timer = setTimeout(() => {
         isMissed = true;
-        reject(new TurnMissed(turnWaitMs));
-      }, turnWaitMs);
+        reject(new QueueTimeout(queueWaitMs));
+      }, queueWaitMs);
       this.#last = this.#last.then(async () => {
         clearTimeout(timer);
-        if (!isMissed) await this.#run(work, whenUndone).then(resolve, reject);
+        if (!isMissed) await this.#run(work, onRollback).then(resolve, reject);
       });
     });
   }
 
   /** Within a transaction: the handler may use it, and must leave it open for what the store writes after. */
-  async lend(handler: () => Promise<void>): Promise<void> {
+  async runHandler(handler: () => Promise<void>): Promise<void> {
     // A commit or rollback takes the savepoint away. Its name cannot be guessed: rolled back to, it would still be there.
     const savepoint = `posthorn_receiver_${crypto.randomUUID().replaceAll("-", "")}`;
     this.#connection.exec(`savepoint ${savepoint}`);
@@ -74,7 +74,7 @@ export class Turns {
     }
   }
 
-  async #run<T>(work: () => T | Promise<T>, whenUndone?: () => void): Promise<T> {
+  async #run<T>(work: () => T | Promise<T>, onRollback?: () => void): Promise<T> {
     await this.#begin();
     try {
       const result = await work();
@@ -83,7 +83,7 @@ export class Turns {
     } catch (error) {
       this.#rollBack();
       // what it cannot write is as if it had never begun
-      if (whenUndone !== undefined) await this.#run(whenUndone).catch(() => {});
+      if (onRollback !== undefined) await this.#run(onRollback).catch(() => {});
       throw error;
     }
   }

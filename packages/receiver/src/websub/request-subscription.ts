@@ -1,9 +1,9 @@
 // Asks a hub to begin or to end: WebSub §5.1. What comes of it the hub says at the callback.
-import { type HttpTerms, readUpTo, request } from "./http.ts";
+import { type HttpOptions, readUpTo, request } from "./http.ts";
 import { httpUrl } from "./link-header.ts";
-import type { Place, Subscription } from "./subscription.ts";
+import type { HubTopic, Subscription } from "./subscription.ts";
 
-export interface AskTerms extends HttpTerms {
+export interface HubRequestOptions extends HttpOptions {
   readonly callback: string;
   readonly leaseSeconds: number;
 }
@@ -12,10 +12,10 @@ const MAX_REDIRECTS = 5;
 const MAX_REASON_BYTES = 500;
 
 /** Throws unless the hub took it. */
-export async function askHub(
+export async function requestSubscription(
   { mode, secret }: Subscription,
-  { topic, hub }: Place,
-  terms: AskTerms,
+  { topic, hub }: HubTopic,
+  terms: HubRequestOptions,
 ): Promise<void> {
   const form = new URLSearchParams({ "hub.mode": mode, "hub.topic": topic, "hub.callback": terms.callback });
   if (mode === "subscribe") {
@@ -35,7 +35,7 @@ export async function askHub(
 async function postForm(
   hub: string,
   form: URLSearchParams,
-  terms: HttpTerms,
+  terms: HttpOptions,
   redirectsLeft: number,
 ): Promise<Response> {
   const response = await request(hub, { method: "POST", body: form, redirect: "manual" }, terms);
