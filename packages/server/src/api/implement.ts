@@ -1,5 +1,5 @@
-// Makes routes of the contract and of the functions that carry it out. What comes in is checked against the schema of
-// its operation before the function sees it; an operation without a function does not compile, and does not start.
+// Turns the contract and the functions that implement it into routes. Input is validated against the schema of its
+// operation, and the result is presented by the response schema. A missing function is a compile error and fails at start.
 import {
   type AnswerOf,
   type BodyOf,
@@ -13,6 +13,7 @@ import type { Audit } from "./audit.ts";
 import type { Exchange } from "./exchange.ts";
 import { readBody, refuseBody } from "./input/body.ts";
 import { NO_PARAMETERS, readQuery } from "./input/query.ts";
+import { type FromLibrary, present } from "./present.ts";
 import { type Principal, requireScopes } from "./principal.ts";
 import { json, noContent, type Reply } from "./reply.ts";
 import type { Route } from "./router.ts";
@@ -25,21 +26,13 @@ export interface Call<Given extends Operation> {
   readonly exchange: Exchange;
 }
 
-/** What an answer is made from: times may still be dates. */
-export type Sent<Value> = Value extends string
-  ? Value | Date
-  : Value extends readonly (infer Item)[]
-    ? readonly Sent<Item>[]
-    : Value extends object
-      ? { readonly [Name in keyof Value]: Sent<Value[Name]> }
-      : Value;
-
+/** A function that returns what the library returns; the response schema names and selects its fields. */
 export type Handle<Given extends Operation> =
-  | ((call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText | WithHeaders<Given>>)
+  | ((call: Call<Given>) => Promise<FromLibrary<AnswerOf<Given>> | JsonText | WithHeaders<Given>>)
   | LargeResponse<Given>
   | RawHandler;
 
-/** An answer that is JSON already, because bytes in it must stay as they are. */
+/** A response that is JSON already, because some of its bytes must not change. */
 export class JsonText {
   readonly text: string;
   readonly headers: readonly string[];
@@ -50,30 +43,29 @@ export class JsonText {
   }
 }
 
-/** An answer with headers of its own. */
+/** A response with additional headers. */
 export class WithHeaders<Given extends Operation> {
-  readonly answer: Sent<AnswerOf<Given>>;
+  readonly result: FromLibrary<AnswerOf<Given>>;
   readonly headers: readonly string[];
 
-  constructor(answer: Sent<AnswerOf<Given>>, headers: readonly string[]) {
-    this.answer = answer;
+  constructor(result: FromLibrary<AnswerOf<Given>>, headers: readonly string[]) {
+    this.result = result;
     this.headers = headers;
   }
 }
 
-/** Answers with what callers have stored, and as much of it as fits into a page. */
+/** A handler whose response may be as large as a page; memory for it is reserved before it runs. */
 export class LargeResponse<Given extends Operation> {
-  readonly handle: (call: Call<Given>) => Promise<Sent<AnswerOf<Given>> | JsonText>;
+  readonly handle: (call: Call<Given>) => Promise<FromLibrary<AnswerOf<Given>> | JsonText>;
 
   constructor(handle: LargeResponse<Given>["handle"]) {
     this.handle = handle;
   }
 }
 
-/** Reads the request by itself, because the bytes of its body count, or because it says who asks. */
+/** A handler that reads the request itself, because it needs the exact bytes or authenticates the caller. */
 export class RawHandler {
   readonly handle: (exchange: Exchange) => Promise<JsonText>;
-  /** Takes in what has to be delivered: refused while the server stops, so that it is sent elsewhere. */
   readonly isRefusedWhileDraining: boolean;
 
   constructor(handle: (exchange: Exchange) => Promise<JsonText>, { isRefusedWhileDraining = false } = {}) {
@@ -88,7 +80,7 @@ export type Handlers<Given extends Contract> = {
   };
 };
 
-/** `audit` goes around every operation that changes something; what is published is its own record. */
+/** Returns the routes of a contract. Every operation that changes something is audited, except publishing. */
 export function implement<Given extends Contract>(
   contract: Given,
   handlers: Handlers<Given>,
@@ -97,20 +89,20 @@ export function implement<Given extends Contract>(
   return operationsOf(contract).map(([id, operation]) => {
     const [resource = "", name = ""] = id.split(".");
     const handle = (handlers as Handlers<Contract>)[resource]?.[name];
-    if (handle === undefined) throw new Error(`Nothing implements the operation ${id}.`);
+    if (handle === undefined) throw new Error(`The operation ${id} is not implemented.`);
     return routeOf(id, operation, handle, audit);
   });
 }
 
 function routeOf(id: string, operation: Operation, given: Handle<Operation>, audit: Audit): Route {
-  const { method, path, permission, answer } = operation;
+  const { method, path, permission } = operation;
   if (given instanceof RawHandler) {
     const { isRefusedWhileDraining } = given;
-    const reply = async (exchange: Exchange) => {
+    const handle = async (exchange: Exchange) => {
       if (exchange.query !== "") readQuery(exchange.query, operation.query ?? NO_PARAMETERS);
-      return replyOf(answer.status, await given.handle(exchange));
+      return replyOf(operation, await given.handle(exchange));
     };
-    return { method, path, permission, isRefusedWhileDraining, handle: reply };
+    return { method, path, permission, isRefusedWhileDraining, handle };
   }
   const hasLargeResponse = given instanceof LargeResponse;
   const handle = hasLargeResponse ? given.handle : given;
@@ -126,26 +118,26 @@ function routeOf(id: string, operation: Operation, given: Handle<Operation>, aud
         : await refuseBody(exchange, operation);
       const { principal } = exchange;
       const call = { params: exchange.params, query, body, principal, exchange } as Call<Operation>;
-      const carryOut = () => handle(call);
+      const run = () => handle(call);
       const { privilege } = operation;
-      if (privilege !== undefined && isAskedFor(privilege, query)) {
+      if (privilege !== undefined && isRequested(privilege, query)) {
         requireScopes(principal, privilege.scopes);
-        return replyOf(answer.status, await audit(exchange, id, query, carryOut));
+        return replyOf(operation, await audit(exchange, id, query, run));
       }
-      const isQuestion = method === "GET" || operation.isQuestion === true;
-      const result = isQuestion ? await carryOut() : await audit(exchange, id, body, carryOut);
-      return replyOf(answer.status, result);
+      const isReadOnly = method === "GET" || operation.isQuestion === true;
+      return replyOf(operation, isReadOnly ? await run() : await audit(exchange, id, body, run));
     },
   };
 }
 
-function isAskedFor({ parameter }: NonNullable<Operation["privilege"]>, query: unknown): boolean {
+function isRequested({ parameter }: NonNullable<Operation["privilege"]>, query: unknown): boolean {
   return (query as Record<string, unknown>)[parameter] === true;
 }
 
-function replyOf(status: Operation["answer"]["status"], answer: unknown): Reply {
-  if (answer instanceof WithHeaders) return { ...replyOf(status, answer.answer), headers: answer.headers };
-  if (status === 204) return noContent;
-  if (answer instanceof JsonText) return { status, body: answer.text, headers: answer.headers };
-  return json(status, answer);
+function replyOf(operation: Operation, result: unknown): Reply {
+  const { status, schema } = operation.answer;
+  if (result instanceof WithHeaders) return { ...replyOf(operation, result.result), headers: result.headers };
+  if (schema === null) return noContent;
+  if (result instanceof JsonText) return { status, body: result.text, headers: result.headers };
+  return json(status, present(schema, result));
 }

@@ -2,7 +2,7 @@
 import { type ErrorCode, errorRegistry, type PosthornError } from "posthorn";
 import { isUnavailable, MAX_PROBLEMS } from "posthorn/internal";
 import { type FieldError, HttpError, httpErrorRegistry } from "./http-error.ts";
-import { OPAQUE_FIELDS } from "./input/names.ts";
+import { OPAQUE_FIELDS, snakeCase } from "./input/names.ts";
 import type { Reply } from "./reply.ts";
 
 export interface Problem {
@@ -151,8 +151,4 @@ export function apiText(message: string): string {
     if (part.startsWith('"')) return part;
     return part.startsWith("/") ? apiPointer(part) : snakeCase(part);
   });
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

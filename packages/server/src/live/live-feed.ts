@@ -2,12 +2,12 @@
 // (less often when many are), and nobody when no page is open. A stream holds no state that matters: whoever lost one says when it was, and goes on
 // at any process.
 import type { ServerResponse } from "node:http";
+import { contract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import { HttpError } from "../api/http-error.ts";
 import { onRequestEnd } from "../api/on-request-end.ts";
+import { present } from "../api/present.ts";
 import type { Principal } from "../api/principal.ts";
-import { presentDelivery } from "../api/resources/deliveries/present.ts";
-import { presentUnmatchedEvent } from "../api/resources/events/present.ts";
 import { ChangeFinder, type Changes, changesSince, SNAPSHOT_SIZE, type Snapshot } from "./changes.ts";
 
 /** One tenant has not all of them: its customers can open as many sessions as they like. */
@@ -172,10 +172,22 @@ function heartbeat(): string {
   return message("here", "{}");
 }
 
+const deliverySchema = contract.deliveries.retry.answer.schema;
+/** The schema of an event without the fields that only its detail needs. */
+const eventSchema = contract.events.get.answer.schema.pick({
+  id: true,
+  tenant: true,
+  type: true,
+  api_version: true,
+  subject: true,
+  sequence: true,
+  created_at: true,
+});
+
 function messageOf({ deliveries, events, isPartial }: Changes): string {
   const told = {
-    deliveries: deliveries.map(presentDelivery),
-    events: events.map(presentUnmatchedEvent),
+    deliveries: deliveries.map((delivery) => present(deliverySchema, delivery)),
+    events: events.map((event) => present(eventSchema, event)),
     is_partial: isPartial,
   };
   return message("changes", JSON.stringify(told));

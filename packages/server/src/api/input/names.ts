@@ -1,4 +1,7 @@
-// The API speaks snake_case, the library camelCase. Below these fields the names are the caller's own and stay.
+// The API uses snake_case and the library camelCase. Names are converted here and in `present.ts`.
+import { isObject } from "@posthorn/wire";
+
+/** Fields whose content is defined by the caller: names inside them are not converted. */
 export const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
   "headers",
   "filter",
@@ -9,14 +12,22 @@ export const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
   "webhooks",
 ]);
 
-/** A checked body under the library's names; the library checks the values again, and their meaning. */
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Returns a checked body with the library's names. The library validates the values again. */
 export function toCamelCase<Wanted>(value: unknown): Wanted {
   return renamed(value) as Wanted;
 }
 
 function renamed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(renamed);
-  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  if (!isObject(value) || value instanceof Date) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       camelCase(name),
@@ -25,16 +36,12 @@ function renamed(value: unknown): unknown {
   );
 }
 
-function camelCase(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
 interface TimeRange {
   readonly created_after?: string | undefined;
   readonly created_before?: string | undefined;
 }
 
-/** A list's filters: its names, and times as dates. */
+/** Returns the filters of a list with the library's names, and their times as dates. */
 export function toFilters<Wanted>({ created_after, created_before, ...rest }: TimeRange): Wanted {
   return toCamelCase({
     ...rest,

@@ -1,35 +1,40 @@
-// The audit log, for those who may read it.
 import { operationsOf, type PosthornContract } from "@posthorn/client";
 import { didYouMean } from "@posthorn/wire";
 import { type Posthorn, PosthornError } from "posthorn";
 import { type Handlers, LargeResponse } from "../../implement.ts";
 import { toFilters } from "../../input/names.ts";
-import { presentPage } from "../../present.ts";
-import { scopedTenant } from "../../principal.ts";
-import { presentAuditEntry } from "./present.ts";
+import { type Principal, scopedTenant } from "../../principal.ts";
 
 type Query = NonNullable<Parameters<Posthorn["auditLog"]["list"]>[0]>;
+type Entry = Awaited<ReturnType<Posthorn["auditLog"]["list"]>>["data"][number];
 
 export function auditLogOperations({ auditLog }: Posthorn): Handlers<PosthornContract>["auditLog"] {
   return {
     list: new LargeResponse(async ({ query, principal }) => {
       if (query.action !== undefined) checkAction(query.action);
-      const filters = toFilters<Query>(query);
       const tenant = scopedTenant(principal, query.tenant);
-      const page = await auditLog.list({ ...filters, tenant });
-      return presentPage(page, (entry) => presentAuditEntry(entry, principal));
+      const page = await auditLog.list({ ...toFilters<Query>(query), tenant });
+      return { ...page, data: page.data.map((entry) => withActor(entry, principal)) };
     }),
   };
 }
 
-/** One that is misspelt would have no entries, which reads as if nobody had done it. */
+/** Groups the actor's fields. A tenant sees a key of the whole installation only as "operator", without its address. */
+function withActor({ actorKind, actorId, actorUser, actorTenant, ...entry }: Entry, { tenant }: Principal) {
+  const isOperator = actorKind !== "member" && actorTenant === null;
+  if (tenant === null || !isOperator)
+    return { ...entry, actor: { kind: actorKind, id: actorId, user: actorUser } };
+  return { ...entry, actor: { kind: "operator" as const, id: null, user: null }, address: null };
+}
+
+/** Rejects an unknown action: an empty list would suggest that nobody did it. */
 function checkAction(action: string): void {
   if (LOGGED.includes(action)) return;
-  const message = `${JSON.stringify(action)} is no operation that is logged. ${didYouMean(action, LOGGED)}`;
+  const message = `${JSON.stringify(action)} is not an operation that is logged. ${didYouMean(action, LOGGED)}`;
   throw new PosthornError("invalid_query", message, { problems: [{ pointer: "/action", message }] });
 }
 
-/** As `implement` decides: what changes something, and what takes a privilege. What is published is its own record. */
+/** The operations that `implement` audits: changes except publishing, and reads that need a privilege. */
 const LOGGED: readonly string[] = operationsOf()
   .filter(([id, { method, isQuestion, privilege }]) => {
     const isChange = method !== "GET" && isQuestion !== true;

@@ -2,64 +2,44 @@ import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
 import { toCamelCase } from "../../input/names.ts";
-import { presentPage } from "../../present.ts";
-import { hasScope, type Principal, redaction, scopedTenant } from "../../principal.ts";
-import { presentEndpointAttempt } from "../deliveries/present.ts";
-import { presentEndpoint, presentRedactedEndpoint, presentSecret } from "./present.ts";
+import { redaction, scopedTenant } from "../../principal.ts";
+import { redactedFor } from "./present.ts";
 
 export function endpointOperations({ endpoints }: Posthorn): Handlers<PosthornContract>["endpoints"] {
   return {
     create: async ({ params, body }) => {
       const { endpoint, secret } = await endpoints.create(params.tenant, toCamelCase(body));
-      return { ...presentEndpoint(endpoint), secret };
+      return { ...endpoint, secret };
     },
-    list: async ({ params, query, principal }) =>
-      presentPage(await endpoints.list(params.tenant, query), presentFor(principal)),
+    list: async ({ params, query, principal }) => {
+      const page = await endpoints.list(params.tenant, query);
+      return { ...page, data: page.data.map(redactedFor(principal)) };
+    },
     listAll: async ({ query, principal }) => {
-      const asked = { ...query, tenant: scopedTenant(principal, query.tenant) };
-      return presentPage(await endpoints.listAll(asked), presentFor(principal));
+      const tenant = scopedTenant(principal, query.tenant);
+      const page = await endpoints.listAll({ ...query, tenant });
+      return { ...page, data: page.data.map(redactedFor(principal)) };
     },
     get: async ({ params, principal }) =>
-      presentFor(principal)(await endpoints.get(params.tenant, params.endpoint)),
-    update: async ({ params, body }) =>
-      presentEndpoint(await endpoints.update(params.tenant, params.endpoint, toCamelCase(body))),
+      redactedFor(principal)(await endpoints.get(params.tenant, params.endpoint)),
+    update: ({ params, body }) => endpoints.update(params.tenant, params.endpoint, toCamelCase(body)),
     delete: async ({ params }) => {
       await endpoints.delete(params.tenant, params.endpoint);
       return undefined;
     },
-    import: async ({ params, body }) => {
-      const { dryRun, endpoints: items } = await endpoints.import(params.tenant, toCamelCase(body));
-      return { dry_run: dryRun, endpoints: items };
-    },
-    match: async ({ params, body }) =>
-      await endpoints.match(params.tenant, params.endpoint, toCamelCase(body)),
-    listAttempts: async ({ params, query, principal }) => {
-      const asked = { ...query, ...redaction(principal) };
-      const page = await endpoints.attempts(params.tenant, params.endpoint, asked);
-      return presentPage(page, presentEndpointAttempt);
-    },
-    disable: async ({ params }) => presentEndpoint(await endpoints.disable(params.tenant, params.endpoint)),
-    enable: async ({ params, body }) =>
-      presentEndpoint(await endpoints.enable(params.tenant, params.endpoint, body)),
-    test: async ({ params, body }) => {
-      const { eventId, deliveryId } = await endpoints.test(params.tenant, params.endpoint, body);
-      return { event_id: eventId, delivery_id: deliveryId };
-    },
-    rotateSecret: async ({ params, body }) => {
-      const rotated = await endpoints.rotateSecret(params.tenant, params.endpoint, toCamelCase(body));
-      return { secret: rotated.secret, previous_expires_at: rotated.previousExpiresAt };
-    },
-    listSecrets: async ({ params }) => {
-      const secrets = await endpoints.secrets(params.tenant, params.endpoint);
-      return { data: secrets.map(presentSecret) };
-    },
+    import: ({ params, body }) => endpoints.import(params.tenant, toCamelCase(body)),
+    match: ({ params, body }) => endpoints.match(params.tenant, params.endpoint, toCamelCase(body)),
+    listAttempts: ({ params, query, principal }) =>
+      endpoints.attempts(params.tenant, params.endpoint, { ...query, ...redaction(principal) }),
+    disable: ({ params }) => endpoints.disable(params.tenant, params.endpoint),
+    enable: ({ params, body }) => endpoints.enable(params.tenant, params.endpoint, body),
+    test: ({ params, body }) => endpoints.test(params.tenant, params.endpoint, body),
+    rotateSecret: ({ params, body }) =>
+      endpoints.rotateSecret(params.tenant, params.endpoint, toCamelCase(body)),
+    listSecrets: async ({ params }) => ({ data: await endpoints.secrets(params.tenant, params.endpoint) }),
     revokeSecret: async ({ params }) => {
       await endpoints.revokeSecret(params.tenant, params.endpoint, params.secret);
       return undefined;
     },
   };
-}
-
-function presentFor(principal: Principal): typeof presentEndpoint {
-  return hasScope(principal, "webhooks:manage") ? presentEndpoint : presentRedactedEndpoint;
 }

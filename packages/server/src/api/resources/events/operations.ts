@@ -16,7 +16,6 @@ import { type Handlers, JsonText, LargeResponse, RawHandler } from "../../implem
 import { invalidBody } from "../../input/invalid-body.ts";
 import { toFilters } from "../../input/names.ts";
 import { readBytesOf, readJsonBytes, readUtf8Bytes } from "../../middleware/read-body.ts";
-import { presentJsonPage } from "../../present.ts";
 import {
   cannotPublishForUser,
   otherTenant,
@@ -28,7 +27,7 @@ import {
 import { apiPointer, apiText, isPosthornError, ProblemError, problemOf } from "../../problem.ts";
 import { cloudEventPlace, type PublishMode, publishModeOf, readCloudEvents } from "./cloud-events.ts";
 import { type EventsInput, readEvents } from "./input.ts";
-import { eventDetailJson, eventJson } from "./present.ts";
+import { eventDetailJson, eventPageJson } from "./present.ts";
 
 export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["events"] {
   const { events } = hooks;
@@ -37,18 +36,12 @@ export function eventOperations(hooks: Posthorn): Handlers<PosthornContract>["ev
     list: new LargeResponse(async ({ query, principal }) => {
       const filters = toFilters<EventQuery>(query);
       const tenant = scopedTenant(principal, query.tenant);
-      return presentJsonPage(await events.list({ ...filters, ...redaction(principal), tenant }), eventJson);
+      return eventPageJson(await events.list({ ...filters, ...redaction(principal), tenant }));
     }),
     get: async ({ params, principal }) =>
-      new JsonText(
-        eventDetailJson(
-          await events.get(params.event, { ...tenantScope(principal), ...redaction(principal) }),
-        ),
-      ),
-    resend: async ({ params, body, principal }) => {
-      const { deliveryId } = await events.resend(params.event, body.endpoint, tenantScope(principal));
-      return { delivery_id: deliveryId };
-    },
+      eventDetailJson(await events.get(params.event, { ...tenantScope(principal), ...redaction(principal) })),
+    resend: ({ params, body, principal }) =>
+      events.resend(params.event, body.endpoint, tenantScope(principal)),
   };
 }
 

@@ -1,7 +1,7 @@
-import type { PosthornContract, Scope } from "@posthorn/client";
+import type { Key, PosthornContract, Scope } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
-import { presentPage } from "../../present.ts";
+import type { FromLibrary } from "../../present.ts";
 import {
   grantableExpiry,
   grantableRateLimit,
@@ -10,25 +10,26 @@ import {
   scopedTenant,
   tenantScope,
 } from "../../principal.ts";
-import { presentKey } from "./present.ts";
+
+type NewKey = Awaited<ReturnType<Posthorn["keys"]["create"]>>;
 
 export function keyOperations({ keys }: Posthorn): Handlers<PosthornContract>["keys"] {
   return {
     create: async ({ body, principal }) => {
       const { name, scopes, expires_at: expiresAt, rate_limit: rateLimit } = body;
-      const tenant = scopedTenant(principal, body.tenant ?? undefined);
-      const { key, text } = await keys.create({
+      const created = await keys.create({
         name,
-        tenant,
-        scopes: grantable(principal, scopes),
+        tenant: scopedTenant(principal, body.tenant ?? undefined),
+        scopes: grantableScopes(principal, scopes),
         expiresAt: grantableExpiry(principal, expiresAt == null ? null : new Date(expiresAt)),
         rateLimit: grantableRateLimit(principal, rateLimit ?? null),
       });
-      return { ...presentKey(key), key: text };
+      return presentNewKey(created);
     },
     list: async ({ query, principal }) => {
       const tenant = scopedTenant(principal, query.tenant);
-      return presentPage(await keys.list({ ...query, tenant }), presentKey);
+      const page = await keys.list({ ...query, tenant });
+      return { ...page, data: page.data.map(withKnownScopes) };
     },
     revoke: async ({ params, principal }) => {
       await keys.revoke(params.key, tenantScope(principal));
@@ -37,7 +38,16 @@ export function keyOperations({ keys }: Posthorn): Handlers<PosthornContract>["k
   };
 }
 
-/** Nobody gives away what they do not have; whoever makes keys has all of it. */
-function grantable(principal: Principal, scopes: readonly Scope[]): readonly Scope[] {
+/** The only response that contains the key itself. */
+export function presentNewKey({ key, text }: NewKey): FromLibrary<Key & { key: string }> {
+  return { ...withKnownScopes(key), key: text };
+}
+
+function withKnownScopes(key: NewKey["key"]) {
+  return { ...key, scopes: key.scopes as Key["scopes"] };
+}
+
+/** A caller cannot grant a scope it does not have. */
+function grantableScopes(principal: Principal, scopes: readonly Scope[]): readonly Scope[] {
   return scopes.filter((scope) => hasScope(principal, scope));
 }

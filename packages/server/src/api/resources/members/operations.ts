@@ -2,7 +2,6 @@ import type { PosthornContract } from "@posthorn/client";
 import type { Posthorn } from "posthorn";
 import type { Handlers } from "../../implement.ts";
 import { toCamelCase } from "../../input/names.ts";
-import { presentPage } from "../../present.ts";
 import {
   cannotAddMember,
   grantableRateLimit,
@@ -10,15 +9,14 @@ import {
   type Principal,
 } from "../../principal.ts";
 import { isPosthornError } from "../../problem.ts";
-import { presentKey } from "../keys/present.ts";
-import { presentMember } from "./present.ts";
+import { presentNewKey } from "../keys/operations.ts";
 
 export function memberOperations({ members, keys }: Posthorn): Handlers<PosthornContract>["members"] {
   return {
-    list: async ({ params, query }) => presentPage(await members.list(params.tenant, query), presentMember),
-    put: async ({ params, body, principal }) =>
-      presentMember(await save(members, principal, [params.tenant, params.user, toCamelCase(body)])),
-    get: async ({ params }) => presentMember(await members.get(params.tenant, params.user)),
+    list: ({ params, query }) => members.list(params.tenant, query),
+    put: ({ params, body, principal }) =>
+      save(members, principal, [params.tenant, params.user, toCamelCase(body)]),
+    get: ({ params }) => members.get(params.tenant, params.user),
     delete: async ({ params }) => {
       await members.delete(params.tenant, params.user);
       return undefined;
@@ -27,8 +25,7 @@ export function memberOperations({ members, keys }: Posthorn): Handlers<Posthorn
       const expiresInSeconds = grantableTokenSeconds(principal, body.expires_in_seconds);
       const rateLimit = grantableRateLimit(principal, null);
       const input = { expiresInSeconds, rateLimit };
-      const { key, text } = await keys.createToken(params.tenant, params.user, input);
-      return { ...presentKey(key), key: text };
+      return presentNewKey(await keys.createToken(params.tenant, params.user, input));
     },
   };
 }
@@ -36,8 +33,8 @@ export function memberOperations({ members, keys }: Posthorn): Handlers<Posthorn
 type Members = Posthorn["members"];
 
 /**
- * Whoever makes a user a member hands the tenant that user's events, which are published to wherever they are a member.
- * So the installation alone admits people; a tenant changes those it was given.
+ * Saves a member. An event for a user goes to every tenant that the user is a member of, so a tenant's own key could read
+ * other tenants' events by adding their users: it may only update existing members.
  */
 async function save(members: Members, principal: Principal, member: Parameters<Members["put"]>) {
   if (principal.tenant === null) return await members.put(...member);

@@ -28,9 +28,9 @@ export function portalLinkOperations(
       return {
         id,
         tenant: params.tenant,
-        // behind the #, which no server, log or Referer ever sees
+        // in the fragment, which browsers send neither to servers nor as Referer
         url: `${site.url(exchange.request)}/portal#code=${code}`,
-        expires_at: expiresAt,
+        expiresAt,
       };
     },
     revoke: async ({ params }) => {

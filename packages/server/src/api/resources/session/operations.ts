@@ -5,11 +5,12 @@ import { HttpError } from "../../http-error.ts";
 import { type Handlers, JsonText, RawHandler, WithHeaders } from "../../implement.ts";
 import { readBody } from "../../input/body.ts";
 import { invalidBody } from "../../input/invalid-body.ts";
+import { present } from "../../present.ts";
 import type { Principal } from "../../principal.ts";
 import { type Page, pageOf, writeCookie } from "../../session/cookie.ts";
 import { refuseCrossSite } from "../../session/refuse-cross-site.ts";
 import type { PendingSession, SignIn } from "../../session/sign-in.ts";
-import { presentSession } from "./present.ts";
+import { sessionOf } from "./present.ts";
 
 export function sessionOperations(signIn: SignIn, audit: Audit): Handlers<PosthornContract>["session"] {
   return {
@@ -24,11 +25,12 @@ export function sessionOperations(signIn: SignIn, audit: Audit): Handlers<Postho
         { by },
         () => open(pending),
       );
-      const shown = presentSession({ ...principal, session: { id, expiresAt } }, signIn.theme);
+      const session = sessionOf({ ...principal, session: { id, expiresAt } }, signIn.theme);
       const cookie = cookieOf(signIn, exchange, page, text, endsInMs);
-      return new JsonText(JSON.stringify(shown), ["Set-Cookie", cookie]);
+      const body = present(contract.session.create.answer.schema, session);
+      return new JsonText(JSON.stringify(body), ["Set-Cookie", cookie]);
     }),
-    get: async ({ principal }) => presentSession(principal, signIn.theme),
+    get: async ({ principal }) => sessionOf(principal, signIn.theme),
     end: async ({ principal, exchange }) => {
       if (principal.session === null) throw noSession();
       await signIn.sessions.end(principal.session.id);

@@ -1,10 +1,10 @@
 import { SCOPES, type Session } from "@posthorn/client";
-import type { Sent } from "../../implement.ts";
+import type { FromLibrary } from "../../present.ts";
 import type { Principal } from "../../principal.ts";
 import type { PortalTheme } from "../../session/sign-in.ts";
 
-/** Who is signed in, as the API shows it; of a key the same, without an end. */
-export function presentSession(principal: Principal, theme: PortalTheme): Sent<Session> {
+/** Returns the session resource of a principal. A request with a key has no expiry. */
+export function sessionOf(principal: Principal, theme: PortalTheme): FromLibrary<Session> {
   const { tenant, user, role, scopes, session } = principal;
   return {
     kind: tenant === null ? "operator" : "portal",
@@ -12,10 +12,10 @@ export function presentSession(principal: Principal, theme: PortalTheme): Sent<S
     user,
     role,
     scopes: SCOPES.filter((scope) => scopes.has(scope)),
-    expires_at: session?.expiresAt ?? null,
+    expiresAt: session?.expiresAt ?? null,
     theme: {
       name: theme.name ?? null,
-      logo_url: theme.logoUrl ?? null,
+      logoUrl: theme.logoUrl ?? null,
       accent: theme.accent ?? null,
       appearance: theme.appearance ?? "auto",
     },
