@@ -1,4 +1,4 @@
-// Gathers what the witnesses wrote down.
+// Reads the logs, the database and the metrics after a run.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatId } from "@posthorn/wire";
@@ -14,32 +14,33 @@ export function readReceiverLog(path: string): Pick<Evidence, "requests" | "cana
   for (const line of lines) {
     const { what, number, ...rest } = JSON.parse(line);
     if (what === "canary") canaryHits.push(rest.hit);
-    if (what === "came") open.set(number, rest);
+    if (what === "arrived") open.set(number, rest);
     if (what !== "ended") continue;
     requests.push({ ...open.get(number), ...rest });
     open.delete(number);
   }
-  // nobody hung up on these yet
+  // still open
   const unended = { endedAt: Number.POSITIVE_INFINITY, answeredAt: null, status: null, retryAfterMs: null };
-  for (const came of open.values()) requests.push({ ...came, ...unended, content: null } as ReceivedRequest);
+  for (const arrived of open.values())
+    requests.push({ ...arrived, ...unended, content: null } as ReceivedRequest);
   return { requests, canaryHits };
 }
 
-/** For whoever looks into a run; the evidence has them already. */
+/** Writes the stalls beside the other logs, for analysis. */
 export function writeStalls({ stalls, logsDir }: World): void {
-  const lines = stalls.stretches.map((stretch) => `${JSON.stringify(stretch)}\n`);
+  const lines = stalls.intervals.map((interval) => `${JSON.stringify(interval)}\n`);
   writeFileSync(join(logsDir, "stalls.jsonl"), lines.join(""));
 }
 
 type Ledger = Pick<Evidence, "deliveries" | "attempts" | "events" | "orders" | "health">;
 
-/** Also written down line by line, beside the other logs: the database does not outlive the run. */
+/** Reads the database and also writes it to ledger.jsonl, because the database is deleted after the run. */
 export async function readLedger({ postgres, logsDir }: World): Promise<Ledger> {
   const aheadMs = await databaseAheadMs(postgres);
   const monotonic = (ms: number | null) => (ms === null ? null : ms - aheadMs);
   const [ledger] = await postgres.query<{ [Key in keyof Ledger]: Ledger[Key] }>(ledgerSql);
   const { deliveries, attempts, events, orders, health } = ledger as Ledger;
-  const told: Ledger = {
+  const converted: Ledger = {
     deliveries: deliveries.map((row) => ({
       ...row,
       id: formatId("dlv", row.id),
@@ -61,14 +62,14 @@ export async function readLedger({ postgres, logsDir }: World): Promise<Ledger> 
       throttledUntil: monotonic(row.throttledUntil),
     })),
   };
-  const lines = Object.entries(told).flatMap(([what, rows]) =>
+  const lines = Object.entries(converted).flatMap(([what, rows]) =>
     rows.map((row: object) => `${JSON.stringify({ what, ...row })}\n`),
   );
   writeFileSync(join(logsDir, "ledger.jsonl"), lines.join(""));
-  return told;
+  return converted;
 }
 
-/** What the workers that are up have counted, by their own metrics. */
+/** Reads the counters of the running workers from their metrics. */
 export async function readCounters({ slots }: World): Promise<ProcessCounters[]> {
   const workers = slots.filter(({ role, liveName }) => role === "worker" && liveName !== null);
   return await Promise.all(
@@ -90,14 +91,14 @@ export function countersIn(text: string): Omit<ProcessCounters, "process"> {
   return { answered, succeeded };
 }
 
-/** The database's clock against the monotonic one; on one machine both tick alike. */
+/** Returns the difference between the database's clock and the monotonic clock. */
 async function databaseAheadMs({ query }: World["postgres"]): Promise<number> {
   const askedAt = monotonicMs();
   const [row] = await query<{ ms: number }>("select posthorn.epoch_ms(clock_timestamp()) as ms");
   return (row?.ms as number) - (askedAt + monotonicMs()) / 2;
 }
 
-// One statement, and so one moment: what the canaries are owed is tried on and on.
+// One statement, so one snapshot: deliveries to canaries are retried all the time.
 const ledgerSql = `
 select
   array(
@@ -119,7 +120,7 @@ select
   array(select json_build_object('key', key, 'eventId', event_id) from chaos_orders) as orders,
   array(
     select json_build_object(
-      'endpointId', endpoint_id, 'at', posthorn.epoch_ms(at), 'isOnTrial', probe_at is not null,
+      'endpointId', endpoint_id, 'at', posthorn.epoch_ms(at), 'isCircuitOpen', probe_at is not null,
       'throttledUntil', posthorn.epoch_ms(throttled_until)
     )
     from public.chaos_health

@@ -1,4 +1,4 @@
-// Waits until a world that was mended has come to rest.
+// Waits until everything is delivered after all faults were removed.
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
 import { canaryTenant } from "./endpoints.ts";
@@ -8,38 +8,38 @@ import type { World } from "./world.ts";
 
 type Rest = Pick<Evidence, "convergedAt" | "unsettled">;
 
-/** Nothing owed, nothing waiting for its fan-out, no request open, every process up, no connection left behind. */
-export async function untilAtRest(world: World, patienceMs: number): Promise<Rest> {
-  const rest = await untilNothing(monotonicMs() + patienceMs, () => whatIsUnsettled(world));
+/** Waits until queue and outbox are empty, no request is open, all processes are up and no connection is left over. */
+export async function untilSettled(world: World, patienceMs: number): Promise<Rest> {
+  const rest = await untilNoneUnsettled(monotonicMs() + patienceMs, () => readUnsettled(world));
   if (rest.convergedAt !== null) return rest;
-  // each failed trial doubles the pause, and receivers fail one in six: after an outage it may be minutes long
+  // each failed probe doubles the pause, so after an outage it may be minutes long
   const pauseMs = await longestPauseMs(world);
   if (pauseMs === 0) return rest;
-  return await untilNothing(monotonicMs() + pauseMs + patienceMs, () => whatIsUnsettled(world));
+  return await untilNoneUnsettled(monotonicMs() + pauseMs + patienceMs, () => readUnsettled(world));
 }
 
-/** Publishes again, at least until every circuit has closed: one with nothing to send stays on trial for ever. */
-export async function calmDown(
+/** Publishes again until every circuit has closed: a circuit without deliveries never closes. */
+export async function publishAgain(
   world: World,
-  { calmMs, convergeMs }: Scale,
-): Promise<Rest & Pick<Evidence, "calm">> {
+  { finalMs, convergeMs }: Scale,
+): Promise<Rest & Pick<Evidence, "final">> {
   const { publishers } = world;
   const from = monotonicMs();
   publishers.start();
-  await delay(calmMs);
-  const calm = { from, until: monotonicMs(), memory: await world.mostMemory() };
-  const { unsettled } = await untilNothing(from + convergeMs, () => whichCircuitsAreOpen(world));
+  await delay(finalMs);
+  const final = { from, until: monotonicMs(), memory: await world.mostMemory() };
+  const { unsettled } = await untilNoneUnsettled(from + convergeMs, () => readOpenCircuits(world));
   await publishers.rest(convergeMs);
-  const rest = await untilAtRest(world, convergeMs);
-  const isWell = unsettled.length === 0;
+  const rest = await untilSettled(world, convergeMs);
+  const areCircuitsClosed = unsettled.length === 0;
   return {
-    calm,
-    convergedAt: isWell ? rest.convergedAt : null,
+    final,
+    convergedAt: areCircuitsClosed ? rest.convergedAt : null,
     unsettled: [...unsettled, ...rest.unsettled],
   };
 }
 
-async function untilNothing(deadline: number, unsettledNow: () => Promise<string[]>): Promise<Rest> {
+async function untilNoneUnsettled(deadline: number, unsettledNow: () => Promise<string[]>): Promise<Rest> {
   for (;;) {
     const unsettled = await unsettledNow();
     if (unsettled.length === 0) return { convergedAt: monotonicMs(), unsettled };
@@ -48,16 +48,16 @@ async function untilNothing(deadline: number, unsettledNow: () => Promise<string
   }
 }
 
-async function whatIsUnsettled({ postgres, receivers, slots, maxConnections }: World): Promise<string[]> {
-  // the canaries' circuit is open, and what they are owed waits behind it
-  const [row] = await postgres.query<{ owed: number; outbox: number; connections: number }>(
+async function readUnsettled({ postgres, receivers, slots, maxConnections }: World): Promise<string[]> {
+  // deliveries to canaries wait behind an open circuit
+  const [row] = await postgres.query<{ queued: number; outbox: number; connections: number }>(
     `select
        (
          select count(*)
          from posthorn.queue q
          join posthorn.endpoints ep on ep.id = q.endpoint_id
          where ep.tenant <> '${canaryTenant}'
-       )::integer as owed,
+       )::integer as queued,
        (select count(*) from posthorn.outbox)::integer as outbox,
        (
          select count(*)
@@ -68,32 +68,39 @@ async function whatIsUnsettled({ postgres, receivers, slots, maxConnections }: W
   );
   const open = Object.values(await receivers.ask<Record<string, number>>("openBySender"));
   return unsettledIn({
-    ...(row as { owed: number; outbox: number; connections: number }),
+    ...(row as { queued: number; outbox: number; connections: number }),
     maxConnections,
     requests: open.reduce((sum, count) => sum + count, 0),
     down: slots.filter((slot) => slot.liveName === null).length,
   });
 }
 
-/** What a world looks like, in numbers. */
-export interface Look {
-  readonly owed: number;
+/** Counts that must be zero, or below their limit, when everything is settled. */
+export interface Snapshot {
+  readonly queued: number;
   readonly outbox: number;
   readonly requests: number;
   readonly down: number;
-  /** To the database. */
+  /** Open connections to the database. */
   readonly connections: number;
-  /** All pools filled. */
+  /** Size of all pools together. */
   readonly maxConnections: number;
 }
 
-export function unsettledIn({ owed, outbox, requests, down, connections, maxConnections }: Look): string[] {
-  const counts = { "deliveries are owed": owed, "events wait for their fan-out": outbox };
+export function unsettledIn({
+  queued,
+  outbox,
+  requests,
+  down,
+  connections,
+  maxConnections,
+}: Snapshot): string[] {
+  const counts = { "deliveries are queued": queued, "events wait for fan-out": outbox };
   const unsettled = { ...counts, "requests are open": requests, "processes are not up": down };
   return [
     ...Object.entries(unsettled).flatMap(([what, count]) => (count === 0 ? [] : `${count} ${what}`)),
     ...(connections > maxConnections
-      ? [`${connections} connections to the database are open, all pools together have ${maxConnections}`]
+      ? [`${connections} connections to the database are open; all pools together have ${maxConnections}`]
       : []),
   ];
 }
@@ -108,7 +115,7 @@ async function longestPauseMs({ postgres }: World): Promise<number> {
   return Math.max(0, Number(row?.pauseMs));
 }
 
-async function whichCircuitsAreOpen({ postgres }: World): Promise<string[]> {
+async function readOpenCircuits({ postgres }: World): Promise<string[]> {
   const rows = await postgres.query<{ name: string }>(
     `select substring(ep.url from '[^/]*$') as name
      from posthorn.endpoint_health h

@@ -1,29 +1,28 @@
-// The endpoints of a run: two for each tenant, one of which takes all events and the other orders only, and two that
-// no delivery may ever reach.
+// The endpoints of a run: two per tenant, and two canaries that no delivery may reach.
 import { parseId } from "@posthorn/wire";
 import type { EndpointFacts } from "./evidence.ts";
 
-/** Host name → the address it resolves to in the processes under test, none of which they may dial. */
+/** Host names and the forbidden addresses they resolve to in the processes under test. */
 export const canaryNames = { "canary.chaos.test": "127.0.0.9" };
 export const canaryTenant = "canary";
 
 export interface EndpointsOptions {
   readonly apiUrl: string;
   readonly adminKey: string;
-  /** By receiver. */
+  /** Ports by receiver name. */
   readonly ports: Readonly<Record<string, number>>;
   readonly canaryPort: number | null;
   readonly query: (sql: string) => Promise<unknown>;
 }
 
-interface Wanted {
+interface EndpointSpec {
   readonly tenant: string;
   readonly events: readonly string[];
   readonly maxInFlight: number;
   readonly isOrdered: boolean;
 }
 
-const wanted: Readonly<Record<string, Wanted>> = {
+const specs: Readonly<Record<string, EndpointSpec>> = {
   r1: { tenant: "north", events: ["*"], maxInFlight: 5, isOrdered: false },
   r2: { tenant: "north", events: ["order.*"], maxInFlight: 5, isOrdered: true },
   r3: { tenant: "east", events: ["*"], maxInFlight: 3, isOrdered: false },
@@ -39,7 +38,7 @@ export async function createEndpoints(
 ): Promise<{ endpoints: EndpointFacts[]; secrets: Record<string, string> }> {
   const endpoints: EndpointFacts[] = [];
   const secrets: Record<string, string> = {};
-  for (const [name, { tenant, events, maxInFlight, isOrdered }] of Object.entries(wanted)) {
+  for (const [name, { tenant, events, maxInFlight, isOrdered }] of Object.entries(specs)) {
     const { id, secret } = await createEndpoint(options, tenant, {
       url: `http://127.0.0.1:${options.ports[name]}/${name}`,
       events,
@@ -53,7 +52,7 @@ export async function createEndpoints(
   return { endpoints, secrets };
 }
 
-/** One behind a name that resolves to a forbidden address, one written into the database past all checks. */
+/** Creates one canary behind a name that resolves to a forbidden address, and one written directly into the database. */
 async function createCanaries(options: EndpointsOptions, port: number): Promise<void> {
   const [[name, address]] = Object.entries(canaryNames) as [[string, string]];
   await createEndpoint(options, canaryTenant, { url: `http://${name}:${port}/`, events: ["*"] });
@@ -74,7 +73,7 @@ async function createEndpoint(
 ): Promise<{ id: string; secret: string }> {
   await call(options, "PUT", `/tenants/${tenant}`, {});
   const { status, text } = await call(options, "POST", `/tenants/${tenant}/endpoints`, endpoint);
-  if (status !== 201) throw new Error(`an endpoint was refused with ${status}: ${text}`);
+  if (status !== 201) throw new Error(`creating an endpoint failed with ${status}: ${text}`);
   return JSON.parse(text);
 }
 

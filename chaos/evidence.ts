@@ -1,10 +1,11 @@
-// What the witnesses wrote down. The receivers' log and the publishers' log come first; the database is only the
-// second witness. Times are milliseconds of the machine's monotonic clock unless the name says otherwise.
+// The data that invariants check: the logs of receivers and publishers, and the database (the ledger). Times are
+// milliseconds of the machine's monotonic clock unless the name says otherwise.
+
+import type { FaultKind } from "./faults.ts";
 import type { Scale } from "./options.ts";
-import type { StrikeKind } from "./strikes.ts";
 
 export interface EndpointFacts {
-  /** `r1`, and the path at which it is called. */
+  /** `r1`; also its path. */
   readonly name: string;
   /** `ep_…` */
   readonly id: string;
@@ -14,21 +15,21 @@ export interface EndpointFacts {
   readonly isOrdered: boolean;
 }
 
-/** A publish, whatever became of it. */
+/** A publish with its outcome. */
 export interface Publish {
-  /** Also in the event's data, so that the receiver knows it by more than its id. */
+  /** Also contained in the event's data. */
   readonly key: string;
   readonly publisher: string;
   readonly tenant: string;
   readonly type: string;
   readonly subject: string;
-  /** Of the bytes of its data. */
+  /** SHA-256 of the data's bytes. */
   readonly sha256: string;
-  /** `open` to the end: given up, and nobody knows whether it was stored. `refused`: also rolled back. */
+  /** `open`: the publisher gave up, and the event may or may not be stored. `refused`: rejected or rolled back. */
   fate: "acknowledged" | "open" | "refused";
-  /** Of every acknowledgement. */
+  /** The event ids of all acknowledgements. */
   readonly ids: string[];
-  /** Of the first acknowledgement. */
+  /** Time of the first acknowledgement. */
   acknowledgedAt: number | null;
 }
 
@@ -37,18 +38,18 @@ export interface ReceivedRequest {
   readonly eventId: string;
   readonly deliveryId: string;
   readonly attempt: number;
-  /** The process that sent it, by its user agent. */
+  /** The process that sent it, from its user agent. */
   readonly sender: string;
   readonly arrivedAt: number;
-  /** What the receiver did with it. */
-  readonly manner: string;
-  /** When the receiver was done with it, or the sender went away. */
+  /** How the receiver responded. */
+  readonly behaviour: string;
+  /** When the receiver was done, or the sender disconnected. */
   readonly endedAt: number;
-  /** When the status line was written; null when none was. */
+  /** When the status line was written, or null. */
   readonly answeredAt: number | null;
   readonly status: number | null;
   readonly retryAfterMs: number | null;
-  /** Null when the body was not read. */
+  /** Null if the body was not read. */
   readonly content: ReceivedContent | null;
 }
 
@@ -57,11 +58,11 @@ export interface ReceivedContent {
   readonly tenant: string;
   readonly subject: string | null;
   readonly sequence: number | null;
-  /** Of the bytes of `data` in the body. */
+  /** SHA-256 of the bytes of `data`. */
   readonly sha256: string;
-  /** Names of all endpoints whose secret the signature fits, by scheme. */
+  /** By scheme, the endpoints whose secret verifies the signature. */
   readonly signedFor: { readonly "t-v1": readonly string[]; readonly "standard-webhooks": readonly string[] };
-  /** The signed time less the receiver's. */
+  /** The signed time minus the receiver's. */
   readonly timestampAheadMs: number;
 }
 
@@ -70,19 +71,19 @@ export interface LedgerAttempt {
   readonly number: number;
   readonly statusCode: number | null;
   readonly error: string | null;
-  /** The database's time, as all times of the ledger, turned into the monotonic clock's; null for an unknown end. */
+  /** Database time converted to the monotonic clock; null for an unknown outcome. */
   readonly startedAt: number | null;
   readonly durationMs: number | null;
-  /** Null when it was the last one, and for an unknown end: then it is owed at once. */
+  /** Null for the last attempt, and for an unknown outcome, which is retried at once. */
   readonly nextRetryAt: number | null;
 }
 
-/** How an endpoint was doing, from when it was written down until the next such line. */
+/** The health of an endpoint from `at` until its next line. */
 export interface HealthLine {
   readonly endpointId: string;
   readonly at: number;
   /** The circuit is open or half-open. */
-  readonly isOnTrial: boolean;
+  readonly isCircuitOpen: boolean;
   readonly throttledUntil: number | null;
 }
 
@@ -94,15 +95,15 @@ export interface LedgerDelivery {
   readonly attempts: number;
 }
 
-/** A row of the publishers' own table, written in the transaction that published. */
+/** A row of the publishers' own table, written in the publishing transaction. */
 export interface Order {
   readonly key: string;
   readonly eventId: string;
 }
 
-export interface Deed {
-  readonly kind: StrikeKind;
-  /** `w1.2`, the second process in the place `w1`. */
+export interface InjectedFault {
+  readonly kind: FaultKind;
+  /** The affected process, such as `w1.2`; null for the database. */
   readonly victim: string | null;
   readonly at: number;
   until: number;
@@ -114,16 +115,16 @@ export interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
   readonly wasReady: boolean;
-  /** What we sent it, and when. */
-  readonly asked: { readonly signal: "SIGKILL" | "SIGTERM"; readonly at: number } | null;
+  /** The signal sent by the test, or null. */
+  readonly signalSent: { readonly signal: "SIGKILL" | "SIGTERM"; readonly at: number } | null;
 }
 
-/** Of a process that lived to the end. */
+/** The counters of a process that is still running at the end. */
 export interface ProcessCounters {
   readonly process: string;
-  /** Attempts that got a status. */
+  /** Attempts with a response. */
   readonly answered: number;
-  /** Those of them that got a 2xx. */
+  /** Attempts with a 2xx. */
   readonly succeeded: number;
 }
 
@@ -134,29 +135,29 @@ export interface Evidence {
   readonly requests: readonly ReceivedRequest[];
   readonly deliveries: readonly LedgerDelivery[];
   readonly attempts: readonly LedgerAttempt[];
-  /** `evt_…` of all that are stored, with the key in their data. */
+  /** All stored events, with the key in their data. */
   readonly events: readonly { readonly id: string; readonly key: string }[];
   readonly orders: readonly Order[];
   readonly health: readonly HealthLine[];
   readonly counters: readonly ProcessCounters[];
-  readonly deeds: readonly Deed[];
+  readonly injectedFaults: readonly InjectedFault[];
   readonly exits: readonly Exit[];
-  /** Lines of standard error that are no log lines, or log lines of the level error. */
-  readonly complaints: readonly string[];
-  /** The machine was busy with something else, as far as this process could tell. */
-  readonly stalls: readonly Stretch[];
-  /** Connections to addresses that no delivery may be sent to. */
+  /** Lines on standard error that are not log lines, or log lines of level error. */
+  readonly unexpectedOutput: readonly string[];
+  /** When this process was not scheduled, so the machine was busy. */
+  readonly stalls: readonly Interval[];
+  /** Connections to forbidden addresses. */
   readonly canaryHits: readonly string[];
-  readonly quiet: Stretch & { readonly memory: Memory };
-  /** One receiver answered nothing, and the others were well. */
-  readonly blackHole: Stretch & { readonly endpoint: string };
+  readonly baseline: Interval & { readonly memory: Memory };
+  /** When one receiver never responded and the others were healthy. */
+  readonly blackHole: Interval & { readonly endpoint: string };
   readonly healedAt: number;
-  /** Null: something was still owed when patience ended. */
+  /** Null if not everything was settled in time. */
   readonly convergedAt: number | null;
-  /** What was still not as it should be when patience ended. */
+  /** What was not settled in time. */
   readonly unsettled: readonly string[];
-  /** After everything was delivered; null when it was not, or nothing was published any more. */
-  readonly calm: (Stretch & { readonly memory: Memory }) | null;
+  /** The phase after everything was delivered; null if it did not take place. */
+  readonly final: (Interval & { readonly memory: Memory }) | null;
 }
 
 /** Resident bytes of the largest process of each role. */
@@ -165,20 +166,20 @@ export interface Memory {
   readonly worker: number;
 }
 
-export interface Stretch {
+export interface Interval {
   readonly from: number;
   readonly until: number;
 }
 
-/** The evidence with what is looked up again and again. */
-export interface CaseFile extends Evidence {
+/** The evidence with lookup tables. */
+export interface IndexedEvidence extends Evidence {
   readonly requestsOf: ReadonlyMap<string, readonly ReceivedRequest[]>;
   readonly attemptsOf: ReadonlyMap<string, ReadonlyMap<number, LedgerAttempt>>;
   readonly publishOf: ReadonlyMap<string, Publish>;
   readonly endpointNamed: ReadonlyMap<string, EndpointFacts>;
 }
 
-export function openCase(evidence: Evidence): CaseFile {
+export function indexEvidence(evidence: Evidence): IndexedEvidence {
   const inOrder = evidence.requests.toSorted((a, b) => a.arrivedAt - b.arrivedAt);
   const requestsOf = groupBy(inOrder, ({ deliveryId }) => deliveryId);
   const attemptsOf = new Map<string, Map<number, LedgerAttempt>>();
@@ -208,7 +209,7 @@ export function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) =
 export const isSuccess = (status: number | null): boolean =>
   status !== null && status >= 200 && status <= 299;
 
-/** Which endpoints an event must reach. */
+/** Returns the endpoints that an event must reach. */
 export function expectedAt(
   { endpoints }: Pick<Evidence, "endpoints">,
   { tenant, type }: Pick<Publish, "tenant" | "type">,

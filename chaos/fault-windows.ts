@@ -1,81 +1,84 @@
-// Stretches of time in which a delay is no wonder, and how long something waited apart from them.
+// Intervals in which a delay is excused, and how long something waited outside of them.
 import {
-  type CaseFile,
-  type Deed,
   groupBy,
   type HealthLine,
+  type IndexedEvidence,
+  type InjectedFault,
+  type Interval,
   type LedgerAttempt,
-  type Stretch,
 } from "./evidence.ts";
-import { disturbs, strikesAll } from "./strikes.ts";
+import { hitsDatabase, isDisruptive } from "./faults.ts";
 
-/** A statement is given up for lost after 5 s, and only then a new connection is made. */
+/** A statement times out after 5 s, and only then is a new connection opened. */
 const lostStatementMs = 5_000;
-/** Lanes and leases are looked at once a second at the latest. */
+/** Lanes and leases are polled once a second. */
 export const pollMs = 1_000;
 
-/** A deed, and what it takes to get over it. */
-export function windowOf(file: CaseFile, deed: Deed): Stretch {
-  return { from: deed.at, until: deed.until + noticingMs(file, deed) + 2 * pollMs };
+/** Returns the interval of a fault, including the recovery from it. */
+export function windowOf(evidence: IndexedEvidence, injected: InjectedFault): Interval {
+  return { from: injected.at, until: injected.until + detectionMs(evidence, injected) + 2 * pollMs };
 }
 
-/** Until others know, or the process itself; a connection that is reset says so at once. */
-function noticingMs({ scale }: CaseFile, { kind }: Deed): number {
+/** Returns how long other processes, or the process itself, need to notice the fault. */
+function detectionMs({ scale }: IndexedEvidence, { kind }: InjectedFault): number {
   if (kind === "partition") return lostStatementMs;
-  // a lease that could not be renewed ends, also that of a worker that lives
-  return strikesAll(kind) || kind === "kill worker" || kind === "terminate worker" ? scale.leaseMs : 0;
+  // a lease that cannot be renewed expires, even if the worker is alive
+  return hitsDatabase(kind) || kind === "kill worker" || kind === "terminate worker" ? scale.leaseMs : 0;
 }
 
-export interface FaultWindow extends Stretch {
-  /** A worker's process; null: the database, and so all of them. */
+export interface FaultWindow extends Interval {
+  /** The affected worker process; null: all of them. */
   readonly victim: string | null;
 }
 
 /**
- * Strikes that can keep something from being sent. Of those on API processes and on the library only a partition can: who
- * vanishes while it numbers events keeps their subjects and lanes locked until the database ends its transaction, and
- * whoever sends to them waits.
+ * Returns the intervals of faults that can delay a delivery. Of faults on API processes and on the library only a
+ * partition can: subjects and lanes stay locked until the database ends the transaction of the disconnected publisher.
  */
-export function faultWindows(file: CaseFile): FaultWindow[] {
-  return file.deeds.flatMap((deed) => {
-    const { kind, victim } = deed;
-    const isWorkers = disturbs(kind) && victim?.startsWith("w");
-    if (!isWorkers && !strikesAll(kind) && kind !== "partition") return [];
-    return { ...windowOf(file, deed), victim: isWorkers ? victim : null };
+export function faultWindows(evidence: IndexedEvidence): FaultWindow[] {
+  return evidence.injectedFaults.flatMap((injected) => {
+    const { kind, victim } = injected;
+    const isWorkers = isDisruptive(kind) && victim?.startsWith("w");
+    if (!isWorkers && !hitsDatabase(kind) && kind !== "partition") return [];
+    return { ...windowOf(evidence, injected), victim: isWorkers ? victim : null };
   });
 }
 
-/** It takes a moment until what a worker has in mind is written down. */
+/** Time until a worker has recorded a change of health. */
 const recordingMs = 200;
 
 /**
- * By endpoint: it asked for a pause, its circuit was not closed, it had as many requests open as it allows, or the
- * machine was busy. In order and apart from each other.
+ * Returns, by endpoint, the sorted and disjoint intervals in which it was throttled, its circuit was not closed, its
+ * limit of open requests was reached, or the machine was busy.
  */
-export function endpointHolds(file: CaseFile): Map<string, Stretch[]> {
-  const lines = groupBy(file.health, ({ endpointId }) => endpointId);
-  const attempts = groupBy(file.deliveries, ({ endpointId }) => endpointId);
+export function endpointHolds(evidence: IndexedEvidence): Map<string, Interval[]> {
+  const lines = groupBy(evidence.health, ({ endpointId }) => endpointId);
+  const attempts = groupBy(evidence.deliveries, ({ endpointId }) => endpointId);
   return new Map(
-    file.endpoints.map(({ name, id, maxInFlight }) => {
+    evidence.endpoints.map(({ name, id, maxInFlight }) => {
       const own = (attempts.get(id) ?? []).flatMap((delivery) => [
-        ...(file.attemptsOf.get(delivery.id)?.values() ?? []),
+        ...(evidence.attemptsOf.get(delivery.id)?.values() ?? []),
       ]);
-      const holds = [...troubles(lines.get(id) ?? []), ...fullStretches(own, maxInFlight), ...file.stalls];
+      const holds = [
+        ...healthHolds(lines.get(id) ?? []),
+        ...fullIntervals(own, maxInFlight),
+        ...evidence.stalls,
+      ];
       return [name, joined(holds)];
     }),
   );
 }
 
-function troubles(lines: readonly HealthLine[]): Stretch[] {
-  return lines.flatMap(({ at, isOnTrial, throttledUntil }, index) => [
-    ...(isOnTrial
+function healthHolds(lines: readonly HealthLine[]): Interval[] {
+  return lines.flatMap(({ at, isCircuitOpen, throttledUntil }, index) => [
+    ...(isCircuitOpen
       ? [{ from: at - recordingMs, until: (lines[index + 1]?.at ?? Number.POSITIVE_INFINITY) + recordingMs }]
       : []),
     ...(throttledUntil === null ? [] : [{ from: at - recordingMs, until: throttledUntil }]),
   ]);
 }
 
-function fullStretches(attempts: readonly LedgerAttempt[], cap: number): Stretch[] {
+function fullIntervals(attempts: readonly LedgerAttempt[], cap: number): Interval[] {
   const changes = attempts.flatMap(({ startedAt, durationMs }) =>
     startedAt === null || durationMs === null
       ? []
@@ -84,7 +87,7 @@ function fullStretches(attempts: readonly LedgerAttempt[], cap: number): Stretch
           { at: startedAt + durationMs, by: -1 },
         ],
   );
-  const full: Stretch[] = [];
+  const full: Interval[] = [];
   let open = 0;
   let fullSince: number | null = null;
   for (const { at, by } of changes.sort((a, b) => a.at - b.at)) {
@@ -98,9 +101,9 @@ function fullStretches(attempts: readonly LedgerAttempt[], cap: number): Stretch
   return full;
 }
 
-function joined(stretches: readonly Stretch[]): Stretch[] {
+function joined(intervals: readonly Interval[]): Interval[] {
   const apart: { from: number; until: number }[] = [];
-  for (const { from, until } of stretches.toSorted((a, b) => a.from - b.from)) {
+  for (const { from, until } of intervals.toSorted((a, b) => a.from - b.from)) {
     const last = apart.at(-1);
     if (last === undefined || from > last.until) apart.push({ from, until });
     else last.until = Math.max(last.until, until);
@@ -108,14 +111,14 @@ function joined(stretches: readonly Stretch[]): Stretch[] {
   return apart;
 }
 
-/** Those that overlap with the stretch; there are thousands in a long run, so they are not all looked at. */
-export function during(holds: readonly Stretch[], stretch: Stretch): Stretch[] {
-  const first = lowestIndex(holds, ({ until }) => until > stretch.from);
-  const end = lowestIndex(holds, ({ from }) => from >= stretch.until);
+/** Returns the holds that overlap with the interval, by binary search. */
+export function during(holds: readonly Interval[], interval: Interval): Interval[] {
+  const first = lowestIndex(holds, ({ until }) => until > interval.from);
+  const end = lowestIndex(holds, ({ from }) => from >= interval.until);
   return holds.slice(first, end);
 }
 
-/** The first of a sorted list for which it holds, or the list's length. */
+/** Returns the index of the first item of a sorted list for which `isPast` holds, or the list's length. */
 export function lowestIndex<Item>(items: readonly Item[], isPast: (item: Item) => boolean): number {
   let low = 0;
   let high = items.length;
@@ -127,21 +130,24 @@ export function lowestIndex<Item>(items: readonly Item[], isPast: (item: Item) =
   return low;
 }
 
-export function overlaps(one: Stretch, other: Stretch): boolean {
+export function overlaps(one: Interval, other: Interval): boolean {
   return one.from < other.until && other.from < one.until;
 }
 
-/** Less is as good as nothing. */
+/** Shorter overlaps are ignored. */
 const negligibleMs = 100;
 
-/** How long something waited, apart from the windows. Excused: its wait fell into them for longer than nothing. */
-export function judge(wait: Stretch, windows: readonly Stretch[]): { waitedMs: number; isExcused: boolean } {
+/** Returns how long something waited outside the windows, and whether they covered a relevant part of its wait. */
+export function judge(
+  wait: Interval,
+  windows: readonly Interval[],
+): { waitedMs: number; isExcused: boolean } {
   const waitedMs = lengthOutside(wait, windows);
   return { waitedMs, isExcused: waitedMs < wait.until - wait.from - negligibleMs };
 }
 
-/** How much of the stretch lies outside all the windows. */
-export function lengthOutside({ from, until }: Stretch, windows: readonly Stretch[]): number {
+/** Returns how much of the interval lies outside all windows. */
+export function lengthOutside({ from, until }: Interval, windows: readonly Interval[]): number {
   let outside = 0;
   let covered = from;
   for (const window of joined(windows.filter((window) => overlaps(window, { from, until })))) {

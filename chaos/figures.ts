@@ -1,6 +1,6 @@
-// What a run came to, in one line.
-import { type CaseFile, isSuccess } from "./evidence.ts";
-import { duplicates, unknownEnds } from "./invariants/duplicates.ts";
+// The figures of a run and its last line.
+import { type IndexedEvidence, isSuccess } from "./evidence.ts";
+import { duplicates, unknownOutcomes } from "./invariants/duplicates.ts";
 import { noPhantom, nothingLost } from "./invariants/events.ts";
 import { order } from "./invariants/order.ts";
 import { interruptions } from "./invariants/processes.ts";
@@ -14,28 +14,32 @@ export interface Figures {
   readonly duplicates: number;
   readonly duplicateBound: number;
   readonly outOfOrder: number;
-  /** Null when no kill interrupted a request. */
+  /** Null if no kill interrupted a request. */
   readonly recoverP99Ms: number | null;
   readonly kills: number;
   readonly databaseRestarts: number;
 }
 
-export function figuresOf(file: CaseFile): Figures {
-  const delivered = [...file.requestsOf.values()].filter((requests) =>
+export function figuresOf(evidence: IndexedEvidence): Figures {
+  const delivered = [...evidence.requestsOf.values()].filter((requests) =>
     requests.some(({ status }) => isSuccess(status)),
   );
-  const waits = interruptions(file).map(
+  const waits = interruptions(evidence).map(
     ({ killedAt, again }) => (again?.at ?? Number.POSITIVE_INFINITY) - killedAt,
   );
-  const count = (kinds: readonly string[]) => file.deeds.filter(({ kind }) => kinds.includes(kind)).length;
+  const count = (kinds: readonly string[]) =>
+    evidence.injectedFaults.filter(({ kind }) => kinds.includes(kind)).length;
   return {
-    acknowledged: file.publishes.filter(({ fate }) => fate === "acknowledged").length,
+    acknowledged: evidence.publishes.filter(({ fate }) => fate === "acknowledged").length,
     delivered: delivered.length,
-    lost: nothingLost(file).length,
-    phantom: noPhantom(file).length,
-    duplicates: duplicates(file).length,
-    duplicateBound: [...file.requestsOf.keys()].reduce((sum, id) => sum + unknownEnds(file, id), 0),
-    outOfOrder: order(file).length,
+    lost: nothingLost(evidence).length,
+    phantom: noPhantom(evidence).length,
+    duplicates: duplicates(evidence).length,
+    duplicateBound: [...evidence.requestsOf.keys()].reduce(
+      (sum, id) => sum + unknownOutcomes(evidence, id),
+      0,
+    ),
+    outOfOrder: order(evidence).length,
     recoverP99Ms: waits.length === 0 ? null : percentile(waits, 0.99),
     kills: count(["kill worker", "kill api"]),
     databaseRestarts: count(["restart database"]),

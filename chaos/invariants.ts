@@ -1,9 +1,9 @@
-// What must hold whatever happened. Each is a pure function over the witnesses' logs; it returns counter-examples.
+// The invariants of a run. Each is a pure function of the evidence that returns counter-examples.
 
-import type { CaseFile } from "./evidence.ts";
+import type { IndexedEvidence } from "./evidence.ts";
 import { cap, isolation, singleFlight } from "./invariants/concurrency.ts";
 import { counters } from "./invariants/counters.ts";
-import { duplicateBound, noAttemptAfterSuccess, quietHasNoDuplicates } from "./invariants/duplicates.ts";
+import { baselineHasNoDuplicates, duplicateBound, noAttemptAfterSuccess } from "./invariants/duplicates.ts";
 import { allOrNone, businessRows, idempotentPublish, noPhantom, nothingLost } from "./invariants/events.ts";
 import { latency } from "./invariants/latency.ts";
 import { attemptNumbers, ledgerIsReality, schedule } from "./invariants/ledger.ts";
@@ -21,7 +21,7 @@ import {
 export interface Invariant {
   readonly name: string;
   readonly sentence: string;
-  readonly broken: (file: CaseFile) => string[];
+  readonly broken: (evidence: IndexedEvidence) => string[];
 }
 
 export interface Verdict {
@@ -33,107 +33,109 @@ export interface Verdict {
 export const invariants: readonly Invariant[] = [
   {
     name: "lost",
-    sentence: "every acknowledged event reached every endpoint that asked for it",
+    sentence: "every acknowledged event reached every subscribed endpoint",
     broken: nothingLost,
   },
   {
     name: "phantom",
-    sentence: "what arrived was published, byte for byte, and signed for this endpoint alone",
+    sentence:
+      "every received event was published, has the published bytes, and is signed for this endpoint only",
     broken: noPhantom,
   },
   {
-    name: "half",
-    sentence: "an event whose publisher never learned its fate reached all its endpoints or none",
+    name: "partial",
+    sentence: "an event whose publisher got no reply reached all its endpoints or none",
     broken: allOrNone,
   },
   {
     name: "idempotency",
-    sentence: "one key is one event, in every acknowledgement and at every receiver",
+    sentence: "an idempotency key always refers to one event",
     broken: idempotentPublish,
   },
   {
     name: "after success",
-    sentence: "nothing is sent after the success of its delivery was recorded",
+    sentence: "nothing is sent after a success was recorded",
     broken: noAttemptAfterSuccess,
   },
   {
     name: "duplicates",
-    sentence: "a second 2xx is explained by an attempt whose end the sender could not know",
+    sentence: "every duplicate 2xx is explained by an attempt whose outcome the sender could not know",
     broken: duplicateBound,
   },
   {
-    name: "quiet",
-    sentence: "while nothing is broken, everything is sent exactly once",
-    broken: quietHasNoDuplicates,
+    name: "baseline",
+    sentence: "without faults everything is sent exactly once",
+    broken: baselineHasNoDuplicates,
   },
   {
     name: "single flight",
-    sentence: "two requests of one delivery overlap only where the first sender was taken for dead",
+    sentence: "two requests of a delivery overlap only if the first sender was declared dead",
     broken: singleFlight,
   },
   {
     name: "order",
-    sentence: "an ordered endpoint sees no event before the earlier ones of its subject were taken",
+    sentence: "an ordered endpoint gets no event before it accepted the earlier ones of the subject",
     broken: order,
   },
   {
     name: "ledger",
-    sentence: "every request has its attempt in the ledger, and every answer in the ledger its request",
+    sentence:
+      "every request has an attempt in the database, and every recorded response was sent by a receiver",
     broken: ledgerIsReality,
   },
   {
     name: "counters",
-    sentence: "a process that lived to the end has counted what the ledger and the receivers know of it",
+    sentence: "the metrics of a running process agree with the database and the receivers",
     broken: counters,
   },
   {
     name: "numbers",
-    sentence: "attempts are numbered without a gap and end at the limit",
+    sentence: "attempts are numbered without gaps and do not exceed the limit",
     broken: attemptNumbers,
   },
   {
     name: "schedule",
-    sentence: "no retry comes before its time, or before the time the receiver asked for",
+    sentence: "no retry comes before its scheduled time or before Retry-After",
     broken: schedule,
   },
   {
     name: "liveness",
-    sentence: "what is due is sent within a second, unless a fault or its endpoint is in the way",
+    sentence: "due deliveries are sent within a second unless a fault or the endpoint prevents it",
     broken: liveness,
   },
   {
     name: "recovery",
-    sentence: "what a killed worker had in flight is sent again within lease and poll",
+    sentence: "what a killed worker had in flight is sent again within the lease and one poll",
     broken: recovery,
   },
   {
     name: "convergence",
     sentence:
-      "after the healing nothing stays owed or connected, every process is up and every circuit closes",
+      "after recovery the queue is empty, no connection is left over, all processes run and all circuits close",
     broken: convergence,
   },
   {
     name: "latency",
     sentence:
-      "healthy endpoints are served as in the quiet while another one hangs, and all of them in the end",
+      "healthy endpoints are served as in the baseline while another one hangs, and all of them in the end",
     broken: latency,
   },
   {
     name: "memory",
-    sentence: "no process grows by more than half from the quiet to the end",
+    sentence: "no process grows by more than half from the baseline to the end",
     broken: memory,
   },
-  { name: "isolation", sentence: "no endpoint sees another tenant's event", broken: isolation },
-  { name: "cap", sentence: "no endpoint has more requests open than it allows", broken: cap },
+  { name: "isolation", sentence: "no endpoint gets another tenant's event", broken: isolation },
+  { name: "cap", sentence: "no endpoint has more open requests than its limit", broken: cap },
   {
     name: "exits",
-    sentence: "processes end only by our signals, in order when asked, and complain of nothing unexpected",
+    sentence: "processes end only on request, stop gracefully on SIGTERM, and log no errors",
     broken: orderlyExits,
   },
   { name: "business rows", sentence: "an order exists if and only if its event does", broken: businessRows },
   {
     name: "timestamps",
-    sentence: "signed times are right, also from a machine whose clock is an hour off or jumps",
+    sentence: "signed timestamps are correct even on a machine whose clock is wrong or jumps",
     broken: freshTimestamps,
   },
   { name: "canaries", sentence: "no forbidden address is ever dialled", broken: canaries },

@@ -1,10 +1,10 @@
-// npm run chaos: breaks everything around the engine on purpose, then compares what publishers were told with what
-// receivers saw. Prints its figures in the last line; ends with 1 when a promise was broken.
+// npm run chaos: injects faults around the engine, then compares the publishers' log with the receivers' log. Prints its
+// figures in the last line and exits with 1 if an invariant was violated.
 import { lineOf } from "./figures.ts";
 import { type Options, readOptions } from "./options.ts";
 import { plantNames } from "./plant.ts";
-import { prove } from "./prove.ts";
 import { type Outcome, run } from "./run.ts";
+import { selfTest } from "./self-test.ts";
 import type { World } from "./world.ts";
 
 const shownExamples = 5;
@@ -12,45 +12,45 @@ const shownExamples = 5;
 const options = readOptions(process.argv.slice(2));
 if (options !== null) await main(options);
 
-async function main({ seed, scale, plant, isProof, keepsLogs }: Options): Promise<void> {
+async function main({ seed, scale, plant, isSelfTest, keepsLogs }: Options): Promise<void> {
   const worlds: World[] = [];
-  let isEnding = false;
-  const endEarly = (exitCode: number): void => {
-    if (isEnding) return;
-    isEnding = true;
+  let isAborting = false;
+  const abort = (exitCode: number): void => {
+    if (isAborting) return;
+    isAborting = true;
     void Promise.all(worlds.map((world) => world.close())).finally(() => {
       for (const world of worlds) world.removeLogs();
       process.exit(exitCode);
     });
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => endEarly(130));
-  // the reader of our output went away, as in `npm run chaos | head`
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => endEarly(1));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => abort(130));
+  // the reader of the output is gone, as in `npm run chaos | head`
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => abort(1));
 
-  const surroundings = { say: console.log, onWorld: (world: World) => worlds.push(world) };
+  const callbacks = { print: console.log, onWorld: (world: World) => worlds.push(world) };
   try {
-    if (isProof)
-      process.exitCode = (await prove(plant === null ? plantNames : [plant], seed, surroundings)) ? 0 : 1;
+    if (isSelfTest)
+      process.exitCode = (await selfTest(plant === null ? plantNames : [plant], seed, callbacks)) ? 0 : 1;
     else {
-      const outcome = await run({ seed, scale, plant, ...surroundings });
+      const outcome = await run({ seed, scale, plant, ...callbacks });
       process.exitCode = report(outcome, keepsLogs) ? 0 : 1;
       console.log(lineOf(seed, outcome.figures));
     }
   } catch (error) {
-    if (!isEnding) console.error(error);
+    if (!isAborting) console.error(error);
     process.exitCode = 1;
   }
 }
 
-/** True when every promise was kept. */
+/** Prints violated invariants. Returns true if there are none. */
 function report({ verdicts, logsDir, removeLogs }: Outcome, keepsLogs: boolean): boolean {
   const broken = verdicts.filter(({ counterExamples }) => counterExamples.length > 0);
   for (const { name, sentence, counterExamples } of broken) {
-    console.log(`\nBROKEN, ${name}: ${sentence}. ${counterExamples.length} times not:`);
+    console.log(`\nVIOLATED ${name}: ${sentence}. ${counterExamples.length} counter-examples:`);
     for (const example of counterExamples.slice(0, shownExamples)) console.log(`  ${example}`);
   }
-  if (broken.length > 0 || keepsLogs) console.log(`\nThe logs are in ${logsDir}`);
+  if (broken.length > 0 || keepsLogs) console.log(`\nLogs: ${logsDir}`);
   else removeLogs();
-  console.log(`${verdicts.length - broken.length} of ${verdicts.length} promises kept`);
+  console.log(`${verdicts.length - broken.length} of ${verdicts.length} invariants hold`);
   return broken.length === 0;
 }

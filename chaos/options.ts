@@ -1,4 +1,4 @@
-// What to run, and how long.
+// Command-line options and the scale of a run.
 import { parseArgs } from "node:util";
 import { didYouMean } from "@posthorn/wire";
 import { type PlantName, plantNames } from "./plant.ts";
@@ -7,31 +7,31 @@ export interface Options {
   readonly seed: number;
   readonly scale: Scale;
   readonly plant: PlantName | null;
-  /** The planted bug, or every one in turn, must be caught. */
-  readonly isProof: boolean;
-  /** The logs stay where they are, whatever the verdict. */
+  /** Runs the planted bug, or every one in turn, and fails unless each is detected. */
+  readonly isSelfTest: boolean;
+  /** Keeps the logs even if all invariants hold. */
   readonly keepsLogs: boolean;
 }
 
-/** How much of everything. */
+/** Durations and rates of a run. */
 export interface Scale {
-  /** Nothing is broken yet: what is measured here is what the rest is compared with. */
-  readonly quietMs: number;
-  /** Then one receiver takes every request and answers none, while the others are well. */
+  /** Without faults; the rest of the run is compared with this phase. */
+  readonly baselineMs: number;
+  /** One receiver accepts every request and never responds; the others are healthy. */
   readonly blackHoleMs: number;
   readonly chaosMs: number;
-  /** After the healing everything must be delivered within this. */
+  /** Limit for delivering everything after all faults were removed. */
   readonly convergeMs: number;
-  /** Events are published once more when it is: everything must be as it was in the quiet. */
-  readonly calmMs: number;
+  /** Events are published again, and must be delivered as in the baseline. */
+  readonly finalMs: number;
   readonly eventsPerSecond: number;
   readonly leaseMs: number;
   readonly timeoutMs: number;
-  /** Gaps between attempts; the last one is repeated. */
+  /** Delays between attempts; the last one is repeated. */
   readonly gapsMs: readonly number[];
-  /** Between two strikes. */
+  /** Time between two faults. */
   readonly pauseMs: readonly [least: number, most: number];
-  /** All receivers away at once, somewhere in the middle. */
+  /** How long all receivers are unreachable, in the middle of the run. */
   readonly outageMs: number;
 }
 
@@ -39,11 +39,11 @@ export const maxAttempts = 60;
 
 export function scaleOf(seconds: number, eventsPerSecond: number): Scale {
   return {
-    quietMs: 20_000,
+    baselineMs: 20_000,
     blackHoleMs: 10_000,
     chaosMs: seconds * 1_000 - 40_000,
     convergeMs: 60_000,
-    calmMs: 10_000,
+    finalMs: 10_000,
     eventsPerSecond,
     leaseMs: 4_000,
     timeoutMs: 2_000,
@@ -53,14 +53,14 @@ export function scaleOf(seconds: number, eventsPerSecond: number): Scale {
   };
 }
 
-/** 45 s in all on two cores that are not alone: start, quiet, strikes, healing. */
+/** Takes about 45 s in total on two shared cores. */
 export function smokeScale(eventsPerSecond: number): Scale {
   return {
-    quietMs: 4_000,
+    baselineMs: 4_000,
     blackHoleMs: 4_000,
     chaosMs: 20_000,
     convergeMs: 30_000,
-    calmMs: 2_000,
+    finalMs: 2_000,
     eventsPerSecond,
     leaseMs: 2_000,
     timeoutMs: 2_000,
@@ -70,22 +70,22 @@ export function smokeScale(eventsPerSecond: number): Scale {
   };
 }
 
-/** For a planted bug. Nobody waits for what it lost; and one that needs no strikes shows at once. */
-export function plantScale(eventsPerSecond: number, needsStrikes: boolean): Scale {
+/** The scale for a planted bug: waits less for convergence, and a bug that needs no faults gets a shorter run. */
+export function bugScale(eventsPerSecond: number, needsFaults: boolean): Scale {
   const smoke = { ...smokeScale(eventsPerSecond), convergeMs: 8_000 };
-  return needsStrikes
+  return needsFaults
     ? smoke
-    : { ...smoke, quietMs: 1_000, blackHoleMs: 0, chaosMs: 5_000, convergeMs: 4_000, calmMs: 0 };
+    : { ...smoke, baselineMs: 1_000, blackHoleMs: 0, chaosMs: 5_000, convergeMs: 4_000, finalMs: 0 };
 }
 
-const usage = `npm run chaos -- [--seed N] [--seconds N] [--rate N] [--smoke] [--plant bug] [--prove] [--keep]
-  --seed     chooses every fault and every event; the same seed gives the same plan. Unless given, one is drawn
-  --seconds  how long events are published, 60 or more; 180 unless given. Up to a minute more to heal
-  --rate     events a second; 60 unless given, 40 with --smoke
-  --smoke    the short run of npm test, about 45 s
-  --plant    breaks the engine on purpose and must end red: ${plantNames.join(", ")}
-  --prove    every bug in turn, or the one to plant, in short runs with up to three seeds; fails unless each is caught
-  --keep     keeps the logs also when all is well`;
+const usage = `npm run chaos -- [--seed N] [--seconds N] [--rate N] [--smoke] [--plant bug] [--self-test] [--keep]
+  --seed       determines all faults and events; random by default
+  --seconds    how long events are published, at least 60; default 180. Recovery takes up to a minute more
+  --rate       events per second; default 60, with --smoke 40
+  --smoke      a short run of about 45 s
+  --plant      plants a bug in the engine, which must be detected: ${plantNames.join(", ")}
+  --self-test  runs every bug in turn, or the one of --plant, with up to three seeds; fails unless each is detected
+  --keep       keeps the logs even if all invariants hold`;
 
 const optionTypes = {
   seed: { type: "string" },
@@ -93,15 +93,15 @@ const optionTypes = {
   rate: { type: "string" },
   smoke: { type: "boolean", default: false },
   plant: { type: "string" },
-  prove: { type: "boolean", default: false },
+  "self-test": { type: "boolean", default: false },
   keep: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
 } as const;
 
-/** Null when there is nothing to run: usage was asked for, or an option is not known. */
+/** Returns null, after printing the usage, for --help and for invalid options. */
 export function readOptions(args: readonly string[]): Options | null {
   try {
-    refuseUnknownOptions(args);
+    rejectUnknownOptions(args);
     const { values } = parseArgs({ args: [...args], options: optionTypes });
     if (!values.help) return toOptions(values);
     console.log(usage);
@@ -112,13 +112,13 @@ export function readOptions(args: readonly string[]): Options | null {
   return null;
 }
 
-function refuseUnknownOptions(args: readonly string[]): void {
+function rejectUnknownOptions(args: readonly string[]): void {
   const known = Object.keys(optionTypes);
   const { tokens } = parseArgs({ args: [...args], options: optionTypes, strict: false, tokens: true });
   for (const token of tokens) {
-    if (token.kind === "positional") throw new Error(`There is nothing to do with "${token.value}".`);
+    if (token.kind === "positional") throw new Error(`Unexpected argument "${token.value}".`);
     if (token.kind !== "option" || known.includes(token.name)) continue;
-    throw new Error(`There is no option ${token.rawName}. ${didYouMean(token.name, known)}`);
+    throw new Error(`Unknown option ${token.rawName}. ${didYouMean(token.name, known)}`);
   }
 }
 
@@ -128,10 +128,11 @@ function toOptions(values: {
   readonly rate?: string | undefined;
   readonly smoke: boolean;
   readonly plant?: string | undefined;
-  readonly prove: boolean;
+  readonly "self-test": boolean;
   readonly keep: boolean;
 }): Options {
-  if (values.smoke && values.seconds !== undefined) throw new Error("--smoke has a length of its own.");
+  if (values.smoke && values.seconds !== undefined)
+    throw new Error("--smoke cannot be combined with --seconds.");
   const rate = whole("--rate", values.rate ?? (values.smoke ? "40" : "60"), 1, 1_000);
   return {
     seed: whole("--seed", values.seed ?? String(Date.now() % 1_000_000), 0, 2 ** 32 - 1),
@@ -139,7 +140,7 @@ function toOptions(values: {
       ? smokeScale(rate)
       : scaleOf(whole("--seconds", values.seconds ?? "180", 60, 3_600), rate),
     plant: values.plant === undefined ? null : readPlant(values.plant),
-    isProof: values.prove,
+    isSelfTest: values["self-test"],
     keepsLogs: values.keep,
   };
 }
@@ -152,7 +153,6 @@ function whole(name: string, text: string, least: number, most: number): number 
 
 function readPlant(text: string): PlantName {
   const name = plantNames.find((known) => known === text);
-  if (name === undefined)
-    throw new Error(`There is no bug "${text}" to plant. ${didYouMean(text, plantNames)}`);
+  if (name === undefined) throw new Error(`Unknown bug "${text}". ${didYouMean(text, plantNames)}`);
   return name;
 }

@@ -1,24 +1,24 @@
-// Bugs to plant, each a change of named source texts while the processes under test load them. A checker that never
-// failed proves nothing; and a text that is no longer there exactly once is an error, so that no refactoring disarms one.
+// Bugs that the chaos test must detect. Each replaces source texts while the processes under test load them. A text that
+// does not occur exactly once is an error, so a refactoring cannot disable a bug unnoticed.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { StrikeKind } from "./strikes.ts";
+import type { FaultKind } from "./faults.ts";
 
 export interface Edit {
-  /** From packages/. */
+  /** Path below packages/. */
   readonly file: string;
   readonly find: string;
   readonly put: string;
 }
 
 export interface Plant {
-  /** What is wrong with the engine then. */
+  /** Describes the bug. */
   readonly bug: string;
-  /** The promise that must be found broken; others may be broken with it. */
+  /** The invariant that must be violated; others may be violated too. */
   readonly breaks: string;
   readonly edits: readonly Edit[];
-  /** The strikes that bring it out. None: receivers that misbehave are enough, and the run is short and has no black hole. */
-  readonly strikes: readonly StrikeKind[];
+  /** The faults that trigger it. If empty, faulty receivers suffice, and the run is short. */
+  readonly faults: readonly FaultKind[];
 }
 
 const settle = "posthorn/src/storage/queries/queue/settle.ts";
@@ -27,7 +27,7 @@ const connector = "posthorn/src/attempt/guard/guarded-connector.ts";
 
 export const plants = {
   "ack-before-commit": {
-    bug: "a publish is answered before its event is stored",
+    bug: "a publish is acknowledged before its event is stored",
     breaks: "lost",
     edits: [
       {
@@ -37,10 +37,10 @@ export const plants = {
       resolve({ id: formatId("evt", event.id), sequence: null, duplicate: false, deliveries: null });\n`,
       },
     ],
-    strikes: ["restart database", "kill api"],
+    faults: ["restart database", "kill api"],
   },
   "settle-without-token": {
-    bug: "a worker that was declared dead settles what is somebody else's by now",
+    bug: "a worker that was declared dead settles a delivery of another worker",
     breaks: "ledger",
     edits: [
       {
@@ -59,10 +59,10 @@ export const plants = {
         put: "  where (said.id in (select id from settled)) is true\n  on conflict do nothing\n",
       },
     ],
-    strikes: ["freeze worker"],
+    faults: ["freeze worker"],
   },
   "no-lease-reclaim": {
-    bug: "what a dead worker held is never owed again",
+    bug: "the deliveries of a dead worker are never released",
     breaks: "convergence",
     edits: [
       {
@@ -71,10 +71,10 @@ export const plants = {
         put: "    if (dead === undefined || suspect.until !== null) return null;\n",
       },
     ],
-    strikes: ["kill worker"],
+    faults: ["kill worker"],
   },
-  "burial-without-record": {
-    bug: "what a dead worker may have sent is sent again without a word",
+  "reap-without-record": {
+    bug: "reaping a worker records no attempt with an unknown outcome",
     breaks: "ledger",
     edits: [
       {
@@ -83,10 +83,10 @@ export const plants = {
         put: "  select id, attempts, 'unknown', trigger, $1::integer\n  from returned\n  where false\n",
       },
     ],
-    strikes: ["kill worker"],
+    faults: ["kill worker"],
   },
   "unrecorded-retry": {
-    bug: "a request that failed is repeated at once behind the schedule's back",
+    bug: "a failed request is repeated at once without being recorded",
     breaks: "ledger",
     edits: [
       {
@@ -97,10 +97,10 @@ export const plants = {
   const outcome = first.kind === "answered" ? first : await attempt();\n`,
       },
     ],
-    strikes: [],
+    faults: [],
   },
   "guard-on-lookup-only": {
-    bug: "an address that is written as such is dialled without being looked at",
+    bug: "a literal address is dialled without a check",
     breaks: "canaries",
     edits: [
       {
@@ -119,10 +119,10 @@ export const plants = {
         put: "return null;",
       },
     ],
-    strikes: [],
+    faults: [],
   },
   "sign-reserialized-json": {
-    bug: "what is signed was parsed and written again, and is not what is sent",
+    bug: "the signature covers re-encoded JSON instead of the bytes sent",
     breaks: "phantom",
     edits: [
       {
@@ -132,10 +132,10 @@ export const plants = {
   const message = { id, timestamp, body: again, method: "POST", url };`,
       },
     ],
-    strikes: [],
+    faults: [],
   },
   "own-clock": {
-    bug: "a worker goes by its machine's clock and not by the database's",
+    bug: "a worker uses its machine's clock instead of the database's",
     breaks: "timestamps",
     edits: [
       {
@@ -144,10 +144,10 @@ export const plants = {
         put: "    if (databaseMs < 0) this.#originMs = databaseMs - (askedAt + answeredAt) / 2;\n",
       },
     ],
-    strikes: [],
+    faults: [],
   },
   "wall-clock": {
-    bug: "between two renewals a worker goes by its machine's clock, which may jump",
+    bug: "between lease renewals a worker uses the wall clock, which may jump",
     breaks: "timestamps",
     edits: [
       {
@@ -161,10 +161,10 @@ export const plants = {
         put: "Math.round(this.#originMs + Date.now())",
       },
     ],
-    strikes: ["jump clock"],
+    faults: ["jump clock"],
   },
   "no-backoff": {
-    bug: "a delivery that failed is owed again at once",
+    bug: "a failed delivery is retried without delay",
     breaks: "schedule",
     edits: [
       {
@@ -173,10 +173,10 @@ export const plants = {
         put: "  if (delayMs !== null) return retryAfter(1);\n",
       },
     ],
-    strikes: [],
+    faults: [],
   },
   "late-fetch": {
-    bug: "what is due is looked for three seconds later",
+    bug: "due deliveries are fetched three seconds late",
     breaks: "liveness",
     edits: [
       {
@@ -185,10 +185,10 @@ export const plants = {
         put: "and q.next_at <= posthorn.now() - interval '3 seconds'\n    order by",
       },
     ],
-    strikes: [],
+    faults: [],
   },
-  "late-burial": {
-    bug: "a dead worker is buried long after its lease has ended",
+  "late-reap": {
+    bug: "a dead worker is reaped long after its lease expired",
     breaks: "recovery",
     edits: [
       {
@@ -197,10 +197,10 @@ export const plants = {
         put: "if (!(other.leaseEnded && now - since >= 4 * leaseMs && stoodStill)) continue;",
       },
     ],
-    strikes: ["kill worker", "jump clock"],
+    faults: ["kill worker", "jump clock"],
   },
   "order-by-id": {
-    bug: "the turn in a subject goes by the event's id, which is minted before the commit, and not by its sequence",
+    bug: "a subject is ordered by event id, which is generated before the commit, instead of sequence",
     breaks: "order",
     edits: [
       {
@@ -219,11 +219,11 @@ export const plants = {
         put: "and q.subject = walked.subject\n    order by q.id",
       },
     ],
-    // one publisher's ids are old by the time they are committed, and those of the others are not
-    strikes: ["slow network"],
+    // delays one publisher's commits, so its ids are older than those of others
+    faults: ["slow network"],
   },
   "cap-forgotten": {
-    bug: "an endpoint gets more requests at once than it asked for",
+    bug: "an endpoint gets more concurrent requests than its limit",
     breaks: "cap",
     edits: [
       {
@@ -232,10 +232,10 @@ export const plants = {
         put: "!this.isClosing && !this.isBlocked;",
       },
     ],
-    strikes: ["kill api"],
+    faults: ["kill api"],
   },
   "circuit-never-closes": {
-    bug: "an endpoint that is well again stays on trial",
+    bug: "the circuit of a recovered endpoint stays half-open",
     breaks: "convergence",
     edits: [
       {
@@ -244,10 +244,10 @@ export const plants = {
         put: "  if (allowance > maxInFlight && maxInFlight < 0) return well;\n",
       },
     ],
-    strikes: ["kill api"],
+    faults: ["kill api"],
   },
-  "one-place": {
-    bug: "a worker waits for one endpoint before it serves the next",
+  "one-slot": {
+    bug: "a worker sends one request at a time",
     breaks: "latency",
     edits: [
       {
@@ -256,10 +256,10 @@ export const plants = {
         put: "this.#places = new TenantShares(Math.min(1, options.concurrency));",
       },
     ],
-    strikes: ["kill api"],
+    faults: ["kill api"],
   },
   leak: {
-    bug: "what was sent is never let go of",
+    bug: "memory of sent deliveries is never freed",
     breaks: "memory",
     edits: [
       {
@@ -269,7 +269,7 @@ export const plants = {
   const startedAt = stages.now();\n`,
       },
     ],
-    strikes: ["kill api"],
+    faults: ["kill api"],
   },
 } as const satisfies Record<string, Plant>;
 
@@ -278,7 +278,7 @@ export const plantNames = Object.keys(plants) as PlantName[];
 
 const packages = fileURLToPath(new URL("../packages/", import.meta.url));
 
-/** What a child needs to know; throws for a text that is not there exactly once. */
+/** Returns the edits of a bug. Throws if one of its texts does not occur exactly once. */
 export function editsOf(name: PlantName | null): readonly Edit[] {
   if (name === null) return [];
   const { edits }: Plant = plants[name];
@@ -286,7 +286,7 @@ export function editsOf(name: PlantName | null): readonly Edit[] {
     const count = readFileSync(packages + file, "utf8").split(find).length - 1;
     if (count === 1) continue;
     throw new Error(
-      `"${name}" cannot be planted: its text is in packages/${file} ${count} times, and must be there once. Bring chaos/plant.ts up to date.`,
+      `"${name}" cannot be planted: its text occurs ${count} times in packages/${file} instead of once. Update chaos/plant.ts.`,
     );
   }
   return edits;

@@ -1,5 +1,5 @@
-// Three publishers: two that speak HTTP, one that uses the library in transactions of its own. Each writes down what
-// it is about to publish before it does, and what it was told afterwards.
+// Three publishers: two use HTTP, one uses the library in its own transactions. Each logs what it is about to publish
+// and the result.
 import { createHash } from "node:crypto";
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -14,30 +14,30 @@ export interface PublishersOptions {
   readonly eventsPerSecond: number;
   readonly logPath: string;
   readonly tenants: readonly string[];
-  /** Of the API processes, whether they are up or not. */
+  /** URLs of the API processes, running or not. */
   readonly apiUrls: readonly string[];
   readonly adminKey: string;
   readonly hooks: Posthorn;
-  /** The pool of the library's user, with the table `chaos_orders`. */
+  /** The pool for the library's transactions, with the table `chaos_orders`. */
   readonly pool: pg.Pool;
 }
 
-/** What a publisher does with one event; drawn beforehand, so that trouble on the way changes no later draw. */
+/** What a publisher does with one event; drawn beforehand, so that failures do not change later draws. */
 interface Intent {
   readonly publish: Publish;
   readonly data: string;
   readonly pausesMs: readonly [number, number];
-  /** Gives up at the first trouble: whether it was stored remains open. */
-  readonly isFickle: boolean;
-  /** Rolls its transaction back, or (by HTTP) sends what cannot be accepted. */
-  readonly isDoomed: boolean;
-  /** Publishes a second time with the same key after the acknowledgement. */
-  readonly isForgetful: boolean;
+  /** Gives up after the first failure, so the event may or may not be stored. */
+  readonly givesUpEarly: boolean;
+  /** Rolls back its transaction or, over HTTP, sends an invalid event. */
+  readonly mustFail: boolean;
+  /** Publishes again with the same key after the acknowledgement. */
+  readonly publishesTwice: boolean;
 }
 
 const publisherNames = ["h1", "h2", "library"] as const;
 const subjectsPerTenant = 10;
-/** Waiting for an answer; more events are not begun. */
+/** Limit of publishes without a result, per publisher. */
 const maxOpen = 40;
 const requestTimeoutMs = 8_000;
 
@@ -47,7 +47,7 @@ export class Publishers {
   readonly #log: number;
   readonly #open = new Set<Promise<void>>();
   readonly #timers: NodeJS.Timeout[] = [];
-  /** What each has begun so far. */
+  /** Number of publishes started, by publisher. */
   readonly #counts: Record<string, number> = {};
   readonly #randoms: Record<string, Random>;
   #isOver = false;
@@ -60,13 +60,13 @@ export class Publishers {
     );
   }
 
-  /** Also after `rest`: they go on where they were. */
+  /** Starts or, after `rest`, resumes publishing. */
   start(): void {
     const gapMs = (publisherNames.length * 1_000) / this.#options.eventsPerSecond;
     for (const name of publisherNames) this.#timers.push(setInterval(() => this.#begin(name), gapMs));
   }
 
-  /** Nothing new is begun. Resolves when everything begun has its fate, or when patience ends. */
+  /** Starts no new publishes. Resolves when all have a result, or after `patienceMs`. */
   async rest(patienceMs: number): Promise<void> {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
     const patience = new AbortController();
@@ -77,7 +77,7 @@ export class Publishers {
     patience.abort();
   }
 
-  /** What has no fate yet stays open for ever. */
+  /** Abandons publishes without a result. */
   stop(): void {
     this.#isOver = true;
   }
@@ -95,7 +95,7 @@ export class Publishers {
     const isLibrary = publisher === "library";
     const key = `${publisher}-${number}`;
     const tenant = random.pick(this.#options.tenants);
-    // what a parser would not give back as it was: 1.0, a number beyond 2^53, a NUL, an escape that need not be one
+    // values that parsing and re-encoding would change: 1.0, a number above 2^53, a NUL, an unnecessary escape
     const data = `{"key":"${key}","amount":1.0,"big":12345678901234567890,"text":"☃ \\u0000 \\u0041","pad":"${"x".repeat(Math.floor(random.between(0, 900)))}"}`;
     const publish: Publish = {
       key,
@@ -112,37 +112,37 @@ export class Publishers {
       publish,
       data,
       pausesMs: [random.between(50, 150), random.between(150, 400)],
-      isFickle: random.chance(0.1),
-      isDoomed: random.chance(isLibrary ? 0.2 : 0.02),
-      isForgetful: random.chance(0.05),
+      givesUpEarly: random.chance(0.1),
+      mustFail: random.chance(isLibrary ? 0.2 : 0.02),
+      publishesTwice: random.chance(0.05),
     };
   }
 
   async #carryOut(intent: Intent): Promise<void> {
-    const { publish, isFickle, isForgetful, pausesMs } = intent;
+    const { publish, givesUpEarly, publishesTwice, pausesMs } = intent;
     this.publishes.push(publish);
     this.#write({ what: "intent", ...publish });
     const attempt = publish.publisher === "library" ? this.#byLibrary : this.#byHttp;
     for (let tries = 0; !this.#isOver; tries += 1) {
-      const told = await attempt.call(this, intent, tries).catch((): Told => ({ kind: "trouble" }));
+      const result = await attempt.call(this, intent, tries).catch((): PublishResult => ({ kind: "failed" }));
       if (this.#isOver) return;
-      this.#write({ what: told.kind, key: publish.key, ...told });
-      if (told.kind === "refused") publish.fate = "refused";
-      if (told.kind === "acknowledged") {
+      this.#write({ what: result.kind, key: publish.key, ...result });
+      if (result.kind === "refused") publish.fate = "refused";
+      if (result.kind === "acknowledged") {
         publish.fate = "acknowledged";
         publish.acknowledgedAt ??= monotonicMs();
-        publish.ids.push(told.id);
-        if (isForgetful && publish.ids.length === 1) continue;
+        publish.ids.push(result.id);
+        if (publishesTwice && publish.ids.length === 1) continue;
       }
-      if (told.kind !== "trouble" || (isFickle && publish.ids.length === 0)) return;
+      if (result.kind !== "failed" || (givesUpEarly && publish.ids.length === 0)) return;
       await delay(tries === 0 ? pausesMs[0] : pausesMs[1]);
     }
   }
 
-  async #byHttp({ publish, data, isDoomed }: Intent, tries: number): Promise<Told> {
+  async #byHttp({ publish, data, mustFail }: Intent, tries: number): Promise<PublishResult> {
     const { apiUrls, adminKey } = this.#options;
     const { tenant, subject, key } = publish;
-    const type = isDoomed ? "no type, for it has spaces" : publish.type;
+    const type = mustFail ? "invalid type with spaces" : publish.type;
     const fields = { tenant, type, subject, idempotency_key: key };
     const first = publish.publisher === "h1" ? 0 : 1;
     const response = await fetch(`${apiUrls[(first + tries) % apiUrls.length]}/api/v1/events`, {
@@ -154,11 +154,11 @@ export class Publishers {
     const text = await response.text();
     if (response.status === 202) return { kind: "acknowledged", id: JSON.parse(text).id };
     if (response.status < 500 && response.status !== 429) return { kind: "refused", why: text };
-    return { kind: "trouble" };
+    return { kind: "failed" };
   }
 
-  /** The order and its event exist together or not at all; the table knows when the answer to a commit was lost. */
-  async #byLibrary({ publish, data, isDoomed }: Intent): Promise<Told> {
+  /** Publishes in one transaction with an order. After a lost commit reply, the orders table shows whether it committed. */
+  async #byLibrary({ publish, data, mustFail }: Intent): Promise<PublishResult> {
     const { hooks, pool } = this.#options;
     const { tenant, type, subject, key } = publish;
     const client = await pool.connect();
@@ -172,8 +172,8 @@ export class Publishers {
         [key, id],
       );
       const isNew = order.rowCount === 1;
-      await client.query(isNew && !isDoomed ? "commit" : "rollback");
-      if (isDoomed) {
+      await client.query(isNew && !mustFail ? "commit" : "rollback");
+      if (mustFail) {
         isClean = true;
         return { kind: "refused", why: "rolled back" };
       }
@@ -181,7 +181,7 @@ export class Publishers {
       isClean = true;
       return { kind: "acknowledged", id: known };
     } catch (error) {
-      if (isDoomed) return { kind: "refused", why: "never committed" };
+      if (mustFail) return { kind: "refused", why: "never committed" };
       throw error;
     } finally {
       client.release(!isClean);
@@ -193,11 +193,11 @@ export class Publishers {
   }
 }
 
-type Told =
+type PublishResult =
   | { readonly kind: "acknowledged"; readonly id: string }
   | { readonly kind: "refused"; readonly why: string }
-  /** It may have been stored or not. */
-  | { readonly kind: "trouble" };
+  /** The event may or may not be stored. */
+  | { readonly kind: "failed" };
 
 async function knownOrder(client: pg.PoolClient, key: string): Promise<string> {
   const { rows } = await client.query<{ event_id: string }>(

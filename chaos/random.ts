@@ -1,5 +1,4 @@
-// Chance that can be had again: one seed gives every stream of decisions, and each stream has a name, so that drawing
-// more of one changes no other.
+// Reproducible random numbers. Each named stream of a seed is independent of the others.
 
 export interface Random {
   /** Uniform in [0, 1). */
@@ -15,7 +14,7 @@ export function stream(seed: number, name: string): Random {
   let state = seed >>> 0;
   // FNV-1a: two names give two starting points
   for (const letter of name) state = Math.imul(state ^ (letter.codePointAt(0) as number), 0x01000193) >>> 0;
-  // mulberry32: 32 bits of state are plenty for some thousand decisions
+  // mulberry32
   const fraction = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

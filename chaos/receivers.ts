@@ -1,5 +1,5 @@
-// The receivers' process: eight endpoints with ports of their own, and a log that is only ever appended to. Nothing
-// here is ever killed, cut off or frozen: what it wrote down is what happened.
+// The receivers' process: eight endpoints, each with its own port, and an append-only log. It is never killed, frozen or
+// disconnected, so its log is reliable.
 import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
 import { openSync, writeSync } from "node:fs";
@@ -7,27 +7,27 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { answerParent } from "../benchmarks/helper.ts";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
+import { type BehaviourName, behaviours, chooseBehaviour, type Exchange } from "./behaviours.ts";
 import type { ReceivedContent, ReceivedRequest } from "./evidence.ts";
-import { chooseManner, type Encounter, type MannerName, manners } from "./manners.ts";
 import { type Random, stream } from "./random.ts";
 
 export interface Opening {
   readonly seed: number;
   readonly logPath: string;
   readonly names: readonly string[];
-  /** Addresses no delivery may reach: whoever connects is written down. */
+  /** Forbidden addresses; connections to them are logged. */
   readonly canaries: readonly string[];
 }
 
 export interface Opened {
   readonly ports: Readonly<Record<string, number>>;
-  /** The port on all canary addresses; null where the machine has no such addresses. */
+  /** The port on all canary addresses; null if the machine lacks these addresses. */
   readonly canaryPort: number | null;
 }
 
 let log = -1;
-let mood: "well" | "seeded" | "away" = "well";
-/** The one that takes every request and answers none. */
+let mode: "healthy" | "faulty" | "unreachable" = "healthy";
+/** The endpoint that accepts requests and never responds. */
 let blackHole: string | null = null;
 let forbiddenUrl = "";
 let secrets: Readonly<Record<string, string>> = {};
@@ -37,16 +37,16 @@ const openBySender = new Map<string, number>();
 answerParent({
   open,
   /** `whsec_…` by endpoint. */
-  learn: (given: Record<string, string>) => {
+  setSecrets: (given: Record<string, string>) => {
     secrets = given;
   },
-  become: (wanted: typeof mood) => {
-    mood = wanted;
+  setMode: (wanted: typeof mode) => {
+    mode = wanted;
   },
-  swallow: (endpoint: string | null) => {
+  setBlackHole: (endpoint: string | null) => {
     blackHole = endpoint;
   },
-  /** Requests that are open now, by the process that sent them. */
+  /** Open requests by sending process. */
   openBySender: () => Object.fromEntries(openBySender),
 });
 
@@ -62,7 +62,7 @@ async function open({ seed, logPath, names, canaries }: Opening): Promise<Opened
     const server = createServer((request, response) => receive(name, random, request, response));
     server.on("connection", (socket: Socket) => {
       socket.on("error", () => {});
-      if (mood === "away") socket.resetAndDestroy();
+      if (mode === "unreachable") socket.resetAndDestroy();
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -88,62 +88,62 @@ async function openCanaries(addresses: readonly string[]): Promise<number> {
 
 function receive(endpoint: string, random: Random, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
-  if (mood === "away") {
+  if (mode === "unreachable") {
     socket.resetAndDestroy();
     return;
   }
-  const name = mannerOf(endpoint, random);
-  const { act, readsBody } = manners[name];
-  const visit = noteVisit(endpoint, name, request, response);
-  const encounter: Encounter = {
+  const name = behaviourOf(endpoint, random);
+  const { act, readsBody } = behaviours[name];
+  const open = recordRequest(endpoint, name, request, response);
+  const exchange: Exchange = {
     response,
     socket,
     random,
     forbiddenUrl,
-    answering(status, retryAfterMs) {
-      visit.answer = { status, answeredAt: monotonicMs(), retryAfterMs: retryAfterMs ?? null };
+    responding(status, retryAfterMs) {
+      open.answer = { status, answeredAt: monotonicMs(), retryAfterMs: retryAfterMs ?? null };
     },
     done() {
-      visit.endedAt = monotonicMs();
+      open.endedAt = monotonicMs();
     },
   };
   if (!readsBody) {
-    act(encounter);
+    act(exchange);
     return;
   }
   const chunks: Buffer[] = [];
   request.on("data", (chunk) => chunks.push(chunk));
   request.on("end", () => {
-    visit.content = read(request, Buffer.concat(chunks));
-    act(encounter);
+    open.content = read(request, Buffer.concat(chunks));
+    act(exchange);
   });
 }
 
-function mannerOf(endpoint: string, random: Random): MannerName {
+function behaviourOf(endpoint: string, random: Random): BehaviourName {
   if (endpoint === blackHole) return "hang";
-  return mood === "well" ? "well" : chooseManner(random);
+  return mode === "healthy" ? "ok" : chooseBehaviour(random);
 }
 
-interface Visit {
+interface OpenRequest {
   answer: Pick<ReceivedRequest, "status" | "answeredAt" | "retryAfterMs">;
-  /** When the receiver was done with it; null: the sender went away. */
+  /** When the receiver was done; null: the sender disconnected. */
   endedAt: number | null;
   content: ReceivedContent | null;
 }
 
-/** Written down when it comes, and once more, with what became of it, when it is over. */
-function noteVisit(
+/** Logs the request when it arrives and again when it ends. */
+function recordRequest(
   endpoint: string,
-  manner: MannerName,
+  behaviour: BehaviourName,
   request: IncomingMessage,
   response: ServerResponse,
-): Visit {
+): OpenRequest {
   const { headers } = request;
   const sender = String(headers["user-agent"]);
   count += 1;
   const number = count;
   write({
-    what: "came",
+    what: "arrived",
     number,
     endpoint,
     eventId: headers["x-webhook-id"],
@@ -151,9 +151,9 @@ function noteVisit(
     attempt: Number(headers["x-webhook-attempt"]),
     sender,
     arrivedAt: monotonicMs(),
-    manner,
+    behaviour,
   });
-  const visit: Visit = {
+  const open: OpenRequest = {
     answer: { status: null, answeredAt: null, retryAfterMs: null },
     endedAt: null,
     content: null,
@@ -163,15 +163,15 @@ function noteVisit(
   response.on("error", () => {});
   response.once("close", () => {
     openBySender.set(sender, (openBySender.get(sender) as number) - 1);
-    const { answer, endedAt, content } = visit;
+    const { answer, endedAt, content } = open;
     write({ what: "ended", number, ...answer, endedAt: endedAt ?? monotonicMs(), content });
   });
-  return visit;
+  return open;
 }
 
 const dataMark = Buffer.from(',"data":');
 
-/** Checked with nothing of Posthorn's own: a mistake on both sides would not show. */
+/** Reads and verifies a request without Posthorn's code, which could contain the same mistake. */
 function read({ headers }: IncomingMessage, body: Buffer): ReceivedContent {
   const { tenant_id, subject, sequence, data } = parse(body);
   const id = String(headers["webhook-id"]);
@@ -180,7 +180,7 @@ function read({ headers }: IncomingMessage, body: Buffer): ReceivedContent {
     createHmac("sha256", key).update(`${timestamp}.`).update(body).digest("hex");
   const base64Hash = (key: Buffer) =>
     createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
-  const fitting = (matches: (secret: string) => boolean) =>
+  const verifiedBy = (matches: (secret: string) => boolean) =>
     Object.keys(secrets).filter((name) => matches(secrets[name] as string));
   return {
     key: String((data as { key?: string } | undefined)?.key),
@@ -189,8 +189,10 @@ function read({ headers }: IncomingMessage, body: Buffer): ReceivedContent {
     sequence: sequence ?? null,
     sha256: sha256(body.subarray(body.indexOf(dataMark) + dataMark.length, -1)),
     signedFor: {
-      "t-v1": fitting((secret) => headers["x-webhook-signature"] === `t=${timestamp},v1=${hexHash(secret)}`),
-      "standard-webhooks": fitting(
+      "t-v1": verifiedBy(
+        (secret) => headers["x-webhook-signature"] === `t=${timestamp},v1=${hexHash(secret)}`,
+      ),
+      "standard-webhooks": verifiedBy(
         (secret) =>
           headers["webhook-signature"] ===
           `v1,${base64Hash(Buffer.from(secret.slice("whsec_".length), "base64"))}`,
@@ -200,7 +202,7 @@ function read({ headers }: IncomingMessage, body: Buffer): ReceivedContent {
   };
 }
 
-/** What is no JSON belongs to no key, and so to no event that was published. */
+/** Returns an empty object for invalid JSON, which then matches no published event. */
 function parse(body: Buffer): Record<string, never> {
   try {
     return JSON.parse(body.toString());

@@ -1,27 +1,27 @@
-// One run: a quiet stretch, then strikes, then healing, and the question whether everything promised was kept.
+// One run: baseline, black hole, faults, recovery and final phase, then the check of all invariants.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
 import { readCounters, readLedger, readReceiverLog, writeStalls } from "./collect.ts";
-import { calmDown, untilAtRest } from "./convergence.ts";
-import { type CaseFile, type Evidence, openCase, type Stretch } from "./evidence.ts";
+import { publishAgain, untilSettled } from "./convergence.ts";
+import { type Evidence, type IndexedEvidence, type Interval, indexEvidence } from "./evidence.ts";
+import { FaultInjector } from "./fault-injector.ts";
+import { faultKinds, planFaults } from "./faults.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { waits } from "./invariants/liveness.ts";
 import { recoveries } from "./invariants/processes.ts";
 import { invariants, type Verdict } from "./invariants.ts";
-import { Nemesis } from "./nemesis.ts";
 import type { Scale } from "./options.ts";
 import { type PlantName, plants } from "./plant.ts";
 import { stream } from "./random.ts";
-import { planStrikes, strikeKinds } from "./strikes.ts";
 import { World } from "./world.ts";
 
 export interface RunOptions {
   readonly seed: number;
   readonly scale: Scale;
   readonly plant: PlantName | null;
-  readonly say: (line: string) => void;
-  /** Told at once, so that whoever is interrupted can end what was started. */
+  readonly print: (line: string) => void;
+  /** Called before anything is started, so that an interrupted run can be closed. */
   readonly onWorld: (world: World) => void;
 }
 
@@ -35,15 +35,15 @@ export interface Outcome {
 export async function run(options: RunOptions): Promise<Outcome> {
   const world = await World.open(options, options.onWorld);
   try {
-    const file = openCase(await experience(world, options));
-    options.say(whatWasComparable(file));
+    const evidence = indexEvidence(await gatherEvidence(world, options));
+    options.print(describeComparable(evidence));
     return {
       verdicts: invariants.map(({ name, sentence, broken }) => ({
         name,
         sentence,
-        counterExamples: broken(file),
+        counterExamples: broken(evidence),
       })),
-      figures: figuresOf(file),
+      figures: figuresOf(evidence),
       logsDir: world.logsDir,
       removeLogs: () => world.removeLogs(),
     };
@@ -52,34 +52,34 @@ export async function run(options: RunOptions): Promise<Outcome> {
   }
 }
 
-async function experience(world: World, options: RunOptions): Promise<Evidence> {
-  const { seed, scale, plant, say } = options;
+async function gatherEvidence(world: World, options: RunOptions): Promise<Evidence> {
+  const { seed, scale, plant, print } = options;
   const { publishers, receivers } = world;
-  const strikes = planStrikes(seed, scale, plant === null ? strikeKinds : plants[plant].strikes);
-  const nemesis = new Nemesis(world, say);
+  const faults = planFaults(seed, scale, plant === null ? faultKinds : plants[plant].faults);
+  const injector = new FaultInjector(world, print);
 
-  say(`seed ${seed}: ${scale.eventsPerSecond} events/s, ${scale.quietMs / 1_000} s of quiet`);
+  print(`seed ${seed}: ${scale.eventsPerSecond} events/s, baseline of ${scale.baselineMs / 1_000} s`);
   const from = monotonicMs();
   publishers.start();
-  await delay(scale.quietMs);
-  const quiet = { from, until: monotonicMs(), memory: await world.mostMemory() };
-  const blackHole = await letOneHang(world, options);
+  await delay(scale.baselineMs);
+  const baseline = { from, until: monotonicMs(), memory: await world.mostMemory() };
+  const blackHole = await runBlackHole(world, options);
 
-  say(`${strikes.length} strikes in ${scale.chaosMs / 1_000} s, receivers misbehave`);
-  await receivers.ask("become", "seeded");
-  const outage = takeReceiversAway(world, scale);
-  await nemesis.run(strikes, scale.chaosMs);
+  print(`${faults.length} faults in ${scale.chaosMs / 1_000} s, faulty receivers`);
+  await receivers.ask("setMode", "faulty");
+  const outage = runOutage(world, scale);
+  await injector.run(faults, scale.chaosMs);
   await outage;
 
-  await receivers.ask("become", "well");
-  await nemesis.heal();
+  await receivers.ask("setMode", "healthy");
+  await injector.heal();
   const healedAt = monotonicMs();
-  say("healed; waiting until nothing is owed");
+  print("all faults removed; waiting until everything is delivered");
   await publishers.rest(scale.convergeMs / 2);
-  const rest = await untilAtRest(world, scale.convergeMs);
-  const isCalm = rest.convergedAt !== null && scale.calmMs > 0;
-  if (isCalm) say("nothing is owed; is everything as it was?");
-  const end = isCalm ? await calmDown(world, scale) : { ...rest, calm: null };
+  const rest = await untilSettled(world, scale.convergeMs);
+  const isConverged = rest.convergedAt !== null && scale.finalMs > 0;
+  if (isConverged) print("everything is delivered; publishing again");
+  const end = isConverged ? await publishAgain(world, scale) : { ...rest, final: null };
   publishers.stop();
   writeStalls(world);
   return {
@@ -89,44 +89,44 @@ async function experience(world: World, options: RunOptions): Promise<Evidence> 
     ...readReceiverLog(world.receiverLog),
     ...(await readLedger(world)),
     counters: await readCounters(world),
-    stalls: world.stalls.stretches,
-    deeds: nemesis.deeds,
+    stalls: world.stalls.intervals,
+    injectedFaults: injector.injectedFaults,
     exits: [...world.exits],
-    complaints: [...world.complaints],
-    quiet,
+    unexpectedOutput: [...world.unexpectedOutput],
+    baseline,
     blackHole,
     healedAt,
     ...end,
   };
 }
 
-/** A promise about time says nothing where everything was excused. */
-function whatWasComparable(file: CaseFile): string {
+/** Describes how many attempts had no excuse; timing invariants check only those. */
+function describeComparable(evidence: IndexedEvidence): string {
   const share = (waits: readonly { isExcused: boolean }[]): string =>
     `${waits.filter(({ isExcused }) => !isExcused).length} of ${waits.length}`;
-  return `nothing was in the way of ${share(waits(file))} attempts that were due, and of ${share(recoveries(file))} that a kill interrupted`;
+  return `undisturbed: ${share(waits(evidence))} due attempts, ${share(recoveries(evidence))} attempts interrupted by a kill`;
 }
 
-/** Before anything else is broken: then the others have no reason to wait. */
-async function letOneHang(
+/** Makes one receiver hang before other faults begin. */
+async function runBlackHole(
   { receivers, endpoints }: World,
-  { seed, scale, say }: RunOptions,
-): Promise<Stretch & { endpoint: string }> {
+  { seed, scale, print }: RunOptions,
+): Promise<Interval & { endpoint: string }> {
   const endpoint = stream(seed, "black hole").pick(endpoints).name;
   const from = monotonicMs();
   if (scale.blackHoleMs > 0) {
-    say(`${endpoint} takes every request and answers none for ${scale.blackHoleMs / 1_000} s`);
-    await receivers.ask("swallow", endpoint);
+    print(`${endpoint} accepts requests and never responds for ${scale.blackHoleMs / 1_000} s`);
+    await receivers.ask("setBlackHole", endpoint);
     await delay(scale.blackHoleMs);
-    await receivers.ask("swallow", null);
+    await receivers.ask("setBlackHole", null);
   }
   return { from, until: monotonicMs(), endpoint };
 }
 
-async function takeReceiversAway({ receivers }: World, { chaosMs, outageMs }: Scale): Promise<void> {
+async function runOutage({ receivers }: World, { chaosMs, outageMs }: Scale): Promise<void> {
   if (outageMs === 0 || chaosMs < outageMs * 3) return;
   await delay(chaosMs / 2 - outageMs / 2);
-  await receivers.ask("become", "away");
+  await receivers.ask("setMode", "unreachable");
   await delay(outageMs);
-  await receivers.ask("become", "seeded");
+  await receivers.ask("setMode", "faulty");
 }

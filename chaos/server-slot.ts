@@ -1,5 +1,5 @@
-// A place for one `posthorn serve` process: it is filled, emptied by force, and filled again. Every process in it has
-// a name of its own (`w1.3`), which it also sends as its user agent.
+// A slot for one `posthorn serve` process, which is killed and started again. Each process has its own name (`w1.3`),
+// which is also its user agent.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync } from "node:fs";
@@ -15,42 +15,42 @@ export interface SlotOptions {
   readonly name: string;
   readonly role: "api" | "worker";
   readonly port: number;
-  /** Between it and the database, if anything of ours is. */
+  /** The proxy between it and the database, if any. */
   readonly proxy: ChaosProxy | null;
-  /** Settings of the server, as environment variables. */
+  /** Server settings as environment variables. */
   readonly settings: Readonly<Record<string, string>>;
   readonly scratchDir: string;
   readonly edits: readonly Edit[];
-  /** How far its machine's clock is off at first. */
+  /** The initial error of its clock. */
   readonly clockSkewMs: number;
-  /** Host names and what they resolve to. */
+  /** Host names and the addresses they resolve to. */
   readonly names: Readonly<Record<string, string>>;
   readonly onExit: (exit: Exit) => void;
-  /** A line of standard error that no process should write. */
-  readonly onComplaint: (line: string) => void;
+  /** Called with lines on standard error that no process should write. */
+  readonly onUnexpectedOutput: (line: string) => void;
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const preload = fileURLToPath(new URL("./child/preload.mjs", import.meta.url));
 const command = fileURLToPath(new URL("../packages/server/src/cli/main.ts", import.meta.url));
 
-/** How the command says that it met what nobody foresaw. */
+/** How the command reports an unexpected error. */
 const bug = "Posthorn failed unexpectedly";
 
-interface Life {
+interface ServerProcess {
   readonly name: string;
   readonly child: ChildProcess;
   readonly gone: Promise<void>;
   isReady: boolean;
   planted: number;
-  asked: Exit["asked"];
-  /** Of a start that came to nothing they are no news: the database was away, and it says so. */
-  readonly complaints: string[];
+  signalSent: Exit["signalSent"];
+  /** Reported only for unexpected errors if the start failed, because the database may have been unavailable. */
+  readonly unexpectedOutput: string[];
 }
 
 export class ServerSlot {
   readonly #options: SlotOptions;
-  #life: Life | null = null;
+  #process: ServerProcess | null = null;
   #generation = 0;
   #isClosed = false;
   #onReady: (() => void)[] = [];
@@ -71,30 +71,38 @@ export class ServerSlot {
     return `http://127.0.0.1:${this.#options.port}`;
   }
 
-  /** Of the process that is in it, if it is up and nobody has sent it a signal. */
+  /** The name of the process if it is ready and was sent no signal, else null. */
   get liveName(): string | null {
-    return this.#life?.isReady && this.#life.asked === null ? this.#life.name : null;
+    return this.#process?.isReady && this.#process.signalSent === null ? this.#process.name : null;
   }
 
   start(): void {
-    if (this.#life !== null || this.#isClosed) return;
+    if (this.#process !== null || this.#isClosed) return;
     this.#generation += 1;
     const name = `${this.#options.name}.${this.#generation}`;
     const child = this.#spawn(name);
     const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-    const life: Life = { name, child, gone, isReady: false, planted: 0, asked: null, complaints: [] };
-    this.#life = life;
+    const started: ServerProcess = {
+      name,
+      child,
+      gone,
+      isReady: false,
+      planted: 0,
+      signalSent: null,
+      unexpectedOutput: [],
+    };
+    this.#process = started;
     createInterface({ input: child.stderr as NodeJS.ReadableStream }).on("line", (line) =>
-      this.#hear(life, line),
+      this.#readLine(started, line),
     );
     child.once("exit", (code, signal) => {
-      this.#life = null;
-      const { isReady, asked, complaints } = life;
-      if (complaints.some((line) => line.includes(bug)))
-        for (const line of complaints) this.#options.onComplaint(line);
-      this.#options.onExit({ name, at: monotonicMs(), code, signal, wasReady: isReady, asked });
-      // one that could not start, because the database was away, is started again by whoever looks after it
-      if (asked === null) setTimeout(() => this.start(), 200);
+      this.#process = null;
+      const { isReady, signalSent, unexpectedOutput } = started;
+      if (unexpectedOutput.some((line) => line.includes(bug)))
+        for (const line of unexpectedOutput) this.#options.onUnexpectedOutput(line);
+      this.#options.onExit({ name, at: monotonicMs(), code, signal, wasReady: isReady, signalSent });
+      // like a supervisor, restarts a process that could not start because the database was unavailable
+      if (signalSent === null) setTimeout(() => this.start(), 200);
     });
   }
 
@@ -110,28 +118,27 @@ export class ServerSlot {
     });
   }
 
-  /** Resolves when it is gone. */
+  /** Resolves when the process has exited. */
   async end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
-    const life = this.#life;
-    if (life === null) return;
-    life.asked = { signal, at: monotonicMs() };
-    life.child.kill(signal);
-    await life.gone;
+    const started = this.#process;
+    if (started === null) return;
+    started.signalSent = { signal, at: monotonicMs() };
+    started.child.kill(signal);
+    await started.gone;
   }
 
-  /** Of the process in it, which must be up. */
+  /** Returns the memory of the process, which must be ready. */
   async rssBytes(): Promise<number> {
-    const { child } = this.#life as Life;
+    const { child } = this.#process as ServerProcess;
     child.send({ ask: "memory" });
     const [{ rssBytes }] = (await once(child, "message")) as [{ rssBytes: number }];
     return rssBytes;
   }
 
-  /** The wall clock of the process in it jumps; the returned function takes the step back. */
+  /** Moves the wall clock of the process; the returned function moves it back. */
   stepClock(byMs: number): () => void {
-    const child = this.#life?.child;
+    const child = this.#process?.child;
     const step = (stepMs: number): void => {
-      // one that is gone has taken its clock along
       if (child?.connected) child.send({ ask: "step clock", stepMs }, () => {});
     };
     step(byMs);
@@ -139,11 +146,11 @@ export class ServerSlot {
   }
 
   freeze(): void {
-    this.#life?.child.kill("SIGSTOP");
+    this.#process?.child.kill("SIGSTOP");
   }
 
   thaw(): void {
-    this.#life?.child.kill("SIGCONT");
+    this.#process?.child.kill("SIGCONT");
   }
 
   async close(): Promise<void> {
@@ -161,7 +168,7 @@ export class ServerSlot {
       env: {
         PATH: process.env.PATH,
         TZ: process.env.TZ,
-        CHAOS_SURROUNDINGS: JSON.stringify({ edits, clockSkewMs, names }),
+        CHAOS_ENVIRONMENT: JSON.stringify({ edits, clockSkewMs, names }),
         PORT: String(port),
         LOG_LEVEL: "info",
         POSTHORN_DATA_DIR: dataDir,
@@ -172,17 +179,18 @@ export class ServerSlot {
     });
   }
 
-  #hear(life: Life, line: string): void {
-    const { edits, onComplaint } = this.#options;
-    appendFileSync(join(this.#options.scratchDir, `${life.name}.log`), `${line}\n`);
-    const said = readLogLine(line);
-    const complain = life.isReady ? onComplaint : (text: string) => void life.complaints.push(text);
-    if (said === null || said.level === "error") complain(`${life.name}: ${line}`);
-    if (said?.message === "planted") life.planted += 1;
-    if (said?.message !== "ready") return;
-    if (life.planted !== edits.length)
-      onComplaint(`${life.name}: runs without the bug that was to be planted`);
-    life.isReady = true;
+  #readLine(started: ServerProcess, line: string): void {
+    const { edits, onUnexpectedOutput } = this.#options;
+    appendFileSync(join(this.#options.scratchDir, `${started.name}.log`), `${line}\n`);
+    const parsed = readLogLine(line);
+    const report = started.isReady
+      ? onUnexpectedOutput
+      : (text: string) => void started.unexpectedOutput.push(text);
+    if (parsed === null || parsed.level === "error") report(`${started.name}: ${line}`);
+    if (parsed?.message === "planted") started.planted += 1;
+    if (parsed?.message !== "ready") return;
+    if (started.planted !== edits.length) onUnexpectedOutput(`${started.name}: the bug was not planted`);
+    started.isReady = true;
     for (const resolve of this.#onReady.splice(0)) resolve();
   }
 }

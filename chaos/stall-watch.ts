@@ -1,14 +1,14 @@
-// Notices when this process is kept waiting for its turn. It knows nothing of the engine, and the others share its
-// machine and reach the database through its proxies: what it waits, they wait as well.
+// Detects when this process is not scheduled in time. The processes under test share its machine and use its proxies, so
+// they are delayed too.
 import { monotonicMs } from "../benchmarks/monotonic.ts";
-import type { Stretch } from "./evidence.ts";
+import type { Interval } from "./evidence.ts";
 
 const tickMs = 20;
-/** Timers are a few milliseconds late on an idle machine, too. */
-const unnoticedMs = 20;
+/** Timers are a few milliseconds late even on an idle machine. */
+const toleranceMs = 20;
 
 export class StallWatch {
-  readonly stretches: Stretch[] = [];
+  readonly intervals: Interval[] = [];
   readonly #timer: NodeJS.Timeout;
   #tickedAt = monotonicMs();
 
@@ -24,6 +24,6 @@ export class StallWatch {
   #tick(): void {
     const from = this.#tickedAt + tickMs;
     this.#tickedAt = monotonicMs();
-    if (this.#tickedAt - from > unnoticedMs) this.stretches.push({ from, until: this.#tickedAt });
+    if (this.#tickedAt - from > toleranceMs) this.intervals.push({ from, until: this.#tickedAt });
   }
 }

@@ -1,5 +1,5 @@
-// Everything a run needs, all on this machine: PostgreSQL, two API processes and three workers, each with a proxy of
-// ours before the database, the receivers, the publishers. Whatever was started ends with `close`.
+// The environment of a run on this machine: PostgreSQL, two API processes, three workers, proxies to the database,
+// receivers and publishers. `close` stops everything.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -39,14 +39,14 @@ const servers = [
   { name: "a1", role: "api", skewMs: 0 },
   { name: "a2", role: "api", skewMs: 0 },
   { name: "w1", role: "worker", skewMs: 0 },
-  // on a machine whose clock is wrong from the start
+  // its clock is wrong from the start
   { name: "w2", role: "worker", skewMs: hourMs },
   { name: "w3", role: "worker", skewMs: 0 },
 ] as const;
-/** Reaches the database by a pooler in transaction mode where the machine has one, and directly where not. */
+/** Uses a pooler in transaction mode if one is installed, else a direct connection. */
 const unproxied = "w3";
 const libraryConnections = 10;
-/** The pool of a process, and the connection its lease is renewed on. */
+/** The pool of a process and the connection that renews its lease. */
 const serverConnections = 10 + 1;
 const tenants = ["north", "east", "south", "west"];
 const receiverNames = ["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"];
@@ -54,10 +54,10 @@ const receiverNames = ["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"];
 export class World {
   readonly logsDir = mkdtempSync(join(tmpdir(), "posthorn-chaos-"));
   readonly exits: Exit[] = [];
-  readonly complaints: string[] = [];
+  readonly unexpectedOutput: string[] = [];
   readonly slots: ServerSlot[] = [];
   endpoints: readonly EndpointFacts[] = [];
-  /** To the database, when all pools are full. */
+  /** Connections to the database if all pools are full. */
   maxConnections = libraryConnections;
   postgres!: OwnPostgres;
   libraryProxy!: ChaosProxy;
@@ -72,7 +72,7 @@ export class World {
     this.#options = options;
   }
 
-  /** `onCreated` is told before anything is started, so that it can be ended in the middle of it. */
+  /** Calls `onCreated` before anything is started, so that an interrupted start can be closed. */
   static async open(options: WorldOptions, onCreated: (world: World) => void): Promise<World> {
     const world = new World(options);
     world.#closers.push(() => world.stalls.stop());
@@ -90,7 +90,7 @@ export class World {
     return join(this.logsDir, "receivers.jsonl");
   }
 
-  /** By role, of the process that has most; all of them must be up. */
+  /** Returns the memory of the largest process of each role; all must be ready. */
   async mostMemory(): Promise<Memory> {
     const sizes = await Promise.all(
       this.slots.map(async (slot) => ({ role: slot.role, bytes: await slot.rssBytes() })),
@@ -100,7 +100,7 @@ export class World {
     return { api: most("api"), worker: most("worker") };
   }
 
-  /** May be called twice, and while it is still being opened. The logs stay. */
+  /** Can be called twice, and while opening. Keeps the logs. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -116,10 +116,10 @@ export class World {
     }
   }
 
-  /** Registers what ends it at once; a world that is being closed opens nothing more. */
+  /** Registers how to close a part. Throws if closing has begun. */
   #keep<Part>(part: Part, close: (part: Part) => Promise<unknown> | unknown): Part {
     this.#closers.push(() => close(part));
-    if (this.#closing !== undefined) throw new Error("ended while it was being opened");
+    if (this.#closing !== undefined) throw new Error("closed while opening");
     return part;
   }
 
@@ -128,15 +128,14 @@ export class World {
       admin: randomBytes(24).toString("hex"),
       encryption: `chaos:${randomBytes(32).toString("base64")}`,
     };
-    // all pools, what black-holed clients leave behind, and room
-    // on a disk, where fsync is more than a word
+    // enough connections for all pools and those left behind by partitions; on a disk, so that fsync matters
     const opened = await openOwnPostgres({ max_connections: "300" }, tmpdir());
     this.postgres = this.#keep(opened, (part) => part.close());
     this.libraryProxy = await this.#openProxy();
     const library = this.#openLibrary(keys.encryption);
     await library.hooks.migrate();
     await library.pool.query("create table chaos_orders (key text primary key, event_id text not null)");
-    await library.pool.query(healthDiary);
+    await library.pool.query(healthHistory);
     const { ports, canaryPort } = await this.#openReceivers();
     await this.#openServers(keys);
 
@@ -149,7 +148,7 @@ export class World {
       query: (sql) => this.postgres.query(sql),
     });
     this.endpoints = endpoints;
-    await this.receivers.ask("learn", secrets);
+    await this.receivers.ask("setSecrets", secrets);
     const { seed, scale } = this.#options;
     this.publishers = new Publishers({
       seed,
@@ -181,7 +180,7 @@ export class World {
       edits: editsOf(plant),
       names: canaryNames,
       onExit: (exit: Exit) => this.exits.push(exit),
-      onComplaint: (line: string) => this.complaints.push(line),
+      onUnexpectedOutput: (line: string) => this.unexpectedOutput.push(line),
     };
     const settings = serverSettings(scale, keys.admin, keys.encryption);
     const pooler = await this.#openPooler();
@@ -229,15 +228,15 @@ export class World {
   }
 }
 
-/** Circuits and throttles, with the time at which they were written down: they are gone when an endpoint is well. */
-const healthDiary = `
+/** Records changes of circuits and throttles, because their rows are deleted when an endpoint recovers. */
+const healthHistory = `
 create table public.chaos_health (
   endpoint_id uuid not null,
   at timestamptz not null default clock_timestamp(),
   probe_at timestamptz,
   throttled_until timestamptz
 );
-create function public.chaos_note_health() returns trigger language plpgsql as $$
+create function public.chaos_record_health() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
     insert into public.chaos_health (endpoint_id) values (old.endpoint_id);
@@ -249,7 +248,7 @@ begin
 end
 $$;
 create trigger chaos_health after insert or update or delete on posthorn.endpoint_health
-for each row execute function public.chaos_note_health();
+for each row execute function public.chaos_record_health();
 `;
 
 function serverSettings(scale: Scale, adminKey: string, encryptionKeys: string): Record<string, string> {
@@ -263,15 +262,15 @@ function serverSettings(scale: Scale, adminKey: string, encryptionKeys: string):
     POSTHORN_ALLOW_HTTP: "true",
     POSTHORN_ALLOW_CIDRS: "127.0.0.1/32",
     POSTHORN_RETRY_POLICY: gaps.map((gap) => `${gap}ms`).join(","),
-    // a redirect or a 429 for ever would be a dead delivery otherwise, and none may be dead
+    // no delivery may become dead by redirects or 429s
     POSTHORN_RETRY_ON: "every",
     POSTHORN_TIMEOUT_MS: String(scale.timeoutMs),
     POSTHORN_LEASE_MS: String(scale.leaseMs),
     POSTHORN_METRICS_PUBLIC: "true",
     POSTHORN_SHUTDOWN_TIMEOUT_MS: "5000",
-    // nor may an endpoint be given up because all receivers were away for a while
+    // no endpoint may be disabled by an outage
     POSTHORN_DISABLE_AFTER_FAILURES: "1000000",
-    // circuits open and close within a run: two timeouts are enough where two requests may be open
+    // circuits must open and close within a run
     POSTHORN_CIRCUIT_FAILURES: "4",
     POSTHORN_CIRCUIT_PAUSE_MS: "300",
   };

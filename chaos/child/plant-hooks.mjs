@@ -1,4 +1,4 @@
-// Plants a bug: changes one named text of a source file while it is loaded. The sources themselves know nothing of it.
+// Plants a bug by replacing a text of a source file while it is loaded.
 import { readFileSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -15,9 +15,9 @@ export async function load(url, context, nextLoad) {
   let source = readFileSync(path, "utf8");
   for (const { file, find, put } of here) {
     if (source.split(find).length !== 2)
-      throw new Error(`${file} does not hold the text to change exactly once`);
+      throw new Error(`${file} does not contain the text to replace exactly once`);
     source = source.replace(find, () => put);
-    // the parent waits for this line: a bug that was not planted proves nothing
+    // the parent process checks this line
     writeSync(2, `${JSON.stringify({ level: "info", message: "planted", file })}\n`);
   }
   return { format: "module", source, shortCircuit: true };

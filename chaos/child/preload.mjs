@@ -1,14 +1,14 @@
-// Loaded into every process under test before the first of Posthorn's modules: the surroundings it is to live in.
+// Loaded into every process under test before Posthorn's modules. Sets up its clock, DNS and planted bug.
 import dns from "node:dns/promises";
 import { register } from "node:module";
 
-const { edits, clockSkewMs, names } = JSON.parse(process.env.CHAOS_SURROUNDINGS);
-delete process.env.CHAOS_SURROUNDINGS;
+const { edits, clockSkewMs, names } = JSON.parse(process.env.CHAOS_ENVIRONMENT);
+delete process.env.CHAOS_ENVIRONMENT;
 
-// How far this machine's clock is off by now. The monotonic clock, as on any machine, knows nothing of it.
+// The current error of the wall clock. The monotonic clock is not affected.
 let skewMs = clockSkewMs;
 
-// Our channel to the parent keeps nothing running, and whoever is left alone ends.
+// The channel to the parent does not keep the process running; the process exits with its parent.
 process.on("message", ({ ask, stepMs }) => {
   if (ask === "memory") process.send?.({ rssBytes: process.memoryUsage.rss() });
   if (ask === "step clock") skewMs += stepMs;
@@ -16,7 +16,7 @@ process.on("message", ({ ask, stepMs }) => {
 process.channel?.unref();
 process.on("disconnect", () => process.exit());
 
-// Before tsx registers: it gets the changed text and compiles that.
+// Must run before tsx registers, so that tsx compiles the changed text.
 if (edits.length > 0) register("./plant-hooks.mjs", import.meta.url, { data: edits });
 
 const TrueDate = Date;
@@ -30,7 +30,7 @@ globalThis.Date = class extends TrueDate {
   }
 };
 
-// No name server is ever asked: a name is known here or nowhere.
+// Only these names resolve; no name server is used.
 dns.Resolver.prototype.resolve4 = async (hostname) => [names[hostname] ?? unknown(hostname)];
 dns.Resolver.prototype.resolve6 = async (hostname) => unknown(hostname);
 

@@ -1,40 +1,40 @@
-// What is open at once, and who sees whose events.
-import { type CaseFile, groupBy, type ReceivedRequest } from "../evidence.ts";
+// Concurrent requests, and isolation between tenants.
+import { groupBy, type IndexedEvidence, type ReceivedRequest } from "../evidence.ts";
 
-/** Closing a connection and opening the next reach the receiver in the same moment, in either order. */
-const sameMomentMs = 50;
+/** The end of a request and the start of the next may reach the receiver in either order. */
+const toleranceMs = 50;
 
-function isTakenForDead({ attemptsOf }: CaseFile, { deliveryId, attempt }: ReceivedRequest): boolean {
+function isDeclaredDead({ attemptsOf }: IndexedEvidence, { deliveryId, attempt }: ReceivedRequest): boolean {
   return attemptsOf.get(deliveryId)?.get(attempt)?.error === "unknown";
 }
 
-/** Attempts are numbered as they were begun: what a frozen worker had begun may also come after its successor's. */
-export function singleFlight(file: CaseFile): string[] {
-  return [...file.requestsOf].flatMap(([deliveryId, requests]) =>
+/** Attempts are numbered when they start; a frozen worker's request may arrive after its successor's. */
+export function singleFlight(evidence: IndexedEvidence): string[] {
+  return [...evidence.requestsOf].flatMap(([deliveryId, requests]) =>
     requests.slice(1).flatMap((request, index) =>
       requests
         .slice(0, index + 1)
-        .filter((open) => open.endedAt - sameMomentMs > request.arrivedAt)
-        .filter((open) => !isTakenForDead(file, open.attempt < request.attempt ? open : request))
+        .filter((open) => open.endedAt - toleranceMs > request.arrivedAt)
+        .filter((open) => !isDeclaredDead(evidence, open.attempt < request.attempt ? open : request))
         .map((open) => `${deliveryId}: attempt ${request.attempt} came while ${open.attempt} was open`),
     ),
   );
 }
 
 /**
- * What a worker that was taken for dead has in the air may overlap with what its successor sends, so twice the cap for
- * as long as a request lasts. Requests of the living never exceed it.
+ * Requests of live workers never exceed the limit. Together with requests of a worker that was declared dead, up to twice
+ * the limit may be open.
  */
-export function cap(file: CaseFile): string[] {
-  const byEndpoint = groupBy(file.requests, ({ endpoint }) => endpoint);
+export function cap(evidence: IndexedEvidence): string[] {
+  const byEndpoint = groupBy(evidence.requests, ({ endpoint }) => endpoint);
   return [...byEndpoint].flatMap(([name, requests]) => {
-    const allowed = file.endpointNamed.get(name)?.maxInFlight ?? 0;
-    const living = mostAtOnce(requests.filter((request) => !isTakenForDead(file, request)));
+    const allowed = evidence.endpointNamed.get(name)?.maxInFlight ?? 0;
+    const live = mostAtOnce(requests.filter((request) => !isDeclaredDead(evidence, request)));
     const all = mostAtOnce(requests);
     return [
-      ...(living > allowed ? [`${name} had ${living} requests open, ${allowed} are allowed`] : []),
+      ...(live > allowed ? [`${name} had ${live} open requests; the limit is ${allowed}`] : []),
       ...(all > 2 * allowed
-        ? [`${name} had ${all} requests open, of the dead too; ${allowed} are allowed`]
+        ? [`${name} had ${all} open requests including those of dead workers; the limit is ${allowed}`]
         : []),
     ];
   });
@@ -43,7 +43,7 @@ export function cap(file: CaseFile): string[] {
 function mostAtOnce(requests: readonly ReceivedRequest[]): number {
   const changes = requests.flatMap(({ arrivedAt, endedAt }) => [
     { at: arrivedAt, by: 1 },
-    { at: Math.max(arrivedAt, endedAt - sameMomentMs), by: -1 },
+    { at: Math.max(arrivedAt, endedAt - toleranceMs), by: -1 },
   ]);
   let open = 0;
   let most = 0;
@@ -54,12 +54,12 @@ function mostAtOnce(requests: readonly ReceivedRequest[]): number {
   return most;
 }
 
-export function isolation(file: CaseFile): string[] {
-  return file.requests.flatMap(({ endpoint, eventId, content }) => {
-    const owner = file.endpointNamed.get(endpoint)?.tenant;
-    const tenants = [content?.tenant, file.publishOf.get(content?.key ?? "")?.tenant].filter(Boolean);
+export function isolation(evidence: IndexedEvidence): string[] {
+  return evidence.requests.flatMap(({ endpoint, eventId, content }) => {
+    const owner = evidence.endpointNamed.get(endpoint)?.tenant;
+    const tenants = [content?.tenant, evidence.publishOf.get(content?.key ?? "")?.tenant].filter(Boolean);
     return tenants.every((tenant) => tenant === owner)
       ? []
-      : `${endpoint} of ${owner} saw ${eventId} of ${tenants.join(" and ")}`;
+      : `${endpoint} of ${owner} got ${eventId} of ${tenants.join(" and ")}`;
   });
 }

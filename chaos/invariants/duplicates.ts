@@ -1,32 +1,31 @@
-// How often something is sent.
-import { type CaseFile, isSuccess, type ReceivedRequest } from "../evidence.ts";
+// Repeated requests.
+import { type IndexedEvidence, isSuccess, type ReceivedRequest } from "../evidence.ts";
 
-export function noAttemptAfterSuccess(file: CaseFile): string[] {
-  return [...file.attemptsOf].flatMap(([deliveryId, attempts]) => {
+export function noAttemptAfterSuccess(evidence: IndexedEvidence): string[] {
+  return [...evidence.attemptsOf].flatMap(([deliveryId, attempts]) => {
     const success = [...attempts.values()].find(({ statusCode }) => isSuccess(statusCode))?.number;
     if (success === undefined) return [];
     const later = [
       ...[...attempts.keys()].filter((number) => number > success),
-      ...(file.requestsOf.get(deliveryId) ?? []).flatMap(({ attempt }) => (attempt > success ? attempt : [])),
+      ...(evidence.requestsOf.get(deliveryId) ?? []).flatMap(({ attempt }) =>
+        attempt > success ? attempt : [],
+      ),
     ];
     return later.map((number) => `${deliveryId}: attempt ${number} after the success of ${success}`);
   });
 }
 
-/** Requests of a delivery that were answered 2xx, beyond the first. */
-export function duplicates(file: CaseFile): ReceivedRequest[] {
-  return [...file.requestsOf.values()].flatMap((requests) =>
+/** Returns the requests of each delivery with a 2xx beyond the first. */
+export function duplicates(evidence: IndexedEvidence): ReceivedRequest[] {
+  return [...evidence.requestsOf.values()].flatMap((requests) =>
     requests.filter(({ status }) => isSuccess(status)).slice(1),
   );
 }
 
-/**
- * Attempts that reached the receiver and whose end the sender could not know: it died, or hung up before the answer
- * came, or was hung up on.
- */
-export function unknownEnds(file: CaseFile, deliveryId: string): number {
-  const attempts = file.attemptsOf.get(deliveryId);
-  return (file.requestsOf.get(deliveryId) ?? []).filter(({ attempt, content }) => {
+/** Counts attempts that reached the receiver and whose outcome the sender could not know: it died, timed out, or lost the connection. */
+export function unknownOutcomes(evidence: IndexedEvidence, deliveryId: string): number {
+  const attempts = evidence.attemptsOf.get(deliveryId);
+  return (evidence.requestsOf.get(deliveryId) ?? []).filter(({ attempt, content }) => {
     const error = attempts?.get(attempt)?.error ?? null;
     return content !== null && error !== null && ambiguous.has(error);
   }).length;
@@ -34,18 +33,18 @@ export function unknownEnds(file: CaseFile, deliveryId: string): number {
 
 const ambiguous = new Set(["unknown", "timeout", "connection_reset"]);
 
-export function duplicateBound(file: CaseFile): string[] {
-  return [...file.requestsOf].flatMap(([deliveryId, requests]) => {
+export function duplicateBound(evidence: IndexedEvidence): string[] {
+  return [...evidence.requestsOf].flatMap(([deliveryId, requests]) => {
     const extra = requests.filter(({ status }) => isSuccess(status)).length - 1;
-    const bound = unknownEnds(file, deliveryId);
-    return extra > bound ? `${deliveryId}: taken ${extra + 1} times, with ${bound} unknown ends` : [];
+    const bound = unknownOutcomes(evidence, deliveryId);
+    return extra > bound ? `${deliveryId}: accepted ${extra + 1} times, with ${bound} unknown outcomes` : [];
   });
 }
 
-export function quietHasNoDuplicates({ requestsOf, quiet, calm }: CaseFile): string[] {
+export function baselineHasNoDuplicates({ requestsOf, baseline, final }: IndexedEvidence): string[] {
   return [...requestsOf].flatMap(([deliveryId, requests]) => {
-    const isBefore = requests.every(({ endedAt }) => endedAt < quiet.until);
-    const isAfter = calm !== null && requests.every(({ arrivedAt }) => arrivedAt >= calm.from);
+    const isBefore = requests.every(({ endedAt }) => endedAt < baseline.until);
+    const isAfter = final !== null && requests.every(({ arrivedAt }) => arrivedAt >= final.from);
     return (isBefore || isAfter) && requests.length > 1
       ? `${deliveryId} was sent ${requests.length} times`
       : [];

@@ -1,52 +1,54 @@
-// Between publishers and receivers: what must arrive, and what must not.
-import { type CaseFile, expectedAt, groupBy, isSuccess } from "../evidence.ts";
+// Compares what was published with what arrived.
+import { expectedAt, groupBy, type IndexedEvidence, isSuccess } from "../evidence.ts";
 
-export function nothingLost(file: CaseFile): string[] {
+export function nothingLost(evidence: IndexedEvidence): string[] {
   const taken = new Set(
-    file.requests.flatMap(({ endpoint, eventId, status, content }) =>
+    evidence.requests.flatMap(({ endpoint, eventId, status, content }) =>
       isSuccess(status) && content !== null ? `${endpoint} ${eventId}` : [],
     ),
   );
-  return file.publishes
+  return evidence.publishes
     .filter(({ fate }) => fate === "acknowledged")
     .flatMap((publish) =>
-      expectedAt(file, publish)
+      expectedAt(evidence, publish)
         .filter(({ name }) => !taken.has(`${name} ${publish.ids[0]}`))
         .map(({ name }) => `${publish.key} (${publish.ids[0]}) never reached ${name}`),
     );
 }
 
-export function noPhantom(file: CaseFile): string[] {
-  return file.requests.flatMap(({ endpoint, eventId, content }) => {
+export function noPhantom(evidence: IndexedEvidence): string[] {
+  return evidence.requests.flatMap(({ endpoint, eventId, content }) => {
     if (content === null) return [];
-    const publish = file.publishOf.get(content.key);
+    const publish = evidence.publishOf.get(content.key);
     const seen = `${eventId} at ${endpoint}`;
     if (publish === undefined) return `${seen} was never published`;
-    if (publish.fate === "refused") return `${seen} (${content.key}) was refused or rolled back`;
+    if (publish.fate === "refused") return `${seen} (${content.key}) was rejected or rolled back`;
     if (publish.ids.length > 0 && !publish.ids.includes(eventId))
-      return `${seen} is not what ${content.key} was told`;
+      return `${seen} has another id than ${content.key} was acknowledged with`;
     if (publish.sha256 !== content.sha256)
-      return `${seen} (${content.key}) has other bytes than were published`;
+      return `${seen} (${content.key}) has different bytes than published`;
     return Object.entries(content.signedFor).flatMap(([scheme, names]) =>
-      names.join() === endpoint ? [] : `${seen}: ${scheme} is signed for ${names.join(", ") || "nobody"}`,
+      names.join() === endpoint
+        ? []
+        : `${seen}: ${scheme} is signed for ${names.join(", ") || "no endpoint"}`,
     );
   });
 }
 
-export function allOrNone(file: CaseFile): string[] {
-  const endpointsOf = reached(file);
-  return file.publishes
+export function allOrNone(evidence: IndexedEvidence): string[] {
+  const endpointsOf = reached(evidence);
+  return evidence.publishes
     .filter(({ fate }) => fate === "open")
     .flatMap((publish) => {
       const seen = endpointsOf.get(publish.key) ?? new Set();
-      const missing = expectedAt(file, publish).filter(({ name }) => !seen.has(name));
+      const missing = expectedAt(evidence, publish).filter(({ name }) => !seen.has(name));
       return seen.size === 0 || missing.length === 0
         ? []
         : `${publish.key} reached ${[...seen].join()} but not ${missing.map(({ name }) => name).join()}`;
     });
 }
 
-function reached({ requests }: CaseFile): Map<string, Set<string>> {
+function reached({ requests }: IndexedEvidence): Map<string, Set<string>> {
   const endpoints = new Map<string, Set<string>>();
   for (const { content, endpoint, status } of requests) {
     if (content === null || !isSuccess(status)) continue;
@@ -55,15 +57,15 @@ function reached({ requests }: CaseFile): Map<string, Set<string>> {
   return endpoints;
 }
 
-export function idempotentPublish(file: CaseFile): string[] {
-  const stored = groupBy(file.events, ({ key }) => key);
-  return file.publishes.flatMap(({ key, ids }) => {
+export function idempotentPublish(evidence: IndexedEvidence): string[] {
+  const stored = groupBy(evidence.events, ({ key }) => key);
+  return evidence.publishes.flatMap(({ key, ids }) => {
     const known = new Set([...ids, ...(stored.get(key) ?? []).map(({ id }) => id)]);
     return known.size > 1 ? `${key} became ${[...known].join(" and ")}` : [];
   });
 }
 
-export function businessRows({ orders, events, publishes }: CaseFile): string[] {
+export function businessRows({ orders, events, publishes }: IndexedEvidence): string[] {
   const fates = new Map(publishes.map(({ key, fate }) => [key, fate]));
   const eventOf = new Map(events.map(({ id, key }) => [key, id]));
   const ordered = new Set(orders.map(({ key }) => key));

@@ -1,24 +1,24 @@
-// Per subject, at endpoints that asked for order.
-import { type CaseFile, groupBy, isSuccess } from "../evidence.ts";
+// Order per subject at ordered endpoints.
+import { groupBy, type IndexedEvidence, isSuccess } from "../evidence.ts";
 
-/** A request that comes while a smaller number has had no 2xx yet is out of order. Sending an older one again is not. */
-export function order(file: CaseFile): string[] {
-  const ordered = new Set(file.endpoints.flatMap(({ name, isOrdered }) => (isOrdered ? name : [])));
+/** A request is out of order if a lower sequence has had no 2xx yet. Repeating an older one is allowed. */
+export function order(evidence: IndexedEvidence): string[] {
+  const ordered = new Set(evidence.endpoints.flatMap(({ name, isOrdered }) => (isOrdered ? name : [])));
   const lines = groupBy(
-    file.requests.filter(({ endpoint, content }) => ordered.has(endpoint) && content !== null),
+    evidence.requests.filter(({ endpoint, content }) => ordered.has(endpoint) && content !== null),
     ({ endpoint, content }) => `${endpoint} ${content?.subject}`,
   );
   return [...lines].flatMap(([line, requests]) => {
-    const takenAt = new Map<number, number>();
+    const acceptedAt = new Map<number, number>();
     for (const { content, status, answeredAt } of requests) {
       if (!isSuccess(status) || typeof content?.sequence !== "number") continue;
-      const before = takenAt.get(content.sequence) ?? Number.POSITIVE_INFINITY;
-      takenAt.set(content.sequence, Math.min(before, answeredAt as number));
+      const before = acceptedAt.get(content.sequence) ?? Number.POSITIVE_INFINITY;
+      acceptedAt.set(content.sequence, Math.min(before, answeredAt as number));
     }
     return requests.flatMap(({ content, arrivedAt }) => {
       const { sequence } = content as { sequence: number | null };
-      if (sequence === null) return `${line}: an event without a number`;
-      const skipped = [...takenAt].filter(([number, at]) => number < sequence && at > arrivedAt);
+      if (sequence === null) return `${line}: an event without a sequence`;
+      const skipped = [...acceptedAt].filter(([number, at]) => number < sequence && at > arrivedAt);
       return skipped.length === 0 ? [] : `${line}: ${sequence} came before ${skipped.map(([n]) => n).join()}`;
     });
   });

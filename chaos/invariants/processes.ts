@@ -1,5 +1,5 @@
-// How the processes behave: they come back, end in order, keep the time, and dial nobody they must not.
-import type { CaseFile, ReceivedRequest, Stretch } from "../evidence.ts";
+// Recovery, convergence, memory, exits, clocks and forbidden addresses.
+import type { IndexedEvidence, Interval, ReceivedRequest } from "../evidence.ts";
 import {
   during,
   endpointHolds,
@@ -9,30 +9,30 @@ import {
   pollMs,
   windowOf,
 } from "../fault-windows.ts";
-import { strikesAll } from "../strikes.ts";
+import { hitsDatabase } from "../faults.ts";
 
-/** The rest is for noticing the arrival, on two cores that are not alone. */
+/** Tolerance for two shared cores. */
 const marginMs = 1_000;
 
-export function recovery(file: CaseFile): string[] {
-  const allowedMs = file.scale.leaseMs + pollMs + marginMs;
-  return recoveries(file).flatMap(({ request, waitedMs }) =>
+export function recovery(evidence: IndexedEvidence): string[] {
+  const allowedMs = evidence.scale.leaseMs + pollMs + marginMs;
+  return recoveries(evidence).flatMap(({ request, waitedMs }) =>
     waitedMs <= allowedMs
       ? []
-      : `${request.deliveryId} of ${request.sender} came again after ${Math.round(waitedMs)} ms with nothing in the way, ${allowedMs} were allowed`,
+      : `${request.deliveryId} of ${request.sender} was sent again after ${Math.round(waitedMs)} ms without an excuse; the limit is ${allowedMs} ms`,
   );
 }
 
-/** How long each waited while nothing else was struck that it needed: the database, or a worker that may have had it. */
+/** Returns how long each interrupted request waited, without time excused by faults on the database or its workers. */
 export function recoveries(
-  file: CaseFile,
+  evidence: IndexedEvidence,
 ): { request: ReceivedRequest; waitedMs: number; isExcused: boolean }[] {
-  const faults = faultWindows(file);
-  const holds = endpointHolds(file);
-  return interruptions(file).map(({ request, killedAt, again }) => {
+  const faults = faultWindows(evidence);
+  const holds = endpointHolds(evidence);
+  return interruptions(evidence).map(({ request, killedAt, again }) => {
     if (again === null) return { request, waitedMs: Number.POSITIVE_INFINITY, isExcused: false };
-    const wait: Stretch = { from: killedAt, until: Math.max(killedAt, again.at) };
-    // who was struck before and did not send it has never had it
+    const wait: Interval = { from: killedAt, until: Math.max(killedAt, again.at) };
+    // a worker with an earlier fault that did not send it never owned it
     const met = faults.filter(
       ({ victim, from }) =>
         victim === null || victim === again.sender || (victim !== request.sender && from >= killedAt),
@@ -44,35 +44,41 @@ export function recoveries(
 interface Interruption {
   readonly request: ReceivedRequest;
   readonly killedAt: number;
-  /** Null: never. */
+  /** Null if it was never sent again. */
   readonly again: { readonly at: number; readonly sender: string | null } | null;
 }
 
-/** Requests that a kill broke off, and when the same delivery was sent again. */
-export function interruptions(file: CaseFile): Interruption[] {
+/** Returns the requests interrupted by a kill, and when the delivery was sent again. */
+export function interruptions(evidence: IndexedEvidence): Interruption[] {
   const killedAt = new Map(
-    file.exits.flatMap(({ name, asked }) => (asked?.signal === "SIGKILL" ? [[name, asked.at]] : [])),
+    evidence.exits.flatMap(({ name, signalSent }) =>
+      signalSent?.signal === "SIGKILL" ? [[name, signalSent.at]] : [],
+    ),
   );
-  return file.requests.flatMap((request) => {
+  return evidence.requests.flatMap((request) => {
     const at = killedAt.get(request.sender);
-    if (at === undefined || request.status !== null || request.manner.startsWith("reset")) return [];
-    if (request.endedAt < at || at > file.healedAt) return [];
-    return [{ request, killedAt: at, again: sentAgain(file, request) }];
+    if (at === undefined || request.status !== null || request.behaviour.startsWith("reset")) return [];
+    if (request.endedAt < at || at > evidence.healedAt) return [];
+    return [{ request, killedAt: at, again: sentAgain(evidence, request) }];
   });
 }
 
-/** By the ledger where the receiver was away and saw nothing. */
-function sentAgain(file: CaseFile, { deliveryId, attempt }: ReceivedRequest): Interruption["again"] {
-  const later = (file.requestsOf.get(deliveryId) ?? []).filter((request) => request.attempt > attempt);
+/** Uses the database if the receiver was unreachable. */
+function sentAgain(
+  evidence: IndexedEvidence,
+  { deliveryId, attempt }: ReceivedRequest,
+): Interruption["again"] {
+  const later = (evidence.requestsOf.get(deliveryId) ?? []).filter((request) => request.attempt > attempt);
   const seen = new Map(later.map((request) => [request.attempt, request]));
-  const unseen = [...(file.attemptsOf.get(deliveryId)?.values() ?? [])].flatMap(({ number, startedAt }) =>
-    number > attempt && startedAt !== null && !seen.has(number) ? { at: startedAt, sender: null } : [],
+  const unseen = [...(evidence.attemptsOf.get(deliveryId)?.values() ?? [])].flatMap(
+    ({ number, startedAt }) =>
+      number > attempt && startedAt !== null && !seen.has(number) ? { at: startedAt, sender: null } : [],
   );
   const all = [...later.map(({ arrivedAt, sender }) => ({ at: arrivedAt, sender })), ...unseen];
   return all.toSorted((a, b) => a.at - b.at)[0] ?? null;
 }
 
-export function convergence({ convergedAt, unsettled, deliveries, endpoints }: CaseFile): string[] {
+export function convergence({ convergedAt, unsettled, deliveries, endpoints }: IndexedEvidence): string[] {
   const ids = new Set(endpoints.map(({ id }) => id));
   return [
     ...(convergedAt === null ? unsettled : []),
@@ -82,53 +88,53 @@ export function convergence({ convergedAt, unsettled, deliveries, endpoints }: C
   ];
 }
 
-/** What a process keeps for good shows within a run; what it has not given back yet is less than this. */
+/** A leak exceeds this within a run; memory not yet returned to the system does not. */
 const growthAllowed = 1.5;
 
-export function memory({ quiet, calm }: CaseFile): string[] {
-  if (calm === null) return [];
+export function memory({ baseline, final }: IndexedEvidence): string[] {
+  if (final === null) return [];
   return (["api", "worker"] as const).flatMap((role) => {
-    const [before, after] = [quiet.memory[role], calm.memory[role]];
+    const [before, after] = [baseline.memory[role], final.memory[role]];
     return after <= before * growthAllowed
       ? []
-      : `the largest ${role} process has ${toMegabytes(after)} MB, in the quiet it had ${toMegabytes(before)}`;
+      : `the largest ${role} process uses ${toMegabytes(after)} MB; in the baseline it used ${toMegabytes(before)} MB`;
   });
 }
 
 const toMegabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
 
 const graceMs = 5_000;
-/** Closing what is open, on two cores that are not alone. */
+/** Tolerance for closing connections on two shared cores. */
 const closingMs = 4_000;
 
-export function orderlyExits(file: CaseFile): string[] {
-  const untold = file.exits.flatMap(({ name, code, signal, wasReady, asked, at }) => {
-    if (asked === null) return wasReady ? `${name} ended by itself with ${code ?? signal}` : [];
-    if (asked.signal === "SIGKILL") return [];
-    // a database that is away cannot be told that a worker leaves: then it ends late, or not in order
-    const onIt = file.deeds
-      .filter(({ kind, victim }) => strikesAll(kind) || (victim === name && kind !== "terminate worker"))
-      .map((deed) => windowOf(file, deed));
-    const tookMs = at - asked.at;
-    const isDisturbed = lengthOutside({ from: asked.at, until: at }, onIt) < tookMs;
+export function orderlyExits(evidence: IndexedEvidence): string[] {
+  const unexpected = evidence.exits.flatMap(({ name, code, signal, wasReady, signalSent, at }) => {
+    if (signalSent === null) return wasReady ? `${name} exited unexpectedly with ${code ?? signal}` : [];
+    if (signalSent.signal === "SIGKILL") return [];
+    // while the database is unavailable a worker cannot deregister, and exits late or with an error
+    const onIt = evidence.injectedFaults
+      .filter(({ kind, victim }) => hitsDatabase(kind) || (victim === name && kind !== "terminate worker"))
+      .map((injected) => windowOf(evidence, injected));
+    const tookMs = at - signalSent.at;
+    const isDisturbed = lengthOutside({ from: signalSent.at, until: at }, onIt) < tookMs;
     return isDisturbed || (code === 0 && tookMs < graceMs + closingMs)
       ? []
-      : `${name} was asked to end and did with ${code ?? signal} after ${Math.round(tookMs)} ms`;
+      : `${name} exited after SIGTERM with ${code ?? signal} after ${Math.round(tookMs)} ms`;
   });
-  return [...untold, ...file.complaints];
+  return [...unexpected, ...evidence.unexpectedOutput];
 }
 
-/** Seconds are cut off, and a request may wait for its connection; the SDKs allow ten times as much. */
+/** Timestamps are whole seconds, and a request may wait for its connection; SDKs allow ten times as much. */
 const timestampToleranceMs = 30_000;
 
-export function freshTimestamps({ requests }: CaseFile): string[] {
+export function freshTimestamps({ requests }: IndexedEvidence): string[] {
   return requests.flatMap(({ content, sender, eventId }) =>
     content !== null && Math.abs(content.timestampAheadMs) > timestampToleranceMs
-      ? `${sender} signed ${eventId} for ${Math.round(content.timestampAheadMs / 1_000)} s from now`
+      ? `${sender} signed ${eventId} with a timestamp that is off by ${Math.round(content.timestampAheadMs / 1_000)} s`
       : [],
   );
 }
 
-export function canaries({ canaryHits }: CaseFile): string[] {
+export function canaries({ canaryHits }: IndexedEvidence): string[] {
   return [...canaryHits];
 }

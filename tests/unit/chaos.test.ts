@@ -1,28 +1,27 @@
-// The chaos test's own parts: a checker that never failed proves nothing, so each invariant is shown evidence that
-// breaks it, and it alone speaks up.
+// Checks the chaos test itself: for each invariant there is evidence that violates it and no other invariant.
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { countersIn } from "../../chaos/collect.ts";
 import { unsettledIn } from "../../chaos/convergence.ts";
 import {
-  type Deed,
   type Evidence,
+  type InjectedFault,
+  indexEvidence,
   type LedgerAttempt,
-  openCase,
   type Publish,
   type ReceivedRequest,
 } from "../../chaos/evidence.ts";
+import { faultKinds, planFaults } from "../../chaos/faults.ts";
 import { figuresOf, lineOf } from "../../chaos/figures.ts";
 import { liveness } from "../../chaos/invariants/liveness.ts";
 import { invariants } from "../../chaos/invariants.ts";
 import { readOptions, smokeScale } from "../../chaos/options.ts";
 import { editsOf, plantNames, plants } from "../../chaos/plant.ts";
-import { planStrikes, strikeKinds } from "../../chaos/strikes.ts";
 
 const scale = smokeScale(40);
 const memory = { api: 100_000_000, worker: 200_000_000 };
 
-/** Two events to two endpoints of two tenants; one of them failed first. What comes next breaks one thing of it. */
+/** Two events to two endpoints of two tenants; one of them failed first. */
 function soundEvidence(): Mutable<Evidence> {
   return {
     scale,
@@ -53,17 +52,17 @@ function soundEvidence(): Mutable<Evidence> {
     health: [],
     // of a process that has done nothing, so that what is done to the others stays their own
     counters: [{ process: "w9.1", answered: 0, succeeded: 0 }],
-    deeds: [],
+    injectedFaults: [],
     stalls: [],
     exits: [],
-    complaints: [],
+    unexpectedOutput: [],
     canaryHits: [],
-    quiet: { from: 0, until: 900, memory },
+    baseline: { from: 0, until: 900, memory },
     blackHole: { from: 900, until: 2_000, endpoint: "r2" },
     healedAt: 50_000,
     convergedAt: 51_000,
     unsettled: [],
-    calm: { from: 60_000, until: 65_000, memory: { api: 150_000_000, worker: 300_000_000 } },
+    final: { from: 60_000, until: 65_000, memory: { api: 150_000_000, worker: 300_000_000 } },
   };
 }
 
@@ -88,7 +87,7 @@ function request(
     attempt: number,
     sender: "w1.1",
     arrivedAt,
-    manner: "well",
+    behaviour: "ok",
     endedAt: arrivedAt + 10,
     answeredAt: arrivedAt + 10,
     status: 200,
@@ -114,32 +113,32 @@ function attempt(deliveryId: string, number: number, statusCode: number): Ledger
 type Mutable<Type> = {
   -readonly [Key in keyof Type]: Type[Key] extends readonly (infer Item)[] ? Item[] : Type[Key];
 };
-type Doctor = (evidence: Mutable<Evidence>) => void;
+type Tampering = (evidence: Mutable<Evidence>) => void;
 
 const content = (request: ReceivedRequest | undefined, change: object): ReceivedRequest =>
   ({ ...request, content: { ...request?.content, ...change } }) as ReceivedRequest;
 
-/** Three times what r1 waited until the quiet was over, which is also a second more. */
+/** Three times the waiting time of r1 in the baseline. */
 const longestWaitMs = 3 * 500;
 
-/** An excuse for being late, but not for letting healthy endpoints wait: what latency and nobody else has to notice. */
-const onTrial = { endpointId: "ep_1", at: 10_000, isOnTrial: true, throttledUntil: null };
+/** Excuses a late attempt for liveness, but not for latency. */
+const circuitOpen = { endpointId: "ep_1", at: 10_000, isCircuitOpen: true, throttledUntil: null };
 
 function waitForFirst(it: Mutable<Evidence>, waitedMs: number): void {
   it.publishes.push({ ...publish("h1-3", "north", "evt_3"), acknowledgedAt: 10_000 });
   it.requests.push(request("r1", "h1-3", "evt_3", 1, 10_000 + waitedMs));
   it.attempts.push(attempt("dlv_evt_3", 1, 200));
-  it.health.push(onTrial);
+  it.health.push(circuitOpen);
 }
 
-/** A second, and another one to notice it. */
+/** The promised second and the tolerance. */
 const longestLateMs = 2_000;
 
 function retryLate(it: Mutable<Evidence>, lateMs: number): void {
   it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_250 + lateMs, { sender: "w1.1" });
 }
 
-/** Lease, poll and margin. */
+/** Lease, poll and tolerance. */
 const longestRecoveryMs = scale.leaseMs + 2_000;
 
 function killFirst(it: Mutable<Evidence>, againAfterMs: number): void {
@@ -147,27 +146,27 @@ function killFirst(it: Mutable<Evidence>, againAfterMs: number): void {
   it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, killed);
   it.attempts[0] = { ...attempt("dlv_evt_1", 1, 0), statusCode: null, error: "unknown" };
   it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_050 + againAfterMs, { sender: "w2.1" });
-  const asked = { signal: "SIGKILL" as const, at: 1_050 };
-  it.exits.push({ name: "w1.1", at: 1_051, code: null, signal: "SIGKILL", wasReady: true, asked });
-  it.deeds.push({ kind: "kill worker", victim: "w1.1", at: 1_050, until: 1_051 });
+  const signalSent = { signal: "SIGKILL" as const, at: 1_050 };
+  it.exits.push({ name: "w1.1", at: 1_051, code: null, signal: "SIGKILL", wasReady: true, signalSent });
+  it.injectedFaults.push({ kind: "kill worker", victim: "w1.1", at: 1_050, until: 1_051 });
 }
 
-/** By invariant: ways to break it. */
-const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
+/** By invariant, the ways to violate it. */
+const tamperings: Readonly<Record<string, Readonly<Record<string, Tampering>>>> = {
   lost: {
     "an acknowledged event never arrives": (it) => it.publishes.push(publish("h2-9", "east", "evt_9")),
   },
   phantom: {
-    "an event arrives that nobody published": (it) => {
+    "an event arrives that was never published": (it) => {
       it.requests[2] = content(it.requests[2], { key: "h1-77" });
     },
-    "its bytes are others": (it) => {
+    "its bytes differ": (it) => {
       it.requests[2] = content(it.requests[2], { sha256: "other" });
     },
-    "it is signed for nobody": (it) => {
+    "it is signed for no endpoint": (it) => {
       it.requests[2] = content(it.requests[2], { signedFor: { "t-v1": ["r2"], "standard-webhooks": [] } });
     },
-    "it is signed for two": (it) => {
+    "it is signed for two endpoints": (it) => {
       it.requests[2] = content(it.requests[2], {
         signedFor: { "t-v1": ["r1", "r2"], "standard-webhooks": ["r2"] },
       });
@@ -176,8 +175,8 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
       it.publishes[0] = { ...(it.publishes[0] as Publish), fate: "refused", ids: [] };
     },
   },
-  half: {
-    "one of two endpoints saw it": (it) => {
+  partial: {
+    "it reached one of two endpoints": (it) => {
       it.endpoints.push({ ...(it.endpoints[0] as Evidence["endpoints"][0]), name: "r3", id: "ep_3" });
       it.publishes[0] = { ...(it.publishes[0] as Publish), fate: "open", ids: [] };
     },
@@ -193,17 +192,17 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     },
   },
   duplicates: {
-    "a 2xx comes twice with no unknown end": (it) => {
+    "a 2xx is sent twice without an unknown outcome": (it) => {
       it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000);
       it.attempts[0] = { ...attempt("dlv_evt_1", 1, 200), statusCode: null, error: "connection_refused" };
     },
   },
-  quiet: {
-    "something is sent twice before anything was broken": (it) => {
-      it.quiet = { from: 0, until: 2_000, memory };
+  baseline: {
+    "something is sent twice in the baseline": (it) => {
+      it.baseline = { from: 0, until: 2_000, memory };
     },
-    "something is sent twice after everything was mended": (it) => {
-      it.calm = { from: 900, until: 2_000, memory };
+    "something is sent twice in the final phase": (it) => {
+      it.final = { from: 900, until: 2_000, memory };
     },
   },
   "single flight": {
@@ -216,13 +215,13 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     },
   },
   order: {
-    "a later number comes before an earlier one was taken": (it) => {
+    "a later sequence arrives before an earlier one was accepted": (it) => {
       it.publishes.push(publish("h1-2", "north", "evt_3"));
       it.events.push({ id: "evt_3", key: "h1-2" });
       it.requests.push(request("r1", "h1-2", "evt_3", 1, 1_100));
       it.attempts.push(attempt("dlv_evt_3", 1, 200));
     },
-    "an event has no number": (it) => {
+    "an event has no sequence": (it) => {
       it.requests[0] = content(it.requests[0], { sequence: null });
     },
   },
@@ -230,16 +229,16 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     "a request is not in the ledger": (it) => {
       it.requests.push(request("r2", "library-1", "evt_2", 1, 950, { status: null, answeredAt: null }));
     },
-    "the ledger has an answer that nobody gave": (it) => {
+    "the ledger has a response that no receiver sent": (it) => {
       it.attempts[0] = attempt("dlv_evt_1", 1, 503);
     },
   },
   numbers: {
-    "one is missing": (it) => {
+    "a number is missing": (it) => {
       it.attempts[0] = { ...attempt("dlv_evt_1", 0, 200), statusCode: null, error: "timeout" };
       it.requests.shift();
     },
-    "they are counted wrong": (it) => {
+    "the count of attempts is wrong": (it) => {
       it.deliveries[0] = { ...(it.deliveries[0] as Evidence["deliveries"][0]), attempts: 3 };
     },
     "a success has no 2xx": (it) => {
@@ -250,19 +249,19 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     "a retry comes early": (it) => {
       it.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_100);
     },
-    "a retry comes before the receiver wanted it": (it) => {
+    "a retry comes before Retry-After": (it) => {
       it.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, { status: 500, retryAfterMs: 1_000 });
     },
   },
   liveness: {
     "a retry comes late": (it) => retryLate(it, longestLateMs + 1),
-    "a first attempt does": (it) => {
+    "a first attempt comes late": (it) => {
       it.publishes[1] = { ...(it.publishes[1] as Publish), acknowledgedAt: 500 - longestLateMs - 1 };
     },
   },
   recovery: {
-    "what a kill interrupted comes again too late": (it) => killFirst(it, longestRecoveryMs + 1),
-    "it never does": (it) => {
+    "an interrupted request is repeated too late": (it) => killFirst(it, longestRecoveryMs + 1),
+    "an interrupted request is never repeated": (it) => {
       killFirst(it, 0);
       it.requests.splice(1, 1);
       it.attempts[1] = { ...(it.attempts[1] as LedgerAttempt), statusCode: null, error: "timeout" };
@@ -271,9 +270,9 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     },
   },
   convergence: {
-    "something stays owed": (it) => {
+    "a delivery stays queued": (it) => {
       it.convergedAt = null;
-      it.unsettled.push("1 deliveries are owed");
+      it.unsettled.push("1 deliveries are queued");
     },
   },
   latency: {
@@ -281,26 +280,26 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
       it.blackHole = { from: 10_000, until: 14_000, endpoint: "r2" };
       waitForFirst(it, longestWaitMs + 1);
     },
-    "an endpoint waits when all is well again": (it) => {
-      it.calm = { from: 10_000, until: 14_000, memory };
+    "an endpoint waits in the final phase": (it) => {
+      it.final = { from: 10_000, until: 14_000, memory };
       waitForFirst(it, longestWaitMs + 1);
     },
   },
   memory: {
-    "an API process is more than half as large again": (it) => {
-      it.calm = { from: 60_000, until: 65_000, memory: { ...memory, api: 150_000_001 } };
+    "an API process grows by more than half": (it) => {
+      it.final = { from: 60_000, until: 65_000, memory: { ...memory, api: 150_000_001 } };
     },
-    "a worker is": (it) => {
-      it.calm = { from: 60_000, until: 65_000, memory: { ...memory, worker: 300_000_001 } };
+    "a worker process grows by more than half": (it) => {
+      it.final = { from: 60_000, until: 65_000, memory: { ...memory, worker: 300_000_001 } };
     },
   },
   isolation: {
-    "an endpoint sees another tenant's event": (it) => {
+    "an endpoint gets another tenant's event": (it) => {
       it.requests[2] = content(it.requests[2], { tenant: "north" });
     },
   },
   cap: {
-    "three are open where two are allowed": (it) => {
+    "an endpoint has more open requests than its limit": (it) => {
       for (const number of [4, 5, 6]) {
         const id = `evt_${number}`;
         it.publishes.push({ ...publish(`h1-${number}`, "east", id), acknowledgedAt: 3_000 });
@@ -310,14 +309,15 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     },
   },
   exits: {
-    "a process ends by itself": (it) => {
-      it.exits.push({ name: "w1.1", at: 2_000, code: 1, signal: null, wasReady: true, asked: null });
+    "a process exits unexpectedly": (it) => {
+      it.exits.push({ name: "w1.1", at: 2_000, code: 1, signal: null, wasReady: true, signalSent: null });
     },
-    "one that was asked to end does not do so in order": (it) => {
-      const asked = { signal: "SIGTERM" as const, at: 2_000 };
-      it.exits.push({ name: "w1.1", at: 2_100, code: 1, signal: null, wasReady: true, asked });
+    "a process does not stop gracefully on SIGTERM": (it) => {
+      const signalSent = { signal: "SIGTERM" as const, at: 2_000 };
+      it.exits.push({ name: "w1.1", at: 2_100, code: 1, signal: null, wasReady: true, signalSent });
     },
-    "one complains": (it) => it.complaints.push("w1.1: TypeError: undefined is not a function"),
+    "a process logs an error": (it) =>
+      it.unexpectedOutput.push("w1.1: TypeError: undefined is not a function"),
   },
   "business rows": {
     "an order has no event": (it) => it.orders.push({ key: "library-9", eventId: "evt_9" }),
@@ -332,10 +332,10 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
     "a process counts fewer than the ledger has of it": (it) => {
       it.counters[0] = { process: "w2.1", answered: 0, succeeded: 0 };
     },
-    "a process counts more than receivers answered": (it) => {
+    "a process counts more than receivers responded to": (it) => {
       it.counters[0] = { process: "w2.1", answered: 2, succeeded: 1 };
     },
-    "a process takes a failure for a success": (it) => {
+    "a process counts a failure as a success": (it) => {
       it.counters[0] = { process: "w1.1", answered: 2, succeeded: 2 };
     },
   },
@@ -345,29 +345,29 @@ const doctors: Readonly<Record<string, Readonly<Record<string, Doctor>>>> = {
 };
 
 const brokenBy = (evidence: Evidence): string[] => {
-  const file = openCase(evidence);
+  const file = indexEvidence(evidence);
   return invariants.flatMap(({ name, broken }) => (broken(file).length > 0 ? name : []));
 };
 
-test("sound evidence breaks no invariant", () => {
+test("valid evidence violates no invariant", () => {
   expect(brokenBy(soundEvidence())).toEqual([]);
 });
 
-test("every invariant is shown something that breaks it", () => {
-  expect(Object.keys(doctors).toSorted()).toEqual(invariants.map(({ name }) => name).toSorted());
+test("every invariant has evidence that violates it", () => {
+  expect(Object.keys(tamperings).toSorted()).toEqual(invariants.map(({ name }) => name).toSorted());
 });
 
-for (const [name, ways] of Object.entries(doctors)) {
-  for (const [what, doctor] of Object.entries(ways)) {
-    test(`"${name}" and no other invariant notices when ${what}`, () => {
+for (const [name, ways] of Object.entries(tamperings)) {
+  for (const [what, tamper] of Object.entries(ways)) {
+    test(`only the invariant "${name}" is violated when ${what}`, () => {
       const evidence = soundEvidence();
-      doctor(evidence);
+      tamper(evidence);
       expect(brokenBy(evidence)).toEqual([name]);
     });
   }
 }
 
-test("an answer that was counted and could not be written down is no miscount, nor is anything before all is at rest", () => {
+test("counters may include a response that could not be recorded, and are not checked before convergence", () => {
   const evidence = soundEvidence();
   evidence.counters[0] = { process: "w2.1", answered: 1, succeeded: 1 };
   evidence.attempts[1] = { ...attempt("dlv_evt_1", 2, 0), statusCode: null, error: "unknown" };
@@ -378,7 +378,7 @@ test("an answer that was counted and could not be written down is no miscount, n
   expect(countersOf({ ...evidence, convergedAt: null })).toEqual([]);
 });
 
-test("counters are read from a process's metrics, whichever endpoint they are of", () => {
+test("counters are summed over the endpoints in a process's metrics", () => {
   const text = [
     'webhook_delivery_attempts_total{endpoint="ep_1",outcome="success"} 3',
     'webhook_delivery_attempts_total{endpoint="other",outcome="success"} 4',
@@ -389,7 +389,7 @@ test("counters are read from a process's metrics, whichever endpoint they are of
   expect(countersIn(text)).toEqual({ answered: 9, succeeded: 7 });
 });
 
-test("an overlap with a worker that was taken for dead is no second flight, and up to twice the cap is open then", () => {
+test("requests may overlap with those of a worker that was declared dead, up to twice the limit", () => {
   const evidence = soundEvidence();
   evidence.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_000, {
     status: null,
@@ -400,7 +400,7 @@ test("an overlap with a worker that was taken for dead is no second flight, and 
   expect(brokenBy(evidence)).toEqual([]);
 });
 
-test("what a frozen worker had begun may come while the request of its successor is open", () => {
+test("a frozen worker's request may arrive while its successor's is open", () => {
   const evidence = soundEvidence();
   evidence.requests[0] = request("r1", "h1-1", "evt_1", 1, 1_400);
   evidence.requests[1] = request("r1", "h1-1", "evt_1", 2, 1_300, { sender: "w2.1", endedAt: 1_500 });
@@ -410,7 +410,7 @@ test("what a frozen worker had begun may come while the request of its successor
   expect(brokenBy(evidence)).toEqual(["single flight"]);
 });
 
-test("an endpoint may wait up to the limit, and the one that hangs for longer", () => {
+test("an endpoint may wait up to the limit, and the one that hangs may wait longer", () => {
   const evidence = soundEvidence();
   evidence.blackHole = { from: 10_000, until: 14_000, endpoint: "r2" };
   waitForFirst(evidence, longestWaitMs);
@@ -420,34 +420,34 @@ test("an endpoint may wait up to the limit, and the one that hangs for longer", 
   expect(brokenBy(evidence)).toEqual([]);
 });
 
-const kill: Omit<Deed, "victim"> = { kind: "kill worker", at: 1_300, until: 1_301 };
+const kill: Omit<InjectedFault, "victim"> = { kind: "kill worker", at: 1_300, until: 1_301 };
 
-test.each<[string, Doctor]>([
+test.each<[string, Tampering]>([
   ["up to the limit", () => {}],
   [
-    "while its worker was struck, and until others know",
+    "while its worker had a fault, until other workers notice",
     (it) => {
       retryLate(it, 50 + 1 + scale.leaseMs + 2_000 + longestLateMs - 50);
-      it.deeds.push({ ...kill, victim: "w1.1" });
+      it.injectedFaults.push({ ...kill, victim: "w1.1" });
     },
   ],
   [
-    "when another worker has taken over, while any was struck",
+    "while any worker had a fault, if the lane moved",
     (it) => {
       retryLate(it, longestLateMs + 3_000);
       it.requests[1] = { ...(it.requests[1] as ReceivedRequest), sender: "w3.1" };
-      it.deeds.push({ ...kill, victim: "w2.1" });
+      it.injectedFaults.push({ ...kill, victim: "w2.1" });
     },
   ],
   [
-    "while the database was struck",
+    "during a fault of the database",
     (it) => {
       retryLate(it, longestLateMs + 3_000);
-      it.deeds.push({ kind: "read only", victim: null, at: 1_300, until: 2_500 });
+      it.injectedFaults.push({ kind: "read only", victim: null, at: 1_300, until: 2_500 });
     },
   ],
   [
-    "while the machine was busy with something else",
+    "while the machine was busy",
     (it) => {
       retryLate(it, longestLateMs + 3_000);
       it.stalls.push({ from: 1_300, until: 4_300 });
@@ -457,19 +457,19 @@ test.each<[string, Doctor]>([
     "while its circuit was not closed",
     (it) => {
       retryLate(it, longestLateMs + 3_000);
-      it.health.push({ endpointId: "ep_1", at: 1_300, isOnTrial: true, throttledUntil: null });
-      it.health.push({ endpointId: "ep_1", at: 4_300, isOnTrial: false, throttledUntil: null });
+      it.health.push({ endpointId: "ep_1", at: 1_300, isCircuitOpen: true, throttledUntil: null });
+      it.health.push({ endpointId: "ep_1", at: 4_300, isCircuitOpen: false, throttledUntil: null });
     },
   ],
   [
-    "while its endpoint wanted a pause",
+    "while its endpoint was throttled",
     (it) => {
       retryLate(it, longestLateMs + 3_000);
-      it.health.push({ endpointId: "ep_1", at: 1_300, isOnTrial: false, throttledUntil: 4_300 });
+      it.health.push({ endpointId: "ep_1", at: 1_300, isCircuitOpen: false, throttledUntil: 4_300 });
     },
   ],
   [
-    "while its endpoint had as many open as it allows",
+    "while its endpoint was at its limit",
     (it) => {
       retryLate(it, longestLateMs + 3_000);
       for (const number of [7, 8])
@@ -478,7 +478,7 @@ test.each<[string, Doctor]>([
     },
   ],
   [
-    "until an earlier one of its subject had ended",
+    "until an earlier event of its subject had ended",
     (it) => {
       retryLate(it, 5_000);
       it.requests.push(request("r1", "h1-0", "evt_0", 1, 6_200, { endedAt: 6_240 }));
@@ -488,53 +488,53 @@ test.each<[string, Doctor]>([
   const evidence = soundEvidence();
   retryLate(evidence, longestLateMs);
   excuse(evidence);
-  expect(liveness(openCase(evidence))).toEqual([]);
+  expect(liveness(indexEvidence(evidence))).toEqual([]);
 });
 
-test.each<[string, Omit<Deed, "at" | "until">]>([
-  ["a strike on another worker", { kind: "kill worker", victim: "w3.1" }],
-  ["one on an API process", { kind: "kill api", victim: "a1.1" }],
+test.each<[string, Omit<InjectedFault, "at" | "until">]>([
+  ["a fault of another worker", { kind: "kill worker", victim: "w3.1" }],
+  ["a fault of an API process", { kind: "kill api", victim: "a1.1" }],
   ["a clock that jumps", { kind: "jump clock", victim: "w1.1" }],
-])("%s is no excuse for a late retry", (_, strike) => {
+])("%s does not excuse a late retry", (_, fault) => {
   const evidence = soundEvidence();
   retryLate(evidence, longestLateMs + 1);
-  evidence.deeds.push({ ...strike, at: 1_300, until: 2_500 });
+  evidence.injectedFaults.push({ ...fault, at: 1_300, until: 2_500 });
   expect(brokenBy(evidence)).toEqual(["liveness"]);
 });
 
-test("what a kill interrupted may come again up to the limit, and later when its heir was struck too", () => {
+test("an interrupted request may be repeated up to the limit, and later if the next worker had a fault too", () => {
   const evidence = soundEvidence();
   killFirst(evidence, longestRecoveryMs);
   expect(brokenBy(evidence)).toEqual([]);
   evidence.requests[1] = request("r1", "h1-1", "evt_1", 2, 9_000, { sender: "w3.1" });
-  const strike = { kind: "freeze worker" as const, at: 2_000, until: 4_500 };
-  evidence.deeds.push({ ...strike, victim: "w2.1" });
+  const fault = { kind: "freeze worker" as const, at: 2_000, until: 4_500 };
+  evidence.injectedFaults.push({ ...fault, victim: "w2.1" });
   expect(brokenBy(evidence)).toEqual([]);
-  evidence.deeds[1] = { ...strike, victim: "a1.1" };
+  evidence.injectedFaults[1] = { ...fault, victim: "a1.1" };
   expect(brokenBy(evidence)).toEqual(["recovery"]);
 });
 
-test("a world is at rest with as many connections as all pools have, and not with one more", () => {
-  const rest = { owed: 0, outbox: 0, requests: 0, down: 0, connections: 74, maxConnections: 74 };
+test("connections may be as many as all pools have, and not more", () => {
+  const rest = { queued: 0, outbox: 0, requests: 0, down: 0, connections: 74, maxConnections: 74 };
   expect(unsettledIn(rest)).toEqual([]);
   expect(unsettledIn({ ...rest, connections: 75 })).toEqual([
-    "75 connections to the database are open, all pools together have 74",
+    "75 connections to the database are open; all pools together have 74",
   ]);
 });
 
 test("the last line has the figures", () => {
   const evidence = soundEvidence();
   const figures = "acked 2, delivered 2, lost 0, phantom 0, dup 0 (bound 0), order 0";
-  expect(lineOf(7, figuresOf(openCase(evidence)))).toBe(
+  expect(lineOf(7, figuresOf(indexEvidence(evidence)))).toBe(
     `seed 7: ${figures}, recover none, kills 0, pg restarts 0`,
   );
   killFirst(evidence, 2_600);
-  expect(lineOf(7, figuresOf(openCase(evidence)))).toBe(
+  expect(lineOf(7, figuresOf(indexEvidence(evidence)))).toBe(
     `seed 7: acked 2, delivered 2, lost 0, phantom 0, dup 0 (bound 1), order 0, recover p99 2.6 s, kills 1, pg restarts 0`,
   );
 });
 
-test("the guide lists every promise in its own words", () => {
+test("the guide lists every invariant", () => {
   const guide = readFileSync(new URL("../../docs/guides/chaos.md", import.meta.url), "utf8");
   const listed = [...guide.matchAll(/^\| (.+) \| (.+) \|$/gm)].map(([, name, sentence]) => ({
     name,
@@ -544,7 +544,7 @@ test("the guide lists every promise in its own words", () => {
   expect(listed.slice(1)).toEqual(known);
 });
 
-test("the guide lists every bug that can be planted, with the promise it breaks", () => {
+test("the guide lists every planted bug with the invariant it violates", () => {
   const guide = readFileSync(new URL("../../docs/guides/chaos.md", import.meta.url), "utf8");
   const listed = [...guide.matchAll(/^- `([a-z-]+)` \((.+?)\): (.+)$/gm)].map((match) => match.slice(1));
   expect(listed).toEqual(Object.entries(plants).map(([name, { bug, breaks }]) => [name, breaks, bug]));
@@ -552,51 +552,48 @@ test("the guide lists every bug that can be planted, with the promise it breaks"
   expect(Object.values(plants).filter(({ breaks }) => !promises.includes(breaks))).toEqual([]);
 });
 
-test("one seed gives one plan, another seed another", () => {
-  expect(planStrikes(7, scale, strikeKinds)).toEqual(planStrikes(7, scale, strikeKinds));
-  expect(planStrikes(8, scale, strikeKinds)).not.toEqual(planStrikes(7, scale, strikeKinds));
+test("a seed determines the plan of faults", () => {
+  expect(planFaults(7, scale, faultKinds)).toEqual(planFaults(7, scale, faultKinds));
+  expect(planFaults(8, scale, faultKinds)).not.toEqual(planFaults(7, scale, faultKinds));
 });
 
-test("the first strike is a kill, and what it leaves behind has time to be recovered before the second", () => {
+test("the first fault is a kill, with time to recover before the second", () => {
   for (let seed = 1; seed <= 50; seed += 1) {
-    const [first, second] = planStrikes(seed, scale, strikeKinds);
+    const [first, second] = planFaults(seed, scale, faultKinds);
     expect(first?.kind).toBe("kill worker");
     expect((second?.afterMs as number) - (first?.afterMs as number)).toBeGreaterThan(longestRecoveryMs);
   }
 });
 
-test("in the short run, too, every kind of strike has its turn", () => {
+test("the short run contains every kind of fault", () => {
   for (let seed = 1; seed <= 50; seed += 1) {
-    const kinds = new Set(planStrikes(seed, scale, strikeKinds).map(({ kind }) => kind));
-    expect(strikeKinds.filter((kind) => !kinds.has(kind))).toEqual([]);
+    const kinds = new Set(planFaults(seed, scale, faultKinds).map(({ kind }) => kind));
+    expect(faultKinds.filter((kind) => !kinds.has(kind))).toEqual([]);
   }
 });
 
-test.each(plantNames)("the text that %s changes is in the sources exactly once", (name) => {
+test.each(plantNames)("the text that %s replaces occurs exactly once in the sources", (name) => {
   expect(editsOf(name).length).toBeGreaterThan(0);
 });
 
 test.each([
-  [["--sed", "7"], "There is no option --sed. Did you mean seed?"],
-  [
-    ["--plant", "ack-before-comit"],
-    'There is no bug "ack-before-comit" to plant. Did you mean ack-before-commit?',
-  ],
+  [["--sed", "7"], "Unknown option --sed. Did you mean seed?"],
+  [["--plant", "ack-before-comit"], 'Unknown bug "ack-before-comit". Did you mean ack-before-commit?'],
   [["--seconds", "59"], '--seconds must be a whole number from 60 to 3600; it is "59".'],
   [["--seconds", "3601"], '--seconds must be a whole number from 60 to 3600; it is "3601".'],
   [["--rate", "0"], '--rate must be a whole number from 1 to 1000; it is "0".'],
-  [["--smoke", "--seconds", "90"], "--smoke has a length of its own."],
-  [["7"], 'There is nothing to do with "7".'],
-])("npm run chaos -- %j is refused", (args, message) => {
-  const complain = vi.spyOn(console, "error").mockImplementation(() => {});
+  [["--smoke", "--seconds", "90"], "--smoke cannot be combined with --seconds."],
+  [["7"], 'Unexpected argument "7".'],
+])("npm run chaos -- %j is rejected", (args, message) => {
+  const printed = vi.spyOn(console, "error").mockImplementation(() => {});
   const options = readOptions(args);
   process.exitCode = undefined;
   expect(options).toBeNull();
-  expect(complain).toHaveBeenCalledWith(expect.stringContaining(message));
-  complain.mockRestore();
+  expect(printed).toHaveBeenCalledWith(expect.stringContaining(message));
+  printed.mockRestore();
 });
 
-test("npm run chaos takes its limits", () => {
+test("npm run chaos accepts values at its limits", () => {
   expect(readOptions(["--seed", "7", "--seconds", "60", "--rate", "1000"])).toMatchObject({
     seed: 7,
     scale: { chaosMs: 20_000, eventsPerSecond: 1_000 },

@@ -1,39 +1,39 @@
-// Carries the strikes out, and mends everything in the end.
+// Injects the planned faults and removes them at the end.
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../benchmarks/monotonic.ts";
 import { eventually } from "../tests/support/audit.ts";
 import type { ChaosProxy } from "../tests/support/chaos-proxy.ts";
-import type { Deed } from "./evidence.ts";
+import type { InjectedFault } from "./evidence.ts";
+import type { Fault, FaultKind } from "./faults.ts";
 import type { ServerSlot } from "./server-slot.ts";
-import type { Strike, StrikeKind } from "./strikes.ts";
 import type { World } from "./world.ts";
 
 const latencyMs = 40;
-/** Replies that are lost one after the other. */
+/** Number of consecutive lost replies. */
 const lostReplies = 3;
 
-export class Nemesis {
-  readonly deeds: Deed[] = [];
+export class FaultInjector {
+  readonly injectedFaults: InjectedFault[] = [];
   readonly #world: World;
-  readonly #say: (line: string) => void;
+  readonly #print: (line: string) => void;
   readonly #pending = new Set<Promise<void>>();
   readonly #wake = new AbortController();
   readonly #failures: unknown[] = [];
-  /** Those that change the whole database take turns. */
+  /** Serializes faults on the database. */
   #databaseTurn: Promise<void> = Promise.resolve();
 
-  constructor(world: World, say: (line: string) => void) {
+  constructor(world: World, print: (line: string) => void) {
     this.#world = world;
-    this.#say = say;
+    this.#print = print;
   }
 
-  async run(strikes: readonly Strike[], chaosMs: number): Promise<void> {
+  async run(faults: readonly Fault[], chaosMs: number): Promise<void> {
     const start = monotonicMs();
-    for (const strike of strikes) {
-      await delay(Math.max(0, start + strike.afterMs - monotonicMs()));
-      const done = this.#carryOut(strike)
+    for (const fault of faults) {
+      await delay(Math.max(0, start + fault.afterMs - monotonicMs()));
+      const done = this.#inject(fault)
         .catch((error) => this.#failures.push(error))
         .then(() => void this.#pending.delete(done));
       this.#pending.add(done);
@@ -41,7 +41,7 @@ export class Nemesis {
     await delay(Math.max(0, start + chaosMs - monotonicMs()));
   }
 
-  /** Ends every strike at once; resolves when all processes are up. */
+  /** Ends all faults and resolves when all processes are ready. */
   async heal(): Promise<void> {
     const { slots } = this.#world;
     this.#wake.abort();
@@ -54,18 +54,18 @@ export class Nemesis {
     await Promise.all(slots.map((slot) => slot.untilReady(30_000)));
   }
 
-  async #carryOut(strike: Strike): Promise<void> {
-    const { kind, forMs } = strike;
+  async #inject(fault: Fault): Promise<void> {
+    const { kind, forMs } = fault;
     const { postgres } = this.#world;
     switch (kind) {
       case "kill worker":
       case "kill api":
       case "terminate worker":
-        return await this.#end(strike, kind === "kill api" ? "api" : "worker");
+        return await this.#end(fault, kind === "kill api" ? "api" : "worker");
       case "freeze worker":
-        return await this.#freeze(strike);
+        return await this.#freeze(fault);
       case "jump clock":
-        return await this.#jumpClock(strike);
+        return await this.#jumpClock(fault);
       case "restart database":
         return await this.#inTurn(kind, async () => {
           await postgres.stopImmediately();
@@ -85,81 +85,81 @@ export class Nemesis {
           ),
         );
       case "cut off":
-        return await this.#between(strike, (proxy) => proxy.cut());
+        return await this.#between(fault, (proxy) => proxy.cut());
       case "partition":
-        return await this.#between(strike, async (proxy) => {
+        return await this.#between(fault, async (proxy) => {
           proxy.blackhole();
           await this.#wait(forMs);
           proxy.heal();
-          // the server hears later than the client that their connections are gone
+          // the server notices later than the client that the connections are gone
           await this.#wait(forMs);
           proxy.bury();
         });
       case "slow network":
-        return await this.#between(strike, async (proxy) => {
+        return await this.#between(fault, async (proxy) => {
           proxy.slowDown(latencyMs);
           await this.#wait(forMs);
           proxy.slowDown(0);
         });
       case "lose replies":
-        return await this.#between(strike, async (proxy) => {
+        return await this.#between(fault, async (proxy) => {
           for (let count = 0; count < lostReplies; count += 1) {
-            await Promise.race([proxy.loseNextReply(strike.replies.statement), this.#wait(forMs)]);
+            await Promise.race([proxy.loseNextReply(fault.replies.statement), this.#wait(forMs)]);
           }
           proxy.heal();
         });
     }
   }
 
-  /** Something happens on the way between one client and the database. */
-  async #between(strike: Strike, work: (proxy: ChaosProxy) => unknown): Promise<void> {
+  /** Injects a fault between one client and the database. */
+  async #between(fault: Fault, work: (proxy: ChaosProxy) => unknown): Promise<void> {
     const { slots, libraryProxy } = this.#world;
-    const isFit = ({ role, liveName, proxy }: ServerSlot): boolean =>
-      liveName !== null && proxy !== null && (strike.kind !== "lose replies" || role === strike.replies.to);
+    const isEligible = ({ role, liveName, proxy }: ServerSlot): boolean =>
+      liveName !== null && proxy !== null && (fault.kind !== "lose replies" || role === fault.replies.to);
     const clients = slots
-      .filter(isFit)
+      .filter(isEligible)
       .map((slot) => ({ name: slot.liveName, proxy: slot.proxy as ChaosProxy }));
-    const isLibraryFit = strike.kind !== "lose replies" || strike.replies.to === "library";
-    const all = isLibraryFit ? [...clients, { name: "library", proxy: libraryProxy }] : clients;
-    const client = all[Math.floor(strike.choice * all.length)];
-    if (client !== undefined) await this.#note(strike.kind, client.name, () => work(client.proxy));
+    const isLibraryEligible = fault.kind !== "lose replies" || fault.replies.to === "library";
+    const all = isLibraryEligible ? [...clients, { name: "library", proxy: libraryProxy }] : clients;
+    const client = all[Math.floor(fault.choice * all.length)];
+    if (client !== undefined) await this.#record(fault.kind, client.name, () => work(client.proxy));
   }
 
-  async #end(strike: Strike, role: ServerSlot["role"]): Promise<void> {
-    const slot = await this.#choose(strike, role);
+  async #end(fault: Fault, role: ServerSlot["role"]): Promise<void> {
+    const slot = await this.#choose(fault, role);
     if (slot === null) return;
-    const signal = strike.kind === "terminate worker" ? "SIGTERM" : "SIGKILL";
-    await this.#note(strike.kind, slot.liveName, () => slot.end(signal));
-    await this.#wait(strike.forMs);
+    const signal = fault.kind === "terminate worker" ? "SIGTERM" : "SIGKILL";
+    await this.#record(fault.kind, slot.liveName, () => slot.end(signal));
+    await this.#wait(fault.forMs);
     slot.start();
   }
 
-  async #freeze(strike: Strike): Promise<void> {
-    const slot = await this.#choose(strike, "worker");
+  async #freeze(fault: Fault): Promise<void> {
+    const slot = await this.#choose(fault, "worker");
     if (slot === null) return;
-    await this.#note(strike.kind, slot.liveName, async () => {
+    await this.#record(fault.kind, slot.liveName, async () => {
       slot.freeze();
-      await this.#wait(strike.forMs);
+      await this.#wait(fault.forMs);
       slot.thaw();
     });
   }
 
-  async #jumpClock(strike: Strike): Promise<void> {
-    const slot = await this.#choose(strike, "worker");
+  async #jumpClock(fault: Fault): Promise<void> {
+    const slot = await this.#choose(fault, "worker");
     if (slot === null) return;
-    const { clockStepMs, forMs } = strike;
-    this.#say(
-      `the clock of ${slot.liveName} jumps by ${clockStepMs / 3_600_000} h for ${(forMs / 1_000).toFixed(1)} s`,
+    const { clockStepMs, forMs } = fault;
+    this.#print(
+      `clock of ${slot.liveName} jumps by ${clockStepMs / 3_600_000} h for ${(forMs / 1_000).toFixed(1)} s`,
     );
-    await this.#note(strike.kind, slot.liveName, async () => {
+    await this.#record(fault.kind, slot.liveName, async () => {
       const stepBack = slot.stepClock(clockStepMs);
       await this.#wait(forMs);
       stepBack();
     });
   }
 
-  /** Mostly one that is in the middle of something: there it hurts. */
-  async #choose({ choice }: Strike, role: ServerSlot["role"]): Promise<ServerSlot | null> {
+  /** Selects a process, in nine of ten cases one with open requests. */
+  async #choose({ choice }: Fault, role: ServerSlot["role"]): Promise<ServerSlot | null> {
     const { slots, receivers } = this.#world;
     const open = await receivers.ask<Record<string, number>>("openBySender");
     const live = slots.filter((slot) => slot.role === role && slot.liveName !== null);
@@ -184,18 +184,18 @@ export class Nemesis {
     );
   }
 
-  #inTurn(kind: StrikeKind, work: () => Promise<unknown>): Promise<void> {
-    const turn = this.#databaseTurn.then(() => this.#note(kind, null, work));
+  #inTurn(kind: FaultKind, work: () => Promise<unknown>): Promise<void> {
+    const turn = this.#databaseTurn.then(() => this.#record(kind, null, work));
     this.#databaseTurn = turn.catch(() => {});
     return turn;
   }
 
-  async #note(kind: StrikeKind, victim: string | null, work: () => unknown): Promise<void> {
-    const deed: Deed = { kind, victim, at: monotonicMs(), until: Number.POSITIVE_INFINITY };
-    this.deeds.push(deed);
+  async #record(kind: FaultKind, victim: string | null, work: () => unknown): Promise<void> {
+    const injected: InjectedFault = { kind, victim, at: monotonicMs(), until: Number.POSITIVE_INFINITY };
+    this.injectedFaults.push(injected);
     await work();
-    deed.until = monotonicMs();
-    appendFileSync(join(this.#world.logsDir, "strikes.jsonl"), `${JSON.stringify(deed)}\n`);
+    injected.until = monotonicMs();
+    appendFileSync(join(this.#world.logsDir, "faults.jsonl"), `${JSON.stringify(injected)}\n`);
   }
 
   async #wait(ms: number): Promise<void> {

@@ -1,8 +1,8 @@
-// What is done to the processes, and when: a plan that follows from the seed alone.
+// The plan of faults, determined by the seed.
 import type { Scale } from "./options.ts";
 import { stream } from "./random.ts";
 
-/** Each on one process, or on the database and so on all of them, or on a clock that nobody should go by. */
+/** What each kind of fault affects. */
 const targets = {
   "kill worker": "worker",
   "freeze worker": "worker",
@@ -17,32 +17,32 @@ const targets = {
   "slow network": "client",
   "jump clock": "clock",
 } as const;
-export type StrikeKind = keyof typeof targets;
-export const strikeKinds = Object.keys(targets) as StrikeKind[];
+export type FaultKind = keyof typeof targets;
+export const faultKinds = Object.keys(targets) as FaultKind[];
 
-export function strikesAll(kind: StrikeKind): boolean {
+export function hitsDatabase(kind: FaultKind): boolean {
   return targets[kind] === "database";
 }
 
-/** False: whoever is struck must not even notice. */
-export function disturbs(kind: StrikeKind): boolean {
+/** Returns false for faults that must have no effect. */
+export function isDisruptive(kind: FaultKind): boolean {
   return targets[kind] !== "clock";
 }
 
-export interface Strike {
-  /** Milliseconds after the strikes begin. */
+export interface Fault {
+  /** Milliseconds after the start of the fault phase. */
   readonly afterMs: number;
-  readonly kind: StrikeKind;
-  /** In [0, 1): chooses among those who can be struck when the time has come. */
+  readonly kind: FaultKind;
+  /** In [0, 1): selects the affected process when the fault is injected. */
   readonly choice: number;
-  /** How long it lasts, or how long until what was ended is started again. */
+  /** Duration of the fault, or time until an ended process is started again. */
   readonly forMs: number;
   readonly replies: LostReplies;
-  /** How far a clock jumps, and jumps back in the end. */
+  /** How far the clock jumps, and later jumps back. */
   readonly clockStepMs: number;
 }
 
-/** Replies to a statement, by its name or text, that are lost on their way to a process that sends it. */
+/** A statement, by name or text, and the kind of process that loses the replies to it. */
 export interface LostReplies {
   readonly statement: string;
   readonly to: "api" | "worker" | "library";
@@ -56,25 +56,25 @@ const replies: readonly LostReplies[] = [
 ];
 
 const hourMs = 3_600_000;
-/** Until receivers that misbehave have requests open that a kill interrupts. */
+/** Time until faulty receivers have open requests that a kill can interrupt. */
 const busyMs = 1_000;
-/** The first kill is left alone beyond the lease: how long it took to recover shows only where nothing else is broken. */
-const aloneMs = 2_000;
+/** No other fault follows the first kill for the lease and this time, so that its recovery can be measured. */
+const undisturbedMs = 2_000;
 
-export function planStrikes(seed: number, scale: Scale, kinds: readonly StrikeKind[]): Strike[] {
+export function planFaults(seed: number, scale: Scale, kinds: readonly FaultKind[]): Fault[] {
   if (kinds.length === 0) return [];
-  const random = stream(seed, "strikes");
+  const random = stream(seed, "fault plan");
   const [least, most] = scale.pauseMs;
-  const strikes: Strike[] = [];
+  const faults: Fault[] = [];
   let deck = random.shuffle(kinds);
   const lone = deck.indexOf("kill worker");
   if (lone !== -1) deck.push(...deck.splice(lone, 1));
-  // the last strike has time to do harm
+  // the last fault needs time to take effect
   for (let at = busyMs; at < scale.chaosMs - most; at += random.between(least, most)) {
-    const kind = deck.pop() as StrikeKind;
-    // dealt from a deck: in a short run, too, each kind has its turn
+    const kind = deck.pop() as FaultKind;
+    // drawn from a shuffled deck, so that short runs contain every kind too
     if (deck.length === 0) deck = random.shuffle(kinds);
-    strikes.push({
+    faults.push({
       afterMs: Math.round(at),
       kind,
       choice: random.fraction(),
@@ -82,14 +82,14 @@ export function planStrikes(seed: number, scale: Scale, kinds: readonly StrikeKi
       replies: random.pick(replies),
       clockStepMs: random.pick([-hourMs, hourMs]),
     });
-    if (strikes.length === 1 && kind === "kill worker") at += scale.leaseMs + aloneMs;
+    if (faults.length === 1 && kind === "kill worker") at += scale.leaseMs + undisturbedMs;
   }
-  return strikes;
+  return faults;
 }
 
-function durationOf(kind: StrikeKind, { leaseMs }: Scale, share: number): number {
+function durationOf(kind: FaultKind, { leaseMs }: Scale, share: number): number {
   switch (kind) {
-    // past the lease: it wakes up while those who took over are at work, or after they are done
+    // longer than the lease: it resumes while other workers process its deliveries, or afterwards
     case "freeze worker":
       return leaseMs * (1.2 + 0.8 * share);
     case "partition":
