@@ -240,8 +240,8 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/settle/endpoint-health.ts",
-        find: "  if (allowance > maxInFlight) return well;\n",
-        put: "  if (allowance > maxInFlight && maxInFlight < 0) return well;\n",
+        find: "  if (allowance > maxInFlight) return healthy;\n",
+        put: "  if (allowance > maxInFlight && maxInFlight < 0) return healthy;\n",
       },
     ],
     faults: ["kill api"],
@@ -252,8 +252,8 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/delivery/lanes.ts",
-        find: "this.#places = new TenantShares(options.concurrency);",
-        put: "this.#places = new TenantShares(Math.min(1, options.concurrency));",
+        find: "this.#slots = new TenantShares(options.concurrency);",
+        put: "this.#slots = new TenantShares(Math.min(1, options.concurrency));",
       },
     ],
     faults: ["kill api"],

@@ -170,14 +170,14 @@ test("a disabled endpoint says how many wait, and is enabled with or without the
   const page = await openDashboard(server, path);
   await page.getByRole("button", { name: "Disable" }).click();
   // what is read again after a change takes its time, and does not disturb whoever goes on meanwhile
-  const { letGo } = await holdBack(page, "reads");
+  const { release } = await holdBack(page, "reads");
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
   await page.getByText("Somebody switched it off.").waitFor();
   expect(await page.getByRole("dialog").count()).toBe(0);
   for (const data of [1, 2, 3])
     await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data });
   await page.getByRole("button", { name: "Enable" }).click();
-  letGo();
+  release();
   await page.getByText("Waiting for it: 3.").waitFor();
   await expectFitToShow(page, "endpoint-enable");
   await page.getByRole("radio", { name: /Discard them/ }).check();

@@ -27,12 +27,12 @@ async function deliveryThat(state: "success" | "failed", server: TestServer): Pr
 test("a key that is made by pressing twice is one key", async () => {
   const server = await startServer();
   const page = await openDashboard(server, "/keys");
-  const { asked, letGo } = await holdBack(page, "changes");
+  const { asked, release } = await holdBack(page, "changes");
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("twice");
   await page.getByLabel("events:publish").check();
   await page.getByRole("dialog").getByRole("button").last().dblclick();
-  letGo();
+  release();
   await page.getByText(/^phk_/).waitFor();
   expect(asked).toEqual(["POST /api/v1/keys"]);
 });
@@ -44,9 +44,9 @@ test("a replay that is started by Enter, however often, is one replay", async ()
   await page.getByRole("dialog").getByLabel("Event type").fill("order.paid");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").getByText("0 would be sent again.").waitFor();
-  const { asked, letGo } = await holdBack(page, "changes");
+  const { asked, release } = await holdBack(page, "changes");
   for (let press = 0; press < 3; press += 1) await page.keyboard.press("Enter");
-  letGo();
+  release();
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   expect(asked).toEqual(["POST /api/v1/replays"]);
 });
@@ -55,10 +55,10 @@ test("an endpoint that a customer adds by pressing twice is one endpoint", async
   const server = await startServer();
   const { page } = await openPage(await linkOf(server, "acme"), { locale: "en-GB" });
   await page.getByRole("link", { name: "Add endpoint" }).first().click();
-  const { asked, letGo } = await holdBack(page, "changes");
+  const { asked, release } = await holdBack(page, "changes");
   await page.getByLabel("URL").fill("https://example.com/hooks");
   await page.locator("form button[type=submit]").dblclick();
-  letGo();
+  release();
   await page.getByText("whsec_").waitFor();
   expect(asked).toEqual(["POST /api/v1/tenants/acme/endpoints"]);
 });
@@ -67,12 +67,12 @@ test("a delivery that is retried or called off by pressing twice is so once", as
   const server = await startServer();
   const path = `/deliveries/${await deliveryThat("failed", server)}`;
   const page = await openDashboard(server, path);
-  const { asked, letGo } = await holdBack(page, "changes");
+  const { asked, release } = await holdBack(page, "changes");
   await page.getByRole("button", { name: "Call it off" }).dblclick();
   await page.getByRole("button", { name: "Retry now" }).dblclick();
   await expect.poll(() => asked.length).toBeGreaterThan(1);
   expect(asked).toEqual([`POST /api/v1${path}/cancel`, `POST /api/v1${path}/retry`]);
-  letGo();
+  release();
 });
 
 test("a tenant that was deleted meanwhile is not made anew by a switch on its page", async () => {

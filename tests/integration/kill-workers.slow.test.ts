@@ -106,7 +106,7 @@ test("a worker that is stopped past its lease and wakes up changes nothing that 
 
   // the first answer reaches a worker that has been buried, the second one is still to come
   receiver.hold = ({ sender }) => sender === other.name;
-  receiver.letGo(({ sender }) => sender === sleeper.name);
+  receiver.release(({ sender }) => sender === sleeper.name);
   process.kill(sleeper.pid, "SIGCONT");
   await eventually("it learns of its burial", () =>
     heard.some(({ message }) => message.startsWith("this worker was taken for dead")),
@@ -117,7 +117,7 @@ test("a worker that is stopped past its lease and wakes up changes nothing that 
   const states = "select state, attempts from posthorn.delivery_states order by id";
   expect((await pool.query(states)).rows[0]).toEqual({ state: "in_flight", attempts: 1 });
 
-  receiver.letGo();
+  receiver.release();
   await nothingOwed(pool);
   expect((await pool.query(states)).rows[0]).toEqual({ state: "success", attempts: 2 });
   expect(await audit(pool, receiver)).toMatchObject({ unknown: 1, duplicates: 1, ...nothingWrong });

@@ -62,7 +62,7 @@ describe.concurrent("an outage under load", () => {
       const already = receiver.entries.length;
       await receiver.until("requests in flight", () => receiver.entries.length >= already + 5);
       await setReadOnly(postgres, "on");
-      receiver.letGo();
+      receiver.release();
       await becomes(hooks, { ready: false });
 
       const asked = performance.now();

@@ -33,7 +33,7 @@ test("stop() waits for what is in flight, gives back the rest, and another insta
   await eventually("the rest is given back", async () => (await claimed(pool)) === cap);
   expect(receiver.entries).toHaveLength(cap); // the endpoint's cap holds: nobody else sends while they last
 
-  receiver.letGo();
+  receiver.release();
   await stopped;
   const left = performance.now();
   await receiver.until("all of them", () => ids.every((id) => receiver.eventsAt("/a").has(id)));
@@ -58,7 +58,7 @@ test("one slow receiver does not keep the other lanes of a stopping instance wai
     receiver.eventsAt("/quick").has(id as string),
   );
   expect(receiver.eventsAt("/slow").size).toBe(0);
-  receiver.letGo();
+  receiver.release();
   await stopped;
   await nothingOwed(pool);
   expect(await audit(pool, receiver)).toMatchObject(untouched);

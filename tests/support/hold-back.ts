@@ -4,14 +4,14 @@ import type { Page } from "playwright-core";
 export interface HeldBack {
   /** Which, in their order: `POST /api/v1/events`. */
   readonly asked: string[];
-  readonly letGo: () => void;
+  readonly release: () => void;
 }
 
 /** What a page asks to be done, or what it reads. */
 export async function holdBack(page: Page, held: "changes" | "reads"): Promise<HeldBack> {
-  let letGo = () => {};
+  let release = () => {};
   const isLetGo = new Promise<void>((resolve) => {
-    letGo = resolve;
+    release = resolve;
   });
   const asked: string[] = [];
   await page.route("**/api/v1/**", async (route) => {
@@ -22,5 +22,5 @@ export async function holdBack(page: Page, held: "changes" | "reads"): Promise<H
     }
     await route.continue();
   });
-  return { asked, letGo };
+  return { asked, release };
 }

@@ -25,9 +25,9 @@ export interface LedgerReceiver {
   readonly maxOpen: ReadonlyMap<string, number>;
   /** How long the next answers take. */
   answerAfterMs: () => number;
-  /** Requests for which this holds are kept open until they are let go of. `letGo()` ends holding altogether. */
+  /** Requests for which this holds are kept open until they are let go of. `release()` ends holding altogether. */
   hold: (entry: LedgerEntry) => boolean;
-  letGo(which?: (entry: LedgerEntry) => boolean): void;
+  release(which?: (entry: LedgerEntry) => boolean): void;
   /** Resolves as soon as the condition holds; looked at whenever a request comes or ends. Rejects when too late. */
   until(what: string, condition: () => boolean, timeoutMs?: number): Promise<void>;
   answered(deliveryId: string): readonly LedgerEntry[];
@@ -60,7 +60,7 @@ export async function startLedgerReceiver(): Promise<LedgerReceiver> {
     maxOpen,
     answerAfterMs: () => 0,
     hold: () => false,
-    letGo(which) {
+    release(which) {
       if (which === undefined) receiver.hold = () => false;
       for (const [entry, answer] of held) {
         if (which?.(entry) === false) continue;

@@ -52,7 +52,7 @@ export interface EngineAccess {
   /** Through the guarded dispatcher, like every request. */
   send(request: PreparedRequest, signal: AbortSignal): Promise<AttemptOutcome>;
   /** Settings of an endpoint changed; `owner` is the worker that holds its lane. */
-  tellOfChange(owner: number | null): void;
+  notifySettingsChanged(owner: number | null): void;
 }
 
 /** The share of the time, since the last call, in which the event loop was working. */
@@ -111,7 +111,7 @@ export class Engine implements EngineAccess {
       healthRules: config.healthRules,
       utilisation: eventLoopUtilisation(),
       attempt: (delivery, target) => deliver(delivery, target, stages),
-      onOutboxHint: () => this.#relay.wake(),
+      onOutboxNotified: () => this.#relay.wake(),
     });
     const { format } = config.endpointDefaults;
     this.#batcher = new Batcher({
@@ -120,7 +120,7 @@ export class Engine implements EngineAccess {
       loadTargets: (ids) => targets.byIds(ids),
       defaults: { format, ...endpointSettings.batch.default },
       nowMs: () => clock.nowMs(),
-      onQueued: (endpointId, owner) => this.tell(endpointId, owner),
+      onQueued: (endpointId, owner) => this.notifyDueDelivery(endpointId, owner),
     });
     const fanOut = createFanOut({
       db,
@@ -133,10 +133,10 @@ export class Engine implements EngineAccess {
       },
       routes: new Routes(targets.ofTenants),
     });
-    const onTrouble = (): void => this.#worker.noteTrouble();
-    this.#publisher = new Publisher({ db, logger, fanOut, onTrouble });
-    this.#lockingPublisher = new Publisher({ db, logger, fanOut, onTrouble });
-    this.#relay = new Relay({ db, logger, fanOut, onTrouble });
+    const onLostReply = (): void => this.#worker.reconcileSoon();
+    this.#publisher = new Publisher({ db, logger, fanOut, onLostReply });
+    this.#lockingPublisher = new Publisher({ db, logger, fanOut, onLostReply });
+    this.#relay = new Relay({ db, logger, fanOut, onLostReply });
     const services = options.createServices(this);
     this.#services = delivers ? services : [];
     this.#upkeep = new Upkeep({
@@ -152,7 +152,7 @@ export class Engine implements EngineAccess {
       logger,
       loadRoutes: targets.ofTenants,
       leads: () => this.#upkeep.leads,
-      onQueued: (endpointId, owner) => this.tell(endpointId, owner),
+      onQueued: (endpointId, owner) => this.notifyDueDelivery(endpointId, owner),
     });
     this.#notifier = new Notifier({ db, logger, channels: this.#channels() });
     this.#catalogueLoop = new Loop({
@@ -255,34 +255,34 @@ export class Engine implements EngineAccess {
   }
 
   /** Settings of an endpoint changed; `owner` is the worker that holds its lane. */
-  tellOfChange(owner: number | null): void {
-    this.#worker.tellOfChange(owner);
+  notifySettingsChanged(owner: number | null): void {
+    this.#worker.notifySettingsChanged(owner);
     this.wakeServices();
   }
 
   /** A delivery of this endpoint became owed. */
-  tell(endpointId: Uuid, owner: number | null): void {
-    this.#worker.tell(endpointId, owner);
+  notifyDueDelivery(endpointId: Uuid, owner: number | null): void {
+    this.#worker.notifyDueDelivery(endpointId, owner);
   }
 
   /** Events were left in the outbox. */
-  tellOfOutbox(): void {
+  wakeRelay(): void {
     this.#relay.wake();
   }
 
   /** An event that was there before waits for its batch. */
-  tellOfCollected(): void {
+  wakeBatcher(): void {
     void this.#batcher.start();
     this.#batcher.wake();
   }
 
   /** An endpoint was disabled: people are to be told. */
-  tellOfNotices(): void {
+  wakeNotifier(): void {
     this.#notifier.wake();
   }
 
   /** A replay was started; if another process leads, that one sees it within a second. */
-  tellOfReplay(): void {
+  wakeReplayer(): void {
     this.#replayer.wake();
   }
 
@@ -297,7 +297,7 @@ export class Engine implements EngineAccess {
   }
 
   /** Of the processes of an installation one tends its tables. */
-  get leadsMaintenance(): boolean {
+  get isMaintenanceLeader(): boolean {
     return this.#upkeep.leads;
   }
 
@@ -307,7 +307,7 @@ export class Engine implements EngineAccess {
   }
 
   /** Everything the loops would do by and by, done now; resolves when nothing claimed is left in memory. */
-  async settleDown(): Promise<void> {
+  async runAllDue(): Promise<void> {
     for (const service of this.#services) await service.turn();
     await this.#relay.turn();
     await this.#replayer.turn();

@@ -165,7 +165,7 @@ export interface PreparedRequest {
   /** What of it must not be kept where the receiver says it back. */
   readonly confidential?: readonly string[];
   /** The answer is wanted: its headers, and its body up to so many bytes. */
-  readonly wantsAnswer?: { readonly maxBodyBytes: number };
+  readonly captureResponse?: { readonly maxBodyBytes: number };
 }
 
 /** Why no status line arrived. `unknown` is written at burial only: it may or may not have been sent. */
@@ -200,7 +200,7 @@ export interface AttemptPhases {
 export const NO_PHASES: AttemptPhases = { connectMs: null, tlsMs: null, firstByteMs: null };
 
 /** What a request was made for; `responseBody` then has as much as was asked for. */
-export interface WholeAnswer {
+export interface FullResponse {
   /** Names in lower case; several of a name with a comma between. */
   readonly headers: Readonly<Record<string, string>>;
   /** False: it was longer than asked for, or broke off. */
@@ -216,7 +216,7 @@ export type AttemptOutcome =
       readonly responseBody: Uint8Array;
       readonly retryAfter: string | null;
       /** Only of a request whose answer was wanted. */
-      readonly answer?: WholeAnswer;
+      readonly answer?: FullResponse;
       readonly durationMs: number;
       readonly phases: AttemptPhases;
     }

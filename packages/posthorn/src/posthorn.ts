@@ -139,13 +139,13 @@ export class Instance implements Posthorn {
       typeProblems: () => catalogue.typeProblems(),
       hiding: () => catalogue.hiding(),
       announce: createAnnounce(config),
-      onChanged: ({ owner }) => this.#engine?.tellOfChange(owner),
-      onDisabled: () => this.#engine?.tellOfNotices(),
+      onChanged: ({ owner }) => this.#engine?.notifySettingsChanged(owner),
+      onDisabled: () => this.#engine?.wakeNotifier(),
       onRevoked: () => this.#engine?.wakeServices(),
     });
     const tenants = createTenants({
       db,
-      onChanged: (owner) => this.#engine?.tellOfChange(owner),
+      onChanged: (owner) => this.#engine?.notifySettingsChanged(owner),
       onRevoked: () => this.#engine?.wakeServices(),
     });
     const deliveries = createDeliveries({ db, catalogue });
@@ -160,20 +160,20 @@ export class Instance implements Posthorn {
     const changes = createDeliveryChanges({
       db,
       find: deliveries.get,
-      onQueued: (endpointId, owner) => this.#engine?.tell(endpointId, owner),
-      onChanged: (owner) => this.#engine?.tellOfChange(owner),
+      onQueued: (endpointId, owner) => this.#engine?.notifyDueDelivery(endpointId, owner),
+      onChanged: (owner) => this.#engine?.notifySettingsChanged(owner),
     });
     const replays = createReplays({
       db,
       nowMs: () => clock.nowMs(),
       loadRoutes: targets.ofTenants,
-      onStarted: () => this.#engine?.tellOfReplay(),
+      onStarted: () => this.#engine?.wakeReplayer(),
     });
     const test = createSendTest({
       db,
       find: endpoints.get,
       nowMs: () => clock.nowMs(),
-      onQueued: (endpointId, owner) => this.#engine?.tell(endpointId, owner),
+      onQueued: (endpointId, owner) => this.#engine?.notifyDueDelivery(endpointId, owner),
     });
     const turns = new Semaphore(CALLS_AT_ONCE);
     const opened = <Resource extends object>(resource: Resource): Resource =>
@@ -192,7 +192,7 @@ export class Instance implements Posthorn {
       events,
       endpoints,
       retry: changes.retry,
-      onCollected: () => this.#engine?.tellOfCollected(),
+      onCollected: () => this.#engine?.wakeBatcher(),
     });
     this.events = opened({ ...events, resend });
     this.deliveries = opened({ ...deliveries, ...changes, request });
@@ -265,7 +265,7 @@ export class Instance implements Posthorn {
       userAgent,
       metrics: observer.metrics,
       nowMs: () => this.clock.nowMs(),
-      onChanged: ({ owner }) => engine.tellOfChange(owner),
+      onChanged: ({ owner }) => engine.notifySettingsChanged(owner),
       publish: (event) => engine.publish(event),
       send,
     });

@@ -80,7 +80,7 @@ export class Publishing {
       },
       user,
     );
-    this.#options.engine()?.tellOfOutbox();
+    this.#options.engine()?.wakeRelay();
     return published;
   }
 

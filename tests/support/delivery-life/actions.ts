@@ -96,7 +96,7 @@ export async function publishInOwnTransaction(
 }
 
 interface IngestOptions {
-  readonly hasRoom: boolean;
+  readonly hasCapacity: boolean;
   readonly delivers: boolean;
   readonly isFresh: boolean;
   readonly key: string | null;
@@ -109,11 +109,11 @@ export async function ingestAs(
   worker: Worker,
   model: Model,
   batch: readonly { readonly event: Event; readonly endpoints: readonly Uuid[] }[],
-  { hasRoom, delivers, isFresh, key, refuses, fromOutbox = false }: IngestOptions,
+  { hasCapacity, delivers, isFresh, key, refuses, fromOutbox = false }: IngestOptions,
 ): Promise<boolean> {
   const plan = batch.flatMap(({ event, endpoints }) =>
     endpoints.map((endpointId) => {
-      const mayClaim = hasRoom && !laneOf(model, endpointId).isPaused;
+      const mayClaim = hasCapacity && !laneOf(model, endpointId).isPaused;
       const isForeign = !worker.lanes.has(endpointId);
       const wanted = isForeign ? (delivers ? claim.ifGained : claim.none) : claim.mine;
       return {
@@ -313,7 +313,7 @@ export async function bringToAnEnd(model: Model, real: World): Promise<void> {
   const waiting = await waitingEvents(model.db, { events: 1_000, bytes: 1_000_000 });
   const events = waiting.map((event) => ({ event, endpoints: model.outbox.get(event.id) as Uuid[] }));
   const options = {
-    hasRoom: true,
+    hasCapacity: true,
     delivers: true,
     isFresh: true,
     key: null,

@@ -79,7 +79,7 @@ const publish: fc.Arbitrary<Step> = fc
   .record({
     slot: slots,
     mask: endpointMask,
-    hasRoom: mostly,
+    hasCapacity: mostly,
     delivers: mostly,
     isFresh: mostly,
     key: someKey,
@@ -123,12 +123,18 @@ const publishInTransaction: fc.Arbitrary<Step> = fc
     ),
   );
 
-const relay: fc.Arbitrary<Step> = fc.record({ slot: slots, hasRoom: mostly, rival: slots }).map((input) =>
+const relay: fc.Arbitrary<Step> = fc.record({ slot: slots, hasCapacity: mostly, rival: slots }).map((input) =>
   stepOf(input.slot, `relay ${JSON.stringify(input)}`, async (worker, model) => {
     const waiting = await waitingEvents(model.db, { events: 100, bytes: 1_000_000 });
     expect(new Set(waiting.map((event) => event.id))).toEqual(new Set(model.outbox.keys()));
     const events = waiting.map((event) => ({ event, endpoints: model.outbox.get(event.id) as Uuid[] }));
-    const options = { hasRoom: input.hasRoom, delivers: true, isFresh: true, key: null, fromOutbox: true };
+    const options = {
+      hasCapacity: input.hasCapacity,
+      delivers: true,
+      isFresh: true,
+      key: null,
+      fromOutbox: true,
+    };
     const written = await ingestAs(worker, model, events, { ...options, refuses: false });
     if (written) model.outbox.clear();
     // another process that read the same rows comes too late

@@ -1,6 +1,6 @@
 // One request in the air: undici's callbacks on one side, exactly one AttemptOutcome on the other.
 import type { Dispatcher } from "undici";
-import type { AttemptOutcome, AttemptPhases, WholeAnswer } from "../model.ts";
+import type { AttemptOutcome, AttemptPhases, FullResponse } from "../model.ts";
 import { classifyError, type ErrorClass } from "./classify-error.ts";
 import type { OriginPool } from "./origin-pools.ts";
 
@@ -37,7 +37,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   readonly #keptBytes: number;
   readonly #drainedBytes: number;
   /** Null: nobody wants them. */
-  #headers: WholeAnswer["headers"] | null;
+  #headers: FullResponse["headers"] | null;
 
   constructor(
     pool: OriginPool,
@@ -66,13 +66,13 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
     // a connection that broke: the receiver may have worked on it.
     if (this.#isSettled || this.#controller !== null) {
       this.#settle(SENT_ONCE);
-      controller.abort(GIVEN_UP);
+      controller.abort(ABORTED);
       return;
     }
     this.#controller = controller;
     this.#pool.waiting -= 1;
     this.#sentAt = performance.now();
-    const { handedOver } = this.#pool.dialling;
+    const { handedOver } = this.#pool.connectTiming;
     if (handedOver === null) return;
     this.#isNewConnection = true;
     this.#tlsMs = handedOver.tlsMs;
@@ -132,7 +132,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   #giveUp(reason: ErrorClass): void {
     if (this.#isSettled) return;
     this.#settle(reason);
-    this.#controller?.abort(GIVEN_UP);
+    this.#controller?.abort(ABORTED);
   }
 
   /** The status line decides: once it is there, a body that breaks, drips or never ends changes nothing. */
@@ -162,7 +162,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   }
 
   #phases(now: number): AttemptPhases {
-    if (this.#sentAt === 0) return this.#phasesOfDialling(now);
+    if (this.#sentAt === 0) return this.#phasesOfConnecting(now);
     const waitedMs = this.#sentAt - this.#startedAt;
     const tlsMs = this.#tlsMs === null ? null : Math.round(Math.min(this.#tlsMs, waitedMs));
     const connectMs = Math.round(waitedMs - (tlsMs ?? 0));
@@ -174,8 +174,8 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   }
 
   /** It never had a connection: how far the newest one of its origin got is the best there is to say. */
-  #phasesOfDialling(now: number): AttemptPhases {
-    const { connectedAt } = this.#pool.dialling;
+  #phasesOfConnecting(now: number): AttemptPhases {
+    const { connectedAt } = this.#pool.connectTiming;
     const isThrough = connectedAt > this.#startedAt;
     return {
       connectMs: Math.round((isThrough ? connectedAt : now) - this.#startedAt),
@@ -193,7 +193,7 @@ export class AttemptHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-function joined(headers: Readonly<Record<string, string | string[] | undefined>>): WholeAnswer["headers"] {
+function joined(headers: Readonly<Record<string, string | string[] | undefined>>): FullResponse["headers"] {
   const entries = Object.entries(headers).map(([name, value]) => [
     name.toLowerCase(),
     Array.isArray(value) ? value.join(", ") : (value ?? ""),
@@ -206,7 +206,7 @@ const CUT_OFF: ErrorClass = { error: "unknown", detail: "cut off because this pr
 const TOO_MANY_INFORMATIONAL: ErrorClass = { error: "bad_response", detail: "endless 1xx responses" };
 const BODY_TOO_LONG: ErrorClass = { error: "bad_response", detail: "response body too long" };
 const NO_STATUS: ErrorClass = { error: "bad_response", detail: "no status line" };
-const GIVEN_UP = new Error("given up");
+const ABORTED = new Error("given up");
 
 // One turn of the event loop later: an answer that is already in the socket's buffer was in time, we were late.
 function onDeadline(handler: AttemptHandler): void {

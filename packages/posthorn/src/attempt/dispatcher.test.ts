@@ -405,7 +405,7 @@ describe("a hostile receiver", () => {
 });
 
 describe("a GET", () => {
-  const get = { method: "GET", wantsAnswer: { maxBodyBytes: 2_000 } } as const;
+  const get = { method: "GET", captureResponse: { maxBodyBytes: 2_000 } } as const;
 
   it("has no body, and brings the answer's headers and as much of its body as is wanted", async () => {
     const at = await receiver();
@@ -438,7 +438,7 @@ describe("a GET", () => {
     const url = await answering(`${head}${"1\r\nx\r\n".repeat(bytes)}0\r\n\r\n`);
     const before = process.cpuUsage();
     const outcome = await dispatcher().send(
-      request(url, { ...get, timeoutMs: 20_000, wantsAnswer: { maxBodyBytes: 1_000_000 } }),
+      request(url, { ...get, timeoutMs: 20_000, captureResponse: { maxBodyBytes: 1_000_000 } }),
     );
     expect(outcome).toMatchObject({ kind: "answered", answer: { isWhole: true } });
     expect(outcome.kind === "answered" && outcome.responseBody.length).toBe(bytes);

@@ -74,12 +74,12 @@ class GuardedDispatcher implements Dispatcher {
 
     this.#inFlight += 1;
     return new Promise((resolve) => {
-      const { tenant, timeoutMs, method = "POST", wantsAnswer } = request;
+      const { tenant, timeoutMs, method = "POST", captureResponse } = request;
       const body = method === "GET" ? null : request.body;
       const { origin, path } = destination;
       const pool = this.#pools.take(tenant, origin);
       const group = signal === undefined ? null : this.#handlersUnder(signal);
-      const wantedBytes = wantsAnswer?.maxBodyBytes ?? null;
+      const wantedBytes = captureResponse?.maxBodyBytes ?? null;
       const handler = new AttemptHandler(pool, timeoutMs, group, this.#onSettled, resolve, wantedBytes);
       pool.pool.dispatch({ path, method, headers, body }, handler);
     });

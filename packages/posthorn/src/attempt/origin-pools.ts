@@ -3,7 +3,7 @@
 import { Pool } from "undici";
 import type { CheckedNames } from "./guard/checked-names.ts";
 import type { AddressPolicy } from "./guard/guard-address.ts";
-import { createGuardedConnector, type Dialling, newDialling } from "./guard/guarded-connector.ts";
+import { type ConnectTiming, createGuardedConnector, newConnectTiming } from "./guard/guarded-connector.ts";
 
 export interface OriginPoolsOptions {
   readonly policy: AddressPolicy;
@@ -28,7 +28,7 @@ export interface OriginPool {
   /** When the last request ended. */
   usedAt: number;
   /** What its newest connection took. */
-  readonly dialling: Dialling;
+  readonly connectTiming: ConnectTiming;
 }
 
 /** An address is asked for and checked when a connection is opened, so none is used for longer than this. */
@@ -86,11 +86,11 @@ export class OriginPools {
   #open(key: string, tenant: string | null, origin: string): OriginPool {
     const { now, policy, names, extraCa, connectionsPerOrigin } = this.#options;
     const isWanted = (): boolean => entry.waiting > 0;
-    const dialling = newDialling();
+    const connectTiming = newConnectTiming();
     const pool = new Pool(origin, {
       ...SETTINGS,
       connections: connectionsPerOrigin,
-      connect: createGuardedConnector({ policy, names, tenant, extraCa, isWanted, dialling }),
+      connect: createGuardedConnector({ policy, names, tenant, extraCa, isWanted, connectTiming }),
     });
     const entry: OriginPool = {
       key,
@@ -100,7 +100,7 @@ export class OriginPools {
       inFlight: 0,
       connections: 0,
       usedAt: now(),
-      dialling,
+      connectTiming,
     };
     pool.on("connect", () => {
       entry.connections += 1;

@@ -306,7 +306,7 @@ test("a process that only publishes makes batches of what it collected, as soon 
     batch: { maxEvents: 2, maxDelayMs: HOUR_MS },
   });
   const [first] = await publish(api, 2);
-  await api.hooks.engine?.settleDown();
+  await api.hooks.engine?.runAllDue();
   const { batches: made } = await api.hooks.events.get(first as string);
   expect(made).toEqual([expect.objectContaining({ eventId: expect.stringMatching(/^evt_/) })]);
 });

@@ -112,7 +112,7 @@ export class ActivityRecorder {
 
   async #write(): Promise<boolean> {
     const minutes = [...this.#installation.values()];
-    const tallies = this.#takeOldest();
+    const tallies = this.#oldest();
     this.#installation = new Map();
     if (minutes.length === 0 && tallies.length === 0) return false;
     this.#writing = tallies.length;
@@ -127,7 +127,7 @@ export class ActivityRecorder {
     return false;
   }
 
-  #takeOldest(): Tally[] {
+  #oldest(): Tally[] {
     const { rowsAtOnce } = this.#limits;
     const taken = this.#over.splice(0, rowsAtOnce);
     for (const [endpointId, tally] of this.#endpoints) {

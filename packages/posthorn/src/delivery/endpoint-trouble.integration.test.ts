@@ -263,7 +263,7 @@ describe("circuit", () => {
     await a.settle();
     const query = vi.spyOn(a.hooks.db, "query");
     const fetches = () => query.mock.calls.filter(([{ name }]) => name === "fetch").length;
-    for (let turn = 0; turn < 5; turn += 1) await a.hooks.engine?.settleDown();
+    for (let turn = 0; turn < 5; turn += 1) await a.hooks.engine?.runAllDue();
     expect(fetches()).toBe(0);
   });
 

@@ -2,7 +2,7 @@
 // healthy endpoint costs nothing.
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
-import { WELL } from "../settle/endpoint-health.ts";
+import { HEALTHY } from "../settle/endpoint-health.ts";
 import type { Queryable } from "../storage/database.ts";
 import { recordHealth } from "../storage/queries/health/record.ts";
 import type { Lane } from "./lane.ts";
@@ -49,14 +49,14 @@ export class HealthRecorder {
   async #record(): Promise<boolean> {
     const { db, workerId } = this.#options;
     const entries = [...this.#changed]
-      .filter((lane) => !lane.isForgotten)
+      .filter((lane) => !lane.isLost)
       .map((lane) => ({ lane, endpointId: lane.endpointId, health: lane.health }));
     this.#changed.clear();
     if (entries.length === 0) return false;
     try {
       await recordHealth(db, workerId(), {
-        ill: entries.filter(({ health }) => health !== WELL),
-        well: entries.filter(({ health }) => health === WELL).map(({ endpointId }) => endpointId),
+        ill: entries.filter(({ health }) => health !== HEALTHY),
+        well: entries.filter(({ health }) => health === HEALTHY).map(({ endpointId }) => endpointId),
       });
     } catch (error) {
       for (const { lane } of entries) this.#changed.add(lane);

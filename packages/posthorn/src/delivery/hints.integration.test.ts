@@ -16,7 +16,7 @@ test("a worker that stops still tells of the lanes it has just left, and the oth
     await listener.query(`listen "${channel}"`);
     const heard = once(listener, "notification");
     const hints = new Hints(hooks.db, silentLogger);
-    hints.tellAll();
+    hints.notifyAll();
     await hints.stop();
     expect(await heard).toEqual([expect.objectContaining({ channel })]);
   } finally {

@@ -20,17 +20,17 @@ export class Hints {
     this.#logger = logger;
   }
 
-  tellOwner(workerId: number, endpointId: Uuid): void {
+  notifyOwner(workerId: number, endpointId: Uuid): void {
     this.#add(workerChannel(this.#db.schema, workerId), endpointId);
   }
 
   /** Settings changed: the owner reads those of its lanes again. */
-  tellOwnerOfChange(workerId: number): void {
+  notifySettingsChanged(workerId: number): void {
     this.#add(workerChannel(this.#db.schema, workerId), null);
   }
 
   /** Lanes are ready, or events wait in the outbox. */
-  tellAll(): void {
+  notifyAll(): void {
     this.#add(commonChannel(this.#db.schema), null);
   }
 

@@ -6,7 +6,7 @@ import type { Logger } from "../observe/log.ts";
 import type { Observer } from "../observe/observer.ts";
 import { Loop } from "../service/loop.ts";
 import type { SharedLock } from "../service/shared-lock.ts";
-import { recalled } from "../settle/endpoint-health.ts";
+import { restoreHealth } from "../settle/endpoint-health.ts";
 import { type AcquiredLane, acquireLanes } from "../storage/queries/lanes/acquire.ts";
 import { markLimitedLanes } from "../storage/queries/lanes/mark-limited.ts";
 import { lanesWithParked } from "../storage/queries/lanes/parked.ts";
@@ -18,15 +18,15 @@ import { recoverClaimed } from "../storage/queries/queue/recover.ts";
 import { releaseDeliveries } from "../storage/queries/queue/release.ts";
 import { lanesToFetchFor, rowsToFetch } from "./fetch-share.ts";
 import type { Lane } from "./lane.ts";
-import { LaneLeaving, type LaneLeavingOptions } from "./lane-leaving.ts";
+import { LaneReleaser, type LaneReleaserOptions } from "./lane-releaser.ts";
 
-export interface LaneKeeperOptions extends Omit<LaneLeavingOptions, "claiming"> {
+export interface LaneKeeperOptions extends Omit<LaneReleaserOptions, "claiming"> {
   readonly claims: SharedLock;
   readonly logger: Logger;
   readonly observer: Observer;
   readonly loadTargets: (endpointIds: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>;
   /** A statement failed and may have been carried out all the same. */
-  readonly onTrouble: () => void;
+  readonly onLostReply: () => void;
 }
 
 const lanesPerAcquire = 200;
@@ -43,7 +43,7 @@ export class LaneKeeper {
   readonly #acquiring: Loop;
   readonly #fetching: Loop;
   readonly #surveying: Loop;
-  readonly #leaving: LaneLeaving;
+  readonly #releaser: LaneReleaser;
   #dueTimer: NodeJS.Timeout | undefined;
   #dueTimerAt = Number.POSITIVE_INFINITY;
   /** Of recent payloads; keeps a fetch of large events small. */
@@ -54,7 +54,7 @@ export class LaneKeeper {
   constructor(options: LaneKeeperOptions) {
     this.#options = options;
     const { logger } = options;
-    this.#leaving = new LaneLeaving({ ...options, claiming: (work) => this.#claiming(work) });
+    this.#releaser = new LaneReleaser({ ...options, claiming: (work) => this.#claiming(work) });
     this.#acquiring = new Loop({
       name: "taking lanes",
       intervalMs: 500,
@@ -79,7 +79,7 @@ export class LaneKeeper {
     await Promise.all([this.#acquiring.stop(), this.#fetching.stop(), this.#surveying.stop()]);
   }
 
-  hungry(): void {
+  fetchNow(): void {
     this.#fetching.wake();
   }
 
@@ -94,7 +94,7 @@ export class LaneKeeper {
   /** Rows came into lanes of this worker, as far as somebody else could tell. */
   hint(endpointIds: readonly Uuid[]): void {
     if (endpointIds.length === 0) this.#surveying.wake();
-    for (const id of endpointIds) if (!this.#markOwed(id)) this.#surveying.wake();
+    for (const id of endpointIds) if (!this.#markDue(id)) this.#surveying.wake();
   }
 
   /** A settled retry of this lane is due again after the delay. */
@@ -105,13 +105,13 @@ export class LaneKeeper {
   }
 
   /** What was withdrawn from lanes and not started. */
-  async giveBack(withdrawn: readonly Uuid[]): Promise<void> {
-    await this.#leaving.giveBack(withdrawn);
+  async releaseDeliveries(withdrawn: readonly Uuid[]): Promise<void> {
+    await this.#releaser.releaseDeliveries(withdrawn);
   }
 
   /** This worker stops: lanes in which nothing is left go to others before the last attempt has ended. */
   async releaseDrained(): Promise<void> {
-    await this.#leaving.releaseDrained();
+    await this.#releaser.releaseDrained();
   }
 
   /** Everything the loops would do by and by, done now. */
@@ -122,16 +122,16 @@ export class LaneKeeper {
   }
 
   /** After the database was away: what it says this worker holds, and memory does not. */
-  async takeStock(): Promise<void> {
+  async reconcile(): Promise<void> {
     const { db, claims, lanes, workerId } = this.#options;
     await claims.exclusive(async () => {
       const owned = await surveyLanes(db, workerId());
       const unknown = owned.filter(({ endpointId }) => lanes.get(endpointId) === undefined);
       await this.#openLanes(unknown.map(({ endpointId }) => ({ endpointId, hasParked: true })));
-      const claimed = await recoverClaimed(db, workerId(), lanes.knownIds);
+      const claimed = await recoverClaimed(db, workerId(), lanes.claimedIds);
       // one whose turn it was may be behind another by now: that is for a fetch to say
       const isKept = ({ id, endpointId, isOrdered }: ClaimedDelivery) =>
-        lanes.isOpen && !isOrdered && !lanes.isStranded(id) && lanes.get(endpointId) !== undefined;
+        lanes.isAccepting && !isOrdered && !lanes.isUnconfirmed(id) && lanes.get(endpointId) !== undefined;
       for (const delivery of claimed) if (isKept(delivery)) this.#admit(delivery);
       const returned = claimed.filter((delivery) => !isKept(delivery));
       if (returned.length > 0)
@@ -140,17 +140,17 @@ export class LaneKeeper {
           workerId(),
           returned.map(({ id }) => id),
         );
-      lanes.forgetStranded();
-      for (const { endpointId } of returned) this.#markOwed(endpointId);
+      lanes.clearUnconfirmed();
+      for (const { endpointId } of returned) this.#markDue(endpointId);
       // a turn that nobody passed on, whatever the reason, waits no longer than this
-      for (const endpointId of await lanesWithParked(db, workerId())) this.#freeAll(endpointId);
+      for (const endpointId of await lanesWithParked(db, workerId())) this.#recheckAll(endpointId);
     });
     lanes.pump();
   }
 
   async #acquire(): Promise<boolean> {
     const { db, claims, lanes, workerId } = this.#options;
-    if (!lanes.isOpen) return false;
+    if (!lanes.isAccepting) return false;
     const waitedMs = lanes.hasCapacity ? 0 : leftAloneMs;
     const taken = await this.#claiming(() =>
       claims.shared(async () => {
@@ -164,19 +164,22 @@ export class LaneKeeper {
 
   async #fetch(): Promise<boolean> {
     const { db, claims, lanes, observer, workerId } = this.#options;
-    if (lanes.promotion.isDue) {
-      for (const lane of await lanes.promotion.run(db, workerId())) lanes.markOwed(lane);
+    if (lanes.promoter.isDue) {
+      for (const lane of await lanes.promoter.run(db, workerId())) lanes.markDue(lane);
     }
     const averageBytes = this.#averageBytes;
-    const hungry = lanes.nextHungry(lanesToFetchFor(averageBytes));
-    if (hungry.length === 0) return lanes.promotion.isDue;
-    const turns = hungry.map((lane) => ({
+    const lanesToFetch = lanes.nextToFetch(lanesToFetchFor(averageBytes));
+    if (lanesToFetch.length === 0) return lanes.promoter.isDue;
+    const turns = lanesToFetch.map((lane) => ({
       lane,
       endpointId: lane.endpointId,
-      room: Math.min(lane.room, rowsToFetch(lane.target, { lanes: hungry.length, averageBytes })),
-      signs: lane.owedSigns,
+      room: Math.min(
+        lane.freeCapacity,
+        rowsToFetch(lane.target, { lanes: lanesToFetch.length, averageBytes }),
+      ),
+      signals: lane.dueSignals,
     }));
-    for (const lane of hungry) lane.isFetching = true;
+    for (const lane of lanesToFetch) lane.isFetching = true;
     try {
       await this.#claiming(() =>
         claims.shared(async () => {
@@ -189,18 +192,18 @@ export class LaneKeeper {
             this.#admit(delivery);
             perLane.set(delivery.endpointId, (perLane.get(delivery.endpointId) ?? 0) + 1);
           }
-          for (const { lane, endpointId, room, signs } of turns) {
-            if ((perLane.get(endpointId) ?? 0) < room) lanes.markFetched(lane, signs);
+          for (const { lane, endpointId, room, signals } of turns) {
+            if ((perLane.get(endpointId) ?? 0) < room) lanes.markFetched(lane, signals);
           }
           // paused or deleted, as the rows themselves told
-          if (hungry.some((lane) => lane.isClosing)) await this.#leaving.standDown();
+          if (lanesToFetch.some((lane) => lane.isClosing)) await this.#releaser.releaseWaiting();
         }),
       );
     } finally {
-      for (const lane of hungry) lane.isFetching = false;
+      for (const lane of lanesToFetch) lane.isFetching = false;
     }
     lanes.pump();
-    return lanes.promotion.isDue || lanes.hasHungry;
+    return lanes.promoter.isDue || lanes.hasLanesToFetch;
   }
 
   async #survey(): Promise<boolean> {
@@ -218,7 +221,8 @@ export class LaneKeeper {
         continue;
       }
       if (row.targetVersion !== lane.target.version) stale.push(row.endpointId);
-      if (row.probeAtMs !== null && blocked.get(lane) === lane.health) lanes.hastenProbe(lane, row.probeAtMs);
+      if (row.probeAtMs !== null && blocked.get(lane) === lane.health)
+        lanes.bringProbeForward(lane, row.probeAtMs);
       const isHeld = row.dueInMs !== null && row.dueInMs < -heldAfterMs && lane.isAtLimit;
       if (isHeld !== row.isHeld) (isHeld ? held : free).push(row.endpointId);
       this.#noteDue(lane, row);
@@ -226,22 +230,22 @@ export class LaneKeeper {
     if (held.length + free.length > 0) await markLimitedLanes(db, workerId(), { held, free });
     this.#noteUnknown(unknown);
     if (stale.length > 0) await this.#reload(stale);
-    this.#leaving.yieldSome();
-    await this.#leaving.standDown();
-    await this.#leaving.releaseIdle();
+    this.#releaser.yieldSome();
+    await this.#releaser.releaseWaiting();
+    await this.#releaser.releaseIdle();
     lanes.pump();
     return false;
   }
 
   /** Seen once, the reply that brings it may be on its way; seen twice, it was lost. */
   #noteUnknown(unknown: ReadonlySet<Uuid>): void {
-    for (const id of unknown) if (this.#unknownLanes.has(id)) this.#options.onTrouble();
+    for (const id of unknown) if (this.#unknownLanes.has(id)) this.#options.onLostReply();
     this.#unknownLanes = unknown;
   }
 
   #noteDue(lane: Lane, { dueInMs }: SurveyedLane): void {
     if (dueInMs === null) return;
-    if (dueInMs <= 0) this.#options.lanes.markOwed(lane);
+    if (dueInMs <= 0) this.#options.lanes.markDue(lane);
     else this.dueIn(lane, dueInMs);
   }
 
@@ -253,7 +257,7 @@ export class LaneKeeper {
       const lane = lanes.get(id);
       if (lane !== undefined) lanes.retarget(lane, targets.get(id) ?? null);
     }
-    await this.#leaving.standDown();
+    await this.#releaser.releaseWaiting();
     const deleted = endpointIds.filter((id) => targets.get(id) === null);
     if (deleted.length > 0) await cancelOwed(db, deleted);
   }
@@ -269,10 +273,10 @@ export class LaneKeeper {
         deleted.push(endpointId);
         continue;
       }
-      const lane = lanes.open(target, recalled(target.health));
+      const lane = lanes.open(target, restoreHealth(target.health));
       lane.isBacklogged = true;
-      if (hasParked) lanes.promotion.freeAll(lane);
-      lanes.markOwed(lane);
+      if (hasParked) lanes.promoter.recheckAll(lane);
+      lanes.markDue(lane);
     }
     // deleted since it was taken: kept, it would be found missing in memory at every survey
     if (deleted.length > 0) await releaseLanes(db, workerId(), deleted);
@@ -291,17 +295,17 @@ export class LaneKeeper {
   }
 
   /** False when it is no lane of this worker. */
-  #markOwed(endpointId: Uuid): boolean {
+  #markDue(endpointId: Uuid): boolean {
     const { lanes } = this.#options;
     const lane = lanes.get(endpointId);
-    if (lane !== undefined) lanes.markOwed(lane);
+    if (lane !== undefined) lanes.markDue(lane);
     return lane !== undefined;
   }
 
-  #freeAll(endpointId: Uuid): void {
+  #recheckAll(endpointId: Uuid): void {
     const { lanes } = this.#options;
     const lane = lanes.get(endpointId);
-    if (lane !== undefined) lanes.promotion.freeAll(lane);
+    if (lane !== undefined) lanes.promoter.recheckAll(lane);
   }
 
   #admit(delivery: ClaimedDelivery): void {
@@ -323,7 +327,7 @@ export class LaneKeeper {
     for (const lane of lanes.all()) {
       if (lane.dueAt <= now) {
         lane.dueAt = Number.POSITIVE_INFINITY;
-        lanes.markOwed(lane);
+        lanes.markDue(lane);
       } else if (lane.dueAt < next) next = lane.dueAt;
     }
     this.#dueTimerAt = Number.POSITIVE_INFINITY;
@@ -335,7 +339,7 @@ export class LaneKeeper {
     try {
       return await work();
     } catch (error) {
-      this.#options.onTrouble();
+      this.#options.onLostReply();
       throw error;
     }
   }

@@ -1,9 +1,9 @@
 // One endpoint's lane while this worker owns it. The cap on attempts in flight, the rate and the circuit are exact
 // because they are counted here and nowhere else: nobody but the owner sends to the endpoint.
 import { performance } from "node:perf_hooks";
-import { laneRoom } from "../fan-out/lane-room.ts";
+import { laneCapacity } from "../fan-out/lane-capacity.ts";
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
-import { blockedUntilMs, WELL } from "../settle/endpoint-health.ts";
+import { blockedUntilMs, HEALTHY } from "../settle/endpoint-health.ts";
 import { FailureWindow } from "../settle/failure-window.ts";
 import { RateBucket, rateOf } from "./rate-bucket.ts";
 import { SubjectOrder } from "./subject-order.ts";
@@ -23,11 +23,11 @@ export class Lane {
   /** A fetch for it is in the air. */
   isFetching = false;
   /** Rows may be owed in the database that are not in memory. */
-  hasOwed = false;
+  hasDue = false;
   /** There are so many of them that newcomers queue behind them, or they would wait for ever. */
   isBacklogged = false;
   /** Grows with every sign of owed rows; a fetch that began before the last sign proves nothing. */
-  owedSigns = 0;
+  dueSignals = 0;
   /** Monotonic time at which the next owed row is due. */
   dueAt = Number.POSITIVE_INFINITY;
   /** Monotonic time of the last sign of work. */
@@ -41,14 +41,14 @@ export class Lane {
   /** Another worker has more time for it. */
   isYielding = false;
   /** Of a life that has ended; what it still holds is somebody else's. */
-  isForgotten = false;
+  isLost = false;
   /** Its health has changed since it was last written down. */
   isHealthUnrecorded = false;
   /** Looks again when a throttle, an open circuit or an empty bucket ends. */
   resumeTimer: NodeJS.Timeout | undefined;
   readonly #nowMs: () => number;
   #target: Target;
-  #health: EndpointHealth = WELL;
+  #health: EndpointHealth = HEALTHY;
   #blockedUntilMs = 0;
   #bucket: RateBucket | null = null;
 
@@ -91,7 +91,7 @@ export class Lane {
   get isHolding(): boolean {
     const held = this.waiting.length + this.inFlight + this.reserved + this.unsettled;
     const hasNews = this.isHealthUnrecorded || this.isDisabling;
-    return this.isFetching || held > 0 || this.order.owesTurns || hasNews;
+    return this.isFetching || held > 0 || this.order.hasPendingTurns || hasNews;
   }
 
   /** The receiver asked for a pause, or its circuit is open: nothing is started, and what waits is given back. */
@@ -105,29 +105,29 @@ export class Lane {
   }
 
   /** Rows that may still come into memory. A lane on trial holds no more than it may send. */
-  get room(): number {
+  get freeCapacity(): number {
     const held = this.waiting.length + this.reserved;
     if (this.#health.probeAtMs !== null) return this.cap - this.inFlight - held;
-    return laneRoom(this.#target) - held;
+    return laneCapacity(this.#target) - held;
   }
 
   /** It would send more than it has in memory. */
-  get hasAppetite(): boolean {
-    return !this.isClosing && this.waiting.length < this.cap && this.room > 0;
+  get needsFetch(): boolean {
+    return !this.isClosing && this.waiting.length < this.cap && this.freeCapacity > 0;
   }
 
   /** A new event may be born claimed: it will be sent from memory soon. */
-  get takesNewcomers(): boolean {
-    return !this.isBacklogged && !this.isBlocked && this.#health.probeAtMs === null && this.room > 0;
+  get acceptsNewDeliveries(): boolean {
+    return !this.isBacklogged && !this.isBlocked && this.#health.probeAtMs === null && this.freeCapacity > 0;
   }
 
   /** There is a place and work for one more attempt; `takeToken` has the last word. */
-  get hasTurn(): boolean {
-    const hasPlace = !this.isClosing && this.inFlight < this.cap && !this.isBlocked;
-    return hasPlace && this.order.firstFree(this.waiting) !== -1;
+  get canStart(): boolean {
+    const hasSlot = !this.isClosing && this.inFlight < this.cap && !this.isBlocked;
+    return hasSlot && this.order.firstFree(this.waiting) !== -1;
   }
 
-  /** The one to start; `hasTurn` says that there is one. */
+  /** The one to start; `canStart` says that there is one. */
   takeNext(): ClaimedDelivery {
     const place = this.order.firstFree(this.waiting);
     return (place === 0 ? this.waiting.shift() : this.waiting.splice(place, 1)[0]) as ClaimedDelivery;

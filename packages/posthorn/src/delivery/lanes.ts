@@ -4,11 +4,11 @@ import { performance } from "node:perf_hooks";
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
 import { FairQueue } from "../service/fair-queue.ts";
 import { TenantShares } from "../service/tenant-shares.ts";
-import { recalled } from "../settle/endpoint-health.ts";
+import { restoreHealth } from "../settle/endpoint-health.ts";
 import { claim } from "../storage/queries/events/ingest.ts";
 import { Lane } from "./lane.ts";
-import { Promotion } from "./promotion.ts";
 import { isBefore } from "./subject-order.ts";
+import { SubjectPromoter } from "./subject-promoter.ts";
 
 export interface LanesOptions {
   /** Attempts in flight in this process, all endpoints together. */
@@ -20,9 +20,9 @@ export interface LanesOptions {
   /** False while the lease is too old to start anything. */
   readonly mayStart: () => boolean;
   /** False while other workers have more time than this one. */
-  readonly mayTakeLanes: () => boolean;
+  readonly mayAcquireLanes: () => boolean;
   /** A lane has room and owed rows. */
-  readonly onHungry: () => void;
+  readonly onFetchNeeded: () => void;
   /** What waits in a lane must not be started for a while, and is to be given back. */
   readonly onBlocked: () => void;
   readonly onHealthChanged: (lane: Lane) => void;
@@ -38,25 +38,25 @@ export class Lanes {
   readonly #lanes = new Map<Uuid, Lane>();
   readonly #heldIds = new Set<Uuid>();
   /** Withdrawn and on their way back: for the database this worker may still hold them. */
-  readonly #departingIds = new Set<Uuid>();
+  readonly #releasingIds = new Set<Uuid>();
   /** Of these giving back has failed, and may yet be carried out: they are not taken into memory again. */
-  readonly #strandedIds = new Set<Uuid>();
+  readonly #unconfirmedIds = new Set<Uuid>();
   /** Lanes with owed rows, in the order in which they are fetched for. */
-  readonly #hungry = new FairQueue<Lane>();
+  readonly #fetchQueue = new FairQueue<Lane>();
   /** Lanes that may start an attempt. */
-  readonly #line = new FairQueue<Lane>();
-  readonly #places: TenantShares;
+  readonly #startQueue = new FairQueue<Lane>();
+  readonly #slots: TenantShares;
   readonly #heldBytes = new TenantShares(maxHeldBytes, maxHeldBytes);
   /** Deliveries by the payload they share, which is in memory once: a topic's content may go to thousands. */
   readonly #sharers = new Map<Uint8Array, number>();
-  readonly promotion = new Promotion();
-  #isOpen = true;
-  #isResting = false;
-  #onQuiet: (() => void)[] = [];
+  readonly promoter = new SubjectPromoter();
+  #isAccepting = true;
+  #isYielding = false;
+  #onIdle: (() => void)[] = [];
 
   constructor(options: LanesOptions) {
     this.#options = options;
-    this.#places = new TenantShares(options.concurrency);
+    this.#slots = new TenantShares(options.concurrency);
   }
 
   get(endpointId: Uuid): Lane | undefined {
@@ -72,7 +72,7 @@ export class Lanes {
   }
 
   get inFlight(): number {
-    return this.#places.total;
+    return this.#slots.total;
   }
 
   get heldIds(): ReadonlySet<Uuid> {
@@ -80,17 +80,19 @@ export class Lanes {
   }
 
   /** What the database says this worker holds, and rightly so or not for long. */
-  get knownIds(): Uuid[] {
-    return [...this.#heldIds, ...this.#departingIds];
+  get claimedIds(): Uuid[] {
+    return [...this.#heldIds, ...this.#releasingIds];
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
+  get isAccepting(): boolean {
+    return this.#isAccepting;
   }
 
   /** There is a place to send from, so that lanes are taken as soon as they are ready. */
   get hasCapacity(): boolean {
-    return this.#isOpen && !this.#places.isFull && !this.#heldBytes.isFull && this.#options.mayTakeLanes();
+    return (
+      this.#isAccepting && !this.#slots.isFull && !this.#heldBytes.isFull && this.#options.mayAcquireLanes()
+    );
   }
 
   /** How a new delivery of this target is to be born. What is promised here is kept or returned by `admit`. */
@@ -102,9 +104,9 @@ export class Lanes {
     if (target.version > lane.target.version) this.retarget(lane, target);
     lane.usedAt = performance.now();
     if (lane.isPaused || lane.isDisabling || lane.isYielding) return { claim: claim.none, isForeign: true };
-    if (!this.#isOpen || !lane.takesNewcomers || !this.#heldBytes.mayTake(target.tenant)) {
+    if (!this.#isAccepting || !lane.acceptsNewDeliveries || !this.#heldBytes.mayTake(target.tenant)) {
       lane.isBacklogged = true;
-      this.#signOwed(lane);
+      this.#signalDue(lane);
       return { claim: claim.none, isForeign: false };
     }
     lane.reserved += 1;
@@ -117,15 +119,15 @@ export class Lanes {
     const isAnew = target !== null && (wasPaused || target.url !== lane.target.url);
     if (lane.target.ordering === "fifo" || target?.ordering === "fifo") {
       // subjects that were held may have been let go of
-      this.promotion.freeAll(lane);
-      this.#options.onHungry();
+      this.promoter.recheckAll(lane);
+      this.#options.onFetchNeeded();
     }
     if (target !== null) lane.target = target;
     lane.isPaused = target?.isActive !== true;
     // enabled again, or led elsewhere: what was known of it is what the change left in the database
     if (isAnew && !lane.isPaused) {
-      this.changeHealth(lane, recalled(target.health));
-      this.markOwed(lane);
+      this.changeHealth(lane, restoreHealth(target.health));
+      this.markDue(lane);
     }
   }
 
@@ -141,35 +143,35 @@ export class Lanes {
   }
 
   /** Rows are owed in the database; they are fetched when there is room. */
-  markOwed(lane: Lane): void {
-    this.#signOwed(lane);
-    this.#options.onHungry();
+  markDue(lane: Lane): void {
+    this.#signalDue(lane);
+    this.#options.onFetchNeeded();
   }
 
   /** The fetch that began at the given sign brought all that was due. */
-  markFetched(lane: Lane, signsBefore: number): void {
-    if (lane.owedSigns !== signsBefore) return;
-    lane.hasOwed = false;
+  markFetched(lane: Lane, signalsBefore: number): void {
+    if (lane.dueSignals !== signalsBefore) return;
+    lane.hasDue = false;
     lane.isBacklogged = false;
-    this.#hungry.delete(lane);
+    this.#fetchQueue.delete(lane);
   }
 
   /** Somebody may want a fetch; asking costs nobody their place in the line. */
-  get hasHungry(): boolean {
-    return this.#hungry.size > 0;
+  get hasLanesToFetch(): boolean {
+    return this.#fetchQueue.size > 0;
   }
 
   /** The next lanes to fetch for, which then go to the back of the line. */
-  nextHungry(limit: number): Lane[] {
+  nextToFetch(limit: number): Lane[] {
     const turn: Lane[] = [];
     while (turn.length < limit) {
-      const lane = this.#hungry.shift((tenant) => this.#heldBytes.mayTake(tenant));
+      const lane = this.#fetchQueue.shift((tenant) => this.#heldBytes.mayTake(tenant));
       if (lane === undefined) break;
       // one that is full is hungry again when an attempt of it ends
       if (lane.isBlocked) this.#resumeLater(lane);
-      else if (lane.hasAppetite) turn.push(lane);
+      else if (lane.needsFetch) turn.push(lane);
     }
-    for (const lane of turn) this.#hungry.add(lane);
+    for (const lane of turn) this.#fetchQueue.add(lane);
     return turn;
   }
 
@@ -181,17 +183,17 @@ export class Lanes {
     lane.order.lineUp(delivery, lane.waiting);
     lane.usedAt = performance.now();
     if (lane.isBlocked) this.#options.onBlocked();
-    else this.#lineUp(lane);
+    else this.#enqueue(lane);
   }
 
   /** Starts what may be started. Called whenever something could have become possible. */
   pump(): void {
-    if (this.#isResting || !this.#options.mayStart()) return;
+    if (this.#isYielding || !this.#options.mayStart()) return;
     let bytes = 0;
-    while (!this.#places.isFull && bytes <= bytesPerTurn) {
-      const lane = this.#line.shift((tenant) => this.#places.mayTake(tenant));
+    while (!this.#slots.isFull && bytes <= bytesPerTurn) {
+      const lane = this.#startQueue.shift((tenant) => this.#slots.mayTake(tenant));
       if (lane === undefined) return;
-      if (!lane.hasTurn) continue;
+      if (!lane.canStart) continue;
       if (!lane.takeToken()) {
         this.#resumeLater(lane);
         continue;
@@ -199,10 +201,10 @@ export class Lanes {
       const delivery = lane.takeNext();
       bytes += delivery.event.payload.byteLength;
       lane.order.begin(delivery);
-      this.#lineUp(lane);
+      this.#enqueue(lane);
       this.#start(delivery, lane);
     }
-    if (bytes > bytesPerTurn) this.#rest();
+    if (bytes > bytesPerTurn) this.#yield();
   }
 
   /** An attempt told something about the endpoint. Nothing is started in a blocked lane, and nothing waits in it. */
@@ -223,7 +225,7 @@ export class Lanes {
   }
 
   /** A person brought the probe of an open circuit forward. */
-  hastenProbe(lane: Lane, probeAtMs: number): void {
+  bringProbeForward(lane: Lane, probeAtMs: number): void {
     if (probeAtMs < (lane.health.probeAtMs ?? 0)) this.changeHealth(lane, { ...lane.health, probeAtMs });
   }
 
@@ -231,19 +233,19 @@ export class Lanes {
   settled(delivery: ClaimedDelivery, lane: Lane): void {
     lane.unsettled -= 1;
     lane.order.end(delivery);
-    this.#letGo(delivery, lane);
-    this.#lineUp(lane);
+    this.#release(delivery, lane);
+    this.#enqueue(lane);
   }
 
   /** The next of the subject gets its turn at the next fetch. */
   passTurn(lane: Lane, subject: string): void {
-    this.promotion.free(lane, subject);
-    this.#options.onHungry();
+    this.promoter.promoteNext(lane, subject);
+    this.#options.onFetchNeeded();
   }
 
   /**
    * Takes what has not been started out of a lane: all of it, or what comes after a delivery. Whoever does this gives it
-   * back and says when that has ended, well or not, by `departed`.
+   * back and says when that has ended, well or not, by `releaseEnded`.
    */
   withdrawWaiting(lane: Lane, after: ClaimedDelivery | null = null): Uuid[] {
     const isWithdrawn = (other: ClaimedDelivery) => after === null || isBefore(after, other);
@@ -251,108 +253,108 @@ export class Lanes {
     if (withdrawn.length === 0) return [];
     lane.waiting.splice(0, lane.waiting.length, ...lane.waiting.filter((other) => !isWithdrawn(other)));
     for (const delivery of withdrawn) {
-      this.#departingIds.add(delivery.id);
-      this.#letGo(delivery, lane);
+      this.#releasingIds.add(delivery.id);
+      this.#release(delivery, lane);
     }
     lane.isBacklogged = true;
-    this.#signOwed(lane);
+    this.#signalDue(lane);
     return withdrawn.map((delivery) => delivery.id);
   }
 
-  departed(ids: readonly Uuid[], isGivenBack: boolean): void {
+  releaseEnded(ids: readonly Uuid[], isReleased: boolean): void {
     for (const id of ids) {
-      this.#departingIds.delete(id);
-      if (!isGivenBack) this.#strandedIds.add(id);
+      this.#releasingIds.delete(id);
+      if (!isReleased) this.#unconfirmedIds.add(id);
     }
   }
 
-  isStranded(id: Uuid): boolean {
-    return this.#strandedIds.has(id);
+  isUnconfirmed(id: Uuid): boolean {
+    return this.#unconfirmedIds.has(id);
   }
 
   /** Stock was taken: none is left in the database. */
-  forgetStranded(): void {
-    this.#strandedIds.clear();
+  clearUnconfirmed(): void {
+    this.#unconfirmedIds.clear();
   }
 
   close(lane: Lane): void {
     lane.isReleasing = true;
     clearTimeout(lane.resumeTimer);
-    this.#hungry.delete(lane);
-    this.#line.delete(lane);
+    this.#fetchQueue.delete(lane);
+    this.#startQueue.delete(lane);
     if (this.#lanes.get(lane.endpointId) === lane) this.#lanes.delete(lane.endpointId);
   }
 
   /** This worker was buried: nothing here is its own any more. Requests in the air end by themselves, unheard. */
-  forgetAll(): void {
+  loseAll(): void {
     for (const lane of this.#lanes.values()) {
-      lane.isForgotten = true;
+      lane.isLost = true;
       lane.waiting.length = 0;
       this.close(lane);
     }
     this.#heldIds.clear();
     this.#heldBytes.clear();
     this.#sharers.clear();
-    this.#announceQuiet();
+    this.#notifyIdle();
   }
 
   /** Nothing new is taken from here on. */
-  shut(): void {
-    this.#isOpen = false;
+  stopAccepting(): void {
+    this.#isAccepting = false;
     for (const lane of this.#lanes.values()) clearTimeout(lane.resumeTimer);
   }
 
   /** Resolves when no attempt is in flight and none is unsettled. */
   async quiet(): Promise<void> {
     if (this.#heldIds.size === 0) return;
-    await new Promise<void>((resolve) => this.#onQuiet.push(resolve));
+    await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
   #start(delivery: ClaimedDelivery, lane: Lane): void {
     const { tenant } = lane;
     lane.inFlight += 1;
     lane.unsettled += 1;
-    this.#places.take(tenant, 1);
+    this.#slots.take(tenant, 1);
     void this.#options.attempt(delivery, lane).finally(() => {
       lane.inFlight -= 1;
-      this.#places.release(tenant, 1);
+      this.#slots.release(tenant, 1);
       lane.usedAt = performance.now();
-      this.#lineUp(lane);
+      this.#enqueue(lane);
       this.pump();
-      if (!lane.hasOwed || !lane.hasAppetite) return;
-      this.#hungry.add(lane);
-      this.#options.onHungry();
+      if (!lane.hasDue || !lane.needsFetch) return;
+      this.#fetchQueue.add(lane);
+      this.#options.onFetchNeeded();
     });
   }
 
   /** Publishes, answers and whatever else waits for this process come first. */
-  #rest(): void {
-    this.#isResting = true;
+  #yield(): void {
+    this.#isYielding = true;
     setImmediate(() => {
-      this.#isResting = false;
+      this.#isYielding = false;
       this.pump();
     });
   }
 
-  #lineUp(lane: Lane): void {
-    if (lane.hasTurn) this.#line.add(lane);
+  #enqueue(lane: Lane): void {
+    if (lane.canStart) this.#startQueue.add(lane);
   }
 
-  #signOwed(lane: Lane): void {
-    lane.hasOwed = true;
-    lane.owedSigns += 1;
-    this.#hungry.add(lane);
+  #signalDue(lane: Lane): void {
+    lane.hasDue = true;
+    lane.dueSignals += 1;
+    this.#fetchQueue.add(lane);
   }
 
   /** Timers, and not the survey, because a rate of ten a second wants to be looked at ten times a second. */
   #resumeLater(lane: Lane): void {
     clearTimeout(lane.resumeTimer);
-    if (!this.#isOpen || lane.isReleasing) return;
+    if (!this.#isAccepting || lane.isReleasing) return;
     lane.resumeTimer = setTimeout(
       () => {
         if (lane.isBlocked) return this.#resumeLater(lane);
-        this.#lineUp(lane);
-        if (lane.hasOwed) this.markOwed(lane);
+        this.#enqueue(lane);
+        if (lane.hasDue) this.markDue(lane);
         this.pump();
       },
       Math.min(60_000, Math.max(1, lane.pauseMs)),
@@ -365,18 +367,18 @@ export class Lanes {
     if (sharers === 0) this.#heldBytes.take(lane.tenant, payload.byteLength);
   }
 
-  #letGo({ id, event: { payload } }: ClaimedDelivery, lane: Lane): void {
-    if (lane.isForgotten || !this.#heldIds.delete(id)) return;
+  #release({ id, event: { payload } }: ClaimedDelivery, lane: Lane): void {
+    if (lane.isLost || !this.#heldIds.delete(id)) return;
     const others = (this.#sharers.get(payload) ?? 1) - 1;
     if (others > 0) this.#sharers.set(payload, others);
     else {
       this.#sharers.delete(payload);
       this.#heldBytes.release(lane.tenant, payload.byteLength);
     }
-    this.#announceQuiet();
+    this.#notifyIdle();
   }
 
-  #announceQuiet(): void {
-    if (this.#heldIds.size === 0) for (const resolve of this.#onQuiet.splice(0)) resolve();
+  #notifyIdle(): void {
+    if (this.#heldIds.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 }

@@ -28,17 +28,17 @@ export interface LeaseOptions {
   readonly delivers: boolean;
   /** How busy this process has been since it was last asked, from 0 to 1. */
   readonly utilisation: () => number;
-  /** This worker was buried while it lived: it holds nothing any more. `rebirth` gives it a new id. */
-  readonly onBuried: (rebirth: () => Promise<void>) => Promise<void>;
+  /** This worker was buried while it lived: it holds nothing any more. `reregister` gives it a new id. */
+  readonly onReaped: (reregister: () => Promise<void>) => Promise<void>;
   /** Replies may have been lost: what the database says this worker holds must be compared with what it knows. */
-  readonly onStockDue: () => Promise<void>;
-  readonly onBurial: (burial: Reaped) => void;
+  readonly onReconcileDue: () => Promise<void>;
+  readonly onWorkerReaped: (burial: Reaped) => void;
   /** `endpoints` is empty for a hint that concerns everything. */
   readonly onHint: (hint: { readonly forAll: boolean; readonly endpoints: readonly string[] }) => void;
 }
 
 /** Stock is taken this often without any sign of trouble: one look through the queue, 70 ms at a million rows. */
-const rarelyMs = 60_000;
+const reconcileEveryMs = 60_000;
 /** Shares of the time in which an event loop works: past the first it is under pressure, below the second it has time. */
 const busy = 0.8;
 const idle = 0.5;
@@ -50,9 +50,9 @@ export class Lease {
   #connection: DirectConnection | undefined;
   #id = 0;
   #renewedAt = Number.NEGATIVE_INFINITY;
-  readonly #stocktaking: Loop;
-  #stockPauseMs = rarelyMs;
-  #stockTimer: NodeJS.Timeout | undefined;
+  readonly #reconciling: Loop;
+  #reconcilePauseMs = reconcileEveryMs;
+  #reconcileTimer: NodeJS.Timeout | undefined;
   /** After a reconnect the old session may still hold it for a while: then it is asked for again. */
   #holdsLivenessLock = false;
   #others = 0;
@@ -66,14 +66,14 @@ export class Lease {
       name: "lease renewal",
       intervalMs: Math.max(50, Math.min(1_000, options.leaseMs / 10)),
       logger: options.logger,
-      step: () => this.#tend(),
+      step: () => this.#heartbeat(),
     });
     // Not in the loop above: it waits for claims in the air, and a renewal must wait for nothing.
-    this.#stocktaking = new Loop({
+    this.#reconciling = new Loop({
       name: "taking stock",
-      intervalMs: rarelyMs,
+      intervalMs: reconcileEveryMs,
       logger: options.logger,
-      step: () => this.#takeStock(),
+      step: () => this.#reconcile(),
     });
   }
 
@@ -87,7 +87,7 @@ export class Lease {
   }
 
   /** This worker has too much to do, and another one that delivers has time. */
-  get isPressed(): boolean {
+  get isOverloaded(): boolean {
     return this.#utilisation > busy && this.#isAnotherIdle;
   }
 
@@ -106,14 +106,14 @@ export class Lease {
     await this.#connect();
     await this.#begin();
     await this.#loop.start();
-    await this.#stocktaking.start();
+    await this.#reconciling.start();
   }
 
   /** Buries itself: lanes become free, and what could not be given back is recorded as unknown. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#stockTimer);
-    await this.#stocktaking.stop();
+    clearTimeout(this.#reconcileTimer);
+    await this.#reconciling.stop();
     await this.#loop.stop();
     if (this.#id !== 0) {
       await reap(this.#options.db, { id: this.#id, leaseExpiresMs: null }).catch((error: Error) => {
@@ -131,9 +131,9 @@ export class Lease {
    * A claim or its reply was lost: stock is taken as soon as the database answers, and again later, because a
    * statement whose connection was cut may be on its way yet, or wait for a lock, and claims when it gets there.
    */
-  noteTrouble(): void {
-    this.#stockPauseMs = 1_000;
-    this.#stocktaking.wake();
+  reconcileSoon(): void {
+    this.#reconcilePauseMs = 1_000;
+    this.#reconciling.wake();
     this.#loop.wake();
   }
 
@@ -142,12 +142,12 @@ export class Lease {
     await this.#loop.turn();
   }
 
-  async #tend(): Promise<boolean> {
+  async #heartbeat(): Promise<boolean> {
     try {
       if (this.#connection === undefined) await this.#connect();
       await this.#renew();
       if (!this.#holdsLivenessLock) await this.#acquireLivenessLock();
-      await this.#watchOthers();
+      await this.#reapDead();
       return false;
     } catch (error) {
       // it may lead to a server that is read-only by now, or nowhere: the next try takes a new one
@@ -156,12 +156,12 @@ export class Lease {
     }
   }
 
-  async #takeStock(): Promise<boolean> {
-    await this.#options.onStockDue();
-    clearTimeout(this.#stockTimer);
-    if (this.#stockPauseMs < rarelyMs && !this.#stopped) {
-      this.#stockTimer = setTimeout(() => this.#stocktaking.wake(), this.#stockPauseMs);
-      this.#stockPauseMs *= 2;
+  async #reconcile(): Promise<boolean> {
+    await this.#options.onReconcileDue();
+    clearTimeout(this.#reconcileTimer);
+    if (this.#reconcilePauseMs < reconcileEveryMs && !this.#stopped) {
+      this.#reconcileTimer = setTimeout(() => this.#reconciling.wake(), this.#reconcilePauseMs);
+      this.#reconcilePauseMs *= 2;
     }
     return false;
   }
@@ -170,7 +170,7 @@ export class Lease {
     const connection = this.#connection;
     this.#connection = undefined;
     void connection?.close();
-    this.noteTrouble();
+    this.reconcileSoon();
   }
 
   async #connect(): Promise<void> {
@@ -226,7 +226,7 @@ export class Lease {
   }
 
   async #renew(): Promise<void> {
-    const { clock, leaseMs, logger, onBuried } = this.#options;
+    const { clock, leaseMs, logger, onReaped } = this.#options;
     const connection = this.#connection as DirectConnection;
     const asked = performance.now();
     this.#utilisation = this.#options.utilisation();
@@ -240,14 +240,14 @@ export class Lease {
       workerId: this.#id,
     });
     this.#renewedAt = Number.NEGATIVE_INFINITY;
-    await onBuried(async () => {
+    await onReaped(async () => {
       if (connection.isDirect) await releaseLivenessLocks(connection);
       await this.#begin();
     });
   }
 
-  async #watchOthers(): Promise<void> {
-    const { db, leaseMs, logger, onBurial } = this.#options;
+  async #reapDead(): Promise<void> {
+    const { db, leaseMs, logger, onWorkerReaped } = this.#options;
     const lateMs = leaseMs - Math.min(2_000, leaseMs / 2);
     const seen = await suspectWorkers(this.#connection as DirectConnection, this.#id, db.schema, lateMs);
     this.#others = seen.length;
@@ -267,7 +267,7 @@ export class Lease {
       const burial = await reap(db, other);
       if (burial === null) continue;
       logger.warn("buried a dead worker; its deliveries are owed again", { ...burial });
-      onBurial(burial);
+      onWorkerReaped(burial);
     }
   }
 }

@@ -10,12 +10,12 @@ export class SubjectOrder {
   /** Subjects whose next delivery is to get its turn in the database. */
   readonly freed = new Set<string>();
   /** All subjects after this one are to be looked at, because nobody knows whose turn it is there; null: none is. */
-  walkAfter: string | null = null;
+  scanAfter: string | null = null;
   isPromoting = false;
 
   /** Somebody's turn has come and the database does not know it yet. */
-  get owesTurns(): boolean {
-    return this.isPromoting || this.freed.size > 0 || this.walkAfter !== null;
+  get hasPendingTurns(): boolean {
+    return this.isPromoting || this.freed.size > 0 || this.scanAfter !== null;
   }
 
   begin(delivery: ClaimedDelivery): void {

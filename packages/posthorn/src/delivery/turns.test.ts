@@ -1,7 +1,7 @@
 // Whose turn it is and how fast: the parts that need no database.
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ClaimedDelivery, Target } from "../model.ts";
-import { WELL } from "../settle/endpoint-health.ts";
+import { HEALTHY } from "../settle/endpoint-health.ts";
 import { FailureWindow } from "../settle/failure-window.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
@@ -13,19 +13,19 @@ test("of one lane more than a fetch takes, each has its turn in the next fetch a
     nowMs: () => 0,
     attempt: async () => {},
     mayStart: () => false,
-    mayTakeLanes: () => true,
-    onHungry: () => {},
+    mayAcquireLanes: () => true,
+    onFetchNeeded: () => {},
     onBlocked: () => {},
     onHealthChanged: () => {},
   });
   for (let n = 0; n < 61; n += 1) {
     const target = { endpointId: String(n), tenant: "acme", maxInFlight: 5, rateLimit: null };
-    lanes.markOwed(lanes.open(target as unknown as Target, WELL));
+    lanes.markDue(lanes.open(target as unknown as Target, HEALTHY));
   }
   const seen = new Set<string>();
   for (let turn = 0; turn < 2; turn += 1) {
-    for (const { endpointId } of lanes.nextHungry(60)) seen.add(endpointId);
-    expect(lanes.hasHungry).toBe(true);
+    for (const { endpointId } of lanes.nextToFetch(60)) seen.add(endpointId);
+    expect(lanes.hasLanesToFetch).toBe(true);
   }
   expect(seen.size).toBe(61);
 });
@@ -37,8 +37,8 @@ function lanesOf(tenant: string, count: number, attempt: (delivery: ClaimedDeliv
     nowMs: () => 0,
     attempt,
     mayStart: () => true,
-    mayTakeLanes: () => true,
-    onHungry: () => {},
+    mayAcquireLanes: () => true,
+    onFetchNeeded: () => {},
     onBlocked: () => {},
     onHealthChanged: () => {},
   });
@@ -51,7 +51,7 @@ function lanesOf(tenant: string, count: number, attempt: (delivery: ClaimedDeliv
         rateLimit: null,
         allowedPerMinute: null,
       } as unknown as Target,
-      WELL,
+      HEALTHY,
     );
   return { lanes, open, opened: Array.from({ length: count }, (_, n) => open(String(n), tenant)) };
 }
@@ -66,8 +66,8 @@ test("a payload that hundreds share is in memory once, and keeps nobody else's o
   for (const [delivery, lane] of shared) lanes.admit(delivery, lane);
   expect(lanes.hasCapacity).toBe(true);
   const other = open("other", "acme");
-  lanes.markOwed(other);
-  expect(lanes.nextHungry(10)).toEqual([other]);
+  lanes.markDue(other);
+  expect(lanes.nextToFetch(10)).toEqual([other]);
   // let go by all but one, it is still there
   for (const [delivery, lane] of shared.slice(1)) lanes.settled(delivery, lane);
   const own = Array.from({ length: 63 }, (_, n) => deliveryOf(`o${n}`, Buffer.alloc(MEGABYTE)));
@@ -123,15 +123,15 @@ test("an allowed rate is kept in every minute, whichever of several workers has 
       nowMs: () => 0,
       attempt: async () => void startedAt.push(performance.now()),
       mayStart: () => true,
-      mayTakeLanes: () => true,
-      onHungry: () => {},
+      mayAcquireLanes: () => true,
+      onFetchNeeded: () => {},
       onBlocked: () => {},
       onHealthChanged: () => {},
     });
   const workers = [worker(), worker(), worker()] as const;
   for (let turn = 0; turn < 12; turn += 1) {
     const lanes = workers[turn % 3] as Lanes;
-    const lane = lanes.open(target as unknown as Target, WELL);
+    const lane = lanes.open(target as unknown as Target, HEALTHY);
     for (let n = 0; n < 100; n += 1)
       lanes.admit(delivery(turn * 100 + n) as unknown as ClaimedDelivery, lane);
     lanes.pump();

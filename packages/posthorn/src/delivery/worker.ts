@@ -2,7 +2,7 @@
 // a worker without lanes: it needs the name to write under.
 import { performance } from "node:perf_hooks";
 import { formatId } from "@posthorn/wire";
-import type { LaneHolder } from "../fan-out/fan-out.ts";
+import type { LaneOwner } from "../fan-out/fan-out.ts";
 import type { ClaimedDelivery, DisableCause, RecordedHealth, Settlement, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Observer } from "../observe/observer.ts";
@@ -15,8 +15,8 @@ import {
   afterAttempt,
   disableCause,
   type HealthRules,
-  healthSign,
-  recalled,
+  healthSignal,
+  restoreHealth,
 } from "../settle/endpoint-health.ts";
 import { Settler } from "../settle/settler.ts";
 import type { Database } from "../storage/database.ts";
@@ -45,7 +45,7 @@ export interface WorkerOptions {
   /** One attempt, from request to decision; null when it was broken off because this process stops. */
   readonly attempt: (delivery: ClaimedDelivery, target: Target) => Promise<Settlement | null>;
   /** Events may be waiting in the outbox. */
-  readonly onOutboxHint: () => void;
+  readonly onOutboxNotified: () => void;
 }
 
 /** Answered and not yet written down: past it nothing new is started, so a database that is away costs no memory. */
@@ -53,7 +53,7 @@ const maxUnsettled = 5_000;
 /** How often a stopping worker looks for lanes that have become empty. */
 const drainStepMs = 200;
 
-export class Worker implements LaneHolder {
+export class Worker implements LaneOwner {
   readonly delivers: boolean;
   readonly #claims = new SharedLock();
   readonly #hints: Hints;
@@ -82,24 +82,24 @@ export class Worker implements LaneHolder {
       delivers: options.delivers,
       utilisation,
       // alone, so that no claim made under the old id is taken for one of the new
-      onBuried: (rebirth) =>
+      onReaped: (reregister) =>
         this.#claims.exclusive(async () => {
-          this.#lanes.forgetAll();
-          await rebirth();
+          this.#lanes.loseAll();
+          await reregister();
         }),
-      onStockDue: async () => {
-        if (this.delivers) await this.#keeper.takeStock();
+      onReconcileDue: async () => {
+        if (this.delivers) await this.#keeper.reconcile();
       },
-      onBurial: () => this.#keeper.lanesReady(),
-      onHint: (hint) => this.#hear(hint),
+      onWorkerReaped: () => this.#keeper.lanesReady(),
+      onHint: (hint) => this.#onHint(hint),
     });
     this.#lanes = new Lanes({
       concurrency: options.delivers ? options.concurrency : 0,
       attempt: (delivery, lane) => this.#attempt(delivery, lane),
       nowMs: () => clock.nowMs(),
       mayStart: () => this.#lease.isFresh && this.#settler.backlog < maxUnsettled,
-      mayTakeLanes: () => !this.#lease.isPressed,
-      onHungry: () => this.#keeper.hungry(),
+      mayAcquireLanes: () => !this.#lease.isOverloaded,
+      onFetchNeeded: () => this.#keeper.fetchNow(),
       onBlocked: () => this.#keeper.surveyNow(),
       onHealthChanged: (lane) => this.#recorder.note(lane),
     });
@@ -110,11 +110,11 @@ export class Worker implements LaneHolder {
       lanes: this.#lanes,
       claims: this.#claims,
       workerId: () => this.#lease.workerId,
-      others: () => this.#lease.others,
+      otherWorkers: () => this.#lease.others,
       loadTargets: (ids) => options.targets.byIds(ids),
-      isPressed: () => this.#lease.isPressed,
-      onYielded: () => this.#hints.tellAll(),
-      onTrouble: () => this.noteTrouble(),
+      isOverloaded: () => this.#lease.isOverloaded,
+      onYielded: () => this.#hints.notifyAll(),
+      onLostReply: () => this.reconcileSoon(),
     });
   }
 
@@ -140,9 +140,9 @@ export class Worker implements LaneHolder {
 
   /** Starts nothing new, waits for what is in flight, gives back the rest. */
   async stop(graceMs: number): Promise<void> {
-    this.#lanes.shut();
+    this.#lanes.stopAccepting();
     await this.#keeper.stop();
-    await this.#giveBackWaiting();
+    await this.#releaseAllWaiting();
     await this.#drain(performance.now() + graceMs);
     await this.#settler.stop();
     await Promise.all(this.#disabling);
@@ -152,8 +152,8 @@ export class Worker implements LaneHolder {
     await this.#lease.stop();
   }
 
-  noteTrouble(): void {
-    this.#lease.noteTrouble();
+  reconcileSoon(): void {
+    this.#lease.reconcileSoon();
   }
 
   async renew(): Promise<void> {
@@ -188,7 +188,7 @@ export class Worker implements LaneHolder {
   }
 
   gain(target: Target, health: RecordedHealth | null): void {
-    this.#lanes.open(target, recalled(health));
+    this.#lanes.open(target, restoreHealth(health));
   }
 
   admit(delivery: ClaimedDelivery): void {
@@ -198,34 +198,38 @@ export class Worker implements LaneHolder {
     this.#lanes.pump();
   }
 
-  owe(lanes: { mine: readonly Uuid[]; others: ReadonlyMap<Uuid, number>; ready: readonly Uuid[] }): void {
+  notifyDue(lanes: {
+    mine: readonly Uuid[];
+    others: ReadonlyMap<Uuid, number>;
+    ready: readonly Uuid[];
+  }): void {
     if (lanes.mine.length > 0) this.#keeper.hint(lanes.mine);
-    for (const [endpointId, owner] of lanes.others) this.#hints.tellOwner(owner, endpointId);
+    for (const [endpointId, owner] of lanes.others) this.#hints.notifyOwner(owner, endpointId);
     if (lanes.ready.length === 0) return;
     if (this.#lanes.hasCapacity) this.#keeper.lanesReady();
-    else this.#hints.tellAll();
+    else this.#hints.notifyAll();
   }
 
-  async revive(workerId: number): Promise<void> {
+  async reregister(workerId: number): Promise<void> {
     if (this.workerId === workerId) await this.#lease.check();
   }
 
   /** Settings of an endpoint changed: whoever owns its lane reads them now, not at the next survey. */
-  tellOfChange(owner: number | null): void {
-    if (owner === null) this.tellOfReadyLanes();
+  notifySettingsChanged(owner: number | null): void {
+    if (owner === null) this.notifyLanesReady();
     else if (owner === this.workerId) this.#keeper.surveyNow();
-    else this.#hints.tellOwnerOfChange(owner);
+    else this.#hints.notifySettingsChanged(owner);
   }
 
   /** A delivery of this endpoint became owed. */
-  tell(endpointId: Uuid, owner: number | null): void {
-    if (owner === null) this.tellOfReadyLanes();
+  notifyDueDelivery(endpointId: Uuid, owner: number | null): void {
+    if (owner === null) this.notifyLanesReady();
     else if (owner === this.workerId) this.#keeper.hint([endpointId]);
-    else this.#hints.tellOwner(owner, endpointId);
+    else this.#hints.notifyOwner(owner, endpointId);
   }
 
-  tellOfReadyLanes(): void {
-    this.#hints.tellAll();
+  notifyLanesReady(): void {
+    this.#hints.notifyAll();
     this.#keeper.lanesReady();
   }
 
@@ -237,7 +241,7 @@ export class Worker implements LaneHolder {
       if (settlement === null) return;
       this.#options.observer.attempted(settlement);
       // an answer from where it led before says nothing about where it leads now
-      if (lane.target.url === target.url) this.#learn(settlement, lane);
+      if (lane.target.url === target.url) this.#updateHealth(settlement, lane);
       const span = this.#options.observer.settling(settlement);
       this.#settler.add(settlement, workerId, (accepted) => {
         span?.end({ "posthorn.accepted": accepted });
@@ -255,22 +259,22 @@ export class Worker implements LaneHolder {
   }
 
   /** What the answer says about the endpoint counts from now on, not from when it is written down. */
-  #learn({ outcome }: Settlement, lane: Lane): void {
+  #updateHealth({ outcome }: Settlement, lane: Lane): void {
     const { clock, healthRules: rules } = this.#options;
     const nowMs = clock.nowMs();
     const { target, window } = lane;
-    const sign = healthSign(outcome, target.destination.interpret(outcome, target.retryOn), nowMs);
+    const signal = healthSignal(outcome, target.destination.interpret(outcome, target.retryOn), nowMs);
     const { maxInFlight } = target;
     const before = lane.health;
-    this.#lanes.changeHealth(lane, afterAttempt(before, sign, { rules, window, maxInFlight, nowMs }));
-    if (before.trips === 0 && lane.health.trips > 0) this.#tellOfCircuit(lane);
-    if (sign.kind !== "failure" && sign.kind !== "throttled") return;
+    this.#lanes.changeHealth(lane, afterAttempt(before, signal, { rules, window, maxInFlight, nowMs }));
+    if (before.trips === 0 && lane.health.trips > 0) this.#logCircuitOpened(lane);
+    if (signal.kind !== "failure" && signal.kind !== "throttled") return;
     if (!target.destination.isPermanent) return;
     const cause = disableCause(lane.health, nowMs, rules);
     if (cause !== null) this.#disable(lane, cause);
   }
 
-  #tellOfCircuit({ endpointId, target, health }: Lane): void {
+  #logCircuitOpened({ endpointId, target, health }: Lane): void {
     this.#options.logger.warn("an endpoint's circuit opened; nothing is sent to it for a while", {
       endpointId: formatId("ep", endpointId),
       tenant: target.tenant,
@@ -281,7 +285,7 @@ export class Worker implements LaneHolder {
   #settled(settlement: Settlement, target: Target, lane: Lane, accepted: boolean): void {
     const { delivery, decision } = settlement;
     // a retry by hand went first, and those after it that were in memory already wait for its end
-    if (delivery.isOrdered && decision.kind !== "delivered") void this.#giveBackAfter(delivery, lane);
+    if (delivery.isOrdered && decision.kind !== "delivered") void this.#releaseLater(delivery, lane);
     this.#lanes.settled(delivery, lane);
     const isOver = !accepted || decision.kind !== "retry";
     if (delivery.isOrdered && isOver) this.#lanes.passTurn(lane, delivery.event.subject as string);
@@ -301,7 +305,7 @@ export class Worker implements LaneHolder {
       lane.isDisabling = false;
       this.#disabling.delete(disabling);
       // it may go on, with other settings or until the next answer that says so, or what waits in it is given back
-      this.#lanes.markOwed(lane);
+      this.#lanes.markDue(lane);
       this.#keeper.surveyNow();
     });
     this.#disabling.add(disabling);
@@ -323,14 +327,14 @@ export class Worker implements LaneHolder {
     }
   }
 
-  #hear(hint: { forAll: boolean; endpoints: readonly Uuid[] }): void {
+  #onHint(hint: { forAll: boolean; endpoints: readonly Uuid[] }): void {
     if (!this.delivers) return;
     if (!hint.forAll) {
       this.#keeper.hint(hint.endpoints);
       return;
     }
     this.#keeper.lanesReady();
-    this.#options.onOutboxHint();
+    this.#options.onOutboxNotified();
   }
 
   /** Lane by lane, so that others need not wait for the slowest receiver of all. */
@@ -338,7 +342,7 @@ export class Worker implements LaneHolder {
     while (this.#lanes.size > 0) {
       try {
         await this.#keeper.releaseDrained();
-        this.#hints.tellAll();
+        this.#hints.notifyAll();
       } catch (error) {
         this.#options.logger.warn("could not release lanes; they are free when this worker is gone", {
           error: (error as Error).message,
@@ -350,22 +354,22 @@ export class Worker implements LaneHolder {
     }
   }
 
-  async #giveBackWaiting(): Promise<void> {
+  async #releaseAllWaiting(): Promise<void> {
     const ids: Uuid[] = [];
     for (const lane of this.#lanes.all()) ids.push(...this.#lanes.withdrawWaiting(lane));
-    await this.#giveBack(ids);
+    await this.#releaseDeliveries(ids);
   }
 
-  async #giveBackAfter(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
+  async #releaseLater(delivery: ClaimedDelivery, lane: Lane): Promise<void> {
     const ids = this.#lanes.withdrawWaiting(lane, delivery);
     if (ids.length === 0) return;
-    await this.#giveBack(ids);
-    this.#lanes.markOwed(lane);
+    await this.#releaseDeliveries(ids);
+    this.#lanes.markDue(lane);
   }
 
-  async #giveBack(ids: readonly Uuid[]): Promise<void> {
+  async #releaseDeliveries(ids: readonly Uuid[]): Promise<void> {
     try {
-      await this.#keeper.giveBack(ids);
+      await this.#keeper.releaseDeliveries(ids);
     } catch (error) {
       this.#options.logger.warn("could not give deliveries back; they are owed again when the lease ends", {
         error: (error as Error).message,

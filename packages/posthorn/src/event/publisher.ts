@@ -9,7 +9,7 @@ import { type Database, isConflict, isDuplicate, isLockTimeout, isUnavailable } 
 import { existingEvents } from "../storage/queries/events/exist.ts";
 import { knownKeys } from "../storage/queries/events/known-keys.ts";
 import type { IdempotencyKey } from "../storage/queries/events/number.ts";
-import { Aside, locksOf } from "./aside.ts";
+import { LockWaitQueue, locksOf } from "./lock-wait-queue.ts";
 import { conflictError, stoppedError, unavailableError } from "./publish-errors.ts";
 import type { ValidEvent } from "./validate.ts";
 
@@ -28,7 +28,7 @@ export interface PublisherOptions {
   readonly logger: Logger;
   readonly fanOut: FanOut;
   /** The statement failed and may have been carried out all the same. */
-  readonly onTrouble: () => void;
+  readonly onLostReply: () => void;
 }
 
 interface Pending {
@@ -42,10 +42,10 @@ interface Pending {
 const maxBatchEvents = 500;
 const maxBatchBytes = 4 * 1024 * 1024;
 /** A database that is away for longer is the caller's to know; it may publish again with the same key. */
-const patienceMs = 5_000;
+const maxWaitMs = 5_000;
 const maxWaiting = 20_000;
 /** Each blocks a connection while it waits for its lock. */
-const maxAsideWriters = 2;
+const maxLockWaiters = 2;
 const maxWaitingBytes = 64 * 1024 * 1024;
 
 export class Publisher {
@@ -56,8 +56,8 @@ export class Publisher {
   #flushing: Promise<void> | undefined;
   #stopped = false;
   /** Events whose keys or subjects may be held by others. */
-  readonly #aside = new Aside<Pending>();
-  readonly #asideWriters = new Set<Promise<void>>();
+  readonly #lockQueue = new LockWaitQueue<Pending>();
+  readonly #lockWaiters = new Set<Promise<void>>();
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -65,8 +65,8 @@ export class Publisher {
 
   publish({ event, idempotency }: ValidEvent): Promise<PublishResult> {
     if (this.#stopped) return Promise.reject(stoppedError());
-    const bytes = this.#waitingBytes + this.#aside.bytes;
-    if (this.#waiting.length + this.#aside.size >= maxWaiting || bytes >= maxWaitingBytes) {
+    const bytes = this.#waitingBytes + this.#lockQueue.bytes;
+    if (this.#waiting.length + this.#lockQueue.size >= maxWaiting || bytes >= maxWaitingBytes) {
       return Promise.reject(
         new PosthornError(
           "overloaded",
@@ -87,16 +87,16 @@ export class Publisher {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#flushing;
-    await Promise.all(this.#asideWriters);
+    await Promise.all(this.#lockWaiters);
   }
 
   async #flush(): Promise<void> {
     // what arrives in the same turn of the event loop shares the first batch
     await new Promise((resolve) => setImmediate(resolve));
-    const watch = setInterval(() => this.#answerOverdue(), 250);
+    const watch = setInterval(() => this.#rejectAllOverdue(), 250);
     while (this.#waiting.length > 0) {
       this.#writing = await this.#fitting(this.#nextBatch());
-      await this.#writeOrSetAside(this.#writing);
+      await this.#writeOrWait(this.#writing);
     }
     clearInterval(watch);
     this.#writing = [];
@@ -104,8 +104,8 @@ export class Publisher {
   }
 
   /** A statement may hang until its connection is given up for lost; callers are told in time all the same. */
-  #answerOverdue(): void {
-    const isOverdue = ({ since }: Pending) => performance.now() - since > patienceMs;
+  #rejectAllOverdue(): void {
+    const isOverdue = ({ since }: Pending) => performance.now() - since > maxWaitMs;
     const firstInTime = this.#waiting.findIndex((entry) => !isOverdue(entry));
     const overdue = this.#waiting.splice(0, firstInTime === -1 ? this.#waiting.length : firstInTime);
     for (const { event } of overdue) this.#waitingBytes -= event.payload.byteLength;
@@ -117,11 +117,11 @@ export class Publisher {
     const taken = firstOf(this.#waiting);
     this.#waiting = this.#waiting.slice(taken.length);
     for (const { event } of taken) this.#waitingBytes -= event.payload.byteLength;
-    if (this.#aside.size === 0) return taken;
+    if (this.#lockQueue.size === 0) return taken;
     const batch: Pending[] = [];
     // one by one, because an entry that joins brings its own locks
     for (const entry of taken) {
-      if (this.#aside.concerns(entry)) this.#setAside([entry]);
+      if (this.#lockQueue.mustWait(entry)) this.#waitForLock([entry]);
       else batch.push(entry);
     }
     return batch;
@@ -140,24 +140,24 @@ export class Publisher {
     return await this.#options.fanOut.fit(batch.map((entry) => entry.event)).catch(() => batch.length);
   }
 
-  async #writeOrSetAside(batch: readonly Pending[]): Promise<void> {
+  async #writeOrWait(batch: readonly Pending[]): Promise<void> {
     if (batch.length === 0) return;
     const written = await this.#write(batch);
-    if (written === "held") this.#setAside(batch);
+    if (written === "locked") this.#waitForLock(batch);
     else if (written !== "answered") await this.#isolate(batch, written);
   }
 
   /** One event the database refuses must not take others along: each is tried alone. */
   async #isolate(batch: readonly Pending[], error: Error): Promise<void> {
-    if (this.#refused(batch, error)) return;
+    if (this.#rejectIfAlone(batch, error)) return;
     for (const entry of batch) {
-      if (this.#aside.concerns(entry)) this.#setAside([entry]);
-      else await this.#writeOrSetAside([entry]);
+      if (this.#lockQueue.mustWait(entry)) this.#waitForLock([entry]);
+      else await this.#writeOrWait([entry]);
     }
   }
 
   /** True when that was the one. */
-  #refused(batch: readonly Pending[], error: Error): boolean {
+  #rejectIfAlone(batch: readonly Pending[], error: Error): boolean {
     if (batch.length === 1) rejectAll(batch, error);
     else
       this.#options.logger.error("a batch of events was refused; trying them one by one", {
@@ -166,8 +166,8 @@ export class Publisher {
     return batch.length === 1;
   }
 
-  /** `held`: somebody else holds a lock that one of them needs. An error: the database refuses them for what they are. */
-  async #write(batch: readonly Pending[]): Promise<"answered" | "held" | Error> {
+  /** `locked`: somebody else holds a lock that one of them needs. An error: the database refuses them for what they are. */
+  async #write(batch: readonly Pending[]): Promise<"answered" | "locked" | Error> {
     let mayBeCommitted = false;
     for (let failures = 0; ; failures += 1) {
       try {
@@ -183,13 +183,13 @@ export class Publisher {
         // a statement given up for lost was only late: its events are there now
         if (isUnavailable(error) || (mayBeCommitted && isDuplicate(error))) {
           mayBeCommitted = true;
-          this.#options.onTrouble();
+          this.#options.onLostReply();
         } else if (isLockTimeout(error) && batch.some((entry) => locksOf(entry).length > 0)) {
-          return "held";
+          return "locked";
         } else if (!isConflict(error)) {
           return error as Error;
         }
-        if (!this.#hasPatience(batch)) {
+        if (!this.#mayWait(batch)) {
           rejectAll(batch, unavailableError(error));
           return "answered";
         }
@@ -252,36 +252,36 @@ export class Publisher {
   }
 
   /** A lock that a caller's open transaction holds is waited for apart, in turns; the others do not wait with it. */
-  #setAside(entries: readonly Pending[]): void {
-    for (const entry of entries) this.#aside.add(entry);
-    while (this.#asideWriters.size < maxAsideWriters && this.#aside.waitingLines > 0) {
-      const writer = this.#writeAside().finally(() => this.#asideWriters.delete(writer));
-      this.#asideWriters.add(writer);
+  #waitForLock(entries: readonly Pending[]): void {
+    for (const entry of entries) this.#lockQueue.add(entry);
+    while (this.#lockWaiters.size < maxLockWaiters && this.#lockQueue.waitingCount > 0) {
+      const writer = this.#writeLockWaiters().finally(() => this.#lockWaiters.delete(writer));
+      this.#lockWaiters.add(writer);
     }
   }
 
-  async #writeAside(): Promise<void> {
-    for (let turn = this.#aside.next(); turn !== undefined; turn = this.#aside.next()) {
+  async #writeLockWaiters(): Promise<void> {
+    for (let turn = this.#lockQueue.next(); turn !== undefined; turn = this.#lockQueue.next()) {
       const batch = turn.isSlow ? turn.entries.slice(0, 1) : firstOf(turn.entries);
       const fitting = batch.slice(0, await this.#fit(batch));
       const written = await this.#write(fitting);
       if (written === "answered") turn.end({ answered: fitting.length, isSlow: false });
-      else if (written === "held") turn.end({ answered: this.#giveUp(turn.entries), isSlow: true });
-      else turn.end({ answered: this.#refused(fitting, written) ? 1 : 0, isSlow: true });
+      else if (written === "locked") turn.end({ answered: this.#rejectOverdue(turn.entries), isSlow: true });
+      else turn.end({ answered: this.#rejectIfAlone(fitting, written) ? 1 : 0, isSlow: true });
     }
   }
 
   /** Tells those, from the first on, that have waited long enough; returns how many. */
-  #giveUp(line: readonly Pending[]): number {
-    const patient = line.findIndex((entry) => this.#hasPatience([entry]));
-    const impatient = patient === -1 ? line : line.slice(0, patient);
-    rejectAll(impatient, unavailableError());
-    return impatient.length;
+  #rejectOverdue(line: readonly Pending[]): number {
+    const firstInTime = line.findIndex((entry) => this.#mayWait([entry]));
+    const overdue = firstInTime === -1 ? line : line.slice(0, firstInTime);
+    rejectAll(overdue, unavailableError());
+    return overdue.length;
   }
 
-  #hasPatience(batch: readonly Pending[]): boolean {
+  #mayWait(batch: readonly Pending[]): boolean {
     const oldest = (batch[0] as Pending).since;
-    return !this.#stopped && performance.now() - oldest < patienceMs;
+    return !this.#stopped && performance.now() - oldest < maxWaitMs;
   }
 }
 

@@ -11,7 +11,7 @@ import { type Collected, type Plan, type Planned, planDeliveries } from "./plan.
 import type { Routes } from "./routes.ts";
 
 /** Where deliveries go; implemented by the worker. */
-export interface LaneHolder {
+export interface LaneOwner {
   readonly workerId: number;
   readonly delivers: boolean;
   /** Runs a claim; taking stock waits until no claim is in the air. */
@@ -22,13 +22,13 @@ export interface LaneHolder {
   gain(target: Target, health: RecordedHealth | null): void;
   admit(delivery: ClaimedDelivery): void;
   /** Rows were left owed in these lanes. */
-  owe(lanes: {
+  notifyDue(lanes: {
     readonly mine: readonly Uuid[];
     readonly others: ReadonlyMap<Uuid, number>;
     readonly ready: readonly Uuid[];
   }): void;
   /** Asked after a statement wrote nothing: true when this worker had been buried and has a new life now. */
-  revive(workerId: number): Promise<void>;
+  reregister(workerId: number): Promise<void>;
 }
 
 export interface FanOutBatch {
@@ -64,7 +64,7 @@ export function createFanOut({
 }: {
   db: Database;
   routes: Routes;
-  lanes: LaneHolder;
+  lanes: LaneOwner;
   observer: Observer;
   /** Events wait for their batches. */
   onCollected: (collected: readonly Collected[]) => void;
@@ -91,16 +91,16 @@ export function createFanOut({
         const { sequences, refusedEventIds } = result;
         const refused = new Set(refusedEventIds);
         const deliveries = countByEvent(plan, result);
-        tellOfPublished(batch, refused, deliveries);
+        reportPublished(batch, refused, deliveries);
         return { sequences, refused, deliveries };
       }
       if (result.staleTenants.length > 0) routes.forget(result.staleTenants);
-      else await lanes.revive(workerId);
+      else await lanes.reregister(workerId);
     }
   }
 
   /** One that stays in the outbox is told of by the relay. */
-  function tellOfPublished(
+  function reportPublished(
     { events, fromOutbox }: FanOutBatch,
     refused: ReadonlySet<Uuid>,
     deliveries: ReadonlyMap<Uuid, number | null>,
@@ -120,7 +120,7 @@ export function createFanOut({
   ): Promise<{ plan: Plan; result: IngestResult }> {
     const plan = planDeliveries(batch, routes, lanes);
     const result = await write(batch, plan, workerId, tenants);
-    if (!result.written) returnPromises(plan);
+    if (!result.written) releaseReservations(plan);
     else {
       handOver(plan, result);
       if (plan.collected.length > 0) onCollected(plan.collected);
@@ -153,7 +153,7 @@ export function createFanOut({
       observer.metrics.statementTook("ingest", performance.now() - startedAt);
       return result;
     } catch (error) {
-      returnPromises(plan);
+      releaseReservations(plan);
       throw error;
     }
   }
@@ -164,7 +164,7 @@ export function createFanOut({
     const gained = result.gainedLanes;
     const withSequence = sequencer(result.sequences);
     if (gained.size > 0) openGained(plan, gained);
-    const oweMine = new Set<Uuid>();
+    const dueInOwn = new Set<Uuid>();
     for (const row of plan) {
       if (row.claim === claim.mine) lanes.unreserve(row.endpointId);
       if (leftOut.has(row.eventId)) continue;
@@ -173,10 +173,10 @@ export function createFanOut({
       if (isClaimed && !behind.has(row.id)) {
         lanes.admit(bornClaimed(row, withSequence(row.event)));
       } else if (!row.isForeign || gained.has(row.endpointId)) {
-        oweMine.add(row.endpointId);
+        dueInOwn.add(row.endpointId);
       }
     }
-    lanes.owe({ mine: [...oweMine], others: result.otherOwners, ready: result.readyLanes });
+    lanes.notifyDue({ mine: [...dueInOwn], others: result.otherOwners, ready: result.readyLanes });
   }
 
   function openGained(plan: readonly Planned[], gained: IngestResult["gainedLanes"]): void {
@@ -184,7 +184,7 @@ export function createFanOut({
     for (const [endpointId, health] of gained) lanes.gain(targets.get(endpointId) as Target, health);
   }
 
-  function returnPromises({ deliveries }: Plan): void {
+  function releaseReservations({ deliveries }: Plan): void {
     for (const row of deliveries) if (row.claim === claim.mine) lanes.unreserve(row.endpointId);
   }
 }

@@ -4,9 +4,9 @@ import { batchEncodingOf } from "../formats/formats.ts";
 import type { Event, Target, Uuid } from "../model.ts";
 import { type CollectedEvent, claim, type QueuedDelivery } from "../storage/queries/events/ingest.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
-import type { FanOutBatch, LaneHolder } from "./fan-out.ts";
+import type { FanOutBatch, LaneOwner } from "./fan-out.ts";
 import { type FilterFacts, failedCondition, readFacts } from "./filter.ts";
-import { laneRoom } from "./lane-room.ts";
+import { laneCapacity } from "./lane-capacity.ts";
 import { isAbout } from "./matches.ts";
 import type { Routes } from "./routes.ts";
 
@@ -26,7 +26,7 @@ export interface Plan {
   readonly collected: readonly Collected[];
 }
 
-export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHolder): Plan {
+export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneOwner): Plan {
   const plan: Planned[] = [];
   const collected: Collected[] = [];
   const hoped = new Map<Uuid, number>();
@@ -57,7 +57,7 @@ export function planDeliveries(batch: FanOutBatch, routes: Routes, lanes: LaneHo
       const isHoped = reservation.claim === claim.ifGained;
       if (isHoped) hoped.set(endpointId, (hoped.get(endpointId) ?? 0) + 1);
       // a lane that is gained takes no more into memory than one that is owned
-      const isTooMany = isHoped && (hoped.get(endpointId) ?? 0) > laneRoom(target);
+      const isTooMany = isHoped && (hoped.get(endpointId) ?? 0) > laneCapacity(target);
       const isBehind = isOrdered && !isFirst(`${endpointId} ${event.subject}`, subjects);
       if (isBehind && reservation.claim === claim.mine) lanes.unreserve(endpointId);
       plan.push({

@@ -10,7 +10,7 @@ export interface RelayOptions {
   readonly db: Queryable;
   readonly logger: Logger;
   readonly fanOut: FanOut;
-  readonly onTrouble: () => void;
+  readonly onLostReply: () => void;
 }
 
 const batch = { events: 500, bytes: 8 * 1024 * 1024 };
@@ -55,7 +55,7 @@ export class Relay {
       // all of them refused: another worker is at it, so do not race it
       return refused.size < events.length;
     } catch (error) {
-      this.#options.onTrouble();
+      this.#options.onLostReply();
       throw error;
     }
   }

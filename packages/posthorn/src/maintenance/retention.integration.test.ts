@@ -55,7 +55,7 @@ async function outliveTheDay(): Promise<void> {
 }
 
 async function tidyUp(): Promise<void> {
-  expect(instance.hooks.engine?.leadsMaintenance).toBe(true);
+  expect(instance.hooks.engine?.isMaintenanceLeader).toBe(true);
   await instance.hooks.engine?.tidyUp();
 }
 

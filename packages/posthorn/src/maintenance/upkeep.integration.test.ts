@@ -42,7 +42,7 @@ async function leader(): Promise<number | null> {
   return rows[0]?.worker_id ?? null;
 }
 
-const leads = (instance: Instance) => instance.engine?.leadsMaintenance === true;
+const leads = (instance: Instance) => instance.engine?.isMaintenanceLeader === true;
 
 test("of several processes one leads, an API process if there is no other", async () => {
   const [first, second, third] = [newInstance(), newInstance(), newInstance()];

@@ -6,11 +6,11 @@ import {
   blockedUntilMs,
   circuitOf,
   disableCause,
+  HEALTHY,
   type HealthRules,
-  healthSign,
+  healthSignal,
   MAX_THROTTLE_MS,
-  recalled,
-  WELL,
+  restoreHealth,
 } from "./endpoint-health.ts";
 import { FailureWindow } from "./failure-window.ts";
 
@@ -42,13 +42,13 @@ function failed(error: AttemptError): AttemptOutcome {
 /** One endpoint's life: answers in, health out, at times of one's own. */
 function endpoint({ maxInFlight = 5, changed = {} as Partial<HealthRules> } = {}) {
   const window = new FailureWindow();
-  let health: EndpointHealth = WELL;
+  let health: EndpointHealth = HEALTHY;
   return {
     get health() {
       return health;
     },
     hears(outcome: AttemptOutcome, nowMs = NOW): EndpointHealth {
-      const sign = healthSign(outcome, WEBHOOK.interpret(outcome, "transient"), nowMs);
+      const sign = healthSignal(outcome, WEBHOOK.interpret(outcome, "transient"), nowMs);
       health = afterAttempt(health, sign, {
         rules: { ...rules, ...changed },
         window,
@@ -75,7 +75,7 @@ describe("circuit", () => {
     const one = endpoint();
     one.hears(answered(500));
     one.hears(answered(500));
-    expect(one.hears(answered(200))).toBe(WELL);
+    expect(one.hears(answered(200))).toBe(HEALTHY);
     one.hears(answered(500));
     expect(circuitOf(one.hears(answered(500)), NOW)).toBe("closed");
   });
@@ -132,13 +132,13 @@ describe("circuit", () => {
     expect(one.hears(answered(200), now).allowance).toBe(2);
     expect(circuitOf(one.health, now)).toBe("half_open");
     expect(one.hears(answered(200), now).allowance).toBe(4);
-    expect(one.hears(answered(200), now)).toBe(WELL);
+    expect(one.hears(answered(200), now)).toBe(HEALTHY);
   });
 
   it("closes with the first success of an endpoint whose cap is one", () => {
     const one = endpoint({ maxInFlight: 1 });
     for (let i = 0; i < 3; i += 1) one.hears(answered(500));
-    expect(one.hears(answered(200), NOW + 10_000)).toBe(WELL);
+    expect(one.hears(answered(200), NOW + 10_000)).toBe(HEALTHY);
   });
 
   it("opens again when an attempt on the ramp fails", () => {
@@ -175,9 +175,9 @@ describe("circuit", () => {
 
   it("goes on as it was written down under the next owner, on trial when it was not closed", () => {
     const { allowance: _, ...recorded } = endpoint().hears(answered(500));
-    expect(recalled(recorded).allowance).toBe(Number.POSITIVE_INFINITY);
-    expect(recalled({ ...recorded, probeAtMs: NOW }).allowance).toBe(1);
-    expect(recalled(null)).toBe(WELL);
+    expect(restoreHealth(recorded).allowance).toBe(Number.POSITIVE_INFINITY);
+    expect(restoreHealth({ ...recorded, probeAtMs: NOW }).allowance).toBe(1);
+    expect(restoreHealth(null)).toBe(HEALTHY);
   });
 });
 
@@ -199,7 +199,7 @@ describe("throttle", () => {
       (_, n) => blockedUntilMs(one.hears(answered(429), NOW + n * DAY)) - n * DAY,
     );
     expect(pauses.map((at) => (at - NOW) / 1_000)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
-    expect(one.hears(answered(200))).toBe(WELL);
+    expect(one.hears(answered(200))).toBe(HEALTHY);
     expect(blockedUntilMs(one.hears(answered(429)))).toBe(NOW + 1_000);
   });
 
@@ -231,7 +231,7 @@ describe("throttle", () => {
     one.hears(answered(429, "60"));
     one.hears(answered(200), NOW + 10);
     expect(one.health).toMatchObject({ throttledUntilMs: NOW + 60_000, lastError: null });
-    expect(one.hears(answered(200), NOW + 60_000)).toBe(WELL);
+    expect(one.hears(answered(200), NOW + 60_000)).toBe(HEALTHY);
   });
 
   it("nor does it when the circuit was open too", () => {
@@ -245,7 +245,7 @@ describe("throttle", () => {
   it("a pause nobody asked for ends with the first sign of life", () => {
     const one = endpoint();
     one.hears(answered(503));
-    expect(one.hears(answered(200), NOW + 10)).toBe(WELL);
+    expect(one.hears(answered(200), NOW + 10)).toBe(HEALTHY);
   });
 
   it("a later and shorter wish does not shorten the one before", () => {
@@ -276,13 +276,13 @@ describe("what counts", () => {
     ["a 409 with Retry-After", answered(409, "5")],
     ["a key that is missing here", failed("not_signed")],
   ])("%s says nothing about the endpoint", (_, outcome) => {
-    expect(endpoint().hears(outcome)).toBe(WELL);
+    expect(endpoint().hears(outcome)).toBe(HEALTHY);
   });
 });
 
 describe("disabling", () => {
   const failing = (consecutiveFailures: number, failingSinceMs = NOW): EndpointHealth => ({
-    ...WELL,
+    ...HEALTHY,
     consecutiveFailures,
     failingSinceMs,
   });

@@ -40,7 +40,7 @@ export interface HealthRules {
 }
 
 /** No failure since the last success. One object, so that a healthy lane is recognised without looking into it. */
-export const WELL: EndpointHealth = {
+export const HEALTHY: EndpointHealth = {
   consecutiveFailures: 0,
   failingSinceMs: null,
   lastError: null,
@@ -53,9 +53,9 @@ export const WELL: EndpointHealth = {
 };
 
 /** A circuit that was not closed is on trial for its new owner. */
-export function recalled(recorded: RecordedHealth | null): EndpointHealth {
-  if (recorded === null) return WELL;
-  const allowance = recorded.probeAtMs === null ? WELL.allowance : 1;
+export function restoreHealth(recorded: RecordedHealth | null): EndpointHealth {
+  if (recorded === null) return HEALTHY;
+  const allowance = recorded.probeAtMs === null ? HEALTHY.allowance : 1;
   return { ...recorded, allowance, askedUntilMs: recorded.throttledUntilMs };
 }
 
@@ -70,7 +70,7 @@ export function blockedUntilMs({ probeAtMs, throttledUntilMs }: EndpointHealth):
 }
 
 /** What one attempt says about the endpoint, apart from what it means for its delivery. */
-export type HealthSign =
+export type HealthSignal =
   | { readonly kind: "success" }
   /** Our own refusal, or "later": says nothing about the endpoint. */
   | { readonly kind: "neutral" }
@@ -83,7 +83,11 @@ export type HealthSign =
       readonly isBusy: boolean;
     };
 
-export function healthSign(outcome: AttemptOutcome, outcomeClass: OutcomeClass, nowMs: number): HealthSign {
+export function healthSignal(
+  outcome: AttemptOutcome,
+  outcomeClass: OutcomeClass,
+  nowMs: number,
+): HealthSignal {
   if (outcomeClass === "delivered") return { kind: "success" };
   if (outcomeClass === "later") return { kind: "neutral" };
   if (outcome.kind === "failed") {
@@ -110,58 +114,58 @@ export interface HealthContext {
 /** Returns the same object when nothing changed. */
 export function afterAttempt(
   health: EndpointHealth,
-  sign: HealthSign,
+  signal: HealthSignal,
   context: HealthContext,
 ): EndpointHealth {
-  switch (sign.kind) {
+  switch (signal.kind) {
     case "neutral":
       return health;
     case "success":
       return afterSuccess(health, context);
     case "throttled":
       return throttle(
-        { ...health, ...failing(health, sign.error, context.nowMs) },
-        { askedMs: sign.askedMs, firstMs: FIRST_PAUSE_MS.tooMany },
+        { ...health, ...failing(health, signal.error, context.nowMs) },
+        { askedMs: signal.askedMs, firstMs: FIRST_PAUSE_MS.tooMany },
         context.nowMs,
       );
     case "failure":
-      return afterFailure(health, sign, context);
+      return afterFailure(health, signal, context);
   }
 }
 
 function afterSuccess(health: EndpointHealth, { window, maxInFlight, nowMs }: HealthContext): EndpointHealth {
   window.note(false, nowMs);
-  if (health === WELL) return WELL;
+  if (health === HEALTHY) return HEALTHY;
   const circuit = circuitOf(health, nowMs);
-  const well = wellUnlessAsked(health, nowMs);
-  if (circuit === "closed") return well;
+  const healthy = healthyUnlessAsked(health, nowMs);
+  if (circuit === "closed") return healthy;
   // sent before the circuit opened, answered after: a sign of life, so the probe need not wait
-  if (circuit === "open") return { ...well, probeAtMs: nowMs, allowance: 1 };
+  if (circuit === "open") return { ...healthy, probeAtMs: nowMs, allowance: 1 };
   const allowance = health.allowance * 2;
-  if (allowance > maxInFlight) return well;
-  return { ...well, probeAtMs: health.probeAtMs, allowance };
+  if (allowance > maxInFlight) return healthy;
+  return { ...healthy, probeAtMs: health.probeAtMs, allowance };
 }
 
 /** Sent before the receiver asked for a pause, answered within it: what it asked for stands. */
-function wellUnlessAsked({ throttles, askedUntilMs }: EndpointHealth, nowMs: number): EndpointHealth {
-  if (askedUntilMs === null || askedUntilMs <= nowMs) return WELL;
-  return { ...WELL, throttles, throttledUntilMs: askedUntilMs, askedUntilMs };
+function healthyUnlessAsked({ throttles, askedUntilMs }: EndpointHealth, nowMs: number): EndpointHealth {
+  if (askedUntilMs === null || askedUntilMs <= nowMs) return HEALTHY;
+  return { ...HEALTHY, throttles, throttledUntilMs: askedUntilMs, askedUntilMs };
 }
 
 function afterFailure(
   before: EndpointHealth,
-  sign: Extract<HealthSign, { kind: "failure" }>,
+  signal: Extract<HealthSignal, { kind: "failure" }>,
   context: HealthContext,
 ): EndpointHealth {
   const { rules, window, nowMs } = context;
   window.note(true, nowMs);
   const counted: EndpointHealth = {
     ...before,
-    ...failing(before, sign.error, nowMs),
+    ...failing(before, signal.error, nowMs),
     consecutiveFailures: before.consecutiveFailures + 1,
   };
-  const wish = { askedMs: sign.askedMs, firstMs: FIRST_PAUSE_MS.busy };
-  const health = sign.isBusy ? throttle(counted, wish, nowMs) : counted;
+  const wish = { askedMs: signal.askedMs, firstMs: FIRST_PAUSE_MS.busy };
+  const health = signal.isBusy ? throttle(counted, wish, nowMs) : counted;
   const circuit = circuitOf(health, nowMs);
   const opens =
     circuit === "half_open" ||

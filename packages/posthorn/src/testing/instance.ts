@@ -49,7 +49,7 @@ export async function createTestInstance({
     },
     settle: async () => {
       do {
-        await hooks.engine?.settleDown();
+        await hooks.engine?.runAllDue();
       } while (await isAnythingDue(hooks.db));
     },
     close: () => hooks.stop(),

@@ -7,7 +7,7 @@ import { BlockedAddressError, classifyError } from "../classify-error.ts";
 import { createDispatcher, type Dispatcher } from "../dispatcher.ts";
 import { CheckedNames } from "./checked-names.ts";
 import { PUBLIC_ONLY, parseAddressPolicy } from "./guard-address.ts";
-import { createGuardedConnector, newDialling, peerProblem } from "./guarded-connector.ts";
+import { createGuardedConnector, newConnectTiming, peerProblem } from "./guarded-connector.ts";
 import type { Resolve, ResolvedAddress } from "./resolve-name.ts";
 
 // 127.0.0.1 plays the public address and the rest of loopback the private ones: were the guard broken, these tests
@@ -213,7 +213,7 @@ function connectorAlone(resolve: Resolve): (hostname: string) => Promise<unknown
     policy: PUBLIC_ONLY,
     tenant: null,
     isWanted: () => true,
-    dialling: newDialling(),
+    connectTiming: newConnectTiming(),
     names: new CheckedNames({ policy: PUBLIC_ONLY, resolve, now: () => 0 }),
   });
   return (hostname) =>
@@ -247,7 +247,13 @@ describe("the connector alone, were every check before it forgotten", () => {
     const server = await receiver();
     server.answer("/", { body: "x".repeat(60_000) });
     const names = new CheckedNames({ policy: LOOPBACK, resolve: async () => [], now: () => 0 });
-    const options = { policy: LOOPBACK, names, tenant: null, isWanted: () => true, dialling: newDialling() };
+    const options = {
+      policy: LOOPBACK,
+      names,
+      tenant: null,
+      isWanted: () => true,
+      connectTiming: newConnectTiming(),
+    };
     const connect = createGuardedConnector(options);
     const target = { hostname: "127.0.0.1", host: "127.0.0.1", protocol: "http:", port: String(server.port) };
     const socket = await new Promise<net.Socket>((settle, reject) => {

@@ -16,20 +16,20 @@ export interface GuardedConnectorOptions {
   /** Does a request wait for a connection? undici also reconnects for requests that were given up. */
   readonly isWanted: () => boolean;
   /** Told how long it took. */
-  readonly dialling: Dialling;
+  readonly connectTiming: ConnectTiming;
   /** Certificate authorities (PEM) the operator trusts besides the public ones. */
   readonly extraCa?: readonly string[] | undefined;
 }
 
 /** What is known of an origin's newest connection; several at a time are told apart only when they are ready. */
-export interface Dialling {
+export interface ConnectTiming {
   /** When TCP was through and TLS began, in monotonic milliseconds. */
   connectedAt: number;
   /** The connection that is being handed over right now: whatever request begins meanwhile is the one it was opened for. */
   handedOver: { readonly tlsMs: number | null } | null;
 }
 
-export function newDialling(): Dialling {
+export function newConnectTiming(): ConnectTiming {
   return { connectedAt: Number.NEGATIVE_INFINITY, handedOver: null };
 }
 
@@ -37,7 +37,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /** For one tenant and origin: connections and TLS sessions of different tenants have nothing to do with each other. */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const { policy, names, tenant, dialling, extraCa = [] } = options;
+  const { policy, names, tenant, connectTiming, extraCa = [] } = options;
   let dialled: readonly ResolvedAddress[] = [];
   const connect = buildConnector({
     lookup: handOver(() => dialled),
@@ -68,10 +68,10 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
         const problem = peerProblem(socket.remoteAddress, policy);
         if (problem === null) {
           const tlsMs = target.protocol === "https:" ? performance.now() - connectedAt : null;
-          dialling.handedOver = { tlsMs };
+          connectTiming.handedOver = { tlsMs };
           // undici begins the request that waits for it before this returns
           callback(null, inSmallReads(socket));
-          dialling.handedOver = null;
+          connectTiming.handedOver = null;
           return;
         }
         socket.destroy();
@@ -80,7 +80,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
       if (target.protocol !== "https:") return;
       opening.once("connect", () => {
         connectedAt = performance.now();
-        dialling.connectedAt = connectedAt;
+        connectTiming.connectedAt = connectedAt;
       });
     };
     check(target.hostname)

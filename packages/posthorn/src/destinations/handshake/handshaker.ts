@@ -100,7 +100,7 @@ export class Handshaker implements DestinationService {
       headers,
       body: new Uint8Array(),
       timeoutMs: timeoutMs ?? this.#options.timeoutMs,
-      wantsAnswer: { maxBodyBytes: 1_024 },
+      captureResponse: { maxBodyBytes: 1_024 },
     };
   }
 }

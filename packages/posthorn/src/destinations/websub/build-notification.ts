@@ -7,7 +7,7 @@ import type { Event, PayloadFormat, PreparedRequest, Target } from "../../model.
 import type { AttemptMoment, SendableDelivery } from "../destination.ts";
 import { validSecrets } from "../http/valid-secrets.ts";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE } from "./atom-feed.ts";
-import type { Subscription } from "./hub-identity.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** Whoever holds the lane knows of a renewal in the last moment within this time; the fan-out knows at once. */
 export const RENEWAL_GRACE_MS = 5_000;

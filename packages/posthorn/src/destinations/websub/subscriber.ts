@@ -12,7 +12,7 @@ import type { AttemptMoment, AttemptServices, DestinationKind, SendableDelivery 
 import { attemptOverHttp, type HttpDestination, notSent } from "../http/attempt.ts";
 import { classify } from "../http/classify.ts";
 import { buildNotification, RENEWAL_GRACE_MS } from "./build-notification.ts";
-import { type HubIdentity, type Subscription, subscriptionOf } from "./hub-identity.ts";
+import { type HubIdentity, type Subscription, subscriptionOf } from "./subscription.ts";
 
 export class Subscriber implements HttpDestination {
   readonly mayStart = true;

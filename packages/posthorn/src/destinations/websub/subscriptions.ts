@@ -24,8 +24,8 @@ import {
 } from "../../storage/queries/websub/subscriptions.ts";
 import { ensureExternalTenant, ensureTopic, pruneTopics } from "../../storage/queries/websub/topics.ts";
 import { RENEWAL_GRACE_MS } from "./build-notification.ts";
-import { hasRoom } from "./has-room.ts";
 import type { HubConfig } from "./options.ts";
+import { hasQuotaLeft } from "./subscription-quota.ts";
 import type { Topic } from "./topics.ts";
 import { familyOf, hostOf } from "./urls.ts";
 
@@ -62,7 +62,7 @@ export function createSubscriptions({
   async function objection(topic: Topic | null, request: ClaimedRequest): Promise<string | null> {
     if (topic === null || !(await isOffered(db, topic))) return "This topic is not offered here.";
     if (await exists(request)) return null;
-    return (await isRoomFor(db, request.host))
+    return (await hasQuotaFor(db, request.host))
       ? null
       : "This hub has no room for more subscriptions to this host.";
   }
@@ -73,8 +73,8 @@ export function createSubscriptions({
     return tenant?.isActive === true && isOpenTopic(tenant.websubTopics ?? [], topic.type);
   }
 
-  async function isRoomFor(tx: Queryable, host: string): Promise<boolean> {
-    return hasRoom(await countSubscriptions(tx, host, familyOf(host)), hub);
+  async function hasQuotaFor(tx: Queryable, host: string): Promise<boolean> {
+    return hasQuotaLeft(await countSubscriptions(tx, host, familyOf(host)), hub);
   }
 
   async function exists({ pairHex }: ClaimedRequest): Promise<boolean> {
@@ -105,7 +105,7 @@ export function createSubscriptions({
     const leaseEndsAt = new Date(request.claimedMs + leaseSeconds * 1_000);
     if (known === null) {
       await holdCounts(tx);
-      if (!(await isRoomFor(tx, host))) return null;
+      if (!(await hasQuotaFor(tx, host))) return null;
       const { tenant, type: eventType, url, format } = topic;
       await insertSubscription(tx, {
         id,

@@ -37,7 +37,7 @@ const leaseMs = 60_000;
 /** Each may hold as much as a topic may have. */
 const limits = { maxInFlight: 16, batchSize: 4 };
 /** Whoever pings more often than this is fetched as often as this. */
-export const REST_MS = 10_000;
+export const MIN_FETCH_INTERVAL_MS = 10_000;
 const retryAfterMs = [10_000, 60_000, 300_000, 1_800_000];
 const fetchesPerHost = 60;
 const fetchesPerMinute = 600;
@@ -99,7 +99,7 @@ export class TopicFetcher {
       timeoutMs,
       method: "GET",
       isUntrusted: true,
-      wantsAnswer: { maxBodyBytes: this.#options.hub.maxTopicBytes },
+      captureResponse: { maxBodyBytes: this.#options.hub.maxTopicBytes },
     };
   }
 
@@ -156,13 +156,13 @@ export class TopicFetcher {
   /** Until the next ping. */
   async #giveUp(due: DueTopic, reason: string): Promise<void> {
     const { db, logger } = this.#options;
-    await settleTopic(db, due, null, REST_MS);
+    await settleTopic(db, due, null, MIN_FETCH_INTERVAL_MS);
     this.#options.metrics.topicFetched("failed");
     logger.warn("a topic could not be fetched; its next ping tries again", { host: due.host, reason });
   }
 
   async #settle(due: DueTopic, seen: SeenContent | null, result: "changed" | "unchanged"): Promise<void> {
-    await settleTopic(this.#options.db, due, seen, REST_MS);
+    await settleTopic(this.#options.db, due, seen, MIN_FETCH_INTERVAL_MS);
     this.#options.metrics.topicFetched(result);
   }
 }

@@ -1,7 +1,7 @@
 // Whose a topic is, by its URL: of one of our tenants, or of somebody else whom the hub serves.
 import { hubTenant, maxTypeLength, tenantSyntax, typeSyntax } from "../../event/limits.ts";
-import { FEED_QUERY, OWN_TOPIC_FORMAT } from "./hub-identity.ts";
 import type { HubConfig } from "./options.ts";
+import { FEED_QUERY, OWN_TOPIC_FORMAT } from "./subscription.ts";
 import { comparable, topicHash } from "./urls.ts";
 
 interface TopicFields {

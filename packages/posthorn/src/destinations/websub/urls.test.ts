@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { discoveryLink } from "./hub-identity.ts";
+import { discoveryLink } from "./subscription.ts";
 import { topicOf } from "./topics.ts";
 import { comparable, familyOf, pairOf, withParameters } from "./urls.ts";
 

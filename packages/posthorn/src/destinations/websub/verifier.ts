@@ -148,7 +148,7 @@ export class Verifier {
     request: ClaimedRequest,
     parameters: Readonly<Record<string, string>>,
   ): Promise<AttemptOutcome | null> {
-    if (!(await this.#hasRoom(request))) return null;
+    if (!(await this.#hasQuotaLeft(request))) return null;
     return await this.#options.send({
       tenant: null,
       url: withParameters(request.callback, parameters),
@@ -157,12 +157,12 @@ export class Verifier {
       timeoutMs,
       method: "GET",
       isUntrusted: true,
-      wantsAnswer: { maxBodyBytes: maxAnswerBytes },
+      captureResponse: { maxBodyBytes: maxAnswerBytes },
     });
   }
 
   /** The host's own room first: a flood at one host takes nothing from the others. False: put off, with its like. */
-  async #hasRoom(request: ClaimedRequest): Promise<boolean> {
+  async #hasQuotaLeft(request: ClaimedRequest): Promise<boolean> {
     const { db, hub } = this.#options;
     const { host, share } = request;
     const ofHost = await takePermit(db, `${share} callback ${host}`, hub.verificationsPerHost);

@@ -11,27 +11,27 @@ import { findTenant } from "../../storage/queries/tenants/read.ts";
 import { keepRequest } from "../../storage/queries/websub/requests.ts";
 import { nextRevision, noteContent, pingTopics } from "../../storage/queries/websub/topics.ts";
 import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
-import { discoveryLink } from "./hub-identity.ts";
 import type { HubConfig } from "./options.ts";
+import { OwnTopics, type RedactedView, type TopicPage } from "./own-topics.ts";
 import { type HubRequest, parseForm, refusal } from "./parse-form.ts";
-import { type RedactedView, type ShownContent, ShownTopics } from "./shown-topics.ts";
+import { discoveryLink } from "./subscription.ts";
 import { requestBinding } from "./subscriptions.ts";
-import { REST_MS } from "./topic-fetcher.ts";
+import { MIN_FETCH_INTERVAL_MS } from "./topic-fetcher.ts";
 import { type ExternalTopic, ownTopicUrl, type TopicShape, topicOf } from "./topics.ts";
 import { hostOf, pairOf } from "./urls.ts";
 
-export interface ShownTopic {
+export interface TopicAnswer {
   /** The hub and the topic, as `Link` has them. */
   readonly link: string;
   /** Null: there is nothing to show. */
-  readonly content: ShownContent | null;
+  readonly content: TopicPage | null;
 }
 
 export interface WebSub {
   hubUrl(): Promise<string>;
   /** `accepted`: durable, and verified by and by, whatever comes of it. `published`: the topics are fetched by and by. */
   take(form: URLSearchParams): Promise<"accepted" | "published">;
-  topic(tenant: string, type: string, shape: TopicShape): Promise<ShownTopic>;
+  topic(tenant: string, type: string, shape: TopicShape): Promise<TopicAnswer>;
   /** Content of somebody else's topic, from one who may say what it is; distributed as if it had been fetched. */
   push(topicUrl: string, content: TopicContent): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface WebSubResourceOptions {
 
 export function createWebSub(options: WebSubResourceOptions): WebSub {
   const { db, keyRing, onTaken } = options;
-  const shownTopics = new ShownTopics({ db, redactedView: options.redactedView });
+  const ownTopics = new OwnTopics({ db, redactedView: options.redactedView });
   return { hubUrl: async () => theHub().hubUrl, take, topic, push };
 
   async function take(form: URLSearchParams): Promise<"accepted" | "published"> {
@@ -71,7 +71,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     await pingTopics(
       db,
       topics.map(({ hash }) => hash),
-      REST_MS,
+      MIN_FETCH_INTERVAL_MS,
     );
     onTaken();
   }
@@ -110,8 +110,8 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     const pair = pairOf(topic, callback);
     const encrypted = secret === null ? null : keyRing.encrypt(secret, requestBinding(pair.toString("hex")));
     const limits = {
-      perHost: hub.verificationsPerHost * MINUTES_OF_WAITING,
-      inAll: hub.verificationsPerMinute * MINUTES_OF_WAITING,
+      perHost: hub.verificationsPerHost * MAX_WAIT_MINUTES,
+      inAll: hub.verificationsPerMinute * MAX_WAIT_MINUTES,
     };
     const isKept = await keepRequest(
       db,
@@ -135,7 +135,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     }
   }
 
-  async function topic(tenantId: string, type: string, shape: TopicShape): Promise<ShownTopic> {
+  async function topic(tenantId: string, type: string, shape: TopicShape): Promise<TopicAnswer> {
     const { hubUrl, topicsUrl } = theHub();
     const isPossible = isTenantId(tenantId) && typeSyntax.test(type) && type.length <= maxTypeLength;
     const tenant = isPossible ? await findTenant(db, tenantId) : null;
@@ -145,7 +145,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     const createdAt = new Date(tenant.createdMs);
     return {
       link,
-      content: await shownTopics.show(shape, { hubUrl, topicUrl, tenant: tenantId, type, createdAt }),
+      content: await ownTopics.show(shape, { hubUrl, topicUrl, tenant: tenantId, type, createdAt }),
     };
   }
 
@@ -156,7 +156,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
 }
 
 /** What waits longer than this is not worth waiting for. */
-const MINUTES_OF_WAITING = 10;
+const MAX_WAIT_MINUTES = 10;
 
 /** To whoever has a key of the whole installation, and can have the setting changed. */
 function notServed(): PosthornError {

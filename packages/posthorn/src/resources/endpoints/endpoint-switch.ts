@@ -82,12 +82,12 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
 
   async function discard(endpointId: Uuid): Promise<void> {
     await untilLetGo(endpointId);
-    while ((await oweWaiting(endpointId)) > 0);
+    while ((await enqueueWaiting(endpointId)) > 0);
     await cancelOwed(db, [endpointId], "discarded", { onlyWhilePaused: true });
   }
 
   /** What waits for a batch has no delivery yet that could be discarded. Of an open lane it is left alone. */
-  async function oweWaiting(endpointId: Uuid): Promise<number> {
+  async function enqueueWaiting(endpointId: Uuid): Promise<number> {
     return await db.transaction(async (tx) => {
       const lane = (await lockLanes(tx, [endpointId])).get(endpointId);
       if (lane === undefined || lane.closed === null) return 0;

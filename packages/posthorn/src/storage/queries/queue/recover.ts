@@ -9,9 +9,9 @@ import { type ClaimedRow, claimedColumns, toClaimed } from "./claimed-row.ts";
 export async function recoverClaimed(
   db: Queryable,
   workerId: number,
-  knownIds: readonly Uuid[],
+  claimedIds: readonly Uuid[],
 ): Promise<ClaimedDelivery[]> {
-  const rows = await db.query<ClaimedRow>(recoverStatement, [workerId, uuidArray(knownIds)]);
+  const rows = await db.query<ClaimedRow>(recoverStatement, [workerId, uuidArray(claimedIds)]);
   return rows.map((row) => toClaimed(row));
 }
 

@@ -7,7 +7,7 @@ import type { HubConfig } from "./options.ts";
  * and gets half of what there is, the next one half of the rest. Half is also plenty for names that many share, such as
  * co.uk and github.io.
  */
-export function hasRoom(
+export function hasQuotaLeft(
   { ofHost, ofFamily, inAll }: SubscriptionCounts,
   {
     maxSubscriptions,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Aside, type Locking } from "./aside.ts";
+import { type Locking, LockWaitQueue } from "./lock-wait-queue.ts";
 
 function entry(
   name: string,
@@ -26,7 +26,7 @@ type Entry = ReturnType<typeof entry>;
 const names = (entries: readonly Entry[] | undefined) => entries?.map(({ name }) => name);
 
 test("events of one subject stand in one line, in their order", () => {
-  const aside = new Aside<Entry>();
+  const aside = new LockWaitQueue<Entry>();
   for (const one of [entry("1", "s"), entry("2", "t"), entry("3", "s", "k"), entry("4", null, "k")])
     aside.add(one);
   expect([aside.next(), aside.next(), aside.next()].map((turn) => names(turn?.entries))).toEqual([
@@ -38,23 +38,23 @@ test("events of one subject stand in one line, in their order", () => {
 });
 
 test("whoever needs a lock of an entry here is concerned, until that entry has been answered", () => {
-  const aside = new Aside<Entry>();
+  const aside = new LockWaitQueue<Entry>();
   aside.add(entry("1", "s", "k"));
   aside.add(entry("2", "s"));
   const concerned = () =>
     [entry("a", "s"), entry("b", null, "k"), entry("c", "k", "s"), entry("d", null)].map((one) =>
-      aside.concerns(one),
+      aside.mustWait(one),
     );
   expect(concerned()).toEqual([true, true, false, false]);
   aside.next()?.end({ answered: 1, isSlow: false });
   expect(concerned()).toEqual([true, false, false, false]);
   aside.next()?.end({ answered: 1, isSlow: false });
   expect(concerned()).toEqual([false, false, false, false]);
-  expect([aside.size, aside.bytes, aside.waitingLines]).toEqual([0, 0, 0]);
+  expect([aside.size, aside.bytes, aside.waitingCount]).toEqual([0, 0, 0]);
 });
 
 test("a line that met a lock keeps its order and lets every other line go first", () => {
-  const aside = new Aside<Entry>();
+  const aside = new LockWaitQueue<Entry>();
   for (const one of [entry("1", "s"), entry("2", "s"), entry("3", "t"), entry("4", "u")]) aside.add(one);
   aside.next()?.end({ answered: 0, isSlow: true });
   aside.add(entry("5", "s"));
@@ -68,7 +68,7 @@ test("a line that met a lock keeps its order and lets every other line go first"
 });
 
 test("a line that is being written grows, and nobody else takes its turn", () => {
-  const aside = new Aside<Entry>();
+  const aside = new LockWaitQueue<Entry>();
   aside.add(entry("1", "s"));
   const turn = aside.next();
   aside.add(entry("2", "s"));

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { databasePerTest } from "../../../../../tests/support/database-per-test.ts";
 import type { Queryable } from "../../storage/database.ts";
 import type { TestInstance } from "../../testing/index.ts";
-import { type ShownContent, ShownTopics } from "./shown-topics.ts";
+import { OwnTopics, type TopicPage } from "./own-topics.ts";
 
 const world = databasePerTest();
 const { open } = world;
@@ -20,14 +20,14 @@ const publish = ({ hooks }: TestInstance, type: string, length = 1) =>
 
 /** Of types that hide nothing. */
 const topicsIn = (db: Queryable, maxKeptBytes?: number) =>
-  new ShownTopics({
+  new OwnTopics({
     db,
     redactedView: async () => ({ version: "", redact: (event) => event }),
     ...(maxKeptBytes !== undefined && { maxKeptBytes }),
   });
 
-async function feedOf(shown: ShownTopics, type: string): Promise<ShownContent> {
-  return (await shown.show("atom", factsOf(type))) as ShownContent;
+async function feedOf(shown: OwnTopics, type: string): Promise<TopicPage> {
+  return (await shown.show("atom", factsOf(type))) as TopicPage;
 }
 
 test("a feed is made once for all who ask for it, also at once, and anew when it has another entry", async () => {

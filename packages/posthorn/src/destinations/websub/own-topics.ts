@@ -8,10 +8,10 @@ import { Semaphore } from "../../service/semaphore.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { newestOfType, readEvents } from "../../storage/queries/events/newest-of-type.ts";
 import { atomEntry, atomFeed, FEED_CONTENT_TYPE, type FeedFacts } from "./atom-feed.ts";
-import { OWN_TOPIC_FORMAT } from "./hub-identity.ts";
+import { OWN_TOPIC_FORMAT } from "./subscription.ts";
 import type { TopicShape } from "./topics.ts";
 
-export interface ShownContent {
+export interface TopicPage {
   /** The same for the same events, redacted the same way. */
   readonly tag: string;
   readonly contentType: string;
@@ -40,13 +40,13 @@ export interface RedactedView {
   readonly redact: (event: Event) => Event;
 }
 
-export interface ShownTopicsOptions {
+export interface OwnTopicsOptions {
   readonly db: Queryable;
   readonly redactedView: (type: string) => Promise<RedactedView>;
   readonly maxKeptBytes?: number;
 }
 
-export class ShownTopics {
+export class OwnTopics {
   readonly #db: Queryable;
   readonly #redactedView: (type: string) => Promise<RedactedView>;
   readonly #semaphore = new Semaphore(readAtOnce);
@@ -55,14 +55,14 @@ export class ShownTopics {
   readonly #maxKeptBytes: number;
   #keptBytes = 0;
 
-  constructor({ db, redactedView, maxKeptBytes = KEPT_BYTES }: ShownTopicsOptions) {
+  constructor({ db, redactedView, maxKeptBytes = KEPT_BYTES }: OwnTopicsOptions) {
     this.#db = db;
     this.#redactedView = redactedView;
     this.#maxKeptBytes = maxKeptBytes;
   }
 
   /** Null: there is nothing to show, for want of an event among the tenant's last 2 000. */
-  async show(shape: TopicShape, facts: TopicFacts): Promise<ShownContent | null> {
+  async show(shape: TopicShape, facts: TopicFacts): Promise<TopicPage | null> {
     const { tenant, type } = facts;
     const { ids, view } = await this.#semaphore.run(async () => ({
       ids: await newestOfType(this.#db, tenant, type, SHOWN[shape]),
@@ -74,7 +74,7 @@ export class ShownTopics {
   }
 
   /** What its subscribers are sent, byte for byte. */
-  async #envelope(tag: string, ids: readonly Uuid[], view: RedactedView): Promise<ShownContent | null> {
+  async #envelope(tag: string, ids: readonly Uuid[], view: RedactedView): Promise<TopicPage | null> {
     const [event] = await this.#semaphore.run(() => readEvents(this.#db, ids));
     if (event === undefined) return null;
     const topicFormat = { format: OWN_TOPIC_FORMAT, formatContext: NO_CONTEXT } as const;

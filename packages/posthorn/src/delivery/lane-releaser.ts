@@ -8,61 +8,61 @@ import { releaseDeliveries } from "../storage/queries/queue/release.ts";
 import type { Lane } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 
-export interface LaneLeavingOptions {
+export interface LaneReleaserOptions {
   readonly db: Database;
   readonly lanes: Lanes;
   readonly workerId: () => number;
   /** Other workers there are; alone, a lane is kept much longer. */
-  readonly others: () => number;
+  readonly otherWorkers: () => number;
   /** This worker has too much to do, and another one has time. */
-  readonly isPressed: () => boolean;
+  readonly isOverloaded: () => boolean;
   /** Lanes with work were let go of. */
   readonly onYielded: () => void;
   /** Runs a statement that may have been carried out although it failed. */
   readonly claiming: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-const lingerAloneMs = 30_000;
-const lingerMs = 1_500;
+const idleAloneMs = 30_000;
+const idleMs = 1_500;
 /** Of all lanes, each second: a lane that moves pauses for a moment, and what it does elsewhere must show first. */
 const yieldedShare = 0.05;
 const lanesPerRelease = 1_000;
 
-export class LaneLeaving {
-  readonly #options: LaneLeavingOptions;
+export class LaneReleaser {
+  readonly #options: LaneReleaserOptions;
 
-  constructor(options: LaneLeavingOptions) {
+  constructor(options: LaneReleaserOptions) {
     this.#options = options;
   }
 
   /** Gives back what waits in lanes that are closing or blocked. */
-  async standDown(): Promise<void> {
+  async releaseWaiting(): Promise<void> {
     const { lanes } = this.#options;
     const unsent: Uuid[] = [];
     for (const lane of lanes.all()) {
       if (lane.waiting.length > 0 && (lane.isClosing || lane.isBlocked))
         unsent.push(...lanes.withdrawWaiting(lane));
     }
-    await this.giveBack(unsent);
+    await this.releaseDeliveries(unsent);
   }
 
   /** What was withdrawn from lanes. When it fails, it is done again when stock is taken. */
-  async giveBack(withdrawn: readonly Uuid[]): Promise<void> {
+  async releaseDeliveries(withdrawn: readonly Uuid[]): Promise<void> {
     const { db, lanes, workerId, claiming } = this.#options;
     if (withdrawn.length === 0) return;
-    let isGivenBack = false;
+    let isReleased = false;
     try {
       await claiming(() => releaseDeliveries(db, workerId(), withdrawn));
-      isGivenBack = true;
+      isReleased = true;
     } finally {
-      lanes.departed(withdrawn, isGivenBack);
+      lanes.releaseEnded(withdrawn, isReleased);
     }
   }
 
   /** Under pressure a few lanes are left to others, each when its last attempt has ended. */
   yieldSome(): void {
-    const { lanes, isPressed } = this.#options;
-    if (!isPressed()) return;
+    const { lanes, isOverloaded } = this.#options;
+    if (!isOverloaded()) return;
     let left = Math.ceil(lanes.size * yieldedShare);
     for (const lane of lanes.all()) {
       if (left === 0) return;
@@ -77,13 +77,13 @@ export class LaneLeaving {
   }
 
   async releaseIdle(): Promise<void> {
-    const { lanes, others } = this.#options;
+    const { lanes, otherWorkers } = this.#options;
     const now = performance.now();
-    const linger = others() === 0 ? lingerAloneMs : lingerMs;
+    const idleAfterMs = otherWorkers() === 0 ? idleAloneMs : idleMs;
     const idle: Lane[] = [];
     for (const lane of lanes.all()) {
       if (lane.isHolding) continue;
-      const isQuiet = !lane.hasOwed && now - lane.usedAt > linger && lane.dueAt - now > linger;
+      const isQuiet = !lane.hasDue && now - lane.usedAt > idleAfterMs && lane.dueAt - now > idleAfterMs;
       if (lane.isClosing || isQuiet) idle.push(lane);
       if (idle.length === lanesPerRelease) break;
     }
@@ -100,9 +100,9 @@ export class LaneLeaving {
     for (const lane of idle) {
       if (released.has(lane.endpointId)) lanes.close(lane);
       // somebody was writing into it: it has work now
-      else if (!lane.isForgotten) {
+      else if (!lane.isLost) {
         lane.isReleasing = false;
-        lanes.markOwed(lane);
+        lanes.markDue(lane);
       }
     }
   }

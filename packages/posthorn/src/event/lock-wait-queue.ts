@@ -9,16 +9,16 @@ export interface Locking {
   readonly key: IdempotencyKey | null;
 }
 
-interface Line<Entry> {
+interface Subqueue<Entry> {
   readonly name: string;
   readonly entries: Entry[];
   isSlow: boolean;
 }
 
-export class Aside<Entry extends Locking> {
-  readonly #lines = new Map<string, Line<Entry>>();
+export class LockWaitQueue<Entry extends Locking> {
+  readonly #queues = new Map<string, Subqueue<Entry>>();
   /** Lines whose turn is to come; one that is being written is not among them. */
-  readonly #turns: Line<Entry>[] = [];
+  readonly #turns: Subqueue<Entry>[] = [];
   readonly #locks = new Map<string, number>();
   #size = 0;
   #bytes = 0;
@@ -32,12 +32,12 @@ export class Aside<Entry extends Locking> {
     return this.#bytes;
   }
 
-  get waitingLines(): number {
+  get waitingCount(): number {
     return this.#turns.length;
   }
 
   /** It needs a lock that an entry here waits for. */
-  concerns(entry: Entry): boolean {
+  mustWait(entry: Entry): boolean {
     return this.#size > 0 && locksOf(entry).some((lock) => this.#locks.has(lock));
   }
 
@@ -46,34 +46,34 @@ export class Aside<Entry extends Locking> {
     this.#bytes += entry.event.payload.byteLength;
     for (const lock of locksOf(entry)) this.#locks.set(lock, (this.#locks.get(lock) ?? 0) + 1);
     const name = locksOf(entry).at(-1) as string;
-    const line = this.#lines.get(name);
-    if (line !== undefined) {
-      line.entries.push(entry);
+    const queue = this.#queues.get(name);
+    if (queue !== undefined) {
+      queue.entries.push(entry);
       return;
     }
-    const begun: Line<Entry> = { name, entries: [entry], isSlow: false };
-    this.#lines.set(name, begun);
-    this.#turns.push(begun);
+    const created: Subqueue<Entry> = { name, entries: [entry], isSlow: false };
+    this.#queues.set(name, created);
+    this.#turns.push(created);
   }
 
   /** Takes the next line's turn, until it is ended. */
   next(): Turn<Entry> | undefined {
-    const fresh = this.#turns.findIndex((line) => !line.isSlow);
-    const [line] = this.#turns.splice(Math.max(0, fresh), 1);
-    if (line === undefined) return undefined;
+    const fresh = this.#turns.findIndex((queue) => !queue.isSlow);
+    const [queue] = this.#turns.splice(Math.max(0, fresh), 1);
+    if (queue === undefined) return undefined;
     return {
-      entries: line.entries,
-      isSlow: line.isSlow,
+      entries: queue.entries,
+      isSlow: queue.isSlow,
       end: ({ answered, isSlow }) => {
-        for (const entry of line.entries.splice(0, answered)) this.#leave(entry);
-        line.isSlow = isSlow;
-        if (line.entries.length > 0) this.#turns.push(line);
-        else this.#lines.delete(line.name);
+        for (const entry of queue.entries.splice(0, answered)) this.#remove(entry);
+        queue.isSlow = isSlow;
+        if (queue.entries.length > 0) this.#turns.push(queue);
+        else this.#queues.delete(queue.name);
       },
     };
   }
 
-  #leave(entry: Entry): void {
+  #remove(entry: Entry): void {
     this.#size -= 1;
     this.#bytes -= entry.event.payload.byteLength;
     for (const lock of locksOf(entry)) this.#release(lock);
@@ -95,7 +95,7 @@ export interface Turn<Entry> {
   end(turn: { readonly answered: number; readonly isSlow: boolean }): void;
 }
 
-/** The subject comes last: it names the line. */
+/** The subject comes last: it names the queue. */
 export function locksOf({ event, key }: Locking): string[] {
   const locks: string[] = [];
   // no tenant has a space in its id

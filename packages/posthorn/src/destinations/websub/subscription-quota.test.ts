@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasRoom } from "./has-room.ts";
+import { hasQuotaLeft } from "./subscription-quota.ts";
 
 const limits = { maxSubscriptions: 10, maxSubscriptionsPerHost: 3 };
 
@@ -13,5 +13,5 @@ test.each([
   ["a name has half", { ofHost: 0, ofFamily: 5, inAll: 5 }, false],
   ["another one has half of the rest", { ofHost: 0, ofFamily: 3, inAll: 8 }, false],
 ])("when %s there is room: %o %s", (_when, counts, expected) => {
-  expect(hasRoom(counts, limits)).toBe(expected);
+  expect(hasQuotaLeft(counts, limits)).toBe(expected);
 });

@@ -11,22 +11,22 @@ import {
 import type { Lane } from "./lane.ts";
 
 const subjectsAtOnce = 1_000;
-const walksAtOnce = 50;
+const scansAtOnce = 50;
 /** A lane may have a hundred thousand subjects; a walk of this many takes about 10 ms. */
-const subjectsPerWalk = 500;
+const subjectsPerScan = 500;
 
-export class Promotion {
+export class SubjectPromoter {
   readonly #lanes = new Set<Lane>();
 
   /** The delivery whose turn it was in this subject has ended. */
-  free(lane: Lane, subject: string): void {
+  promoteNext(lane: Lane, subject: string): void {
     lane.order.freed.add(subject);
     this.#lanes.add(lane);
   }
 
   /** Whose turn it is in the lane's subjects, only the database can tell. */
-  freeAll(lane: Lane): void {
-    lane.order.walkAfter = "";
+  recheckAll(lane: Lane): void {
+    lane.order.scanAfter = "";
     this.#lanes.add(lane);
   }
 
@@ -40,51 +40,52 @@ export class Promotion {
     const byId = new Map(batch.lanes.map((lane) => [lane.endpointId, lane]));
     try {
       const due = batch.freed.length > 0 ? await promoteSubjects(db, workerId, batch.freed) : [];
-      const walked =
-        batch.walks.length > 0 ? await promoteLanes(db, workerId, batch.walks, subjectsPerWalk) : [];
-      for (const { endpointId, lastSubject, promoted } of walked) {
+      const scanned =
+        batch.scans.length > 0 ? await promoteLanes(db, workerId, batch.scans, subjectsPerScan) : [];
+      for (const { endpointId, lastSubject, promoted } of scanned) {
         if (promoted > 0) due.push(endpointId);
-        if (lastSubject !== null) this.#walkOn(byId.get(endpointId) as Lane, lastSubject);
+        if (lastSubject !== null) this.#continueScan(byId.get(endpointId) as Lane, lastSubject);
       }
       return [...new Set(due)].map((id) => byId.get(id) as Lane);
     } catch (error) {
-      this.#putBack(batch, byId);
+      this.#restore(batch, byId);
       throw error;
     } finally {
       for (const lane of batch.lanes) lane.order.isPromoting = false;
     }
   }
 
-  #take(): { lanes: Lane[]; freed: FreedSubject[]; walks: LaneWalk[] } {
+  #take(): { lanes: Lane[]; freed: FreedSubject[]; scans: LaneWalk[] } {
     const lanes: Lane[] = [];
     const freed: FreedSubject[] = [];
-    const walks: LaneWalk[] = [];
+    const scans: LaneWalk[] = [];
     for (const lane of this.#lanes) {
-      if (freed.length >= subjectsAtOnce || walks.length >= walksAtOnce) break;
+      if (freed.length >= subjectsAtOnce || scans.length >= scansAtOnce) break;
       this.#lanes.delete(lane);
-      if (lane.isForgotten) continue;
+      if (lane.isLost) continue;
       const { endpointId, order } = lane;
       for (const subject of order.freed) freed.push({ endpointId, subject });
-      if (order.walkAfter !== null) walks.push({ endpointId, after: order.walkAfter });
+      if (order.scanAfter !== null) scans.push({ endpointId, after: order.scanAfter });
       order.freed.clear();
-      order.walkAfter = null;
+      order.scanAfter = null;
       order.isPromoting = true;
       lanes.push(lane);
     }
-    return { lanes, freed, walks };
+    return { lanes, freed, scans };
   }
 
-  #walkOn(lane: Lane, after: string): void {
+  #continueScan(lane: Lane, after: string): void {
     // a walk that was asked for meanwhile begins at the beginning
-    lane.order.walkAfter ??= after;
+    lane.order.scanAfter ??= after;
     this.#lanes.add(lane);
   }
 
-  #putBack(
-    batch: { freed: readonly FreedSubject[]; walks: readonly LaneWalk[] },
+  #restore(
+    batch: { freed: readonly FreedSubject[]; scans: readonly LaneWalk[] },
     byId: ReadonlyMap<Uuid, Lane>,
   ): void {
-    for (const { endpointId, subject } of batch.freed) this.free(byId.get(endpointId) as Lane, subject);
-    for (const { endpointId, after } of batch.walks) this.#walkOn(byId.get(endpointId) as Lane, after);
+    for (const { endpointId, subject } of batch.freed)
+      this.promoteNext(byId.get(endpointId) as Lane, subject);
+    for (const { endpointId, after } of batch.scans) this.#continueScan(byId.get(endpointId) as Lane, after);
   }
 }
