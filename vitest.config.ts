@@ -14,6 +14,8 @@ export default defineConfig({
   // without "module": that is for bundlers, and Node, which runs the tests, cannot load what some packages have there
   ssr: { resolve: { conditions: ["posthorn-source", "node", "development|production"] } },
   test: {
+    // as in tests/support/eventually.ts: a wait ends when its condition holds, however busy the machine is
+    expect: { poll: { interval: 10, timeout: 20_000 } },
     // one more than processors: many wait for leases, timers and browsers
     maxWorkers: availableParallelism() + 1,
     projects: [

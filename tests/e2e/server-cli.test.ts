@@ -3,7 +3,8 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { isQuick } from "../support/matrix.ts";
 import { makeDataDir, posthorn, run } from "../support/posthorn-process.ts";
 import { postmasterPid } from "../support/postmaster-pid.ts";
@@ -268,7 +269,7 @@ test.skipIf(isQuick)("a signal in the middle of the start leaves no database beh
   const folder = makeDataDir();
   const running = posthorn(folder, ["dev"]);
   const made = join(folder, "data/postgres/data");
-  await vi.waitUntil(() => existsSync(made), { interval: 2, timeout: 30_000 });
+  await eventually("the data directory exists", () => existsSync(made));
   running.signal("SIGTERM");
   expect(await running.exited).toBe(0);
   expect(postmasterPid(join(folder, "data"))).toBeNull();

@@ -5,7 +5,8 @@ import { decodeBatch } from "@posthorn/wire";
 import { createPosthorn, type PosthornOptions } from "posthorn";
 import { startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually, nothingOwed } from "../support/audit.ts";
+import { nothingOwed } from "../support/audit.ts";
+import { eventually } from "../support/eventually.ts";
 import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { startWorker } from "../support/worker-process.ts";
 

@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createReceiver, memoryStore, posthorn, type WebhookEvent } from "@posthorn/receiver";
 import { nodeHandler } from "@posthorn/receiver/node";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { startServer } from "../support/start-server.ts";
 
 test.each(["cloudevents", "cloudevents-binary", "cloudevents-thin", "cloudevents-batch"] as const)(
@@ -13,7 +14,7 @@ test.each(["cloudevents", "cloudevents-binary", "cloudevents-thin", "cloudevents
     await server.call("PUT", "/api/v1/tenants/acme");
     const http = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void http.close());
-    await vi.waitUntil(() => http.listening);
+    await eventually("the receiver listens", () => http.listening);
     const { json: endpoint } = await server.call("POST", "/api/v1/tenants/acme/endpoints", {
       url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`,
       events: ["*"],
@@ -27,7 +28,7 @@ test.each(["cloudevents", "cloudevents-binary", "cloudevents-thin", "cloudevents
     http.on("request", nodeHandler(receiver));
     const event = { tenant: "acme", type: "order.paid", subject: "order €", data: { total: 1.5 } };
     for (let n = 0; n < 2; n += 1) await server.call("POST", "/api/v1/events", event);
-    await vi.waitUntil(() => handled.length === 2, { timeout: 10_000 });
+    await eventually("both events are handled", () => handled.length === 2);
     const data = format === "cloudevents-thin" ? undefined : event.data;
     expect(handled.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))).toMatchObject([
       { type: "order.paid", subject: "order €", sequence: 1, data },
@@ -36,6 +37,6 @@ test.each(["cloudevents", "cloudevents-binary", "cloudevents-thin", "cloudevents
     const ended = async () =>
       (await server.call("GET", "/api/v1/deliveries?state=success")).json.data.length ===
       (format === "cloudevents-batch" ? 1 : 2);
-    await vi.waitUntil(ended, { timeout: 10_000 });
+    await eventually("both deliveries succeeded", ended);
   },
 );

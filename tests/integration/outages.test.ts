@@ -3,8 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
 import { describe, expect, type TestContext, test } from "vitest";
-import { audit, eventually, nothingOwed } from "../support/audit.ts";
+import { audit, nothingOwed } from "../support/audit.ts";
 import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
+import { eventually } from "../support/eventually.ts";
 import { type LedgerReceiver, startLedgerReceiver } from "../support/ledger-receiver.ts";
 import { isQuick } from "../support/matrix.ts";
 import { type OwnPostgres, openOwnPostgres, queryOnce } from "../support/own-postgres.ts";
@@ -299,7 +300,7 @@ async function openSharedDatabase(): Promise<Omit<OwnPostgres, "start" | "stopIm
 }
 
 async function becomes(hooks: Posthorn, { ready }: { ready: boolean }): Promise<void> {
-  await eventually(`health says ready: ${ready}`, async () => (await hooks.health()).ready === ready, 15_000);
+  await eventually(`health says ready: ${ready}`, async () => (await hooks.health()).ready === ready);
 }
 
 async function expectAllDelivered(

@@ -3,7 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { createPosthorn } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually, nothingOwed } from "../support/audit.ts";
+import { nothingOwed } from "../support/audit.ts";
+import { eventually } from "../support/eventually.ts";
 import { startLedgerReceiver } from "../support/ledger-receiver.ts";
 import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { startWorker } from "../support/worker-process.ts";
@@ -60,7 +61,7 @@ test("a replay survives the death of whoever carries it on", { timeout: 90_000 }
     expect(state).toBe("running");
   }
   worker = startWorker({ ...options, userAgent: "the last one" });
-  await eventually("it is finished", async () => (await hooks.replays.get(id)).state === "finished", 30_000);
+  await eventually("it is finished", async () => (await hooks.replays.get(id)).state === "finished");
   await nothingOwed(pool);
 
   expect(await hooks.replays.get(id)).toMatchObject({ total: count, done: count, skipped: {} });

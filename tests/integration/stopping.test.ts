@@ -4,7 +4,8 @@ import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
 import { expect, onTestFinished, test } from "vitest";
-import { audit, eventually, nothingOwed } from "../support/audit.ts";
+import { audit, nothingOwed } from "../support/audit.ts";
+import { eventually } from "../support/eventually.ts";
 import { startLedgerReceiver } from "../support/ledger-receiver.ts";
 import { createMigratedDatabase, createPool } from "../support/postgres.ts";
 import { startWorker } from "../support/worker-process.ts";
@@ -35,10 +36,7 @@ test("stop() waits for what is in flight, gives back the rest, and another insta
 
   receiver.release();
   await stopped;
-  const left = performance.now();
   await receiver.until("all of them", () => ids.every((id) => receiver.eventsAt("/a").has(id)));
-  const [first] = receiver.entries.filter(({ sender }) => sender === "staying");
-  expect((first?.arrivedAt as number) - left).toBeLessThan(1_000);
   await nothingOwed(pool);
   expect(await audit(pool, receiver)).toMatchObject({ ...untouched, deliveries: 40, attempts: 40 });
   expect(receiver.maxOpen.get("/a")).toBe(cap);
@@ -71,9 +69,7 @@ test("what outlasts the grace is broken off, recorded as unknown and sent again 
   const ids = await publish(leaving, 20);
   await receiver.until("a full lane", () => receiver.entries.length === cap);
   await open("staying");
-  const asked = performance.now();
   await leaving.stop({ graceMs: 100 });
-  expect(performance.now() - asked).toBeLessThan(2_000);
   await receiver.until("all of them", () => ids.every((id) => receiver.eventsAt("/a").has(id)));
   await nothingOwed(pool);
   expect(await audit(pool, receiver)).toMatchObject({ ...untouched, unknown: cap });
@@ -141,6 +137,8 @@ async function openWorld(paths: readonly string[]) {
     allowHttp: true,
     allowCidrs: ["127.0.0.0/8"],
     endpointConcurrency: cap,
+    // nothing here may wait for a lease to expire
+    leaseMs: 600_000,
   };
   const owner = createPosthorn(options);
   await owner.migrate();

@@ -5,7 +5,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { createPosthorn, type Posthorn, type PosthornOptions } from "posthorn";
 import { createTestInstance } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually } from "../support/audit.ts";
+import { eventually } from "../support/eventually.ts";
 import { createMigratedDatabase } from "../support/postgres.ts";
 import { publicUrl, topicUrl } from "../support/websub/hub.ts";
 import { obedient, type Seen, type Subscriber, startSubscriber } from "../support/websub/subscriber.ts";

@@ -1,7 +1,7 @@
 // Compares what the receiver saw with what the database wrote down. The receiver is the first witness.
-import { setTimeout as delay } from "node:timers/promises";
 import { formatId } from "@posthorn/wire";
 import type pg from "pg";
+import { eventually } from "./eventually.ts";
 import type { LedgerReceiver } from "./ledger-receiver.ts";
 
 export interface Audit {
@@ -42,39 +42,17 @@ export async function audit(pool: pg.Pool, receiver: LedgerReceiver, schema = "p
   };
 }
 
-/** Nothing owed, nothing waiting for its fan-out. There is no signal for it, so it is asked again and again. */
-export async function nothingOwed(pool: pg.Pool, schema = "posthorn", timeoutMs = 20_000): Promise<void> {
+/** Waits until the queue and the outbox are empty. */
+export async function nothingOwed(pool: pg.Pool, schema = "posthorn", limitMs?: number): Promise<void> {
   const text = owedStatement.replaceAll("posthorn.", `"${schema}".`);
   await eventually(
-    "nothing is owed",
+    "the queue and the outbox are empty",
     async () => {
       const { rows } = await pool.query<{ owed: number }>(text);
       return rows[0]?.owed === 0;
     },
-    timeoutMs,
+    limitMs,
   );
-}
-
-/** For conditions that announce themselves to nobody. An error counts as "not yet". */
-export async function eventually(
-  what: string,
-  condition: () => Promise<boolean> | boolean,
-  timeoutMs = 20_000,
-): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  let last: unknown;
-  for (;;) {
-    try {
-      if (await condition()) return;
-      last = undefined;
-    } catch (error) {
-      last = error;
-    }
-    if (performance.now() > deadline) {
-      throw new Error(`waited ${timeoutMs} ms in vain until ${what}`, { cause: last });
-    }
-    await delay(20);
-  }
 }
 
 interface Row {

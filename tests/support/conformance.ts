@@ -7,7 +7,7 @@ import { type ScriptedReceiver, startScriptedReceiver } from "posthorn/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Instance } from "../../packages/posthorn/src/posthorn.ts";
 import { Database } from "../../packages/posthorn/src/storage/database.ts";
-import { eventually } from "./audit.ts";
+import { eventually } from "./eventually.ts";
 import { createPool } from "./postgres.ts";
 import { startWorker } from "./worker-process.ts";
 

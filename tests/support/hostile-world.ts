@@ -2,7 +2,8 @@
 // deliveries in every state, so that each screen has something to show.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
+import { eventuallyPasses } from "./eventually.ts";
 import { HOSTILE_TEXTS } from "./hostile-texts.ts";
 import { startServer, type TestServer } from "./start-server.ts";
 
@@ -122,11 +123,11 @@ async function publish(server: TestServer): Promise<{ event: string; delivery: s
     subject: "all",
     data: { card: REDACTED, ...Object.fromEntries(texts.map((text) => [text, text])) },
   });
-  const delivery = await vi.waitFor(async () => {
+  const delivery = await eventuallyPasses(async () => {
     const { json } = await server.call("GET", "/api/v1/deliveries?state=dead");
     expect(json.data).toHaveLength(1);
     return json.data[0].id as string;
-  }, 20_000);
+  });
   const { status, text } = await server.call("POST", "/api/v1/events", events);
   expect([status, text]).toEqual([202, expect.any(String)]);
   return { event: first.id, delivery };

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import pg from "pg";
 import { openEmbeddedPostgres } from "../../packages/embedded-postgres/src/open.ts";
-import { eventually } from "./audit.ts";
+import { eventually } from "./eventually.ts";
 import { makePostgresFolder } from "./postgres-folder.ts";
 import { postmasterPid } from "./postmaster-pid.ts";
 

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { eventually } from "./audit.ts";
+import { eventually } from "./eventually.ts";
 import { installPackage } from "./system-package.ts";
 
 export interface RedisServer {

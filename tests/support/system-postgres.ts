@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import pg from "pg";
 import { type Account, chooseAccount } from "../../packages/embedded-postgres/src/account.ts";
-import { eventually } from "./audit.ts";
+import { eventually } from "./eventually.ts";
 import { postgresFolders } from "./postgres-folder.ts";
 import { installPackage } from "./system-package.ts";
 

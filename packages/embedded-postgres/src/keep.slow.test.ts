@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
 import pg from "pg";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { chooseDataDir } from "../../../tests/support/embedded-postgres-process.ts";
+import { eventually } from "../../../tests/support/eventually.ts";
 import { clusterOf, postmasterPid } from "../../../tests/support/postmaster-pid.ts";
 import { keepEmbeddedPostgres } from "./keep.ts";
 
@@ -33,7 +34,7 @@ test.each([
   for (const round of [1, 2]) {
     const killed = Number(postmasterPid(dataDir));
     process.kill(killed, "SIGKILL");
-    await vi.waitUntil(() => logger.lines.length === 2 * round, { timeout: 30_000 });
+    await eventually("the restart is logged", () => logger.lines.length === 2 * round);
     expect(await select1(postgres.connectionString)).toEqual([{ one: 1 }]);
     expect(postmasterPid(dataDir)).not.toBe(killed);
   }
@@ -61,7 +62,7 @@ test("a database that was deleted is not replaced by an empty one", async () => 
   process.kill(pid, "SIGSTOP");
   rmSync(clusterOf(dataDir), { recursive: true, force: true, maxRetries: 10 });
   process.kill(pid, "SIGKILL");
-  await vi.waitUntil(() => logger.lines.some((line) => line.startsWith("error")), { timeout: 30_000 });
+  await eventually("an error is logged", () => logger.lines.some((line) => line.startsWith("error")));
   expect(postmasterPid(dataDir)).toBeNull();
   await postgres.close();
 });

@@ -2,13 +2,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import {
   chooseDataDir,
   isRoot,
   makeTemporaryFolder,
   startUser,
 } from "../../../tests/support/embedded-postgres-process.ts";
+import { eventually, eventuallyPasses } from "../../../tests/support/eventually.ts";
 import { isQuick } from "../../../tests/support/matrix.ts";
 import { clusterOf, postmasterPid } from "../../../tests/support/postmaster-pid.ts";
 import { openEmbeddedPostgres } from "./open.ts";
@@ -206,7 +207,9 @@ test.skipIf(isQuick)(
 
     const opening = user.open(dataDir);
     const log = join(dataDir, "postgres/log/startup.log");
-    await vi.waitUntil(() => readFileSync(log, "utf8").includes("shared memory block"), { timeout: 20_000 });
+    await eventually("the log names the shared memory block", () =>
+      readFileSync(log, "utf8").includes("shared memory block"),
+    );
     process.kill(backend, "SIGKILL");
     await opening;
     expect(await user.query("select answer from kept")).toEqual([{ answer: 42 }]);
@@ -237,10 +240,10 @@ test.skipIf(isQuick)("a start killed during initdb leaves nothing the next start
   const opening = killed.open(dataDir).catch(() => {});
   const unfinished = () =>
     readdirSync(join(dataDir, "postgres")).filter((name) => name.includes("unfinished"));
-  await vi.waitUntil(() => existsSync(join(dataDir, "postgres")) && unfinished().length > 0, {
-    interval: 2,
-    timeout: 20_000,
-  });
+  await eventually(
+    "initdb is running",
+    () => existsSync(join(dataDir, "postgres")) && unfinished().length > 0,
+  );
   await killed.kill();
   await opening;
 
@@ -269,7 +272,7 @@ test.skipIf(isQuick)("closing after the data directory was deleted ends the serv
   removeUnderTheServer(dataDir);
   await user.close();
   // ended, and then collected by its parent
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
+  await eventuallyPasses(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
 });
 
 test("a data directory of another major version is refused by number", async () => {

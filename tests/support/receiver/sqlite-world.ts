@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type SqliteConnection, type SqliteStoreOptions, sqliteStore } from "@posthorn/receiver/sqlite";
 import Database from "libsql";
-import { eventually } from "../audit.ts";
+import { eventually } from "../eventually.ts";
 import type { OpenStore, StoreWorld } from "./store-world.ts";
 
 export type SqliteLibrary = "libsql" | "node:sqlite";
@@ -54,8 +54,8 @@ export async function openSqliteWorld(
     file,
     connection,
     outside,
-    makeOlder: (ms) =>
-      eventually("the store is between two transactions", () => {
+    makeOlder: async (ms) =>
+      void (await eventually("the store is between two transactions", () => {
         outside.exec("begin immediate");
         outside
           .prepare("update posthorn_receiver_messages set at = at - ?, first_seen_at = first_seen_at - ?")
@@ -63,7 +63,7 @@ export async function openSqliteWorld(
         outside.prepare("update posthorn_receiver_subjects set last_seen_at = last_seen_at - ?").run(ms);
         outside.exec("commit");
         return true;
-      }),
+      })),
     async rows() {
       const sql = `
         select (select count(*) from posthorn_receiver_messages)

@@ -40,11 +40,15 @@ function tlsReceiver(options: ServerOptions = {}): Promise<number> {
   return listen(server);
 }
 
-async function post(url: string, options: Partial<DispatcherOptions> = {}): Promise<AttemptOutcome> {
+async function post(
+  url: string,
+  options: Partial<DispatcherOptions> = {},
+  timeoutMs = 60_000,
+): Promise<AttemptOutcome> {
   const resolve = async () => [{ address: "127.0.0.1", family: 4 as const }];
   const dispatcher = createDispatcher({ policy: LOOPBACK, resolve, ...options });
   cleanups.push(() => dispatcher.close());
-  return dispatcher.send({ tenant: "acme", url, headers: {}, body: Buffer.from("{}"), timeoutMs: 1_000 });
+  return dispatcher.send({ tenant: "acme", url, headers: {}, body: Buffer.from("{}"), timeoutMs });
 }
 
 describe("over TLS", () => {
@@ -66,7 +70,7 @@ describe("over TLS", () => {
       firstByteMs: expect.any(Number),
     });
     const silent = await listen(createTcpServer(() => {}));
-    const stalled = await post(`https://127.0.0.1:${silent}/`, TRUSTING);
+    const stalled = await post(`https://127.0.0.1:${silent}/`, TRUSTING, 1_000);
     expect(stalled).toMatchObject({ error: "timeout", phases: { firstByteMs: null } });
     expect(stalled.phases.tlsMs).toBeGreaterThan(500);
   });
@@ -152,6 +156,6 @@ describe("over TLS", () => {
 
   it("times out when the handshake stalls", async () => {
     const port = await listen(createTcpServer((socket) => socket.on("error", () => {}).resume()));
-    expect(await post(`https://127.0.0.1:${port}/`, TRUSTING)).toMatchObject({ error: "timeout" });
+    expect(await post(`https://127.0.0.1:${port}/`, TRUSTING, 500)).toMatchObject({ error: "timeout" });
   });
 });

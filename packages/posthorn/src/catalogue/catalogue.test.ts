@@ -1,5 +1,6 @@
 // Decisions of the catalogue, from what it read; the reading itself is tried with a real database.
 import { expect, test } from "vitest";
+import { cpuMsOf } from "../../../../tests/support/cpu-time.ts";
 import type { Event } from "../model.ts";
 import { Catalogue } from "./catalogue.ts";
 import { DeclaredTypes } from "./declared-types.ts";
@@ -44,10 +45,12 @@ test("an array of unknown types among as many as there may be is refused soon, w
   const long = "x".repeat(120);
   const { catalogue } = catalogueOf(Array.from({ length: 2_000 }, (_, n) => ({ name: `${long}.n${n}` })));
   const events = Array.from({ length: 500 }, (_, n) => eventOf(`${long}.m${n}`));
-  const begun = performance.now();
-  const problems = await catalogue.problemsOf(events);
+  let problems: Awaited<ReturnType<typeof catalogue.problemsOf>> = [];
+  const ms = await cpuMsOf(async () => {
+    problems = await catalogue.problemsOf(events);
+  });
   // a million comparisons of such names would take longer than this on any machine
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(ms).toBeLessThan(10_000);
   expect(problems.every((problem) => problem !== null && problem.message.length < 400)).toBe(true);
   expect(problems[0]?.message).toContain("Did you mean");
 });

@@ -4,6 +4,8 @@ import { performance } from "node:perf_hooks";
 import { parseId } from "@posthorn/wire";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
+import { eventuallyPasses } from "../../../../tests/support/eventually.ts";
+import { isQuick } from "../../../../tests/support/matrix.ts";
 import { startWorker } from "../../../../tests/support/worker-process.ts";
 import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 
@@ -11,7 +13,6 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
-const patience = { timeout: 10_000, interval: 10 };
 
 let receiver: ScriptedReceiver;
 
@@ -195,7 +196,7 @@ describe("circuit", () => {
     await receiver.received(5, { path });
     expect(receiver.concurrency(path).now).toBe(2);
     others.open();
-    await vi.waitFor(() => expect(count()).toBe(23), patience);
+    await eventuallyPasses(() => expect(count()).toBe(23));
     expect(receiver.concurrency(path).max).toBeLessThanOrEqual(4);
   });
 
@@ -313,13 +314,13 @@ describe("disabling", () => {
     await holder.query("begin");
     await holder.query("select from posthorn.tenants for update");
     await publish(a, 10);
-    await vi.waitFor(() => expect(count()).toBe(4), patience);
+    await eventuallyPasses(() => expect(count()).toBe(4));
     const query = vi.spyOn(a.hooks.db, "query");
     const asked = (wanted: string) => query.mock.calls.filter(([{ name }]) => name === wanted).length;
-    await vi.waitFor(() => {
+    await eventuallyPasses(() => {
       expect(asked("survey lanes")).toBeGreaterThan(2);
       expect(asked("acquire lanes")).toBeGreaterThan(2);
-    }, patience);
+    });
     expect(count()).toBe(4);
     await holder.query("rollback");
     holder.release();
@@ -378,14 +379,12 @@ describe("rate limit", () => {
     const a = await open();
     const slow = await endpointOn(a, { rateLimit: 1 });
     const other = await endpointOn(a);
+    const began = performance.now();
     await publish(a, 100);
     await receiver.received(100, { path: other.path });
-    expect(slow.count()).toBeLessThan(10);
+    expect(slow.count()).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
     // what the other one answered may not be written down yet
-    await vi.waitFor(
-      async () => expect((await countStates()).in_flight ?? 0).toBeLessThanOrEqual(10),
-      patience,
-    );
+    await eventuallyPasses(async () => expect((await countStates()).in_flight ?? 0).toBeLessThanOrEqual(10));
   });
 });
 
@@ -399,45 +398,51 @@ describe("tenants", () => {
     }
     const single = await endpointOn(a, {}, "single");
     await publish(a, 20, "crowd");
-    await vi.waitFor(async () => expect((await countStates()).in_flight).toBeGreaterThanOrEqual(8), patience);
+    await eventuallyPasses(async () => expect((await countStates()).in_flight).toBeGreaterThanOrEqual(8));
     await publish(a, 3, "single");
     await receiver.received(3, { path: single.path });
   });
 });
 
 describe("pressure", () => {
-  test("a worker whose event loop is busy leaves lanes with work to one that is idle", async () => {
-    const a = await open({ endpointConcurrency: 1 });
-    const lanes = await Promise.all(
-      Array.from({ length: 10 }, (_, n) => endpointOn(a, { events: [`lane.n${n}`] })),
-    );
-    const held = gate();
-    for (const { path } of lanes) receiver.answer(path, [{ until: held.opened }, {}]);
-    const inputs = lanes.flatMap((_, n) => Array(20).fill({ tenant: "acme", type: `lane.n${n}`, data: {} }));
-    await a.hooks.publishMany(inputs);
-    await Promise.all(lanes.map(({ path }) => receiver.received(1, { path })));
-    const idle = startWorker({
-      database: world.connectionString,
-      encryptionKeys: world.encryptionKeys,
-      allowHttp: true,
-      allowCidrs: ["127.0.0.0/8"],
-      userAgent: "idle",
-    });
-    onTestFinished(() => idle.kill());
-    await idle.started;
-    // this process, in which the other worker lives, is busy nine tenths of the time
-    const spin = setInterval(() => {
-      const until = performance.now() + 45;
-      while (performance.now() < until);
-    }, 50);
-    onTestFinished(() => clearInterval(spin));
-    const senders = () =>
-      lanes.flatMap(({ path }) => receiver.requestsTo(path)).map((r) => r.headers["user-agent"]);
-    held.open();
-    await publishUntil(a, lanes.length, () => senders().includes("idle"));
-    clearInterval(spin);
-    for (const { path } of lanes) expect(receiver.concurrency(path).max).toBe(1);
-  });
+  // beside other tests the idle worker is not idle
+  test.skipIf(isQuick)(
+    "a worker whose event loop is busy leaves lanes with work to one that is idle",
+    async () => {
+      const a = await open({ endpointConcurrency: 1 });
+      const lanes = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => endpointOn(a, { events: [`lane.n${n}`] })),
+      );
+      const held = gate();
+      for (const { path } of lanes) receiver.answer(path, [{ until: held.opened }, {}]);
+      const inputs = lanes.flatMap((_, n) =>
+        Array(20).fill({ tenant: "acme", type: `lane.n${n}`, data: {} }),
+      );
+      await a.hooks.publishMany(inputs);
+      await Promise.all(lanes.map(({ path }) => receiver.received(1, { path })));
+      const idle = startWorker({
+        database: world.connectionString,
+        encryptionKeys: world.encryptionKeys,
+        allowHttp: true,
+        allowCidrs: ["127.0.0.0/8"],
+        userAgent: "idle",
+      });
+      onTestFinished(() => idle.kill());
+      await idle.started;
+      // this process, in which the other worker lives, is busy nine tenths of the time
+      const spin = setInterval(() => {
+        const until = performance.now() + 45;
+        while (performance.now() < until);
+      }, 50);
+      onTestFinished(() => clearInterval(spin));
+      const senders = () =>
+        lanes.flatMap(({ path }) => receiver.requestsTo(path)).map((r) => r.headers["user-agent"]);
+      held.open();
+      await publishUntil(a, lanes.length, () => senders().includes("idle"));
+      clearInterval(spin);
+      for (const { path } of lanes) expect(receiver.concurrency(path).max).toBe(1);
+    },
+  );
 
   async function publishUntil(instance: TestInstance, lanes: number, isDone: () => boolean): Promise<void> {
     const giveUpAt = performance.now() + 30_000;

@@ -5,6 +5,7 @@ import { performance } from "node:perf_hooks";
 import { parseId, verify } from "@posthorn/wire";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
 import { fetch } from "../storage/queries/queue/fetch.ts";
 import { reap } from "../storage/queries/workers/reap.ts";
 import {
@@ -15,7 +16,6 @@ import {
 } from "../testing/index.ts";
 
 const minute = 60_000;
-const patience = { timeout: 10_000, interval: 10 };
 
 let receiver: ScriptedReceiver;
 
@@ -56,7 +56,7 @@ async function workerIds(): Promise<number[]> {
 
 /** The lane's owner has learnt that it is to stop: it holds no more than the five that are in the air. */
 async function untilOnlyFiveInFlight(): Promise<void> {
-  await vi.waitUntil(async () => (await countStates()).in_flight === 5, patience);
+  await eventually("five deliveries are in flight", async () => (await countStates()).in_flight === 5);
 }
 
 interface Attempt {
@@ -204,7 +204,10 @@ test("what is on its way back when stock is taken is not sent by who gives it ba
   const stopping = a.close();
   const waiting =
     "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-  await vi.waitUntil(async () => (await world.pool.query(waiting)).rowCount === 1, patience);
+  await eventually(
+    "a statement waits for the lock",
+    async () => (await world.pool.query(waiting)).rowCount === 1,
+  );
   const { rows } = await holder.query("select clock_timestamp()::text as now");
   // its connections are lost, so that it looks for what it holds
   await holder.query(
@@ -213,9 +216,9 @@ test("what is on its way back when stock is taken is not sent by who gives it ba
   );
   const stockTaken = `select from pg_stat_activity
     where datname = current_database() and query like '%l.owner = $1::integer%infinity%' and state = 'idle' and query_start > $1`;
-  await vi.waitUntil(
+  await eventually(
+    "the worker has read its claims",
     async () => (await world.pool.query(stockTaken, [rows[0]?.now])).rowCount === 1,
-    patience,
   );
   await holder.query("rollback");
   holder.release();
@@ -523,7 +526,10 @@ test("an endpoint that answers 410 is disabled; later events wait until it is en
   await publish(a, 1);
   await receiver.received(1, { path });
   await a.settle();
-  await vi.waitUntil(async () => !(await a.hooks.endpoints.get("acme", id)).isActive, patience);
+  await eventually(
+    "the endpoint is disabled",
+    async () => !(await a.hooks.endpoints.get("acme", id)).isActive,
+  );
   expect(await a.hooks.endpoints.get("acme", id)).toMatchObject({ disabledReason: "gone" });
 
   const ids = await publish(a, 4);
@@ -601,7 +607,7 @@ test("a lane nobody has a place for gets its turn, though slow tenants take ever
     await a.hooks.endpoints.create(tenant, { url: `${receiver.url}/${tenant}`, events: ["*"] });
     await a.hooks.publishMany(Array(200).fill({ tenant, type: "order.paid", data: {} }));
   }
-  await vi.waitUntil(() => receiver.concurrency().now === 2, patience);
+  await eventually("two requests are open", () => receiver.concurrency().now === 2);
   const { path } = await endpointOn(a);
   await publish(a, 1);
   await receiver.received(1, { path, timeoutMs: 4_000 });
@@ -614,7 +620,7 @@ test("a lane whose endpoint was deleted in the moment it was taken is let go of"
   await a.hooks.endpoints.delete("acme", id);
   const [worker] = await workerIds();
   await world.pool.query("update posthorn.lanes set owner = $1 where endpoint_id = $2", [worker, lane]);
-  await vi.waitUntil(async () => (await laneOwner(lane)) === null, patience);
+  await eventually("the lane is released", async () => (await laneOwner(lane)) === null);
 });
 
 test("an answer from where an endpoint led before does not disable it where it leads now", async () => {

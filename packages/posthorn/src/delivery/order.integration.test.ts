@@ -2,8 +2,8 @@
 // between; other subjects and other endpoints do not notice.
 import { parseId } from "@posthorn/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { eventually } from "../../../../tests/support/audit.ts";
 import { databasePerTest, gate, publishTimes } from "../../../../tests/support/database-per-test.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
 import { type OrderReceiver, startOrderReceiver } from "../../../../tests/support/order-receiver.ts";
 import type { EndpointInput } from "../resources/endpoints/endpoint-settings.ts";
 import type { Queryable } from "../storage/database.ts";

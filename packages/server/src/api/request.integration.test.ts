@@ -2,7 +2,7 @@
 import { verify } from "@posthorn/wire";
 import { startScriptedReceiver } from "posthorn/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually } from "../../../../tests/support/audit.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
 import { startServer, type TestServer } from "../../../../tests/support/start-server.ts";
 
 async function deliverOne() {

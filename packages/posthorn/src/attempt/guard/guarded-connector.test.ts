@@ -1,5 +1,6 @@
 import net from "node:net";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { eventually } from "../../../../../tests/support/eventually.ts";
 import { loopbackUrls, specialUrls } from "../../../../../tests/support/hostile-urls.ts";
 import type { AttemptOutcome } from "../../model.ts";
 import { type ScriptedReceiver, startScriptedReceiver } from "../../testing/scripted-receiver.ts";
@@ -260,7 +261,7 @@ describe("the connector alone, were every check before it forgotten", () => {
       connect(target, (...[error, opened]) => (error === null ? settle(opened) : reject(error)));
     });
     socket.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n");
-    await vi.waitUntil(() => socket.readableLength > 10_000);
+    await eventually("10,000 bytes wait to be read", () => socket.readableLength > 10_000);
     const [first, second]: unknown[] = [socket.read(), socket.read()];
     expect([(first as Buffer).length, (second as Buffer).length]).toEqual([2_048, 2_048]);
     socket.destroy();

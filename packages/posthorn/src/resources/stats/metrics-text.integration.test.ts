@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { createTestInstance, startScriptedReceiver, type TestInstanceOptions } from "posthorn/testing";
-import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { publishTimes } from "../../../../../tests/support/database-per-test.ts";
+import { eventuallyPasses } from "../../../../../tests/support/eventually.ts";
 import { createMigratedDatabase } from "../../../../../tests/support/postgres.ts";
 import { silentLogger } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
@@ -177,24 +178,18 @@ describe("metrics", () => {
     });
     await publishTimes(world, 60, { tenant: "acme", type: "order.paid", data: 1 });
     await advance(600_000);
-    await vi.waitFor(
-      async () => {
-        const held = await read(world);
-        expect(held.get("webhook_oldest_due_age_seconds")).toBe(0);
-        expect(held.get('webhook_held_deliveries{reason="limit"}')).toBeGreaterThan(0);
-        expect(await countedByKeda(hooks)).toBe(0);
-      },
-      { timeout: 10_000, interval: 50 },
-    );
+    await eventuallyPasses(async () => {
+      const held = await read(world);
+      expect(held.get("webhook_oldest_due_age_seconds")).toBe(0);
+      expect(held.get('webhook_held_deliveries{reason="limit"}')).toBeGreaterThan(0);
+      expect(await countedByKeda(hooks)).toBe(0);
+    });
     await hooks.endpoints.update("acme", endpoint.id, { maxInFlight: 100, rateLimit: null });
-    await vi.waitFor(
-      async () => {
-        const free = await read(world);
-        expect(free.get('webhook_held_deliveries{reason="limit"}')).toBe(0);
-        expect(free.get("webhook_oldest_due_age_seconds")).toBeLessThan(60);
-      },
-      { timeout: 10_000, interval: 50 },
-    );
+    await eventuallyPasses(async () => {
+      const free = await read(world);
+      expect(free.get('webhook_held_deliveries{reason="limit"}')).toBe(0);
+      expect(free.get("webhook_oldest_due_age_seconds")).toBeLessThan(60);
+    });
   });
 
   test("an endpoint that failed too often is counted as disabled, one that a person disabled is not", async () => {

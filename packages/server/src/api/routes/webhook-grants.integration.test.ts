@@ -1,6 +1,7 @@
 // An endpoint that agrees later, by the URL that it was told when it was asked.
 import { startScriptedReceiver } from "posthorn/testing";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { eventuallyPasses } from "../../../../../tests/support/eventually.ts";
 import { startServer } from "../../../../../tests/support/start-server.ts";
 
 const receiver = await startScriptedReceiver();
@@ -19,7 +20,7 @@ async function waiting(path: string) {
   expect(at).toMatch(/^https:\/\/hooks\.example\.com\/webhook-grants\/[\w-]{32}$/);
   const shown = async () =>
     (await server.call("GET", `/api/v1/tenants/acme/endpoints/${json.id}`)).json.handshake;
-  await vi.waitFor(async () => expect((await shown()).state).toBe("waiting"));
+  await eventuallyPasses(async () => expect((await shown()).state).toBe("waiting"));
   return {
     id: json.id,
     url: server.url + new URL(at).pathname,

@@ -12,8 +12,9 @@ import {
 import { CloudEvent, HTTP, type Message } from "cloudevents";
 import fc from "fast-check";
 import { type ScriptedReceiver, startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { anyCloudEvent, essence } from "../../../../../../tests/support/cloud-events.ts";
+import { eventually } from "../../../../../../tests/support/eventually.ts";
 import { adminKey, startServer, type TestServer } from "../../../../../../tests/support/start-server.ts";
 
 const STRUCTURED = { "content-type": "application/cloudevents+json; charset=utf-8" };
@@ -347,7 +348,10 @@ test("whatever comes in, in any mode, goes out in any mode as the same event", a
           : await server.call("POST", PATH, encodeBatch([structured]), BATCH);
     expect(answer.status, answer.text).toBe(202);
   }
-  await vi.waitUntil(() => receivedEvents(receiver).length === 3 * events.length, { timeout: 20_000 });
+  await eventually(
+    "every event arrived in every format",
+    () => receivedEvents(receiver).length === 3 * events.length,
+  );
   const got = receivedEvents(receiver);
   for (const event of events) {
     const same = got.filter(({ id }) => id === event.id);

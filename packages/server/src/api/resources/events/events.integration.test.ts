@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import pg from "pg";
 import { startScriptedReceiver } from "posthorn/testing";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "../../../../../../tests/support/eventually.ts";
 import { adminKey, startServer, type TestServer } from "../../../../../../tests/support/start-server.ts";
 
 async function countEvents({ connectionString }: TestServer): Promise<number> {
@@ -210,7 +211,6 @@ test.each([
 });
 
 /** To send 15 MB takes a busy machine more than the second that is waited for otherwise. */
-const PATIENCE = { timeout: 15_000 };
 
 test("large bodies past what memory allows are refused before they are read, and small ones go on", async () => {
   const server = await startServer();
@@ -226,16 +226,16 @@ test("large bodies past what memory allows are refused before they are read, and
       return socket;
     }),
   );
-  const refused = await vi.waitUntil(async () => {
+  const refused = await eventually("a large body is refused", async () => {
     const answer = await server.call("POST", "/api/v1/events", `[${" ".repeat(size)}]`).catch(() => null);
     return answer?.status === 503 && answer;
-  }, PATIENCE);
+  });
   expect(refused.json).toMatchObject({ code: "overloaded", status: 503 });
   expect((await server.call("POST", "/api/v1/events", event)).status).toBe(202);
 
   for (const socket of unfinished) socket.destroy();
-  await vi.waitUntil(async () => {
+  await eventually("a large body is read", async () => {
     const answer = await server.call("POST", "/api/v1/events", `[${" ".repeat(size)}]`).catch(() => null);
     return answer?.status === 422; // read, and empty
-  }, PATIENCE);
+  });
 });

@@ -1,6 +1,7 @@
 // Links that let a customer into the portal: once, for a while, into one tenant, and no further than they say.
 import { ROLE_SCOPES } from "@posthorn/client";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventuallyPasses } from "../../../../../../tests/support/eventually.ts";
 import { rawRequest } from "../../../../../../tests/support/raw-request.ts";
 import { codeIn, portalVisitor, signIn, visitor } from "../../../../../../tests/support/sign-in.ts";
 import { adminKey, startServer, type TestServer } from "../../../../../../tests/support/start-server.ts";
@@ -101,13 +102,10 @@ test("a member's session has the role that the member has when it is used, and n
   });
   expect([wide.answer.json.scopes, narrow.answer.json.scopes]).toEqual([ROLE_SCOPES.member, []]);
   await server.call("PUT", "/api/v1/tenants/acme/members/bob", { role: "owner" });
-  await vi.waitFor(
-    async () => {
-      const { json } = await server.visit("GET", SESSION, undefined, wide.headers);
-      expect(json).toMatchObject({ role: "owner", scopes: ROLE_SCOPES.owner });
-    },
-    { timeout: 4_000 },
-  );
+  await eventuallyPasses(async () => {
+    const { json } = await server.visit("GET", SESSION, undefined, wide.headers);
+    expect(json).toMatchObject({ role: "owner", scopes: ROLE_SCOPES.owner });
+  });
 });
 
 test.each<[input: object, status: number, pointer: string | undefined]>([
@@ -157,7 +155,7 @@ test("a revoked link lets nobody in, and its session ends; of another tenant it 
   }
   expect((await signIn(server, { code: codeIn(unused.url) })).answer.status).toBe(401);
   const look = async () => expect((await server.visit("GET", SESSION, undefined, headers)).status).toBe(401);
-  await vi.waitFor(look, { timeout: 4_000 });
+  await eventuallyPasses(look);
 });
 
 test("a key that ends makes no link whose session could end later", async () => {

@@ -1,6 +1,7 @@
 // What ends a session: signing out, time, and the end of whatever it stands on.
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { databasePerTest } from "../../../../../../tests/support/database-per-test.ts";
+import { eventuallyPasses } from "../../../../../../tests/support/eventually.ts";
 import { serve, signIn, visitor } from "../../../../../../tests/support/sign-in.ts";
 import { adminKey, type TestServer } from "../../../../../../tests/support/start-server.ts";
 import { adminKeyDigest } from "../../middleware/credentials.ts";
@@ -11,7 +12,7 @@ const database = databasePerTest({ started: false });
 /** Resolves as soon as the session is refused: at the latest a second later, with room for a busy machine. */
 async function untilRefused(on: Pick<TestServer, "visit">, headers: Record<string, string>): Promise<void> {
   const look = async () => expect((await on.visit("GET", SESSION, undefined, headers)).status).toBe(401);
-  await vi.waitFor(look, { timeout: 4_000, interval: 25 });
+  await eventuallyPasses(look);
 }
 
 test("a session ends when its owner signs out: at once here, within a second on another node", async () => {

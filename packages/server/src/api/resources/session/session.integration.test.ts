@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createClient, ROLE_SCOPES, SCOPES } from "@posthorn/client";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { eventuallyPasses } from "../../../../../../tests/support/eventually.ts";
 import { rawRequest } from "../../../../../../tests/support/raw-request.ts";
 import { codeIn, signIn, visitor } from "../../../../../../tests/support/sign-in.ts";
 import { adminKey, startServer, type TestServer } from "../../../../../../tests/support/start-server.ts";
@@ -54,13 +55,10 @@ describe("signing in", () => {
     const { answer, headers } = await signIn(server, { key: json.key });
     expect(answer.json).toMatchObject({ user: "berta", role: "owner", scopes: ROLE_SCOPES.owner });
     await server.call("PUT", path, { role: "member" });
-    await vi.waitFor(
-      async () => {
-        const shown = await server.visit("GET", SESSION, undefined, headers);
-        expect(shown.json).toMatchObject({ role: "member", scopes: ROLE_SCOPES.member });
-      },
-      { timeout: 4_000 },
-    );
+    await eventuallyPasses(async () => {
+      const shown = await server.visit("GET", SESSION, undefined, headers);
+      expect(shown.json).toMatchObject({ role: "member", scopes: ROLE_SCOPES.member });
+    });
   });
 
   test("fails in the same words for every reason", async () => {
