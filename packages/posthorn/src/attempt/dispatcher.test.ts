@@ -427,7 +427,7 @@ describe("a GET", () => {
   ] as const)("says of a body %s that it is not whole", async (_what, step) => {
     const at = await receiver();
     at.answer("/feed", step);
-    const outcome = await send(`${at.url}/feed`, get);
+    const outcome = await send(`${at.url}/feed`, { ...get, timeoutMs: 1_000 });
     expect(outcome).toMatchObject({ kind: "answered", answer: { isWhole: false } });
     expect(outcome.kind === "answered" && outcome.responseBody.length).toBeLessThanOrEqual(2_000);
   });
