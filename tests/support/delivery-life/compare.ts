@@ -19,7 +19,7 @@ const transitionsBy: Record<string, Partial<Record<State, readonly string[]>>> =
   retry: { failed: ["pending"], success: ["pending"], dead: ["pending"] },
   discard: { pending: ["dead"], failed: ["dead"] },
   // fetches and settles at once
-  the: { pending: ["success"], failed: ["success"] },
+  done: { pending: ["success"], failed: ["success"] },
 };
 
 interface Snapshot {
