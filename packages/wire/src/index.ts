@@ -32,12 +32,9 @@ export {
 export { type Json, readJson } from "./json/read-json.ts";
 export {
   camelCase,
-  OPAQUE_FIELDS,
   type SnakeCase,
   type SnakeCased,
   snakeCase,
-  withCamelCase,
-  withSnakeCase,
 } from "./letter-case.ts";
 export { generateSecret, generateSigningKey, type ParsedSecret, parseSecret } from "./secrets.ts";
 export { type ExaminedRequest, examine, type Finding, signedBy } from "./signature/examine.ts";

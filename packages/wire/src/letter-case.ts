@@ -23,36 +23,3 @@ export function snakeCase<const Name extends string>(name: Name): SnakeCase<Name
 export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
-
-/** Fields whose content belongs to the caller: the keys below them are never changed. */
-export const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
-  "headers",
-  "filter",
-  "schema",
-  "example",
-  "data",
-  "document",
-  "webhooks",
-]);
-
-/** Returns a copy with camelCase keys. */
-export function withCamelCase<Wanted>(value: unknown): Wanted {
-  return withKeys(value, camelCase) as Wanted;
-}
-
-/** Returns a copy with snake_case keys. */
-export function withSnakeCase<Value>(value: Value): SnakeCased<Value> {
-  return withKeys(value, snakeCase) as SnakeCased<Value>;
-}
-
-function withKeys(value: unknown, rename: (name: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item) => withKeys(item, rename));
-  if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array)
-    return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      rename(name),
-      OPAQUE_FIELDS.has(name) ? inner : withKeys(inner, rename),
-    ]),
-  );
-}

@@ -1,8 +1,9 @@
 // Turns an object of the library into the JSON of a response. The response schema says which fields are sent and what
 // they contain, so a field that the contract does not list never leaves the server.
+
+import { camelCase } from "@posthorn/wire";
 import { z } from "zod";
 import { unwrapped } from "./input/issues.ts";
-import { camelCase } from "./input/names.ts";
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`

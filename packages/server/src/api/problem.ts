@@ -1,8 +1,10 @@
 // Errors as RFC 9457 problem details: one shape for everything that is refused.
+
+import { snakeCase } from "@posthorn/wire";
 import { type ErrorCode, errorRegistry, type PosthornError } from "posthorn";
 import { isUnavailable, MAX_PROBLEMS } from "posthorn/internal";
 import { type FieldError, HttpError, httpErrorRegistry } from "./http-error.ts";
-import { OPAQUE_FIELDS, snakeCase } from "./input/names.ts";
+import { OPAQUE_FIELDS } from "./input/names.ts";
 import type { Reply } from "./reply.ts";
 
 export interface Problem {

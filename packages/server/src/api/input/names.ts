@@ -1,5 +1,5 @@
 // The API uses snake_case and the library camelCase. Names are converted here and in `present.ts`.
-import { isObject } from "@posthorn/wire";
+import { camelCase, isObject } from "@posthorn/wire";
 
 /** Fields whose content is defined by the caller: names inside them are not converted. */
 export const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
@@ -11,14 +11,6 @@ export const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
   "document",
   "webhooks",
 ]);
-
-export function camelCase(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
 
 /** Returns a checked body with the library's names. The library validates the values again. */
 export function toCamelCase<Wanted>(value: unknown): Wanted {
