@@ -25,7 +25,7 @@ const pathsOf = (tenant: string) => places.flatMap((place) => (place.tenant === 
 test(`${kills} kills of a worker in mid-delivery: nothing lost, doubled only where unknown, taken over within the lease`, {
   timeout: 120_000,
 }, async () => {
-  const { pool, receiver, api, raise, heard, burials } = await openWorld();
+  const { pool, receiver, api, raise, heard, reapedAt } = await openWorld();
   receiver.answerAfterMs = () => 5 + Math.random() * 30;
   const workers = [raise(), raise()];
   const dead: WorkerProcess[] = [];
@@ -33,7 +33,7 @@ test(`${kills} kills of a worker in mid-delivery: nothing lost, doubled only whe
 
   const publisher = publishContinuously(api, pool, receiver);
   const idOfDead = new Map<WorkerProcess, number>();
-  const burialOf = (worker: WorkerProcess) => burials.get(idOfDead.get(worker) as number);
+  const burialOf = (worker: WorkerProcess) => reapedAt.get(idOfDead.get(worker) as number);
   for (let killed = 0; killed < kills; killed += 1) {
     let victim: WorkerProcess | undefined;
     await receiver.until(
@@ -110,7 +110,7 @@ test("a worker that is stopped past its lease and wakes up changes nothing that 
   receiver.release(({ sender }) => sender === sleeper.name);
   process.kill(sleeper.pid, "SIGCONT");
   await eventually("it learns of its burial", () =>
-    heard.some(({ message }) => message.startsWith("this worker was taken for dead")),
+    heard.some(({ message }) => message.startsWith("this worker was declared dead")),
   );
   // a settlement of its own would be written by now: this one comes after it, through the same worker
   await api.publish({ tenant: "calm-1", type: "order.paid", data: 2 });
@@ -140,12 +140,12 @@ async function openWorld() {
     leaseMs,
   } satisfies PosthornOptions;
 
-  const burials = new Map<number, number>();
+  const reapedAt = new Map<number, number>();
   const heard: Told[] = [];
   const hear = (told: Told): void => {
     heard.push(told);
     const { workerId } = told.fields as { workerId?: number };
-    if (told.message.startsWith("buried a dead worker")) burials.set(workerId as number, performance.now());
+    if (told.message.startsWith("reaped a dead worker")) reapedAt.set(workerId as number, performance.now());
   };
   const silent = (): void => {};
   const api = createPosthorn({
@@ -169,7 +169,7 @@ async function openWorld() {
     onTestFinished(() => worker.kill());
     return worker;
   }
-  return { pool: createPool(database.connectionString), receiver, api, raise, heard, burials };
+  return { pool: createPool(database.connectionString), receiver, api, raise, heard, reapedAt };
 }
 
 async function makeEndpoints(api: Posthorn, receiver: LedgerReceiver): Promise<void> {

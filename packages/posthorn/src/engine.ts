@@ -213,7 +213,7 @@ export class Engine implements EngineAccess {
     const { config, db } = this.#options;
     const { operatorTenant, logger } = config;
     if (operatorTenant === null || (await findTenant(db, operatorTenant)) !== null) return;
-    logger.warn("the operator tenant does not exist: system events reach nobody there until it is made", {
+    logger.warn("the operator tenant does not exist: it receives no system events until it is created", {
       operatorTenant,
     });
   }

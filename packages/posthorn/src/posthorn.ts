@@ -341,7 +341,7 @@ export class Instance implements Posthorn {
     const refused = metadataIn(addressPolicy);
     if (refused.length === 0) return;
     logger.warn(
-      "allowCidrs (POSTHORN_ALLOW_CIDRS) contains addresses of cloud metadata; these stay refused, whatever is allowed",
+      "allowCidrs (POSTHORN_ALLOW_CIDRS) contains addresses of cloud metadata services, which stay blocked",
       { refused },
     );
   }

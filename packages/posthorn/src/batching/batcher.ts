@@ -1,9 +1,9 @@
-// Makes batches of what was collected: when there are enough events or bytes, or the first of them has waited long enough.
-// Any worker may make one, under the lane's lock; from then on a batch is a delivery like any other, whose body is fixed.
+// Builds batches from waiting events when there are enough events or bytes, or the first has waited long enough. Any worker
+// may build one, under the lane's lock; from then on a batch is a delivery like any other, with a fixed body.
 //
-//   collected ──(count, bytes or delay reached)──► one event + one queue row ──► the way of every delivery
+//   waiting events ──(count, bytes or delay reached)──► one event + one queue row ──► sent like every delivery
 //
-// Both sides are one transaction: an event waits, or is in a batch, and never both or neither.
+// This is one transaction: an event either waits or is in a batch.
 import { performance } from "node:perf_hooks";
 import { uuidv7 } from "@posthorn/wire";
 import { deliveryIdOf } from "../fan-out/delivery-id.ts";
@@ -26,12 +26,12 @@ export interface BatcherOptions {
   readonly logger: Logger;
   readonly loadTargets: (endpointIds: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>;
   readonly defaults: BatchDefaults;
-  /** The database's time. */
+  /** Returns the database's time. */
   readonly nowMs: () => number;
   readonly onQueued: (endpointId: Uuid, owner: number | null) => void;
 }
 
-/** What other processes collected is seen that late at most; what this one did is minded by a timer. */
+/** How late this process notices events of other processes at most; its own are timed. */
 const lookEveryMs = 1_000;
 /** Each holds a connection, and up to twice the bytes of a batch. */
 const batchesAtOnce = 2;
@@ -40,7 +40,7 @@ export class Batcher {
   readonly #options: BatcherOptions;
   readonly #loop: Loop;
   readonly #semaphore = new Semaphore(batchesAtOnce);
-  /** What waits for an endpoint, as far as this process knows. */
+  /** The events waiting per endpoint, as far as this process knows. */
   readonly #known = new Map<Uuid, { events: number; bytes: number }>();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -48,25 +48,25 @@ export class Batcher {
   constructor(options: BatcherOptions) {
     this.#options = options;
     this.#loop = new Loop({
-      name: "making batches",
+      name: "building batches",
       intervalMs: lookEveryMs,
       logger: options.logger,
       step: () => this.#step(),
     });
   }
 
-  /** May be called again and again. */
+  /** May be called more than once. */
   start(): Promise<void> {
     return this.#loop.start();
   }
 
   async stop(): Promise<void> {
     await this.#loop.stop();
-    // after the last step, which may have set it
+    // the last step may have set it
     clearTimeout(this.#timer);
   }
 
-  /** Something was collected elsewhere. */
+  /** Another process may have added events. */
   wake(): void {
     this.#loop.wake();
   }
@@ -75,7 +75,7 @@ export class Batcher {
     return this.#loop.turn();
   }
 
-  /** A look at the database for each would cost more than a batch saves: it is counted here until one is full. */
+  /** Counts events until a batch is full: a query per event would cost more than a batch saves. */
   note(collected: readonly Collected[]): void {
     for (const { endpointId, bytes, target } of collected) {
       const known = this.#known.get(endpointId) ?? { events: 0, bytes: 1 };
@@ -98,7 +98,7 @@ export class Batcher {
       this.#known.set(endpointId, { events, bytes });
       this.#wakeIn(dueInMs);
     }
-    // one endpoint's trouble is told by the loop, after all others had their turn
+    // an error of one endpoint is reported by the loop after the others are done
     const made = await Promise.allSettled(
       due.map(({ endpointId }) => this.#semaphore.run(() => this.#make(endpointId))),
     );
@@ -107,7 +107,7 @@ export class Batcher {
     return made.some((one) => one.status === "fulfilled" && one.value);
   }
 
-  /** True when it did something: there may be more of that endpoint. */
+  /** Returns true if anything was enqueued: there may be more for that endpoint. */
   async #make(endpointId: Uuid): Promise<boolean> {
     const { db, loadTargets, onQueued } = this.#options;
     const target = (await loadTargets([endpointId])).get(endpointId) ?? null;
@@ -127,7 +127,7 @@ export class Batcher {
     return true;
   }
 
-  /** Asked under the lane's lock: another worker may have made the batch in the meantime. */
+  /** Runs under the lane's lock: another worker may have built the batch meanwhile. */
   async #isDue(tx: Queryable, endpointId: Uuid): Promise<boolean> {
     const [pending]: (PendingBatch | undefined)[] = await pendingBatches(
       tx,
@@ -178,7 +178,7 @@ interface EncodedMember extends Member {
   readonly body: Uint8Array;
 }
 
-/** How many from the first on fit; one that is too long goes alone. */
+/** Returns how many members fit, from the first on; an oversized one goes alone. */
 function fitting(
   members: readonly EncodedMember[],
   framingBytes: number,
@@ -192,7 +192,7 @@ function fitting(
   return tooMany === -1 ? members.length : Math.max(1, tooMany);
 }
 
-/** Two writers may have numbered a subject in one order and collected in the other. */
+/** Two writers may have numbered the events of a subject in one order and added them in another. */
 function inOrder(members: readonly EncodedMember[]): EncodedMember[] {
   const bySubject = new Map<string, EncodedMember[]>();
   for (const member of members) {

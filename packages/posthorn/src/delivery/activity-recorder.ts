@@ -1,5 +1,5 @@
-// Counts attempts for the charts: in memory as they end, into the database every few seconds. A process that dies takes
-// the last seconds of its counts along; nothing but charts is made of them.
+// Counts attempts for the charts, in memory first and in the database every few seconds. A process that crashes loses
+// the last seconds, which affects charts only.
 import type { Settlement, Uuid } from "../model.ts";
 import { bucketOf, LATENCY_BUCKETS } from "../observe/latency-histogram.ts";
 import type { Logger } from "../observe/log.ts";
@@ -11,14 +11,14 @@ import { addActivity, INSTALLATION, type Stretch, WIDTHS } from "../storage/quer
 export interface ActivityRecorderOptions {
   readonly db: Queryable;
   readonly logger: Logger;
-  /** The database's time. */
+  /** Returns the database's time. */
   readonly nowMs: () => number;
   readonly limits?: Partial<typeof LIMITS>;
 }
 
 /**
- * Endpoints that are counted at a time, 250 bytes each, and of these how many are written at once: what has waited
- * longest first. So a worker adds 200 rows a second at most, and with 10,000 busy endpoints a chart is 50 s late.
+ * Endpoints counted at a time (250 bytes each), and rows per write, oldest first. A worker writes at most 200 rows
+ * per second; with 10,000 busy endpoints a chart is 50 s late.
  */
 const LIMITS = { tallies: 10_000, rowsAtOnce: 1_000 };
 const WRITE_EVERY_MS = 5_000;
@@ -37,13 +37,13 @@ export class ActivityRecorder {
   readonly #options: ActivityRecorderOptions;
   readonly #limits: typeof LIMITS;
   readonly #loop: Loop;
-  /** Of the five minutes that go on, in the order in which they began. */
+  /** Tallies of the current five minutes, in the order of their creation. */
   #endpoints = new Map<Uuid, Tally>();
-  /** Of five minutes that are over, and what could not be written. */
+  /** Tallies of past five minutes, and those whose write failed. */
   #over: Tally[] = [];
-  /** How many are on their way to the database. */
+  /** Tallies being written. */
   #writing = 0;
-  /** By the minute. */
+  /** Tallies of the installation, by minute. */
   #installation = new Map<number, Tally>();
 
   constructor(options: ActivityRecorderOptions) {
@@ -61,18 +61,18 @@ export class ActivityRecorder {
     return this.#loop.start();
   }
 
-  /** With a last write, which nobody waits for long. */
+  /** Writes a last time, within a time limit. */
   async stop(): Promise<void> {
     await withTimeout(LAST_WRITE_MS, this.turn());
     await this.#loop.stop();
   }
 
-  /** Writes what is not written yet, now. */
+  /** Writes now what is not written yet. */
   turn(): Promise<void> {
     return this.#loop.turn();
   }
 
-  /** 0.1 µs. What a receiver put off without failing is neither a success nor a failure. */
+  /** Takes 0.1 µs. A delivery that the receiver postponed counts neither as a success nor as a failure. */
   note({ delivery, decision, outcome }: Settlement): void {
     if (decision.kind === "retry" && !decision.isFailure) return;
     const nowMs = this.#options.nowMs();
@@ -88,14 +88,14 @@ export class ActivityRecorder {
     if (tally === undefined) {
       tally = newTally(INSTALLATION, atMs);
       this.#installation.set(atMs, tally);
-      // a database that is away for hours costs no more than an hour of them
+      // an outage of hours keeps one hour of counts in memory
       const [first] = this.#installation.keys();
       if (this.#installation.size > 60 && first !== undefined) this.#installation.delete(first);
     }
     return tally;
   }
 
-  /** Null when there are too many already: it is counted in the installation alone. */
+  /** Returns null if there are too many tallies: the attempt counts for the installation only. */
   #ofEndpoint(endpointId: Uuid, nowMs: number): Tally | null {
     const atMs = beginOf(nowMs, WIDTHS.five);
     const known = this.#endpoints.get(endpointId);
@@ -138,7 +138,7 @@ export class ActivityRecorder {
     return taken;
   }
 
-  /** A reply that was lost on its way counts these twice: charts can bear that. */
+  /** If only the reply was lost, these are counted twice, which charts tolerate. */
   #keep(minutes: readonly Tally[], tallies: readonly Tally[]): void {
     for (const tally of minutes) {
       const since = this.#installation.get(tally.atMs);
@@ -167,7 +167,10 @@ function addTo(tally: Tally, more: Tally): void {
   });
 }
 
-/** The installation is counted by the minute and by five; one row for each, or the same row would be written twice at once. */
+/**
+ * The installation is counted per minute and per five minutes. Rows of the same key are merged, because one statement
+ * cannot write a row twice.
+ */
 function stretchesOf(minutes: readonly Tally[], tallies: readonly Tally[]): Stretch[] {
   const fives = new Map<number, Tally>();
   for (const minute of minutes) {

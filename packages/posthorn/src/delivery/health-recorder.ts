@@ -1,5 +1,5 @@
-// Writes down how the endpoints of this worker's lanes are doing, many in one statement, and only when it changed: a
-// healthy endpoint costs nothing.
+// Writes the health of this worker's endpoints, many in one statement and only when it changed: a healthy endpoint
+// costs nothing.
 import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import { HEALTHY } from "../settle/endpoint-health.ts";
@@ -41,7 +41,7 @@ export class HealthRecorder {
     this.#loop.wake();
   }
 
-  /** Writes what is not written yet, now. */
+  /** Writes now what is not written yet. */
   turn(): Promise<void> {
     return this.#loop.turn();
   }

@@ -1,17 +1,17 @@
-// Tells other workers of work in their lanes, at most once in two milliseconds.
+// Notifies other workers of work in their lanes, at most every two milliseconds.
 import type { Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Database } from "../storage/database.ts";
 import { commonChannel, notify, workerChannel } from "../storage/queries/workers/hints.ts";
 
 const pauseMs = 2;
-/** NOTIFY carries less than 8,000 bytes. An empty list of endpoints means: look at all of your lanes. */
+/** NOTIFY carries less than 8,000 bytes. An empty list of endpoints means all lanes of the receiver. */
 const maxEndpoints = 200;
 
 export class Hints {
   readonly #db: Database;
   readonly #logger: Logger;
-  /** The endpoints to look at, or null for all of the owner's. */
+  /** The endpoints to look at, or null for all lanes of the owner. */
   readonly #byChannel = new Map<string, Set<Uuid> | null>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -24,7 +24,7 @@ export class Hints {
     this.#add(workerChannel(this.#db.schema, workerId), endpointId);
   }
 
-  /** Settings changed: the owner reads those of its lanes again. */
+  /** The owner reads the settings of its lanes again. */
   notifySettingsChanged(workerId: number): void {
     this.#add(workerChannel(this.#db.schema, workerId), null);
   }
@@ -34,7 +34,7 @@ export class Hints {
     this.#add(commonChannel(this.#db.schema), null);
   }
 
-  /** Says what is still to be said: whoever stops has just left its lanes to the others. */
+  /** Sends what is pending: the lanes of a stopping worker have just become free. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#byChannel.size > 0) await this.#send();

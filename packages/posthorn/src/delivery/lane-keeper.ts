@@ -1,5 +1,5 @@
-// Keeps the lanes in memory and the lanes in the database one: takes lanes that are ready, fetches what is owed in
-// them, and looks once a second at what hints may have missed.
+// Synchronises the lanes in memory with those in the database: acquires lanes that are ready, fetches their due rows,
+// and once a second surveys what notifications may have missed.
 import { performance } from "node:perf_hooks";
 import type { ClaimedDelivery, Target, Uuid } from "../model.ts";
 import type { Logger } from "../observe/log.ts";
@@ -25,17 +25,17 @@ export interface LaneKeeperOptions extends Omit<LaneReleaserOptions, "claiming">
   readonly logger: Logger;
   readonly observer: Observer;
   readonly loadTargets: (endpointIds: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Target | null>>;
-  /** A statement failed and may have been carried out all the same. */
+  /** A statement failed but may have taken effect. */
   readonly onLostReply: () => void;
 }
 
 const lanesPerAcquire = 200;
 /**
- * A worker without a free place leaves lanes to those that have one. After this time there is none, and the lane has to
- * stand in line here: places are taken again in the moment they become free, so it would wait for ever outside.
+ * A worker without free slots leaves ready lanes to other workers for this long. After that it acquires them itself:
+ * slots are reused at once, so a lane left outside would wait forever.
  */
 const leftAloneMs = 1_000;
-/** A lane that is behind for less is not worth a write. */
+/** A shorter delay is not worth a write. */
 const heldAfterMs = 5_000;
 
 export class LaneKeeper {
@@ -46,9 +46,9 @@ export class LaneKeeper {
   readonly #releaser: LaneReleaser;
   #dueTimer: NodeJS.Timeout | undefined;
   #dueTimerAt = Number.POSITIVE_INFINITY;
-  /** Of recent payloads; keeps a fetch of large events small. */
+  /** Average size of recent payloads; it keeps fetches of large events small. */
   #averageBytes = 1_024;
-  /** Lanes the database says are ours and memory does not know, at the last survey. */
+  /** Lanes that this worker owns in the database but not in memory, at the last survey. */
   #unknownLanes: ReadonlySet<Uuid> = new Set();
 
   constructor(options: LaneKeeperOptions) {
@@ -56,7 +56,7 @@ export class LaneKeeper {
     const { logger } = options;
     this.#releaser = new LaneReleaser({ ...options, claiming: (work) => this.#claiming(work) });
     this.#acquiring = new Loop({
-      name: "taking lanes",
+      name: "acquiring lanes",
       intervalMs: 500,
       logger,
       step: () => this.#acquire(),
@@ -91,37 +91,37 @@ export class LaneKeeper {
     this.#surveying.wake();
   }
 
-  /** Rows came into lanes of this worker, as far as somebody else could tell. */
+  /** Rows may have become due in lanes of this worker. */
   hint(endpointIds: readonly Uuid[]): void {
     if (endpointIds.length === 0) this.#surveying.wake();
     for (const id of endpointIds) if (!this.#markDue(id)) this.#surveying.wake();
   }
 
-  /** A settled retry of this lane is due again after the delay. */
+  /** A retry of this lane becomes due after the delay. */
   dueIn(lane: Lane, delayMs: number): void {
     const at = performance.now() + delayMs;
     if (at < lane.dueAt) lane.dueAt = at;
     this.#armTimer(lane.dueAt);
   }
 
-  /** What was withdrawn from lanes and not started. */
+  /** Releases deliveries that were withdrawn from lanes and not started. */
   async releaseDeliveries(withdrawn: readonly Uuid[]): Promise<void> {
     await this.#releaser.releaseDeliveries(withdrawn);
   }
 
-  /** This worker stops: lanes in which nothing is left go to others before the last attempt has ended. */
+  /** Releases the empty lanes of a draining worker before its last attempt has ended. */
   async releaseDrained(): Promise<void> {
     await this.#releaser.releaseDrained();
   }
 
-  /** Everything the loops would do by and by, done now. */
+  /** Does now what the loops do periodically. */
   async lookNow(): Promise<void> {
     await this.#surveying.turn();
     await this.#acquiring.turn();
     await this.#fetching.turn();
   }
 
-  /** After the database was away: what it says this worker holds, and memory does not. */
+  /** Finds what this worker owns in the database but not in memory, after replies may have been lost. */
   async reconcile(): Promise<void> {
     const { db, claims, lanes, workerId } = this.#options;
     await claims.exclusive(async () => {
@@ -129,7 +129,7 @@ export class LaneKeeper {
       const unknown = owned.filter(({ endpointId }) => lanes.get(endpointId) === undefined);
       await this.#openLanes(unknown.map(({ endpointId }) => ({ endpointId, hasParked: true })));
       const claimed = await recoverClaimed(db, workerId(), lanes.claimedIds);
-      // one whose turn it was may be behind another by now: that is for a fetch to say
+      // an ordered delivery may be behind another by now; the next fetch decides that
       const isKept = ({ id, endpointId, isOrdered }: ClaimedDelivery) =>
         lanes.isAccepting && !isOrdered && !lanes.isUnconfirmed(id) && lanes.get(endpointId) !== undefined;
       for (const delivery of claimed) if (isKept(delivery)) this.#admit(delivery);
@@ -142,7 +142,7 @@ export class LaneKeeper {
         );
       lanes.clearUnconfirmed();
       for (const { endpointId } of returned) this.#markDue(endpointId);
-      // a turn that nobody passed on, whatever the reason, waits no longer than this
+      // also promotes subjects whose turn was lost for any reason
       for (const endpointId of await lanesWithParked(db, workerId())) this.#recheckAll(endpointId);
     });
     lanes.pump();
@@ -195,7 +195,7 @@ export class LaneKeeper {
           for (const { lane, endpointId, room, signals } of turns) {
             if ((perLane.get(endpointId) ?? 0) < room) lanes.markFetched(lane, signals);
           }
-          // paused or deleted, as the rows themselves told
+          // the rows revealed that a lane was paused or deleted
           if (lanesToFetch.some((lane) => lane.isClosing)) await this.#releaser.releaseWaiting();
         }),
       );
@@ -237,7 +237,7 @@ export class LaneKeeper {
     return false;
   }
 
-  /** Seen once, the reply that brings it may be on its way; seen twice, it was lost. */
+  /** A lane that is missing once may come with a reply that is on its way; missing twice, the reply was lost. */
   #noteUnknown(unknown: ReadonlySet<Uuid>): void {
     for (const id of unknown) if (this.#unknownLanes.has(id)) this.#options.onLostReply();
     this.#unknownLanes = unknown;
@@ -249,7 +249,7 @@ export class LaneKeeper {
     else this.dueIn(lane, dueInMs);
   }
 
-  /** Settings changed: the next attempt uses the new ones; a paused or deleted endpoint gets no next attempt. */
+  /** Changed settings apply to the next attempt; a paused or deleted endpoint gets none. */
   async #reload(endpointIds: readonly Uuid[]): Promise<void> {
     const { db, lanes, loadTargets } = this.#options;
     const targets = await loadTargets(endpointIds);
@@ -278,7 +278,7 @@ export class LaneKeeper {
       if (hasParked) lanes.promoter.recheckAll(lane);
       lanes.markDue(lane);
     }
-    // deleted since it was taken: kept, it would be found missing in memory at every survey
+    // deleted after it was acquired: otherwise every survey would find it missing in memory
     if (deleted.length > 0) await releaseLanes(db, workerId(), deleted);
   }
 
@@ -294,7 +294,7 @@ export class LaneKeeper {
     if (stale.size > 0) await this.#reload([...stale]);
   }
 
-  /** False when it is no lane of this worker. */
+  /** Returns false if this worker does not own the lane. */
   #markDue(endpointId: Uuid): boolean {
     const { lanes } = this.#options;
     const lane = lanes.get(endpointId);
@@ -334,7 +334,7 @@ export class LaneKeeper {
     if (next < Number.POSITIVE_INFINITY) this.#armTimer(next);
   }
 
-  /** A claim that fails may have been carried out: its rows are found again when stock is taken. */
+  /** A failed claim may have taken effect: reconciliation finds its rows. */
   async #claiming<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();

@@ -1,5 +1,5 @@
-// How this worker lets go: of rows it holds in lanes that may not send now, of lanes that are idle, and of a few lanes
-// when another worker has more time for them.
+// Releases what this worker holds: deliveries in lanes that cannot send now, idle lanes, and a few busy lanes if
+// another worker has more time for them.
 import { performance } from "node:perf_hooks";
 import type { Uuid } from "../model.ts";
 import type { Database } from "../storage/database.ts";
@@ -12,19 +12,21 @@ export interface LaneReleaserOptions {
   readonly db: Database;
   readonly lanes: Lanes;
   readonly workerId: () => number;
-  /** Other workers there are; alone, a lane is kept much longer. */
+  /** Returns the number of other workers; a lone worker keeps idle lanes much longer. */
   readonly otherWorkers: () => number;
-  /** This worker has too much to do, and another one has time. */
+  /** True if this worker is overloaded while another has time. */
   readonly isOverloaded: () => boolean;
-  /** Lanes with work were let go of. */
+  /** Lanes with work were released. */
   readonly onYielded: () => void;
-  /** Runs a statement that may have been carried out although it failed. */
+  /** Runs a statement that may take effect although it fails. */
   readonly claiming: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 const idleAloneMs = 30_000;
 const idleMs = 1_500;
-/** Of all lanes, each second: a lane that moves pauses for a moment, and what it does elsewhere must show first. */
+/**
+ * Share of the lanes that may move per second: a moved lane pauses briefly, and its effect elsewhere must show first.
+ */
 const yieldedShare = 0.05;
 const lanesPerRelease = 1_000;
 
@@ -35,7 +37,7 @@ export class LaneReleaser {
     this.#options = options;
   }
 
-  /** Gives back what waits in lanes that are closing or blocked. */
+  /** Releases what waits in lanes that are closing or blocked. */
   async releaseWaiting(): Promise<void> {
     const { lanes } = this.#options;
     const unsent: Uuid[] = [];
@@ -46,7 +48,7 @@ export class LaneReleaser {
     await this.releaseDeliveries(unsent);
   }
 
-  /** What was withdrawn from lanes. When it fails, it is done again when stock is taken. */
+  /** Releases withdrawn deliveries. If that fails, reconciliation does it. */
   async releaseDeliveries(withdrawn: readonly Uuid[]): Promise<void> {
     const { db, lanes, workerId, claiming } = this.#options;
     if (withdrawn.length === 0) return;
@@ -59,7 +61,7 @@ export class LaneReleaser {
     }
   }
 
-  /** Under pressure a few lanes are left to others, each when its last attempt has ended. */
+  /** Marks a few lanes of an overloaded worker to be released when their last attempt has ended. */
   yieldSome(): void {
     const { lanes, isOverloaded } = this.#options;
     if (!isOverloaded()) return;
@@ -99,7 +101,7 @@ export class LaneReleaser {
     if (idle.some((lane) => lane.isYielding)) onYielded();
     for (const lane of idle) {
       if (released.has(lane.endpointId)) lanes.close(lane);
-      // somebody was writing into it: it has work now
+      // rows were inserted meanwhile: the lane has work now
       else if (!lane.isLost) {
         lane.isReleasing = false;
         lanes.markDue(lane);

@@ -1,5 +1,5 @@
-// One endpoint's lane while this worker owns it. The cap on attempts in flight, the rate and the circuit are exact
-// because they are counted here and nowhere else: nobody but the owner sends to the endpoint.
+// The lane of one endpoint while this worker owns it. The limits on attempts in flight, rate and circuit are exact
+// because only the owner sends to the endpoint and counts here.
 import { performance } from "node:perf_hooks";
 import { laneCapacity } from "../fan-out/lane-capacity.ts";
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
@@ -11,40 +11,42 @@ import { SubjectOrder } from "./subject-order.ts";
 export class Lane {
   readonly endpointId: Uuid;
   readonly tenant: string;
-  /** Claimed and in memory, not yet started. */
+  /** Deliveries that are claimed and in memory, but not started. */
   readonly waiting: ClaimedDelivery[] = [];
   readonly window = new FailureWindow();
   readonly order = new SubjectOrder();
   inFlight = 0;
-  /** Places promised to rows that an ingest statement in the air will bring. */
+  /** Capacity reserved for rows of an ingest statement that is in progress. */
   reserved = 0;
-  /** Answered, not yet written down. */
+  /** Deliveries with an outcome that is not yet settled. */
   unsettled = 0;
-  /** A fetch for it is in the air. */
+  /** A fetch for this lane is in progress. */
   isFetching = false;
-  /** Rows may be owed in the database that are not in memory. */
+  /** The database may have due rows that are not in memory. */
   hasDue = false;
-  /** There are so many of them that newcomers queue behind them, or they would wait for ever. */
+  /** New deliveries queue behind the due rows in the database, which would otherwise never be fetched. */
   isBacklogged = false;
-  /** Grows with every sign of owed rows; a fetch that began before the last sign proves nothing. */
+  /**
+   * Incremented whenever rows may have become due; a fetch that began before the last increment may have missed some.
+   */
   dueSignals = 0;
-  /** Monotonic time at which the next owed row is due. */
+  /** Monotonic time at which the next row becomes due. */
   dueAt = Number.POSITIVE_INFINITY;
-  /** Monotonic time of the last sign of work. */
+  /** Monotonic time of the last activity. */
   usedAt: number;
-  /** Its endpoint is not active: nothing is started, and what waits is given back. */
+  /** The endpoint is not active: nothing is started, and waiting deliveries are released. */
   isPaused = false;
-  /** Is being written down as not active: nothing is started from now on, and nobody may take it before that is done. */
+  /** The endpoint is being disabled: nothing is started, and the lane is not released until that is written. */
   isDisabling = false;
-  /** Being let go of: it takes nothing new. */
+  /** The lane is being released and accepts nothing new. */
   isReleasing = false;
-  /** Another worker has more time for it. */
+  /** The lane is released when its last attempt has ended, because another worker has more time for it. */
   isYielding = false;
-  /** Of a life that has ended; what it still holds is somebody else's. */
+  /** The worker was reaped: the lane's deliveries belong to another worker. */
   isLost = false;
-  /** Its health has changed since it was last written down. */
+  /** The health has changed since it was last written. */
   isHealthUnrecorded = false;
-  /** Looks again when a throttle, an open circuit or an empty bucket ends. */
+  /** Resumes the lane when a throttle, an open circuit or an empty rate bucket ends. */
   resumeTimer: NodeJS.Timeout | undefined;
   readonly #nowMs: () => number;
   #target: Target;
@@ -52,7 +54,7 @@ export class Lane {
   #blockedUntilMs = 0;
   #bucket: RateBucket | null = null;
 
-  /** `nowMs` is the database's time. */
+  /** `nowMs` returns the database's time. */
   constructor(target: Target, health: EndpointHealth, nowMs: () => number) {
     this.endpointId = target.endpointId;
     this.tenant = target.tenant;
@@ -87,47 +89,47 @@ export class Lane {
     return this.isPaused || this.isDisabling || this.isReleasing || this.isYielding;
   }
 
-  /** There are rows this worker holds, or is about to hold, for the lane, or news of it that only this worker has. */
+  /** True while the lane has deliveries, or state that is not yet written. */
   get isHolding(): boolean {
     const held = this.waiting.length + this.inFlight + this.reserved + this.unsettled;
     const hasNews = this.isHealthUnrecorded || this.isDisabling;
     return this.isFetching || held > 0 || this.order.hasPendingTurns || hasNews;
   }
 
-  /** The receiver asked for a pause, or its circuit is open: nothing is started, and what waits is given back. */
+  /** True during a throttle or while the circuit is open: nothing is started, and waiting deliveries are released. */
   get isBlocked(): boolean {
     return this.#blockedUntilMs !== 0 && this.#nowMs() < this.#blockedUntilMs;
   }
 
-  /** Attempts that may be in flight. */
+  /** The number of attempts that may be in flight. */
   get cap(): number {
     return Math.min(this.#target.maxInFlight, this.#health.allowance);
   }
 
-  /** Rows that may still come into memory. A lane on trial holds no more than it may send. */
+  /** The number of rows that may still be fetched into memory. A half-open lane holds no more than it may send. */
   get freeCapacity(): number {
     const held = this.waiting.length + this.reserved;
     if (this.#health.probeAtMs !== null) return this.cap - this.inFlight - held;
     return laneCapacity(this.#target) - held;
   }
 
-  /** It would send more than it has in memory. */
+  /** True if the lane could send more than it has in memory. */
   get needsFetch(): boolean {
     return !this.isClosing && this.waiting.length < this.cap && this.freeCapacity > 0;
   }
 
-  /** A new event may be born claimed: it will be sent from memory soon. */
+  /** True if a new delivery may be inserted claimed, to be sent from memory soon. */
   get acceptsNewDeliveries(): boolean {
     return !this.isBacklogged && !this.isBlocked && this.#health.probeAtMs === null && this.freeCapacity > 0;
   }
 
-  /** There is a place and work for one more attempt; `takeToken` has the last word. */
+  /** True if one more attempt may start, apart from the rate limit (`takeToken`). */
   get canStart(): boolean {
     const hasSlot = !this.isClosing && this.inFlight < this.cap && !this.isBlocked;
     return hasSlot && this.order.firstFree(this.waiting) !== -1;
   }
 
-  /** The one to start; `canStart` says that there is one. */
+  /** Returns the delivery to start. Call it only if `canStart` is true. */
   takeNext(): ClaimedDelivery {
     const place = this.order.firstFree(this.waiting);
     return (place === 0 ? this.waiting.shift() : this.waiting.splice(place, 1)[0]) as ClaimedDelivery;
@@ -137,12 +139,12 @@ export class Lane {
     return this.#bucket === null || this.#bucket.take(performance.now());
   }
 
-  /** Its endpoint's own limits stand in the way of one more attempt, and not what this worker has to do. */
+  /** True if the endpoint's own limits, rather than this worker's load, prevent one more attempt. */
   get isAtLimit(): boolean {
     return this.inFlight >= this.cap || (this.#bucket?.waitMs(performance.now()) ?? 0) > 0;
   }
 
-  /** Milliseconds after which it is worth looking at the lane again; zero when nothing but others stands in the way. */
+  /** Milliseconds until the lane may be able to start again; 0 if only other lanes are in the way. */
   get pauseMs(): number {
     if (this.isBlocked) return this.#blockedUntilMs - this.#nowMs();
     return this.#bucket?.waitMs(performance.now()) ?? 0;

@@ -1,5 +1,5 @@
-// The lanes this worker owns, and whose turn it is. Lanes with something to send stand in one line, tenants take turns
-// in it and so do the lanes of a tenant: a flooded endpoint waits behind itself and nobody else.
+// The lanes this worker owns, and which of them may start an attempt next. Tenants take turns, and so do the lanes of
+// a tenant: a flooded endpoint delays only itself.
 import { performance } from "node:perf_hooks";
 import type { ClaimedDelivery, EndpointHealth, Target, Uuid } from "../model.ts";
 import { FairQueue } from "../service/fair-queue.ts";
@@ -11,43 +11,49 @@ import { isBefore } from "./subject-order.ts";
 import { SubjectPromoter } from "./subject-promoter.ts";
 
 export interface LanesOptions {
-  /** Attempts in flight in this process, all endpoints together. */
+  /** Attempts in flight in this process, for all endpoints together. */
   readonly concurrency: number;
-  /** The database's time. */
+  /** Returns the database's time. */
   readonly nowMs: () => number;
-  /** Carries one delivery from the request to its settlement. Resolves to the moment the endpoint's place is free. */
+  /** Makes one attempt. Resolves when the endpoint may be sent the next one. */
   readonly attempt: (delivery: ClaimedDelivery, lane: Lane) => Promise<void>;
-  /** False while the lease is too old to start anything. */
+  /** False while the lease is too old to start an attempt. */
   readonly mayStart: () => boolean;
   /** False while other workers have more time than this one. */
   readonly mayAcquireLanes: () => boolean;
-  /** A lane has room and owed rows. */
+  /** A lane has capacity and due rows. */
   readonly onFetchNeeded: () => void;
-  /** What waits in a lane must not be started for a while, and is to be given back. */
+  /** The deliveries waiting in a lane cannot be started for a while and have to be released. */
   readonly onBlocked: () => void;
   readonly onHealthChanged: (lane: Lane) => void;
 }
 
-/** Payloads in memory, whatever the backlog; past it new events are owed instead of born claimed. As much again is for tenants that have nothing in memory. */
+/**
+ * Memory budget for payloads. Beyond it, new deliveries stay in the database. The same amount again is reserved for
+ * tenants that have nothing in memory.
+ */
 const maxHeldBytes = 64 * 1024 * 1024;
-/** Payloads that are made into requests and signed before others have a turn: some ten milliseconds of it. */
+/** Payload bytes that are sent before the event loop gets a turn: about ten milliseconds of work. */
 const bytesPerTurn = 4 * 1024 * 1024;
 
 export class Lanes {
   readonly #options: LanesOptions;
   readonly #lanes = new Map<Uuid, Lane>();
   readonly #heldIds = new Set<Uuid>();
-  /** Withdrawn and on their way back: for the database this worker may still hold them. */
+  /** Deliveries being released: in the database this worker may still own them. */
   readonly #releasingIds = new Set<Uuid>();
-  /** Of these giving back has failed, and may yet be carried out: they are not taken into memory again. */
+  /** Deliveries whose release failed and may still take effect: they are not admitted again. */
   readonly #unconfirmedIds = new Set<Uuid>();
-  /** Lanes with owed rows, in the order in which they are fetched for. */
+  /** Lanes with due rows, in the order of fetching. */
   readonly #fetchQueue = new FairQueue<Lane>();
   /** Lanes that may start an attempt. */
   readonly #startQueue = new FairQueue<Lane>();
   readonly #slots: TenantShares;
   readonly #heldBytes = new TenantShares(maxHeldBytes, maxHeldBytes);
-  /** Deliveries by the payload they share, which is in memory once: a topic's content may go to thousands. */
+  /**
+   * The number of deliveries that share a payload, which is in memory once: one event may go to thousands of
+   * endpoints.
+   */
   readonly #sharers = new Map<Uint8Array, number>();
   readonly promoter = new SubjectPromoter();
   #isAccepting = true;
@@ -79,7 +85,7 @@ export class Lanes {
     return this.#heldIds;
   }
 
-  /** What the database says this worker holds, and rightly so or not for long. */
+  /** Deliveries that the database rightly attributes to this worker, or will for a moment only. */
   get claimedIds(): Uuid[] {
     return [...this.#heldIds, ...this.#releasingIds];
   }
@@ -88,14 +94,14 @@ export class Lanes {
     return this.#isAccepting;
   }
 
-  /** There is a place to send from, so that lanes are taken as soon as they are ready. */
+  /** True if this worker has capacity for more lanes. */
   get hasCapacity(): boolean {
     return (
       this.#isAccepting && !this.#slots.isFull && !this.#heldBytes.isFull && this.#options.mayAcquireLanes()
     );
   }
 
-  /** How a new delivery of this target is to be born. What is promised here is kept or returned by `admit`. */
+  /** Decides whether a new delivery of this target is inserted claimed. A reservation is returned by `unreserve`. */
   reserve(target: Target): { claim: 0 | 1 | 2; isForeign: boolean } {
     const lane = this.#lanes.get(target.endpointId);
     if (lane === undefined || lane.isReleasing) {
@@ -113,18 +119,18 @@ export class Lanes {
     return { claim: claim.mine, isForeign: false };
   }
 
-  /** The endpoint's settings changed. Null: it was deleted. What waits in a paused lane is given back by the keeper. */
+  /** Applies changed settings; null if the endpoint was deleted. The keeper releases what waits in a paused lane. */
   retarget(lane: Lane, target: Target | null): void {
     const wasPaused = lane.isPaused;
     const isAnew = target !== null && (wasPaused || target.url !== lane.target.url);
     if (lane.target.ordering === "fifo" || target?.ordering === "fifo") {
-      // subjects that were held may have been let go of
+      // held subjects may have been released
       this.promoter.recheckAll(lane);
       this.#options.onFetchNeeded();
     }
     if (target !== null) lane.target = target;
     lane.isPaused = target?.isActive !== true;
-    // enabled again, or led elsewhere: what was known of it is what the change left in the database
+    // after enabling or a new URL, the health is what the change left in the database
     if (isAnew && !lane.isPaused) {
       this.changeHealth(lane, restoreHealth(target.health));
       this.markDue(lane);
@@ -142,13 +148,13 @@ export class Lanes {
     return lane;
   }
 
-  /** Rows are owed in the database; they are fetched when there is room. */
+  /** The database has due rows for the lane; they are fetched when there is capacity. */
   markDue(lane: Lane): void {
     this.#signalDue(lane);
     this.#options.onFetchNeeded();
   }
 
-  /** The fetch that began at the given sign brought all that was due. */
+  /** The fetch that began at this signal count brought everything that was due. */
   markFetched(lane: Lane, signalsBefore: number): void {
     if (lane.dueSignals !== signalsBefore) return;
     lane.hasDue = false;
@@ -156,18 +162,18 @@ export class Lanes {
     this.#fetchQueue.delete(lane);
   }
 
-  /** Somebody may want a fetch; asking costs nobody their place in the line. */
+  /** Does not change the order of the queue. */
   get hasLanesToFetch(): boolean {
     return this.#fetchQueue.size > 0;
   }
 
-  /** The next lanes to fetch for, which then go to the back of the line. */
+  /** Returns the next lanes to fetch for, and moves them to the end of the queue. */
   nextToFetch(limit: number): Lane[] {
     const turn: Lane[] = [];
     while (turn.length < limit) {
       const lane = this.#fetchQueue.shift((tenant) => this.#heldBytes.mayTake(tenant));
       if (lane === undefined) break;
-      // one that is full is hungry again when an attempt of it ends
+      // a full lane is queued again when one of its attempts ends
       if (lane.isBlocked) this.#resumeLater(lane);
       else if (lane.needsFetch) turn.push(lane);
     }
@@ -175,7 +181,7 @@ export class Lanes {
     return turn;
   }
 
-  /** Takes a claimed delivery into memory; it will be sent when its lane's turn comes. */
+  /** Adds a claimed delivery to its lane; it is sent when the lane has its turn. */
   admit(delivery: ClaimedDelivery, lane: Lane): void {
     if (this.#heldIds.has(delivery.id)) return;
     this.#heldIds.add(delivery.id);
@@ -186,7 +192,7 @@ export class Lanes {
     else this.#enqueue(lane);
   }
 
-  /** Starts what may be started. Called whenever something could have become possible. */
+  /** Starts every attempt that may start. Called whenever that could have changed. */
   pump(): void {
     if (this.#isYielding || !this.#options.mayStart()) return;
     let bytes = 0;
@@ -207,7 +213,7 @@ export class Lanes {
     if (bytes > bytesPerTurn) this.#yield();
   }
 
-  /** An attempt told something about the endpoint. Nothing is started in a blocked lane, and nothing waits in it. */
+  /** Applies what an attempt revealed about the endpoint. A blocked lane starts nothing, and nothing waits in it. */
   changeHealth(lane: Lane, health: EndpointHealth): void {
     if (health === lane.health) return;
     lane.health = health;
@@ -218,18 +224,18 @@ export class Lanes {
     this.#resumeLater(lane);
   }
 
-  /** What the database knows of lanes whose circuit is open. What is not written down yet is newer than that. */
+  /** Returns the blocked lanes whose health in the database is current. */
   blockedAsRecorded(): ReadonlyMap<Lane, EndpointHealth> {
     const blocked = [...this.#lanes.values()].filter((lane) => lane.isBlocked && !lane.isHealthUnrecorded);
     return new Map(blocked.map((lane) => [lane, lane.health]));
   }
 
-  /** A person brought the probe of an open circuit forward. */
+  /** A person moved the probe of an open circuit forward. */
   bringProbeForward(lane: Lane, probeAtMs: number): void {
     if (probeAtMs < (lane.health.probeAtMs ?? 0)) this.changeHealth(lane, { ...lane.health, probeAtMs });
   }
 
-  /** After it was written down, or given up because it is somebody else's by now. */
+  /** The delivery was settled, or the settlement was refused because another worker owns it. */
   settled(delivery: ClaimedDelivery, lane: Lane): void {
     lane.unsettled -= 1;
     lane.order.end(delivery);
@@ -237,15 +243,15 @@ export class Lanes {
     this.#enqueue(lane);
   }
 
-  /** The next of the subject gets its turn at the next fetch. */
+  /** The next delivery of the subject gets its turn at the next fetch. */
   passTurn(lane: Lane, subject: string): void {
     this.promoter.promoteNext(lane, subject);
     this.#options.onFetchNeeded();
   }
 
   /**
-   * Takes what has not been started out of a lane: all of it, or what comes after a delivery. Whoever does this gives it
-   * back and says when that has ended, well or not, by `releaseEnded`.
+   * Removes what has not been started from a lane: everything, or what follows a delivery in its subject. The caller
+   * releases it and reports the end by `releaseEnded`.
    */
   withdrawWaiting(lane: Lane, after: ClaimedDelivery | null = null): Uuid[] {
     const isWithdrawn = (other: ClaimedDelivery) => after === null || isBefore(after, other);
@@ -272,7 +278,7 @@ export class Lanes {
     return this.#unconfirmedIds.has(id);
   }
 
-  /** Stock was taken: none is left in the database. */
+  /** Reconciliation has found all of them. */
   clearUnconfirmed(): void {
     this.#unconfirmedIds.clear();
   }
@@ -285,7 +291,7 @@ export class Lanes {
     if (this.#lanes.get(lane.endpointId) === lane) this.#lanes.delete(lane.endpointId);
   }
 
-  /** This worker was buried: nothing here is its own any more. Requests in the air end by themselves, unheard. */
+  /** This worker was reaped and owns nothing any more. Requests in flight end, and their outcomes are ignored. */
   loseAll(): void {
     for (const lane of this.#lanes.values()) {
       lane.isLost = true;
@@ -298,13 +304,13 @@ export class Lanes {
     this.#notifyIdle();
   }
 
-  /** Nothing new is taken from here on. */
+  /** Accepts no more deliveries or lanes. */
   stopAccepting(): void {
     this.#isAccepting = false;
     for (const lane of this.#lanes.values()) clearTimeout(lane.resumeTimer);
   }
 
-  /** Resolves when no attempt is in flight and none is unsettled. */
+  /** Resolves when no delivery is waiting, in flight or unsettled. */
   async quiet(): Promise<void> {
     if (this.#heldIds.size === 0) return;
     await new Promise<void>((resolve) => this.#onIdle.push(resolve));
@@ -327,7 +333,7 @@ export class Lanes {
     });
   }
 
-  /** Publishes, answers and whatever else waits for this process come first. */
+  /** Lets publishes and responses go first. */
   #yield(): void {
     this.#isYielding = true;
     setImmediate(() => {
@@ -346,7 +352,7 @@ export class Lanes {
     this.#fetchQueue.add(lane);
   }
 
-  /** Timers, and not the survey, because a rate of ten a second wants to be looked at ten times a second. */
+  /** Uses timers rather than the survey, because a rate of ten per second needs ten looks per second. */
   #resumeLater(lane: Lane): void {
     clearTimeout(lane.resumeTimer);
     if (!this.#isAccepting || lane.isReleasing) return;

@@ -1,9 +1,9 @@
-// A worker's life: registered, renewed every second on a connection of its own, heard dead by the others when its
-// session goes or its lease ends. Watches the others in turn and buries the dead.
+// The lease of a worker: registered, renewed every second on a connection of its own, and reaped by the other workers when
+// its session has ended or its lease has expired. It watches the others in turn.
 //
 //   start ─► alive(id) ──renewed──► alive(id)
-//              │  connection lost: reconnect, same id ─► trouble is over: take stock
-//              └─ renewal finds no row: buried ─► forget everything ─► alive(new id)
+//              │  connection lost: reconnect with the same id ─► reconcile
+//              └─ renewal finds no row: reaped ─► lose everything ─► alive(new id)
 import { hostname } from "node:os";
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../observe/log.ts";
@@ -26,20 +26,20 @@ export interface LeaseOptions {
   readonly leaseMs: number;
   /** False in a process that only ingests. */
   readonly delivers: boolean;
-  /** How busy this process has been since it was last asked, from 0 to 1. */
+  /** Returns the share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly utilisation: () => number;
-  /** This worker was buried while it lived: it holds nothing any more. `reregister` gives it a new id. */
+  /** This worker was reaped while it was running and owns nothing any more. `reregister` gets it a new id. */
   readonly onReaped: (reregister: () => Promise<void>) => Promise<void>;
-  /** Replies may have been lost: what the database says this worker holds must be compared with what it knows. */
+  /** Replies may have been lost: what the database says this worker owns has to be compared with memory. */
   readonly onReconcileDue: () => Promise<void>;
-  readonly onWorkerReaped: (burial: Reaped) => void;
-  /** `endpoints` is empty for a hint that concerns everything. */
+  readonly onWorkerReaped: (reaped: Reaped) => void;
+  /** `endpoints` is empty if the hint concerns all lanes. */
   readonly onHint: (hint: { readonly forAll: boolean; readonly endpoints: readonly string[] }) => void;
 }
 
-/** Stock is taken this often without any sign of trouble: one look through the queue, 70 ms at a million rows. */
+/** Interval of reconciliation without any failure: one scan of the queue takes 70 ms at a million rows. */
 const reconcileEveryMs = 60_000;
-/** Shares of the time in which an event loop works: past the first it is under pressure, below the second it has time. */
+/** Utilisation above which a worker is overloaded, and below which it has time for more lanes. */
 const busy = 0.8;
 const idle = 0.5;
 
@@ -53,7 +53,7 @@ export class Lease {
   readonly #reconciling: Loop;
   #reconcilePauseMs = reconcileEveryMs;
   #reconcileTimer: NodeJS.Timeout | undefined;
-  /** After a reconnect the old session may still hold it for a while: then it is asked for again. */
+  /** After a reconnect the old session may still hold the lock for a while: then it is requested again. */
   #holdsLivenessLock = false;
   #others = 0;
   #utilisation = 0;
@@ -68,9 +68,9 @@ export class Lease {
       logger: options.logger,
       step: () => this.#heartbeat(),
     });
-    // Not in the loop above: it waits for claims in the air, and a renewal must wait for nothing.
+    // In a loop of its own: it waits for claims in progress, and a heartbeat must not wait.
     this.#reconciling = new Loop({
-      name: "taking stock",
+      name: "reconciling claims",
       intervalMs: reconcileEveryMs,
       logger: options.logger,
       step: () => this.#reconcile(),
@@ -81,23 +81,23 @@ export class Lease {
     return this.#id;
   }
 
-  /** Other registered workers at the last look. */
+  /** The number of other registered workers. */
   get others(): number {
     return this.#others;
   }
 
-  /** This worker has too much to do, and another one that delivers has time. */
+  /** True if this worker is overloaded while another delivering worker has time. */
   get isOverloaded(): boolean {
     return this.#utilisation > busy && this.#isAnotherIdle;
   }
 
-  /** Nothing is started on a lease that could end before others may act on its end. */
+  /** False if the lease could expire before other workers may act on it: nothing is started then. */
   get isFresh(): boolean {
     const { leaseMs } = this.#options;
     return performance.now() < this.#renewedAt + leaseMs - Math.min(2_000, leaseMs / 5);
   }
 
-  /** The database took a write within the last few renewals: it is there, and it is not read-only. */
+  /** True if the database accepted a write within the last few renewals, so it is reachable and not read-only. */
   get isHealthy(): boolean {
     return this.#connection !== undefined && performance.now() - this.#renewedAt < 3_000;
   }
@@ -109,7 +109,7 @@ export class Lease {
     await this.#reconciling.start();
   }
 
-  /** Buries itself: lanes become free, and what could not be given back is recorded as unknown. */
+  /** Reaps itself: its lanes become free, and what could not be released is recorded with the outcome `unknown`. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#reconcileTimer);
@@ -117,9 +117,12 @@ export class Lease {
     await this.#loop.stop();
     if (this.#id !== 0) {
       await reap(this.#options.db, { id: this.#id, leaseExpiresMs: null }).catch((error: Error) => {
-        this.#options.logger.warn("could not sign off; another worker takes over when the lease ends", {
-          error: error.message,
-        });
+        this.#options.logger.warn(
+          "could not release the worker's lease; another worker takes over when it expires",
+          {
+            error: error.message,
+          },
+        );
       });
     }
     this.#id = 0;
@@ -128,8 +131,8 @@ export class Lease {
   }
 
   /**
-   * A claim or its reply was lost: stock is taken as soon as the database answers, and again later, because a
-   * statement whose connection was cut may be on its way yet, or wait for a lock, and claims when it gets there.
+   * A claim or its reply was lost. Reconciles as soon as the database responds, and again later, because a statement
+   * whose connection was cut may still be running or waiting for a lock.
    */
   reconcileSoon(): void {
     this.#reconcilePauseMs = 1_000;
@@ -137,7 +140,7 @@ export class Lease {
     this.#loop.wake();
   }
 
-  /** Renews now; after it, a buried worker has its new life. */
+  /** Renews the lease now. A reaped worker has a new id afterwards. */
   async check(): Promise<void> {
     await this.#loop.turn();
   }
@@ -150,7 +153,7 @@ export class Lease {
       await this.#reapDead();
       return false;
     } catch (error) {
-      // it may lead to a server that is read-only by now, or nowhere: the next try takes a new one
+      // the connection may lead to a server that is read-only now, or nowhere: the next heartbeat opens a new one
       if (isUnavailable(error)) this.#dropConnection();
       throw error;
     }
@@ -183,7 +186,9 @@ export class Lease {
       this.#dropConnection();
     });
     if (!connection.isDirect) {
-      logger.info("a connection pooler stands before the database: polling only, takeover after the lease");
+      logger.info(
+        "the database is behind a connection pooler: workers poll, and take over only when a lease has expired",
+      );
     }
     connection.onNotification((channel, payload) => {
       this.#options.onHint({
@@ -236,7 +241,7 @@ export class Lease {
       clock.follow(databaseMs, asked, performance.now());
       return;
     }
-    logger.warn("this worker was taken for dead and buried; it goes on under a new id", {
+    logger.warn("this worker was declared dead and reaped; it continues under a new id", {
       workerId: this.#id,
     });
     this.#renewedAt = Number.NEGATIVE_INFINITY;
@@ -261,13 +266,14 @@ export class Lease {
       const before = this.#observed.get(other.id);
       const since = before?.leaseExpiresMs === other.leaseExpiresMs ? before.since : now;
       this.#observed.set(other.id, { leaseExpiresMs: other.leaseExpiresMs, since });
-      // A step of the database's clock ends every lease at once; only standing still on our own clock proves a death.
+      // A jump of the database's clock expires every lease at once. Only a lease that is unchanged for long enough by
+      // this process's monotonic clock is expired.
       const stoodStill = now - since >= leaseMs;
       if (!other.sessionGone && !(other.leaseEnded && stoodStill)) continue;
-      const burial = await reap(db, other);
-      if (burial === null) continue;
-      logger.warn("buried a dead worker; its deliveries are owed again", { ...burial });
-      onWorkerReaped(burial);
+      const reaped = await reap(db, other);
+      if (reaped === null) continue;
+      logger.warn("reaped a dead worker; its deliveries are due again", { ...reaped });
+      onWorkerReaped(reaped);
     }
   }
 }

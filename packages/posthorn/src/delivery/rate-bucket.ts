@@ -1,5 +1,5 @@
-// An endpoint's rate limit: tokens of a second's worth at most, or one at a time. It starts empty, because the owner before may have sent
-// a moment ago; so the limit holds across a change of owner.
+// An endpoint's rate limit as a token bucket with at most one second of tokens, or one token. It starts empty,
+// because the previous owner may have sent a moment ago: so the limit holds across a change of owner.
 import type { Target } from "../model.ts";
 
 export class RateBucket {
@@ -22,7 +22,7 @@ export class RateBucket {
     return true;
   }
 
-  /** Milliseconds until there is a token; zero when there is one. */
+  /** Milliseconds until there is a token; 0 if there is one. */
   waitMs(now: number): number {
     this.#fill(now);
     return this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) / this.perSecond) * 1_000);
@@ -35,7 +35,7 @@ export class RateBucket {
   }
 }
 
-/** A minute, and a second for what is late on its way: a receiver counts when requests arrive. */
+/** One second more than a minute, because a receiver counts requests when they arrive. */
 const SECONDS_OF_A_MINUTE = 61;
 
 /**

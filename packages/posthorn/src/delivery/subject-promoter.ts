@@ -1,5 +1,5 @@
-// Passes turns on: notes in which subjects the next delivery may go, and tells the database. Runs in the loop that
-// fetches, before each fetch, so that a row is never parked behind one that is done.
+// Promotes the next delivery of each subject whose turn has come. Runs before each fetch, so that no row is parked
+// behind a finished one.
 import type { Uuid } from "../model.ts";
 import type { Queryable } from "../storage/database.ts";
 import {
@@ -12,19 +12,19 @@ import type { Lane } from "./lane.ts";
 
 const subjectsAtOnce = 1_000;
 const scansAtOnce = 50;
-/** A lane may have a hundred thousand subjects; a walk of this many takes about 10 ms. */
+/** A lane may have a hundred thousand subjects; scanning this many takes about 10 ms. */
 const subjectsPerScan = 500;
 
 export class SubjectPromoter {
   readonly #lanes = new Set<Lane>();
 
-  /** The delivery whose turn it was in this subject has ended. */
+  /** The current delivery of this subject has ended. */
   promoteNext(lane: Lane, subject: string): void {
     lane.order.freed.add(subject);
     this.#lanes.add(lane);
   }
 
-  /** Whose turn it is in the lane's subjects, only the database can tell. */
+  /** The next delivery of each subject in the lane is unknown; the database finds it. */
   recheckAll(lane: Lane): void {
     lane.order.scanAfter = "";
     this.#lanes.add(lane);
@@ -34,7 +34,7 @@ export class SubjectPromoter {
     return this.#lanes.size > 0;
   }
 
-  /** Returns the lanes in which something is due now. What a statement that fails would have told is told again. */
+  /** Returns the lanes with a due delivery. If a statement fails, its promotions are kept for the next run. */
   async run(db: Queryable, workerId: number): Promise<Lane[]> {
     const batch = this.#take();
     const byId = new Map(batch.lanes.map((lane) => [lane.endpointId, lane]));
@@ -75,7 +75,7 @@ export class SubjectPromoter {
   }
 
   #continueScan(lane: Lane, after: string): void {
-    // a walk that was asked for meanwhile begins at the beginning
+    // a scan that was requested meanwhile starts from the beginning
     lane.order.scanAfter ??= after;
     this.#lanes.add(lane);
   }

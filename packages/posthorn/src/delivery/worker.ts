@@ -1,5 +1,5 @@
-// One process's part in delivering: its lease, its lanes, and the attempts it makes. A process that only ingests has
-// a worker without lanes: it needs the name to write under.
+// One process as a worker: its lease, its lanes and the attempts it makes. A process that only ingests is a worker
+// without lanes, because it writes under a worker id.
 import { performance } from "node:perf_hooks";
 import { formatId } from "@posthorn/wire";
 import type { LaneOwner } from "../fan-out/fan-out.ts";
@@ -40,17 +40,20 @@ export interface WorkerOptions {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly healthRules: HealthRules;
-  /** How busy this process has been since it was last asked, from 0 to 1. */
+  /** Returns the share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly utilisation: () => number;
-  /** One attempt, from request to decision; null when it was broken off because this process stops. */
+  /** Makes one attempt, from request to decision. Resolves to null if it was cut off because this process stops. */
   readonly attempt: (delivery: ClaimedDelivery, target: Target) => Promise<Settlement | null>;
   /** Events may be waiting in the outbox. */
   readonly onOutboxNotified: () => void;
 }
 
-/** Answered and not yet written down: past it nothing new is started, so a database that is away costs no memory. */
+/**
+ * Deliveries with an outcome that is not yet settled. At this number nothing new is started, so that a database
+ * outage does not exhaust memory.
+ */
 const maxUnsettled = 5_000;
-/** How often a stopping worker looks for lanes that have become empty. */
+/** How often a draining worker looks for empty lanes. */
 const drainStepMs = 200;
 
 export class Worker implements LaneOwner {
@@ -81,7 +84,7 @@ export class Worker implements LaneOwner {
       leaseMs,
       delivers: options.delivers,
       utilisation,
-      // alone, so that no claim made under the old id is taken for one of the new
+      // exclusively, so that no claim made under the old id is mistaken for one of the new id
       onReaped: (reregister) =>
         this.#claims.exclusive(async () => {
           this.#lanes.loseAll();
@@ -138,7 +141,7 @@ export class Worker implements LaneOwner {
     if (this.delivers) await this.#keeper.start();
   }
 
-  /** Starts nothing new, waits for what is in flight, gives back the rest. */
+  /** Starts nothing new, waits for the attempts in flight, and releases the rest. */
   async stop(graceMs: number): Promise<void> {
     this.#lanes.stopAccepting();
     await this.#keeper.stop();
@@ -160,14 +163,14 @@ export class Worker implements LaneOwner {
     await this.#lease.check();
   }
 
-  /** Everything the loops would do by and by, done now. */
+  /** Does now what the loops do periodically. */
   async lookNow(): Promise<void> {
     await this.#lease.check();
     await this.#keeper.lookNow();
     this.#lanes.pump();
   }
 
-  /** Resolves when nothing claimed is left in memory, and nothing that only memory knows. */
+  /** Resolves when no claimed delivery and no unwritten health or activity is left in memory. */
   async quiet(): Promise<void> {
     await this.#lanes.quiet();
     await Promise.all(this.#disabling);
@@ -214,14 +217,14 @@ export class Worker implements LaneOwner {
     if (this.workerId === workerId) await this.#lease.check();
   }
 
-  /** Settings of an endpoint changed: whoever owns its lane reads them now, not at the next survey. */
+  /** An endpoint's settings changed: the owner of its lane reads them now rather than at the next survey. */
   notifySettingsChanged(owner: number | null): void {
     if (owner === null) this.notifyLanesReady();
     else if (owner === this.workerId) this.#keeper.surveyNow();
     else this.#hints.notifySettingsChanged(owner);
   }
 
-  /** A delivery of this endpoint became owed. */
+  /** A delivery of this endpoint became due. */
   notifyDueDelivery(endpointId: Uuid, owner: number | null): void {
     if (owner === null) this.notifyLanesReady();
     else if (owner === this.workerId) this.#keeper.hint([endpointId]);
@@ -240,7 +243,7 @@ export class Worker implements LaneOwner {
       const settlement = await this.#options.attempt(delivery, target);
       if (settlement === null) return;
       this.#options.observer.attempted(settlement);
-      // an answer from where it led before says nothing about where it leads now
+      // an outcome at the previous URL says nothing about the new one
       if (lane.target.url === target.url) this.#updateHealth(settlement, lane);
       const span = this.#options.observer.settling(settlement);
       this.#settler.add(settlement, workerId, (accepted) => {
@@ -248,8 +251,9 @@ export class Worker implements LaneOwner {
         this.#settled(settlement, target, lane, accepted);
       });
     } catch (error) {
-      // a fault of ours, and of this delivery alone: it stays claimed, and is unknown when this process has ended
-      this.#options.logger.error("an attempt could not be concluded", {
+      // a bug that affects this delivery only: it stays claimed, and its outcome is unknown once this process has
+      // ended
+      this.#options.logger.error("an attempt could not be completed", {
         eventId: formatId("evt", delivery.event.id),
         deliveryId: formatId("dlv", delivery.id),
         endpointId: formatId("ep", delivery.endpointId),
@@ -258,7 +262,7 @@ export class Worker implements LaneOwner {
     }
   }
 
-  /** What the answer says about the endpoint counts from now on, not from when it is written down. */
+  /** An outcome affects the endpoint's health at once, not only when it is settled. */
   #updateHealth({ outcome }: Settlement, lane: Lane): void {
     const { clock, healthRules: rules } = this.#options;
     const nowMs = clock.nowMs();
@@ -275,7 +279,7 @@ export class Worker implements LaneOwner {
   }
 
   #logCircuitOpened({ endpointId, target, health }: Lane): void {
-    this.#options.logger.warn("an endpoint's circuit opened; nothing is sent to it for a while", {
+    this.#options.logger.warn("an endpoint's circuit opened; its deliveries are paused", {
       endpointId: formatId("ep", endpointId),
       tenant: target.tenant,
       lastError: health.lastError,
@@ -284,7 +288,7 @@ export class Worker implements LaneOwner {
 
   #settled(settlement: Settlement, target: Target, lane: Lane, accepted: boolean): void {
     const { delivery, decision } = settlement;
-    // a retry by hand went first, and those after it that were in memory already wait for its end
+    // a manual retry went first; later deliveries of the subject that are in memory already have to wait for it
     if (delivery.isOrdered && decision.kind !== "delivered") void this.#releaseLater(delivery, lane);
     this.#lanes.settled(delivery, lane);
     const isOver = !accepted || decision.kind !== "retry";
@@ -304,7 +308,7 @@ export class Worker implements LaneOwner {
     const disabling = this.#writeDisabled(lane, cause, lane.target.url).finally(() => {
       lane.isDisabling = false;
       this.#disabling.delete(disabling);
-      // it may go on, with other settings or until the next answer that says so, or what waits in it is given back
+      // the lane continues with other settings, or its waiting deliveries are released
       this.#lanes.markDue(lane);
       this.#keeper.surveyNow();
     });
@@ -337,14 +341,14 @@ export class Worker implements LaneOwner {
     this.#options.onOutboxNotified();
   }
 
-  /** Lane by lane, so that others need not wait for the slowest receiver of all. */
+  /** Releases lanes one by one, so that other workers need not wait for the slowest receiver. */
   async #drain(deadline: number): Promise<void> {
     while (this.#lanes.size > 0) {
       try {
         await this.#keeper.releaseDrained();
         this.#hints.notifyAll();
       } catch (error) {
-        this.#options.logger.warn("could not release lanes; they are free when this worker is gone", {
+        this.#options.logger.warn("could not release lanes; they become free when this worker has stopped", {
           error: (error as Error).message,
         });
       }
@@ -371,7 +375,7 @@ export class Worker implements LaneOwner {
     try {
       await this.#keeper.releaseDeliveries(ids);
     } catch (error) {
-      this.#options.logger.warn("could not give deliveries back; they are owed again when the lease ends", {
+      this.#options.logger.warn("could not release deliveries; they are due again when the lease expires", {
         error: (error as Error).message,
       });
     }

@@ -41,7 +41,7 @@ export class Handshaker implements DestinationService {
       work: (asked) => this.#ask(asked).catch((error) => this.#complain(asked, error)),
     });
     this.#loop = new Loop({
-      name: "asking endpoints whether they want webhooks",
+      name: "requesting permission of endpoints",
       intervalMs: pollMs,
       logger: options.logger,
       step: () => this.#inFlight.begin(),
@@ -72,7 +72,7 @@ export class Handshaker implements DestinationService {
   /** It is due again when its time has come. */
   #complain({ tenant, endpointId }: DueHandshake, error: Error): void {
     const { message } = error;
-    this.#options.logger.warn("an endpoint could not be asked", { tenant, endpointId, error: message });
+    this.#options.logger.warn("an endpoint could not be asked for permission", { tenant, endpointId, error: message });
   }
 
   async #ask(asked: DueHandshake): Promise<void> {

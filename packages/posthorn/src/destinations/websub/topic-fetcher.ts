@@ -59,7 +59,7 @@ export class TopicFetcher {
     try {
       await this.#fetch(due);
     } catch (error) {
-      this.#options.logger.warn("a topic could not be worked on, it is due again in a minute", {
+      this.#options.logger.warn("a topic could not be processed; it is due again in a minute", {
         host: due.host,
         attempts: due.attempts,
         error: (error as Error).message,

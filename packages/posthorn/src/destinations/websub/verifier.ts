@@ -71,7 +71,7 @@ export class Verifier {
       else await this.#carryOut(request);
     } catch (error) {
       // one that cannot be worked on holds up no other; it is due again when its time has come
-      logger.warn("a request to the hub could not be worked on", {
+      logger.warn("a request to the hub could not be processed", {
         mode: request.mode,
         host: request.host,
         attempts: request.attempts,
