@@ -14,7 +14,7 @@ import {
 const everyMode = ["transactional", "lease", "inbox"] as const;
 
 receiverSuite("PostgreSQL", openPostgres(openPool), everyMode);
-receiverSuite("SQLite", () => openSqliteWorld("libsql"), everyMode);
+receiverSuite("SQLite", () => openSqliteWorld("libsql"), everyMode, 1);
 
 const program = findRedisServer() as string;
 
@@ -25,5 +25,5 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
   });
   afterAll(() => server.close());
 
-  receiverSuite("Redis", () => openRedisWorld("ioredis", server.path), ["lease", "inbox"]);
+  receiverSuite("Redis", () => openRedisWorld("ioredis", server.path), ["lease", "inbox"], 2);
 });

@@ -7,3 +7,15 @@ export const isQuick = process.env.QUICK_TESTS === "1";
 export function rotate<Value>(values: readonly Value[], row: number): readonly Value[] {
   return isQuick ? values.slice(row % values.length, (row % values.length) + 1) : values;
 }
+
+/** The part of a suite that one of several variants runs in `npm test`: each test runs for one index out of `of`. */
+export interface Share {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** Returns whether the next test belongs to the share; always true in `npm run test:all`. */
+export function sharePicker({ index, of }: Share = { index: 0, of: 1 }): () => boolean {
+  let count = 0;
+  return () => !isQuick || count++ % of === index % of;
+}

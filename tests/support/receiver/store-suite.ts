@@ -1,5 +1,6 @@
 // One suite, every store: each sentence of store.ts as tests. A store runs it from a test file of its own.
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { type Share, sharePicker } from "../matrix.ts";
 import { claimTests } from "./store-suite/claims.ts";
 import { deadLetterTests } from "./store-suite/dead-letters.ts";
 import { failureTests } from "./store-suite/failures.ts";
@@ -10,19 +11,22 @@ import { transactionTests } from "./store-suite/transactions.ts";
 import { windowTests } from "./store-suite/window.ts";
 import type { StoreFeatures, StoreWorld } from "./store-world.ts";
 
-/** `open` is called for every test and gives an empty store. */
+/** `open` is called for every test and returns an empty store. */
 export function storeSuite<Tx>(
   name: string,
   open: () => Promise<StoreWorld<Tx>>,
   features: StoreFeatures,
+  share?: Share,
 ): void {
   describe(name, () => {
     let world: StoreWorld;
     const current = () => world;
-    beforeEach(async () => {
+    const isPicked = sharePicker(share);
+    beforeEach(async ({ skip }) => {
+      if (!isPicked()) skip();
       world = (await open()) as StoreWorld;
+      return () => world.close();
     });
-    afterEach(() => world.close());
 
     test("can be migrated again, and by many at once, without losing anything", async () => {
       await Promise.all(Array.from({ length: 5 }, () => world.store.migrate()));
@@ -32,7 +36,6 @@ export function storeSuite<Tx>(
     test("has transactions exactly where its tests say so", () => {
       expect(world.store.transactions !== null).toBe(features.transactions);
       expect(world.effects !== undefined).toBe(features.transactions);
-      expect(world.secondProcess !== undefined).toBe(features.processes);
     });
 
     describe("claims", () => claimTests(current));

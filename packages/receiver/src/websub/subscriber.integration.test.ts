@@ -5,6 +5,7 @@ import { postgresStore } from "@posthorn/receiver/postgres";
 import { createSubscriber } from "@posthorn/receiver/websub";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { gate } from "../../../../tests/support/database-per-test.ts";
+import { isQuick } from "../../../../tests/support/matrix.ts";
 import { createPool } from "../../../../tests/support/postgres.ts";
 import {
   openDrizzle,
@@ -125,7 +126,7 @@ test("content and what a handler writes are one commit", async () => {
   expect(await world.effects?.read()).toEqual(["read"]);
 });
 
-describe("a process that is killed", () => {
+describe.skipIf(isQuick)("a process that is killed", () => {
   test("after it asked the hub, and after it was to renew, leaves both to the next", async () => {
     const world = await emptied(byPg);
     const hub = await startTestHub();

@@ -1,7 +1,11 @@
 // Several processes on one store, and one of them killed in the middle of its work.
 import { expect, test } from "vitest";
+import { isQuick } from "../../matrix.ts";
 import { startStoreProcess } from "../store-process.ts";
 import { LEASE_MS, messageWith, type StoreFeatures, type StoreWorld, terms, times } from "../store-world.ts";
+
+/** Starting a process takes seconds: in `npm test` one test stands for all of them. */
+const slow = test.skipIf(isQuick);
 
 export function processTests(current: () => StoreWorld, features: StoreFeatures): void {
   const start = () => {
@@ -10,7 +14,7 @@ export function processTests(current: () => StoreWorld, features: StoreFeatures)
     return startStoreProcess(secondProcess);
   };
 
-  test("of fifty claims by two processes one succeeds", async () => {
+  slow("of fifty claims by two processes one succeeds", async () => {
     await using first = await start();
     await using second = await start();
     const message = messageWith();
@@ -18,7 +22,7 @@ export function processTests(current: () => StoreWorld, features: StoreFeatures)
     expect(results.flat().filter(({ kind }) => kind === "claimed")).toHaveLength(1);
   });
 
-  test("two processes never take the same from the inbox, and together take all", async () => {
+  slow("two processes never take the same from the inbox, and together take all", async () => {
     const { store } = current();
     await using first = await start();
     await using second = await start();
@@ -32,7 +36,7 @@ export function processTests(current: () => StoreWorld, features: StoreFeatures)
     expect(taken.toSorted()).toEqual(messages.map(({ id }) => id).toSorted());
   });
 
-  test("what a killed process had claimed is free when its lease is over", async () => {
+  slow("what a killed process had claimed is free when its lease is over", async () => {
     const { store, makeOlder } = current();
     await using child = await start();
     const message = messageWith();
@@ -46,7 +50,7 @@ export function processTests(current: () => StoreWorld, features: StoreFeatures)
 
   if (!features.transactions) return;
 
-  test("of fifty runs by two processes one works, and its effect is there once", async () => {
+  slow("of fifty runs by two processes one works, and its effect is there once", async () => {
     const { effects } = current();
     await using first = await start();
     await using second = await start();

@@ -22,7 +22,7 @@ describe.skipIf(postgres === null || pgbouncer === null)("through pgbouncer", ()
     started.push(pooler);
     return { connectionString: pooler.connectionString, drop: async () => {} };
   });
-  storeSuite("PostgreSQL by pg", open, features);
+  storeSuite("PostgreSQL by pg", open, features, { index: 0, of: 4 });
 
   afterAll(async () => {
     for (const server of started.toReversed()) await server.close();

@@ -3,6 +3,7 @@ import { redisStore } from "@posthorn/receiver/redis";
 import { Cluster, Redis } from "ioredis";
 import { createClient, createCluster } from "redis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isQuick } from "../../../../../tests/support/matrix.ts";
 import { openRedisWorld } from "../../../../../tests/support/receiver/redis-world.ts";
 import { storeSuite } from "../../../../../tests/support/receiver/store-suite.ts";
 import {
@@ -27,7 +28,7 @@ import {
 import type { Store } from "../../store.ts";
 
 const program = findRedisServer() as string;
-const features = { transactions: false, processes: true, forgetsByItself: true };
+const features = { transactions: false, processes: !isQuick, forgetsByItself: true };
 
 describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () => {
   describe("that runs", () => {
@@ -37,8 +38,14 @@ describe.skipIf(program === null)(`with a Redis server (${withoutRedis})`, () =>
     });
     afterAll(() => server.close());
 
-    storeSuite("Redis by ioredis", () => openRedisWorld("ioredis", server.path), features);
-    storeSuite("Redis by redis", () => openRedisWorld("redis", server.path), features);
+    storeSuite("Redis by ioredis", () => openRedisWorld("ioredis", server.path), features, {
+      index: 0,
+      of: 2,
+    });
+    storeSuite("Redis by redis", () => openRedisWorld("redis", server.path), features, {
+      index: 1,
+      of: 2,
+    });
 
     test.each(["ioredis", "redis"] as const)(
       "a body of a megabyte comes back whole by %s",

@@ -1,6 +1,7 @@
 // The SQLite store, held to what every store must do, on each library that is there; and what only it promises.
 import { type SqliteConnection, sqliteStore } from "@posthorn/receiver/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isQuick } from "../../../../../tests/support/matrix.ts";
 import {
   hasNodeSqlite,
   openConnection,
@@ -20,7 +21,7 @@ import {
 const libraries: SqliteLibrary[] = hasNodeSqlite ? ["libsql", "node:sqlite"] : ["libsql"];
 
 describe.each(libraries)("by %s", (library) => {
-  storeSuite("SQLite", () => openSqliteWorld(library), { transactions: true, processes: true });
+  storeSuite("SQLite", () => openSqliteWorld(library), { transactions: true, processes: !isQuick });
 
   describe("what only SQLite promises", () => {
     let world: SqliteWorld;
