@@ -19,13 +19,13 @@ test("a type is made, an example that does not fit is refused at its field, and 
   });
   const page = await openDashboard(server, "/catalogue");
   await page.getByText("The catalogue is empty").waitFor();
-  await page.getByRole("button", { name: "New type" }).click();
+  await page.getByRole("button", { name: "New event type" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("order.paid");
-  await dialog.getByLabel("What it means").fill("An order was paid");
+  await dialog.getByLabel("Description").fill("An order was paid");
   await dialog.getByLabel("JSON Schema of the data").fill(JSON.stringify(schema));
   await dialog.getByLabel("Example", { exact: true }).fill('{"card":"4242"}');
-  await dialog.getByLabel("Hidden from people").fill("/card");
+  await dialog.getByLabel("Redacted paths").fill("/card");
   await dialog.getByRole("button", { name: "Save" }).click();
   const example = dialog.getByLabel("Example", { exact: true });
   await expect.poll(() => example.getAttribute("aria-invalid")).toBe("true");
@@ -45,9 +45,9 @@ test("a type is made, an example that does not fit is refused at its field, and 
   await page.getByText("deprecated", { exact: true }).waitFor();
   const { json } = await server.call("GET", "/api/v1/event-types/order.paid?api_version=1");
   expect(json).toMatchObject({ versions: ["1", "2"], deprecated: false, redact: ["/card"] });
-  await page.getByRole("button", { name: "Delete this version" }).click();
-  await dialog.getByRole("button", { name: "Delete this version" }).click();
-  await page.getByText("It is not in the catalogue any more.").waitFor();
+  await page.getByRole("button", { name: "Delete version" }).click();
+  await dialog.getByRole("button", { name: "Delete version" }).click();
+  await page.getByText("Version deleted.").waitFor();
   await expect.poll(() => page.getByRole("table").locator("tbody tr").count()).toBe(1);
 });
 
@@ -64,8 +64,8 @@ test("an OpenAPI document is taken over after a look at what would change, and t
     mimeType: "application/json",
     buffer: Buffer.from(document),
   });
-  await dialog.getByRole("button", { name: "See what would change" }).click();
-  const preview = dialog.getByRole("region", { name: "What would be done" });
+  await dialog.getByRole("button", { name: "Preview" }).click();
+  const preview = dialog.getByRole("region", { name: "Changes" });
   await preview.getByText("order.sent").waitFor();
   expect(await preview.textContent()).toContain("new");
   expect((await server.call("GET", "/api/v1/event-types/order.sent")).status).toBe(404);

@@ -33,9 +33,9 @@ test("a dead letter is found, understood, and retried until it is delivered", as
   await expectFitToShow(page, "dead-letters");
   // where it was to go, in the list and on its own screen; and what the answer means, before anything else
   await row.filter({ hasText: receiver.url }).waitFor();
-  await row.filter({ hasText: "refused with 4xx" }).waitFor();
+  await row.filter({ hasText: "rejected (4xx)" }).waitFor();
   await row.click();
-  await page.getByRole("note").getByText("There is nothing at the endpoint's path").waitFor();
+  await page.getByRole("note").getByText("The receiver returned HTTP 404").waitFor();
   await page.getByRole("link", { name: receiver.url }).waitFor();
   await page.getByText("no such route").waitFor();
   await page.getByText("X-Webhook-Signature").first().waitFor();
@@ -44,7 +44,7 @@ test("a dead letter is found, understood, and retried until it is delivered", as
   receiver.answer.status = 200;
   await page.getByRole("button", { name: "Retry now" }).click();
   await page.getByText("delivered", { exact: true }).waitFor();
-  await page.getByText("retried by hand").waitFor();
+  await page.getByText("manual retry").waitFor();
   expect(receiver.requests).toHaveLength(2);
 });
 
@@ -59,9 +59,9 @@ test("an event shows who got it, who did not and why, and what changed since the
   await page.getByRole("row").filter({ hasText: "order-1" }).first().waitFor();
   await expectFitToShow(page, "events");
   await page.getByRole("row").filter({ hasText: "order-1" }).first().click();
-  await page.getByText("Its events do not include order.paid.").waitFor();
+  await page.getByText("Not subscribed to order.paid.").waitFor();
   await page.getByText("delivered", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Compare with the event before" }).click();
+  await page.getByRole("button", { name: "Compare with previous event" }).click();
   await page.getByText("/total").waitFor();
   await expectFitToShow(page, "event");
 });
@@ -76,10 +76,10 @@ test("what waits says when it is tried again, and what is owed is in the retry q
   await expectFitToShow(page, "retry-queue");
   await page.keyboard.press("j");
   await page.keyboard.press("o");
-  await page.getByText(/Next retry in \d+ m/).waitFor();
+  await page.getByText(/Next attempt in \d+m/).waitFor();
   await page.getByText("1 of 3 attempts used").waitFor();
-  await page.getByRole("button", { name: "Call it off" }).click();
-  await page.getByText("Somebody called it off").first().waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("The delivery was cancelled").first().waitFor();
 });
 
 test("a filter is in the address, and a list that it empties says so", async () => {
@@ -91,10 +91,10 @@ test("a filter is in the address, and a list that it empties says so", async () 
   await page.getByRole("row").filter({ hasText: "order.paid" }).waitFor();
   await expectFitToShow(page, "deliveries");
   await page.getByRole("combobox", { name: "State" }).selectOption("dead");
-  await page.getByText("Nothing matches these filters").waitFor();
+  await page.getByText("No results for these filters").waitFor();
   expect(new URL(page.url()).searchParams.get("state")).toBe("dead");
   await page.reload();
-  await page.getByText("Nothing matches these filters").waitFor();
+  await page.getByText("No results for these filters").waitFor();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await page.getByRole("row").filter({ hasText: "order.paid" }).waitFor();
 });
@@ -113,15 +113,15 @@ test("a replay is counted first, runs, and is cancelled half-way", async () => {
   const page = await openDashboard(server, "/replays");
   await page.getByRole("button", { name: "New replay" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Which deliveries").selectOption("success");
-  await dialog.getByLabel("Deliveries a second").fill("50");
-  await dialog.getByRole("button", { name: "Count them" }).click();
-  await dialog.getByText("1,000 would be sent again.").waitFor();
+  await dialog.getByLabel("Deliveries").selectOption("success");
+  await dialog.getByLabel("Deliveries per second").fill("50");
+  await dialog.getByRole("button", { name: "Count" }).click();
+  await dialog.getByText("1,000 deliveries will be sent.").waitFor();
   await expectFitToShow(page, "replay-start");
-  await dialog.getByRole("button", { name: "Replay them" }).click();
+  await dialog.getByRole("button", { name: "Start replay" }).click();
   await page.getByText("running", { exact: true }).waitFor();
   await expect.poll(() => receiver.requests.length, { timeout: 60_000 }).toBeGreaterThan(1_050);
-  await page.getByRole("button", { name: "Cancel it" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByText("cancelled", { exact: true }).waitFor();
   await expectFitToShow(page, "replay");
   const { json } = await server.call("GET", "/api/v1/replays");

@@ -82,8 +82,8 @@ describe("what a screen says when it has nothing to show", () => {
   });
 
   test.each([
-    ["failed to load", 500, "Das konnte nicht geladen werden", telephone],
-    ["not allowed", 403, "You may not see this", desk],
+    ["failed to load", 500, "Laden fehlgeschlagen", telephone],
+    ["access denied", 403, "Access denied", desk],
   ] as const)("%s: everybody can read it", async (_state, status, says, look) => {
     for (const audience of ["operator", "portal"] as const) {
       const { page } = await enter(audience, look);
@@ -105,12 +105,12 @@ describe("what a screen says when it has nothing to show", () => {
     const filtered = ["/events", "/deliveries", "/dead-letters", "/retry-queue", "/keys", "/audit"];
     for (const path of filtered) {
       await show(page, `${world.server.url}${path}?tenant=nobody`);
-      await page.getByText("Nothing matches these filters").waitFor();
+      await page.getByText("No results for these filters").waitFor();
       await expectAccessible(page, path);
     }
     const { page: portal } = await enter("portal", desk);
     await show(portal, `${world.server.url}/portal/logs?type=no.such`);
-    await portal.getByText("Nothing matches these filters").waitFor();
+    await portal.getByText("No results for these filters").waitFor();
     await expectAccessible(portal);
   });
 });

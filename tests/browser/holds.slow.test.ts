@@ -16,24 +16,24 @@ test("a delivery that something holds says what, until it is let go", async () =
   await server.call("POST", "/api/v1/events", { tenant: "acme", type: "order.paid", data: {} });
   const { json: deliveries } = await server.call("GET", "/api/v1/deliveries");
   const page = await openDashboard(server, `/deliveries/${deliveries.data[0].id}`);
-  await page.getByText(/Next retry in \d+ m/).waitFor();
+  await page.getByText(/Next attempt in \d+m/).waitFor();
 
   const path = `/api/v1/tenants/acme/endpoints/${endpoint.id}`;
   await server.call("PATCH", path, { handshake: { origin: "hooks.example.com" } });
-  await page.getByText("It waits: its receiver has not agreed to webhooks.").waitFor();
+  await page.getByText("On hold: the receiver has not consented to webhooks.").waitFor();
   await server.call("PATCH", path, { handshake: null });
-  await page.getByText(/Next retry in \d+ m/).waitFor();
+  await page.getByText(/Next attempt in \d+m/).waitFor();
 
   await server.call("POST", `${path}/disable`);
-  await page.getByText("It waits: the endpoint is disabled.").waitFor();
-  expect(await page.getByText("Next retry in").count()).toBe(0);
+  await page.getByText("On hold: the endpoint is disabled.").waitFor();
+  expect(await page.getByText("Next attempt in").count()).toBe(0);
   await expectFitToShow(page, "delivery-held");
 
   await server.call("PUT", "/api/v1/tenants/acme", { is_active: false });
-  await page.getByText("It waits: the tenant is inactive.").waitFor();
+  await page.getByText("On hold: the tenant is inactive.").waitFor();
   await page.getByLabel("Language").selectOption("de");
-  await page.getByText("Sie wartet: Der Mandant ist abgeschaltet.").waitFor();
+  await page.getByText("Angehalten: Der Mandant ist inaktiv.").waitFor();
 
   await server.call("PUT", "/api/v1/tenants/acme", { is_active: true });
-  await page.getByText("Sie wartet: Der Endpunkt ist abgeschaltet.").waitFor();
+  await page.getByText("Angehalten: Der Endpunkt ist deaktiviert.").waitFor();
 });

@@ -25,18 +25,18 @@ async function startWithEndpoint(events: readonly string[] = ["*"]): Promise<Tes
   return server;
 }
 
-test("the tail shows an event that nobody subscribed to, and leads to why", async () => {
+test("the tail shows an event that no endpoint to, and leads to why", async () => {
   const server = await startWithEndpoint(["order.paid"]);
   const page = await openDashboard(server, "/tail");
   await isLive(page);
   await publish(server, "order.paid");
   await publish(server, "order.unwanted");
   const row = rowOf(page, "order.unwanted");
-  await row.getByText("nobody subscribed").waitFor();
+  await row.getByText("no endpoint").waitFor();
   await rowOf(page, "order.paid").getByText("delivered").waitFor();
-  expect(await rowOf(page, "order.paid").getByText("nobody subscribed").count()).toBe(0);
+  expect(await rowOf(page, "order.paid").getByText("no endpoint").count()).toBe(0);
   await expectFitToShow(page, "tail-unwanted");
-  await row.getByRole("link", { name: "nobody subscribed" }).click();
+  await row.getByRole("link", { name: "no endpoint" }).click();
   await page.getByText("order.unwanted").first().waitFor();
   await page
     .getByText(/does not ask for|type/i)
@@ -109,7 +109,7 @@ test.each([
     await start();
     await isLive(page);
     await rowOf(page, "order.meanwhile").getByText("delivered").waitFor();
-    await rowOf(page, "unwanted.meanwhile").getByText("nobody subscribed").waitFor();
+    await rowOf(page, "unwanted.meanwhile").getByText("no endpoint").waitFor();
     await publish(other, "order.after");
     await rowOf(page, "order.after").getByText("delivered").waitFor();
     const types = await page.locator("tbody code").allTextContents();
@@ -351,8 +351,8 @@ test("whoever signs out is signed out in every tab, and none of them asks for th
   const second = await openTab(first, `${counting.server.url}/tail`);
   await isLive(second);
   await second.getByRole("button", { name: "Sign out" }).click();
-  await first.getByLabel("Key", { exact: true }).waitFor();
-  await second.getByLabel("Key", { exact: true }).waitFor();
+  await first.getByLabel("API key", { exact: true }).waitFor();
+  await second.getByLabel("API key", { exact: true }).waitFor();
   await expect.poll(() => counting.streams(), { timeout: 5_000 }).toBe(0);
   counting.take();
   await oneBeat(server);
@@ -367,7 +367,7 @@ test("a tail whose key is revoked goes to the sign-in, and does not ask again", 
   await isLive(page);
   counting.take();
   await server.call("DELETE", `/api/v1/keys/${json.id}`);
-  await page.getByLabel("Key", { exact: true }).waitFor();
+  await page.getByLabel("API key", { exact: true }).waitFor();
   expect(counting.take().filter((path) => path === "/live").length).toBeLessThanOrEqual(1);
   await expect.poll(() => counting.streams(), { timeout: 5_000 }).toBe(0);
 });
@@ -384,11 +384,11 @@ test("a browser that keeps nothing shows lists all the same, and a saved view un
     });
   });
   await page.goto(`${server.url}/deliveries?type=order.one`);
-  await page.getByLabel("Key", { exact: true }).fill(adminKey);
+  await page.getByLabel("API key", { exact: true }).fill(adminKey);
   await page.keyboard.press("Enter");
   await rowOf(page, "order.one").waitFor();
-  await page.getByRole("button", { name: "Save this view" }).click();
-  await page.getByLabel("Name of the view").fill("ones");
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByLabel("View name").fill("ones");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "ones", exact: true }).waitFor();
 });

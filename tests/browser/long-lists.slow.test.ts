@@ -104,7 +104,7 @@ test("all rows come by in order, none twice and none left out, and few are in th
   await page.locator(`tr[data-row="${ids[0]}"][aria-current=true]`).waitFor();
   await page.keyboard.press("r");
   await refused;
-  await page.getByText("being sent again").waitFor();
+  await page.getByText("Retry started.").waitFor();
   expect(asked).toBeLessThanOrEqual(5);
 });
 

@@ -35,7 +35,7 @@ async function openDeadLetters(server: TestServer, count: number): Promise<Page>
   return page;
 }
 
-const chooseAll = (page: Page) => page.getByLabel("Select all rows that are loaded").check();
+const chooseAll = (page: Page) => page.getByLabel("Select all loaded rows").check();
 
 test("many are retried: it says of whom and which not, and afterwards what became of them", async () => {
   const receiver = await startStatusReceiver(400);
@@ -52,19 +52,19 @@ test("many are retried: it says of whom and which not, and afterwards what becam
   await page.keyboard.press("j");
   await page.keyboard.press("r");
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("3 deliveries will be sent now, each with a fresh budget of attempts.").waitFor();
+  await dialog.getByText("3 deliveries will be retried now.").waitFor();
   await dialog.getByText("acme × 3").waitFor();
   await dialog.getByText("order.paid × 2").waitFor();
-  await dialog.getByText("1 is left alone:").waitFor();
+  await dialog.getByText("1 skipped:").waitFor();
   await dialog.getByText("1 × the endpoint is disabled; enable it first").waitFor();
   await expectFitToShow(page, "bulk-retry");
   expect(receiver.requests).toHaveLength(4);
-  await dialog.getByRole("button", { name: "Retry them" }).click();
-  await dialog.getByText("Done with all 3.").waitFor();
+  await dialog.getByRole("button", { name: "Retry" }).click();
+  await dialog.getByText("3 of 3 done.").waitFor();
   await dialog.getByRole("button", { name: "Close" }).click();
   await expect.poll(() => receiver.requests.length).toBe(7);
   // what was left alone is still chosen
-  await page.getByText("1 chosen").waitFor();
+  await page.getByText("1 selected").waitFor();
 });
 
 test("what is refused in the middle is told, and stays chosen; what was done is not chosen any more", async () => {
@@ -79,16 +79,16 @@ test("what is refused in the middle is told, and stays chosen; what was done is 
   await chooseAll(page);
   await page.getByRole("button", { name: "Retry 3 …" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("3 deliveries will be sent now").waitFor();
+  await dialog.getByText("3 deliveries will be retried now").waitFor();
   // between the look and the deed
   await server.call("POST", `/api/v1/tenants/rivals/endpoints/${other}/disable`);
-  await dialog.getByRole("button", { name: "Retry them" }).click();
-  await dialog.getByText("Done with 2 of 3.").waitFor();
-  await dialog.getByText("1 was refused, and stays chosen:").waitFor();
+  await dialog.getByRole("button", { name: "Retry" }).click();
+  await dialog.getByText("2 of 3 done.").waitFor();
+  await dialog.getByText("1 failed and stay selected:").waitFor();
   await dialog.getByText(/1 × .*disabled/).waitFor();
   await expectFitToShow(page, "bulk-refused");
   await dialog.getByRole("button", { name: "Close" }).click();
-  await page.getByText("1 chosen").waitFor();
+  await page.getByText("1 selected").waitFor();
   await page.getByRole("button", { name: "Retry 1 …" }).waitFor();
 });
 
@@ -104,15 +104,15 @@ test("dead letters are deleted together, and what matches a filter is counted be
   });
   await page.getByRole("button", { name: "Delete 2 …" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("2 dead letters will be gone for good").waitFor();
+  await dialog.getByText("2 dead letters will be deleted permanently").waitFor();
   await expectFitToShow(page, "bulk-delete");
-  await dialog.getByRole("button", { name: "Delete them" }).click();
-  await dialog.getByText("Done with all 2.").waitFor();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByText("2 of 2 done.").waitFor();
   await dialog.getByRole("button", { name: "Close" }).click();
   await deadLetters(server, 1);
-  await page.getByRole("link", { name: "Replay all that match …" }).click();
-  await dialog.getByRole("button", { name: "Count them" }).click();
-  await dialog.getByText("1 would be sent again.").waitFor();
+  await page.getByRole("link", { name: "Replay all matching …" }).click();
+  await dialog.getByRole("button", { name: "Count" }).click();
+  await dialog.getByText("1 delivery will be sent.").waitFor();
 });
 
 test("endpoints are disabled together, those that are already are left alone", async () => {
@@ -126,11 +126,11 @@ test("endpoints are disabled together, those that are already are left alone", a
   await chooseAll(page);
   await page.getByRole("button", { name: "Disable …" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("Nothing will be sent to 2 endpoints from now on.").waitFor();
-  await dialog.getByText("1 × disabled already").waitFor();
+  await dialog.getByText("2 endpoints will be disabled.").waitFor();
+  await dialog.getByText("1 × already disabled").waitFor();
   await expectFitToShow(page, "bulk-endpoints");
-  await dialog.getByRole("button", { name: "Disable them" }).click();
-  await dialog.getByText("Done with all 2.").waitFor();
+  await dialog.getByRole("button", { name: "Disable" }).click();
+  await dialog.getByText("2 of 2 done.").waitFor();
   const { json } = await server.call("GET", "/api/v1/endpoints?state=disabled");
   expect(json.data).toHaveLength(3);
 });
@@ -143,11 +143,11 @@ test("a change is taken back by a key, unless somebody has changed it since", as
   const timeoutOf = async () => (await server.call("GET", path)).json.timeout_ms;
   await server.call("PATCH", path, { timeout_ms: 1_000 });
   const page = await openDashboard(server, `/tenants/acme/endpoints/${id}?tab=settings`);
-  await unfold(page, "Pace");
+  await unfold(page, "Limits");
   const save = async (timeout: string) => {
     await page.getByLabel("Timeout in ms").fill(timeout);
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved. It holds from the next attempt on.").waitFor();
+    await page.getByText("Saved. Applies from the next attempt.").waitFor();
     expect(await timeoutOf()).toBe(Number(timeout));
     await page.getByRole("heading", { name: "Settings" }).click();
   };
@@ -161,7 +161,7 @@ test("a change is taken back by a key, unless somebody has changed it since", as
   await save("3000");
   await server.call("PATCH", path, { timeout_ms: 4_000 });
   await page.getByRole("button", { name: "Undo u" }).click();
-  await page.getByText("Not undone: it has been changed by somebody since").waitFor();
+  await page.getByText("Not undone: it was changed again in the meantime.").waitFor();
   expect(await timeoutOf()).toBe(4_000);
 });
 
@@ -172,7 +172,7 @@ test("an endpoint that was disabled by mistake is on again at once", async () =>
   const page = await openDashboard(server, `/tenants/acme/endpoints/${id}`);
   await page.getByRole("button", { name: "Disable" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
-  await page.getByText("Somebody switched it off.").waitFor();
+  await page.getByText("Disabled manually. Deliveries are kept.").waitFor();
   await page.getByRole("button", { name: "Undo u" }).click();
   await page.getByRole("button", { name: "Disable" }).waitFor();
   expect((await server.call("GET", `/api/v1/tenants/acme/endpoints/${id}`)).json.is_active).toBe(true);
@@ -183,24 +183,24 @@ test("a view is saved, chosen into the address, renamed, removed, and brought ba
   const page = await openDashboard(server, "/deliveries");
   const views = page.getByRole("group", { name: "Saved views" });
   const nameIt = async (name: string) => {
-    await views.getByLabel("Name of the view").fill(name);
+    await views.getByLabel("View name").fill(name);
     await page.keyboard.press("Enter");
   };
   await page.getByRole("combobox", { name: "State" }).selectOption("dead");
-  await views.getByRole("button", { name: "Save this view" }).click();
+  await views.getByRole("button", { name: "Save view" }).click();
   await nameIt("given up");
   await page.getByRole("button", { name: "Clear filters" }).click();
   await expect.poll(() => new URL(page.url()).search).toBe("");
   await views.getByRole("button", { name: "given up", exact: true }).click();
   await expect.poll(() => new URL(page.url()).search).toBe("?state=dead");
-  await views.getByRole("button", { name: "Rename the view given up" }).click();
-  await nameIt("dead ones");
+  await views.getByRole("button", { name: "Rename view given up" }).click();
+  await nameIt("dead");
   await expectFitToShow(page, "saved-view");
   await page.reload();
-  const chosen = views.getByRole("button", { name: "dead ones", exact: true });
+  const chosen = views.getByRole("button", { name: "dead", exact: true });
   expect(await chosen.getAttribute("aria-pressed")).toBe("true");
-  await views.getByRole("button", { name: "Remove the view dead ones" }).click();
-  await page.getByText("The view dead ones is removed.").waitFor();
+  await views.getByRole("button", { name: "Delete view dead" }).click();
+  await page.getByText("View dead deleted.").waitFor();
   await expect.poll(() => chosen.count()).toBe(0);
   await page.getByRole("button", { name: "Undo u" }).click();
   await chosen.waitFor();

@@ -12,7 +12,7 @@ test("a customer adds an endpoint, finds a failure, retries, replays, and rotate
   await server.call("PUT", "/api/v1/event-types/order.paid", { example: { id: 1 } });
   const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", {});
   const { page } = await openPage(json.url, { locale: "en-GB" });
-  await page.getByText("You have no endpoint yet").waitFor();
+  await page.getByText("No endpoints yet").waitFor();
 
   await press(page, "Add endpoint");
   await tabTo(page, "URL");
@@ -20,8 +20,8 @@ test("a customer adds an endpoint, finds a failure, retries, replays, and rotate
   await page.keyboard.type(receiver.url);
   await page.keyboard.press("Enter");
   await page.getByText(/^whsec_/).waitFor();
-  await press(page, "Send a test event");
-  await page.getByText("There is nothing at the endpoint's path").waitFor();
+  await press(page, "Send test event");
+  await page.getByText("The receiver returned HTTP 404").waitFor();
 
   await page.keyboard.press("g");
   await page.keyboard.press("l");
@@ -42,7 +42,7 @@ test("a customer adds an endpoint, finds a failure, retries, replays, and rotate
   await page.keyboard.press("g");
   await page.keyboard.press("r");
   await press(page, "New replay");
-  await press(page, "Count them");
+  await press(page, "Count");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
 

@@ -24,7 +24,7 @@ async function embed({
   isAllowed = true,
   isStorageBlocked = false,
   content = html,
-  waitsFor = "You have no endpoint yet",
+  waitsFor = "No endpoints yet",
 } = {}): Promise<Embedded> {
   let server: TestServer | undefined;
   const host = await startHostPage({
@@ -68,7 +68,7 @@ async function refuseCookiesOfOtherSites(page: Page): Promise<void> {
 test("over https it works in a page of another site, although cookies of other sites are refused", async () => {
   const { page, frame, host } = await embed();
   await frame.getByRole("link", { name: "Logs" }).click();
-  await frame.getByText("Nothing has been sent to you yet").waitFor();
+  await frame.getByText("No deliveries yet").waitFor();
   const cookies = await page.context().cookies();
   expect(cookies.map(({ name, sameSite, partitionKey }) => ({ name, sameSite, partitionKey }))).toEqual([
     { name: "__Host-posthorn-portal", sameSite: "None", partitionKey: "https://localhost" },
@@ -93,7 +93,7 @@ test("the frame is as tall as what is in it, and a dialog opens where it can be 
   await frame.getByRole("link", { name: "How deliveries work" }).click();
   await expect.poll(() => heightOf(page)).toBeGreaterThan(smallPx + 200);
   await expectNoScrollInside(frame);
-  await frame.getByRole("link", { name: "Replay", exact: true }).click();
+  await frame.getByRole("link", { name: "Replays", exact: true }).click();
   await expect.poll(() => heightOf(page)).toBeLessThan(smallPx + 100);
   // far down, where somebody has scrolled to in the page around: the frame begins above what can be seen
   await page.setViewportSize({ width: 400, height: 500 });
@@ -118,11 +118,11 @@ test("the frame is as tall as what is in it, and a dialog opens where it can be 
 test("when the session ends the page around is told, and opens a new link in the same frame", async () => {
   const { server, page, frame, host } = await embed();
   // a screen that looks again by itself, and so notices
-  await frame.getByRole("link", { name: "Replay", exact: true }).click();
+  await frame.getByRole("link", { name: "Replays", exact: true }).click();
   const { status } = await server.call("DELETE", `/api/v1/tenants/acme/portal-links/${host.links[0]}`);
   expect(status).toBe(204);
   await expect.poll(() => host.links.length, { timeout: 10_000 }).toBe(2);
-  await frame.getByText("You have no endpoint yet").waitFor();
+  await frame.getByText("No endpoints yet").waitFor();
   // the page is there already, and only what stands behind the # changes
   await server.call("PUT", "/api/v1/tenants/other", {});
   await server.call("POST", "/api/v1/tenants/other/endpoints", {
@@ -138,10 +138,10 @@ test("without an application that listens, whoever stays too long is told what t
   const { server, frame, host } = await embed({
     content: html.replace("&& isSignedIn) open()", "&& false) open()"),
   });
-  await frame.getByRole("link", { name: "Replay", exact: true }).click();
+  await frame.getByRole("link", { name: "Replays", exact: true }).click();
   await server.call("DELETE", `/api/v1/tenants/acme/portal-links/${host.links[0]}`);
   await frame.getByText("Your session has ended").waitFor();
-  await frame.getByText("Load the page around this again").waitFor();
+  await frame.getByText("Reload the surrounding page to get a new link.").waitFor();
   expect(host.links).toHaveLength(1);
 });
 
@@ -155,14 +155,14 @@ test("a page that was not allowed shows nothing of it", async () => {
 test("over http it works in a page of the same host", async () => {
   const { frame } = await embed({ scheme: "http", hostname: "127.0.0.1" });
   await frame.getByRole("link", { name: "Logs" }).click();
-  await frame.getByText("Nothing has been sent to you yet").waitFor();
+  await frame.getByText("No deliveries yet").waitFor();
 });
 
 test("over http in a page of another host it says why it cannot, and no link is made in vain", async () => {
   const { frame, host } = await embed({
     scheme: "http",
     hostname: "app.localhost",
-    waitsFor: "Your browser keeps no session here",
+    waitsFor: "Your browser blocked the session cookie",
   });
   await expectAccessible(frame.page());
   expect(host.links).toHaveLength(1);
@@ -179,10 +179,10 @@ test("in a sandbox, and where nothing may be kept, it works all the same", async
     await frame.evaluate(() => "localStorage" in window && !window.localStorage).catch(String),
   ).toContain("not allowed");
   await frame.getByRole("link", { name: "Logs" }).click();
-  await frame.getByText("Nothing has been sent to you yet").waitFor();
+  await frame.getByText("No deliveries yet").waitFor();
   await frame.getByRole("link", { name: "Endpoints" }).click();
   await frame.getByLabel("Language").selectOption("de");
-  await frame.getByText("Sie haben noch keinen Endpunkt").waitFor();
+  await frame.getByText("Noch keine Endpunkte").waitFor();
 });
 
 async function heightOf(page: Page): Promise<number> {

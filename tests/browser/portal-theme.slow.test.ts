@@ -19,7 +19,7 @@ test("name, logo, a colour and dark are as they were set, also for whoever has n
   });
   const link = await linkTo(server);
   const { page } = await openPage(link, { locale: "en-GB", colorScheme: "light" });
-  await page.getByText("You have no endpoint yet").waitFor();
+  await page.getByText("No endpoints yet").waitFor();
   expect(await page.title()).toBe(name);
   expect(await page.locator("aside").getByText(name).count()).toBe(1);
   expect(await page.locator("aside img").evaluate((image: HTMLImageElement) => image.naturalWidth > 0)).toBe(
@@ -27,7 +27,7 @@ test("name, logo, a colour and dark are as they were set, also for whoever has n
   );
   expect(await page.evaluate(() => "canary" in window)).toBe(false);
   expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
-  expect(await page.getByRole("button", { name: "Light or dark" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Dark theme" }).count()).toBe(0);
   const button = page.getByRole("link", { name: "Add endpoint" }).first();
   expect(await button.evaluate((element) => getComputedStyle(element).backgroundColor)).toBe(
     "rgb(255, 243, 160)",
@@ -36,7 +36,7 @@ test("name, logo, a colour and dark are as they were set, also for whoever has n
   await screenshot(page, "portal-theme-dark");
   await page.goto(link);
   const { page: late } = await openPage(link, { locale: "en-GB", colorScheme: "light" });
-  await late.getByText("This link has been used or is too old").waitFor();
+  await late.getByText("This link has expired or was already used").waitFor();
   expect(await late.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
   await expectAccessible(late);
 });
@@ -53,7 +53,7 @@ test.each(["#fff3a0", "#0b1030", "#7f7f7f"])(
     const { page } = await openPage(link, { locale: "en-GB", colorScheme: "light" });
     await page.getByRole("link", { name: "Add endpoint" }).first().waitFor();
     await page.goto(`${server.url}/portal/endpoints/${endpoint.id}?tab=test`);
-    await page.getByRole("button", { name: "Send it" }).waitFor();
+    await page.getByRole("button", { name: "Send test event" }).waitFor();
     for (const theme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme: theme });
       await page.waitForFunction((wanted) => document.documentElement.dataset.theme === wanted, theme);

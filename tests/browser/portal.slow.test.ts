@@ -18,20 +18,20 @@ test("a customer adds an endpoint, sees why the test failed, mends it and gets t
   const server = await startServer();
   await server.call("PUT", "/api/v1/event-types/order.paid", {});
   const { page } = await openPage(await portalLink(server, "acme"), { locale: "en-GB" });
-  await page.getByText("You have no endpoint yet").waitFor();
+  await page.getByText("No endpoints yet").waitFor();
   await expectFitToShow(page, "portal-empty");
   await page.getByRole("link", { name: "Add endpoint" }).first().click();
   await page.getByLabel("URL").fill(receiver.url);
   await page.getByLabel("order.paid").check();
-  expect(await page.getByLabel("All events").isChecked()).toBe(false);
-  await page.getByRole("button", { name: "Add it" }).click();
+  expect(await page.getByLabel("All event types").isChecked()).toBe(false);
+  await page.getByRole("button", { name: "Add endpoint" }).click();
   await page.getByText(/^whsec_/).waitFor();
-  await page.getByRole("button", { name: "Send a test event" }).click();
-  await page.getByText("There is nothing at the endpoint's path").waitFor();
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await page.getByText("The receiver returned HTTP 404").waitFor();
   await expectFitToShow(page, "portal-add");
   receiver.answer.status = 200;
-  await page.getByRole("button", { name: "Send another one" }).click();
-  await page.getByText("It arrived. You are set up.").waitFor();
+  await page.getByRole("button", { name: "Send another test event" }).click();
+  await page.getByText("Delivered. Your endpoint is set up.").waitFor();
   await page.getByRole("link", { name: "Logs" }).click();
   await page.getByLabel("Endpoint").selectOption({ label: receiver.url });
   await page
@@ -65,7 +65,7 @@ test("a link works once, and its session sees nothing of another tenant by any a
   };
   const link = await portalLink(server, "acme");
   const { page } = await openPage(link, { locale: "en-GB" });
-  await page.getByText("You have no endpoint yet").waitFor();
+  await page.getByText("No endpoints yet").waitFor();
 
   // every screen of the portal, of its own ids and of the other's; an operator's screen asks for a key
   const told: string[] = [];
@@ -96,7 +96,7 @@ test("a link works once, and its session sees nothing of another tenant by any a
       return [asked, `${asked}?tenant=other`];
     });
   await page.goto(`${server.url}/portal`);
-  await page.getByText("You have no endpoint yet").waitFor();
+  await page.getByText("No endpoints yet").waitFor();
   const answers = await page.evaluate(async (paths) => {
     const headers = { "posthorn-dashboard": "portal" };
     return await Promise.all(
@@ -131,7 +131,7 @@ test("a link works once, and its session sees nothing of another tenant by any a
   expect(feed).not.toContain("classified");
 
   const { page: second } = await openPage(link, { locale: "en-GB" });
-  await second.getByText("This link has been used or is too old").waitFor();
+  await second.getByText("This link has expired or was already used").waitFor();
   await expectFitToShow(second, "portal-used");
 });
 
@@ -144,8 +144,8 @@ test("who may only look is shown no way to change anything", async () => {
   const { json } = await server.call("POST", "/api/v1/tenants/acme/portal-links", looking);
   const { page } = await openPage(json.url, { locale: "en-GB" });
   await page.getByText(receiver.url).first().click();
-  await page.getByText("Signed by").waitFor();
-  const ways = /Settings|Secrets|Disable|Delete|Add endpoint|Ask again/;
+  await page.getByText("Signature", { exact: true }).waitFor();
+  const ways = /Settings|Secrets|Disable|Delete|Add endpoint|Request again/;
   expect(await page.getByRole("button", { name: ways }).count()).toBe(0);
   await page.getByRole("link", { name: "Endpoints" }).click();
   await page.getByText(receiver.url).first().waitFor();
@@ -171,20 +171,20 @@ test("a request that was pasted is verified in the browser, and the secret goes 
     .map(([name, value]) => `${name}: ${value}`)
     .join("\n");
   const { page } = await openPage(link, { locale: "en-GB" });
-  await page.getByRole("link", { name: "Verify a request" }).click();
+  await page.getByRole("link", { name: "Verify signature" }).click();
   const sent: string[] = [];
   page.on("request", (request) => sent.push(request.url() + (request.postData() ?? "")));
-  await page.getByLabel("The request").fill(`${text}\n\n${body}`);
+  await page.getByLabel("Request").fill(`${text}\n\n${body}`);
   await page.getByLabel("Secret").fill(made.secret);
   await page.getByRole("button", { name: "Verify" }).click();
-  await page.getByText("t-v1: It is genuine").waitFor();
-  await page.getByLabel("The request").fill(`${text}\n\n${body} `);
+  await page.getByText("t-v1: Valid signature").waitFor();
+  await page.getByLabel("Request").fill(`${text}\n\n${body} `);
   await page.getByRole("button", { name: "Verify" }).click();
-  await page.getByText("t-v1: It is refused").waitFor();
-  await page.getByLabel("Code in").selectOption("Go");
+  await page.getByText("t-v1: Invalid signature").waitFor();
+  await page.getByLabel("Language").last().selectOption("Go");
   await page.getByText("func IsAuthentic").waitFor();
-  await page.getByLabel("Signed by").selectOption("github");
-  await page.getByText("It is signed exactly as github does").waitFor();
+  await page.getByLabel("Signature scheme").selectOption("github");
+  await page.getByText("Requests are signed like those of github").waitFor();
   await page.getByText('const scheme = "github"').waitFor();
   await expectFitToShow(page, "portal-verify");
   expect(sent.filter((request) => request.includes(made.secret))).toEqual([]);

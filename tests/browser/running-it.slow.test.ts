@@ -8,15 +8,15 @@ import { startStatusReceiver } from "../support/status-receiver.ts";
 test("whoever has no valid key stays outside, and whoever signs out is outside again", async () => {
   const server = await startServer();
   const { page } = await openPage(`${server.url}/`, { locale: "en-GB" });
-  await page.getByLabel("Key").fill("phk_wrong_key_of_nobody_at_all_0123456789");
+  await page.getByLabel("API key").fill("phk_wrong_key_of_nobody_at_all_0123456789");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("This key is not valid.").waitFor();
+  await page.getByText("This key is not valid. It may have been revoked or have expired.").waitFor();
   await expectFitToShow(page, "sign-in");
-  await page.getByLabel("Key").fill(adminKey);
+  await page.getByLabel("API key").fill(adminKey);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Overview" }).waitFor();
   await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByLabel("Key").waitFor();
+  await page.getByLabel("API key").waitFor();
   expect(await page.evaluate(() => document.cookie)).toBe("");
 });
 
@@ -81,7 +81,7 @@ test("a key is made, shown once, and revoked; the audit log has both", async () 
   await dialog.getByLabel("Name").fill("billing");
   await dialog.getByLabel("events:publish").check();
   await expectFitToShow(page, "key-new");
-  await dialog.getByRole("button", { name: "Make it" }).click();
+  await dialog.getByRole("button", { name: "Create" }).click();
   const shown = await dialog.getByText(/^phk_/).textContent();
   await dialog.getByRole("button", { name: "Close" }).click();
   const row = page.getByRole("row").filter({ hasText: "billing" });

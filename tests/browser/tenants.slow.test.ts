@@ -7,36 +7,36 @@ import { startServer } from "../support/start-server.ts";
 test("a tenant is made, gets a member and an endpoint, and both are changed", async () => {
   const server = await startServer({ started: false });
   const page = await openDashboard(server, "/tenants");
-  await page.getByText("There is no tenant yet").waitFor();
+  await page.getByText("No tenants yet").waitFor();
   await page.getByRole("button", { name: "New tenant" }).click();
   await page.getByLabel("Id", { exact: true }).fill("acme");
   await page.getByLabel("Name", { exact: true }).fill("Acme <i>Ltd</i>");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { level: 1, name: "Acme <i>Ltd</i>" }).waitFor();
 
   await page.getByRole("button", { name: "Add member" }).click();
   await page.getByLabel("User").fill("anna");
   await page.getByLabel("Role").selectOption("owner");
-  await page.getByLabel("E-mail").fill("no address");
+  await page.getByLabel("Email").fill("no address");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-  await page.getByLabel("E-mail").fill("anna@example.com");
+  await page.getByLabel("Email").fill("anna@example.com");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   const members = page.getByRole("table", { name: "Members" });
   await members.getByText("anna@example.com").waitFor();
-  await members.getByRole("button", { name: "Change" }).click();
+  await members.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Role").selectOption("member");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await members.getByRole("cell", { name: "member", exact: true }).waitFor();
 
   await page.getByRole("button", { name: "New endpoint" }).click();
   await page.getByRole("dialog").getByLabel("URL").fill("ftp://example.com");
-  await page.getByRole("dialog").getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
   await expect
     .poll(() => page.getByRole("dialog").getByLabel("URL").getAttribute("aria-invalid"))
     .toBe("true");
   await expectFitToShow(page, "endpoint-new");
   await page.getByRole("dialog").getByLabel("URL").fill("http://127.0.0.1:4999/in");
-  await page.getByRole("dialog").getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
   expect(await page.getByRole("dialog").locator("code").textContent()).toMatch(/^whsec_/);
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
   await page.getByRole("heading", { name: "http://127.0.0.1:4999/in" }).waitFor();
@@ -46,7 +46,7 @@ test("a tenant is made, gets a member and an endpoint, and both are changed", as
 
   await members.getByRole("button", { name: "Remove" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await page.getByText("Nobody is a member yet").waitFor();
+  await page.getByText("No members yet").waitFor();
 });
 
 test("a tenant is switched off and on again, and deleted when it is empty", async () => {
@@ -54,7 +54,7 @@ test("a tenant is switched off and on again, and deleted when it is empty", asyn
   for (const id of ["acme", "rivals"]) await server.call("PUT", `/api/v1/tenants/${id}`);
   const page = await openDashboard(server, "/tenants");
   await page.getByRole("button", { name: "Deactivate acme" }).click();
-  await page.getByText("acme is inactive: nothing is sent to its endpoints.").waitFor();
+  await page.getByText("acme is inactive. Deliveries to its endpoints are paused.").waitFor();
   expect((await server.call("GET", "/api/v1/tenants/acme")).json.is_active).toBe(false);
   await expectFitToShow(page, "tenants");
   await page.getByRole("button", { name: "Undo u" }).click();
@@ -64,7 +64,7 @@ test("a tenant is switched off and on again, and deleted when it is empty", asyn
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByLabel("Type rivals to confirm").fill("rivals");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByText("rivals is deleted.").waitFor();
+  await page.getByText("Tenant rivals deleted.").waitFor();
   expect((await server.call("GET", "/api/v1/tenants/rivals")).status).toBe(404);
 });
 
@@ -72,9 +72,9 @@ test("the portal is opened as the customer by a link that works once", async () 
   const server = await startServer({ started: false });
   await server.call("PUT", "/api/v1/tenants/acme");
   const page = await openDashboard(server, "/tenants/acme");
-  await page.getByRole("button", { name: "Open the portal as this customer" }).click();
-  await page.getByRole("button", { name: "Make the link" }).click();
-  await page.getByText(/It can be used once, for another 4 m/).waitFor();
+  await page.getByRole("button", { name: "Open portal" }).click();
+  await page.getByRole("button", { name: "Create link" }).click();
+  await page.getByText(/Valid once, expires in 4m/).waitFor();
   await expectFitToShow(page, "tenant-portal");
   const url = String(await page.getByRole("dialog").locator("code").textContent());
   const { page: portal } = await openPage(url, { locale: "en-GB" });

@@ -43,7 +43,7 @@ test("a replay that is started by Enter, however often, is one replay", async ()
   await page.getByRole("button", { name: "New replay" }).click();
   await page.getByRole("dialog").getByLabel("Event type").fill("order.paid");
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog").getByText("0 would be sent again.").waitFor();
+  await page.getByRole("dialog").getByText("0 deliveries will be sent.").waitFor();
   const { asked, release } = await holdBack(page, "changes");
   for (let press = 0; press < 3; press += 1) await page.keyboard.press("Enter");
   release();
@@ -68,7 +68,7 @@ test("a delivery that is retried or called off by pressing twice is so once", as
   const path = `/deliveries/${await deliveryThat("failed", server)}`;
   const page = await openDashboard(server, path);
   const { asked, release } = await holdBack(page, "changes");
-  await page.getByRole("button", { name: "Call it off" }).dblclick();
+  await page.getByRole("button", { name: "Cancel" }).dblclick();
   await page.getByRole("button", { name: "Retry now" }).dblclick();
   await expect.poll(() => asked.length).toBeGreaterThan(1);
   expect(asked).toEqual([`POST /api/v1${path}/cancel`, `POST /api/v1${path}/retry`]);
@@ -96,13 +96,13 @@ test("an address with a time that is none shows the screen, and what is wrong", 
 test("a screen that breaks leaves the rest of the page, and the way to the others", async () => {
   const server = await startServer({ started: false });
   const { page, complaints } = await openPage(server.url, { locale: "en-GB" });
-  await page.getByLabel("Key").fill(adminKey);
+  await page.getByLabel("API key").fill(adminKey);
   await page.keyboard.press("Enter");
   await page.route("**/api/v1/tenants?*", (route) => route.fulfill({ json: null }));
   await page.getByRole("link", { name: "Tenants" }).click();
-  await page.getByText("This screen cannot be shown").waitFor();
+  await page.getByText("This page failed to render").waitFor();
   expect(complaints.splice(0)).toEqual([expect.stringContaining("TypeError")]);
-  await page.getByRole("link", { name: "Keys" }).click();
+  await page.getByRole("link", { name: "API keys" }).click();
   await page.getByRole("button", { name: "New key" }).waitFor();
 });
 
@@ -130,6 +130,6 @@ test("whoever becomes another customer in one tab sees nothing of the first in t
   await page.getByText("order.paid").first().waitFor();
   const other = await page.context().newPage();
   await other.goto(await linkOf(server, "rivals"));
-  await page.getByText("There is no such thing here").waitFor();
+  await page.getByText("Not found").waitFor();
   expect(await page.getByText("order.paid").count()).toBe(0);
 });

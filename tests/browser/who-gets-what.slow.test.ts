@@ -8,21 +8,21 @@ test("whoever may not see tenants is told so, and nothing else", async () => {
   await server.call("PUT", "/api/v1/tenants/acme");
   const { json } = await server.call("POST", "/api/v1/keys", { name: "looks", scopes: ["deliveries:read"] });
   const page = await openDashboard(server, "/tenants", { key: json.key });
-  await page.getByText("You may not see this").waitFor();
+  await page.getByText("Access denied").waitFor();
   expect(await page.getByText("acme").count()).toBe(0);
 });
 
 test("a filter that leaves nothing can be taken away, which is not the same as having no endpoints", async () => {
   const server = await startServer({ started: false });
   const page = await openDashboard(server, "/endpoints");
-  await page.getByText("There is no endpoint yet").waitFor();
+  await page.getByText("No endpoints yet").waitFor();
   await server.call("PUT", "/api/v1/tenants/acme");
   await server.call("POST", "/api/v1/tenants/acme/endpoints", {
     url: "http://127.0.0.1:4999/in",
     events: ["*"],
   });
   await page.goto(`${server.url}/endpoints?which=disabled&tenant=acme`);
-  await page.getByText("Nothing matches these filters").waitFor();
+  await page.getByText("No results for these filters").waitFor();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await page.getByText("http://127.0.0.1:4999/in").waitFor();
   expect(new URL(page.url()).search).toBe("");
@@ -31,9 +31,9 @@ test("a filter that leaves nothing can be taken away, which is not the same as h
 test("the screens speak German to whoever does", async () => {
   const server = await startServer({ started: false });
   const page = await openDashboard(server, "/tenants", { locale: "de-DE" });
-  await page.getByText("Es gibt noch keinen Mandanten").waitFor();
+  await page.getByText("Noch keine Mandanten").waitFor();
   await page.getByRole("button", { name: "Neuer Mandant" }).click();
-  await page.getByRole("dialog").getByLabel("Id", { exact: true }).fill("acme");
-  await page.getByRole("dialog").getByRole("button", { name: "Anlegen" }).click();
-  await page.getByText("Er hat noch keinen Endpunkt").waitFor();
+  await page.getByRole("dialog").getByLabel("ID", { exact: true }).fill("acme");
+  await page.getByRole("dialog").getByRole("button", { name: "Erstellen" }).click();
+  await page.getByText("Noch keine Endpunkte").waitFor();
 });

@@ -39,9 +39,9 @@ async function operator(server: TestServer) {
 }
 
 async function bySubject({ page, click }: { page: Page; click: (what: Locator) => Promise<void> }) {
-  await click(page.getByRole("button", { name: "Go to …" }));
+  await click(page.getByRole("button", { name: "Search …" }));
   await page.getByRole("combobox", { name: /subject/ }).fill("4711");
-  await click(page.getByRole("option", { name: "Events about 4711" }));
+  await click(page.getByRole("option", { name: "Events with subject 4711" }));
 }
 
 const row = (page: Page) => page.getByRole("row").filter({ hasText: "4711" });
@@ -55,8 +55,8 @@ test("the endpoint is disabled: found by the subject", async () => {
   const person = await operator(server);
   await bySubject(person);
   await person.click(row(person.page));
-  await person.page.getByText("It waits: the endpoint is disabled.").waitFor();
-  await person.page.getByText("It is sent when the endpoint is enabled again").waitFor();
+  await person.page.getByText("On hold: the endpoint is disabled.").waitFor();
+  await person.page.getByText("The delivery continues when the endpoint is enabled").waitFor();
   await expectFitToShow(person.page, "why-disabled");
   expect(person.clicks()).toBe(3);
 });
@@ -67,12 +67,12 @@ test("the filter keeps it away: found by the customer's name", async () => {
   await withInvoices(server, receiver, { filter: { data: { amount: { $gte: 100 } } } });
   await publish(server);
   const { page, click, clicks } = await operator(server);
-  await click(page.getByRole("button", { name: "Go to …" }));
-  await page.getByRole("combobox", { name: /customer/ }).fill("acme l");
+  await click(page.getByRole("button", { name: "Search …" }));
+  await page.getByRole("combobox", { name: /tenant/ }).fill("acme l");
   await click(page.getByRole("option", { name: "Events of Acme Ltd" }));
   await click(row(page));
-  await page.getByText("The condition at /data/amount/$gte of its filter does not hold.").waitFor();
-  await page.getByText("If it should have got this, change the filter.").waitFor();
+  await page.getByText("The filter condition at /data/amount/$gte did not match.").waitFor();
+  await page.getByText("If it should receive this event, change the filter").waitFor();
   await expectFitToShow(page, "why-filter");
   expect(clicks()).toBe(3);
 });
@@ -83,11 +83,11 @@ test("the receiver refused it: found by the event's id", async () => {
   await withInvoices(server, receiver);
   const event = await publish(server);
   const { page, click, clicks } = await operator(server);
-  await click(page.getByRole("button", { name: "Go to …" }));
+  await click(page.getByRole("button", { name: "Search …" }));
   await page.getByRole("combobox").fill(event);
   await click(page.getByRole("option", { name: event }));
-  await page.getByText("The receiver refused it.").waitFor({ timeout: 20_000 });
-  await page.getByText("mend the receiver, then retry").waitFor();
+  await page.getByText("The receiver rejected the event.").waitFor({ timeout: 20_000 });
+  await page.getByText("fix the receiver, then retry").waitFor();
   expect(clicks()).toBe(2);
 });
 
@@ -102,7 +102,7 @@ test("the circuit is open: found by the subject", async () => {
   const person = await operator(server);
   await bySubject(person);
   await person.click(row(person.page));
-  await person.page.getByText(/It waits: the circuit is (open|being probed)/).waitFor();
+  await person.page.getByText(/Circuit (open|half-open)/).waitFor();
   expect(person.clicks()).toBe(3);
 });
 
@@ -142,7 +142,7 @@ test("its data did not fit the schema, so it was never accepted: the empty list 
   expect(status).toBe(422);
   const person = await operator(server);
   await bySubject(person);
-  await person.page.getByText("An event that was refused leaves nothing here").waitFor();
+  await person.page.getByText("Rejected events are not stored.").waitFor();
   await expectFitToShow(person.page, "why-never");
   expect(person.clicks()).toBe(2);
 });

@@ -16,8 +16,8 @@ test("an operator who looks at the overview sees in three clicks why an event di
 
   await page.getByRole("link", { name: "Retry queue" }).click();
   await page.getByRole("row").filter({ hasText: "invoice.paid" }).click();
-  await page.getByRole("note").getByText("The receiver failed").waitFor();
-  await page.getByText(/Next retry in/).waitFor();
+  await page.getByRole("note").getByText("The receiver returned HTTP 500").waitFor();
+  await page.getByText(/Next attempt in/).waitFor();
   await page.getByText("could not connect to the orders database").first().waitFor();
   await page.getByText(failing.url).first().waitFor();
   await page.setViewportSize({ width: 1280, height: 820 });
@@ -37,6 +37,6 @@ test("a customer sees in the portal which endpoint fails, and the reason in word
   await page.getByRole("link", { name: "Logs" }).click();
   const row = page.getByRole("row").filter({ hasText: "will retry" });
   await row.click();
-  await page.getByRole("note").getByText("The receiver failed").waitFor();
+  await page.getByRole("note").getByText("The receiver returned HTTP 500").waitFor();
   expect(new URL(page.url()).pathname).toMatch(/^\/portal\/deliveries\/dlv_/);
 });

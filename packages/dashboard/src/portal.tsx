@@ -1,19 +1,19 @@
-// The customers' page: one tenant, and never more.
+// Entry point of the customer portal, which shows one tenant.
 import { RouterProvider } from "@tanstack/react-router";
 import { portalRouter } from "./app/portal-router.tsx";
 import { PortalTheme } from "./app/portal-theme.tsx";
 import { start } from "./app/start.tsx";
-import { LinkIsOver } from "./pages/portal/link-is-over.tsx";
+import { SignedOut } from "./pages/portal/signed-out.tsx";
 
-// while the server is asked who this is
+// loads the first page's code while the session is requested
 void portalRouter.load();
 start({
   whenSignedIn: ({ tenant }) => (
-    <PortalTheme>{tenant === null ? <LinkIsOver /> : <RouterProvider router={portalRouter} />}</PortalTheme>
+    <PortalTheme>{tenant === null ? <SignedOut /> : <RouterProvider router={portalRouter} />}</PortalTheme>
   ),
-  whenNot: () => (
+  whenSignedOut: () => (
     <PortalTheme>
-      <LinkIsOver />
+      <SignedOut />
     </PortalTheme>
   ),
 });

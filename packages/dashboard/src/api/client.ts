@@ -1,17 +1,17 @@
-// The one way to the server: the typed client, with the session's cookie in place of a key.
+// The typed API client, authenticated by the session cookie.
 
 import { operations } from "virtual:operations";
 import { clientOf, PosthornApiError, type PosthornClient } from "@posthorn/client/web";
 
-/** Where the server is mounted, without a slash at the end. */
+/** The URL at which the server is mounted, without a trailing slash. */
 export const BASE_URL = new URL(".", document.baseURI).href.replace(/\/+$/, "");
-/** The same as a path: empty at the root of a host. */
+/** Its path; empty at the root of a host. */
 export const BASE_PATH = new URL(BASE_URL).pathname.replace(/\/+$/, "");
 
-/** Both pages may be open side by side, each with a session of its own. */
+/** Dashboard and portal have separate sessions in one browser. */
 const PAGE = document.documentElement.dataset.page === "portal" ? "portal" : "dashboard";
 
-/** What the client sends by itself, for the one request that it does not make. */
+/** The header that the client sends with every request; needed for the live stream, which does not use the client. */
 export const PAGE_HEADER = { "posthorn-dashboard": PAGE === "portal" ? "portal" : "1" } as const;
 
 const refused = new Set<() => void>();
@@ -27,8 +27,8 @@ export const api: PosthornClient = clientOf(operations, {
   },
 });
 
-/** Whatever was asked for: the server knows of no session any more. Until the returned function is called. */
-export function whenRefused(listener: () => void): () => void {
+/** Calls `listener` on every 401 response, until the returned function is called. */
+export function onUnauthorized(listener: () => void): () => void {
   refused.add(listener);
   return () => refused.delete(listener);
 }

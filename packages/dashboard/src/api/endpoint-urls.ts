@@ -1,30 +1,30 @@
-// Where an endpoint is, for whoever has its id alone: deliveries name endpoints by id, and people know them by URL.
+// Looks up endpoint URLs by id: deliveries reference endpoints by id, users know them by URL.
 import { type UseQueryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "./client.ts";
 
 type UrlById = Readonly<Record<string, string>>;
 
-/** A list of deliveries asks once for each tenant in it, not for each row. */
-const MOST_OF_TENANT = 250;
+/** Loaded once per tenant, not per row. */
+const MAX_ENDPOINTS = 250;
 const FRESH_MS = 60_000;
 
 function urlsOf(tenant: string): UseQueryOptions<UrlById> {
   return {
     queryKey: ["endpoint-urls", tenant],
     queryFn: async ({ signal }) => {
-      const { data } = await api.endpoints.list({ tenant, query: { limit: MOST_OF_TENANT }, signal });
+      const { data } = await api.endpoints.list({ tenant, query: { limit: MAX_ENDPOINTS }, signal });
       return Object.fromEntries(data.map(({ id, url }) => [id, url]));
     },
     staleTime: FRESH_MS,
   };
 }
 
-/** Of a tenant's newest endpoints, to choose one. Undefined: not known, or not yet. */
+/** URLs of the tenant's newest endpoints by id; undefined until loaded. */
 export function useEndpointUrls(tenant: string | undefined): UrlById | undefined {
   return useQuery({ ...urlsOf(tenant ?? ""), enabled: tenant !== undefined }).data;
 }
 
-/** Null until it is known, and where the endpoint has been deleted. */
+/** The URL; null until loaded, and for deleted endpoints. */
 export function useEndpointUrl(tenant: string, endpoint: string): string | null {
   const urls = useEndpointUrls(tenant);
   const { data: url } = useQuery({

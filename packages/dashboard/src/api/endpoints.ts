@@ -1,7 +1,7 @@
-// Changes an endpoint, each time with the way back.
+// Changes to endpoints, with undo.
 import type { Endpoint } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { say } from "../components/ui/toasts.tsx";
+import { showToast } from "../components/ui/toasts.tsx";
 import { api } from "./client.ts";
 import { fieldsOf, useUndoable } from "./undo.ts";
 
@@ -9,36 +9,36 @@ type Patch = Parameters<typeof api.endpoints.update>[0]["body"];
 type Backlog = "deliver" | "discard";
 
 export interface EndpointChanges {
-  /** Throws what the server has against it. */
-  readonly update: (before: Endpoint, body: Patch, said: string) => Promise<Endpoint>;
-  readonly disable: (endpoint: Endpoint, said: string) => Promise<void>;
-  /** Once more whether it wants webhooks, after it did not. */
-  readonly askAgain: (endpoint: Endpoint, said: string) => Promise<void>;
-  readonly enable: (endpoint: Endpoint, backlog: Backlog, said: string) => Promise<void>;
+  /** Throws if the server rejects the change. */
+  readonly update: (before: Endpoint, body: Patch, message: string) => Promise<Endpoint>;
+  readonly disable: (endpoint: Endpoint, message: string) => Promise<void>;
+  /** Asks the receiver for consent again. */
+  readonly repeatHandshake: (endpoint: Endpoint, message: string) => Promise<void>;
+  readonly enable: (endpoint: Endpoint, backlog: Backlog, message: string) => Promise<void>;
 }
 
 export function useEndpointChanges(): EndpointChanges {
   const queries = useQueryClient();
   const undoable = useUndoable();
-  const keep = (after: Endpoint) => {
+  const refresh = (after: Endpoint) => {
     queries.setQueryData(["endpoint", after.id], after);
     return queries.invalidateQueries();
   };
   return {
-    update: async (before, body, said) => {
+    update: async (before, body, message) => {
       const at = { tenant: before.tenant, endpoint: before.id };
       const after = await api.endpoints.update({ ...at, body });
-      if (canBeTakenBack(before, after, body))
-        undoable(said, {
+      if (isReversible(before, after, body))
+        undoable(message, {
           after: settingsOf(after, body),
           read: async () => settingsOf(await api.endpoints.get(at), body),
-          takeBack: () => api.endpoints.update({ ...at, body: settingsOf(before, body) as Patch }),
+          revert: () => api.endpoints.update({ ...at, body: settingsOf(before, body) as Patch }),
         });
-      else say(said);
-      await keep(after);
+      else showToast(message);
+      await refresh(after);
       return after;
     },
-    askAgain: async ({ tenant, id, handshake }, said) => {
+    repeatHandshake: async ({ tenant, id, handshake }, message) => {
       if (handshake === null) return;
       const { origin, rate } = handshake;
       const after = await api.endpoints.update({
@@ -46,49 +46,49 @@ export function useEndpointChanges(): EndpointChanges {
         endpoint: id,
         body: { handshake: { origin, rate } },
       });
-      say(said);
-      await keep(after);
+      showToast(message);
+      await refresh(after);
     },
-    disable: async ({ tenant, id }, said) => {
+    disable: async ({ tenant, id }, message) => {
       const at = { tenant, endpoint: id };
       const after = await api.endpoints.disable(at);
-      undoable(said, {
-        after: switchOf(after),
-        read: async () => switchOf(await api.endpoints.get(at)),
-        takeBack: () => api.endpoints.enable({ ...at, body: { backlog: "deliver" } }),
+      undoable(message, {
+        after: activationOf(after),
+        read: async () => activationOf(await api.endpoints.get(at)),
+        revert: () => api.endpoints.enable({ ...at, body: { backlog: "deliver" } }),
       });
-      await keep(after);
+      await refresh(after);
     },
-    enable: async ({ tenant, id }, backlog, said) => {
+    enable: async ({ tenant, id }, backlog, message) => {
       const at = { tenant, endpoint: id };
       const after = await api.endpoints.enable({ ...at, body: { backlog } });
-      // what was discarded does not come back by switching it off
-      if (backlog === "discard") say(said);
+      // discarded deliveries cannot be restored
+      if (backlog === "discard") showToast(message);
       else
-        undoable(said, {
-          after: switchOf(after),
-          read: async () => switchOf(await api.endpoints.get(at)),
-          takeBack: () => api.endpoints.disable(at),
+        undoable(message, {
+          after: activationOf(after),
+          read: async () => activationOf(await api.endpoints.get(at)),
+          revert: () => api.endpoints.disable(at),
         });
-      await keep(after);
+      await refresh(after);
     },
   };
 }
 
-/** A token that was replaced, removed, or given for another host is known to nobody any more. */
-function canBeTakenBack(before: Endpoint, after: Endpoint, body: Patch): boolean {
+/** A replaced or removed token cannot be restored: the server never returns it. */
+function isReversible(before: Endpoint, after: Endpoint, body: Patch): boolean {
   if (body.authorization !== undefined && before.authorization !== null) return false;
   return body.url === undefined || after.authorization === null;
 }
 
-/** What was changed, without what becomes of it by itself. */
+/** The changed settings, without state that changes on its own. */
 function settingsOf(endpoint: Endpoint, body: Patch): object {
   const { handshake } = endpoint;
   const asked = handshake && { origin: handshake.origin, rate: handshake.rate };
   return { ...fieldsOf(endpoint, body), ...(body.handshake !== undefined && { handshake: asked }) };
 }
 
-/** Switched off twice is not switched off once: the time tells them apart. */
-function switchOf({ is_active, disabled_at }: Endpoint) {
+/** Includes the time, to notice that it was disabled again in between. */
+function activationOf({ is_active, disabled_at }: Endpoint) {
   return { is_active, disabled_at };
 }

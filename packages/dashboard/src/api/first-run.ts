@@ -1,4 +1,4 @@
-// What the first-run screen needs to know. All of it is the server's, so that whoever comes back sees what is done.
+// State of the getting-started page. It is derived from the server, so it survives a reload.
 import type { Delivery } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
@@ -8,16 +8,16 @@ import { api } from "./client.ts";
 import { newestEvents } from "./published.ts";
 
 const KEY = "first-run";
-const MOST = 50;
+const MAX_ITEMS = 50;
 
 export interface FirstRun {
   readonly progress: Progress;
   readonly example: Example;
-  /** The delivery of the event that was sent; null: there is none, or it went to nobody. */
+  /** The delivery of the sent event; null if there is none. */
   readonly arriving: Delivery | null;
-  /** The newest delivery to one's own endpoint. */
+  /** The newest delivery to the user's own endpoint. */
   readonly toOwn: Delivery | null;
-  /** Whether any has ever arrived there. */
+  /** Whether any delivery to it has succeeded. */
   readonly hasReachedOwn: boolean;
 }
 
@@ -25,9 +25,9 @@ export function useFirstRun() {
   const queries = useQueryClient();
   const refresh = useCallback(() => queries.invalidateQueries({ queryKey: [KEY] }), [queries]);
   const query = useQuery({ queryKey: [KEY, "state"], queryFn: ({ signal }) => look(signal) });
-  const isOver = query.data?.arriving?.state === "success" && query.data.hasReachedOwn;
-  // on a busy installation something happens all the time, and whoever is through needs none of it
-  useLive(useCallback(() => void (isOver || refresh()), [isOver, refresh]));
+  const isFinished = query.data?.arriving?.state === "success" && query.data.hasReachedOwn;
+  // when all steps are done, a busy installation must not cause a request per change
+  useLive(useCallback(() => void (isFinished || refresh()), [isFinished, refresh]));
   return { ...query, refresh };
 }
 
@@ -35,9 +35,9 @@ async function look(signal: AbortSignal): Promise<FirstRun> {
   const [system, tenants, endpoints, events, types] = await Promise.all([
     api.system.get({ signal }),
     api.tenants.list({ query: { limit: 1 }, signal }),
-    api.endpoints.listAll({ query: { limit: MOST }, signal }),
+    api.endpoints.listAll({ query: { limit: MAX_ITEMS }, signal }),
     newestEvents(signal),
-    api.eventTypes.list({ query: { limit: MOST }, signal }),
+    api.eventTypes.list({ query: { limit: MAX_ITEMS }, signal }),
   ]);
   const progress = progressOf({
     hasSink: system.has_sink,

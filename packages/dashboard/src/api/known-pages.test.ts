@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type KnownPages, NOTHING_KNOWN, placeOf, rowCount, withPage } from "./known-pages.ts";
+import { type KnownPages, NO_PAGES, positionOf, rowCount, withPage } from "./known-pages.ts";
 
 const rows = (count: number) => Array.from({ length: count });
 const three: KnownPages = [
@@ -9,7 +9,7 @@ const three: KnownPages = [
 ];
 
 test("a page that was read makes the next one known, and the last page none", () => {
-  const first = withPage(NOTHING_KNOWN, 0, { data: rows(100), next_cursor: "a" });
+  const first = withPage(NO_PAGES, 0, { data: rows(100), next_cursor: "a" });
   expect(first).toEqual([
     { cursor: null, size: 100 },
     { cursor: "a", size: 0 },
@@ -35,9 +35,9 @@ test("a page that ends elsewhere takes back what is known after it, and keeps th
 });
 
 test("a row is found in its page; past the last one it is in the page to be read next", () => {
-  expect(placeOf(three, 0)).toEqual({ page: 0, row: 0 });
-  expect(placeOf(three, 99)).toEqual({ page: 0, row: 99 });
-  expect(placeOf(three, 100)).toEqual({ page: 1, row: 0 });
-  expect(placeOf([...three, { cursor: "c", size: 0 }], 300).page).toBe(3);
-  expect(placeOf(three, -5)).toEqual({ page: 0, row: 0 });
+  expect(positionOf(three, 0)).toEqual({ page: 0, row: 0 });
+  expect(positionOf(three, 99)).toEqual({ page: 0, row: 99 });
+  expect(positionOf(three, 100)).toEqual({ page: 1, row: 0 });
+  expect(positionOf([...three, { cursor: "c", size: 0 }], 300).page).toBe(3);
+  expect(positionOf(three, -5)).toEqual({ page: 0, row: 0 });
 });

@@ -1,23 +1,23 @@
-// What is known of a list that is read by cursors: where its pages begin, and how many rows they have. The rows of pages
-// out of sight are not kept, so this is all that grows with the length of a list: a cursor for a hundred rows.
+// Cursors and sizes of the pages of a list that were loaded so far. Rows of distant pages are evicted, so this is all
+// that grows with the list: one cursor per hundred rows.
 
 export interface KnownPage {
-  /** Null: the first page. */
+  /** Null for the first page. */
   readonly cursor: string | null;
-  /** 0 until it was read. */
+  /** 0 until the page is loaded. */
   readonly size: number;
 }
 
 export type KnownPages = readonly [KnownPage, ...KnownPage[]];
 
-export const NOTHING_KNOWN: KnownPages = [{ cursor: null, size: 0 }];
+export const NO_PAGES: KnownPages = [{ cursor: null, size: 0 }];
 
 export interface ReadPage {
   readonly data: readonly unknown[];
   readonly next_cursor: string | null;
 }
 
-/** After this page was read, for the first time or again. */
+/** Returns the pages after page `index` was loaded. */
 export function withPage(pages: KnownPages, index: number, { data, next_cursor }: ReadPage): KnownPages {
   const page = pages[index];
   if (page === undefined) return pages;
@@ -28,8 +28,8 @@ export function withPage(pages: KnownPages, index: number, { data, next_cursor }
       ? pages
       : replaced(pages, index, [{ ...page, size }, ...pages.slice(index + 1)]);
   }
-  // It ends elsewhere than before, so the pages after it would leave a gap or show rows twice: they are found anew. The
-  // next one is as tall as it was until then, so that nothing moves under the reader's eyes.
+  // The page ends elsewhere than before, so the following pages would leave a gap or repeat rows: they are dropped. The
+  // next page keeps its size until it is loaded, so that rows do not move.
   const found = next_cursor === null ? [] : [{ cursor: next_cursor, size: next?.size ?? 0 }];
   return replaced(pages, index, [{ ...page, size }, ...found]);
 }
@@ -42,13 +42,13 @@ export function rowCount(pages: KnownPages): number {
   return pages.reduce((sum, { size }) => sum + size, 0);
 }
 
-export interface RowPlace {
+export interface RowPosition {
   readonly page: number;
   readonly row: number;
 }
 
-/** Past the last row it is the last page: the one to be read next. */
-export function placeOf(pages: KnownPages, index: number): RowPlace {
+/** The page and row of a list index; beyond the last row, the last page. */
+export function positionOf(pages: KnownPages, index: number): RowPosition {
   let start = 0;
   for (const [page, { size }] of pages.entries()) {
     if (index < start + size) return { page, row: Math.max(0, index) - start };

@@ -1,15 +1,15 @@
-// The one way in which a form asks, waits, and tells what the server has against it.
+// Submits a form and keeps its validation problems.
 import { PosthornApiError } from "@posthorn/client/web";
 import { useRef, useState } from "react";
-import { sayError } from "../components/ui/toasts.tsx";
+import { showError } from "../components/ui/toasts.tsx";
 import { type Problems, problemsOf } from "../format/problems.ts";
 
 export interface Submission {
   readonly isBusy: boolean;
   readonly problems: Problems;
   /**
-   * True when it was done. What is refused at a place is shown there, anything else in a corner. Whoever presses twice,
-   * or holds Enter, means it once: nothing is begun while something goes on.
+   * Returns true on success. Field problems are kept for the form, other errors are shown as a toast. Ignored while a
+   * submission is running, so a double click submits once.
    */
   readonly submit: (act: () => Promise<unknown>) => Promise<boolean>;
 }
@@ -17,13 +17,13 @@ export interface Submission {
 export function useSubmission(): Submission {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const isGoingOn = useRef(false);
+  const isRunning = useRef(false);
   return {
     isBusy,
     problems: problemsOf(error),
     submit: async (act) => {
-      if (isGoingOn.current) return false;
-      isGoingOn.current = true;
+      if (isRunning.current) return false;
+      isRunning.current = true;
       setBusy(true);
       setError(null);
       try {
@@ -32,10 +32,10 @@ export function useSubmission(): Submission {
       } catch (refusal) {
         setError(refusal);
         const hasPlaces = refusal instanceof PosthornApiError && refusal.problem.errors !== undefined;
-        if (!hasPlaces) sayError(refusal);
+        if (!hasPlaces) showError(refusal);
         return false;
       } finally {
-        isGoingOn.current = false;
+        isRunning.current = false;
         setBusy(false);
       }
     },

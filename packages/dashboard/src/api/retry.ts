@@ -1,30 +1,30 @@
-// Retries a delivery, and says what became of it.
+// Retries a delivery and shows the result as a toast.
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { say, sayError } from "../components/ui/toasts.tsx";
+import { showError, showToast } from "../components/ui/toasts.tsx";
 import { api } from "./client.ts";
 
 const texts = defineTexts({
-  en: { retried: "It is being sent again." },
-  de: { retried: "Wird neu gesendet." },
+  en: { retried: "Retry started." },
+  de: { retried: "Erneuter Versuch gestartet." },
 });
 
 export function useRetry(): (id: string) => Promise<void> {
   const t = useTexts(texts);
   const queries = useQueryClient();
-  const goingOn = useRef(new Set<string>());
+  const running = useRef(new Set<string>());
   return async (id) => {
-    // pressed twice is meant once
-    if (goingOn.current.has(id)) return;
-    goingOn.current.add(id);
+    // ignores a double click
+    if (running.current.has(id)) return;
+    running.current.add(id);
     try {
       await api.deliveries.retry({ delivery: id });
-      say(t.retried);
+      showToast(t.retried);
     } catch (error) {
-      sayError(error);
+      showError(error);
     } finally {
-      goingOn.current.delete(id);
+      running.current.delete(id);
     }
     await queries.invalidateQueries();
   };

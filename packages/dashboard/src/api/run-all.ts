@@ -1,13 +1,13 @@
-// Does something with many rows, a few at a time, and says of each whether it was done.
+// Runs an action for many rows, a few at a time, and collects the outcomes.
 
 export interface Outcome<Row> {
   readonly done: readonly Row[];
   readonly failed: readonly { readonly row: Row; readonly error: unknown }[];
-  /** Those that were not begun, because it was stopped. */
+  /** Rows that were not started because the run was stopped. */
   readonly left: readonly Row[];
 }
 
-const AT_A_TIME = 4;
+const CONCURRENCY = 4;
 
 export async function runAll<Row>(
   rows: readonly Row[],
@@ -33,6 +33,6 @@ export async function runAll<Row>(
       onProgress?.(done.length + failed.length);
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   return { done, failed, left };
 }

@@ -1,5 +1,4 @@
-// That somebody signed in or out, told to all tabs of a browser: the cookie is one for all of them. Also that the stream
-// of a tab was refused.
+// Notifies all tabs of a sign-in or sign-out: they share the session cookie.
 import { BASE_PATH, PAGE_HEADER } from "./client.ts";
 
 const listeners = new Set<() => void>();
@@ -7,10 +6,10 @@ const channel =
   typeof BroadcastChannel === "undefined"
     ? null
     : new BroadcastChannel(`posthorn-session:${BASE_PATH}:${PAGE_HEADER["posthorn-dashboard"]}`);
-if (channel !== null) channel.onmessage = lookAtSession;
+if (channel !== null) channel.onmessage = checkSession;
 
-/** To the other tabs. */
-export function tellSessionChanged(): void {
+/** Notifies the other tabs. */
+export function broadcastSessionChange(): void {
   channel?.postMessage(null);
 }
 
@@ -19,7 +18,7 @@ export function onSessionChange(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** In this tab: whether it is still there. */
-export function lookAtSession(): void {
+/** Makes this tab check its session. */
+export function checkSession(): void {
   for (const listener of listeners) listener();
 }

@@ -1,19 +1,19 @@
-// Changes a tenant, switches it on and off, and says what follows from it.
+// Changes to tenants, with undo.
 import type { Tenant } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { sayError } from "../components/ui/toasts.tsx";
+import { showError } from "../components/ui/toasts.tsx";
 import { api } from "./client.ts";
 import { fieldsOf, useUndoable } from "./undo.ts";
 
 const texts = defineTexts({
   en: {
-    on: (id: string) => `${id} is active: its endpoints are sent to again.`,
-    off: (id: string) => `${id} is inactive: nothing is sent to its endpoints.`,
+    on: (id: string) => `${id} is active. Deliveries to its endpoints resume.`,
+    off: (id: string) => `${id} is inactive. Deliveries to its endpoints are paused.`,
   },
   de: {
-    on: (id: string) => `${id} ist aktiv: an seine Endpunkte wird wieder gesendet.`,
-    off: (id: string) => `${id} ist inaktiv: an seine Endpunkte wird nichts gesendet.`,
+    on: (id: string) => `${id} ist aktiv. Die Zustellungen an seine Endpunkte laufen weiter.`,
+    off: (id: string) => `${id} ist inaktiv. Die Zustellungen an seine Endpunkte sind angehalten.`,
   },
 });
 
@@ -25,28 +25,28 @@ export function useTenantSwitch(): (tenant: Tenant) => Promise<void> {
     try {
       await change(tenant, { is_active: !is_active }, is_active ? t.off(id) : t.on(id));
     } catch (error) {
-      sayError(error);
+      showError(error);
     }
   };
 }
 
-/** Throws what the server has against it. */
+/** Throws if the server rejects the change. */
 export function useTenantChange() {
   const queries = useQueryClient();
   const undoable = useUndoable();
   return async (
     before: Tenant,
     body: Partial<Pick<Tenant, "name" | "is_active" | "websub_topics">>,
-    said: string,
+    message: string,
   ) => {
     const tenant = before.id;
-    // to put one that was deleted meanwhile would make it anew
+    // PUT would recreate a tenant that was deleted in the meantime
     await api.tenants.get({ tenant });
     const after = await api.tenants.put({ tenant, body });
-    undoable(said, {
+    undoable(message, {
       after: fieldsOf(after, body),
       read: async () => fieldsOf(await api.tenants.get({ tenant }), body),
-      takeBack: () => api.tenants.put({ tenant, body: fieldsOf(before, body) }),
+      revert: () => api.tenants.put({ tenant, body: fieldsOf(before, body) }),
     });
     await queries.invalidateQueries();
   };

@@ -1,44 +1,44 @@
-// The one way back. What is taken back is put as it was before, unless somebody has changed it since: their change stays.
+// Undo for changes. Refused if the resource was changed again in the meantime.
 import { useQueryClient } from "@tanstack/react-query";
 import { defineTexts, useTexts } from "../app/texts.ts";
-import { say, sayError, sayRefused } from "../components/ui/toasts.tsx";
+import { showError, showFailure, showToast } from "../components/ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {
     undone: "Undone.",
-    changedSince: "Not undone: it has been changed by somebody since, and their change stays.",
+    changedSince: "Not undone: it was changed again in the meantime.",
   },
   de: {
     undone: "Rückgängig gemacht.",
-    changedSince: "Nicht rückgängig gemacht: Jemand hat es seither geändert, und das bleibt.",
+    changedSince: "Nicht rückgängig gemacht: Es wurde zwischenzeitlich erneut geändert.",
   },
 });
 
 export interface Change<Value> {
-  /** What was changed, as it was left. */
+  /** The changed fields after the change. */
   readonly after: Value;
-  /** The same as it is now. */
+  /** Reads the current value of these fields. */
   readonly read: () => Promise<Value>;
-  readonly takeBack: () => Promise<unknown>;
+  readonly revert: () => Promise<unknown>;
 }
 
-/** Says what was done, and offers the way back for a while. */
-export function useUndoable(): <Value>(said: string, change: Change<Value>) => void {
+/** Shows a toast with an undo button. */
+export function useUndoable(): <Value>(message: string, change: Change<Value>) => void {
   const t = useTexts(texts);
   const queries = useQueryClient();
-  return (said, { after, read, takeBack }) => {
+  return (message, { after, read, revert }) => {
     const undo = async () => {
       try {
-        if (!isSame(await read(), after)) return sayRefused(t.changedSince);
-        await takeBack();
-        say(t.undone);
+        if (!isSame(await read(), after)) return showFailure(t.changedSince);
+        await revert();
+        showToast(t.undone);
       } catch (error) {
-        sayError(error);
+        showError(error);
       } finally {
         await queries.invalidateQueries();
       }
     };
-    say(said, { undo: () => void undo() });
+    showToast(message, { undo: () => void undo() });
   };
 }
 
@@ -46,7 +46,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The fields that a change names, of what it was made to. */
+/** Picks the fields of `thing` that `change` names. */
 export function fieldsOf<Thing extends object>(thing: Thing, change: object): Partial<Thing> {
   const names = Object.keys(change) as (keyof Thing)[];
   return Object.fromEntries(names.map((name) => [name, thing[name]])) as Partial<Thing>;

@@ -1,14 +1,14 @@
-// A delivery with its attempts, looked at again whenever something has happened to it.
+// A delivery with its attempts, refetched when it changes.
 import type { Delivery, DeliveryDetail } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { type Changes, useLive } from "../live/live.ts";
 import { api } from "./client.ts";
 
-/** Besides: what is told while it is first read is not read again for it, and where there is no stream nothing is told. */
+/** Polls as well: changes during the first request, and pages without a stream, would be missed. */
 const LOOK_EVERY_MS = 2_000;
 
-/** Null: there is none to watch yet. */
+/** Null watches nothing. */
 export function useWatchedDelivery(id: string | null) {
   const queries = useQueryClient();
   const onChanges = useCallback(
@@ -23,10 +23,11 @@ export function useWatchedDelivery(id: string | null) {
     queryKey: ["delivery", id],
     queryFn: ({ signal }) => api.deliveries.get({ delivery: id ?? "", signal }),
     enabled: id !== null,
-    refetchInterval: ({ state: { data } }) => (data !== undefined && isOver(data) ? false : LOOK_EVERY_MS),
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && isFinished(data) ? false : LOOK_EVERY_MS,
   });
 }
 
-export function isOver({ state }: Delivery): boolean {
+export function isFinished({ state }: Delivery): boolean {
   return state === "success" || state === "dead";
 }

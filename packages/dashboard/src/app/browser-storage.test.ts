@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { keep, readKept } from "./browser-storage.ts";
+import { readStored, writeStored } from "./browser-storage.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -11,9 +11,9 @@ test("what is kept is there again", () => {
     getItem: (key: string) => kept.get(key) ?? null,
     setItem: (key: string, value: string) => kept.set(key, value),
   });
-  keep("views", { failed: { state: "failed" } });
-  expect(readKept("views")).toEqual({ failed: { state: "failed" } });
-  expect(readKept("others")).toBe(null);
+  writeStored("views", { failed: { state: "failed" } });
+  expect(readStored("views")).toEqual({ failed: { state: "failed" } });
+  expect(readStored("others")).toBe(null);
 });
 
 test("a browser that keeps nothing is no error, whatever it throws", () => {
@@ -21,8 +21,8 @@ test("a browser that keeps nothing is no error, whatever it throws", () => {
     throw new DOMException("The document is sandboxed.", "SecurityError");
   };
   vi.stubGlobal("localStorage", { getItem: refuse, setItem: refuse });
-  expect(() => keep("views", {})).not.toThrow();
-  expect(readKept("views")).toBe(null);
+  expect(() => writeStored("views", {})).not.toThrow();
+  expect(readStored("views")).toBe(null);
 });
 
 test("nothing else in the dashboard touches the browser's storage", () => {

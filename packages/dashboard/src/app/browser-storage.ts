@@ -1,7 +1,7 @@
-// The one place where the page keeps something in the browser. A page in a frame, or a browser that keeps nothing, throws
-// at the very mention of localStorage: then what is chosen holds until the page is left.
+// Reads and writes localStorage. Where storage is blocked (some frames, some privacy settings) every access throws; then
+// nothing is stored.
 
-export function readKept(key: string): unknown {
+export function readStored(key: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(key) ?? "null");
   } catch {
@@ -9,10 +9,10 @@ export function readKept(key: string): unknown {
   }
 }
 
-export function keep(key: string, value: unknown): void {
+export function writeStored(key: string, value: unknown): void {
   try {
     localStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // not kept
+    // not stored
   }
 }

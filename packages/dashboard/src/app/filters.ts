@@ -1,9 +1,9 @@
-// Filters live in the address: a link shows what its sender saw, and going back brings the filter back.
+// Filters are part of the URL, so links and the back button keep them.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 
 export type Filters = Readonly<Record<string, string | undefined>>;
 
-/** Takes these names from the address, and drops what is none of them. */
+/** Returns a search validator that keeps only these names. */
 export function readFilters<const Name extends string>(names: readonly Name[]) {
   return (search: Readonly<Record<string, unknown>>): { [Key in Name]?: string } => {
     const found: { [Key in Name]?: string } = {};
@@ -18,7 +18,7 @@ export function readFilters<const Name extends string>(names: readonly Name[]) {
 export interface FilterState {
   readonly filters: Filters;
   readonly set: (change: Filters) => void;
-  /** Undefined when there is none to take away. */
+  /** Undefined when no filter is set. */
   readonly clear: (() => void) | undefined;
 }
 

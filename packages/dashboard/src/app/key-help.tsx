@@ -1,41 +1,41 @@
-// Which keys do what.
+// The list of keyboard shortcuts.
 import { Dialog } from "../components/ui/dialog.tsx";
-import type { Place } from "./shell.tsx";
+import type { NavigationItem } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
 
 const texts = defineTexts({
   en: {
     title: "Keyboard shortcuts",
     next: "Next row",
-    before: "Row before",
-    open: "Open the row",
-    retry: "Retry the row or delivery",
-    choose: "Choose the row, or not",
-    undo: "Undo what was just done",
-    palette: "Go to a screen, an id, a subject or a customer",
-    help: "This help",
+    before: "Previous row",
+    open: "Open row",
+    retry: "Retry delivery",
+    choose: "Select or deselect row",
+    undo: "Undo last change",
+    palette: "Search screens, ids, subjects and tenants",
+    help: "Show this help",
   },
   de: {
     title: "Tastenkürzel",
     next: "Nächste Zeile",
-    before: "Zeile davor",
+    before: "Vorherige Zeile",
     open: "Zeile öffnen",
-    retry: "Zeile oder Zustellung neu versuchen",
-    choose: "Zeile wählen oder nicht",
-    undo: "Rückgängig machen, was eben geschah",
-    palette: "Zu Ansicht, Id, Gegenstand oder Kunde",
-    help: "Diese Hilfe",
+    retry: "Zustellung erneut versuchen",
+    choose: "Zeile aus- oder abwählen",
+    undo: "Letzte Änderung rückgängig machen",
+    palette: "Seiten, IDs, Subjects und Mandanten suchen",
+    help: "Diese Hilfe anzeigen",
   },
 });
 
 export function KeyHelp({
   isOpen,
   onClose,
-  places,
+  items,
 }: {
   readonly isOpen: boolean;
   readonly onClose: () => void;
-  readonly places: readonly Place[];
+  readonly items: readonly NavigationItem[];
 }) {
   const t = useTexts(texts);
   const rows: readonly (readonly [string, string])[] = [
@@ -46,7 +46,7 @@ export function KeyHelp({
     ["r", t.retry],
     ["u", t.undo],
     ["/", t.palette],
-    ...places.flatMap(({ key, name }) => (key ? [[`g ${key}`, name] as const] : [])),
+    ...items.flatMap(({ key, name }) => (key ? [[`g ${key}`, name] as const] : [])),
     ["?", t.help],
   ];
   return (

@@ -1,11 +1,11 @@
-// Keys for those who know them: one letter, or g and a letter. They rest while somebody types, and while a dialog is open.
+// Keyboard shortcuts: one key, or g and a key. Inactive while the user types and while a dialog is open.
 import { useEffect, useRef } from "react";
 
 export type KeyActions = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const SEQUENCE_MS = 1_200;
 
-/** `{ j: down, "g e": toEvents, "?": help }`. */
+/** Binds actions to keys, for example `{ j: down, "g e": toEvents, "?": help }`. */
 export function useKeys(actions: KeyActions): void {
   const latest = useRef(actions);
   latest.current = actions;
@@ -30,7 +30,7 @@ function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest("[role=dialog]") !== null || document.querySelector("[role=dialog]") !== null)
     return true;
-  // a box that is ticked takes no letters, and is where the focus is after a row was chosen by mouse
+  // checkboxes take no text, and keep the focus after a row was selected with the mouse
   if (target instanceof HTMLInputElement && target.type === "checkbox") return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }

@@ -1,9 +1,9 @@
-// The operators' screens and their addresses. Each is loaded when it is first looked at.
+// Routes of the operator dashboard. Pages are loaded on demand.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { BASE_PATH } from "../api/client.ts";
-import { EVERY_ROUTER } from "./every-router.tsx";
 import { readFilters } from "./filters.ts";
 import { OperatorShell } from "./operator-shell.tsx";
+import { ROUTER_OPTIONS } from "./router-options.tsx";
 
 const root = createRootRoute({ component: OperatorShell });
 
@@ -170,5 +170,5 @@ export const operatorRouter = createRouter({
     verify,
   ]),
   basepath: BASE_PATH === "" ? "/" : BASE_PATH,
-  ...EVERY_ROUTER,
+  ...ROUTER_OPTIONS,
 });

@@ -1,48 +1,48 @@
-// Where operators can go.
-import { useFound } from "./found.ts";
+// Navigation of the operator dashboard.
+import { useSearchResults } from "./search-results.ts";
 import { Shell } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
 
 const texts = defineTexts({
   en: {
     overview: "Overview",
-    firstRun: "First steps",
+    firstRun: "Getting started",
     tail: "Live tail",
-    happens: "What happens",
+    happens: "Activity",
     events: "Events",
     deliveries: "Deliveries",
     retryQueue: "Retry queue",
     deadLetters: "Dead letters",
     replays: "Replays",
-    who: "Who gets what",
+    who: "Configuration",
     tenants: "Tenants",
     endpoints: "Endpoints",
     catalogue: "Catalogue",
-    running: "Running it",
-    keys: "Keys",
+    running: "Operations",
+    keys: "API keys",
     audit: "Audit log",
     system: "System",
-    verify: "Verify a request",
+    verify: "Verify signature",
   },
   de: {
     overview: "Überblick",
     firstRun: "Erste Schritte",
-    tail: "Live",
-    happens: "Was geschieht",
+    tail: "Live-Ansicht",
+    happens: "Aktivität",
     events: "Ereignisse",
     deliveries: "Zustellungen",
-    retryQueue: "Neue Versuche",
-    deadLetters: "Aufgegeben",
-    replays: "Wiederholungen",
-    who: "Wer was bekommt",
+    retryQueue: "Geplante Versuche",
+    deadLetters: "Dead Letters",
+    replays: "Replays",
+    who: "Konfiguration",
     tenants: "Mandanten",
     endpoints: "Endpunkte",
     catalogue: "Katalog",
     running: "Betrieb",
-    keys: "Schlüssel",
-    audit: "Protokoll",
+    keys: "API-Schlüssel",
+    audit: "Audit-Log",
     system: "System",
-    verify: "Anfrage prüfen",
+    verify: "Signatur prüfen",
   },
 });
 
@@ -50,7 +50,7 @@ export function OperatorShell() {
   const t = useTexts(texts);
   const groups = [
     {
-      places: [
+      items: [
         { to: "/", icon: "overview", name: t.overview, key: "o" },
         { to: "/first-run", icon: "check", name: t.firstRun, key: "f" },
         { to: "/tail", icon: "tail", name: t.tail, key: "l" },
@@ -58,7 +58,7 @@ export function OperatorShell() {
     },
     {
       title: t.happens,
-      places: [
+      items: [
         { to: "/events", icon: "event", name: t.events, key: "e" },
         { to: "/deliveries", icon: "delivery", name: t.deliveries, key: "d" },
         { to: "/retry-queue", icon: "retry", name: t.retryQueue, key: "q" },
@@ -68,7 +68,7 @@ export function OperatorShell() {
     },
     {
       title: t.who,
-      places: [
+      items: [
         { to: "/tenants", icon: "tenant", name: t.tenants, key: "t" },
         { to: "/endpoints", icon: "endpoint", name: t.endpoints, key: "p" },
         { to: "/catalogue", icon: "catalogue", name: t.catalogue, key: "c" },
@@ -76,7 +76,7 @@ export function OperatorShell() {
     },
     {
       title: t.running,
-      places: [
+      items: [
         { to: "/keys", icon: "key", name: t.keys, key: "k" },
         { to: "/audit", icon: "audit", name: t.audit, key: "a" },
         { to: "/system", icon: "system", name: t.system, key: "s" },
@@ -84,5 +84,5 @@ export function OperatorShell() {
       ],
     },
   ] as const;
-  return <Shell name="Posthorn" groups={groups} useFound={useFound} />;
+  return <Shell name="Posthorn" groups={groups} useSearchResults={useSearchResults} />;
 }

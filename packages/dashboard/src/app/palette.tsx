@@ -1,35 +1,35 @@
-// Goes to a screen by a few letters of its name, or to what is found by an id, a subject or a customer's name.
+// The search palette: screens by name, resources by id, subject or tenant.
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useState } from "react";
 import { Dialog } from "../components/ui/dialog.tsx";
 import { Icon } from "../components/ui/icons.tsx";
-import type { Place } from "./shell.tsx";
+import type { NavigationItem } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
 
 const texts = defineTexts({
   en: {
-    title: "Go to",
-    label: "A screen, an id, a subject or a customer",
-    nothing: "Nothing has that name",
+    title: "Search",
+    label: "Screen, id, subject or tenant",
+    nothing: "No results",
   },
   de: {
-    title: "Gehe zu",
-    label: "Ansicht, Id, Gegenstand oder Kunde",
-    nothing: "Nichts heißt so",
+    title: "Suchen",
+    label: "Seite, ID, Subject oder Mandant",
+    nothing: "Keine Treffer",
   },
 });
 
 export function Palette({
   isOpen,
   onClose,
-  places,
-  useFound,
+  items,
+  useSearchResults,
 }: {
   readonly isOpen: boolean;
   readonly onClose: () => void;
-  readonly places: readonly Place[];
-  /** What the text leads to besides. */
-  readonly useFound: (text: string) => readonly Place[];
+  readonly items: readonly NavigationItem[];
+  /** Returns further results for a search text. */
+  readonly useSearchResults: (text: string) => readonly NavigationItem[];
 }) {
   const t = useTexts(texts);
   const listId = useId();
@@ -37,17 +37,17 @@ export function Palette({
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   const wanted = text.trim().toLowerCase();
-  const screens = places.filter(({ name }) => name.toLowerCase().includes(wanted));
-  const found = [...screens, ...useFound(text.trim())];
+  const screens = items.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const found = [...screens, ...useSearchResults(text.trim())];
   const close = () => {
     setText("");
     setChosen(0);
     onClose();
   };
-  const go = (place: Place | undefined) => {
-    if (place === undefined) return;
+  const go = (item: NavigationItem | undefined) => {
+    if (item === undefined) return;
     close();
-    void navigate({ to: place.to, search: (place.search ?? {}) as never });
+    void navigate({ to: item.to, search: (item.search ?? {}) as never });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setChosen(Math.min(found.length - 1, chosen + 1));
@@ -75,19 +75,19 @@ export function Palette({
         className="w-full rounded-md border border-line bg-surface px-2.5 py-2"
       />
       <div id={listId} role="listbox" aria-label={t.title}>
-        {found.map((place, index) => (
+        {found.map((item, index) => (
           <div
-            key={`${place.to}?${JSON.stringify(place.search)}`}
+            key={`${item.to}?${JSON.stringify(item.search)}`}
             id={`${listId}-${index}`}
             role="option"
             tabIndex={-1}
             aria-selected={index === chosen}
-            onClick={() => go(place)}
+            onClick={() => go(item)}
             onKeyDown={onKeyDown}
             className="flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 aria-selected:bg-raised"
           >
-            <Icon name={place.icon} className="text-muted" />
-            {place.name}
+            <Icon name={item.icon} className="text-muted" />
+            {item.name}
           </div>
         ))}
       </div>

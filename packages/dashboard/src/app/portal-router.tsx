@@ -1,9 +1,9 @@
-// The customers' screens and their addresses.
+// Routes of the customer portal.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { BASE_PATH } from "../api/client.ts";
-import { EVERY_ROUTER } from "./every-router.tsx";
 import { readFilters } from "./filters.ts";
 import { PortalShell } from "./portal-shell.tsx";
+import { ROUTER_OPTIONS } from "./router-options.tsx";
 
 const root = createRootRoute({ component: PortalShell });
 
@@ -77,5 +77,5 @@ export const portalRouter = createRouter({
     verify,
   ]),
   basepath: `${BASE_PATH}/portal`,
-  ...EVERY_ROUTER,
+  ...ROUTER_OPTIONS,
 });

@@ -1,4 +1,4 @@
-// What the server says about the portal in its page: how it looks, and whose pages may show it in a frame.
+// Portal settings that the server writes into the page: branding and the origins that may embed it.
 
 export interface PortalSettings {
   readonly origins: readonly string[];

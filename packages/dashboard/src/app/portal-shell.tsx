@@ -1,6 +1,6 @@
-// Where customers can go, under the name and colours of whose portal it is.
+// Navigation of the customer portal.
 import { useEffect } from "react";
-import { tellParent } from "./frame.ts";
+import { postToParent } from "./frame.ts";
 import { portalSettings } from "./portal-settings.ts";
 import { Shell } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
@@ -10,26 +10,26 @@ const texts = defineTexts({
     portal: "Webhooks",
     endpoints: "Endpoints",
     logs: "Logs",
-    catalogue: "Events",
-    replays: "Replay",
+    catalogue: "Event types",
+    replays: "Replays",
     contract: "How deliveries work",
-    verify: "Verify a request",
+    verify: "Verify signature",
   },
   de: {
     portal: "Webhooks",
     endpoints: "Endpunkte",
-    logs: "Verlauf",
-    catalogue: "Ereignisse",
-    replays: "Wiederholen",
-    contract: "Wie zugestellt wird",
-    verify: "Anfrage prüfen",
+    logs: "Logs",
+    catalogue: "Ereignistypen",
+    replays: "Replays",
+    contract: "So funktionieren Zustellungen",
+    verify: "Signatur prüfen",
   },
 });
 
 export function PortalShell() {
   const t = useTexts(texts);
-  useEffect(() => tellParent({ type: "posthorn:session-started" }), []);
-  const places = [
+  useEffect(() => postToParent({ type: "posthorn:session-started" }), []);
+  const items = [
     { to: "/", icon: "endpoint", name: t.endpoints, key: "p" },
     { to: "/logs", icon: "delivery", name: t.logs, key: "l" },
     { to: "/catalogue", icon: "catalogue", name: t.catalogue, key: "c" },
@@ -41,8 +41,8 @@ export function PortalShell() {
     <Shell
       name={portalSettings.name ?? t.portal}
       logo={portalSettings.logoUrl}
-      groups={[{ places }]}
-      useFound={(text) =>
+      groups={[{ items }]}
+      useSearchResults={(text) =>
         /^dlv_[\w-]+$/.test(text) ? [{ to: `/deliveries/${text}`, icon: "delivery", name: text }] : []
       }
     />

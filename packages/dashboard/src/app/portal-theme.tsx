@@ -1,4 +1,4 @@
-// The portal looks as its owner set it: name, colour, light or dark; whoever is signed in, or nobody.
+// Applies the portal's branding: title, accent colour and theme.
 import { type ReactNode, useLayoutEffect } from "react";
 import { accentFor } from "../format/accent.ts";
 import { portalSettings } from "./portal-settings.ts";

@@ -1,6 +1,6 @@
-// What a person chose for this browser: language, light or dark. Nothing depends on it.
+// The user's preferences in this browser: language and theme.
 import { useSyncExternalStore } from "react";
-import { keep, readKept } from "./browser-storage.ts";
+import { readStored, writeStored } from "./browser-storage.ts";
 import { LANGUAGES, type Language } from "./texts.ts";
 
 export type Theme = "light" | "dark" | "system";
@@ -13,7 +13,7 @@ export interface Preferences {
 const KEY = "posthorn-preferences";
 const darkWanted = matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
-/** Null: the person decides. */
+/** Null lets the user choose. */
 let fixedTheme: "light" | "dark" | null = null;
 let current = read();
 show();
@@ -25,11 +25,11 @@ export function usePreferences(): Preferences {
 
 export function prefer(change: Partial<Preferences>): void {
   current = { ...current, ...change };
-  keep(KEY, current);
+  writeStored(KEY, current);
   show();
 }
 
-/** For a page that is to look like the application around it. */
+/** Overrides the user's theme, for a portal whose appearance is configured. */
 export function fixTheme(theme: "light" | "dark"): void {
   fixedTheme = theme;
   show();
@@ -39,7 +39,7 @@ export function isThemeFixed(): boolean {
   return fixedTheme !== null;
 }
 
-/** Whether the page is dark now, by choice or because the system is. */
+/** Whether the dark theme is active. */
 export function useIsDark(): boolean {
   return useSyncExternalStore(subscribe, () => document.documentElement.dataset.theme === "dark");
 }
@@ -54,10 +54,11 @@ function read(): Preferences {
     language: navigator.language.startsWith("de") ? "de" : "en",
     theme: "system",
   };
-  const kept = (readKept(KEY) ?? {}) as Partial<Preferences>;
+  const stored = (readStored(KEY) ?? {}) as Partial<Preferences>;
   return {
-    language: kept.language !== undefined && kept.language in LANGUAGES ? kept.language : fallback.language,
-    theme: kept.theme === "light" || kept.theme === "dark" ? kept.theme : fallback.theme,
+    language:
+      stored.language !== undefined && stored.language in LANGUAGES ? stored.language : fallback.language,
+    theme: stored.theme === "light" || stored.theme === "dark" ? stored.theme : fallback.theme,
   };
 }
 

@@ -1,5 +1,5 @@
-// Filters as they stand in the address. The router's own way takes what looks like a number or JSON for one: a subject of 20
-// digits would lose the last of them, and `null` would be no filter at all.
+// Parses and writes search parameters as plain strings. The router's default parses numbers and JSON: a subject of 20
+// digits would be rounded, and `null` would not be a filter.
 
 export function parseSearch(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search));

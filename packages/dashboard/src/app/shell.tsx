@@ -1,4 +1,4 @@
-// What surrounds every screen: where one can go, the palette, help for keys, language and theme.
+// The layout around every page: navigation, palette, keyboard help, language and theme.
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSession, useSignOut } from "../api/session.ts";
@@ -15,61 +15,61 @@ const texts = defineTexts({
   en: {
     skip: "Skip to content",
     menu: "Menu",
-    navigation: "Screens",
-    search: "Go to …",
+    navigation: "Main",
+    search: "Search …",
     keys: "Keyboard shortcuts",
-    theme: "Light or dark",
+    theme: "Dark theme",
     language: "Language",
     signOut: "Sign out",
   },
   de: {
-    skip: "Zum Inhalt",
+    skip: "Zum Inhalt springen",
     menu: "Menü",
-    navigation: "Ansichten",
-    search: "Gehe zu …",
+    navigation: "Hauptnavigation",
+    search: "Suchen …",
     keys: "Tastenkürzel",
-    theme: "Hell oder dunkel",
+    theme: "Dunkles Design",
     language: "Sprache",
     signOut: "Abmelden",
   },
 });
 
-export interface Place {
+export interface NavigationItem {
   readonly to: string;
   readonly search?: Readonly<Record<string, string>>;
   readonly icon: IconName;
   readonly name: string;
-  /** After `g`. */
+  /** The key to press after `g`. */
   readonly key?: string;
 }
 
-export interface PlaceGroup {
+export interface NavigationGroup {
   readonly title?: string;
-  readonly places: readonly Place[];
+  readonly items: readonly NavigationItem[];
 }
 
 export function Shell({
   name,
   logo,
   groups,
-  useFound,
+  useSearchResults,
 }: {
   readonly name: string;
   readonly logo?: string | undefined;
-  readonly groups: readonly PlaceGroup[];
-  /** What is found by a text that was typed into the palette, besides screens. */
-  readonly useFound: (text: string) => readonly Place[];
+  readonly groups: readonly NavigationGroup[];
+  /** Returns results besides screens for a text typed into the palette. */
+  readonly useSearchResults: (text: string) => readonly NavigationItem[];
 }) {
   const t = useTexts(texts);
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [open, setOpen] = useState<"palette" | "keys" | null>(null);
   const navigate = useNavigate();
-  const places = groups.flatMap((group) => group.places);
+  const items = groups.flatMap((group) => group.items);
   useKeys({
     "?": () => setOpen("keys"),
     "/": () => setOpen("palette"),
     ...Object.fromEntries(
-      places.flatMap(({ key, to }) => (key ? [[`g ${key}`, () => void navigate({ to })]] : [])),
+      items.flatMap(({ key, to }) => (key ? [[`g ${key}`, () => void navigate({ to })]] : [])),
     ),
   });
   return (
@@ -101,11 +101,11 @@ export function Shell({
             <kbd className="ml-auto rounded border border-line px-1 font-mono text-xs text-muted">/</kbd>
           </Button>
           <nav aria-label={t.navigation} className="flex flex-col gap-3">
-            {groups.map(({ title, places: ofGroup }) => (
+            {groups.map(({ title, items: ofGroup }) => (
               <div key={title ?? ""}>
                 {title !== undefined && <p className="px-2 pb-1 text-xs font-medium text-muted">{title}</p>}
                 <ul>
-                  {ofGroup.map(({ to, icon, name: place }) => (
+                  {ofGroup.map(({ to, icon, name: item }) => (
                     <li key={to}>
                       <Link
                         to={to}
@@ -114,7 +114,7 @@ export function Shell({
                         className="flex items-center gap-2 rounded-md px-2 py-1.5 hover:bg-raised aria-[current=page]:bg-raised aria-[current=page]:font-semibold"
                       >
                         <Icon name={icon} className="text-muted" />
-                        {place}
+                        {item}
                       </Link>
                     </li>
                   ))}
@@ -131,10 +131,10 @@ export function Shell({
       <Palette
         isOpen={open === "palette"}
         onClose={() => setOpen(null)}
-        places={places}
-        useFound={useFound}
+        items={items}
+        useSearchResults={useSearchResults}
       />
-      <KeyHelp isOpen={open === "keys"} onClose={() => setOpen(null)} places={places} />
+      <KeyHelp isOpen={open === "keys"} onClose={() => setOpen(null)} items={items} />
       <Toasts />
     </div>
   );

@@ -1,4 +1,4 @@
-// Puts a page together: what was loaded before, who is signed in, which language, and then the screens.
+// Mounts a page: query client, language and session.
 import { QueryClientProvider } from "@tanstack/react-query";
 import { Fragment, type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -12,34 +12,34 @@ import { LanguageContext } from "./texts.ts";
 
 export interface PageParts {
   readonly whenSignedIn: (session: Session) => ReactNode;
-  readonly whenNot: () => ReactNode;
+  readonly whenSignedOut: () => ReactNode;
 }
 
 export function start(parts: PageParts): void {
   const root = document.getElementById("root");
-  if (root === null) throw new Error("The page has no place to put the screens.");
+  if (root === null) throw new Error("The page has no #root element.");
   fitFrame(root);
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={createQueryClient()}>
-        <InLanguage>
-          <Door {...parts} />
-        </InLanguage>
+        <LanguageProvider>
+          <SessionGate {...parts} />
+        </LanguageProvider>
       </QueryClientProvider>
     </StrictMode>,
   );
 }
 
-function InLanguage({ children }: { readonly children: ReactNode }) {
+function LanguageProvider({ children }: { readonly children: ReactNode }) {
   return <LanguageContext value={usePreferences().language}>{children}</LanguageContext>;
 }
 
-function Door({ whenSignedIn, whenNot }: PageParts) {
+function SessionGate({ whenSignedIn, whenSignedOut }: PageParts) {
   useSessionChanges();
   const { data: session, error, isPending, refetch } = useSession();
   if (isPending) return <Loading />;
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
-  if (session === null) return whenNot();
-  // whatever was drawn for somebody else, such as after another link was opened in another tab, is drawn anew
+  if (session === null) return whenSignedOut();
+  // a new session, for example after another link was opened in another tab, remounts everything
   return <Fragment key={sessionName(session)}>{whenSignedIn(session)}</Fragment>;
 }

@@ -1,5 +1,4 @@
-// Words, apart from markup: each screen has a table with a column for each language, and German must have every row
-// that English has.
+// Texts in English and German. Each component defines its table; the types require the same keys in both languages.
 import { createContext, useContext } from "react";
 
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;

@@ -1,11 +1,11 @@
-// The colour that somebody chose for their portal, made readable: as the ground of a button, and as text and lines.
+// Derives readable colours from the portal's configured accent colour.
 
 export interface Accent {
-  /** As it was chosen. */
+  /** The configured colour, for button backgrounds. */
   readonly ground: string;
-  /** Text on it. */
+  /** Text colour on it. */
   readonly onGround: string;
-  /** Itself as text and lines: as dark, or as light, as the theme needs it. */
+  /** The colour for text and lines, darkened or lightened until it is readable. */
   readonly ink: string;
 }
 
@@ -13,9 +13,9 @@ type Colour = readonly [red: number, green: number, blue: number];
 
 const BLACK: Colour = [0, 0, 0];
 const WHITE: Colour = [255, 255, 255];
-/** Of text of any size: WCAG 2.2, 1.4.3. */
+/** Minimum contrast of text of any size: WCAG 2.2, 1.4.3. */
 export const READABLE = 4.5;
-/** The ground of a theme that is hardest to read on: `--raised` of style.css. */
+/** The background with the least contrast per theme: `--raised` in style.css. */
 export const HARDEST_GROUNDS = { light: "#f1efea", dark: "#2a2825" } as const;
 const STEPS = 40;
 
@@ -31,7 +31,7 @@ export function accentFor(theme: "light" | "dark", chosen: string): Accent {
   return { ground: write(colour), onGround: write(onGround), ink: write(ink) };
 }
 
-/** From 1, the same, to 21, black on white. */
+/** The contrast ratio, from 1 to 21. */
 export function contrast(one: string, other: string): number {
   return ratio(read(one), read(other));
 }

@@ -1,11 +1,11 @@
 import type { Delivery, Endpoint, Tenant } from "@posthorn/client";
 import { expect, test } from "vitest";
-import { countBy, planDelete, planRetry, planSwitch, type Surroundings } from "./bulk-plan.ts";
+import { countBy, planDelete, planRetry, planSwitch, type Related } from "./bulk-plan.ts";
 
 const delivery = (id: string, state: Delivery["state"], endpoint_id = "ep_on", tenant = "acme") =>
   ({ id, state, endpoint_id, tenant }) as Delivery;
 const endpoint = (id: string, is_active: boolean) => ({ id, is_active, websub: null }) as Endpoint;
-const around: Surroundings = {
+const around: Related = {
   endpoints: new Map([
     ["ep_on", endpoint("ep_on", true)],
     ["ep_off", endpoint("ep_off", false)],

@@ -1,5 +1,4 @@
-// What would happen if something were done with many rows at once: which of them it can be done with, and why not with
-// the others. Decided before anything is done, so that it can be said.
+// Plans a bulk action: which rows it applies to, and why not to the others. Shown to the user before the action runs.
 import type { Delivery, Endpoint, Tenant } from "@posthorn/client";
 
 export type Refusal =
@@ -16,19 +15,19 @@ export type Refusal =
 
 export interface Plan<Row> {
   readonly doable: readonly Row[];
-  /** In the order of their reasons; none is empty. */
+  /** Grouped by reason. */
   readonly refused: readonly { readonly why: Refusal; readonly rows: readonly Row[] }[];
 }
 
-/** By id; null: it is deleted. What is not in it was not found out. */
-export interface Surroundings {
+/** Endpoints and tenants of the deliveries by id; null if deleted, missing if not loaded. */
+export interface Related {
   readonly endpoints: ReadonlyMap<string, Endpoint | null>;
   readonly tenants: ReadonlyMap<string, Tenant | null>;
 }
 
 export function planRetry(
   deliveries: readonly Delivery[],
-  { endpoints, tenants }: Surroundings,
+  { endpoints, tenants }: Related,
   { sendsDeliveredAgain }: { readonly sendsDeliveredAgain: boolean },
 ): Plan<Delivery> {
   return plan(deliveries, ({ state, endpoint_id, tenant }) => {
@@ -42,7 +41,7 @@ export function planRetry(
   });
 }
 
-/** Or was not asked, as far as is known. */
+/** True also if no consent is required, or nothing is known. */
 function hasAgreed(handshake: Endpoint["handshake"] | undefined): boolean {
   return handshake?.state === undefined || handshake.state === "granted";
 }
@@ -70,7 +69,7 @@ function plan<Row>(rows: readonly Row[], refuse: (row: Row) => Refusal | null): 
   return { doable, refused: [...refused].map(([why, ofReason]) => ({ why, rows: ofReason })) };
 }
 
-/** How many there are of each, the most first. */
+/** Counts rows by name, most frequent first. */
 export function countBy<Row>(
   rows: readonly Row[],
   nameOf: (row: Row) => string,

@@ -1,4 +1,4 @@
-// A request as a command for a shell. Everything is quoted: what came from outside must not run.
+// Formats a request as a curl command. All values are shell-quoted.
 import type { DeliveryRequest } from "@posthorn/client";
 
 export function curlOf({
@@ -8,16 +8,16 @@ export function curlOf({
   body,
 }: Pick<DeliveryRequest, "method" | "url" | "headers" | "body">): string {
   const parts = [
-    // -g: brackets and braces in a URL are no ranges, each of which would be a request
+    // -g: no globbing of brackets and braces in the URL
     `curl -g -X ${method} ${quoted(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    // not --data-binary: that takes what begins with @ for a file to send
+    // not --data-binary, which reads a file if the value starts with @
     `--data-raw ${quoted(body)}`,
   ];
   return parts.join(" \\\n  ");
 }
 
-/** For any POSIX shell. */
+/** Quotes for POSIX shells. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

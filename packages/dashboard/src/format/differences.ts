@@ -1,4 +1,4 @@
-// Two values of JSON held against each other, by JSON Pointers.
+// Differences of two JSON values, by JSON Pointer.
 import { escapePointer } from "@posthorn/wire";
 
 export interface Difference {
@@ -8,7 +8,7 @@ export interface Difference {
   readonly after?: unknown;
 }
 
-/** Up to `most` of them, in the order of the later value. */
+/** Returns at most `most` differences, in the order of `after`. */
 export function differences(before: unknown, after: unknown, most: number): readonly Difference[] {
   const found: Difference[] = [];
   compare("", before, after);

@@ -1,5 +1,5 @@
-// An endpoint's settings as text in fields, and back: what was changed, and nothing else. A field left empty takes the
-// setting back to that of the deployment.
+// Converts endpoint settings to form fields and back. Only changed settings are sent; an empty field resets a setting to
+// the deployment default.
 import type { Endpoint } from "@posthorn/client";
 
 export const FORMATS = [
@@ -18,20 +18,20 @@ export const AUTHORIZATIONS = ["bearer", "query"] as const;
 export const PRESETS = ["standard-webhooks"] as const;
 export const RETRY_PRESETS = ["courier", "short", "exponential", "quick"] as const;
 
-/** Those of the API, which judges; they are shown here. */
+/** The API's bounds, for hints; the API validates. */
 export const BATCH_BOUNDS = {
   batchEvents: { min: 1, max: 1_000, usual: 100 },
   batchBytes: { min: 1_024, max: 4_194_304, usual: 524_288 },
   batchDelayMs: { min: 10, max: 3_600_000, usual: 1_000 },
 } as const;
 
-/** That a receiver can be asked for. */
-export const MOST_A_MINUTE = 600_000;
+/** The highest rate that can be requested in a handshake. */
+export const MAX_RATE_PER_MINUTE = 600_000;
 
 export interface EndpointForm {
   readonly url: string;
   readonly description: string;
-  /** One a line. */
+  /** One per line. */
   readonly events: string;
   readonly format: string;
   readonly batchEvents: string;
@@ -39,7 +39,7 @@ export interface EndpointForm {
   readonly batchDelayMs: string;
   readonly schemes: readonly string[];
   readonly headerPrefix: string;
-  /** `Name: value`, one a line. */
+  /** `Name: value`, one per line. */
   readonly headers: string;
   readonly timeoutMs: string;
   readonly maxInFlight: string;
@@ -48,21 +48,21 @@ export interface EndpointForm {
   readonly retryOn: string;
   readonly ordering: string;
   readonly fifoOnDead: string;
-  /** Empty: no token. */
+  /** Empty for no token. */
   readonly authorization: string;
-  /** Nobody is shown the one that is there; empty: it stays. */
+  /** The stored token is never returned; empty keeps it. */
   readonly token: string;
   readonly isAskedFirst: boolean;
   readonly origin: string;
   readonly originRate: string;
-  /** From here on of a new one only. */
+  /** This and the following fields exist only for new endpoints. */
   readonly preset: string;
   readonly secret: string;
-  /** By the schemes that have one of their own. */
+  /** Secrets per scheme. */
   readonly schemeSecrets: Readonly<Record<string, string>>;
 }
 
-/** The fields that are typed or chosen. */
+/** Names of the fields with a text value. */
 export type TextFieldName = {
   [Name in keyof EndpointForm]: EndpointForm[Name] extends string ? Name : never;
 }[keyof EndpointForm];
@@ -127,10 +127,10 @@ export function formOf(endpoint: Endpoint): EndpointForm {
   };
 }
 
-/** Under the names of the API; the server judges what is in it. */
+/** Settings by API name, not validated. */
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** What differs from `before`. */
+/** Returns the settings that differ from `before`. */
 export function changesIn(form: EndpointForm, before: EndpointForm): Settings {
   const settings: Record<string, unknown> = {};
   const put = (name: string, fields: readonly (keyof EndpointForm)[], value: () => unknown) => {
@@ -168,13 +168,13 @@ function textOf(number: number | null | undefined): string {
   return number === null || number === undefined ? "" : String(number);
 }
 
-/** What is no number goes as it is: the server says so at its place. */
+/** Text that is not a number is passed on, so that the server reports it at the field. */
 function numberOrNull(text: string): number | string | null {
   if (text.trim() === "") return null;
   return Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-/** One a line, or with commas between. */
+/** Splits by lines and commas. */
 export function linesOf(text: string): string[] {
   return text
     .split(/[\n,]/)
@@ -188,7 +188,7 @@ function signatureOf({ schemes, headerPrefix }: EndpointForm): Settings | null {
   return { ...(schemes.length > 0 && { schemes }), ...(prefix !== "" && { header_prefix: prefix }) };
 }
 
-/** It is replaced as a whole: a bound that is left out is the usual one. */
+/** Omitted bounds use the default: the API replaces `batch` as a whole. */
 function batchOf({ batchEvents, batchBytes, batchDelayMs }: EndpointForm): Settings | null {
   const bounds = Object.entries({
     max_events: numberOrNull(batchEvents),
@@ -207,7 +207,7 @@ function handshakeOf({ isAskedFirst, origin, originRate }: EndpointForm): Settin
   return isAskedFirst ? { origin: origin.trim(), rate: numberOrNull(originRate) } : null;
 }
 
-/** Of the schemes that are still chosen. */
+/** Secrets of the selected schemes. */
 function ownSecretsOf({ schemes, schemeSecrets }: EndpointForm): Readonly<Record<string, string>> {
   const given = schemes.map((scheme) => [scheme, schemeSecrets[scheme]?.trim() ?? ""] as const);
   return Object.fromEntries(given.filter(([, secret]) => secret !== ""));
@@ -224,7 +224,7 @@ function headersOf(text: string): Settings | null {
   );
 }
 
-/** Gaps as they are written on the command line; whatever they cannot say, as JSON. */
+/** Formats a policy as gaps, as on the command line, or as JSON if gaps cannot express it. */
 export function retryPolicyText(policy: Endpoint["retry_policy"]): string {
   const { kind, gaps_ms = [], base_ms = 0, cap_ms = 0, max_attempts, max_age_ms } = policy;
   const limit = max_age_ms === undefined ? {} : { max_age: unitText(max_age_ms) };
@@ -255,7 +255,7 @@ const UNITS = [
   ["s", 1_000],
 ] as const;
 
-/** In the largest unit that says it exactly: `90s`, `5m`. */
+/** The largest unit without a remainder, for example `90s` or `5m`. */
 function unitText(ms: number): string {
   const [unit, size] = UNITS.find(([, length]) => ms > 0 && ms % length === 0) ?? ["ms", 1];
   return `${ms / size}${unit}`;

@@ -1,4 +1,4 @@
-// A type of the catalogue as text in fields, and back.
+// Converts an event type to form fields and back.
 import type { EventType } from "@posthorn/client";
 import { readJson, writeJson } from "./json-text.ts";
 
@@ -8,7 +8,7 @@ export interface EventTypeForm {
   readonly description: string;
   readonly schema: string;
   readonly example: string;
-  /** One a line. */
+  /** One per line. */
   readonly redact: string;
   readonly isDeprecated: boolean;
 }
@@ -46,7 +46,7 @@ export interface EventTypeBody {
   readonly deprecated: boolean;
 }
 
-/** Null while its schema or its example is no JSON. */
+/** Returns null while the schema or example is not valid JSON. */
 export function bodyOfType(form: EventTypeForm): EventTypeBody | null {
   const schema = readJson(form.schema);
   const example = readJson(form.example);

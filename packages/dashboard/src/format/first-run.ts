@@ -1,4 +1,4 @@
-// How far a new installation has come, from what it has.
+// Progress of a new installation, derived from its resources.
 import type { Endpoint, Event, EventType, Tenant } from "@posthorn/client";
 
 export interface Found {
@@ -11,13 +11,13 @@ export interface Found {
 }
 
 export interface Progress {
-  /** The endpoint that leads to this server's own sink. */
+  /** The endpoint at this server's built-in sink. */
   readonly sink: Endpoint | null;
-  /** The newest one that leads elsewhere. */
+  /** The newest other endpoint. */
   readonly own: Endpoint | null;
-  /** Whose event is sent; null: there is no tenant yet. */
+  /** The tenant to publish for; null if there is none yet. */
   readonly tenant: string | null;
-  /** The newest one that somebody published, of that tenant where there is one. */
+  /** The newest published event, preferably of this tenant. */
   readonly sent: Event | null;
 }
 
@@ -26,12 +26,12 @@ export function progressOf({ hasSink, tenants, endpoints, events }: Found): Prog
   const own = endpoints.find(({ url }) => !isSinkUrl(url)) ?? null;
   const tenant = (sink ?? own)?.tenant ?? tenants[0]?.id ?? null;
   const published = events.filter(isPublished);
-  // a later one of somebody else's takes no tick back
+  // a later event of another tenant must not reset a step
   const sent = published.find((event) => event.tenant === tenant) ?? published[0] ?? null;
   return { sink, own, tenant, sent };
 }
 
-/** Types that begin with `webhook.` are Posthorn's own: tests, and what it tells of itself. */
+/** Types starting with `webhook.` are Posthorn's own: test events and notifications. */
 export function isPublished({ type }: Pick<Event, "type">): boolean {
   return !type.startsWith("webhook.");
 }
@@ -45,14 +45,14 @@ export interface Example {
   readonly data: unknown;
 }
 
-/** With a catalogue only what is in it is taken; an example of the first one there has one. */
+/** The example of the first event type that has one: a strict catalogue rejects other types. */
 export function exampleOf(catalogue: readonly EventType[]): Example {
   const type = catalogue.find(({ example }) => example !== null && example !== undefined) ?? catalogue[0];
   if (type !== undefined) return { type: type.name, data: type.example ?? {} };
   return { type: "order.paid", data: { order: 1, total: 19.9, currency: "EUR" } };
 }
 
-/** The same as a command. The key stays a variable: a page that showed one would have to know it. */
+/** The curl command that publishes the example. The key stays a variable: the page does not know it. */
 export function publishCommand(baseUrl: string, tenant: string, { type, data }: Example): string {
   const body = JSON.stringify({ tenant, type, data }).replaceAll("'", "\\u0027");
   return [

@@ -1,17 +1,17 @@
-// What a delivery waits for besides the time of its next attempt.
+// Why a delivery is held, besides the time of its next attempt.
 import type { Delivery, Endpoint, Tenant } from "@posthorn/client";
 
 export type Hold =
-  /** Until a person switches it on again. */
+  /** Until a user activates or enables it. */
   | { readonly by: "tenant" | "endpoint" }
-  /** Until its receiver agrees to webhooks at all. */
+  /** Until the receiver consents to webhooks. */
   | { readonly by: "handshake" }
-  /** By itself, at this time. */
+  /** Until this time. */
   | { readonly by: "circuit" | "throttle"; readonly until: Date }
-  /** The circuit's probe is on its way; what comes of it decides. */
+  /** The circuit is half-open: until the probe succeeds. */
   | { readonly by: "probe" };
 
-/** Null: nothing but its time. */
+/** Returns null if the delivery waits only for its next attempt. */
 export function holdOf(
   { state, next_retry_at: due }: Pick<Delivery, "state" | "next_retry_at">,
   { is_active, handshake, circuit, health }: Pick<Endpoint, "is_active" | "handshake" | "circuit" | "health">,

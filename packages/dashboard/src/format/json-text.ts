@@ -1,10 +1,10 @@
-// JSON as people type it: read, or said what is wrong with it.
+// Parses JSON typed into a field.
 
 export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-/** Undefined for a field that was left empty. */
+/** The value is undefined for an empty field. */
 export function readJson(text: string): ReadJson {
   if (text.trim() === "") return { ok: true, value: undefined };
   try {
@@ -14,7 +14,7 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-/** Empty for what is not there. */
+/** Returns an empty string for null and undefined. */
 export function writeJson(value: unknown): string {
   return value === undefined || value === null ? "" : JSON.stringify(value, null, 2);
 }

@@ -1,4 +1,4 @@
-// Numbers as the reader's language writes them.
+// Formats numbers in the user's language.
 import type { Language } from "../app/texts.ts";
 
 export function whole(value: number, language: Language): string {
@@ -6,12 +6,12 @@ export function whole(value: number, language: Language): string {
 }
 
 export function share(value: number, language: Language): string {
-  // 99.96 % is not 100 %
+  // rounds down: 99.96 % must not be shown as 100 %
   const floored = Math.floor(value * 1_000) / 1_000;
   return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(floored);
 }
 
-/** A few in an hour are not none: as many digits as say so. */
+/** One significant digit below 1, so that a few per hour are not shown as 0. */
 export function rate(perSecond: number, language: Language): string {
   const format: Intl.NumberFormatOptions =
     perSecond < 1 ? { maximumSignificantDigits: 1 } : { maximumFractionDigits: 1 };

@@ -1,14 +1,14 @@
-// A request as somebody copied it: from a log, from curl -v, or the command that this dashboard makes.
+// Parses a pasted request: raw HTTP, curl -v output, or a curl command.
 
 export interface PastedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly method: string;
-  /** As its sender addressed it; undefined where nothing says so. */
+  /** The request URL; undefined if the text does not contain it. */
   readonly url: string | undefined;
 }
 
-/** Null when no header can be found in it. */
+/** Returns null if no header is found. */
 export function readPastedRequest(text: string): PastedRequest | null {
   const trimmed = text.replaceAll("\r\n", "\n").trimStart();
   return trimmed.startsWith("curl ") ? readCurl(trimmed) : readRaw(trimmed);
@@ -17,7 +17,7 @@ export function readPastedRequest(text: string): PastedRequest | null {
 const REQUEST_LINE = /^[<>]?\s*([A-Z]+) (\S+)(?: HTTP\/[\d.]+)?$/;
 const HEADER = /^[<>]?\s*([A-Za-z0-9-]+):\s*(.*)$/;
 
-/** Headers, an empty line, the body. The first line may be that of the request. */
+/** Parses headers, an empty line and the body; the first line may be the request line. */
 function readRaw(text: string): PastedRequest | null {
   const gap = text.indexOf("\n\n");
   const head = gap === -1 ? text : text.slice(0, gap);
@@ -32,7 +32,7 @@ function readRaw(text: string): PastedRequest | null {
   return { headers, body: gap === -1 ? "" : text.slice(gap + 2), method, url };
 }
 
-/** Senders are told https; a proxy that took it off is not seen here. */
+/** Assumes https, which proxies often terminate. */
 function urlOf(target: string | undefined, host: string | undefined): string | undefined {
   if (target === undefined || /^https?:/i.test(target)) return target;
   return host === undefined ? undefined : `https://${host}${target}`;
@@ -54,7 +54,7 @@ function readCurl(text: string): PastedRequest | null {
   return Object.keys(headers).length === 0 ? null : { headers, body, method: "POST", url };
 }
 
-/** As a POSIX shell takes a command apart: quotes, backslashes, lines that go on. */
+/** Splits a command like a POSIX shell: quotes, backslashes and continued lines. */
 function shellWords(text: string): string[] {
   const words: string[] = [];
   const pattern = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\\n|\\(.)|(\s+)|([^\s'"\\]+)/gs;

@@ -1,4 +1,4 @@
-// The signature schemes that an endpoint can have, by who knows them: all from the one list there is.
+// The signature schemes by kind.
 import { headersAddedBy, isVendorScheme, schemeNamed, schemeNames } from "@posthorn/wire";
 
 export type SchemeKind = "own" | "message" | "vendor";
@@ -14,18 +14,18 @@ export const SCHEMES_BY_KIND: Readonly<Record<SchemeKind, readonly string[]>> = 
   vendor: schemeNames.filter((name) => kindOf(name) === "vendor"),
 };
 
-/** Names of the headers, the signature's first; none for a scheme of a later version. */
+/** The header names, signature first; none for an unknown scheme. */
 export function headersOf(scheme: string, prefix: string): readonly string[] {
   if (!schemeNames.includes(scheme)) return [];
   return headersAddedBy(scheme, prefix.trim() === "" ? undefined : prefix.trim());
 }
 
-/** Verified with a public key, which the server publishes. */
+/** Whether the scheme is verified with a public key. */
 export function isByKeyPair(scheme: string): boolean {
   return schemeNames.includes(scheme) && schemeNamed(scheme).key === "ed25519";
 }
 
-/** Also the URL is signed, so a receiver has to know what it was called by. */
+/** Whether the signature covers the URL. */
 export function signsUrl(scheme: string): boolean {
   if (!schemeNames.includes(scheme)) return false;
   const { signedUrls, isMessageSignature } = schemeNamed(scheme);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asksFor } from "./subscription.ts";
+import { matchesType } from "./subscription.ts";
 
 test.each([
   [["*"], true],
@@ -11,5 +11,5 @@ test.each([
   [["order.paid.*"], false],
   [[], false],
 ])("%j and order.paid: %s", (events, isAsked) => {
-  expect(asksFor(events, "order.paid")).toBe(isAsked);
+  expect(matchesType(events, "order.paid")).toBe(isAsked);
 });

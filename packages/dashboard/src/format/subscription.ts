@@ -1,6 +1,6 @@
-// Whether an endpoint's list of events includes a type: exactly, by a prefix such as `order.*`, or by `*`.
+// Whether an endpoint's event patterns match a type: exactly, by a prefix such as `order.*`, or by `*`.
 
-export function asksFor(events: readonly string[], type: string): boolean {
+export function matchesType(events: readonly string[], type: string): boolean {
   return events.some(
     (pattern) =>
       pattern === "*" ||

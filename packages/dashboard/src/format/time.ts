@@ -1,4 +1,4 @@
-// Times as people read them: "4 m 12 s", "3 minutes ago", and the exact one in UTC beside it.
+// Formats times and durations: "4m 12s", "3 minutes ago", and exact times in UTC.
 import type { Language } from "../app/texts.ts";
 
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
@@ -14,7 +14,7 @@ export function relativeTime(at: Date, now: number, language: Language): string 
   return relative[language].format(Math.trunc(seconds / size), unit);
 }
 
-/** To make one takes longer than to draw a row. */
+/** Cached: creating a formatter takes longer than rendering a row. */
 const relative: Readonly<Record<Language, Intl.RelativeTimeFormat>> = {
   en: new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" }),
   de: new Intl.RelativeTimeFormat("de", { numeric: "auto", style: "short" }),
@@ -24,10 +24,10 @@ export function exactUtc(at: Date): string {
   return at.toISOString().replace("T", " ").replace("Z", " UTC");
 }
 
-/** 14:03 in both languages, as in UTC beside it. */
+/** 24-hour clock in both languages. */
 const CLOCK = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 
-/** In the reader's own zone. */
+/** The local time, with the date unless it is today. */
 export function clockTime(at: Date, language: Language): string {
   const isToday = at.toDateString() === new Date().toDateString();
   return new Intl.DateTimeFormat(language, {
@@ -38,13 +38,13 @@ export function clockTime(at: Date, language: Language): string {
 
 const DAY_MS = 86_400_000;
 
-/** Below a chart: the hour, or where it spans days, the day. */
+/** A chart label: the time of day, or the date if the chart spans days. */
 export function axisTime(at: Date, spanMs: number, language: Language): string {
   const format: Intl.DateTimeFormatOptions = spanMs > 2 * DAY_MS ? { day: "2-digit", month: "short" } : CLOCK;
   return new Intl.DateTimeFormat(language, format).format(at);
 }
 
-/** The two largest units: `4 m 12 s`, `2 d 3 h`, `250 ms`. */
+/** The two largest units: `4m 12s`, `2d 3h`, `250 ms`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -61,12 +61,12 @@ export function duration(ms: number): string {
     .flatMap(([name, size]) => {
       const count = Math.floor(rest / size);
       rest -= count * size;
-      return count > 0 ? [`${count} ${name}`] : [];
+      return count > 0 ? [`${count}${name}`] : [];
     })
     .join(" ");
 }
 
-/** As the browser's own field for a time writes it; nothing for what is no time. */
+/** Formats for a datetime-local field; empty for an invalid time. */
 export function localTime(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return "";

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { takeMessages } from "./event-stream.ts";
+import { parseMessages } from "./event-stream.ts";
 
 test("whole messages are taken, and what is not whole yet waits", () => {
-  const { messages, rest } = takeMessages('id: 7\nevent: changes\ndata: {"a":1}\n\nid: 8\nda');
+  const { messages, rest } = parseMessages('id: 7\nevent: changes\ndata: {"a":1}\n\nid: 8\nda');
   expect(messages).toEqual([{ id: "7", event: "changes", data: '{"a":1}' }]);
   expect(rest).toBe("id: 8\nda");
 });
 
 test("comments and messages without data are nothing to tell of", () => {
-  expect(takeMessages(": still here\n\nretry: 2000\n\n")).toEqual({ messages: [], rest: "" });
+  expect(parseMessages(": still here\n\nretry: 2000\n\n")).toEqual({ messages: [], rest: "" });
 });

@@ -1,4 +1,4 @@
-// Server-sent events read by fetch: EventSource cannot send the header by which the server knows its own pages.
+// Parses server-sent events read by fetch; EventSource cannot send the posthorn-dashboard header.
 
 export interface StreamMessage {
   readonly id: string | null;
@@ -6,8 +6,8 @@ export interface StreamMessage {
   readonly data: string;
 }
 
-/** The whole messages in what has come so far, and the rest that is no message yet. */
-export function takeMessages(text: string): {
+/** Returns the complete messages in `text` and the incomplete rest. */
+export function parseMessages(text: string): {
   readonly messages: readonly StreamMessage[];
   readonly rest: string;
 } {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type FollowOptions, follow, SILENT_MS, type StreamState, waitMs } from "./follow.ts";
+import { type FollowOptions, follow, SILENCE_LIMIT_MS, type StreamState, waitMs } from "./follow.ts";
 
 interface Followed {
   readonly states: StreamState[];
@@ -25,8 +25,8 @@ async function followed(
     onMessage: ({ data }) => seen.data.push(data),
     request: async (lastId) => {
       seen.asked.push(lastId);
-      const answer = waiting.shift();
-      if (answer !== undefined) return await answer();
+      const result = waiting.shift();
+      if (result !== undefined) return await result();
       controller.abort();
       throw new Error("given up");
     },
@@ -99,14 +99,14 @@ test("a connection on which nothing comes for long is given up", async () => {
     return new Promise<Response>((_resolve, reject) => given.addEventListener("abort", reject));
   };
   const controller = new AbortController();
-  const isOver = followed([], {
+  const isFinished = followed([], {
     request: silent,
     signal: controller.signal,
     pause: async () => controller.abort(),
   });
-  await vi.advanceTimersByTimeAsync(SILENT_MS - 1);
+  await vi.advanceTimersByTimeAsync(SILENCE_LIMIT_MS - 1);
   expect(signal?.aborted).toBe(false);
   await vi.advanceTimersByTimeAsync(1);
   expect(signal?.aborted).toBe(true);
-  await isOver;
+  await isFinished;
 });

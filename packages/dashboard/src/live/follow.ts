@@ -1,8 +1,8 @@
-// Holds a stream open: reads it, and opens it again when it breaks, going on after the last message. A server that is
-// away, or has no room, is asked ever less often; one that does not know us any more is not asked again.
-import { takeMessages } from "./event-stream.ts";
+// Keeps a stream open: reconnects with backoff after the last message id, and stops when the session has ended or access
+// is denied.
+import { parseMessages } from "./event-stream.ts";
 
-/** refused: whoever is signed in may not see this. over: nobody is signed in any more. */
+/** `refused`: the session may not read the stream (403). `over`: the session has ended (401). */
 export type StreamState = "connecting" | "live" | "lost" | "refused" | "over";
 
 export interface FollowOptions {
@@ -20,14 +20,14 @@ export interface FollowOptions {
   readonly random?: () => number;
 }
 
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 15_000;
-/** A server that asks for more than this is asked all the same: nobody looks at a page for longer. */
-const LONGEST_ASKED_MS = 60_000;
-/** What broke sooner after it was opened counts as another failure. */
-const STEADY_MS = 5_000;
-/** The server says something every 15 s: a connection that is silent for so long is none. */
-export const SILENT_MS = 45_000;
+const MIN_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 15_000;
+/** The longest Retry-After that is honoured. */
+const MAX_RETRY_AFTER_MS = 60_000;
+/** A connection that breaks sooner counts as another failure. */
+const STABLE_MS = 5_000;
+/** The server sends a message every 15 s; a connection without any for this long is dead. */
+export const SILENCE_LIMIT_MS = 45_000;
 
 export async function follow(options: FollowOptions): Promise<void> {
   const { pause, onState, signal, nowMs = Date.now, random = Math.random } = options;
@@ -37,25 +37,25 @@ export async function follow(options: FollowOptions): Promise<void> {
   while (!signal.aborted) {
     const connection = await connect({ ...options, lastId, onId: (id) => (lastId = id), nowMs });
     if (signal.aborted) return;
-    if (connection.answer === "over" || connection.answer === "refused") return onState(connection.answer);
+    if (connection.result === "over" || connection.result === "refused") return onState(connection.result);
     onState("lost");
-    failures = connection.heldMs >= STEADY_MS ? 1 : failures + 1;
-    await pause(waitMs(failures, connection.askedMs, random()), signal);
+    failures = connection.openMs >= STABLE_MS ? 1 : failures + 1;
+    await pause(waitMs(failures, connection.retryAfterMs, random()), signal);
   }
 }
 
-/** Never sooner than the server asked for; and not all pages of a server that was away at once. */
-export function waitMs(failures: number, askedMs: number, random: number): number {
-  const own = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS);
-  return Math.max(own, Math.min(askedMs, LONGEST_ASKED_MS)) * (1 + random / 2);
+/** The wait before reconnecting: exponential, at least Retry-After, with up to 50 % jitter. */
+export function waitMs(failures: number, retryAfterMs: number, random: number): number {
+  const own = Math.min(MIN_WAIT_MS * 2 ** (failures - 1), MAX_WAIT_MS);
+  return Math.max(own, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)) * (1 + random / 2);
 }
 
 interface Connection {
-  readonly answer: "broke" | "over" | "refused";
-  /** How long it was open. */
-  readonly heldMs: number;
-  /** By Retry-After. */
-  readonly askedMs: number;
+  readonly result: "broke" | "over" | "refused";
+  /** How long the connection was open. */
+  readonly openMs: number;
+  /** Retry-After, in milliseconds. */
+  readonly retryAfterMs: number;
 }
 
 async function connect({
@@ -71,16 +71,16 @@ async function connect({
   readonly nowMs: () => number;
 }): Promise<Connection> {
   let openedAt: number | null = null;
-  const silence = new Silence(signal);
-  const broke = (askedMs = 0): Connection => ({
-    answer: "broke",
-    heldMs: openedAt === null ? 0 : nowMs() - openedAt,
-    askedMs,
+  const silence = new SilenceTimer(signal);
+  const broke = (retryAfterMs = 0): Connection => ({
+    result: "broke",
+    openMs: openedAt === null ? 0 : nowMs() - openedAt,
+    retryAfterMs,
   });
   try {
     const response = await request(lastId, silence.signal);
-    if (response.status === 401) return { ...broke(), answer: "over" };
-    if (response.status === 403) return { ...broke(), answer: "refused" };
+    if (response.status === 401) return { ...broke(), result: "over" };
+    if (response.status === 403) return { ...broke(), result: "refused" };
     if (!response.ok || response.body === null) return broke(retryAfterMs(response));
     openedAt = nowMs();
     onState("live");
@@ -89,46 +89,46 @@ async function connect({
       onMessage(message);
     }
   } catch {
-    // it broke
+    // the connection broke
   } finally {
     silence.end();
   }
   return broke();
 }
 
-async function* messagesOf(body: ReadableStream<Uint8Array>, silence: Silence) {
+async function* messagesOf(body: ReadableStream<Uint8Array>, silence: SilenceTimer) {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = "";
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    silence.broken();
-    const { messages, rest } = takeMessages(text + decoder.decode(value, { stream: true }));
+    silence.reset();
+    const { messages, rest } = parseMessages(text + decoder.decode(value, { stream: true }));
     text = rest;
     yield* messages;
   }
 }
 
-/** Ends a connection on which nothing came for long, as after a laptop was closed. */
-class Silence {
+/** Aborts a connection that is silent for too long, for example after the computer slept. */
+class SilenceTimer {
   readonly #controller = new AbortController();
   readonly signal: AbortSignal;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(signal: AbortSignal) {
     this.signal = AbortSignal.any([signal, this.#controller.signal]);
-    this.broken();
+    this.reset();
   }
 
-  broken(): void {
+  reset(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#controller.abort(), SILENT_MS);
+    this.#timer = setTimeout(() => this.#controller.abort(), SILENCE_LIMIT_MS);
   }
 
   end(): void {
     clearTimeout(this.#timer);
-    // also what is left of an answer that nobody reads
+    // also cancels an unread response body
     this.#controller.abort();
   }
 }

@@ -1,21 +1,21 @@
-// What happens, as it happens, for any part of a page that wants to know. The stream is open as long as one does.
+// Live changes for components. The stream is open while at least one component listens.
 import type { Delivery, Event } from "@posthorn/client";
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { sessionName, useSession } from "../api/session.ts";
-import { lookAtSession } from "../api/session-change.ts";
+import { checkSession } from "../api/session-change.ts";
 import type { StreamState } from "./follow.ts";
-import { openStream, type Told } from "./shared-stream.ts";
+import { openStream, type StreamUpdate } from "./shared-stream.ts";
 
-/** An event that no endpoint wanted. */
-export type UnwantedEvent = Pick<
+/** An event that matched no endpoint. */
+export type UnmatchedEvent = Pick<
   Event,
   "id" | "tenant" | "type" | "api_version" | "subject" | "sequence" | "created_at"
 >;
 
 export interface Changes {
   readonly deliveries: readonly Delivery[];
-  readonly events: readonly UnwantedEvent[];
-  /** More has happened than is told. */
+  readonly events: readonly UnmatchedEvent[];
+  /** Further changes were left out. */
   readonly is_partial: boolean;
 }
 
@@ -24,11 +24,11 @@ const watchers = new Set<() => void>();
 let state: StreamState = "connecting";
 let opened: { readonly session: string; readonly close: () => void } | null = null;
 
-/** So that the way from one screen to the next closes nothing. */
+/** Navigation between pages must not close the stream. */
 const LINGER_MS = 1_000;
 let lingering: ReturnType<typeof setTimeout> | undefined;
 
-/** Null: nothing of it matters here. */
+/** Calls `onChanges` for every message; null does not listen. */
 export function useLive(onChanges: ((changes: Changes) => void) | null): void {
   const session = useSessionName();
   const latest = useRef(onChanges);
@@ -62,7 +62,7 @@ function watch(watcher: () => void): () => void {
   };
 }
 
-/** Whose stream it is: of nobody else is anything to be shown. */
+/** Identifies the session, so that changes of one session are never shown in another. */
 function useSessionName(): string {
   const { data } = useSession();
   return data ? sessionName(data) : "";
@@ -72,7 +72,7 @@ function join(session: string): void {
   clearTimeout(lingering);
   if (opened?.session === session) return;
   opened?.close();
-  opened = { session, close: openStream(session, tell) };
+  opened = { session, close: openStream(session, publish) };
 }
 
 function leave(): void {
@@ -84,12 +84,12 @@ function leave(): void {
   }, LINGER_MS);
 }
 
-function tell(told: Told): void {
-  if (told.kind === "changes") {
-    for (const listener of listeners) listener(told.changes);
+function publish(update: StreamUpdate): void {
+  if (update.kind === "changes") {
+    for (const listener of listeners) listener(update.changes);
     return;
   }
-  state = told.state;
+  state = update.state;
   for (const watcher of watchers) watcher();
-  if (state === "over") lookAtSession();
+  if (state === "over") checkSession();
 }

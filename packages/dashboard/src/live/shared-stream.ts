@@ -1,83 +1,84 @@
-// Of all tabs of a browser one holds the stream and tells the others, so that ten of them cost as much as one, and none
-// of the few connections a browser makes to a host. When it is closed another one takes over, where it was.
+// One stream for all tabs of a browser: the tab that heldState the lock reads it and broadcasts to the others. When that tab
+// closes, another takes over after the last message.
 //
-// Without a secure connection, and in some frames, tabs cannot agree on one. Then each has a stream of its own, and only
-// while it is seen: six of them would be all the connections there are.
+// Without Web Locks (plain http, some frames) every tab has its own stream, open only while the tab is visible: browsers
+// allow six connections per host.
 import { BASE_PATH, BASE_URL, PAGE_HEADER } from "../api/client.ts";
 import { follow, type StreamState } from "./follow.ts";
 import type { Changes } from "./live.ts";
 
-export type Told =
+export type StreamUpdate =
   | { readonly kind: "changes"; readonly changes: Changes }
   | { readonly kind: "state"; readonly state: StreamState };
 
-/** Among tabs; with the last message that was seen, for whoever takes over. */
-type Passed = { readonly told: Told | null; readonly lastId: string | null } | "how is it?";
+/** A broadcast between tabs, with the last message id for the tab that takes over. */
+type TabMessage = { readonly update: StreamUpdate | null; readonly lastId: string | null } | "get-state";
 
-/** `session`: streams of different people have nothing to do with each other. Returns what ends it. */
-export function openStream(session: string, tell: (told: Told) => void): () => void {
+/** Opens the stream of a session; sessions never share one. Returns the function that closes it. */
+export function openStream(session: string, onUpdate: (update: StreamUpdate) => void): () => void {
   const controller = new AbortController();
   const { signal } = controller;
-  tell({ kind: "state", state: "connecting" });
+  onUpdate({ kind: "state", state: "connecting" });
   const name = `posthorn-live:${BASE_PATH}:${PAGE_HEADER["posthorn-dashboard"]}:${session}`;
-  if (typeof BroadcastChannel === "undefined" || navigator.locks === undefined) holdWhileSeen(tell, signal);
-  else holdOrListen(name, tell, signal);
+  if (typeof BroadcastChannel === "undefined" || navigator.locks === undefined)
+    streamWhileVisible(onUpdate, signal);
+  else shareStream(name, onUpdate, signal);
   return () => controller.abort();
 }
 
-function holdOrListen(name: string, tell: (told: Told) => void, signal: AbortSignal): void {
+function shareStream(name: string, onUpdate: (update: StreamUpdate) => void, signal: AbortSignal): void {
   const channel = new BroadcastChannel(name);
   signal.addEventListener("abort", () => channel.close());
   let lastId: string | null = null;
-  let holds: StreamState | null = null;
-  const pass = (told: Told | null) => {
+  let heldState: StreamState | null = null;
+  const broadcast = (update: StreamUpdate | null) => {
     if (signal.aborted) return;
-    if (told?.kind === "state") holds = told.state;
-    if (told !== null) tell(told);
-    channel.postMessage({ told, lastId } satisfies Passed);
+    if (update?.kind === "state") heldState = update.state;
+    if (update !== null) onUpdate(update);
+    channel.postMessage({ update, lastId } satisfies TabMessage);
   };
-  channel.onmessage = ({ data }: MessageEvent<Passed>) => {
-    if (data === "how is it?") {
-      if (holds !== null)
-        channel.postMessage({ told: { kind: "state", state: holds }, lastId } satisfies Passed);
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    if (data === "get-state") {
+      if (heldState !== null)
+        channel.postMessage({ update: { kind: "state", state: heldState }, lastId } satisfies TabMessage);
       return;
     }
     lastId = data.lastId;
-    if (data.told !== null) tell(data.told);
+    if (data.update !== null) onUpdate(data.update);
   };
-  channel.postMessage("how is it?" satisfies Passed);
-  const hold = () => read(lastId, (id) => (lastId = id), pass, signal);
-  navigator.locks.request(name, { signal }, hold).catch(() => {
-    if (!signal.aborted) holdWhileSeen(tell, signal);
+  channel.postMessage("get-state" satisfies TabMessage);
+  const readShared = () => read(lastId, (id) => (lastId = id), broadcast, signal);
+  navigator.locks.request(name, { signal }, readShared).catch(() => {
+    if (!signal.aborted) streamWhileVisible(onUpdate, signal);
   });
 }
 
-function holdWhileSeen(tell: (told: Told) => void, signal: AbortSignal): void {
+function streamWhileVisible(onUpdate: (update: StreamUpdate) => void, signal: AbortSignal): void {
   let lastId: string | null = null;
   let current: AbortController | null = null;
-  const look = () => {
+  const onVisibilityChange = () => {
     if (document.visibilityState === "hidden") {
       current?.abort();
       current = null;
     } else if (current === null) {
       current = new AbortController();
-      const seen = AbortSignal.any([signal, current.signal]);
+      const visible = AbortSignal.any([signal, current.signal]);
       void read(
         lastId,
         (id) => (lastId = id),
-        (told) => told !== null && tell(told),
-        seen,
+        (update) => update !== null && onUpdate(update),
+        visible,
       );
     }
   };
-  document.addEventListener("visibilitychange", look, { signal });
-  look();
+  document.addEventListener("visibilitychange", onVisibilityChange, { signal });
+  onVisibilityChange();
 }
 
 function read(
   lastId: string | null,
   onId: (id: string) => void,
-  pass: (told: Told | null) => void,
+  broadcast: (update: StreamUpdate | null) => void,
   signal: AbortSignal,
 ): Promise<void> {
   return follow({
@@ -94,15 +95,15 @@ function read(
         signal: open,
       }),
     pause,
-    onState: (state) => pass({ kind: "state", state }),
+    onState: (state) => broadcast({ kind: "state", state }),
     onMessage: ({ id, event, data }) => {
       if (id !== null) onId(id);
-      pass(event === "changes" ? { kind: "changes", changes: JSON.parse(data) as Changes } : null);
+      broadcast(event === "changes" ? { kind: "changes", changes: JSON.parse(data) as Changes } : null);
     },
   });
 }
 
-/** Until then, or until the browser is on a network again. */
+/** Waits, or returns early when the browser is online again. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = new AbortController();

@@ -1,4 +1,4 @@
-// Who changed what, and what came of it.
+// The audit log.
 import type { AuditEntry } from "@posthorn/client";
 import { useState } from "react";
 import { api } from "../api/client.ts";
@@ -16,12 +16,12 @@ import { Ago } from "../components/ui/time.tsx";
 const texts = defineTexts({
   en: {
     title: "Audit log",
-    action: "What",
-    actor: "Who",
+    action: "Action",
+    actor: "Actor",
     tenant: "Tenant",
-    status: "Answer",
-    at: "When",
-    nothing: "Nothing has been changed yet",
+    status: "Status",
+    at: "Time",
+    nothing: "No entries yet",
     unknown: "unknown",
     installation: "all",
     kinds: { admin: "admin key", key: "key", member: "member", operator: "operator" } as Record<
@@ -30,13 +30,13 @@ const texts = defineTexts({
     >,
   },
   de: {
-    title: "Protokoll",
-    action: "Was",
-    actor: "Wer",
+    title: "Audit-Log",
+    action: "Aktion",
+    actor: "Akteur",
     tenant: "Mandant",
-    status: "Antwort",
-    at: "Wann",
-    nothing: "Noch wurde nichts geändert",
+    status: "Status",
+    at: "Zeit",
+    nothing: "Noch keine Einträge",
     unknown: "unbekannt",
     installation: "alle",
     kinds: {

@@ -1,4 +1,4 @@
-// From nothing to one's own webhooks: send an event, see it arrive, add an endpoint. Ticks come as things happen.
+// The getting-started page: publish an event, see it delivered, add an endpoint.
 import { Link } from "@tanstack/react-router";
 import { useFirstRun } from "../api/first-run.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
@@ -12,39 +12,38 @@ import { Failed, Loading } from "../components/ui/states.tsx";
 
 const texts = defineTexts({
   en: {
-    title: "First steps",
-    withSink:
-      "An event goes out, arrives at the sink that this server has for trying things, and then at your program.",
+    title: "Getting started",
+    withSink: "Publish an event, see it delivered to this server's built-in sink, then to your application.",
     withoutSink:
-      "This server has no sink to try things with, as posthorn dev has: so your endpoint comes first, and the event goes there.",
-    send: "Send an event",
-    arriveAtSink: "See it arrive at the sink",
-    arrive: "See it arrive",
+      "This server has no built-in sink (posthorn dev has one). Add your endpoint first, then publish an event to it.",
+    send: "Publish an event",
+    arriveAtSink: "See it delivered to the sink",
+    arrive: "See it delivered",
     own: "Add your own endpoint",
-    notYet: "The tick comes by itself as soon as an event was sent and has arrived.",
-    nobody: "It went to no endpoint.",
-    whyNobody: "See why",
-    arrived: "It arrived.",
-    allDone: "That is all: everything else goes the same way.",
-    toOverview: "To the overview",
+    notYet: "Done as soon as an event is published and delivered.",
+    nobody: "The event matched no endpoint.",
+    whyNobody: "Show why",
+    arrived: "Delivered.",
+    allDone: "All done.",
+    toOverview: "Open overview",
     toCatalogue: "Describe your events",
   },
   de: {
     title: "Erste Schritte",
     withSink:
-      "Ein Ereignis geht hinaus, kommt an der Senke an, die dieser Server zum Ausprobieren hat, und dann bei Ihrem Programm.",
+      "Veröffentlichen Sie ein Ereignis und verfolgen Sie die Zustellung an den eingebauten Testempfänger (Sink), dann an Ihre Anwendung.",
     withoutSink:
-      "Dieser Server hat keine Senke zum Ausprobieren wie posthorn dev: Darum kommt Ihr Endpunkt zuerst, und das Ereignis geht dorthin.",
-    send: "Ein Ereignis senden",
-    arriveAtSink: "Sehen, wie es an der Senke ankommt",
-    arrive: "Sehen, wie es ankommt",
-    own: "Den eigenen Endpunkt hinzufügen",
-    notYet: "Der Haken kommt von selbst, sobald ein Ereignis gesendet wurde und angekommen ist.",
-    nobody: "Es ging an keinen Endpunkt.",
-    whyNobody: "Warum?",
-    arrived: "Es kam an.",
-    allDone: "Das ist alles: Der Rest geht genauso.",
-    toOverview: "Zum Überblick",
+      "Dieser Server hat keinen eingebauten Testempfänger (posthorn dev hat einen). Fügen Sie zuerst Ihren Endpunkt hinzu und veröffentlichen Sie dann ein Ereignis.",
+    send: "Ereignis veröffentlichen",
+    arriveAtSink: "Zustellung an den Testempfänger verfolgen",
+    arrive: "Zustellung verfolgen",
+    own: "Eigenen Endpunkt hinzufügen",
+    notYet: "Erledigt, sobald ein Ereignis veröffentlicht und zugestellt ist.",
+    nobody: "Das Ereignis passte zu keinem Endpunkt.",
+    whyNobody: "Grund anzeigen",
+    arrived: "Zugestellt.",
+    allDone: "Alles erledigt.",
+    toOverview: "Überblick öffnen",
     toCatalogue: "Ereignisse beschreiben",
   },
 });

@@ -1,4 +1,4 @@
-// Keys and members' tokens: made here, shown once, revoked within a second.
+// API keys and member tokens: created, shown once, revoked.
 import type { Key } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -18,7 +18,7 @@ import { TextField, Tick } from "../components/ui/field.tsx";
 import { ProblemList } from "../components/ui/problem-list.tsx";
 import { NothingYet } from "../components/ui/states.tsx";
 import { Ago } from "../components/ui/time.tsx";
-import { say } from "../components/ui/toasts.tsx";
+import { showToast } from "../components/ui/toasts.tsx";
 
 const SCOPES = [
   "events:publish",
@@ -31,66 +31,67 @@ const SCOPES = [
 
 const texts = defineTexts({
   en: {
-    title: "Keys",
+    title: "API keys",
     add: "New key",
     name: "Name",
-    nameHint: "What it is for.",
+    nameHint: "For your reference.",
     tenant: "Tenant",
-    tenantHint: "The only one it acts for. Left empty: the whole installation.",
+    tenantHint: "Restricts the key to one tenant. Empty gives access to all tenants.",
     installation: "all",
-    scopes: "What it may do",
-    expires: "Ends at",
-    expiresHint: "Left empty: never.",
+    scopes: "Scopes",
+    expires: "Expires",
+    expiresHint: "Empty for no expiry.",
     never: "never",
     used: "Last used",
-    token: "member's token",
-    make: "Make it",
-    madeTitle: "Here is the key",
-    madeHint: "It is shown this once. Keep it where your program finds it.",
+    token: "member token",
+    make: "Create",
+    createdTitle: "Key created",
+    createdHint: "This key is shown only once. Store it securely.",
     revoke: "Revoke",
     revokeSure: (name: string) => `Revoke “${name}”?`,
-    revokeHint: "Within a second it is refused everywhere. That cannot be undone.",
-    revoked: "It is refused from now on.",
-    nothing: "There are no keys but the admin key",
-    pickScope: "Choose at least one.",
+    revokeHint: "The key stops working within a second. This cannot be undone.",
+    revoked: "Key revoked.",
+    nothing: "No keys besides the admin key",
+    pickScope: "Choose at least one scope.",
     events: {
       "events:publish": "publish events",
       "webhooks:manage": "manage endpoints",
-      "deliveries:read": "see events and deliveries",
+      "deliveries:read": "read events and deliveries",
       "deliveries:retry": "retry, cancel and replay",
-      "payloads:read": "see what the catalogue hides",
+      "payloads:read": "read redacted data",
       admin: "everything",
     } satisfies Record<(typeof SCOPES)[number], string>,
   },
   de: {
-    title: "Schlüssel",
+    title: "API-Schlüssel",
     add: "Neuer Schlüssel",
     name: "Name",
-    nameHint: "Wofür er ist.",
+    nameHint: "Zur Unterscheidung.",
     tenant: "Mandant",
-    tenantHint: "Der einzige, für den er handelt. Leer: für alle.",
+    tenantHint: "Beschränkt den Schlüssel auf einen Mandanten. Leer: Zugriff auf alle Mandanten.",
     installation: "alle",
-    scopes: "Was er darf",
-    expires: "Endet am",
-    expiresHint: "Leer: nie.",
+    scopes: "Berechtigungen",
+    expires: "Läuft ab",
+    expiresHint: "Leer: kein Ablauf.",
     never: "nie",
     used: "Zuletzt benutzt",
-    token: "Token eines Mitglieds",
-    make: "Anlegen",
-    madeTitle: "Das ist der Schlüssel",
-    madeHint: "Er wird nur dieses eine Mal gezeigt. Bewahren Sie ihn dort auf, wo Ihr Programm ihn findet.",
+    token: "Mitglieds-Token",
+    make: "Erstellen",
+    createdTitle: "Schlüssel erstellt",
+    createdHint: "Dieser Schlüssel wird nur einmal angezeigt. Bewahren Sie ihn sicher auf.",
     revoke: "Widerrufen",
     revokeSure: (name: string) => `„${name}“ widerrufen?`,
-    revokeHint: "Binnen einer Sekunde gilt er nirgends mehr. Das lässt sich nicht rückgängig machen.",
-    revoked: "Er gilt ab jetzt nicht mehr.",
-    nothing: "Es gibt keine Schlüssel außer dem Admin-Schlüssel",
-    pickScope: "Mindestens eines wählen.",
+    revokeHint:
+      "Der Schlüssel wird innerhalb einer Sekunde ungültig. Das lässt sich nicht rückgängig machen.",
+    revoked: "Schlüssel widerrufen.",
+    nothing: "Keine Schlüssel außer dem Admin-Schlüssel",
+    pickScope: "Wählen Sie mindestens eine Berechtigung.",
     events: {
       "events:publish": "Ereignisse veröffentlichen",
       "webhooks:manage": "Endpunkte verwalten",
-      "deliveries:read": "Ereignisse und Zustellungen sehen",
-      "deliveries:retry": "neu versuchen, absagen, wiederholen",
-      "payloads:read": "sehen, was der Katalog verdeckt",
+      "deliveries:read": "Ereignisse und Zustellungen lesen",
+      "deliveries:retry": "erneut versuchen, abbrechen, Replays",
+      "payloads:read": "maskierte Daten lesen",
       admin: "alles",
     },
   },
@@ -165,7 +166,7 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
   const [tenant, setTenant] = useState("");
   const [expiresAt, setExpiresAt] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<(typeof SCOPES)[number]>>(new Set());
-  const [made, setMade] = useState<string | null>(null);
+  const [made, setCreated] = useState<string | null>(null);
   const { isBusy, problems, submit: ask } = useSubmission();
   const make = () =>
     ask(async () => {
@@ -177,14 +178,14 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
           ...(expiresAt !== "" && { expires_at: new Date(expiresAt).toISOString() }),
         },
       });
-      setMade(key);
+      setCreated(key);
       await queries.invalidateQueries({ queryKey: ["keys"] });
     });
   if (made !== null) {
     return (
-      <Dialog title={t.madeTitle} isOpen onClose={onClose}>
+      <Dialog title={t.createdTitle} isOpen onClose={onClose}>
         <CopyLine text={made} />
-        <p className="text-muted">{t.madeHint}</p>
+        <p className="text-muted">{t.createdHint}</p>
       </Dialog>
     );
   }
@@ -203,7 +204,7 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
           form="new-key"
           type="submit"
           isBusy={isBusy}
-          refusedBecause={scopes.size === 0 ? t.pickScope : undefined}
+          disabledReason={scopes.size === 0 ? t.pickScope : undefined}
         >
           {t.make}
         </Button>
@@ -260,7 +261,7 @@ function Revoke({ revoking, onClose }: { readonly revoking: Key; readonly onClos
   const revoke = async () => {
     try {
       await api.keys.revoke({ key: revoking.id });
-      say(t.revoked);
+      showToast(t.revoked);
     } finally {
       await queries.invalidateQueries({ queryKey: ["keys"] });
     }

@@ -1,4 +1,4 @@
-// Is all well? Rate, success, latency, what is owed and since when, and who is in trouble.
+// The overview: rates, latency, backlog and failing endpoints.
 import type { Activity, System } from "@posthorn/client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -14,52 +14,52 @@ import { Figure } from "../components/ui/figure.tsx";
 import { Page, Panel } from "../components/ui/panel.tsx";
 import { Failed, Loading } from "../components/ui/states.tsx";
 import { Ago } from "../components/ui/time.tsx";
-import { explain, explanations, lastErrorKey } from "../format/delivery-words.ts";
+import { explain, lastErrorKey } from "../format/delivery-texts.ts";
 import { rate, share, whole } from "../format/number.ts";
 import { duration } from "../format/time.ts";
 
 const texts = defineTexts({
   en: {
     title: "Overview",
-    rate: "Attempts a second",
-    success: "Succeeded",
-    latency: "p95",
+    rate: "Attempts per second",
+    success: "Success rate",
+    latency: "Latency p95",
     latencyNote: (p50: string, p99: string) => `p50 ${p50}, p99 ${p99}`,
-    owed: "Owed",
-    oldest: (age: string) => `oldest due for ${age}`,
-    nothingDue: "nothing is late",
-    workers: "Workers alive",
-    noWorkers: "nothing is being sent",
+    owed: "Backlog",
+    oldest: (age: string) => `oldest overdue by ${age}`,
+    nothingDue: "none overdue",
+    workers: "Active workers",
+    noWorkers: "deliveries are stopped",
     dead: "Dead letters",
     failing: "Failing endpoints",
-    noneFailing: "No endpoint is in trouble.",
+    noneFailing: "No failing endpoints.",
     circuits: "Open circuits",
-    noCircuits: "No circuit is open.",
-    failures: (count: number) => `${count} ${count === 1 ? "failure" : "failures in a row"}`,
-    none: "none yet",
-    nothingSent: "Nobody has published an event yet.",
-    begin: "Send the first one in three steps",
+    noCircuits: "No open circuits.",
+    failures: (count: number) => (count === 1 ? "1 failure" : `${count} consecutive failures`),
+    none: "no data yet",
+    nothingSent: "No event has been published yet.",
+    begin: "Get started",
   },
   de: {
     title: "Überblick",
-    rate: "Versuche je Sekunde",
-    success: "Gelungen",
-    latency: "p95",
+    rate: "Versuche pro Sekunde",
+    success: "Erfolgsquote",
+    latency: "Latenz p95",
     latencyNote: (p50: string, p99: string) => `p50 ${p50}, p99 ${p99}`,
-    owed: "Ausstehend",
-    oldest: (age: string) => `ältestes fällig seit ${age}`,
-    nothingDue: "nichts ist spät",
-    workers: "Worker am Leben",
-    noWorkers: "nichts wird gesendet",
-    dead: "Aufgegeben",
+    owed: "Rückstand",
+    oldest: (age: string) => `älteste überfällig seit ${age}`,
+    nothingDue: "nichts überfällig",
+    workers: "Aktive Worker",
+    noWorkers: "keine Zustellungen",
+    dead: "Dead Letters",
     failing: "Endpunkte mit Fehlern",
-    noneFailing: "Kein Endpunkt hat Schwierigkeiten.",
-    circuits: "Offene Sicherungen",
-    noCircuits: "Keine Sicherung ist offen.",
-    failures: (count: number) => `${count} Fehler in Folge`,
-    none: "noch keine",
-    nothingSent: "Noch hat niemand ein Ereignis veröffentlicht.",
-    begin: "Das erste in drei Schritten senden",
+    noneFailing: "Keine Endpunkte mit Fehlern.",
+    circuits: "Offene Circuits",
+    noCircuits: "Keine offenen Circuits.",
+    failures: (count: number) => (count === 1 ? "1 Fehler" : `${count} Fehler in Folge`),
+    none: "noch keine Daten",
+    nothingSent: "Es wurde noch kein Ereignis veröffentlicht.",
+    begin: "Erste Schritte",
   },
 });
 
@@ -71,7 +71,7 @@ export function Overview() {
   const activity = useQuery({
     queryKey: ["activity", period],
     queryFn: ({ signal }) => api.activity.get({ query: { period }, signal }),
-    // another period is asked for while this one is still looked at
+    // keeps showing the previous period while another one loads
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -125,7 +125,7 @@ function Figures({
 }) {
   const t = useTexts(texts);
   const language = useLanguage();
-  const { success, failed, dead: gaveUp, success_share, p50, p95, p99 } = activity.total;
+  const { success, failed, dead: deadCount, success_share, p50, p95, p99 } = activity.total;
   const seconds = activity.points.length * activity.step_seconds;
   const alive = system.workers.data.filter(({ is_alive, delivers }) => is_alive && delivers).length;
   const lateMs = system.owed.oldest_due_age_seconds * 1_000;
@@ -139,7 +139,7 @@ function Figures({
           : "bad";
   return (
     <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">
-      <Figure name={t.rate} value={rate((success + failed + gaveUp) / seconds, language)} />
+      <Figure name={t.rate} value={rate((success + failed + deadCount) / seconds, language)} />
       <Figure
         name={t.success}
         tone={tone}
@@ -184,7 +184,6 @@ function Trouble({
   readonly endpoints: System["failing_endpoints"]["data"];
 }) {
   const t = useTexts(texts);
-  const words = useTexts(explanations);
   const language = useLanguage();
   return (
     <Panel title={title}>
@@ -211,7 +210,7 @@ function Trouble({
               <Badge tone="bad" icon="warning">
                 {t.failures(consecutive_failures)}
               </Badge>
-              {reason !== null && <span>{explain(words, lastErrorKey(reason), language).what}</span>}
+              {reason !== null && <span>{explain(lastErrorKey(reason), language).what}</span>}
               {reason !== null && <code className="font-mono text-xs text-muted">{reason}</code>}
             </div>
           </li>

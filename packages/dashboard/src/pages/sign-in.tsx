@@ -1,25 +1,25 @@
-// The way in for operators: a key, or a one-time link that was opened before this could be seen.
+// The sign-in page of the operator dashboard.
 import { type FormEvent, useState } from "react";
 import { isStatus } from "../api/client.ts";
 import { useSignIn } from "../api/session.ts";
 import { defineTexts, useTexts } from "../app/texts.ts";
 import { Button } from "../components/ui/button.tsx";
 import { TextField } from "../components/ui/field.tsx";
-import { sayError, Toasts } from "../components/ui/toasts.tsx";
+import { showError, Toasts } from "../components/ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {
     title: "Sign in to Posthorn",
-    key: "Key",
-    hint: "A key with the scopes you need, such as phk_…, or the admin key. The server printed one on its first start.",
-    refused: "This key is not valid. It may have been revoked, or have ended.",
+    key: "API key",
+    hint: "An API key (phk_…) or the admin key, which the server prints at its first start.",
+    refused: "This key is not valid. It may have been revoked or have expired.",
     signIn: "Sign in",
   },
   de: {
     title: "Bei Posthorn anmelden",
-    key: "Schlüssel",
-    hint: "Ein Schlüssel mit den nötigen Rechten, wie phk_…, oder der Admin-Schlüssel. Der Server zeigte beim ersten Start einen.",
-    refused: "Dieser Schlüssel gilt nicht. Vielleicht wurde er widerrufen oder ist abgelaufen.",
+    key: "API-Schlüssel",
+    hint: "Ein API-Schlüssel (phk_…) oder der Admin-Schlüssel, den der Server beim ersten Start ausgibt.",
+    refused: "Dieser Schlüssel ist ungültig. Möglicherweise wurde er widerrufen oder ist abgelaufen.",
     signIn: "Anmelden",
   },
 });
@@ -37,7 +37,7 @@ export function SignIn() {
       await signIn(key.trim());
     } catch (error) {
       if (isStatus(error, 401)) setRefused(true);
-      else sayError(error);
+      else showError(error);
     } finally {
       setBusy(false);
     }

@@ -1,4 +1,4 @@
-// The installation: who works, what the database has, how long things are kept.
+// The state of the installation: workers, backlog and retention.
 import type { System } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
@@ -14,31 +14,31 @@ const texts = defineTexts({
   en: {
     title: "System",
     version: "Version",
-    schema: "Schema of the database",
-    pending: (count: number) => `${count} migrations are not applied: run posthorn migrate`,
-    upToDate: "up to date",
+    schema: "Database schema",
+    pending: (count: number) => `${count} pending migrations: run posthorn migrate`,
+    withLatest: "up to date",
     workers: "Workers",
-    noWorkers: "No process delivers. Start one: posthorn serve --role worker",
+    noWorkers: "No worker is running. Start one: posthorn serve --role worker",
     worker: "Worker",
     state: "State",
     alive: "alive",
-    gone: "gone",
+    gone: "dead",
     apiOnly: "API only",
-    leads: "leads",
-    busy: "Busy",
+    leads: "leader",
+    busy: "Utilisation",
     started: "Started",
     seen: "Last seen",
-    owed: "What is owed",
-    count: "Deliveries that have not ended",
-    oldestDue: "Most overdue for",
-    outbox: "Events without deliveries yet",
-    held: "Held up by their own endpoint",
+    owed: "Backlog",
+    count: "Unfinished deliveries",
+    oldestDue: "Longest overdue",
+    outbox: "Events waiting for fan-out",
+    held: "On hold",
     heldBy: (circuit: string, throttle: string, limit: string) =>
-      `${circuit} by a circuit, ${throttle} by a pause, ${limit} by limits`,
-    kept: "How long things are kept",
+      `${circuit} open circuit, ${throttle} throttled, ${limit} rate limited`,
+    kept: "Retention",
     history: "Finished deliveries and their events",
     dead: "Dead letters",
-    untilDeleted: "until somebody deletes them",
+    untilDeleted: "until deleted",
     idempotency: "Idempotency keys",
     audit: "Audit log",
     days: (count: number) => `${count} days`,
@@ -46,33 +46,33 @@ const texts = defineTexts({
   de: {
     title: "System",
     version: "Version",
-    schema: "Schema der Datenbank",
-    pending: (count: number) => `${count} Migrationen fehlen: posthorn migrate ausführen`,
-    upToDate: "aktuell",
+    schema: "Datenbankschema",
+    pending: (count: number) => `${count} ausstehende Migrationen: posthorn migrate ausführen`,
+    withLatest: "aktuell",
     workers: "Worker",
-    noWorkers: "Kein Prozess stellt zu. Einen starten: posthorn serve --role worker",
+    noWorkers: "Es läuft kein Worker. Starten Sie einen: posthorn serve --role worker",
     worker: "Worker",
-    state: "Zustand",
-    alive: "am Leben",
-    gone: "weg",
+    state: "Status",
+    alive: "aktiv",
+    gone: "ausgefallen",
     apiOnly: "nur API",
-    leads: "führt",
+    leads: "Leader",
     busy: "Auslastung",
-    started: "Begonnen",
+    started: "Gestartet",
     seen: "Zuletzt gesehen",
-    owed: "Was aussteht",
-    count: "Zustellungen ohne Ende",
-    oldestDue: "Am längsten überfällig seit",
-    outbox: "Ereignisse noch ohne Zustellungen",
-    held: "Vom eigenen Endpunkt aufgehalten",
+    owed: "Rückstand",
+    count: "Nicht abgeschlossene Zustellungen",
+    oldestDue: "Am längsten überfällig",
+    outbox: "Ereignisse vor dem Fan-out",
+    held: "Angehalten",
     heldBy: (circuit: string, throttle: string, limit: string) =>
-      `${circuit} durch eine Sicherung, ${throttle} durch eine Pause, ${limit} durch Grenzen`,
-    kept: "Wie lange was bleibt",
-    history: "Beendete Zustellungen und ihre Ereignisse",
-    dead: "Aufgegebenes",
-    untilDeleted: "bis es jemand löscht",
+      `${circuit} Circuit offen, ${throttle} gedrosselt, ${limit} Ratenlimit`,
+    kept: "Aufbewahrung",
+    history: "Abgeschlossene Zustellungen und ihre Ereignisse",
+    dead: "Dead Letters",
+    untilDeleted: "bis zum Löschen",
     idempotency: "Idempotenz-Schlüssel",
-    audit: "Protokoll",
+    audit: "Audit-Log",
     days: (count: number) => `${count} Tage`,
   },
 });
@@ -100,7 +100,7 @@ export function SystemPage() {
             {system.schema.version}{" "}
             {system.schema.pending.length === 0 ? (
               <Badge tone="ok" icon="check">
-                {t.upToDate}
+                {t.withLatest}
               </Badge>
             ) : (
               <Badge tone="warn" icon="warning">
@@ -111,8 +111,8 @@ export function SystemPage() {
         </Facts>
       </Panel>
       <Workers workers={system.workers.data} />
-      <Owed owed={system.owed} />
-      <Kept retention={system.retention} />
+      <Backlog owed={system.owed} />
+      <Retention retention={system.retention} />
     </Page>
   );
 }
@@ -175,7 +175,7 @@ function Workers({ workers }: { readonly workers: System["workers"]["data"] }) {
   );
 }
 
-function Owed({ owed }: { readonly owed: System["owed"] }) {
+function Backlog({ owed }: { readonly owed: System["owed"] }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const number = (value: number) => whole(value, language);
@@ -193,7 +193,7 @@ function Owed({ owed }: { readonly owed: System["owed"] }) {
   );
 }
 
-function Kept({ retention }: { readonly retention: System["retention"] }) {
+function Retention({ retention }: { readonly retention: System["retention"] }) {
   const t = useTexts(texts);
   const { retention_days, dead_retention_days, idempotency_days, audit_days } = retention;
   return (

@@ -1,5 +1,4 @@
-// Paste a request, and see by which scheme it was signed, whether it is genuine, and if not why. It is checked in the
-// browser: neither the request nor the secret goes anywhere.
+// Verifies a pasted request in the browser. Neither the request nor the secret is sent anywhere.
 import { examine, type Finding, signedBy } from "@posthorn/wire";
 import { type FormEvent, useState } from "react";
 import { defineTexts, useTexts } from "../app/texts.ts";
@@ -12,19 +11,19 @@ import { type PastedRequest, readPastedRequest } from "../format/pasted-request.
 
 const texts = defineTexts({
   en: {
-    title: "Verify a request",
-    lead: "Paste what your receiver got. It is checked here in your browser, and sent nowhere.",
-    request: "The request",
-    requestHint: "Headers, an empty line, and the body byte for byte; or a curl command.",
+    title: "Verify signature",
+    lead: "Paste a request that your receiver got. It is verified in your browser and not sent anywhere.",
+    request: "Request",
+    requestHint: "Headers, an empty line and the unmodified body; or a curl command.",
     secret: "Secret",
-    secretHint: "That of the endpoint: whsec_…, whpk_… for a key pair, or what a vendor's receivers have.",
-    url: "Sent to",
-    urlHint: "Only where the URL is signed and the request does not say it.",
-    prefix: "Prefix of the headers",
+    secretHint: "The endpoint's secret: whsec_…, whpk_… for a key pair, or that of another service.",
+    url: "URL",
+    urlHint: "Only needed if the signature covers the URL and the request does not contain it.",
+    prefix: "Header prefix",
     check: "Verify",
-    noRequest: "No headers were found in it.",
-    genuine: "It is genuine",
-    notGenuine: "It is refused",
+    noRequest: "No headers found.",
+    genuine: "Valid signature",
+    notGenuine: "Invalid signature",
     refusals: {
       header_missing: (hint: string) => hint,
       malformed: (hint: string) => hint,
@@ -35,63 +34,63 @@ const texts = defineTexts({
       url_missing: (hint: string) => hint,
     } satisfies Record<Reason, (hint: string) => string>,
     noSignature:
-      "There is no header with a signature that is known here. Is the prefix of the headers right, and was the whole request pasted?",
+      "No known signature header found. Check the header prefix, and that the whole request was pasted.",
     noSecret: (schemes: string) =>
-      `It is signed by ${schemes}, and this secret is of another kind: whsec_… signs, whpk_… verifies what a key pair signed.`,
-    message: "It has an HTTP Message Signature (RFC 9421). Verify that with a library of the standard.",
-    late: "Its timestamp is not looked at, because what is pasted is always late.",
+      `The request is signed with ${schemes}, which needs another kind of secret: whsec_… for HMAC, whpk_… for key pairs.`,
+    message: "The request has an HTTP Message Signature (RFC 9421). Verify it with an RFC 9421 library.",
+    late: "The timestamp is not checked.",
   },
   de: {
-    title: "Anfrage prüfen",
-    lead: "Fügen Sie ein, was Ihr Empfänger bekam. Es wird hier im Browser geprüft und nirgendwohin gesendet.",
-    request: "Die Anfrage",
-    requestHint: "Header, eine leere Zeile, und der Inhalt Byte für Byte; oder ein curl-Befehl.",
-    secret: "Geheimnis",
+    title: "Signatur prüfen",
+    lead: "Fügen Sie eine Anfrage ein, die Ihr Empfänger erhalten hat. Sie wird im Browser geprüft und nicht gesendet.",
+    request: "Anfrage",
+    requestHint: "Header, eine leere Zeile und der unveränderte Body; oder ein curl-Befehl.",
+    secret: "Secret",
     secretHint:
-      "Das des Endpunkts: whsec_…, bei Schlüsselpaaren whpk_…, oder was Empfänger eines anderen Anbieters haben.",
-    url: "Gesendet an",
-    urlHint: "Nur wo die URL signiert ist und die Anfrage sie nicht nennt.",
-    prefix: "Anfang der Header-Namen",
+      "Das Secret des Endpunkts: whsec_…, whpk_… bei Schlüsselpaaren oder das eines anderen Dienstes.",
+    url: "URL",
+    urlHint: "Nur nötig, wenn die Signatur die URL umfasst und die Anfrage sie nicht enthält.",
+    prefix: "Header-Präfix",
     check: "Prüfen",
-    noRequest: "Darin wurden keine Header gefunden.",
-    genuine: "Sie ist echt",
-    notGenuine: "Sie wird abgelehnt",
+    noRequest: "Keine Header gefunden.",
+    genuine: "Gültige Signatur",
+    notGenuine: "Ungültige Signatur",
     refusals: {
       header_missing: (hint: string) => `Ein Header mit der Signatur fehlt (${hint})`,
       malformed: (hint: string) => `Die Signatur ist nicht lesbar (${hint})`,
       no_match: () =>
-        "Keine Signatur passt zu diesem Geheimnis. Es gehört zu einem anderen Endpunkt oder wurde gewechselt, oder der Inhalt wurde verändert: die rohen Bytes prüfen, vor jedem JSON-Parser",
-      body_changed: (hint: string) =>
-        `Das Geheimnis stimmt, aber der Inhalt wurde unterwegs verändert (${hint})`,
+        "Keine Signatur passt zu diesem Secret. Es gehört zu einem anderen Endpunkt, wurde rotiert, oder der Body wurde verändert: Prüfen Sie die unveränderten Bytes vor dem Parsen",
+      body_changed: (hint: string) => `Das Secret stimmt, aber der Body wurde verändert (${hint})`,
       too_old: (hint: string) => `Der Zeitstempel ist zu alt (${hint})`,
       too_new: (hint: string) => `Der Zeitstempel liegt in der Zukunft (${hint})`,
-      url_missing: () => "Auch die URL ist signiert: Geben Sie an, wohin die Anfrage ging",
+      url_missing: () => "Die Signatur umfasst die URL: Geben Sie die URL der Anfrage an",
     },
     noSignature:
-      "Es gibt keinen Header mit einer hier bekannten Signatur. Stimmt der Anfang der Header-Namen, und wurde die ganze Anfrage eingefügt?",
+      "Kein bekannter Signatur-Header gefunden. Prüfen Sie das Header-Präfix und ob die ganze Anfrage eingefügt wurde.",
     noSecret: (schemes: string) =>
-      `Sie ist mit ${schemes} signiert, und dieses Geheimnis ist von anderer Art: whsec_… signiert, whpk_… prüft, was ein Schlüsselpaar signiert hat.`,
-    message: "Sie hat eine HTTP Message Signature (RFC 9421). Die prüft eine Bibliothek für den Standard.",
-    late: "Ihr Zeitstempel wird nicht geprüft, denn Eingefügtes ist immer zu spät.",
+      `Die Anfrage ist mit ${schemes} signiert und benötigt ein anderes Secret: whsec_… für HMAC, whpk_… für Schlüsselpaare.`,
+    message:
+      "Die Anfrage hat eine HTTP Message Signature (RFC 9421). Prüfen Sie sie mit einer RFC-9421-Bibliothek.",
+    late: "Der Zeitstempel wird nicht geprüft.",
   },
 });
 
 type Reason = NonNullable<Finding["reason"]>;
 
-/** What was found, or why nothing was: no signature, one of a standard with libraries of its own, or another kind of key. */
+/** The findings, or why the request cannot be verified here. */
 type Verdict =
   | { readonly findings: readonly Finding[] }
   | { readonly nothing: "noSignature" | "message" }
   | { readonly nothing: "noSecret"; readonly schemes: string };
 
-const USUAL_PREFIX = "X-Webhook";
+const DEFAULT_PREFIX = "X-Webhook";
 
 export function Verify() {
   const t = useTexts(texts);
   const [text, setText] = useState("");
   const [secret, setSecret] = useState("");
   const [url, setUrl] = useState("");
-  const [prefix, setPrefix] = useState(USUAL_PREFIX);
+  const [prefix, setPrefix] = useState(DEFAULT_PREFIX);
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const [isNone, setNone] = useState(false);
   const check = async (event: FormEvent) => {
@@ -138,7 +137,7 @@ export function Verify() {
           </div>
         </form>
         <div role="status" className="flex flex-col gap-2 pt-3">
-          {verdict !== null && <Told verdict={verdict} />}
+          {verdict !== null && <VerdictView verdict={verdict} />}
         </div>
       </Panel>
       <VerifySnippets prefix={prefix} />
@@ -146,11 +145,11 @@ export function Verify() {
   );
 }
 
-function Told({ verdict }: { readonly verdict: Verdict }) {
+function VerdictView({ verdict }: { readonly verdict: Verdict }) {
   const t = useTexts(texts);
   if ("nothing" in verdict) {
-    const said = verdict.nothing === "noSecret" ? t.noSecret(verdict.schemes) : t[verdict.nothing];
-    return <p className="break-words text-warn">{said}</p>;
+    const message = verdict.nothing === "noSecret" ? t.noSecret(verdict.schemes) : t[verdict.nothing];
+    return <p className="break-words text-warn">{message}</p>;
   }
   return (
     <>
@@ -176,7 +175,7 @@ async function judge(pasted: PastedRequest, secret: string, prefix: string, url:
     method: pasted.method,
     url: url === "" ? pasted.url : url,
     secrets: [secret],
-    headerPrefix: prefix === "" ? USUAL_PREFIX : prefix,
+    headerPrefix: prefix === "" ? DEFAULT_PREFIX : prefix,
     toleranceSeconds: Number.POSITIVE_INFINITY,
   };
   const findings = await examine(request);

@@ -1,20 +1,20 @@
-// What can be done with the rows that are chosen; stays in sight however far down the reader is.
+// Actions for the selected rows, sticky at the bottom.
 import type { ReactNode } from "react";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { MOST_CHOSEN, type Selection } from "../list/data-table.tsx";
+import { MAX_SELECTED, type Selection } from "../list/data-table.tsx";
 import { Button } from "../ui/button.tsx";
 
 const texts = defineTexts({
   en: {
-    label: "What is chosen",
-    chosen: (count: number) => `${count} chosen`,
-    most: "the most at a time; more by a filter",
-    none: "Choose none",
+    label: "Selection",
+    selected: (count: number) => `${count} selected`,
+    most: "maximum; use a replay with a filter for more",
+    none: "Clear selection",
   },
   de: {
     label: "Auswahl",
-    chosen: (count: number) => `${count} gewählt`,
-    most: "mehr geht auf einmal nur mit einem Filter",
+    selected: (count: number) => `${count} ausgewählt`,
+    most: "Maximum; für mehr ein Replay mit Filter verwenden",
     none: "Auswahl aufheben",
   },
 });
@@ -27,7 +27,7 @@ export function BulkBar<Row>({
   readonly children: ReactNode;
 }) {
   const t = useTexts(texts);
-  const count = selection.chosen.size;
+  const count = selection.selected.size;
   if (count === 0) return null;
   return (
     <section
@@ -35,8 +35,8 @@ export function BulkBar<Row>({
       className="sticky bottom-3 z-20 mx-auto flex max-w-full flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 shadow-lg"
     >
       <p role="status" className="font-medium tabular-nums">
-        {t.chosen(count)}
-        {count === MOST_CHOSEN && <span className="font-normal text-muted"> ({t.most})</span>}
+        {t.selected(count)}
+        {count === MAX_SELECTED && <span className="font-normal text-muted"> ({t.most})</span>}
       </p>
       {children}
       <Button kind="quiet" icon="close" onClick={() => selection.change(() => new Map())}>

@@ -1,5 +1,4 @@
-// Something is done with many rows at once: first it says what would happen and to what, then how far it is, then what
-// became of each. What could not be done is told, and stays chosen.
+// A bulk action: shows the plan, then the progress, then the results. Failed rows stay selected.
 import { PosthornApiError } from "@posthorn/client/web";
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useRef, useState } from "react";
@@ -11,61 +10,50 @@ import { Dialog } from "../ui/dialog.tsx";
 
 const texts = defineTexts({
   en: {
-    cannot: (count: number) => (count === 1 ? "1 is left alone:" : `${count} are left alone:`),
+    cannot: (count: number) => `${count} skipped:`,
     reasons: {
-      in_flight: "being sent right now",
-      delivered: "delivered already",
+      in_flight: "attempt in flight",
+      delivered: "already delivered",
       endpoint_disabled: "the endpoint is disabled; enable it first",
-      endpoint_not_agreed: "the endpoint has not agreed to webhooks",
+      endpoint_not_agreed: "the receiver has not consented to webhooks",
       endpoint_deleted: "the endpoint was deleted",
       tenant_inactive: "the tenant is inactive; activate it first",
-      not_dead: "not dead, so not to be deleted",
-      is_active: "active already",
-      is_disabled: "disabled already",
-      is_subscription: "WebSub subscriptions, which their subscribers alone change",
+      not_dead: "only dead letters can be deleted",
+      is_active: "already enabled",
+      is_disabled: "already disabled",
+      is_subscription: "WebSub subscriptions are managed by their subscribers",
     } satisfies Record<Refusal, string>,
-    looking: "Looking at what they are …",
-    nothing: "There is nothing to do.",
+    looking: "Checking the selection …",
+    nothing: "Nothing to do.",
     running: (finished: number, all: number) => `${finished} of ${all}`,
-    stop: "Stop here",
-    done: (done: number, all: number) =>
-      done === all ? `Done with all ${all}.` : `Done with ${done} of ${all}.`,
-    failed: (count: number) =>
-      count === 1 ? "1 was refused, and stays chosen:" : `${count} were refused, and stay chosen:`,
-    left: (count: number) =>
-      count === 1 ? "1 was not begun, and stays chosen." : `${count} were not begun, and stay chosen.`,
+    stop: "Stop",
+    done: (done: number, all: number) => `${done} of ${all} done.`,
+    failed: (count: number) => `${count} failed and stay selected:`,
+    left: (count: number) => `${count} not started and stay selected.`,
     unreachable: "the server could not be reached",
     more: (count: number) => `and ${count} more`,
   },
   de: {
-    cannot: (count: number) =>
-      count === 1 ? "Eines bleibt, wie es ist:" : `${count} bleiben, wie sie sind:`,
+    cannot: (count: number) => `${count} übersprungen:`,
     reasons: {
-      in_flight: "wird gerade gesendet",
-      delivered: "schon zugestellt",
-      endpoint_disabled: "der Endpunkt ist abgeschaltet; zuerst einschalten",
-      endpoint_not_agreed: "der Endpunkt hat Webhooks nicht zugestimmt",
+      in_flight: "Versuch läuft",
+      delivered: "bereits zugestellt",
+      endpoint_disabled: "der Endpunkt ist deaktiviert; zuerst aktivieren",
+      endpoint_not_agreed: "der Empfänger hat Webhooks nicht zugestimmt",
       endpoint_deleted: "der Endpunkt wurde gelöscht",
       tenant_inactive: "der Mandant ist inaktiv; zuerst aktivieren",
-      not_dead: "nicht aufgegeben, also nicht zu löschen",
-      is_active: "schon aktiv",
-      is_disabled: "schon abgeschaltet",
-      is_subscription: "WebSub-Abonnements, die nur ihre Abonnenten ändern",
+      not_dead: "nur Dead Letters können gelöscht werden",
+      is_active: "bereits aktiviert",
+      is_disabled: "bereits deaktiviert",
+      is_subscription: "WebSub-Abonnements werden von ihren Abonnenten verwaltet",
     },
-    looking: "Sieht nach, was es ist …",
-    nothing: "Es gibt nichts zu tun.",
+    looking: "Auswahl wird geprüft …",
+    nothing: "Nichts zu tun.",
     running: (finished: number, all: number) => `${finished} von ${all}`,
-    stop: "Hier anhalten",
-    done: (done: number, all: number) =>
-      done === all ? `Alle ${all} erledigt.` : `${done} von ${all} erledigt.`,
-    failed: (count: number) =>
-      count === 1
-        ? "Eines wurde abgelehnt und bleibt gewählt:"
-        : `${count} wurden abgelehnt und bleiben gewählt:`,
-    left: (count: number) =>
-      count === 1
-        ? "Eines wurde nicht begonnen und bleibt gewählt."
-        : `${count} wurden nicht begonnen und bleiben gewählt.`,
+    stop: "Anhalten",
+    done: (done: number, all: number) => `${done} von ${all} erledigt.`,
+    failed: (count: number) => `${count} fehlgeschlagen, weiterhin ausgewählt:`,
+    left: (count: number) => `${count} nicht begonnen, weiterhin ausgewählt.`,
     unreachable: "der Server war nicht erreichbar",
     more: (count: number) => `und ${count} weitere`,
   },
@@ -73,19 +61,19 @@ const texts = defineTexts({
 
 export interface BulkDialogProps<Row> {
   readonly title: string;
-  /** What the button says that does it. */
+  /** The label of the action button. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Null while it is being found out. */
+  /** Null while loading. */
   readonly plan: Plan<Row> | null;
-  /** What will happen, in words. */
-  readonly says: (count: number) => ReactNode;
-  /** What they are of: tenants, endpoints, types. */
+  /** Describes what will happen. */
+  readonly describe: (count: number) => ReactNode;
+  /** Groups shown in the preview, such as tenants or endpoints. */
   readonly parts: readonly { readonly title: string; readonly nameOf: (row: Row) => string }[];
-  /** To be chosen before. */
+  /** Options shown below the preview. */
   readonly options?: ReactNode;
   readonly act: (row: Row) => Promise<unknown>;
-  /** With those that were done; null: nothing was. */
+  /** Receives the rows that succeeded; null if the action was not run. */
   readonly onClose: (done: readonly Row[] | null) => void;
 }
 
@@ -96,7 +84,7 @@ export function BulkDialog<Row>(props: BulkDialogProps<Row>) {
   const [finished, setFinished] = useState<number | null>(null);
   const [outcome, setOutcome] = useState<Outcome<Row> | null>(null);
   const stop = useRef(new AbortController());
-  // what is being done does not change while it is done, though the list behind it may
+  // the plan must not change while it runs, even if the list does
   const begun = useRef<Plan<Row> | null>(null);
   const run = async () => {
     if (plan === null) return;
@@ -115,12 +103,12 @@ export function BulkDialog<Row>(props: BulkDialogProps<Row>) {
       isOpen
       onClose={close}
       {...(outcome === null && {
-        closes: finished === null ? undefined : t.stop,
+        closeLabel: finished === null ? undefined : t.stop,
         actions: (
           <Button
             kind={isDangerous ? "danger" : "primary"}
             isBusy={plan === null || finished !== null}
-            refusedBecause={plan?.doable.length === 0 ? t.nothing : undefined}
+            disabledReason={plan?.doable.length === 0 ? t.nothing : undefined}
             onClick={() => void run()}
           >
             {action}
@@ -141,15 +129,20 @@ export function BulkDialog<Row>(props: BulkDialogProps<Row>) {
   );
 }
 
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
-function Preview<Row>({ plan, says, parts, options }: BulkDialogProps<Row> & { readonly plan: Plan<Row> }) {
+function Preview<Row>({
+  plan,
+  describe,
+  parts,
+  options,
+}: BulkDialogProps<Row> & { readonly plan: Plan<Row> }) {
   const t = useTexts(texts);
   const { doable, refused } = plan;
   return (
     <>
       <div role="status" className="font-medium">
-        {doable.length === 0 ? t.nothing : says(doable.length)}
+        {doable.length === 0 ? t.nothing : describe(doable.length)}
       </div>
       {doable.length > 0 && (
         <dl className="grid grid-cols-[minmax(5rem,auto)_1fr] gap-x-4 gap-y-1.5">
@@ -160,13 +153,13 @@ function Preview<Row>({ plan, says, parts, options }: BulkDialogProps<Row> & { r
                 <dt className="text-muted">{title}</dt>
                 <dd className="min-w-0">
                   <ul>
-                    {names.slice(0, MOST_NAMES).map(({ name, count }) => (
+                    {names.slice(0, MAX_NAMES).map(({ name, count }) => (
                       <li key={name} className="break-all">
                         {name} <span className="text-muted tabular-nums">× {count}</span>
                       </li>
                     ))}
-                    {names.length > MOST_NAMES && (
-                      <li className="text-muted">{t.more(names.length - MOST_NAMES)}</li>
+                    {names.length > MAX_NAMES && (
+                      <li className="text-muted">{t.more(names.length - MAX_NAMES)}</li>
                     )}
                   </ul>
                 </dd>

@@ -1,67 +1,67 @@
-// Retries or deletes the deliveries that are chosen.
+// Retries or deletes the selected deliveries.
 import type { Delivery } from "@posthorn/client";
 import { useQueries } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, isStatus } from "../../api/client.ts";
 import { useKeys } from "../../app/keyboard.tsx";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { type Plan, planDelete, planRetry, type Surroundings } from "../../format/bulk-plan.ts";
+import { type Plan, planDelete, planRetry, type Related } from "../../format/bulk-plan.ts";
 import type { Selection } from "../list/data-table.tsx";
 import { Button } from "../ui/button.tsx";
 import { Tick } from "../ui/field.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { BulkDialog } from "./bulk-dialog.tsx";
-import { unchoose } from "./selection.ts";
+import { deselect } from "./selection.ts";
 
 const texts = defineTexts({
   en: {
     retry: (count: number) => `Retry ${count} …`,
-    retryTitle: "Retry what is chosen",
-    retryNow: "Retry them",
+    retryTitle: "Retry selected deliveries",
+    retryNow: "Retry",
     retried: (count: number) =>
       count === 1
-        ? "1 delivery will be sent now, with a fresh budget of attempts."
-        : `${count} deliveries will be sent now, each with a fresh budget of attempts.`,
-    again: "Send what was delivered already once more",
-    againHint: "The receiver gets it twice, with the same event id.",
+        ? "1 delivery will be retried now. Its attempt count starts again."
+        : `${count} deliveries will be retried now. Their attempt counts start again.`,
+    again: "Also resend deliveries that succeeded",
+    againHint: "The receiver gets the event again, with the same event id.",
     remove: (count: number) => `Delete ${count} …`,
-    removeTitle: "Delete what is chosen",
-    removeNow: "Delete them",
+    removeTitle: "Delete selected dead letters",
+    removeNow: "Delete",
     removed: (count: number) =>
-      `${count === 1 ? "1 dead letter" : `${count} dead letters`} will be gone for good: nobody can retry or replay them any more. Their events stay.`,
+      `${count === 1 ? "1 dead letter" : `${count} dead letters`} will be deleted permanently and cannot be retried or replayed. The events are kept.`,
     tenants: "Tenants",
     endpoints: "Endpoints",
-    types: "Events",
+    types: "Event types",
   },
   de: {
-    retry: (count: number) => `${count} neu versuchen …`,
-    retryTitle: "Auswahl neu versuchen",
-    retryNow: "Neu versuchen",
+    retry: (count: number) => `${count} erneut versuchen …`,
+    retryTitle: "Ausgewählte Zustellungen erneut versuchen",
+    retryNow: "Erneut versuchen",
     retried: (count: number) =>
       count === 1
-        ? "1 Zustellung wird jetzt gesendet, mit allen Versuchen von vorn."
-        : `${count} Zustellungen werden jetzt gesendet, jede mit allen Versuchen von vorn.`,
-    again: "Schon Zugestelltes noch einmal senden",
-    againHint: "Der Empfänger bekommt es zweimal, mit derselben Ereignis-Id.",
+        ? "1 Zustellung wird jetzt erneut versucht. Die Zählung der Versuche beginnt von vorn."
+        : `${count} Zustellungen werden jetzt erneut versucht. Die Zählung der Versuche beginnt von vorn.`,
+    again: "Auch erfolgreiche Zustellungen erneut senden",
+    againHint: "Der Empfänger erhält das Ereignis noch einmal, mit derselben Ereignis-ID.",
     remove: (count: number) => `${count} löschen …`,
-    removeTitle: "Auswahl löschen",
+    removeTitle: "Ausgewählte Dead Letters löschen",
     removeNow: "Löschen",
     removed: (count: number) =>
-      `${count === 1 ? "1 Zustellung ist" : `${count} Zustellungen sind`} dann für immer weg: Niemand kann sie mehr neu versuchen oder wiederholen. Ihre Ereignisse bleiben.`,
+      `${count === 1 ? "1 Dead Letter wird" : `${count} Dead Letters werden`} endgültig gelöscht und können nicht mehr erneut zugestellt werden. Die Ereignisse bleiben erhalten.`,
     tenants: "Mandanten",
     endpoints: "Endpunkte",
-    types: "Ereignisse",
+    types: "Ereignistypen",
   },
 });
 
 export function DeliveryBulk({ selection }: { readonly selection: Selection<Delivery> }) {
   const t = useTexts(texts);
   const [doing, setDoing] = useState<"retry" | "delete" | null>(null);
-  const deliveries = [...selection.chosen.values()];
+  const deliveries = [...selection.selected.values()];
   const dead = deliveries.filter(({ state }) => state === "dead").length;
   const close = (done: readonly Delivery[] | null) => {
     setDoing(null);
-    unchoose(selection, done);
+    deselect(selection, done);
   };
   useKeys(deliveries.length > 0 ? { r: () => setDoing("retry") } : {});
   return (
@@ -90,15 +90,15 @@ interface DialogProps {
 function RetryDialog({ deliveries, onClose }: DialogProps) {
   const t = useTexts(texts);
   const [sendsDeliveredAgain, setSendsDeliveredAgain] = useState(false);
-  const around = useSurroundings(deliveries);
-  const parts = useParts((id) => around?.endpoints.get(id)?.url ?? id);
-  const plan: Plan<Delivery> | null = around && planRetry(deliveries, around, { sendsDeliveredAgain });
+  const related = useRelated(deliveries);
+  const parts = useParts((id) => related?.endpoints.get(id)?.url ?? id);
+  const plan: Plan<Delivery> | null = related && planRetry(deliveries, related, { sendsDeliveredAgain });
   return (
     <BulkDialog
       title={t.retryTitle}
       action={t.retryNow}
       plan={plan}
-      says={t.retried}
+      describe={t.retried}
       parts={parts}
       options={
         deliveries.some(({ state }) => state === "success") && (
@@ -125,7 +125,7 @@ function DeleteDialog({ deliveries, onClose }: DialogProps) {
       action={t.removeNow}
       isDangerous
       plan={planDelete(deliveries)}
-      says={t.removed}
+      describe={t.removed}
       parts={parts}
       act={({ id }) => api.deliveries.delete({ delivery: id })}
       onClose={onClose}
@@ -142,8 +142,8 @@ function useParts(nameOfEndpoint: (id: string) => string) {
   ];
 }
 
-/** The endpoints and tenants of what is chosen, as they are now; null until all were asked for. */
-function useSurroundings(deliveries: readonly Delivery[]): Surroundings | null {
+/** The endpoints and tenants of the selected deliveries; null until loaded. */
+function useRelated(deliveries: readonly Delivery[]): Related | null {
   const tenantOf = new Map(deliveries.map(({ endpoint_id, tenant }) => [endpoint_id, tenant]));
   const endpointIds = [...tenantOf.keys()];
   const tenantIds = [...new Set(tenantOf.values())];
@@ -165,7 +165,7 @@ function useSurroundings(deliveries: readonly Delivery[]): Surroundings | null {
   return { endpoints: known(endpointIds, endpoints), tenants: known(tenantIds, tenants) };
 }
 
-/** Null: there is none. */
+/** Returns null for 404. */
 async function orNone<Thing>(asked: Promise<Thing>): Promise<Thing | null> {
   try {
     return await asked;
@@ -175,7 +175,7 @@ async function orNone<Thing>(asked: Promise<Thing>): Promise<Thing | null> {
   }
 }
 
-/** What could not be found out is left out: the server says it when it is tried. */
+/** Leaves out what failed to load: the server decides when the action runs. */
 function known<Thing>(
   ids: readonly string[],
   answers: readonly { readonly data: Thing | undefined }[],

@@ -1,4 +1,4 @@
-// Switches the endpoints that are chosen off, or on again.
+// Disables or enables the selected endpoints.
 import type { Endpoint } from "@posthorn/client";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -8,34 +8,34 @@ import type { Selection } from "../list/data-table.tsx";
 import { Button } from "../ui/button.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { BulkDialog } from "./bulk-dialog.tsx";
-import { unchoose } from "./selection.ts";
+import { deselect } from "./selection.ts";
 
 const texts = defineTexts({
   en: {
     disable: "Disable …",
-    disableTitle: "Disable what is chosen",
-    disableNow: "Disable them",
+    disableTitle: "Disable selected endpoints",
+    disableNow: "Disable",
     disabled: (count: number) =>
-      `Nothing will be sent to ${count === 1 ? "1 endpoint" : `${count} endpoints`} from now on. What is for them is kept, and waits until they are enabled.`,
+      `${count === 1 ? "1 endpoint" : `${count} endpoints`} will be disabled. Deliveries are kept until they are enabled again.`,
     enable: "Enable …",
-    enableTitle: "Enable what is chosen",
-    enableNow: "Enable them",
+    enableTitle: "Enable selected endpoints",
+    enableNow: "Enable",
     enabled: (count: number) =>
-      `${count === 1 ? "1 endpoint is" : `${count} endpoints are`} sent to again, and what waits for them is delivered, the oldest first. To discard it instead, enable them one by one.`,
+      `${count === 1 ? "1 endpoint" : `${count} endpoints`} will be enabled. The backlog is delivered, oldest first. To discard it instead, enable endpoints individually.`,
     tenants: "Tenants",
     urls: "URLs",
   },
   de: {
-    disable: "Abschalten …",
-    disableTitle: "Auswahl abschalten",
-    disableNow: "Abschalten",
+    disable: "Deaktivieren …",
+    disableTitle: "Ausgewählte Endpunkte deaktivieren",
+    disableNow: "Deaktivieren",
     disabled: (count: number) =>
-      `An ${count === 1 ? "1 Endpunkt" : `${count} Endpunkte`} wird ab jetzt nichts gesendet. Was für sie ist, wird aufgehoben, bis sie eingeschaltet werden.`,
-    enable: "Einschalten …",
-    enableTitle: "Auswahl einschalten",
-    enableNow: "Einschalten",
+      `${count === 1 ? "1 Endpunkt wird" : `${count} Endpunkte werden`} deaktiviert. Zustellungen werden aufbewahrt, bis sie wieder aktiviert werden.`,
+    enable: "Aktivieren …",
+    enableTitle: "Ausgewählte Endpunkte aktivieren",
+    enableNow: "Aktivieren",
     enabled: (count: number) =>
-      `An ${count === 1 ? "1 Endpunkt" : `${count} Endpunkte`} wird wieder gesendet, und was wartet, wird zugestellt, das älteste zuerst. Um es zu verwerfen, schalten Sie sie einzeln ein.`,
+      `${count === 1 ? "1 Endpunkt wird" : `${count} Endpunkte werden`} aktiviert. Der Rückstand wird zugestellt, das Älteste zuerst. Um ihn zu verwerfen, aktivieren Sie die Endpunkte einzeln.`,
     tenants: "Mandanten",
     urls: "URLs",
   },
@@ -44,10 +44,10 @@ const texts = defineTexts({
 export function EndpointBulk({ selection }: { readonly selection: Selection<Endpoint> }) {
   const t = useTexts(texts);
   const [doing, setDoing] = useState<"enable" | "disable" | null>(null);
-  const endpoints = [...selection.chosen.values()];
+  const endpoints = [...selection.selected.values()];
   const close = (done: readonly Endpoint[] | null) => {
     setDoing(null);
-    unchoose(selection, done);
+    deselect(selection, done);
   };
   return (
     <>
@@ -65,7 +65,7 @@ export function EndpointBulk({ selection }: { readonly selection: Selection<Endp
           action={t[`${doing}Now`]}
           isDangerous={doing === "disable"}
           plan={planSwitch(endpoints, doing === "enable")}
-          says={t[`${doing}d`]}
+          describe={t[`${doing}d`]}
           parts={[
             { title: t.tenants, nameOf: ({ tenant }) => tenant },
             { title: t.urls, nameOf: ({ url }) => url },

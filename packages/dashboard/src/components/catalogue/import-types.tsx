@@ -1,4 +1,4 @@
-// Takes types over from an OpenAPI document: says what would be done, and does it only then.
+// Imports event types from an OpenAPI document, after a preview.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -10,41 +10,41 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { TextArea, TextField } from "../ui/field.tsx";
 import { ProblemList } from "../ui/problem-list.tsx";
-import { say } from "../ui/toasts.tsx";
+import { showToast } from "../ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {
     title: "Import from OpenAPI",
-    hint: "The webhooks of an OpenAPI 3.1 document in JSON, all or none.",
+    hint: "Imports all webhooks of an OpenAPI 3.1 document in JSON.",
     file: "File",
     document: "Document",
-    look: "See what would change",
-    lookFirst: "See first what would change.",
+    look: "Preview",
+    lookFirst: "Preview the changes first.",
     import: "Import",
-    notJson: "This is not JSON yet.",
-    empty: "Choose a file, or paste the document.",
-    preview: "What would be done",
+    notJson: "Not valid JSON.",
+    empty: "Choose a file or paste the document.",
+    preview: "Changes",
     created: "new",
-    updated: "changed",
-    unchanged: "the same",
-    done: (count: number) => (count === 1 ? "One type was taken over." : `${count} types were taken over.`),
+    updated: "updated",
+    unchanged: "unchanged",
+    done: (count: number) => (count === 1 ? "1 event type imported." : `${count} event types imported.`),
   },
   de: {
-    title: "Aus OpenAPI übernehmen",
-    hint: "Die Webhooks eines OpenAPI-3.1-Dokuments in JSON, alle oder keiner.",
+    title: "Aus OpenAPI importieren",
+    hint: "Importiert alle Webhooks eines OpenAPI-3.1-Dokuments in JSON.",
     file: "Datei",
     document: "Dokument",
-    look: "Zeigen, was sich änderte",
-    lookFirst: "Erst zeigen lassen, was sich änderte.",
-    import: "Übernehmen",
-    notJson: "Das ist noch kein JSON.",
-    empty: "Wählen Sie eine Datei, oder fügen Sie das Dokument ein.",
-    preview: "Was geschähe",
+    look: "Vorschau",
+    lookFirst: "Zeigen Sie zuerst die Vorschau an.",
+    import: "Importieren",
+    notJson: "Kein gültiges JSON.",
+    empty: "Wählen Sie eine Datei oder fügen Sie das Dokument ein.",
+    preview: "Änderungen",
     created: "neu",
-    updated: "geändert",
-    unchanged: "gleich",
+    updated: "aktualisiert",
+    unchanged: "unverändert",
     done: (count: number) =>
-      count === 1 ? "Ein Typ wurde übernommen." : `${count} Typen wurden übernommen.`,
+      count === 1 ? "1 Ereignistyp importiert." : `${count} Ereignistypen importiert.`,
   },
 });
 
@@ -76,7 +76,7 @@ export function ImportTypes({ onClose }: { readonly onClose: () => void }) {
   const take = async () => {
     const isDone = await submit(async () => {
       const done = await send(false);
-      say(t.done(done.filter(({ change: what }) => what !== "unchanged").length));
+      showToast(t.done(done.filter(({ change: what }) => what !== "unchanged").length));
     });
     if (!isDone) return;
     onClose();
@@ -89,13 +89,13 @@ export function ImportTypes({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       actions={
         <>
-          <Button isBusy={isBusy} refusedBecause={refused} onClick={() => void look()}>
+          <Button isBusy={isBusy} disabledReason={refused} onClick={() => void look()}>
             {t.look}
           </Button>
           <Button
             kind="primary"
             isBusy={isBusy}
-            refusedBecause={preview === null ? t.lookFirst : undefined}
+            disabledReason={preview === null ? t.lookFirst : undefined}
             onClick={() => void take()}
           >
             {t.import}

@@ -1,4 +1,4 @@
-// A type of the catalogue: made, changed, or given another version. What the server refuses stands at its field.
+// The form for a new, changed or further version of an event type.
 import type { EventType } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -12,44 +12,45 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { TextArea, TextField, Tick } from "../ui/field.tsx";
 import { ProblemList } from "../ui/problem-list.tsx";
-import { say } from "../ui/toasts.tsx";
+import { showToast } from "../ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {
     name: "Name",
-    nameHint: "Lower-case words joined by dots, such as order.paid.",
+    nameHint: "Lower-case words separated by dots, for example order.paid.",
     version: "Version",
-    versionHint: "Another version has a schema of its own; the others stay.",
-    description: "What it means",
+    versionHint: "Each version has its own schema. Existing versions are kept.",
+    description: "Description",
     schema: "JSON Schema of the data",
-    schemaHint: "Left empty: it may be anything.",
+    schemaHint: "Empty accepts any data.",
     example: "Example",
-    exampleHint: "Has to fit the schema. May be left empty.",
-    redact: "Hidden from people",
-    redactHint: "JSON Pointers, one a line, * for every item: /card/number",
+    exampleHint: "Optional. Must match the schema.",
+    redact: "Redacted paths",
+    redactHint: "JSON Pointers, one per line; * matches every item, for example /cards/*/number.",
     deprecated: "Deprecated",
-    deprecatedHint: "Marked as not to be used any more; it is still published and delivered.",
+    deprecatedHint: "Marks the type as outdated. Its events are still accepted and delivered.",
     save: "Save",
-    saved: (name: string) => `${name} is in the catalogue.`,
-    notJson: "The schema or the example is not JSON yet.",
+    saved: (name: string) => `${name} saved.`,
+    notJson: "The schema or the example is not valid JSON.",
   },
   de: {
     name: "Name",
-    nameHint: "Kleine Wörter, durch Punkte verbunden, etwa order.paid.",
+    nameHint: "Kleingeschriebene Wörter, durch Punkte getrennt, zum Beispiel order.paid.",
     version: "Version",
-    versionHint: "Eine andere Version hat ihr eigenes Schema; die übrigen bleiben.",
-    description: "Was es bedeutet",
+    versionHint: "Jede Version hat ihr eigenes Schema. Bestehende Versionen bleiben erhalten.",
+    description: "Beschreibung",
     schema: "JSON-Schema der Daten",
-    schemaHint: "Leer: sie dürfen alles sein.",
+    schemaHint: "Leer: beliebige Daten.",
     example: "Beispiel",
-    exampleHint: "Muss zum Schema passen. Darf leer bleiben.",
-    redact: "Vor Menschen verdeckt",
-    redactHint: "JSON Pointer, einer je Zeile, * für jedes Element: /card/number",
+    exampleHint: "Optional. Muss dem Schema entsprechen.",
+    redact: "Maskierte Pfade",
+    redactHint: "JSON Pointer, einer pro Zeile; * steht für jedes Element, zum Beispiel /cards/*/number.",
     deprecated: "Veraltet",
-    deprecatedHint: "Soll nicht mehr verwendet werden; es wird weiter veröffentlicht und zugestellt.",
+    deprecatedHint:
+      "Kennzeichnet den Typ als veraltet. Seine Ereignisse werden weiterhin angenommen und zugestellt.",
     save: "Speichern",
-    saved: (name: string) => `${name} steht im Katalog.`,
-    notJson: "Das Schema oder das Beispiel ist noch kein JSON.",
+    saved: (name: string) => `${name} gespeichert.`,
+    notJson: "Das Schema oder das Beispiel ist kein gültiges JSON.",
   },
 });
 
@@ -62,7 +63,7 @@ export function TypeForm({
   onSaved,
 }: {
   readonly title: string;
-  /** With a name it is of that type. */
+  /** An empty name creates a new type. */
   readonly initial: EventTypeForm;
   readonly onClose: () => void;
   readonly onSaved: (name: string, version: string) => void;
@@ -91,12 +92,12 @@ export function TypeForm({
       const after = contentOf(await api.eventTypes.put({ name, body }));
       const before = bodyOfType(initial);
       const isChange = initial.name === name && before?.api_version === body.api_version;
-      if (!isChange || before === null) return say(t.saved(name));
+      if (!isChange || before === null) return showToast(t.saved(name));
       undoable(t.saved(name), {
         after,
         read: async () =>
           contentOf(await api.eventTypes.get({ name, query: { api_version: body.api_version } })),
-        takeBack: () => api.eventTypes.put({ name, body: before }),
+        revert: () => api.eventTypes.put({ name, body: before }),
       });
     });
     if (!isDone) return;
@@ -114,7 +115,7 @@ export function TypeForm({
           type="submit"
           form="event-type"
           isBusy={isBusy}
-          refusedBecause={body === null ? t.notJson : undefined}
+          disabledReason={body === null ? t.notJson : undefined}
         >
           {t.save}
         </Button>
@@ -145,7 +146,7 @@ export function TypeForm({
   );
 }
 
-/** What of a type can be changed. */
+/** The editable fields of a type. */
 function contentOf(type: EventType) {
   return bodyOfType(formOfType(type));
 }

@@ -1,4 +1,4 @@
-// Attempts over time and how long they took, side by side where there is room.
+// Charts of attempts and their duration over time.
 import type { Activity } from "@posthorn/client";
 import { useCallback, useMemo } from "react";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
@@ -12,23 +12,23 @@ const texts = defineTexts({
     attempts: "Attempts",
     delivered: "delivered",
     failed: "will retry",
-    gaveUp: "gave up",
-    times: "How long attempts took",
+    gaveUp: "dead",
+    times: "Attempt duration",
     period: "Period",
-    hour: "hour",
-    day: "day",
-    month: "30 days",
+    hour: "Last hour",
+    day: "Last 24 hours",
+    month: "Last 30 days",
   },
   de: {
     attempts: "Versuche",
     delivered: "zugestellt",
     failed: "neuer Versuch",
-    gaveUp: "aufgegeben",
-    times: "Wie lange Versuche dauerten",
+    gaveUp: "fehlgeschlagen",
+    times: "Dauer der Versuche",
     period: "Zeitraum",
-    hour: "Stunde",
-    day: "Tag",
-    month: "30 Tage",
+    hour: "Letzte Stunde",
+    day: "Letzte 24 Stunden",
+    month: "Letzte 30 Tage",
   },
 });
 
@@ -75,7 +75,7 @@ export function ActivityCharts({ activity }: { readonly activity: Activity }) {
 export type Period = Activity["period"];
 const PERIODS: readonly Period[] = ["hour", "day", "month"];
 
-/** How far back they go. */
+/** Selects the period of the charts. */
 export function PeriodChoice({
   value,
   onChange,

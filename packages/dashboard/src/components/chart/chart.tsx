@@ -1,4 +1,4 @@
-// Series over time by uPlot, in the colours of the page. The same figures are in a table for whoever cannot see it.
+// A time series chart (uPlot) in theme colours, with the same data as a table for screen readers.
 import { useEffect, useRef } from "react";
 import UPlot from "uplot";
 import { useIsDark } from "../../app/preferences.ts";
@@ -7,21 +7,21 @@ import { axisTime, exactUtc } from "../../format/time.ts";
 
 export interface Series {
   readonly name: string;
-  /** A colour of the page, such as `ok`. */
+  /** A theme colour. */
   readonly colour: "ok" | "bad" | "warn" | "calm" | "accent";
   readonly values: readonly (number | null)[];
   readonly isFilled?: boolean;
 }
 
 const HEIGHT_PX = 180;
-/** So wide is a day with its time beside the next one. */
+/** The minimum distance of time labels. */
 const TIME_PX = 110;
 
-/** What is counted and measured here is whole: 1, 2, 5, 10 … */
+/** Axis steps: all values are integers. */
 const STEPS = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
-/** Between two gaps a line has no length, and nobody would see it. */
-function alone(values: Series["values"]): number[] {
+/** Indexes of values between two gaps, drawn as points: a line would have no length. */
+function isolatedIndexes(values: Series["values"]): number[] {
   const isThere = (index: number) => (values[index] ?? null) !== null;
   return values.flatMap((_, index) =>
     isThere(index) && !isThere(index - 1) && !isThere(index + 1) ? [index] : [],
@@ -39,12 +39,12 @@ export function Chart({
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
 }) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const language = useLanguage();
   const isDark = useIsDark();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of theme changes what the colours are
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     const spanMs = Date.parse(times.at(-1) ?? "") - Date.parse(times[0] ?? "");
     if (element === null) return;
     const colourOf = (name: string) =>
@@ -74,7 +74,7 @@ export function Chart({
             label: name,
             stroke: colourOf(colour),
             width: 1.5,
-            points: { show: true, size: 5, filter: () => alone(values) },
+            points: { show: true, size: 5, filter: () => isolatedIndexes(values) },
             value: (_: UPlot, value: number | null) => (value === null ? "" : format(value)),
             ...(isFilled && { fill: `${colourOf(colour)}22` }),
           })),
@@ -94,11 +94,11 @@ export function Chart({
     <figure>
       <figcaption className="pb-2 font-medium">{title}</figcaption>
       <div
-        ref={place}
+        ref={container}
         aria-hidden="true"
         className="[&_.u-legend]:text-xs [&_.u-series_th]:after:!content-none [&:not(:hover)_.u-series:first-child]:invisible"
       />
-      {/* around the table: a table itself cannot be made smaller than what is in it */}
+      {/* wraps the table, which cannot be smaller than its content */}
       <div className="sr-only">
         <table>
           <caption>{title}</caption>

@@ -1,16 +1,16 @@
-// A day of an endpoint at a glance: one bar an hour, the failed part on top of the delivered one.
+// Bars of the last 24 hours: failed attempts stacked on delivered ones.
 import { defineTexts, useTexts } from "../../app/texts.ts";
 
 const texts = defineTexts({
   en: {
     label: (success: number, failed: number) =>
       `Last 24 hours: ${success} delivered, ${failed} failed attempts`,
-    nothing: "Nothing was sent in the last 24 hours",
+    nothing: "No attempts in the last 24 hours",
   },
   de: {
     label: (success: number, failed: number) =>
-      `Letzte 24 Stunden: ${success} zugestellt, ${failed} gescheitert`,
-    nothing: "In den letzten 24 Stunden wurde nichts gesendet",
+      `Letzte 24 Stunden: ${success} zugestellt, ${failed} fehlgeschlagene Versuche`,
+    nothing: "Keine Versuche in den letzten 24 Stunden",
   },
 });
 

@@ -1,24 +1,24 @@
-// Whether something arrived: a green tick, or the reason in words with a remedy. It changes while one looks on.
+// Shows live whether a delivery arrived, or why not.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useWatchedDelivery } from "../../api/watched-delivery.ts";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
-import { explain, explanationKey, explanations } from "../../format/delivery-words.ts";
+import { explain, explanationKey } from "../../format/delivery-texts.ts";
 import { duration } from "../../format/time.ts";
 import { Icon } from "../ui/icons.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
 const texts = defineTexts({
   en: {
-    waiting: "Sent; waiting for the receiver's answer …",
-    answer: (status: number, took: string) => `It was answered with ${status} after ${took}.`,
-    failed: "It did not work yet",
-    open: "Open the delivery",
+    waiting: "Waiting for the receiver's response …",
+    answer: (status: number, took: string) => `The receiver returned HTTP ${status} after ${took}.`,
+    failed: "Not delivered yet",
+    open: "Open delivery",
   },
   de: {
-    waiting: "Gesendet; wartet auf die Antwort des Empfängers …",
-    answer: (status: number, took: string) => `Die Antwort war ${status} nach ${took}.`,
-    failed: "Es hat noch nicht geklappt",
+    waiting: "Warten auf die Antwort des Empfängers …",
+    answer: (status: number, took: string) => `Der Empfänger hat nach ${took} HTTP ${status} zurückgegeben.`,
+    failed: "Noch nicht zugestellt",
     open: "Zustellung öffnen",
   },
 });
@@ -27,18 +27,17 @@ export function Arrival({
   delivery: id,
   arrived,
 }: {
-  /** Null: nothing was sent yet. */
+  /** Null if nothing was sent yet. */
   readonly delivery: string | null;
-  /** What to say when it did. */
+  /** The text shown on success. */
   readonly arrived: ReactNode;
 }) {
   const t = useTexts(texts);
-  const words = useTexts(explanations);
   const language = useLanguage();
   const { data } = useWatchedDelivery(id);
   const last = data?.attempts.at(-1);
   const hasArrived = data?.state === "success";
-  const why = last !== undefined && !hasArrived ? explain(words, explanationKey(last), language) : null;
+  const why = last !== undefined && !hasArrived ? explain(explanationKey(last), language) : null;
   return (
     <div role="status" className="flex flex-col gap-2">
       {id !== null && !hasArrived && why === null && <p>{t.waiting}</p>}

@@ -1,7 +1,7 @@
-// How a delivery looks in every list of deliveries.
+// Table columns of deliveries.
 import type { Delivery } from "@posthorn/client";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { reasonTexts } from "../../format/delivery-words.ts";
+import { reasonTexts } from "../../format/delivery-texts.ts";
 import { EndpointName } from "../endpoint/endpoint-name.tsx";
 import type { Column } from "../list/data-table.tsx";
 import { Ago } from "../ui/time.tsx";
@@ -10,31 +10,31 @@ import { StateBadge } from "./state-badge.tsx";
 const texts = defineTexts({
   en: {
     state: "State",
-    type: "Event",
+    type: "Event type",
     endpoint: "Endpoint",
     tenant: "Tenant",
     attempts: "Attempts",
     next: "Next attempt",
-    reason: "Dead because",
+    reason: "Dead reason",
     created: "Created",
     waits: {
       tenant: "when the tenant is active",
       endpoint: "when the endpoint is enabled",
-      handshake: "when its receiver agrees",
+      handshake: "when the receiver consents",
     },
   },
   de: {
-    state: "Zustand",
-    type: "Ereignis",
+    state: "Status",
+    type: "Ereignistyp",
     endpoint: "Endpunkt",
     tenant: "Mandant",
     attempts: "Versuche",
     next: "Nächster Versuch",
-    reason: "Aufgegeben wegen",
-    created: "Angelegt",
+    reason: "Fehlergrund",
+    created: "Erstellt",
     waits: {
       tenant: "wenn der Mandant aktiv ist",
-      endpoint: "wenn der Endpunkt eingeschaltet ist",
+      endpoint: "wenn der Endpunkt aktiviert ist",
       handshake: "wenn der Empfänger zustimmt",
     },
   },

@@ -1,4 +1,4 @@
-// A screen that lists deliveries: each is opened or retried, and those that are chosen are retried or deleted together.
+// A page with a list of deliveries, with retry and bulk actions.
 import type { Delivery } from "@posthorn/client";
 import { useNavigate } from "@tanstack/react-router";
 import { useRetry } from "../../api/retry.ts";
@@ -7,13 +7,13 @@ import { useSelection } from "../bulk/selection.ts";
 import { ListPage, type ListPageProps } from "../list/list-page.tsx";
 import { useDeliveryColumns } from "./delivery-columns.tsx";
 
-type OfEveryList = "columns" | "keyOf" | "onOpen" | "rowKeys" | "selection" | "children";
+type CommonProps = "columns" | "keyOf" | "onOpen" | "rowKeys" | "selection" | "children";
 
 export function DeliveryListPage({
   areDead = false,
   isOfOneTenant = false,
   ...page
-}: Omit<ListPageProps<Delivery>, OfEveryList> & {
+}: Omit<ListPageProps<Delivery>, CommonProps> & {
   readonly areDead?: boolean;
   readonly isOfOneTenant?: boolean;
 }) {
@@ -27,8 +27,8 @@ export function DeliveryListPage({
       columns={columns}
       keyOf={({ id }) => id}
       onOpen={({ id }) => void navigate({ to: "/deliveries/$id", params: { id } })}
-      // what is chosen is retried together, and after a look at it: by the bar below
-      rowKeys={selection.chosen.size > 0 ? {} : { r: ({ id }) => void retry(id) }}
+      // a selection is retried by the bulk bar instead
+      rowKeys={selection.selected.size > 0 ? {} : { r: ({ id }) => void retry(id) }}
       selection={selection}
     >
       <DeliveryBulk selection={selection} />

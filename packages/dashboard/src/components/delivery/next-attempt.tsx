@@ -1,4 +1,4 @@
-// "Next retry in 4 m 12 s, at 14:03", or what it waits for instead; and the rest of the schedule.
+// When the next attempt is due, or why the delivery is held, and the remaining schedule.
 import type { Delivery, DeliveryDetail, Endpoint } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
@@ -9,51 +9,51 @@ import { useNow } from "../ui/time.tsx";
 
 const texts = defineTexts({
   en: {
-    next: (wait: string, at: string) => `Next retry in ${wait}, at ${at}`,
+    next: (wait: string, at: string) => `Next attempt in ${wait}, at ${at}`,
     now: "The next attempt is due now.",
     used: (used: number, planned: number) => `${used} of ${planned} attempts used`,
-    after: (gaps: string) => `If that fails, again after ${gaps}.`,
-    last: "That is the last one.",
-    tenant: "It waits: the tenant is inactive.",
-    tenantRemedy: "It is sent when the tenant is activated again.",
-    endpoint: "It waits: the endpoint is disabled.",
-    endpointRemedy:
-      "It is sent when the endpoint is enabled again, unless what has piled up is discarded then.",
-    handshake: "It waits: its receiver has not agreed to webhooks.",
-    handshakeRemedy: "The endpoint's page says what it answered. It is sent when the receiver agrees.",
+    after: (gaps: string) => `Further attempts after ${gaps}.`,
+    last: "This is the last attempt.",
+    tenant: "On hold: the tenant is inactive.",
+    tenantRemedy: "The delivery continues when the tenant is activated.",
+    endpoint: "On hold: the endpoint is disabled.",
+    endpointRemedy: "The delivery continues when the endpoint is enabled, unless the backlog is discarded.",
+    handshake: "On hold: the receiver has not consented to webhooks.",
+    handshakeRemedy:
+      "The delivery continues when the receiver consents. Its response is shown on the endpoint's page.",
     circuit: (wait: string, at: string) =>
-      `It waits: the circuit is open. It is probed in ${wait}, at ${at}.`,
+      `Circuit open: deliveries are paused. Next probe in ${wait}, at ${at}.`,
     circuitRemedy:
-      "The endpoint failed too often in a row. The probe is one delivery; if it succeeds, the others follow.",
+      "The endpoint failed too often in a row. The probe is a single delivery; if it succeeds, deliveries resume.",
     throttle: (wait: string, at: string) =>
-      `It waits: the receiver asked for a pause that ends in ${wait}, at ${at}.`,
-    throttleRemedy: "It answered 429 or 503. After the pause it goes on by itself.",
-    probe: "It waits: the circuit is being probed.",
-    probeRemedy: "One delivery is on its way. If it succeeds, the others follow.",
+      `Throttled: the receiver asked to pause. Deliveries resume in ${wait}, at ${at}.`,
+    throttleRemedy: "The receiver returned HTTP 429 or 503. No action is needed.",
+    probe: "Circuit half-open: a probe is in flight.",
+    probeRemedy: "If the probe succeeds, deliveries resume.",
   },
   de: {
     next: (wait: string, at: string) => `Nächster Versuch in ${wait}, um ${at}`,
     now: "Der nächste Versuch ist jetzt fällig.",
     used: (used: number, planned: number) => `${used} von ${planned} Versuchen verbraucht`,
-    after: (gaps: string) => `Scheitert er, dann wieder nach ${gaps}.`,
-    last: "Das ist der letzte.",
-    tenant: "Sie wartet: Der Mandant ist abgeschaltet.",
-    tenantRemedy: "Gesendet wird, sobald der Mandant wieder eingeschaltet ist.",
-    endpoint: "Sie wartet: Der Endpunkt ist abgeschaltet.",
+    after: (gaps: string) => `Weitere Versuche nach ${gaps}.`,
+    last: "Das ist der letzte Versuch.",
+    tenant: "Angehalten: Der Mandant ist inaktiv.",
+    tenantRemedy: "Die Zustellung wird fortgesetzt, sobald der Mandant aktiviert wird.",
+    endpoint: "Angehalten: Der Endpunkt ist deaktiviert.",
     endpointRemedy:
-      "Gesendet wird, sobald der Endpunkt wieder eingeschaltet ist, falls Aufgelaufenes dann nicht verworfen wird.",
-    handshake: "Sie wartet: Ihr Empfänger hat Webhooks nicht zugestimmt.",
+      "Die Zustellung wird fortgesetzt, sobald der Endpunkt aktiviert wird, sofern der Rückstand nicht verworfen wird.",
+    handshake: "Angehalten: Der Empfänger hat Webhooks nicht zugestimmt.",
     handshakeRemedy:
-      "Auf der Seite des Endpunkts steht, was er antwortete. Gesendet wird, sobald er zustimmt.",
+      "Die Zustellung wird fortgesetzt, sobald der Empfänger zustimmt. Seine Antwort steht auf der Seite des Endpunkts.",
     circuit: (wait: string, at: string) =>
-      `Sie wartet: Die Sicherung ist offen. Die nächste Probe ist in ${wait}, um ${at}.`,
+      `Circuit offen: Die Zustellungen sind angehalten. Nächster Testversuch in ${wait}, um ${at}.`,
     circuitRemedy:
-      "Der Endpunkt scheiterte zu oft in Folge. Die Probe ist eine einzelne Zustellung; gelingt sie, folgen die anderen.",
+      "Der Endpunkt ist zu oft in Folge fehlgeschlagen. Ist der Testversuch erfolgreich, laufen die Zustellungen weiter.",
     throttle: (wait: string, at: string) =>
-      `Sie wartet: Der Empfänger bat um eine Pause. Sie endet in ${wait}, um ${at}.`,
-    throttleRemedy: "Er antwortete mit 429 oder 503. Nach der Pause geht es von selbst weiter.",
-    probe: "Sie wartet: Die Sicherung wird gerade geprobt.",
-    probeRemedy: "Eine Zustellung ist unterwegs. Gelingt sie, folgen die anderen.",
+      `Gedrosselt: Der Empfänger hat um eine Pause gebeten. Weiter in ${wait}, um ${at}.`,
+    throttleRemedy: "Der Empfänger hat HTTP 429 oder 503 zurückgegeben. Es ist nichts zu tun.",
+    probe: "Circuit halb offen: Ein Testversuch läuft.",
+    probeRemedy: "Ist er erfolgreich, laufen die Zustellungen weiter.",
   },
 });
 
@@ -64,9 +64,9 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
   const language = useLanguage();
   const now = useNow();
   const { attempt_count: used } = delivery;
-  const { receiver } = useSurroundings(delivery);
+  const { receiver } = useRelated(delivery);
   const hold = useHold(delivery);
-  if (!isOwed(delivery) || (hold === null && delivery.next_retry_at === null)) return null;
+  if (!isUnfinished(delivery) || (hold === null && delivery.next_retry_at === null)) return null;
   const at = delivery.next_retry_at === null ? null : new Date(delivery.next_retry_at);
   const gaps = receiver === undefined ? [] : gapsOf(receiver.retry_policy);
   const rest = gaps.slice(used);
@@ -93,32 +93,32 @@ export function NextAttempt({ delivery }: { readonly delivery: DeliveryDetail })
   );
 }
 
-function isOwed({ state }: Delivery): boolean {
+function isUnfinished({ state }: Delivery): boolean {
   return state === "pending" || state === "failed";
 }
 
-/** What a delivery is sent to, as long as it is. */
-function useSurroundings(delivery: Delivery) {
+/** The endpoint and tenant of an unfinished delivery. */
+function useRelated(delivery: Delivery) {
   const { tenant, endpoint_id: endpoint } = delivery;
   const { data: receiver } = useQuery({
     queryKey: ["endpoint", endpoint],
     queryFn: ({ signal }) => api.endpoints.get({ tenant, endpoint, signal }),
-    enabled: isOwed(delivery),
+    enabled: isUnfinished(delivery),
     refetchInterval: REFRESH_MS,
   });
   const { data: owner } = useQuery({
     queryKey: ["tenant", tenant],
     queryFn: ({ signal }) => api.tenants.get({ tenant, signal }),
-    enabled: isOwed(delivery),
+    enabled: isUnfinished(delivery),
     refetchInterval: REFRESH_MS,
   });
   return { receiver, owner };
 }
 
-/** Null: nothing but its time, or not known yet. */
+/** Null if the delivery is not held, or until loaded. */
 export function useHold(delivery: Delivery): Hold | null {
   const now = useNow();
-  const { receiver, owner } = useSurroundings(delivery);
+  const { receiver, owner } = useRelated(delivery);
   return receiver && owner ? holdOf(delivery, receiver, owner, now) : null;
 }
 
@@ -154,7 +154,7 @@ function Dots({
       <span aria-hidden="true" className="flex gap-1">
         {Array.from({ length: Math.min(planned, 24) }, (_, index) => (
           <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name, and never change places
+            // biome-ignore lint/suspicious/noArrayIndexKey: the dots never change order
             key={index}
             className={`size-2 rounded-full border border-current ${index < used ? "bg-current" : ""}`}
           />
@@ -165,7 +165,7 @@ function Dots({
   );
 }
 
-/** Milliseconds from one attempt to the next, at most. */
+/** The maximum waits between attempts in milliseconds. */
 function gapsOf(policy: Endpoint["retry_policy"]): readonly number[] {
   if (policy.gaps_ms !== undefined) return policy.gaps_ms;
   const { base_ms = 0, cap_ms = 0, max_attempts = 1 } = policy;

@@ -1,4 +1,4 @@
-// The request as it was sent, and a fresh one that the receiver accepts, as a curl command.
+// The request as sent, and a freshly signed one as a curl command.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
@@ -6,20 +6,20 @@ import { curlOf } from "../../format/curl.ts";
 import { CopyButton } from "../ui/copy.tsx";
 import { CodeView } from "../ui/json-view.tsx";
 import { Failed, Loading } from "../ui/states.tsx";
-import { sayError } from "../ui/toasts.tsx";
+import { showError } from "../ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {
-    headers: "Headers as sent",
-    body: "Body as sent",
+    headers: "Request headers",
+    body: "Request body",
     curl: "Copy as curl, freshly signed",
-    masked: (what: string) => `Masked for you: ${what}.`,
+    masked: (what: string) => `Redacted: ${what}.`,
   },
   de: {
-    headers: "Header wie gesendet",
-    body: "Inhalt wie gesendet",
+    headers: "Header der Anfrage",
+    body: "Body der Anfrage",
     curl: "Als curl kopieren, neu signiert",
-    masked: (what: string) => `Für Sie verdeckt: ${what}.`,
+    masked: (what: string) => `Maskiert: ${what}.`,
   },
 });
 
@@ -35,7 +35,7 @@ export function RequestView({ delivery, attempt }: { readonly delivery: string; 
     try {
       return curlOf(await api.deliveries.request({ delivery, query: { attempt, fresh: true } }));
     } catch (refusal) {
-      sayError(refusal);
+      showError(refusal);
       throw refusal;
     }
   };

@@ -1,6 +1,6 @@
-// The state of a delivery, the same everywhere.
+// The state of a delivery.
 import { useTexts } from "../../app/texts.ts";
-import { STATES, type State, stateTexts } from "../../format/delivery-words.ts";
+import { STATES, type State, stateTexts } from "../../format/delivery-texts.ts";
 import { Badge } from "../ui/badge.tsx";
 
 export function StateBadge({ state }: { readonly state: State }) {

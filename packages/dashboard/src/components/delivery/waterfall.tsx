@@ -1,26 +1,26 @@
-// Where the time of an attempt went, as bars on one scale.
+// The phases of an attempt as a waterfall chart.
 import type { Attempt } from "@posthorn/client";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { duration } from "../../format/time.ts";
 
 const texts = defineTexts({
   en: {
-    label: "Where the time went",
-    queue_ms: "Waited for its turn",
+    label: "Phases",
+    queue_ms: "Queued",
     connect_ms: "Connect",
     tls_ms: "TLS",
     first_byte_ms: "First byte",
     body_ms: "Body",
-    reused: "open already",
+    reused: "reused",
   },
   de: {
-    label: "Wohin die Zeit ging",
-    queue_ms: "Wartete, bis es dran war",
+    label: "Phasen",
+    queue_ms: "In der Warteschlange",
     connect_ms: "Verbinden",
     tls_ms: "TLS",
     first_byte_ms: "Erstes Byte",
-    body_ms: "Inhalt",
-    reused: "war schon offen",
+    body_ms: "Body",
+    reused: "wiederverwendet",
   },
 });
 
@@ -29,7 +29,7 @@ const PHASES = ["queue_ms", "connect_ms", "tls_ms", "first_byte_ms", "body_ms"] 
 export function Waterfall({ phases }: { readonly phases: Attempt["phases"] }) {
   const t = useTexts(texts);
   const total = PHASES.reduce((sum, phase) => sum + (phases[phase] ?? 0), 0);
-  // an answer without a connection of its own; over http there is no TLS either way
+  // TLS cannot tell: plain http has none either way
   const isReused = phases.connect_ms === null && phases.first_byte_ms !== null;
   let before = 0;
   return (

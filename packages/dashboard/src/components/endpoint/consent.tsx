@@ -1,8 +1,8 @@
-// What an endpoint said when it was asked whether it wants webhooks, and what that means for what is owed to it.
+// The state of a receiver's consent (handshake) and its effect on deliveries.
 import type { Endpoint } from "@posthorn/client";
 import { useEndpointChanges } from "../../api/endpoints.ts";
 import { useSubmission } from "../../api/problems.ts";
-import { useMay } from "../../api/session.ts";
+import { useHasScope } from "../../api/session.ts";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
 import { whole } from "../../format/number.ts";
 import { Button } from "../ui/button.tsx";
@@ -12,58 +12,62 @@ const texts = defineTexts({
   en: {
     asking: (isAsked: boolean): string =>
       isAsked
-        ? "It was asked whether it wants webhooks, and gave no answer. It is asked again by itself."
-        : "It is about to be asked whether it wants webhooks.",
+        ? "The receiver did not answer the consent request. It will be repeated automatically."
+        : "The receiver's consent will be requested.",
     waiting:
-      "It was asked whether it wants webhooks, and has said neither yes nor no. It can still agree by the callback URL that it was told.",
+      "The receiver has neither consented nor declined. It can still consent through the callback URL it was given.",
     granted: (rate: string | null) =>
       rate === null
-        ? "It agreed to webhooks, as many as there are."
-        : `It agreed to at most ${rate} webhooks a minute.`,
-    denied: "It does not want webhooks.",
-    meanwhile: "Nothing is sent to it, and what is for it waits until it agrees.",
-    detail: "Why",
-    asked: "Asked",
-    decided: "Decided",
+        ? "The receiver consented, without a rate limit."
+        : `The receiver consented to at most ${rate} webhooks per minute.`,
+    denied: "The receiver declined webhooks.",
+    meanwhile: "Deliveries are on hold until the receiver consents.",
+    detail: "Reason",
+    asked: "Requested",
+    decided: "Answered",
     askedAs: (origin: string, rate: string | null) =>
-      rate === null ? `In the name of ${origin}.` : `In the name of ${origin}, for ${rate} a minute.`,
-    again: "Ask again",
-    askedAgain: "It is asked again.",
+      rate === null
+        ? `Requested for origin ${origin}.`
+        : `Requested for origin ${origin} with ${rate} per minute.`,
+    again: "Request again",
+    askedAgain: "Consent requested again.",
   },
   de: {
     asking: (isAsked: boolean): string =>
       isAsked
-        ? "Er wurde gefragt, ob er Webhooks will, und gab keine Antwort. Er wird von selbst wieder gefragt."
-        : "Er wird gleich gefragt, ob er Webhooks will.",
+        ? "Der Empfänger hat die Anfrage nicht beantwortet. Sie wird automatisch wiederholt."
+        : "Die Zustimmung des Empfängers wird angefragt.",
     waiting:
-      "Er wurde gefragt, ob er Webhooks will, und hat weder ja noch nein gesagt. Über die Adresse, die er dabei bekam, kann er noch zustimmen.",
+      "Der Empfänger hat weder zugestimmt noch abgelehnt. Über die übermittelte Callback-URL kann er noch zustimmen.",
     granted: (rate: string | null) =>
       rate === null
-        ? "Er hat Webhooks zugestimmt, in beliebiger Zahl."
-        : `Er hat höchstens ${rate} Webhooks je Minute zugestimmt.`,
-    denied: "Er will keine Webhooks.",
-    meanwhile: "Nichts wird an ihn gesendet, und was für ihn ist, wartet, bis er zustimmt.",
-    detail: "Warum",
-    asked: "Gefragt",
-    decided: "Entschieden",
+        ? "Der Empfänger hat ohne Ratenlimit zugestimmt."
+        : `Der Empfänger hat höchstens ${rate} Webhooks pro Minute zugestimmt.`,
+    denied: "Der Empfänger hat Webhooks abgelehnt.",
+    meanwhile: "Die Zustellungen sind angehalten, bis der Empfänger zustimmt.",
+    detail: "Grund",
+    asked: "Angefragt",
+    decided: "Beantwortet",
     askedAs: (origin: string, rate: string | null) =>
-      rate === null ? `Im Namen von ${origin}.` : `Im Namen von ${origin}, um ${rate} je Minute.`,
-    again: "Noch einmal fragen",
-    askedAgain: "Er wird noch einmal gefragt.",
+      rate === null
+        ? `Angefragt für Origin ${origin}.`
+        : `Angefragt für Origin ${origin} mit ${rate} pro Minute.`,
+    again: "Erneut anfragen",
+    askedAgain: "Zustimmung erneut angefragt.",
   },
 });
 
 export function Consent({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
   const language = useLanguage();
-  const { askAgain } = useEndpointChanges();
+  const { repeatHandshake } = useEndpointChanges();
   const { isBusy, submit } = useSubmission();
-  const mayManage = useMay("webhooks:manage");
+  const canManage = useHasScope("webhooks:manage");
   const { handshake } = endpoint;
   if (handshake === null) return null;
   const { state, origin, rate, allowed_rate, detail, asked_at, decided_at } = handshake;
   const inWords = (perMinute: number | null) => (perMinute === null ? null : whole(perMinute, language));
-  const said = {
+  const messages = {
     asking: () => t.asking(asked_at !== null),
     waiting: () => t.waiting,
     granted: () => t.granted(inWords(allowed_rate)),
@@ -75,7 +79,7 @@ export function Consent({ endpoint }: { readonly endpoint: Endpoint }) {
       role="note"
       className={`flex flex-col gap-1 rounded-lg border border-line p-4 ${isGranted ? "bg-ok-ground text-ok" : "bg-warn-ground text-warn"}`}
     >
-      <p className="font-semibold">{said[state]()}</p>
+      <p className="font-semibold">{messages[state]()}</p>
       {!isGranted && <p>{t.meanwhile}</p>}
       {detail !== null && (
         <p className="break-words">
@@ -97,12 +101,12 @@ export function Consent({ endpoint }: { readonly endpoint: Endpoint }) {
           </>
         )}
       </p>
-      {state === "denied" && mayManage && (
+      {state === "denied" && canManage && (
         <div className="pt-1">
           <Button
             icon="retry"
             isBusy={isBusy}
-            onClick={() => void submit(() => askAgain(endpoint, t.askedAgain))}
+            onClick={() => void submit(() => repeatHandshake(endpoint, t.askedAgain))}
           >
             {t.again}
           </Button>

@@ -1,4 +1,4 @@
-// The state of an endpoint in one word: never a word that a delivery has.
+// The state of an endpoint; its words differ from delivery states.
 import type { Endpoint } from "@posthorn/client";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -9,27 +9,27 @@ const texts = defineTexts({
     degraded: "degraded",
     paused: "circuit open",
     disabled: "disabled",
-    asking: "being asked",
-    waiting: "not agreed yet",
-    denied: "wants no webhooks",
+    asking: "consent requested",
+    waiting: "consent pending",
+    denied: "consent declined",
     reasons: {
-      manual: "by hand",
-      gone: "it answered 410",
-      failures: "too many failures in a row",
+      manual: "disabled manually",
+      gone: "the receiver returned HTTP 410",
+      failures: "too many consecutive failures",
       no_success: "no success for days",
     } as Record<string, string>,
   },
   de: {
     active: "aktiv",
     degraded: "beeinträchtigt",
-    paused: "Sicherung offen",
-    disabled: "abgeschaltet",
-    asking: "wird gefragt",
-    waiting: "noch nicht zugestimmt",
-    denied: "will keine Webhooks",
+    paused: "Circuit offen",
+    disabled: "deaktiviert",
+    asking: "Zustimmung angefragt",
+    waiting: "Zustimmung offen",
+    denied: "Zustimmung abgelehnt",
     reasons: {
-      manual: "von Hand",
-      gone: "er antwortete 410",
+      manual: "manuell deaktiviert",
+      gone: "der Empfänger hat HTTP 410 zurückgegeben",
       failures: "zu viele Fehler in Folge",
       no_success: "seit Tagen kein Erfolg",
     } as Record<string, string>,

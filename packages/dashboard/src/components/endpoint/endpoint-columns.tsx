@@ -1,4 +1,4 @@
-// How an endpoint looks in every list of endpoints.
+// Table columns of endpoints.
 import type { Endpoint } from "@posthorn/client";
 import { Link } from "@tanstack/react-router";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
@@ -6,7 +6,7 @@ import { share } from "../../format/number.ts";
 import { Sparkline } from "../chart/sparkline.tsx";
 import type { Column } from "../list/data-table.tsx";
 import { EndpointBadge } from "./endpoint-badge.tsx";
-import { EndpointPlace } from "./endpoint-place.tsx";
+import { EndpointUrl } from "./endpoint-url.tsx";
 import { useEndpointWhy } from "./endpoint-why.tsx";
 
 const texts = defineTexts({
@@ -14,17 +14,17 @@ const texts = defineTexts({
     state: "State",
     url: "URL",
     tenant: "Tenant",
-    events: "Events",
+    events: "Event types",
     day: "Last 24 hours",
-    why: "Why",
+    why: "Problem",
   },
   de: {
-    state: "Zustand",
+    state: "Status",
     url: "URL",
     tenant: "Mandant",
-    events: "Ereignisse",
+    events: "Ereignistypen",
     day: "Letzte 24 Stunden",
-    why: "Warum",
+    why: "Problem",
   },
 });
 
@@ -38,7 +38,7 @@ export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Col
       key: "url",
       head: t.url,
       cell: (endpoint) => (
-        <EndpointPlace endpoint={endpoint}>
+        <EndpointUrl endpoint={endpoint}>
           <Link
             to="/tenants/$tenant/endpoints/$id"
             params={{ tenant: endpoint.tenant, id: endpoint.id }}
@@ -46,7 +46,7 @@ export function useEndpointColumns({ isOfOneTenant = false } = {}): readonly Col
           >
             {endpoint.url}
           </Link>
-        </EndpointPlace>
+        </EndpointUrl>
       ),
       below: (endpoint) => {
         const why = whyOf(endpoint);

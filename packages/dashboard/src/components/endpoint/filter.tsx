@@ -1,4 +1,4 @@
-// The filter of an endpoint: edited as JSON, and tried with an event before it is saved.
+// Edits an endpoint's filter as JSON and tests it with an event.
 import type { Endpoint } from "@posthorn/client";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -16,30 +16,29 @@ import { ProblemList } from "../ui/problem-list.tsx";
 const texts = defineTexts({
   en: {
     title: "Filter",
-    hint: 'What an event must have besides its type. Left empty: every event of its types. An example: {"data":{"amount":{"$gte":100}}}',
+    hint: 'Optional conditions on events, for example {"data":{"amount":{"$gte":100}}}. Empty accepts all events of the subscribed types.',
     save: "Save",
-    same: "Nothing was changed.",
-    saved: "Saved. It decides about events from now on.",
-    try: "Try it",
-    tryHint: "Nothing is published or sent. The filter above is asked, saved or not.",
-    ask: "Would it get this?",
-    yes: "It would get this event.",
-    no: "It would not get this event.",
-    notJson: "This is not JSON yet.",
+    same: "No changes.",
+    saved: "Saved. The filter applies to new events.",
+    try: "Test the filter",
+    tryHint: "Checks the filter above, saved or not. Nothing is published or sent.",
+    ask: "Test",
+    yes: "This event matches.",
+    no: "This event does not match.",
+    notJson: "Not valid JSON.",
   },
   de: {
     title: "Filter",
-    hint: 'Was ein Ereignis außer seinem Typ haben muss. Leer: jedes Ereignis seiner Typen. Ein Beispiel: {"data":{"amount":{"$gte":100}}}',
+    hint: 'Optionale Bedingungen, zum Beispiel {"data":{"amount":{"$gte":100}}}. Leer: alle Ereignisse der abonnierten Typen.',
     save: "Speichern",
-    same: "Nichts wurde geändert.",
-    saved: "Gespeichert. Er entscheidet ab jetzt über Ereignisse.",
-    try: "Ausprobieren",
-    tryHint:
-      "Nichts wird veröffentlicht oder gesendet. Gefragt wird der Filter oben, gespeichert oder nicht.",
-    ask: "Bekäme er das?",
-    yes: "Er bekäme dieses Ereignis.",
-    no: "Er bekäme dieses Ereignis nicht.",
-    notJson: "Das ist noch kein JSON.",
+    same: "Keine Änderungen.",
+    saved: "Gespeichert. Der Filter gilt für neue Ereignisse.",
+    try: "Filter testen",
+    tryHint: "Prüft den obigen Filter, auch ungespeichert. Es wird nichts veröffentlicht oder gesendet.",
+    ask: "Testen",
+    yes: "Dieses Ereignis passt.",
+    no: "Dieses Ereignis passt nicht.",
+    notJson: "Kein gültiges JSON.",
   },
 });
 
@@ -59,7 +58,7 @@ export function EndpointFilter({ endpoint }: { readonly endpoint: Endpoint }) {
   const filter = read.ok ? (read.value ?? null) : undefined;
   const event = eventOf(draft);
   const isReady = read.ok && event !== null;
-  // what the box shows goes along when somebody else, or an undo, changes what is saved
+  // follows changes to the saved filter, unless the text was edited
   const [shown, setShown] = useState(saved);
   if (shown !== saved) {
     setShown(saved);
@@ -80,7 +79,7 @@ export function EndpointFilter({ endpoint }: { readonly endpoint: Endpoint }) {
           <Button
             kind="primary"
             isBusy={saving.isBusy}
-            refusedBecause={!read.ok ? t.notJson : text === saved ? t.same : undefined}
+            disabledReason={!read.ok ? t.notJson : text === saved ? t.same : undefined}
             onClick={() => void save()}
           >
             {t.save}
@@ -113,7 +112,7 @@ export function EndpointFilter({ endpoint }: { readonly endpoint: Endpoint }) {
           <div className="flex flex-wrap items-center gap-3">
             <Button
               isBusy={trying.isBusy}
-              refusedBecause={isReady ? undefined : t.notJson}
+              disabledReason={isReady ? undefined : t.notJson}
               onClick={() => void ask()}
             >
               {t.ask}

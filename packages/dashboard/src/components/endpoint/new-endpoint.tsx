@@ -1,4 +1,4 @@
-// Makes an endpoint for a tenant, and shows its secret this once.
+// Creates an endpoint and shows its secret once.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -8,11 +8,11 @@ import { changesIn, EMPTY_FORM } from "../../format/endpoint-form.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { SettingsForm } from "./form/settings-form.tsx";
-import { SecretOnce } from "./secret-once.tsx";
+import { NewSecret } from "./new-secret.tsx";
 
 const texts = defineTexts({
-  en: { title: "New endpoint", make: "Make it", madeTitle: "The endpoint is there" },
-  de: { title: "Neuer Endpunkt", make: "Anlegen", madeTitle: "Der Endpunkt ist angelegt" },
+  en: { title: "New endpoint", make: "Create", createdTitle: "Endpoint created" },
+  de: { title: "Neuer Endpunkt", make: "Erstellen", createdTitle: "Endpunkt erstellt" },
 });
 
 type NewEndpointInput = Parameters<typeof api.endpoints.create>[0]["body"];
@@ -20,28 +20,28 @@ type NewEndpointInput = Parameters<typeof api.endpoints.create>[0]["body"];
 export function NewEndpoint({
   tenant,
   onClose,
-  onMade,
+  onCreated,
 }: {
   readonly tenant: string;
   readonly onClose: () => void;
-  /** Once its secret was seen. */
-  readonly onMade: (id: string) => void;
+  /** Called after the secret was shown. */
+  readonly onCreated: (id: string) => void;
 }) {
   const t = useTexts(texts);
   const queries = useQueryClient();
   const [form, setForm] = useState({ ...EMPTY_FORM, events: "*" });
-  const [made, setMade] = useState<{ readonly id: string; readonly secret: string } | null>(null);
+  const [created, setCreated] = useState<{ readonly id: string; readonly secret: string } | null>(null);
   const { isBusy, problems, submit } = useSubmission();
   const make = () =>
     submit(async () => {
       const body = { url: "", events: [], ...changesIn(form, EMPTY_FORM) } as NewEndpointInput;
-      setMade(await api.endpoints.create({ tenant, body }));
+      setCreated(await api.endpoints.create({ tenant, body }));
       await queries.invalidateQueries({ queryKey: ["endpoints"] });
     });
-  if (made !== null) {
+  if (created !== null) {
     return (
-      <Dialog title={t.madeTitle} isOpen onClose={() => onMade(made.id)}>
-        <SecretOnce endpoint={made.id} secret={made.secret} />
+      <Dialog title={t.createdTitle} isOpen onClose={() => onCreated(created.id)}>
+        <NewSecret endpoint={created.id} secret={created.secret} />
       </Dialog>
     );
   }

@@ -1,4 +1,4 @@
-// How an endpoint does: its state in words, its attempts over time, and the last of them one by one.
+// The overview of an endpoint: problems, settings, charts and recent attempts.
 import type { Endpoint, EndpointAttempt } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -6,7 +6,7 @@ import { type ReactNode, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
-import { explain, explanations, lastErrorKey, triggerTexts } from "../../format/delivery-words.ts";
+import { explain, lastErrorKey, triggerTexts } from "../../format/delivery-texts.ts";
 import { retryPolicyText } from "../../format/endpoint-form.ts";
 import { duration } from "../../format/time.ts";
 import { ActivityCharts, type Period, PeriodChoice } from "../chart/activity-charts.tsx";
@@ -19,67 +19,67 @@ import { Fact, Facts, Panel } from "../ui/panel.tsx";
 import { Failed, Loading, NothingYet } from "../ui/states.tsx";
 import { Ago } from "../ui/time.tsx";
 import { Consent } from "./consent.tsx";
-import { HowItIsSent } from "./how-it-is-sent.tsx";
+import { RequestFacts } from "./request-facts.tsx";
 
 const texts = defineTexts({
   en: {
-    gone: "It answered 410 Gone, so it was disabled. What is for it is kept.",
-    failures: "It failed too often in a row, so it was disabled. What is for it is kept.",
-    no_success: "Nothing reached it for days, so it was disabled. What is for it is kept.",
-    manual: "Somebody switched it off. What is for it is kept.",
-    open: "It failed too often: nothing is sent for a while.",
-    probe: "One is tried in",
-    half_open: "It is being tried again, a few at a time.",
-    throttled: "It asked for a pause. It is sent to again in",
+    gone: "Disabled: the receiver returned HTTP 410 (Gone). Deliveries are kept.",
+    failures: "Disabled after too many consecutive failures. Deliveries are kept.",
+    no_success: "Disabled after days without a successful delivery. Deliveries are kept.",
+    manual: "Disabled manually. Deliveries are kept.",
+    open: "Circuit open: deliveries are paused.",
+    probe: "Next probe in",
+    half_open: "Circuit half-open: sending a few deliveries to check the receiver.",
+    throttled: "Throttled: the receiver asked to pause. Deliveries resume in",
     failing: (count: number) =>
-      count === 1 ? "It failed the last time." : `It failed ${count} times in a row.`,
+      count === 1 ? "The last attempt failed." : `The last ${count} attempts failed.`,
     last: "Last error",
-    since: "It began",
+    since: "Since",
     topic: "WebSub topic",
-    lease: "Subscribed until",
-    leaseHint:
-      "Its subscriber renews it, or lets it end. It is changed by nobody else; who deletes it ends it.",
-    events: "Events",
+    lease: "Subscription expires",
+    leaseHint: "Managed by the subscriber, who may renew it. Deleting the endpoint ends the subscription.",
+    events: "Event types",
     retries: "Retries",
-    made: "Made",
-    changed: "Changed",
+    made: "Created",
+    changed: "Updated",
     attempts: "Attempts",
-    deliveries: "All its deliveries",
-    result: "Result",
-    took: "Took",
-    trigger: "Why",
-    started: "Began",
-    noAttempts: "Nothing was sent to it yet",
+    deliveries: "All deliveries",
+    result: "Outcome",
+    took: "Duration",
+    trigger: "Trigger",
+    started: "Started",
+    noAttempts: "No attempts yet",
   },
   de: {
-    gone: "Er antwortete 410 Gone und wurde abgeschaltet. Was für ihn ist, wird aufgehoben.",
-    failures: "Er scheiterte zu oft in Folge und wurde abgeschaltet. Was für ihn ist, wird aufgehoben.",
-    no_success:
-      "Tagelang kam nichts bei ihm an, darum wurde er abgeschaltet. Was für ihn ist, wird aufgehoben.",
-    manual: "Jemand hat ihn abgeschaltet. Was für ihn ist, wird aufgehoben.",
-    open: "Er scheiterte zu oft: eine Weile wird nichts gesendet.",
-    probe: "Einer wird versucht in",
-    half_open: "Er wird wieder versucht, mit wenigen auf einmal.",
-    throttled: "Er bat um eine Pause. Gesendet wird wieder in",
+    gone: "Deaktiviert: Der Empfänger hat HTTP 410 (Gone) zurückgegeben. Zustellungen werden aufbewahrt.",
+    failures: "Nach zu vielen Fehlern in Folge deaktiviert. Zustellungen werden aufbewahrt.",
+    no_success: "Nach Tagen ohne erfolgreiche Zustellung deaktiviert. Zustellungen werden aufbewahrt.",
+    manual: "Manuell deaktiviert. Zustellungen werden aufbewahrt.",
+    open: "Circuit offen: Die Zustellungen sind angehalten.",
+    probe: "Nächster Testversuch in",
+    half_open: "Circuit halb offen: Einige Zustellungen prüfen den Empfänger.",
+    throttled: "Gedrosselt: Der Empfänger hat um eine Pause gebeten. Weiter in",
     failing: (count: number) =>
-      count === 1 ? "Zuletzt ist er gescheitert." : `Er ist ${count}-mal in Folge gescheitert.`,
+      count === 1
+        ? "Der letzte Versuch ist fehlgeschlagen."
+        : `Die letzten ${count} Versuche sind fehlgeschlagen.`,
     last: "Letzter Fehler",
-    since: "Es begann",
-    topic: "WebSub-Thema",
-    lease: "Abonniert bis",
+    since: "Seit",
+    topic: "WebSub-Topic",
+    lease: "Abonnement läuft ab",
     leaseHint:
-      "Der Abonnent erneuert es oder lässt es enden. Sonst ändert es niemand; wer es löscht, beendet es.",
-    events: "Ereignisse",
-    retries: "Neue Versuche",
-    made: "Angelegt",
-    changed: "Geändert",
+      "Vom Abonnenten verwaltet, der es verlängern kann. Das Löschen des Endpunkts beendet das Abonnement.",
+    events: "Ereignistypen",
+    retries: "Retry-Richtlinie",
+    made: "Erstellt",
+    changed: "Aktualisiert",
     attempts: "Versuche",
-    deliveries: "Alle seine Zustellungen",
+    deliveries: "Alle Zustellungen",
     result: "Ergebnis",
     took: "Dauer",
-    trigger: "Warum",
-    started: "Begann",
-    noAttempts: "Noch wurde nichts an ihn gesendet",
+    trigger: "Auslöser",
+    started: "Gestartet",
+    noAttempts: "Noch keine Versuche",
   },
 });
 
@@ -104,7 +104,7 @@ export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) 
             <span className="font-mono text-xs">{endpoint.events.join(", ")}</span>
           </Fact>
           {endpoint.websub === null ? (
-            <HowItIsSent endpoint={endpoint} />
+            <RequestFacts endpoint={endpoint} />
           ) : (
             <>
               <Fact name={t.topic}>
@@ -144,36 +144,34 @@ export function EndpointOverview({ endpoint }: { readonly endpoint: Endpoint }) 
 
 function Trouble({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
-  const words = useTexts(explanations);
   const language = useLanguage();
   const { is_active, disabled_reason, disabled_at, circuit, health } = endpoint;
-  const told: ReactNode[] = [];
-  if (!is_active) told.push(t[disabled_reason as "manual"] ?? disabled_reason);
-  else if (circuit !== "closed") told.push(t[circuit]);
+  const sentences: ReactNode[] = [];
+  if (!is_active) sentences.push(t[disabled_reason as "manual"] ?? disabled_reason);
+  else if (circuit !== "closed") sentences.push(t[circuit]);
   if (health.probe_at !== null)
-    told.push(
+    sentences.push(
       <>
         {t.probe} <Countdown until={health.probe_at} />
       </>,
     );
   if (health.throttled_until !== null)
-    told.push(
+    sentences.push(
       <>
         {t.throttled} <Countdown until={health.throttled_until} />
       </>,
     );
-  if (health.consecutive_failures > 0) told.push(t.failing(health.consecutive_failures));
-  if (told.length === 0) return null;
-  const lastError =
-    health.last_error === null ? null : explain(words, lastErrorKey(health.last_error), language);
+  if (health.consecutive_failures > 0) sentences.push(t.failing(health.consecutive_failures));
+  if (sentences.length === 0) return null;
+  const lastError = health.last_error === null ? null : explain(lastErrorKey(health.last_error), language);
   const since = disabled_at ?? health.failing_since;
   return (
     <div
       role="note"
       className="flex flex-col gap-1 rounded-lg border border-line bg-warn-ground p-4 text-warn"
     >
-      {told.map((sentence, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they do not move
+      {sentences.map((sentence, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the order never changes
         <p key={index} className={index === 0 ? "font-semibold" : ""}>
           {sentence}
         </p>

@@ -1,10 +1,10 @@
-// Where receivers find the public halves of the key pairs that sign an endpoint's deliveries.
+// The URL of an endpoint's public keys.
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { CopyLine } from "../ui/copy.tsx";
 
 const texts = defineTexts({
-  en: { hint: "Receivers verify with these, and may fetch them from here." },
-  de: { hint: "Damit prüfen Empfänger, und sie dürfen sie hier holen." },
+  en: { hint: "Receivers fetch the public keys here to verify signatures." },
+  de: { hint: "Empfänger rufen hier die öffentlichen Schlüssel zum Prüfen der Signaturen ab." },
 });
 
 export function PublicKeys({ endpoint }: { readonly endpoint: string }) {

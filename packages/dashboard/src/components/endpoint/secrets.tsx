@@ -1,4 +1,4 @@
-// Which secrets an endpoint's deliveries are signed with, how long the old ones still hold, and the change to a new one.
+// The secrets of an endpoint and their rotation.
 import type { Endpoint, EndpointSecret } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -15,73 +15,73 @@ import { Panel } from "../ui/panel.tsx";
 import { ProblemList } from "../ui/problem-list.tsx";
 import { Failed, Loading } from "../ui/states.tsx";
 import { Ago } from "../ui/time.tsx";
-import { say } from "../ui/toasts.tsx";
-import { SecretOnce } from "./secret-once.tsx";
+import { showToast } from "../ui/toasts.tsx";
+import { NewSecret } from "./new-secret.tsx";
 
 const texts = defineTexts({
   en: {
     title: "Secrets",
-    hint: "Each scheme signs with every secret of its own in this list, or, where it has none, with those that are for all. A receiver that knows one of them is content.",
+    hint: "Deliveries are signed with every valid secret, so receivers need to know only one of them. A scheme with its own secrets uses only those.",
     current: "current",
-    old: "on its way out",
-    ofScheme: (scheme: string) => `for ${scheme} alone`,
-    made: "Made",
-    ends: "Ends in",
+    old: "expiring",
+    ofScheme: (scheme: string) => `only for ${scheme}`,
+    made: "Created",
+    ends: "Expires in",
     rotate: "Rotate",
-    rotateTitle: "Rotate the secret",
+    rotateTitle: "Rotate secret",
     rotateHint:
-      "A new secret is made. The old one signs beside it for a while, so that the receiver can change over without missing anything.",
-    forWhich: "For",
-    forAll: "every scheme that has none of its own",
-    own: "A secret of your own",
-    ownHint: "What receivers have already, or are about to get. Left empty: one is made.",
-    given: "It signs with that from the next attempt on.",
-    overlap: "The old one stays valid for",
+      "Creates a new secret. During the overlap, deliveries are signed with both, so the receiver can switch without rejecting any.",
+    forWhich: "Scheme",
+    forAll: "all schemes without their own secret",
+    own: "Custom secret",
+    ownHint: "Optional. Empty generates a secret.",
+    given: "Saved. Used from the next attempt.",
+    overlap: "Keep the old secret for",
     overlaps: {
       604800: "7 days",
       1209600: "14 days",
-      86400: "a day",
-      3600: "an hour",
-      0: "not at all: it is revoked at once",
+      86400: "1 day",
+      3600: "1 hour",
+      0: "0: revoke it immediately",
     } as Record<number, string>,
-    rotatedTitle: "The new secret",
-    end: "End now",
-    endTitle: "End the old secret now?",
+    rotatedTitle: "New secret",
+    end: "Revoke",
+    endTitle: "Revoke the old secret?",
     endHint:
-      "From the next attempt on nothing is signed with it. A receiver that knows no other refuses what comes.",
-    ended: "It signs no more.",
+      "From the next attempt, deliveries are no longer signed with it. Receivers that know only this secret will reject them.",
+    ended: "Secret revoked.",
   },
   de: {
-    title: "Geheimnisse",
-    hint: "Jedes Verfahren signiert mit allen eigenen Geheimnissen dieser Liste, oder, wenn es keine hat, mit denen für alle. Einem Empfänger genügt eines davon.",
-    current: "gilt",
+    title: "Secrets",
+    hint: "Zustellungen werden mit jedem gültigen Secret signiert; Empfänger müssen nur eines kennen. Ein Verfahren mit eigenen Secrets verwendet nur diese.",
+    current: "aktuell",
     old: "läuft aus",
     ofScheme: (scheme: string) => `nur für ${scheme}`,
-    made: "Angelegt",
-    ends: "Endet in",
-    rotate: "Wechseln",
-    rotateTitle: "Geheimnis wechseln",
+    made: "Erstellt",
+    ends: "Läuft ab in",
+    rotate: "Rotieren",
+    rotateTitle: "Secret rotieren",
     rotateHint:
-      "Ein neues Geheimnis wird erzeugt. Das alte signiert noch eine Weile mit, damit der Empfänger umstellen kann, ohne etwas zu verpassen.",
-    forWhich: "Für",
-    forAll: "alle Verfahren ohne ein eigenes",
-    own: "Ein eigenes Geheimnis",
-    ownHint: "Was Empfänger schon haben oder gleich bekommen. Leer: es wird eines erzeugt.",
-    given: "Damit wird ab dem nächsten Versuch signiert.",
-    overlap: "Das alte gilt noch",
+      "Erzeugt ein neues Secret. Während der Übergangszeit wird mit beiden signiert, damit der Empfänger ohne Ablehnungen umstellen kann.",
+    forWhich: "Verfahren",
+    forAll: "alle Verfahren ohne eigenes Secret",
+    own: "Eigenes Secret",
+    ownHint: "Optional. Leer: Ein Secret wird erzeugt.",
+    given: "Gespeichert. Gilt ab dem nächsten Versuch.",
+    overlap: "Altes Secret behalten für",
     overlaps: {
       604800: "7 Tage",
       1209600: "14 Tage",
-      86400: "einen Tag",
-      3600: "eine Stunde",
-      0: "gar nicht: es wird sofort widerrufen",
+      86400: "1 Tag",
+      3600: "1 Stunde",
+      0: "0: sofort widerrufen",
     } as Record<number, string>,
-    rotatedTitle: "Das neue Geheimnis",
-    end: "Jetzt beenden",
-    endTitle: "Das alte Geheimnis jetzt beenden?",
+    rotatedTitle: "Neues Secret",
+    end: "Widerrufen",
+    endTitle: "Altes Secret widerrufen?",
     endHint:
-      "Ab dem nächsten Versuch wird nichts mehr damit signiert. Ein Empfänger, der kein anderes kennt, weist ab, was kommt.",
-    ended: "Es signiert nicht mehr.",
+      "Ab dem nächsten Versuch wird nicht mehr damit signiert. Empfänger, die nur dieses Secret kennen, lehnen Zustellungen dann ab.",
+    ended: "Secret widerrufen.",
   },
 });
 
@@ -95,13 +95,13 @@ export function EndpointSecrets({ endpoint }: { readonly endpoint: Endpoint }) {
   const query = useQuery({
     queryKey: ["secrets", id],
     queryFn: ({ signal }) => api.endpoints.listSecrets({ tenant, endpoint: id, signal }),
-    // one that has ended leaves the list by itself
+    // refetches when a secret expires
     refetchInterval: ({ state }) => untilNextEnd(state.data?.data ?? []),
   });
   const reload = useReload(id);
   const end = async (secret: EndpointSecret) => {
     await api.endpoints.revokeSecret({ tenant, endpoint: id, secret: secret.id });
-    say(t.ended);
+    showToast(t.ended);
     await reload();
   };
   return (
@@ -192,13 +192,13 @@ function Rotate({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly o
       const rotated = await api.endpoints.rotateSecret({ tenant, endpoint: id, body });
       await reload();
       if (given === "") return setSecret(rotated.secret);
-      say(t.given);
+      showToast(t.given);
       onClose();
     });
   if (secret !== null) {
     return (
       <Dialog title={t.rotatedTitle} isOpen onClose={onClose}>
-        <SecretOnce endpoint={endpoint.id} secret={secret} />
+        <NewSecret endpoint={endpoint.id} secret={secret} />
       </Dialog>
     );
   }

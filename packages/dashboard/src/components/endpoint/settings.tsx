@@ -1,4 +1,4 @@
-// Changes the settings of an endpoint, and only those that were touched.
+// Edits the settings of an endpoint; sends only the changed ones.
 import type { Endpoint } from "@posthorn/client";
 import { useState } from "react";
 import { useEndpointChanges } from "../../api/endpoints.ts";
@@ -13,15 +13,15 @@ const texts = defineTexts({
   en: {
     title: "Settings",
     save: "Save",
-    saved: "Saved. It holds from the next attempt on.",
-    same: "Nothing was changed.",
-    undo: "Undo changes",
+    saved: "Saved. Applies from the next attempt.",
+    same: "No changes.",
+    undo: "Discard changes",
   },
   de: {
     title: "Einstellungen",
     save: "Speichern",
-    saved: "Gespeichert. Es gilt ab dem nächsten Versuch.",
-    same: "Nichts wurde geändert.",
+    saved: "Gespeichert. Gilt ab dem nächsten Versuch.",
+    same: "Keine Änderungen.",
     undo: "Änderungen verwerfen",
   },
 });
@@ -29,7 +29,7 @@ const texts = defineTexts({
 export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
   const { update } = useEndpointChanges();
-  // against what was there when the editing began: what somebody else changes meanwhile is not taken back by it
+  // compared with the settings when editing began, so that concurrent changes of others are not reverted
   const [begun, setBegun] = useState(() => formOf(endpoint));
   const [form, setForm] = useState(begun);
   const { isBusy, problems, submit } = useSubmission();
@@ -55,7 +55,7 @@ export function EndpointSettings({ endpoint }: { readonly endpoint: Endpoint }) 
             type="submit"
             form="endpoint-settings"
             isBusy={isBusy}
-            refusedBecause={isSame ? t.same : undefined}
+            disabledReason={isSame ? t.same : undefined}
           >
             {t.save}
           </Button>

@@ -1,4 +1,4 @@
-// A test event, edited before it is sent, and what became of it while one looks on.
+// Sends an editable test event and shows its outcome live.
 import type { DeliveryDetail, Endpoint } from "@posthorn/client";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -6,7 +6,7 @@ import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { useWatchedDelivery } from "../../api/watched-delivery.ts";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
-import { explain, explanationKey, explanations } from "../../format/delivery-words.ts";
+import { explain, explanationKey } from "../../format/delivery-texts.ts";
 import { writeJson } from "../../format/json-text.ts";
 import { duration } from "../../format/time.ts";
 import { StateBadge } from "../delivery/state-badge.tsx";
@@ -20,25 +20,25 @@ import { ProblemList } from "../ui/problem-list.tsx";
 const texts = defineTexts({
   en: {
     title: "Test event",
-    hint: "It goes to this endpoint and to no other, whatever it asks for, by the way of every delivery.",
-    send: "Send it",
+    hint: "Sent only to this endpoint, regardless of its event types and filter, like any other delivery.",
+    send: "Send test event",
     disabled: "The endpoint is disabled. Enable it first.",
-    notJson: "The data is not JSON yet.",
-    result: "What became of it",
-    onItsWay: "It is on its way …",
-    response: "What the receiver said",
-    open: "Open the delivery",
+    notJson: "The data is not valid JSON.",
+    result: "Outcome",
+    onItsWay: "Sending …",
+    response: "Response",
+    open: "Open delivery",
     greeting: "This is a test event.",
   },
   de: {
     title: "Testereignis",
-    hint: "Es geht an diesen Endpunkt und an keinen anderen, was immer er will, auf dem Weg jeder Zustellung.",
-    send: "Senden",
-    disabled: "Der Endpunkt ist abgeschaltet. Schalten Sie ihn erst ein.",
-    notJson: "Die Daten sind noch kein JSON.",
-    result: "Was daraus wurde",
-    onItsWay: "Es ist unterwegs …",
-    response: "Was der Empfänger sagte",
+    hint: "Wird unabhängig von Ereignistypen und Filter nur an diesen Endpunkt gesendet, wie jede andere Zustellung.",
+    send: "Testereignis senden",
+    disabled: "Der Endpunkt ist deaktiviert. Aktivieren Sie ihn zuerst.",
+    notJson: "Die Daten sind kein gültiges JSON.",
+    result: "Ergebnis",
+    onItsWay: "Wird gesendet …",
+    response: "Antwort",
     open: "Zustellung öffnen",
     greeting: "Das ist ein Testereignis.",
   },
@@ -70,7 +70,7 @@ export function TestEvent({ endpoint }: { readonly endpoint: Endpoint }) {
             kind="primary"
             icon="send"
             isBusy={isBusy}
-            refusedBecause={!endpoint.is_active ? t.disabled : event === null ? t.notJson : undefined}
+            disabledReason={!endpoint.is_active ? t.disabled : event === null ? t.notJson : undefined}
             onClick={() => void send()}
           >
             {t.send}
@@ -106,7 +106,6 @@ function Result({ delivery: id }: { readonly delivery: string }) {
 
 function Attempted({ delivery }: { readonly delivery: DeliveryDetail }) {
   const t = useTexts(texts);
-  const words = useTexts(explanations);
   const language = useLanguage();
   const last = delivery.attempts.at(-1);
   const isDelivered = delivery.state === "success";
@@ -120,7 +119,7 @@ function Attempted({ delivery }: { readonly delivery: DeliveryDetail }) {
               {last.status_code ?? last.error}
             </Badge>
             {last.duration_ms !== null && <span className="tabular-nums">{duration(last.duration_ms)}</span>}
-            <span>{explain(words, explanationKey(last), language).what}</span>
+            <span>{explain(explanationKey(last), language).what}</span>
           </>
         )}
         <Link to="/deliveries/$id" params={{ id: delivery.id }} className="ml-auto underline">

@@ -1,4 +1,4 @@
-// Code for a receiver, to fit the scheme that its endpoint signs by.
+// Example code that verifies signatures, per scheme and language.
 import { useState } from "react";
 import { useFilters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
@@ -9,33 +9,35 @@ import { Panel } from "../ui/panel.tsx";
 
 const texts = defineTexts({
   en: {
-    title: "How your receiver verifies",
-    lead: "Take the raw bytes of the body. The secret is the one of the endpoint.",
-    scheme: "Signed by",
-    language: "Code in",
+    title: "Verify signatures in your receiver",
+    lead: "Verify the raw bytes of the body with the endpoint's secret.",
+    scheme: "Signature scheme",
+    language: "Language",
     header: "The signature is in",
-    standard: "Every library of Standard Webhooks verifies it, too.",
-    vendor: (name: string) => `It is signed exactly as ${name} does: a library for ${name} verifies it, too.`,
-    message: "Take a library of RFC 9421 for your language. It binds method and URL as well.",
-    keyPair: "In place of a secret, verify with the public key that the endpoint's page shows.",
-    url: "The URL is signed, too: give the one that your endpoint is called by, not what a proxy made of it.",
+    standard: "Standard Webhooks libraries can also verify it.",
+    vendor: (name: string) =>
+      `Requests are signed like those of ${name}; libraries for ${name} can verify them.`,
+    message: "Use an RFC 9421 library for your language. The signature also covers method and URL.",
+    keyPair: "Instead of a secret, use the public key shown on the endpoint's page.",
+    url: "The signature covers the URL: use the endpoint's public URL, not one rewritten by a proxy.",
   },
   de: {
-    title: "Wie Ihr Empfänger prüft",
-    lead: "Nehmen Sie die rohen Bytes des Inhalts. Das Geheimnis ist das des Endpunkts.",
-    scheme: "Signiert mit",
-    language: "Code in",
+    title: "Signaturen im Empfänger prüfen",
+    lead: "Prüfen Sie die unveränderten Bytes des Body mit dem Secret des Endpunkts.",
+    scheme: "Signaturverfahren",
+    language: "Sprache",
     header: "Die Signatur steht in",
-    standard: "Auch jede Bibliothek für Standard Webhooks prüft sie.",
+    standard: "Auch Bibliotheken für Standard Webhooks können sie prüfen.",
     vendor: (name: string) =>
-      `Signiert wird genau wie bei ${name}: Auch eine Bibliothek für ${name} prüft es.`,
-    message: "Nehmen Sie eine Bibliothek für RFC 9421 in Ihrer Sprache. Sie bindet auch Methode und URL.",
-    keyPair: "Statt eines Geheimnisses dient der öffentliche Schlüssel, den die Seite des Endpunkts zeigt.",
-    url: "Auch die URL ist signiert: die, unter der Ihr Endpunkt angerufen wird, nicht was ein Proxy daraus macht.",
+      `Anfragen werden wie bei ${name} signiert; Bibliotheken für ${name} können sie prüfen.`,
+    message:
+      "Verwenden Sie eine Bibliothek für RFC 9421 in Ihrer Sprache. Die Signatur umfasst auch Methode und URL.",
+    keyPair: "Verwenden Sie statt eines Secrets den öffentlichen Schlüssel von der Seite des Endpunkts.",
+    url: "Die Signatur umfasst die URL: Verwenden Sie die öffentliche URL des Endpunkts, nicht die eines Proxys.",
   },
 });
 
-const USUAL = "t-v1";
+const DEFAULT_SCHEME = "t-v1";
 const SCHEMES = Object.values(SCHEMES_BY_KIND).flat();
 const SELECT = "rounded-md border border-line bg-surface px-2 py-1";
 
@@ -43,7 +45,7 @@ export function VerifySnippets({ prefix }: { readonly prefix: string }) {
   const t = useTexts(texts);
   const { filters, set } = useFilters();
   const [language, setLanguage] = useState<SnippetLanguage>("TypeScript");
-  const scheme = SCHEMES.find((name) => name === filters.scheme) ?? USUAL;
+  const scheme = SCHEMES.find((name) => name === filters.scheme) ?? DEFAULT_SCHEME;
   const kind = kindOf(scheme);
   const notes = [
     kind === "vendor" && t.vendor(scheme),
@@ -67,7 +69,7 @@ export function VerifySnippets({ prefix }: { readonly prefix: string }) {
               <option key={name}>{name}</option>
             ))}
           </select>
-          {scheme === USUAL && (
+          {scheme === DEFAULT_SCHEME && (
             <select
               aria-label={t.language}
               value={language}
@@ -86,8 +88,10 @@ export function VerifySnippets({ prefix }: { readonly prefix: string }) {
         {t.lead} {t.header} <code className="font-mono text-xs">{headersOf(scheme, prefix)[0]}</code>.{" "}
         {notes.join(" ")}
       </p>
-      {scheme === USUAL && <CodeView label={language} text={SNIPPETS[language]} />}
-      {scheme !== USUAL && kind !== "message" && <CodeView label="TypeScript" text={snippetFor(scheme)} />}
+      {scheme === DEFAULT_SCHEME && <CodeView label={language} text={SNIPPETS[language]} />}
+      {scheme !== DEFAULT_SCHEME && kind !== "message" && (
+        <CodeView label="TypeScript" text={snippetFor(scheme)} />
+      )}
     </Panel>
   );
 }

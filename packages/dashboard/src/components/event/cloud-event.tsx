@@ -1,23 +1,23 @@
-// What an event brought along as a CloudEvent, by the names that its senders and receivers know.
+// The attributes of an event that was published as a CloudEvent.
 import type { Event } from "@posthorn/client";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Fact, Facts, Panel } from "../ui/panel.tsx";
 
 const texts = defineTexts({
   en: {
-    title: "As it came, a CloudEvent",
+    title: "CloudEvent attributes",
     encoding: {
       text: "Text, not JSON.",
-      base64: "Bytes, shown in base64.",
-      none: "It came without data.",
+      base64: "Binary data, shown as base64.",
+      none: "No data.",
     },
   },
   de: {
-    title: "Wie es kam, ein CloudEvent",
+    title: "CloudEvent-Attribute",
     encoding: {
       text: "Text, kein JSON.",
-      base64: "Bytes, in Base64 gezeigt.",
-      none: "Es kam ohne Daten.",
+      base64: "Binärdaten, als Base64 dargestellt.",
+      none: "Keine Daten.",
     },
   },
 });
@@ -40,7 +40,7 @@ export function CloudEvent({ attributes }: { readonly attributes: Attributes }) 
   );
 }
 
-/** Why its data does not look like what was sent; nothing where it is JSON. */
+/** The encoding of the data, unless it is JSON. */
 export function EncodingHint({ attributes }: { readonly attributes: Attributes | null }) {
   const t = useTexts(texts);
   if (attributes?.encoding === undefined) return null;

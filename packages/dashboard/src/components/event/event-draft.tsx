@@ -1,4 +1,4 @@
-// An event to try something with: an example of the catalogue, or whatever is pasted.
+// An editable event for tests, prefilled from a catalogue example.
 import type { EventType } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
@@ -9,20 +9,20 @@ import { Choice, TextArea, TextField } from "../ui/field.tsx";
 
 const texts = defineTexts({
   en: {
-    example: "Take an example from the catalogue",
+    example: "Use an example from the catalogue",
     none: "none",
     type: "Event type",
     subject: "Subject",
-    subjectHint: "Left empty: none.",
+    subjectHint: "Optional.",
     data: "Data",
     dataHint: "JSON.",
   },
   de: {
-    example: "Ein Beispiel aus dem Katalog nehmen",
+    example: "Beispiel aus dem Katalog verwenden",
     none: "keines",
     type: "Ereignistyp",
-    subject: "Gegenstand",
-    subjectHint: "Leer: keiner.",
+    subject: "Subject",
+    subjectHint: "Optional.",
     data: "Daten",
     dataHint: "JSON.",
   },
@@ -34,7 +34,7 @@ export interface Draft {
   readonly data: string;
 }
 
-/** Null while its data is no JSON. */
+/** Returns null while the data is not valid JSON. */
 export function eventOf({ type, subject, data }: Draft): {
   readonly type: string;
   readonly data: unknown;
@@ -45,7 +45,7 @@ export function eventOf({ type, subject, data }: Draft): {
   return { type: type.trim(), data: read.value ?? null, subject: subject === "" ? null : subject };
 }
 
-const MOST_TYPES = 250;
+const MAX_TYPES = 250;
 
 export function EventDraft({
   draft,
@@ -59,7 +59,7 @@ export function EventDraft({
   const t = useTexts(texts);
   const { data: catalogue } = useQuery({
     queryKey: ["event-types", "examples"],
-    queryFn: ({ signal }) => api.eventTypes.list({ query: { limit: MOST_TYPES }, signal }),
+    queryFn: ({ signal }) => api.eventTypes.list({ query: { limit: MAX_TYPES }, signal }),
   });
   const types = catalogue?.data ?? [];
   const read = readJson(draft.data);

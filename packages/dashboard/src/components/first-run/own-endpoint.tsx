@@ -1,4 +1,4 @@
-// One's own endpoint: where it is, and a test that has to arrive.
+// Adds the user's own endpoint and sends a test event to it.
 import type { Delivery, Endpoint } from "@posthorn/client";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
@@ -6,39 +6,40 @@ import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Arrival } from "../delivery/arrival.tsx";
-import { SecretOnce } from "../endpoint/secret-once.tsx";
+import { NewSecret } from "../endpoint/new-secret.tsx";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { ProblemList } from "../ui/problem-list.tsx";
 
 const texts = defineTexts({
   en: {
-    hint: "Where your program takes webhooks. It gets all events; that and everything else can be changed later.",
+    hint: "The URL at which your application receives webhooks. It is subscribed to all events; you can change this later.",
     tenant: "Tenant",
-    tenantHint: "Whose endpoint it is: your own id of a customer. It is made if there is none of that id.",
+    tenantHint: "The id of the customer that owns the endpoint. A new tenant is created if needed.",
     url: "URL",
-    urlHint: "It has to take POST. In production it has to be https and reachable from the internet.",
+    urlHint: "Must accept POST. In production it must use https and be reachable from the internet.",
     add: "Add endpoint",
-    secret: "Its secret",
-    test: "Send a test event",
+    secret: "Secret",
+    test: "Send test event",
     again: "Send another test event",
     of: "of",
-    arrived: "It arrived. Your endpoint is set up.",
-    disabled: "The endpoint is disabled. Open it and enable it first.",
+    arrived: "Delivered. Your endpoint is set up.",
+    disabled: "The endpoint is disabled. Enable it first.",
   },
   de: {
-    hint: "Wo Ihr Programm Webhooks annimmt. Er bekommt alle Ereignisse; das und alles andere lässt sich später ändern.",
+    hint: "Die URL, unter der Ihre Anwendung Webhooks empfängt. Alle Ereignisse werden abonniert; das lässt sich später ändern.",
     tenant: "Mandant",
-    tenantHint: "Wessen Endpunkt es ist: Ihre eigene Id eines Kunden. Gibt es ihn nicht, wird er angelegt.",
+    tenantHint: "Die ID des Kunden, dem der Endpunkt gehört. Bei Bedarf wird ein neuer Mandant angelegt.",
     url: "URL",
-    urlHint: "Er muss POST annehmen. Im Betrieb muss es https sein und aus dem Internet erreichbar.",
+    urlHint:
+      "Muss POST akzeptieren. In Produktion sind https und Erreichbarkeit aus dem Internet erforderlich.",
     add: "Endpunkt hinzufügen",
-    secret: "Sein Geheimnis",
+    secret: "Secret",
     test: "Testereignis senden",
-    again: "Noch ein Testereignis senden",
+    again: "Weiteres Testereignis senden",
     of: "von",
-    arrived: "Es kam an. Ihr Endpunkt ist bereit.",
-    disabled: "Der Endpunkt ist abgeschaltet. Öffnen Sie ihn und schalten Sie ihn erst ein.",
+    arrived: "Zugestellt. Ihr Endpunkt ist eingerichtet.",
+    disabled: "Der Endpunkt ist deaktiviert. Aktivieren Sie ihn zuerst.",
   },
 });
 
@@ -50,7 +51,7 @@ export function OwnEndpoint({
 }: {
   readonly tenant: string | null;
   readonly own: Endpoint | null;
-  /** The newest delivery to it. */
+  /** The newest delivery to this endpoint. */
   readonly newest: Delivery | null;
   readonly onChange: () => Promise<void>;
 }) {
@@ -83,7 +84,7 @@ export function OwnEndpoint({
       {secret !== null && (
         <div className="flex flex-col gap-1">
           <h3 className="font-medium">{t.secret}</h3>
-          <SecretOnce endpoint={own.id} secret={secret} />
+          <NewSecret endpoint={own.id} secret={secret} />
         </div>
       )}
       <Arrival delivery={newest?.id ?? null} arrived={t.arrived} />
@@ -171,7 +172,7 @@ function SendTest({
         kind={isFirst ? "primary" : "plain"}
         icon="send"
         isBusy={isBusy}
-        refusedBecause={is_active ? undefined : t.disabled}
+        disabledReason={is_active ? undefined : t.disabled}
         onClick={() => void send()}
       >
         {isFirst ? t.test : t.again}

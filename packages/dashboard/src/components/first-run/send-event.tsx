@@ -1,4 +1,4 @@
-// The first event: with one press, or with the very command that does the same from a terminal.
+// Publishes the first event, by button or by the equivalent command.
 import type { Event } from "@posthorn/client";
 import { Link } from "@tanstack/react-router";
 import { api, BASE_URL } from "../../api/client.ts";
@@ -12,27 +12,27 @@ import { Ago } from "../ui/time.tsx";
 
 const texts = defineTexts({
   en: {
-    send: "Send an event",
-    again: "Send another one",
-    noTenant: "An event is of a tenant, and there is none yet: add an endpoint first.",
+    send: "Publish an event",
+    again: "Publish another event",
+    noTenant: "Every event belongs to a tenant, and there is none yet. Add an endpoint first.",
     sent: "was published for",
-    command: "The same from a terminal or from your program:",
-    key: "POSTHORN_API_KEY is the admin key, which was printed at the first start, or",
-    ownKey: "a key of your own",
+    command: "From a terminal or your application:",
+    key: "POSTHORN_API_KEY is the admin key, printed at the first start, or",
+    ownKey: "an API key",
     scope: "with the scope events:publish.",
-    tenant: (id: string) => `The tenant ${id} is whose event it is: each of your customers is one.`,
+    tenant: (id: string) => `The event belongs to the tenant ${id}. Each of your customers is a tenant.`,
   },
   de: {
-    send: "Ein Ereignis senden",
-    again: "Noch eines senden",
+    send: "Ereignis veröffentlichen",
+    again: "Weiteres Ereignis veröffentlichen",
     noTenant:
-      "Ein Ereignis gehört zu einem Mandanten, und es gibt noch keinen: Fügen Sie erst einen Endpunkt hinzu.",
+      "Jedes Ereignis gehört zu einem Mandanten, und es gibt noch keinen. Fügen Sie zuerst einen Endpunkt hinzu.",
     sent: "wurde veröffentlicht für",
-    command: "Dasselbe aus einem Terminal oder aus Ihrem Programm:",
+    command: "Aus einem Terminal oder Ihrer Anwendung:",
     key: "POSTHORN_API_KEY ist der Admin-Schlüssel, der beim ersten Start ausgegeben wurde, oder",
-    ownKey: "ein eigener Schlüssel",
+    ownKey: "ein API-Schlüssel",
     scope: "mit der Berechtigung events:publish.",
-    tenant: (id: string) => `Der Mandant ${id} ist, wessen Ereignis es ist: Jeder Ihrer Kunden ist einer.`,
+    tenant: (id: string) => `Das Ereignis gehört zum Mandanten ${id}. Jeder Ihrer Kunden ist ein Mandant.`,
   },
 });
 
@@ -42,7 +42,7 @@ export function SendEvent({
   sent,
   onSent,
 }: {
-  /** Null: there is none yet. */
+  /** Null if there is none yet. */
   readonly tenant: string | null;
   readonly example: Example;
   readonly sent: Event | null;
@@ -71,7 +71,7 @@ export function SendEvent({
           kind={sent === null ? "primary" : "plain"}
           icon="send"
           isBusy={isBusy}
-          refusedBecause={tenant === null ? t.noTenant : undefined}
+          disabledReason={tenant === null ? t.noTenant : undefined}
           onClick={() => void send()}
         >
           {sent === null ? t.send : t.again}

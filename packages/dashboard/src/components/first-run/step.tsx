@@ -1,4 +1,4 @@
-// One of the steps: its number becomes a tick when it is done.
+// A numbered step with a check mark when it is done.
 import { type ReactNode, useId } from "react";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Icon } from "../ui/icons.tsx";

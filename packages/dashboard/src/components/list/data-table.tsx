@@ -1,35 +1,35 @@
-// A list of any length: only the rows in sight are in the page, and whoever holds the rows is told which these are.
-// j and k go through the rows, o opens one, x chooses one. Coming back, the reader is where they were.
+// A virtualised table: only visible rows are rendered and reported to the list. Keys: j and k move, o opens, x selects.
+// The scroll position is restored on return.
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { ReadingPlace, Rows } from "../../api/list.ts";
+import type { ReadingPosition, Rows } from "../../api/list.ts";
 import { useKeys } from "../../app/keyboard.tsx";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { ROW_PX, useRowsInSight } from "./rows-in-sight.ts";
+import { ROW_PX, useVisibleRows } from "./visible-rows.ts";
 
 const texts = defineTexts({
-  en: { select: "Select this row", selectAll: "Select all rows that are loaded", more: "Loading more …" },
-  de: { select: "Diese Zeile wählen", selectAll: "Alle geladenen Zeilen wählen", more: "Lädt weitere …" },
+  en: { select: "Select row", selectAll: "Select all loaded rows", more: "Loading more …" },
+  de: { select: "Zeile auswählen", selectAll: "Alle geladenen Zeilen auswählen", more: "Lädt weitere …" },
 });
 
 export interface Column<Row> {
   readonly key: string;
   readonly head: string;
   readonly cell: (row: Row) => ReactNode;
-  /** A second line in smaller letters, on screens too narrow for the columns that say it. */
+  /** A second line for screens too narrow for all columns. */
   readonly below?: (row: Row) => ReactNode;
-  /** Left out on narrower screens. */
+  /** Hidden on narrower screens. */
   readonly from?: "sm" | "md" | "lg" | "xl";
   readonly isNumber?: boolean;
 }
 
-/** Rows by their keys, for something to be done with all of them at once; kept also while they are out of sight. */
+/** The selected rows by key, including those that are not visible. */
 export interface Selection<Row> {
-  readonly chosen: ReadonlyMap<string, Row>;
-  readonly change: (change: (chosen: ReadonlyMap<string, Row>) => ReadonlyMap<string, Row>) => void;
+  readonly selected: ReadonlyMap<string, Row>;
+  readonly change: (change: (selected: ReadonlyMap<string, Row>) => ReadonlyMap<string, Row>) => void;
 }
 
-/** More than these are chosen by a filter, which the server goes through by itself. */
-export const MOST_CHOSEN = 250;
+/** Larger selections use a replay with a filter. */
+export const MAX_SELECTED = 250;
 
 export interface DataTableProps<Row> {
   readonly label: string;
@@ -37,13 +37,13 @@ export interface DataTableProps<Row> {
   readonly rows: Rows<Row>;
   readonly keyOf: (row: Row) => string;
   readonly onOpen?: (row: Row) => void;
-  /** Which rows are in sight. */
-  readonly onSight?: (first: number, last: number) => void;
+  /** Reports the visible rows. */
+  readonly onVisibleRows?: (first: number, last: number) => void;
   readonly isLoadingMore?: boolean;
-  readonly place?: ReadingPlace;
-  readonly onPlace?: (change: Partial<ReadingPlace>) => void;
+  readonly position?: ReadingPosition;
+  readonly onPositionChange?: (change: Partial<ReadingPosition>) => void;
   readonly selection?: Selection<Row>;
-  /** What a key does with the row it stands on: `{ r: retry }`. */
+  /** Actions for the focused row by key, for example `{ r: retry }`. */
   readonly rowKeys?: Readonly<Record<string, (row: Row) => void>>;
 }
 
@@ -61,19 +61,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     rows,
     keyOf,
     onOpen,
-    onSight,
-    onPlace,
-    place,
+    onVisibleRows,
+    onPositionChange,
+    position,
     isLoadingMore = false,
     selection,
   } = props;
   const t = useTexts(texts);
   const body = useRef<HTMLTableSectionElement>(null);
-  const { first, end, scrollTo } = useRowsInSight(body, rows.length, place?.offsetPx ?? 0, (offsetPx) =>
-    onPlace?.({ offsetPx }),
+  const { first, end, scrollTo } = useVisibleRows(body, rows.length, position?.offsetPx ?? 0, (offsetPx) =>
+    onPositionChange?.({ offsetPx }),
   );
   useEffect(() => {
-    if (end > first) onSight?.(first, end - 1);
+    if (end > first) onVisibleRows?.(first, end - 1);
   });
   const focused = useRowFocus(props, scrollTo);
   const above = first * ROW_PX;
@@ -81,7 +81,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const shown = Array.from({ length: end - first }, (_, offset) => first + offset);
   const held = () => {
     const found: Row[] = [];
-    for (let index = 0; index < rows.length && found.length < MOST_CHOSEN; index += 1) {
+    for (let index = 0; index < rows.length && found.length < MAX_SELECTED; index += 1) {
       const row = rows.at(index);
       if (row !== undefined) found.push(row);
     }
@@ -103,17 +103,18 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   type="checkbox"
                   aria-label={t.selectAll}
                   checked={
-                    selection.chosen.size > 0 && selection.chosen.size >= Math.min(rows.length, MOST_CHOSEN)
+                    selection.selected.size > 0 &&
+                    selection.selected.size >= Math.min(rows.length, MAX_SELECTED)
                   }
                   onChange={({ target: { checked } }) =>
-                    choose(props, checked ? held() : [...selection.chosen.values()], () => checked)
+                    select(props, checked ? held() : [...selection.selected.values()], () => checked)
                   }
                 />
               </th>
             )}
             {columns.map(({ key, head, from, isNumber }) => {
               const look = `px-2 py-2 font-medium sm:px-3 ${from ? FROM[from] : ""} ${isNumber ? "text-right" : ""}`;
-              // over buttons there is nothing to say
+              // columns of buttons have no header
               if (head === "") return <td key={key} className={look} />;
               return (
                 <th key={key} scope="col" className={look}>
@@ -128,7 +129,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {shown.map((index) => {
             const row = rows.at(index);
             if (row === undefined)
-              return <NotHeld key={index} index={index} columns={columns.length + (selection ? 1 : 0)} />;
+              return (
+                <RowPlaceholder key={index} index={index} columns={columns.length + (selection ? 1 : 0)} />
+              );
             const key = keyOf(row);
             return (
               <tr
@@ -150,8 +153,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     <input
                       type="checkbox"
                       aria-label={t.select}
-                      checked={selection.chosen.has(key)}
-                      onChange={({ target: { checked } }) => choose(props, [row], () => checked)}
+                      checked={selection.selected.has(key)}
+                      onChange={({ target: { checked } }) => select(props, [row], () => checked)}
                     />
                   </td>
                 )}
@@ -185,13 +188,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
-/** A link, button or box in a row does what it does itself. */
+/** Clicks on controls inside a row do not open it. */
 function isOwnControl(target: EventTarget): boolean {
   return target instanceof Element && target.closest("a, button, input, select, label") !== null;
 }
 
-/** As tall as the row that comes here when it has been read. */
-function NotHeld({ index, columns }: { readonly index: number; readonly columns: number }) {
+/** Placeholder of a row that is not loaded, with the same height. */
+function RowPlaceholder({ index, columns }: { readonly index: number; readonly columns: number }) {
   return (
     <tr aria-rowindex={index + 2} aria-busy="true" className="h-[41px] border-b border-line">
       <td colSpan={columns} className="px-4">
@@ -201,27 +204,27 @@ function NotHeld({ index, columns }: { readonly index: number; readonly columns:
   );
 }
 
-function choose<Row>(
+function select<Row>(
   { selection, keyOf }: DataTableProps<Row>,
   rows: readonly Row[],
-  isWanted: (isChosen: boolean) => boolean,
+  isWanted: (isSelected: boolean) => boolean,
 ): void {
-  selection?.change((chosen) => {
-    const next = new Map(chosen);
+  selection?.change((selected) => {
+    const next = new Map(selected);
     for (const row of rows) {
       const key = keyOf(row);
       if (!isWanted(next.has(key))) next.delete(key);
-      else if (next.size < MOST_CHOSEN) next.set(key, row);
+      else if (next.size < MAX_SELECTED) next.set(key, row);
     }
     return next;
   });
 }
 
 function useRowFocus<Row>(props: DataTableProps<Row>, scrollTo: (index: number) => void): number | null {
-  const { rows, onOpen, rowKeys, selection, place, onPlace } = props;
+  const { rows, onOpen, rowKeys, selection, position, onPositionChange } = props;
   const [ownIndex, setOwnIndex] = useState<number | null>(null);
-  const index = onPlace === undefined ? ownIndex : (place?.focused ?? null);
-  // keys may come faster than the page is drawn
+  const index = onPositionChange === undefined ? ownIndex : (position?.focused ?? null);
+  // keys may arrive faster than the table renders
   const focused = useRef(index);
   focused.current = index;
   const move = (step: 1 | -1) => {
@@ -229,8 +232,8 @@ function useRowFocus<Row>(props: DataTableProps<Row>, scrollTo: (index: number) 
     const next = now === null ? 0 : Math.min(rows.length - 1, Math.max(0, now + step));
     if (rows.length === 0) return;
     focused.current = next;
-    if (onPlace === undefined) setOwnIndex(next);
-    else onPlace({ focused: next });
+    if (onPositionChange === undefined) setOwnIndex(next);
+    else onPositionChange({ focused: next });
     scrollTo(next);
   };
   const withRow = (act: ((row: Row) => void) | undefined) => () => {
@@ -241,7 +244,7 @@ function useRowFocus<Row>(props: DataTableProps<Row>, scrollTo: (index: number) 
     j: () => move(1),
     k: () => move(-1),
     o: withRow(onOpen),
-    ...(selection && { x: withRow((row) => choose(props, [row], (isChosen) => !isChosen)) }),
+    ...(selection && { x: withRow((row) => select(props, [row], (isSelected) => !isSelected)) }),
     ...Object.fromEntries(Object.entries(rowKeys ?? {}).map(([key, act]) => [key, withRow(act)])),
   });
   return index;

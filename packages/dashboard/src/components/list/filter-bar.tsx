@@ -1,10 +1,10 @@
-// The filters of a list, and the views that somebody saved of it.
+// The filters of a list and its saved views.
 import { useState } from "react";
 import { useEndpointUrls } from "../../api/endpoint-urls.ts";
 import { useSession } from "../../api/session.ts";
 import type { Filters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { reasonTexts, stateTexts } from "../../format/delivery-words.ts";
+import { reasonTexts, stateTexts } from "../../format/delivery-texts.ts";
 import { localTime } from "../../format/time.ts";
 import { Choice, TextField } from "../ui/field.tsx";
 import { SavedViews } from "./saved-views.tsx";
@@ -13,7 +13,7 @@ const texts = defineTexts({
   en: {
     filters: "Filters",
     state: "State",
-    which: "Which",
+    which: "State",
     active: "active",
     disabled: "disabled",
     failing: "failing",
@@ -23,28 +23,28 @@ const texts = defineTexts({
     endpoint: "Endpoint",
     type: "Event type",
     subject: "Subject",
-    reason: "Dead because",
-    action: "Operation",
+    reason: "Dead reason",
+    action: "Action",
     after: "Created after",
     before: "Created before",
   },
   de: {
     filters: "Filter",
-    state: "Zustand",
-    which: "Welche",
-    active: "aktive",
-    disabled: "abgeschaltete",
+    state: "Status",
+    which: "Status",
+    active: "aktiv",
+    disabled: "deaktiviert",
     failing: "mit Fehlern",
     websub: "WebSub-Abonnements",
     all: "alle",
     tenant: "Mandant",
     endpoint: "Endpunkt",
     type: "Ereignistyp",
-    subject: "Gegenstand",
-    reason: "Aufgegeben wegen",
-    action: "Operation",
-    after: "Angelegt nach",
-    before: "Angelegt vor",
+    subject: "Subject",
+    reason: "Fehlergrund",
+    action: "Aktion",
+    after: "Erstellt nach",
+    before: "Erstellt vor",
   },
 });
 
@@ -77,7 +77,7 @@ export function FilterBar({
   const session = useSession().data;
   const tenant = fields.includes("endpoint") ? (session?.tenant ?? filters.tenant) : undefined;
   const urls = useEndpointUrls(tenant);
-  /** What there is to choose from; a field without is typed. */
+  /** Options per field; fields without options are text fields. */
   const choices: { readonly [Name in Field]?: Readonly<Record<string, string>> | undefined } = {
     state: states,
     which: Object.fromEntries(WHICH_ENDPOINTS.map((name) => [name, t[name]])),
@@ -115,7 +115,7 @@ export function FilterBar({
         )}
       </div>
       <SavedViews
-        keptAs={`posthorn-views:${location.pathname}`}
+        storageKey={`posthorn-views:${location.pathname}`}
         filters={filters}
         onChoose={(view) =>
           onChange({ ...Object.fromEntries(fields.map((field) => [field, undefined])), ...view })
@@ -125,12 +125,12 @@ export function FilterBar({
   );
 }
 
-/** One that is none of them any more, such as a deleted endpoint of a link, is shown as it stands in the address. */
-function withChosen(urls: Readonly<Record<string, string>>, chosen: string | undefined) {
-  return chosen === undefined || urls[chosen] !== undefined ? urls : { ...urls, [chosen]: chosen };
+/** Adds the selected value if it is not an option, for example a deleted endpoint. */
+function withChosen(urls: Readonly<Record<string, string>>, selected: string | undefined) {
+  return selected === undefined || urls[selected] !== undefined ? urls : { ...urls, [selected]: selected };
 }
 
-/** Takes effect when it is left or Enter is pressed: every letter would ask the server. */
+/** Applies the filter on blur or Enter, not on every key. */
 function FilterText({
   label,
   value,

@@ -1,4 +1,4 @@
-// A screen that is one list: title, filters that are in the address, the table, and what can be done with rows.
+// A page that consists of one list with filters.
 import type { ReactNode } from "react";
 import { useFilters } from "../../app/filters.ts";
 import { Page, Panel } from "../ui/panel.tsx";
@@ -9,9 +9,9 @@ export interface ListPageProps<Row> extends Omit<ListViewProps<Row>, "label" | "
   readonly title: string;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
-  /** None: nothing can be filtered. */
+  /** Omit for a list without filters. */
   readonly filterBy?: readonly Field[];
-  /** What stands below the table: bars and dialogs. */
+  /** Bars and dialogs below the table. */
   readonly children?: ReactNode;
 }
 

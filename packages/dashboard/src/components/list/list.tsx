@@ -1,8 +1,8 @@
-// A list with its four empty states around the table, and a button over it when something has come since.
+// A list with its empty states and the button that announces new rows.
 import { type ReactNode, useRef } from "react";
 import type { List } from "../../api/list.ts";
-import { MOST_NEWS } from "../../api/list-news.ts";
-import type { News } from "../../api/news.ts";
+import { MAX_NEW_ROWS } from "../../api/list-updates.ts";
+import type { NewRows } from "../../api/new-rows.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { whole } from "../../format/number.ts";
 import { Button } from "../ui/button.tsx";
@@ -10,13 +10,16 @@ import { Failed, FilteredOut, Loading } from "../ui/states.tsx";
 import { DataTable, type DataTableProps } from "./data-table.tsx";
 
 export interface ListViewProps<Row>
-  extends Omit<DataTableProps<Row>, "rows" | "onSight" | "isLoadingMore" | "place" | "onPlace"> {
+  extends Omit<
+    DataTableProps<Row>,
+    "rows" | "onVisibleRows" | "isLoadingMore" | "position" | "onPositionChange"
+  > {
   readonly list: List<Row>;
-  /** Set while filters are: takes them away. */
+  /** Clears the filters; undefined if none is set. */
   readonly onClearFilters?: (() => void) | undefined;
-  /** Beside the way out of filters that nothing matches. */
+  /** Shown in addition when the filters match nothing. */
   readonly filteredOut?: ReactNode;
-  /** Shown when there is nothing at all. */
+  /** Shown when the list is empty. */
   readonly nothingYet: ReactNode;
 }
 
@@ -41,14 +44,14 @@ export function ListView<Row>({
   }
   return (
     <>
-      <NewRows news={list.news} onShow={list.showNews} />
+      <NewRowsButton newRows={list.newRows} onShow={list.showNewRows} />
       <DataTable
         {...table}
         rows={list.rows}
-        onSight={list.look}
+        onVisibleRows={list.onVisibleRows}
         isLoadingMore={list.isLoadingMore}
-        place={list.place}
-        onPlace={list.keepPlace}
+        position={list.position}
+        onPositionChange={list.savePosition}
       />
       {list.error !== null && <Failed error={list.error} onRetry={list.reload} />}
     </>
@@ -65,35 +68,35 @@ const texts = defineTexts({
   de: {
     fresh: (count: number) => `${whole(count, "de")} neu`,
     many: (count: number) => `Mehr als ${whole(count, "de")} neu`,
-    changed: "Es gibt Neues",
-    show: "zeigen",
+    changed: "Neue Aktivität",
+    show: "anzeigen",
   },
 });
 
-/** Without a height of its own: rows stay where they are when it comes. */
-function NewRows({ news, onShow }: { readonly news: News; readonly onShow: () => void }) {
+/** Has no height, so that rows do not move when it appears. */
+function NewRowsButton({ newRows, onShow }: { readonly newRows: NewRows; readonly onShow: () => void }) {
   const t = useTexts(texts);
-  const place = useRef<HTMLDivElement>(null);
+  const position = useRef<HTMLDivElement>(null);
   return (
     <div
-      ref={place}
+      ref={position}
       tabIndex={-1}
       aria-live="polite"
       className="pointer-events-none sticky top-6 z-10 flex h-0 justify-center focus:outline-none"
     >
-      {(news.count > 0 || news.isMore) && (
+      {(newRows.count > 0 || newRows.isMore) && (
         <Button
           kind="primary"
           icon="up"
           className="pointer-events-auto h-fit -translate-y-3/5 !rounded-full !py-1 !text-xs shadow-md"
           onClick={() => {
-            // the button goes: whoever pressed it by keyboard goes on from here
-            place.current?.focus();
+            // the button disappears: keep the focus here for keyboard users
+            position.current?.focus();
             window.scrollTo({ top: 0 });
             onShow();
           }}
         >
-          {saidOf(news, t)}
+          {labelOf(newRows, t)}
           <span className="font-normal">· {t.show}</span>
         </Button>
       )}
@@ -101,7 +104,7 @@ function NewRows({ news, onShow }: { readonly news: News; readonly onShow: () =>
   );
 }
 
-function saidOf({ count, isMore }: News, t: (typeof texts)["en"]): string {
+function labelOf({ count, isMore }: NewRows, t: (typeof texts)["en"]): string {
   if (isMore || count === 0) return t.changed;
-  return count > MOST_NEWS ? t.many(MOST_NEWS) : t.fresh(count);
+  return count > MAX_NEW_ROWS ? t.many(MAX_NEW_ROWS) : t.fresh(count);
 }

@@ -1,55 +1,54 @@
-// Filters that somebody saved under a name, in this browser. Choosing a view puts its filters into the address, so a link
-// to it works for everybody.
+// Named filters stored in this browser. Selecting a view applies its filters to the URL.
 import { type FormEvent, useState } from "react";
-import { keep, readKept } from "../../app/browser-storage.ts";
+import { readStored, writeStored } from "../../app/browser-storage.ts";
 import type { Filters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Button } from "../ui/button.tsx";
-import { say } from "../ui/toasts.tsx";
+import { showToast } from "../ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {
     views: "Saved views",
-    save: "Save this view",
-    rename: (name: string) => `Rename the view ${name}`,
-    name: "Name of the view",
-    keep: "Save",
-    remove: (name: string) => `Remove the view ${name}`,
-    removed: (name: string) => `The view ${name} is removed.`,
+    save: "Save view",
+    rename: (name: string) => `Rename view ${name}`,
+    name: "View name",
+    writeStored: "Save",
+    remove: (name: string) => `Delete view ${name}`,
+    removed: (name: string) => `View ${name} deleted.`,
   },
   de: {
     views: "Gespeicherte Ansichten",
     save: "Ansicht speichern",
     rename: (name: string) => `Ansicht ${name} umbenennen`,
     name: "Name der Ansicht",
-    keep: "Speichern",
-    remove: (name: string) => `Ansicht ${name} entfernen`,
-    removed: (name: string) => `Die Ansicht ${name} ist entfernt.`,
+    writeStored: "Speichern",
+    remove: (name: string) => `Ansicht ${name} löschen`,
+    removed: (name: string) => `Ansicht ${name} gelöscht.`,
   },
 });
 
-const MOST_VIEWS = 20;
+const MAX_VIEWS = 20;
 
 type Views = Readonly<Record<string, Filters>>;
 
 export function SavedViews({
-  keptAs,
+  storageKey,
   filters,
   onChoose,
 }: {
-  /** Each list has its own. */
-  readonly keptAs: string;
+  /** Views are stored per list. */
+  readonly storageKey: string;
   readonly filters: Filters;
   readonly onChoose: (view: Filters) => void;
 }) {
   const t = useTexts(texts);
-  const [views, setViews] = useState(() => readViews(keptAs));
-  /** The view whose name is being typed; null: a new one. */
+  const [views, setViews] = useState(() => readViews(storageKey));
+  /** The view being named; `of` is null for a new one. */
   const [naming, setNaming] = useState<{ readonly of: string | null } | null>(null);
   const change = (next: (now: Views) => Views) =>
     setViews((now) => {
       const changed = next(now);
-      keep(keptAs, changed);
+      writeStored(storageKey, changed);
       return changed;
     });
   const name = (title: string) => {
@@ -58,15 +57,17 @@ export function SavedViews({
     if (title === "" || title === former) return;
     change((now) => {
       if (former === null) return { ...now, [title]: filters };
-      // in its place, and in place of another of that name
+      // keeps its position and replaces another view of that name
       const others = Object.entries(now).filter(([other]) => other !== title);
       return Object.fromEntries(others.map(([other, view]) => [other === former ? title : other, view]));
     });
   };
   const remove = (title: string) => {
     change((now) => Object.fromEntries(Object.entries(now).filter(([other]) => other !== title)));
-    // one of that name that was saved meanwhile stays
-    say(t.removed(title), { undo: () => change((now) => ({ [title]: views[title] as Filters, ...now })) });
+    // a view saved under that name in the meantime stays
+    showToast(t.removed(title), {
+      undo: () => change((now) => ({ [title]: views[title] as Filters, ...now })),
+    });
   };
   const hasFilters = Object.keys(filters).length > 0;
   if (!hasFilters && Object.keys(views).length === 0) return null;
@@ -95,7 +96,7 @@ export function SavedViews({
           </span>
         ),
       )}
-      {hasFilters && naming === null && Object.keys(views).length < MOST_VIEWS && (
+      {hasFilters && naming === null && Object.keys(views).length < MAX_VIEWS && (
         <Button kind="quiet" icon="plus" onClick={() => setNaming({ of: null })}>
           {t.save}
         </Button>
@@ -125,7 +126,7 @@ function NameForm({
       <input
         aria-label={t.name}
         placeholder={t.name}
-        // biome-ignore lint/a11y/noAutofocus: it appears because somebody asked to type into it
+        // biome-ignore lint/a11y/noAutofocus: the field appears because the user asked to name the view
         autoFocus
         maxLength={40}
         value={name}
@@ -133,7 +134,7 @@ function NameForm({
         onKeyDown={(event) => event.key === "Escape" && onCancel()}
         className="rounded-md border border-line bg-surface px-2 py-1"
       />
-      <Button type="submit">{t.keep}</Button>
+      <Button type="submit">{t.writeStored}</Button>
     </form>
   );
 }
@@ -143,8 +144,8 @@ function isSame(view: Filters, filters: Filters): boolean {
   return [...names].every((name) => view[name] === filters[name]);
 }
 
-/** What others left there under our name is none. */
+/** Ignores stored values that are not views. */
 function readViews(key: string): Views {
-  const kept = Object.entries(readKept(key) ?? {});
+  const kept = Object.entries(readStored(key) ?? {});
   return Object.fromEntries(kept.filter(([, view]) => typeof view === "object" && view !== null));
 }

@@ -1,15 +1,15 @@
-// From a list of deliveries to a replay of all that match its filters: counted there first.
+// A link from a list of deliveries to a new replay with the same filters.
 import { Link } from "@tanstack/react-router";
 import type { Filters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { buttonClass } from "../ui/button.tsx";
 
 const texts = defineTexts({
-  en: { replay: "Replay all that match …" },
-  de: { replay: "Alle, die passen, wiederholen …" },
+  en: { replay: "Replay all matching …" },
+  de: { replay: "Replay aller Treffer …" },
 });
 
-/** A replay takes these states. */
+/** States that can be replayed. */
 const REPLAYABLE = ["dead", "failed", "success"];
 
 export function ReplayLink({ filters }: { readonly filters: Filters }) {

@@ -1,4 +1,4 @@
-// How far a replay is, in words and as a bar.
+// The state and progress of a replay.
 import type { Replay } from "@posthorn/client";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
 import { whole } from "../../format/number.ts";
@@ -10,14 +10,14 @@ const texts = defineTexts({
     finished: "finished",
     cancelled: "cancelled",
     of: (done: string, total: string) => `${done} of ${total}`,
-    many: "many",
+    many: "unknown",
   },
   de: {
     running: "läuft",
-    finished: "fertig",
+    finished: "abgeschlossen",
     cancelled: "abgebrochen",
     of: (done: string, total: string) => `${done} von ${total}`,
-    many: "vielen",
+    many: "unbekannt",
   },
 });
 
@@ -39,7 +39,7 @@ export function ReplayProgress({ replay }: { readonly replay: Replay }) {
   const passed = replay.done + skipped;
   const label = t.of(
     whole(replay.done, language),
-    // what failed after it began is sent again as well
+    // deliveries that fail after the start are included
     replay.total === null ? t.many : whole(Math.max(replay.total, replay.done), language),
   );
   return (

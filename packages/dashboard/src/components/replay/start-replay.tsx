@@ -1,4 +1,4 @@
-// Asks what is to be sent again, says how many that would be, and only then begins.
+// The form for a new replay: counts the matching deliveries before it starts.
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api } from "../../api/client.ts";
@@ -14,48 +14,51 @@ import { ProblemList } from "../ui/problem-list.tsx";
 
 const texts = defineTexts({
   en: {
-    title: "Replay",
+    title: "New replay",
     tenant: "Tenant",
     endpoint: "Endpoint",
     type: "Event type",
     after: "Created after",
     before: "Created before",
-    which: "Which deliveries",
-    dead: "dead ones",
-    failed: "those that wait for a retry",
-    success: "delivered ones, once more",
-    all: "all of them",
-    resubscribe: "Events an endpoint wants now and has not got",
-    resubscribeHint: "What was published before the endpoint asked for it, or while a filter kept it away.",
-    rate: "Deliveries a second",
-    preview: "Count them",
-    would: (count: string, isExact: boolean) => `${isExact ? "" : "At least "}${count} would be sent again.`,
-    takes: (rate: string, time: string) => `At ${rate} a second that takes about ${time}.`,
-    start: "Replay them",
-    countFirst: "Count them first.",
+    which: "Deliveries",
+    dead: "dead",
+    failed: "waiting for a retry",
+    success: "delivered",
+    all: "all",
+    resubscribe: "Missed events",
+    resubscribeHint:
+      "Events that match the endpoint's current settings but have no delivery, for example from before it subscribed.",
+    rate: "Deliveries per second",
+    preview: "Count",
+    would: (count: string, isExact: boolean) =>
+      `${isExact ? "" : "At least "}${count} ${count === "1" ? "delivery" : "deliveries"} will be sent.`,
+    takes: (rate: string, time: string) => `At ${rate} per second this takes about ${time}.`,
+    start: "Start replay",
+    countFirst: "Count the deliveries first.",
     anything: "any",
   },
   de: {
-    title: "Wiederholen",
+    title: "Neues Replay",
     tenant: "Mandant",
     endpoint: "Endpunkt",
     type: "Ereignistyp",
-    after: "Angelegt nach",
-    before: "Angelegt vor",
-    which: "Welche Zustellungen",
-    dead: "aufgegebene",
-    failed: "die auf einen neuen Versuch warten",
-    success: "zugestellte, noch einmal",
+    after: "Erstellt nach",
+    before: "Erstellt vor",
+    which: "Zustellungen",
+    dead: "fehlgeschlagen",
+    failed: "warten auf neuen Versuch",
+    success: "zugestellt",
     all: "alle",
-    resubscribe: "Ereignisse, die ein Endpunkt jetzt will und nicht bekam",
-    resubscribeHint: "Was veröffentlicht wurde, bevor der Endpunkt es wollte, oder was ein Filter fernhielt.",
-    rate: "Zustellungen je Sekunde",
+    resubscribe: "Verpasste Ereignisse",
+    resubscribeHint:
+      "Ereignisse, auf die die aktuellen Einstellungen des Endpunkts zutreffen, die aber keine Zustellung haben, zum Beispiel aus der Zeit vor dem Abonnement.",
+    rate: "Zustellungen pro Sekunde",
     preview: "Zählen",
     would: (count: string, isExact: boolean) =>
-      `${isExact ? "" : "Mindestens "}${count} würden noch einmal gesendet.`,
-    takes: (rate: string, time: string) => `Bei ${rate} je Sekunde dauert das etwa ${time}.`,
-    start: "Wiederholen",
-    countFirst: "Erst zählen.",
+      `${isExact ? "" : "Mindestens "}${count} ${count === "1" ? "Zustellung wird" : "Zustellungen werden"} gesendet.`,
+    takes: (rate: string, time: string) => `Bei ${rate} pro Sekunde dauert das etwa ${time}.`,
+    start: "Replay starten",
+    countFirst: "Zählen Sie zuerst die Zustellungen.",
     anything: "beliebig",
   },
 });
@@ -66,7 +69,7 @@ const STATES = {
   success: ["success"],
   all: ["dead", "failed", "success"],
 } as const;
-const USUAL_RATE = 50;
+const DEFAULT_RATE = 50;
 
 interface Preview {
   readonly count: number;
@@ -82,7 +85,7 @@ export function StartReplay({
 }: {
   readonly isOpen: boolean;
   readonly initial?: Filters;
-  /** Of whose portal it is: there is no other to choose. */
+  /** The portal's tenant; operators choose one. */
   readonly tenant?: string;
   readonly onClose: () => void;
   readonly onStarted: (id: string) => void;
@@ -90,7 +93,7 @@ export function StartReplay({
   const t = useTexts(texts);
   const language = useLanguage();
   const queries = useQueryClient();
-  const [form, setForm] = useState<Filters>({ states: "dead", rate: String(USUAL_RATE), ...initial });
+  const [form, setForm] = useState<Filters>({ states: "dead", rate: String(DEFAULT_RATE), ...initial });
   const [preview, setPreview] = useState<Preview | null>(null);
   const { isBusy, problems, submit: ask } = useSubmission();
   const change = (part: Filters) => {
@@ -145,7 +148,7 @@ export function StartReplay({
           <Button
             kind="primary"
             isBusy={isBusy}
-            refusedBecause={preview === null ? t.countFirst : undefined}
+            disabledReason={preview === null ? t.countFirst : undefined}
             onClick={() => void start()}
           >
             {t.start}

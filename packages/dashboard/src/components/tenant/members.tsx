@@ -1,4 +1,4 @@
-// The people of a tenant: who they are, what they may do, and where they are told of trouble.
+// The members of a tenant.
 import type { Member } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -24,46 +24,46 @@ const texts = defineTexts({
   en: {
     title: "Members",
     add: "Add member",
-    change: "Change",
+    change: "Edit",
     remove: "Remove",
     save: "Save",
     user: "User",
-    userHint: "Your own id of the user.",
+    userHint: "The user's id in your application.",
     role: "Role",
-    email: "E-mail",
-    emailHint: "Owners and admins are told there of disabled endpoints. May be left empty.",
+    email: "Email",
+    emailHint: "Optional. Owners and admins are notified of disabled endpoints.",
     roles: {
-      owner: "owner: manages endpoints, sends again",
-      admin: "admin: manages endpoints, sends again",
-      member: "member: looks",
+      owner: "owner: manage endpoints, retry and replay",
+      admin: "admin: manage endpoints, retry and replay",
+      member: "member: read-only",
     } as Record<Role, string>,
-    changeTitle: (user: string) => `Change ${user}`,
-    saved: (user: string) => `${user} is changed.`,
+    changeTitle: (user: string) => `Edit ${user}`,
+    saved: (user: string) => `${user} saved.`,
     removeTitle: (user: string) => `Remove ${user}?`,
-    removeHint: "Tokens and sessions of theirs end at once.",
-    nothing: "Nobody is a member yet",
+    removeHint: "The member's tokens and sessions end immediately.",
+    nothing: "No members yet",
   },
   de: {
     title: "Mitglieder",
     add: "Mitglied hinzufügen",
-    change: "Ändern",
+    change: "Bearbeiten",
     remove: "Entfernen",
     save: "Speichern",
     user: "Benutzer",
-    userHint: "Ihre eigene Id des Benutzers.",
+    userHint: "Die ID des Benutzers in Ihrer Anwendung.",
     role: "Rolle",
     email: "E-Mail",
-    emailHint: "Eigentümer und Admins erfahren dort von abgeschalteten Endpunkten. Darf leer bleiben.",
+    emailHint: "Optional. Owner und Admins werden über deaktivierte Endpunkte benachrichtigt.",
     roles: {
-      owner: "owner: verwaltet Endpunkte, sendet neu",
-      admin: "admin: verwaltet Endpunkte, sendet neu",
-      member: "member: sieht zu",
+      owner: "owner: Endpunkte verwalten, erneut zustellen",
+      admin: "admin: Endpunkte verwalten, erneut zustellen",
+      member: "member: nur lesen",
     } as Record<Role, string>,
-    changeTitle: (user: string) => `${user} ändern`,
-    saved: (user: string) => `${user} ist geändert.`,
+    changeTitle: (user: string) => `${user} bearbeiten`,
+    saved: (user: string) => `${user} gespeichert.`,
     removeTitle: (user: string) => `${user} entfernen?`,
-    removeHint: "Token und Sitzungen enden sofort.",
-    nothing: "Noch ist niemand Mitglied",
+    removeHint: "Die Token und Sitzungen des Mitglieds enden sofort.",
+    nothing: "Noch keine Mitglieder",
   },
 });
 
@@ -145,7 +145,7 @@ function EditMember({
   onSaved,
 }: {
   readonly tenant: string;
-  /** Null: a new one. */
+  /** Null creates a new member. */
   readonly member: Member | null;
   readonly onClose: () => void;
   readonly onSaved: () => Promise<void>;
@@ -161,14 +161,14 @@ function EditMember({
     const body = { role, email: email.trim() === "" ? null : email.trim() };
     const at = { tenant, user: user.trim() };
     const isDone = await submit(async () => {
-      // to put one that was removed meanwhile would let them in again
+      // PUT would add a member that was removed in the meantime
       if (member !== null) await api.members.get(at);
       const after = fieldsOf(await api.members.put({ ...at, body }), body);
       if (member === null) return;
       undoable(t.saved(member.user), {
         after,
         read: async () => fieldsOf(await api.members.get(at), body),
-        takeBack: () => api.members.put({ ...at, body: { role: member.role, email: member.email } }),
+        revert: () => api.members.put({ ...at, body: { role: member.role, email: member.email } }),
       });
     });
     if (!isDone) return;

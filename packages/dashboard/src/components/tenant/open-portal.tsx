@@ -1,4 +1,4 @@
-// A one-time link that opens the portal as this customer sees it.
+// Creates a one-time link to the tenant's portal.
 import type { Member, PortalLink } from "@posthorn/client";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -9,41 +9,41 @@ import { CopyLine } from "../ui/copy.tsx";
 import { Countdown } from "../ui/countdown.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Choice } from "../ui/field.tsx";
-import { say } from "../ui/toasts.tsx";
+import { showToast } from "../ui/toasts.tsx";
 
 type Role = Member["role"];
 const ROLES = ["admin", "member"] as const satisfies readonly Role[];
 
 const texts = defineTexts({
   en: {
-    open: "Open the portal as this customer",
-    title: "Open the portal as this customer",
-    hint: "A link is made that opens the portal once. Whoever has it can use it: open it in a private window, or send it to the customer.",
-    role: "What may be done there",
+    open: "Open portal",
+    title: "Open the portal as this tenant",
+    hint: "Creates a link that opens the portal once. Anyone with the link can use it: open it in a private window or send it to the customer.",
+    role: "Permissions",
     roles: {
-      admin: "all that a customer may: manage endpoints, send again",
-      member: "look, and change nothing",
+      admin: "manage endpoints, retry and replay",
+      member: "read-only",
     } as Record<string, string>,
-    make: "Make the link",
-    ready: "The link",
-    left: "It can be used once, for another",
-    revoke: "Revoke it",
-    revoked: "The link opens nothing any more.",
+    make: "Create link",
+    ready: "Portal link",
+    left: "Valid once, expires in",
+    revoke: "Revoke",
+    revoked: "Link revoked.",
   },
   de: {
-    open: "Portal als dieser Kunde öffnen",
-    title: "Portal als dieser Kunde öffnen",
-    hint: "Es entsteht ein Link, der das Portal einmal öffnet. Wer ihn hat, kann ihn benutzen: öffnen Sie ihn in einem privaten Fenster, oder schicken Sie ihn dem Kunden.",
-    role: "Was dort erlaubt ist",
+    open: "Portal öffnen",
+    title: "Portal als dieser Mandant öffnen",
+    hint: "Erstellt einen Link, der das Portal einmal öffnet. Jeder, der den Link hat, kann ihn verwenden: Öffnen Sie ihn in einem privaten Fenster oder senden Sie ihn dem Kunden.",
+    role: "Berechtigungen",
     roles: {
-      admin: "alles, was ein Kunde darf: Endpunkte verwalten, neu senden",
-      member: "ansehen, und nichts ändern",
+      admin: "Endpunkte verwalten, erneut zustellen",
+      member: "nur lesen",
     } as Record<string, string>,
-    make: "Link erzeugen",
-    ready: "Der Link",
-    left: "Er lässt sich einmal benutzen, noch",
+    make: "Link erstellen",
+    ready: "Portal-Link",
+    left: "Einmal gültig, läuft ab in",
     revoke: "Widerrufen",
-    revoked: "Der Link öffnet nichts mehr.",
+    revoked: "Link widerrufen.",
   },
 });
 
@@ -68,7 +68,7 @@ function MakeLink({ tenant, onClose }: { readonly tenant: string; readonly onClo
   const make = () => submit(async () => setLink(await api.portalLinks.create({ tenant, body: { role } })));
   const revoke = async (id: string) => {
     if (!(await submit(() => api.portalLinks.revoke({ tenant, link: id })))) return;
-    say(t.revoked);
+    showToast(t.revoked);
     onClose();
   };
   if (link !== null) {

@@ -1,3 +1,4 @@
+// Whether a tenant is active.
 import type { Tenant } from "@posthorn/client";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Badge } from "../ui/badge.tsx";

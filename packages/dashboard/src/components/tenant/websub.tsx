@@ -1,4 +1,4 @@
-// Which of a tenant's events anybody may read and follow by WebSub, and who does.
+// The public WebSub topics of a tenant and their subscriptions.
 import type { Endpoint, Tenant } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -17,55 +17,56 @@ import { TextArea } from "../ui/field.tsx";
 import { Panel } from "../ui/panel.tsx";
 import { NothingYet } from "../ui/states.tsx";
 import { Ago } from "../ui/time.tsx";
-import { say } from "../ui/toasts.tsx";
+import { showToast } from "../ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {
     title: "WebSub",
     warning:
-      "Whoever knows the address of an open topic reads its events and can follow them, without a key. Open only what is for everybody.",
-    topics: "Open topics",
+      "Public topics need no key: anyone who knows the URL can read their events and subscribe. Publish only data that is not confidential.",
+    topics: "Public topics",
     topicsHint:
-      "One a line: an exact type, a prefix such as order.*, or * for all. Left empty: none is open.",
-    where: "Topics, where the hub is switched on",
+      "One per line: an exact type, a prefix such as order.*, or * for all. Empty makes no topic public.",
+    where: "Topic URL, if the hub is enabled",
     type: "type",
-    feed: "With ?format=atom behind it, it is a feed for any reader.",
-    ends: "Subscriptions to what is taken away end at once.",
+    feed: "Append ?format=atom for an Atom feed.",
+    ends: "Removing a topic ends its subscriptions immediately.",
     save: "Save",
-    opened: "Saved. These topics are open to everybody.",
-    closed: "Saved. No topic is open.",
+    opened: "Saved. These topics are public.",
+    closed: "Saved. No topic is public.",
     subscriptions: "WebSub subscriptions",
     topic: "Topic",
-    callback: "Sent to",
-    lease: "Until",
-    nothing: "Nobody has subscribed",
+    callback: "Callback URL",
+    lease: "Expires",
+    nothing: "No subscriptions",
     end: "End",
     endTitle: "End this subscription?",
-    endHint: "Its subscriber is told, and gets nothing any more.",
-    ended: "The subscription is ended.",
+    endHint: "The subscriber is notified and receives no further events.",
+    ended: "Subscription ended.",
   },
   de: {
     title: "WebSub",
     warning:
-      "Wer die Adresse eines offenen Themas kennt, liest seine Ereignisse und kann ihnen folgen, ohne Schlüssel. Öffnen Sie nur, was für alle ist.",
-    topics: "Offene Themen",
-    topicsHint: "Eines je Zeile: ein genauer Typ, ein Anfang wie order.* oder * für alle. Leer: keines.",
-    where: "Themen, wo der Hub eingeschaltet ist",
+      "Öffentliche Topics brauchen keinen Schlüssel: Wer die URL kennt, kann ihre Ereignisse lesen und abonnieren. Veröffentlichen Sie nur nicht vertrauliche Daten.",
+    topics: "Öffentliche Topics",
+    topicsHint:
+      "Eines pro Zeile: ein exakter Typ, ein Präfix wie order.* oder * für alle. Leer: kein Topic ist öffentlich.",
+    where: "Topic-URL, falls der Hub aktiviert ist",
     type: "Typ",
-    feed: "Mit ?format=atom dahinter ist es ein Feed für jedes Leseprogramm.",
-    ends: "Abonnements dessen, was wegfällt, enden sofort.",
+    feed: "Mit ?format=atom erhalten Sie einen Atom-Feed.",
+    ends: "Das Entfernen eines Topics beendet seine Abonnements sofort.",
     save: "Speichern",
-    opened: "Gespeichert. Diese Themen sind für alle offen.",
-    closed: "Gespeichert. Kein Thema ist offen.",
+    opened: "Gespeichert. Diese Topics sind öffentlich.",
+    closed: "Gespeichert. Kein Topic ist öffentlich.",
     subscriptions: "WebSub-Abonnements",
-    topic: "Thema",
-    callback: "Gesendet an",
-    lease: "Bis",
-    nothing: "Niemand hat abonniert",
+    topic: "Topic",
+    callback: "Callback-URL",
+    lease: "Läuft ab",
+    nothing: "Keine Abonnements",
     end: "Beenden",
     endTitle: "Dieses Abonnement beenden?",
-    endHint: "Der Abonnent erfährt es und bekommt nichts mehr.",
-    ended: "Das Abonnement ist beendet.",
+    endHint: "Der Abonnent wird benachrichtigt und erhält keine weiteren Ereignisse.",
+    ended: "Abonnement beendet.",
   },
 });
 
@@ -133,7 +134,7 @@ function Subscriptions({ tenant: { id: tenant, websub_topics } }: { readonly ten
   );
   const end = async ({ id }: Endpoint) => {
     await api.endpoints.delete({ tenant, endpoint: id });
-    say(t.ended);
+    showToast(t.ended);
     await queries.invalidateQueries({ queryKey: ["endpoints"] });
   };
   const leaseOf = ({ websub }: Endpoint) => (websub === null ? "–" : <Ago at={websub.lease_ends_at} />);
@@ -179,7 +180,7 @@ function Subscriptions({ tenant: { id: tenant, websub_topics } }: { readonly ten
       ),
     },
   ];
-  // where nothing is open and nobody follows there is nothing to say
+  // hidden while there are neither topics nor subscriptions
   if (websub_topics.length === 0 && list.rows.length === 0) return null;
   return (
     <Panel title={t.subscriptions} isFlush>

@@ -1,4 +1,4 @@
-// One word for a state, with a colour and a sign of its own: colours are never alone.
+// A state as a short label. Colour is never the only signal: every tone has a label or icon.
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "./icons.tsx";
 

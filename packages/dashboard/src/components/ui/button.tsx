@@ -1,4 +1,4 @@
-// What can be pressed. A button that cannot be pressed now says why.
+// A button. A disabled button stays focusable and shows the reason.
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { Icon, type IconName } from "./icons.tsx";
 
@@ -11,7 +11,7 @@ const KINDS: Record<Kind, string> = {
   quiet: "border-transparent bg-transparent text-muted hover:bg-raised hover:text-ink",
 };
 
-/** For links that look like one. */
+/** The classes of a button, for links that look like one. */
 export function buttonClass(kind: Kind = "plain"): string {
   return `inline-flex items-center justify-center gap-1.5 rounded-md border px-2.5 py-1.5 text-sm font-medium whitespace-nowrap disabled:cursor-not-allowed disabled:opacity-50 aria-disabled:cursor-not-allowed aria-disabled:opacity-50 ${KINDS[kind]}`;
 }
@@ -19,25 +19,25 @@ export function buttonClass(kind: Kind = "plain"): string {
 export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> {
   readonly kind?: Kind;
   readonly icon?: IconName;
-  /** Why it cannot be pressed; it stays reachable, so that everybody can read it. */
-  readonly refusedBecause?: string | undefined;
+  /** Why the button is disabled. It stays focusable, so that screen readers can read the reason. */
+  readonly disabledReason?: string | undefined;
   readonly isBusy?: boolean;
   readonly children?: ReactNode;
 }
 
-export function Button({ kind = "plain", icon, refusedBecause, isBusy = false, ...rest }: ButtonProps) {
+export function Button({ kind = "plain", icon, disabledReason, isBusy = false, ...rest }: ButtonProps) {
   const { children, className = "", onClick, ...others } = rest;
-  const isOff = refusedBecause !== undefined || isBusy;
+  const isDisabled = disabledReason !== undefined || isBusy;
   return (
     <button
       type="button"
       {...others}
       className={`${buttonClass(kind)} ${className}`}
-      aria-disabled={isOff || undefined}
+      aria-disabled={isDisabled || undefined}
       aria-busy={isBusy || undefined}
-      title={refusedBecause ?? others.title}
+      title={disabledReason ?? others.title}
       onClick={(event) => {
-        if (isOff) event.preventDefault();
+        if (isDisabled) event.preventDefault();
         else onClick?.(event);
       }}
     >

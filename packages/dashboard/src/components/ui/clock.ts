@@ -1,4 +1,4 @@
-// The time that all relative times on the screen are told by: one timer for all of them, none while there are none.
+// One shared timer for all relative times on the page; stopped while none is shown.
 const TICK_MS = 1_000;
 const listeners = new Set<() => void>();
 let now = Date.now();
@@ -7,7 +7,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 export function onTick(listener: () => void): () => void {
   listeners.add(listener);
   if (timer === undefined) {
-    // it stood still while nothing was on the screen: what has happened since would be in the future
+    // the time was not updated while the timer was stopped
     now = Date.now();
     timer = setInterval(() => {
       now = Date.now();

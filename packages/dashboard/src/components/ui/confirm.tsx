@@ -1,4 +1,4 @@
-// Asks once more before something that cannot be undone; for what would hurt most, by having its name typed.
+// Confirms an action that cannot be undone; dangerous ones require typing a name.
 import { type ReactNode, useState } from "react";
 import { useSubmission } from "../../api/problems.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
@@ -7,8 +7,11 @@ import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 
 const texts = defineTexts({
-  en: { type: (name: string) => `Type ${name} to confirm`, typeFirst: "Type the name first." },
-  de: { type: (name: string) => `Zur Bestätigung ${name} eintippen`, typeFirst: "Erst den Namen eintippen." },
+  en: { type: (name: string) => `Type ${name} to confirm`, typeFirst: "Type the name to confirm." },
+  de: {
+    type: (name: string) => `Zur Bestätigung ${name} eingeben`,
+    typeFirst: "Zur Bestätigung den Namen eingeben.",
+  },
 });
 
 export function Confirm({
@@ -20,9 +23,9 @@ export function Confirm({
   children,
 }: {
   readonly title: string;
-  /** What the button says that does it. */
+  /** The label of the confirm button. */
   readonly action: string;
-  /** What has to be typed first. */
+  /** The name that must be typed. */
   readonly typed?: string;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
@@ -44,7 +47,7 @@ export function Confirm({
         <Button
           kind="danger"
           isBusy={isBusy}
-          refusedBecause={isTyped ? undefined : t.typeFirst}
+          disabledReason={isTyped ? undefined : t.typeFirst}
           onClick={() => void confirm()}
         >
           {action}

@@ -1,4 +1,4 @@
-// Text that goes to the clipboard with one press.
+// Copies text to the clipboard.
 import { useState } from "react";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Button } from "./button.tsx";
@@ -31,7 +31,7 @@ export function CopyButton({
   );
 }
 
-/** A page without https, and a frame that was not given the clipboard, have the old way only. */
+/** Falls back to execCommand where the clipboard API is not available: plain http and some frames. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -40,7 +40,7 @@ async function copyText(text: string): Promise<boolean> {
     const field = document.createElement("textarea");
     field.value = text;
     field.className = "fixed top-0 opacity-0";
-    // inside of an open dialog, which keeps the focus to itself
+    // inside an open dialog, which traps the focus
     (document.activeElement?.parentElement ?? document.body).append(field);
     const before = document.activeElement;
     field.select();

@@ -1,4 +1,4 @@
-// What changed from one event of a subject to the next, place by place.
+// The differences between an event's data and the previous event of its subject.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
@@ -8,22 +8,22 @@ import { Failed, Loading } from "./states.tsx";
 
 const texts = defineTexts({
   en: {
-    same: "Nothing changed.",
+    same: "No differences.",
     added: "added",
     removed: "removed",
     changed: "changed",
-    more: "There are more changes than are shown.",
+    more: "Only the first 200 differences are shown.",
   },
   de: {
-    same: "Nichts hat sich geändert.",
-    added: "neu",
-    removed: "weg",
+    same: "Keine Unterschiede.",
+    added: "hinzugefügt",
+    removed: "entfernt",
     changed: "geändert",
-    more: "Es gibt mehr Änderungen, als hier stehen.",
+    more: "Nur die ersten 200 Unterschiede werden angezeigt.",
   },
 });
 
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 export function Diff({ previous, data }: { readonly previous: string; readonly data: unknown }) {
   const t = useTexts(texts);
@@ -33,12 +33,12 @@ export function Diff({ previous, data }: { readonly previous: string; readonly d
   });
   if (query.isPending) return <Loading />;
   if (query.error !== null) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
-  const found = differences(query.data.data, data, MOST_SHOWN + 1);
+  const found = differences(query.data.data, data, MAX_SHOWN + 1);
   if (found.length === 0) return <p className="text-muted">{t.same}</p>;
   return (
     <>
       <ul className="flex flex-col gap-1 font-mono text-xs">
-        {found.slice(0, MOST_SHOWN).map(({ pointer, kind, before, after }) => (
+        {found.slice(0, MAX_SHOWN).map(({ pointer, kind, before, after }) => (
           <li key={pointer} className="flex flex-wrap items-baseline gap-2 break-all">
             <Badge tone={kind === "added" ? "ok" : kind === "removed" ? "bad" : "warn"}>{t[kind]}</Badge>
             <span>{pointer === "" ? "/" : pointer}</span>
@@ -47,7 +47,7 @@ export function Diff({ previous, data }: { readonly previous: string; readonly d
           </li>
         ))}
       </ul>
-      {found.length > MOST_SHOWN && <p className="pt-2 text-muted">{t.more}</p>}
+      {found.length > MAX_SHOWN && <p className="pt-2 text-muted">{t.more}</p>}
     </>
   );
 }

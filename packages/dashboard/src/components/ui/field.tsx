@@ -1,4 +1,4 @@
-// What is filled in. Each field has its label, what it is for, and what is wrong with it.
+// Form fields with label, hint and problem.
 import {
   type InputHTMLAttributes,
   type ReactNode,

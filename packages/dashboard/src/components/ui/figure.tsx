@@ -1,4 +1,4 @@
-// One number with its name; red, green or plain, and a word beside the colour.
+// A number with its name.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Tone } from "./badge.tsx";

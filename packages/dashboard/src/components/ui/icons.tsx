@@ -1,5 +1,4 @@
-// Drawn by hand, one path each: 24 × 24, as thick as the text beside them. They are never alone: a word or a label tells
-// what they mean.
+// Icons, one 24 × 24 path each. Decorative: always used with a text or label.
 const PATHS = {
   overview: "M4 19V9m5 10V5m5 14v-7m5 7V8",
   tail: "M4 6h16M4 12h10M4 18h6",

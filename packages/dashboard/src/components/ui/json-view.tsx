@@ -1,5 +1,4 @@
-// JSON from outside: shown as text, coloured by its kind, never as HTML. Long texts are cut and say so; all of one is shown
-// without colours.
+// Shows untrusted JSON and code as text, with syntax colours. Long texts are truncated; the full text has no colours.
 import { useMemo, useState } from "react";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
 import { bytes } from "../../format/number.ts";
@@ -8,11 +7,11 @@ import { CopyButton } from "./copy.tsx";
 
 const texts = defineTexts({
   en: { all: (size: string) => `Show all ${size}` },
-  de: { all: (size: string) => `Alle ${size} zeigen` },
+  de: { all: (size: string) => `Alle ${size} anzeigen` },
 });
 
 const FIRST_LINES = 400;
-/** A body as it was sent is one line. 15,000 coloured lines of 15 characters kept Chromium busy for 15 s, without colours for 0.1. */
+/** A body may be a single line. 15,000 coloured lines of 15 characters took Chromium 15 s, without colours 0.1 s. */
 const FIRST_CHARACTERS = 20_000;
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\b(?:true|false|null)\b/g;
 

@@ -1,7 +1,7 @@
-// The parts a screen is laid out with.
+// Layout of a page: header, panels and facts.
 import { createContext, type ReactNode } from "react";
 
-/** Whether there is a title above already: what stands in place of a whole screen is its own. */
+/** Whether a page title is rendered above; otherwise an empty state renders the h1. */
 export const HasTitle = createContext(false);
 
 export function Page({
@@ -38,7 +38,7 @@ export function Panel({
   readonly title?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
-  /** What is in it reaches to the border: tables do. */
+  /** No padding, for tables. */
   readonly isFlush?: boolean;
 }) {
   return (
@@ -54,7 +54,7 @@ export function Panel({
   );
 }
 
-/** Names and what they stand for, side by side where there is room. */
+/** A definition list. */
 export function Facts({ children }: { readonly children: ReactNode }) {
   return <dl className="grid grid-cols-[fit-content(55%)_1fr] gap-x-4 gap-y-1.5">{children}</dl>;
 }

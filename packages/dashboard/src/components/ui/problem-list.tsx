@@ -1,4 +1,4 @@
-// What is wrong with a form and has no field of its own.
+// Problems of a form that belong to no field.
 export function ProblemList({ problems }: { readonly problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (

@@ -1,5 +1,4 @@
-// What stands in place of a list that has no rows to show: nothing yet, filtered out, failed to load, not allowed. Four
-// different things, and each says what to do.
+// Placeholders for loading, empty, filtered, failed and forbidden content.
 import { PosthornApiError } from "@posthorn/client/web";
 import { type ReactNode, useContext } from "react";
 import { isStatus } from "../../api/client.ts";
@@ -12,34 +11,34 @@ import { HasTitle } from "./panel.tsx";
 const texts = defineTexts({
   en: {
     loading: "Loading …",
-    filteredOut: "Nothing matches these filters",
+    filteredOut: "No results for these filters",
     clearFilters: "Clear filters",
-    failed: "This could not be loaded",
-    unreachable: "The server cannot be reached. It is asked again when you press the button.",
+    failed: "Failed to load",
+    unreachable: "The server cannot be reached.",
     again: "Try again",
-    notAllowed: "You may not see this",
-    notAllowedDetail: "Your key or role lacks the permission. Ask whoever gave it to you.",
-    broken: "This screen cannot be shown",
-    brokenDetail: "That is a mistake of this page, or its address is wrong. The other screens work.",
-    notFound: "There is no such thing here",
-    notFoundDetail: "It may have been deleted, be older than what is kept, or the address is wrong.",
+    notAllowed: "Access denied",
+    notAllowedDetail: "Your key or role does not have the required permission. Ask your administrator.",
+    broken: "This page failed to render",
+    brokenDetail: "This is a bug, or the URL is invalid. Other pages are not affected.",
+    notFound: "Not found",
+    notFoundDetail: "It may have been deleted or have passed its retention period, or the URL is wrong.",
   },
   de: {
     loading: "Lädt …",
-    filteredOut: "Nichts passt zu diesen Filtern",
-    clearFilters: "Filter aufheben",
-    failed: "Das konnte nicht geladen werden",
-    unreachable: "Der Server ist nicht erreichbar. Ein Klick fragt ihn noch einmal.",
-    again: "Noch einmal",
-    notAllowed: "Das dürfen Sie nicht sehen",
+    filteredOut: "Keine Ergebnisse für diese Filter",
+    clearFilters: "Filter zurücksetzen",
+    failed: "Laden fehlgeschlagen",
+    unreachable: "Der Server ist nicht erreichbar.",
+    again: "Erneut versuchen",
+    notAllowed: "Zugriff verweigert",
     notAllowedDetail:
-      "Ihrem Schlüssel oder Ihrer Rolle fehlt die Berechtigung. Fragen Sie, wer ihn vergeben hat.",
-    broken: "Diese Ansicht lässt sich nicht zeigen",
+      "Ihrem Schlüssel oder Ihrer Rolle fehlt die Berechtigung. Wenden Sie sich an Ihren Administrator.",
+    broken: "Diese Seite kann nicht angezeigt werden",
     brokenDetail:
-      "Das ist ein Fehler dieser Seite, oder die Adresse stimmt nicht. Die anderen Ansichten gehen.",
-    notFound: "Das gibt es hier nicht",
+      "Das ist ein Programmfehler, oder die URL ist ungültig. Andere Seiten sind nicht betroffen.",
+    notFound: "Nicht gefunden",
     notFoundDetail:
-      "Vielleicht wurde es gelöscht, ist älter als die Aufbewahrung, oder die Adresse stimmt nicht.",
+      "Möglicherweise gelöscht, nach Ablauf der Aufbewahrungsfrist entfernt, oder die URL ist falsch.",
   },
 });
 
@@ -71,7 +70,7 @@ export function Loading() {
   );
 }
 
-/** With the command that would make the first one. */
+/** An empty list, with the command that creates the first item. */
 export function NothingYet({
   title,
   command,
@@ -127,7 +126,7 @@ export function NotFound() {
   );
 }
 
-/** Of a screen that threw while it was drawn. */
+/** Replaces a page that threw while rendering. */
 export function Broken({ onRetry }: { readonly onRetry: () => void }) {
   const t = useTexts(texts);
   return (

@@ -1,4 +1,4 @@
-// Parts of a screen, one at a time; which one stands in the address, so that a link leads to it.
+// Tabs; the current one is part of the URL.
 import { useFilters } from "../../app/filters.ts";
 
 export interface Tab {
@@ -6,7 +6,7 @@ export interface Tab {
   readonly title: string;
 }
 
-/** The first is shown where the address names none. */
+/** The current tab; the first one by default. */
 export function useTab(tabs: readonly Tab[]): string {
   const { filters } = useFilters();
   return tabs.find(({ name }) => name === filters.tab)?.name ?? tabs[0]?.name ?? "";

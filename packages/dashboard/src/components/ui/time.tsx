@@ -1,4 +1,4 @@
-// A time relative to now, with the exact one in UTC on hover and for whoever cannot hover. It moves on by itself.
+// A relative time that updates, with the exact UTC time as title.
 import { useSyncExternalStore } from "react";
 import { useLanguage } from "../../app/texts.ts";
 import { exactUtc, relativeTime } from "../../format/time.ts";
@@ -11,7 +11,7 @@ export function useNow(): number {
 export function Ago({ at }: { readonly at: string }) {
   const language = useLanguage();
   const date = new Date(at);
-  // by what it says: a time that says the same for a minute is not drawn every second
+  // subscribes to the text, so that it renders only when the text changes
   const shown = useSyncExternalStore(onTick, () => relativeTime(date, tickedAt(), language));
   return (
     <time dateTime={at} title={exactUtc(date)} className="whitespace-nowrap">

@@ -1,25 +1,24 @@
-// What has just happened, said once and in a corner; with a way back where there is one, by a click or by u. It stays
-// while somebody points at it or has the focus in it.
+// Toast messages, optionally with undo (button or key u). A toast stays while it is hovered or focused.
 import { PosthornApiError } from "@posthorn/client/web";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { findSeenPart } from "../../app/frame.ts";
+import { measureVisiblePart } from "../../app/frame.ts";
 import { useKeys } from "../../app/keyboard.tsx";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icons.tsx";
 
 const texts = defineTexts({
-  en: { undo: "Undo", dismiss: "Dismiss", unreachable: "The server cannot be reached. Nothing was changed." },
+  en: { undo: "Undo", dismiss: "Dismiss", unreachable: "The server cannot be reached. Please try again." },
   de: {
     undo: "Rückgängig",
     dismiss: "Schließen",
-    unreachable: "Der Server ist nicht erreichbar. Nichts wurde geändert.",
+    unreachable: "Der Server ist nicht erreichbar. Bitte versuchen Sie es erneut.",
   },
 });
 
 interface Toast {
   readonly id: number;
-  /** Null: the server could not be reached. */
+  /** Null if the server could not be reached. */
   readonly text: string | null;
   readonly isBad: boolean;
   readonly undo?: () => void;
@@ -27,28 +26,28 @@ interface Toast {
 
 const SHOWN_MS = 6_000;
 const UNDO_MS = 10_000;
-const MOST = 4;
+const MAX_TOASTS = 4;
 let nextId = 1;
 let toasts: readonly Toast[] = [];
 const listeners = new Set<() => void>();
 
-export function say(text: string, { undo }: { readonly undo?: () => void } = {}): void {
+export function showToast(text: string, { undo }: { readonly undo?: () => void } = {}): void {
   show({ id: nextId++, text, isBad: false, ...(undo && { undo }) });
 }
 
-/** Of something that was asked for and did not happen, in words. */
-export function sayRefused(text: string): void {
+/** Shows a failure. */
+export function showFailure(text: string): void {
   show({ id: nextId++, text, isBad: true });
 }
 
-/** The same, as the server said it. */
-export function sayError(error: unknown): void {
+/** Shows the message of an API error. */
+export function showError(error: unknown): void {
   show({ id: nextId++, text: error instanceof PosthornApiError ? error.message : null, isBad: true });
 }
 
 function show(toast: Toast): void {
-  findSeenPart();
-  update([...toasts, toast].slice(-MOST));
+  measureVisiblePart();
+  update([...toasts, toast].slice(-MAX_TOASTS));
 }
 
 function dismiss(id: number): void {
@@ -65,7 +64,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function takeBack({ id, undo }: Toast): void {
+function revert({ id, undo }: Toast): void {
   undo?.();
   dismiss(id);
 }
@@ -75,13 +74,13 @@ export function Toasts() {
   useKeys({
     u: () => {
       const newest = shown.findLast(({ undo }) => undo !== undefined);
-      if (newest) takeBack(newest);
+      if (newest) revert(newest);
     },
   });
   return (
     <div
       aria-live="polite"
-      className="fixed right-4 bottom-[calc(100vh-var(--seen-top)-var(--seen-height)+1rem)] z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+      className="fixed right-4 bottom-[calc(100vh-var(--visible-top)-var(--visible-height)+1rem)] z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
     >
       {shown.map((toast) => (
         <ToastView key={toast.id} toast={toast} />
@@ -100,7 +99,7 @@ function ToastView({ toast }: { readonly toast: Toast }) {
     return () => clearTimeout(timer);
   }, [id, undo, isHeld]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only stays while it is looked at; what can be pressed is inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only prolongs the toast; the controls are inside
     <div
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
@@ -111,7 +110,7 @@ function ToastView({ toast }: { readonly toast: Toast }) {
       <Icon name={isBad ? "warning" : "check"} />
       <p className="min-w-0 flex-1 break-words">{text ?? t.unreachable}</p>
       {undo && (
-        <Button aria-keyshortcuts="u" onClick={() => takeBack(toast)}>
+        <Button aria-keyshortcuts="u" onClick={() => revert(toast)}>
           {t.undo}
           <kbd className="rounded border border-line px-1 font-mono text-xs text-muted">u</kbd>
         </Button>

@@ -1,4 +1,4 @@
-// What is published: the types of events, with the ways to add to them and to take them elsewhere.
+// The event catalogue.
 import type { EventType } from "@posthorn/client";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -13,39 +13,39 @@ import { Badge } from "../../components/ui/badge.tsx";
 import { Button } from "../../components/ui/button.tsx";
 import { NothingYet } from "../../components/ui/states.tsx";
 import { Ago } from "../../components/ui/time.tsx";
-import { sayError } from "../../components/ui/toasts.tsx";
+import { showError } from "../../components/ui/toasts.tsx";
 import { EMPTY_TYPE } from "../../format/event-type-form.ts";
 
 const texts = defineTexts({
   en: {
     title: "Catalogue",
-    add: "New type",
+    add: "New event type",
     import: "Import",
     export: (format: string) => `Export ${format}`,
-    name: "Type",
+    name: "Event type",
     version: "Version",
-    description: "What it means",
-    changed: "Changed",
+    description: "Description",
+    changed: "Updated",
     deprecated: "deprecated",
-    redacted: "partly hidden",
+    redacted: "redacted",
     nothing: "The catalogue is empty",
     nothingDetail:
-      "Events of any type can be published. With types in here customers see what they can ask for, and wrong data is refused.",
+      "Events of any type are accepted. Add event types to show them to customers and to validate event data.",
   },
   de: {
     title: "Katalog",
-    add: "Neuer Typ",
-    import: "Übernehmen",
-    export: (format: string) => `${format} ausgeben`,
-    name: "Typ",
+    add: "Neuer Ereignistyp",
+    import: "Importieren",
+    export: (format: string) => `${format} exportieren`,
+    name: "Ereignistyp",
     version: "Version",
-    description: "Was es bedeutet",
-    changed: "Geändert",
+    description: "Beschreibung",
+    changed: "Aktualisiert",
     deprecated: "veraltet",
-    redacted: "teils verdeckt",
+    redacted: "maskiert",
     nothing: "Der Katalog ist leer",
     nothingDetail:
-      "Ereignisse jedes Typs können veröffentlicht werden. Stehen Typen hier, sehen Kunden, was sie bestellen können, und falsche Daten werden abgewiesen.",
+      "Ereignisse jedes Typs werden angenommen. Mit Ereignistypen sehen Kunden, was sie abonnieren können, und Daten werden validiert.",
   },
 });
 
@@ -119,7 +119,7 @@ export function Catalogue() {
   );
 }
 
-/** A link could not send the header that a session needs. */
+/** Downloads by script: a link cannot send the header that a session needs. */
 async function save(format: keyof typeof EXPORTS): Promise<void> {
   try {
     const document_ = await api.eventTypes.export({ query: { format } });
@@ -132,6 +132,6 @@ async function save(format: keyof typeof EXPORTS): Promise<void> {
     link.click();
     URL.revokeObjectURL(url);
   } catch (error) {
-    sayError(error);
+    showError(error);
   }
 }

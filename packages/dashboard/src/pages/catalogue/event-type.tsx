@@ -1,4 +1,4 @@
-// One type of event: what it means, what its data looks like, what of it is hidden, and who asks for it.
+// An event type: description, schema, redaction and subscribers.
 import type { EventTypeDetail } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -14,52 +14,52 @@ import { JsonView } from "../../components/ui/json-view.tsx";
 import { Page, Panel } from "../../components/ui/panel.tsx";
 import { Failed, Loading } from "../../components/ui/states.tsx";
 import { Ago } from "../../components/ui/time.tsx";
-import { say } from "../../components/ui/toasts.tsx";
+import { showToast } from "../../components/ui/toasts.tsx";
 import { formOfType } from "../../format/event-type-form.ts";
-import { asksFor } from "../../format/subscription.ts";
+import { matchesType } from "../../format/subscription.ts";
 
 const texts = defineTexts({
   en: {
     edit: "Edit",
     version: "Version",
     events: "Events of this type",
-    delete: "Delete this version",
+    delete: "Delete version",
     deleteTitle: (name: string, version: string) => `Delete version ${version} of ${name}?`,
     deleteHint:
-      "What was published stays, and stays redacted. Under a strict catalogue nothing more of it can be published.",
-    deleted: "It is not in the catalogue any more.",
+      "Published events are kept and stay redacted. With a strict catalogue, further events of this version are rejected.",
+    deleted: "Version deleted.",
     deprecated: "deprecated",
-    changed: "Changed",
+    changed: "Updated",
     schema: "Schema",
-    noSchema: "It has no schema: the data may be anything.",
+    noSchema: "No schema: any data is accepted.",
     example: "Example",
-    noExample: "It has no example.",
-    redact: "Hidden from people without payloads:read",
-    noRedact: "Nothing of it is hidden.",
-    subscribers: "Who asks for it",
-    nobody: "No endpoint asks for it.",
-    ofNewest: (count: number) => `Of the newest ${count} endpoints.`,
+    noExample: "No example.",
+    redact: "Redacted paths (visible with payloads:read)",
+    noRedact: "Nothing is redacted.",
+    subscribers: "Subscribed endpoints",
+    nobody: "No endpoint is subscribed.",
+    ofNewest: (count: number) => `Among the newest ${count} endpoints.`,
   },
   de: {
-    edit: "Ändern",
+    edit: "Bearbeiten",
     version: "Version",
     events: "Ereignisse dieses Typs",
-    delete: "Diese Version löschen",
+    delete: "Version löschen",
     deleteTitle: (name: string, version: string) => `Version ${version} von ${name} löschen?`,
     deleteHint:
-      "Was veröffentlicht wurde, bleibt, und bleibt verdeckt. Bei einem strengen Katalog kann nichts mehr davon veröffentlicht werden.",
-    deleted: "Es steht nicht mehr im Katalog.",
+      "Veröffentlichte Ereignisse bleiben erhalten und maskiert. Bei einem strikten Katalog werden weitere Ereignisse dieser Version abgelehnt.",
+    deleted: "Version gelöscht.",
     deprecated: "veraltet",
-    changed: "Geändert",
+    changed: "Aktualisiert",
     schema: "Schema",
-    noSchema: "Es hat kein Schema: die Daten dürfen alles sein.",
+    noSchema: "Kein Schema: Beliebige Daten werden angenommen.",
     example: "Beispiel",
-    noExample: "Es hat kein Beispiel.",
-    redact: "Verdeckt vor Menschen ohne payloads:read",
-    noRedact: "Nichts davon ist verdeckt.",
-    subscribers: "Wer es bestellt",
-    nobody: "Kein Endpunkt bestellt es.",
-    ofNewest: (count: number) => `Von den neuesten ${count} Endpunkten.`,
+    noExample: "Kein Beispiel.",
+    redact: "Maskierte Pfade (sichtbar mit payloads:read)",
+    noRedact: "Nichts ist maskiert.",
+    subscribers: "Abonnierende Endpunkte",
+    nobody: "Kein Endpunkt hat diesen Typ abonniert.",
+    ofNewest: (count: number) => `Unter den neuesten ${count} Endpunkten.`,
   },
 });
 
@@ -85,7 +85,7 @@ function Detail({ type }: { readonly type: EventTypeDetail }) {
   const [opened, setOpened] = useState<"edit" | "delete" | null>(null);
   const remove = async () => {
     await api.eventTypes.delete({ name: type.name, query: { api_version: type.api_version } });
-    say(t.deleted);
+    showToast(t.deleted);
     await navigate({ to: "/catalogue" });
     await queries.invalidateQueries({ queryKey: ["event-types"] });
   };
@@ -179,20 +179,20 @@ function Detail({ type }: { readonly type: EventTypeDetail }) {
   );
 }
 
-const LOOKED_AT = 250;
+const MAX_ENDPOINTS = 250;
 
 function Subscribers({ type }: { readonly type: string }) {
   const t = useTexts(texts);
   const { data } = useQuery({
     queryKey: ["endpoints", "subscribers"],
-    queryFn: ({ signal }) => api.endpoints.listAll({ query: { limit: LOOKED_AT }, signal }),
+    queryFn: ({ signal }) => api.endpoints.listAll({ query: { limit: MAX_ENDPOINTS }, signal }),
   });
-  const asking = data?.data.filter(({ events }) => asksFor(events, type));
+  const subscribed = data?.data.filter(({ events }) => matchesType(events, type));
   return (
     <Panel title={t.subscribers}>
-      {asking?.length === 0 && <p className="text-muted">{t.nobody}</p>}
+      {subscribed?.length === 0 && <p className="text-muted">{t.nobody}</p>}
       <ul className="flex flex-col gap-1">
-        {asking?.map(({ id, tenant, url }) => (
+        {subscribed?.map(({ id, tenant, url }) => (
           <li key={id} className="flex min-w-0 gap-2">
             <Link to="/tenants/$tenant" params={{ tenant }} className="underline">
               {tenant}
@@ -208,7 +208,7 @@ function Subscribers({ type }: { readonly type: string }) {
         ))}
       </ul>
       {data !== undefined && data.next_cursor !== null && (
-        <p className="pt-2 text-xs text-muted">{t.ofNewest(LOOKED_AT)}</p>
+        <p className="pt-2 text-xs text-muted">{t.ofNewest(MAX_ENDPOINTS)}</p>
       )}
     </Panel>
   );

@@ -1,4 +1,4 @@
-// What was given up: by reason, retried one by one, together, or deleted for good.
+// Dead letters.
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
@@ -6,18 +6,18 @@ import { defineTexts, useTexts } from "../../app/texts.ts";
 import { DeliveryListPage } from "../../components/delivery/delivery-list-page.tsx";
 import { ReplayLink } from "../../components/replay/replay-link.tsx";
 import { NothingYet } from "../../components/ui/states.tsx";
-import { deliveriesTold } from "../../live/tellings.ts";
+import { deliveryRowChanges } from "../../live/row-changes.ts";
 
 const texts = defineTexts({
   en: {
     title: "Dead letters",
-    lead: "What was given up. It stays here until somebody retries or deletes it.",
-    nothing: "Nothing was given up",
+    lead: "Deliveries that failed permanently. They are kept until they are retried or deleted.",
+    nothing: "No dead letters",
   },
   de: {
-    title: "Aufgegeben",
-    lead: "Was aufgegeben wurde. Es bleibt hier, bis jemand es neu versucht oder löscht.",
-    nothing: "Nichts wurde aufgegeben",
+    title: "Dead Letters",
+    lead: "Endgültig fehlgeschlagene Zustellungen. Sie bleiben erhalten, bis sie erneut versucht oder gelöscht werden.",
+    nothing: "Keine Dead Letters",
   },
 });
 
@@ -30,7 +30,7 @@ export function DeadLetters() {
     {
       watch: {
         keyOf: ({ id }) => id,
-        live: (changes) => deliveriesTold(changes, { ...filters, state: "dead" }),
+        live: (changes) => deliveryRowChanges(changes, { ...filters, state: "dead" }),
       },
     },
   );

@@ -1,4 +1,4 @@
-// Deliveries of all tenants, newest first, by any filter.
+// Deliveries of all tenants, newest first.
 import type { Delivery } from "@posthorn/client";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
@@ -7,18 +7,18 @@ import { defineTexts, useTexts } from "../../app/texts.ts";
 import { DeliveryListPage } from "../../components/delivery/delivery-list-page.tsx";
 import { ReplayLink } from "../../components/replay/replay-link.tsx";
 import { NothingYet } from "../../components/ui/states.tsx";
-import { deliveriesTold } from "../../live/tellings.ts";
+import { deliveryRowChanges } from "../../live/row-changes.ts";
 
 const texts = defineTexts({
   en: {
     title: "Deliveries",
-    nothing: "Nothing has been delivered yet",
-    nothingDetail: "A delivery appears for each event and each endpoint that asked for it.",
+    nothing: "No deliveries yet",
+    nothingDetail: "A delivery is created for every event and every endpoint it matches.",
   },
   de: {
     title: "Zustellungen",
-    nothing: "Noch wurde nichts zugestellt",
-    nothingDetail: "Für jedes Ereignis und jeden Endpunkt, der es will, erscheint hier eine Zustellung.",
+    nothing: "Noch keine Zustellungen",
+    nothingDetail: "Für jedes Ereignis und jeden passenden Endpunkt wird eine Zustellung erstellt.",
   },
 });
 
@@ -32,7 +32,7 @@ export function Deliveries() {
         query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
         signal,
       }),
-    { watch: { keyOf: ({ id }) => id, live: (changes) => deliveriesTold(changes, filters) } },
+    { watch: { keyOf: ({ id }) => id, live: (changes) => deliveryRowChanges(changes, filters) } },
   );
   return (
     <DeliveryListPage

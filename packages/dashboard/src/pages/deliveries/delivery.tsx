@@ -1,4 +1,4 @@
-// One delivery: where it stands, what comes next, and every attempt with the time it took and what the receiver said.
+// A delivery: its state, the next attempt, and all attempts with request and response.
 import type { Attempt, DeliveryDetail } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -6,7 +6,7 @@ import { type ReactNode, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSubmission } from "../../api/problems.ts";
 import { useRetry } from "../../api/retry.ts";
-import { isOver, useWatchedDelivery } from "../../api/watched-delivery.ts";
+import { isFinished, useWatchedDelivery } from "../../api/watched-delivery.ts";
 import { useKeys } from "../../app/keyboard.tsx";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
 import { NextAttempt } from "../../components/delivery/next-attempt.tsx";
@@ -20,68 +20,68 @@ import { CopyButton } from "../../components/ui/copy.tsx";
 import { Fact, Facts, Page, Panel } from "../../components/ui/panel.tsx";
 import { Failed, Loading } from "../../components/ui/states.tsx";
 import { Ago } from "../../components/ui/time.tsx";
-import { explain, explanationKey, explanations, triggerTexts, whyKeys } from "../../format/delivery-words.ts";
+import { explain, explanationKey, triggerTexts, whyKeys } from "../../format/delivery-texts.ts";
 import { whole } from "../../format/number.ts";
 import { duration } from "../../format/time.ts";
 
 const texts = defineTexts({
   en: {
     retry: "Retry now",
-    cancel: "Call it off",
-    inFlight: "It is being sent right now.",
-    over: "It is over already.",
+    cancel: "Cancel",
+    inFlight: "An attempt is in flight.",
+    over: "The delivery is finished.",
     event: "Event",
     endpoint: "Endpoint",
     tenant: "Tenant",
     subject: "Subject",
     created: "Created",
     delivered: "Delivered",
-    dead: "Given up",
+    dead: "Dead since",
     replays: "Replayed",
     times: (count: number) => `${count} times`,
     attempts: "Attempts",
     attempt: (number: number) => `Attempt ${number}`,
-    noAttempts: "No attempt has been made yet.",
-    response: "What the receiver said",
-    noResponse: "No answer came.",
-    noBody: "An answer without a body.",
-    request: "The request",
+    noAttempts: "No attempts yet.",
+    response: "Response",
+    noResponse: "No response.",
+    noBody: "Empty response body.",
+    request: "Request",
     members: (count: string) => `Events in this batch: ${count}`,
-    membersHint: "They go together, in this order, at every attempt.",
+    membersHint: "Sent together, in this order.",
   },
   de: {
-    retry: "Jetzt neu versuchen",
-    cancel: "Absagen",
-    inFlight: "Es wird gerade gesendet.",
-    over: "Es ist schon vorbei.",
+    retry: "Jetzt erneut versuchen",
+    cancel: "Abbrechen",
+    inFlight: "Ein Versuch läuft gerade.",
+    over: "Die Zustellung ist abgeschlossen.",
     event: "Ereignis",
     endpoint: "Endpunkt",
     tenant: "Mandant",
-    subject: "Gegenstand",
-    created: "Angelegt",
+    subject: "Subject",
+    created: "Erstellt",
     delivered: "Zugestellt",
-    dead: "Aufgegeben",
-    replays: "Wiederholt",
+    dead: "Fehlgeschlagen",
+    replays: "Replays",
     times: (count: number) => `${count}-mal`,
     attempts: "Versuche",
     attempt: (number: number) => `Versuch ${number}`,
-    noAttempts: "Noch wurde nichts versucht.",
-    response: "Was der Empfänger sagte",
-    noResponse: "Es kam keine Antwort.",
-    noBody: "Eine Antwort ohne Inhalt.",
-    request: "Die Anfrage",
-    members: (count: string) => `Ereignisse in diesem Stapel: ${count}`,
-    membersHint: "Sie gehen gemeinsam, in dieser Reihenfolge, bei jedem Versuch.",
+    noAttempts: "Noch keine Versuche.",
+    response: "Antwort",
+    noResponse: "Keine Antwort.",
+    noBody: "Antwort ohne Body.",
+    request: "Anfrage",
+    members: (count: string) => `Ereignisse in diesem Batch: ${count}`,
+    membersHint: "Werden zusammen in dieser Reihenfolge gesendet.",
   },
 });
 
-/** Where its event and endpoint are shown: operators and customers have different screens for them. */
+/** Links of a delivery, which differ between dashboard and portal. */
 export interface DeliveryLinks {
   readonly event: (delivery: DeliveryDetail) => ReactNode;
   readonly endpoint: (delivery: DeliveryDetail) => ReactNode;
-  /** One of the events that a batch was made of. */
+  /** An event of a batch. */
   readonly member: (event: string) => ReactNode;
-  /** Null: whoever looks is that tenant. */
+  /** Null in the portal, which shows one tenant. */
   readonly tenant: ((delivery: DeliveryDetail) => ReactNode) | null;
 }
 
@@ -122,7 +122,6 @@ export function DeliveryPage({ links = operatorLinks }: { readonly links?: Deliv
 
 function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readonly links: DeliveryLinks }) {
   const t = useTexts(texts);
-  const words = useTexts(explanations);
   const language = useLanguage();
   const queries = useQueryClient();
   const retry = useRetry();
@@ -134,7 +133,7 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
     await submit(() => api.deliveries.cancel({ delivery: delivery.id }));
     await queries.invalidateQueries();
   };
-  const why = whyKeys(delivery).map((key) => explain(words, key, language));
+  const why = whyKeys(delivery).map((key) => explain(key, language));
   return (
     <Page
       title={<span className="font-mono text-base">{delivery.id}</span>}
@@ -145,7 +144,7 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
           <Button
             icon="dead"
             isBusy={isBusy}
-            refusedBecause={isInFlight ? t.inFlight : isOver(delivery) ? t.over : undefined}
+            disabledReason={isInFlight ? t.inFlight : isFinished(delivery) ? t.over : undefined}
             onClick={() => void cancel()}
           >
             {t.cancel}
@@ -153,7 +152,7 @@ function Detail({ delivery, links }: { readonly delivery: DeliveryDetail; readon
           <Button
             kind="primary"
             icon="retry"
-            refusedBecause={isInFlight ? t.inFlight : undefined}
+            disabledReason={isInFlight ? t.inFlight : undefined}
             onClick={retryThis}
           >
             {t.retry}
@@ -247,11 +246,10 @@ function AttemptView({
 }) {
   const t = useTexts(texts);
   const triggers = useTexts(triggerTexts);
-  const words = useTexts(explanations);
   const language = useLanguage();
   const [isOpen, setOpen] = useState(isOpenFirst);
   const isDelivered = attempt.status_code !== null && attempt.status_code >= 200 && attempt.status_code < 300;
-  const { what, remedy } = explain(words, explanationKey(attempt), language);
+  const { what, remedy } = explain(explanationKey(attempt), language);
   return (
     <li className="rounded-md border border-line">
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -1,26 +1,26 @@
-// What failed and is tried again, in the order of its next attempts.
+// Failed deliveries in the order of their next attempts.
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { DeliveryListPage } from "../../components/delivery/delivery-list-page.tsx";
 import { NothingYet } from "../../components/ui/states.tsx";
-import { deliveriesChanged } from "../../live/tellings.ts";
+import { deliveryRowUpdates } from "../../live/row-changes.ts";
 
 const texts = defineTexts({
   en: {
     title: "Retry queue",
-    lead: "What failed and will be tried again, the next one first.",
-    nothing: "Nothing waits to be tried again",
+    lead: "Failed deliveries that will be retried, next attempt first.",
+    nothing: "No retries scheduled",
   },
   de: {
-    title: "Neue Versuche",
-    lead: "Was scheiterte und wieder versucht wird, das nächste zuerst.",
-    nothing: "Nichts wartet auf einen neuen Versuch",
+    title: "Geplante Versuche",
+    lead: "Fehlgeschlagene Zustellungen, die erneut versucht werden; der nächste Versuch zuerst.",
+    nothing: "Keine Versuche geplant",
   },
 });
 
-const WATCHED_MS = 5_000;
+const REFRESH_MS = 5_000;
 
 export function RetryQueue() {
   const t = useTexts(texts);
@@ -28,7 +28,7 @@ export function RetryQueue() {
   const list = useList(
     ["retry-queue", filters],
     (page, signal) => api.deliveries.retryQueue({ query: { ...filters, ...page }, signal }),
-    { watch: { keyOf: ({ id }) => id, everyMs: WATCHED_MS, live: deliveriesChanged } },
+    { watch: { keyOf: ({ id }) => id, everyMs: REFRESH_MS, live: deliveryRowUpdates } },
   );
   return (
     <DeliveryListPage

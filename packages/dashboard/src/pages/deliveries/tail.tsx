@@ -1,5 +1,4 @@
-// Deliveries as they come and as they go on, and events that nobody wanted. Somebody who reads is not disturbed: new rows
-// wait while it is paused.
+// The live tail of deliveries and of events that matched no endpoint. While paused, new rows are held back.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Filters, useFilters } from "../../app/filters.ts";
@@ -15,7 +14,7 @@ import { NothingYet } from "../../components/ui/states.tsx";
 import { Ago } from "../../components/ui/time.tsx";
 import type { StreamState } from "../../live/follow.ts";
 import { useLive, useLiveState } from "../../live/live.ts";
-import { idOf, merged, rowsOf, type TailRow } from "../../live/tail-rows.ts";
+import { idOf, mergeRows, rowsOf, type TailRow } from "../../live/tail-rows.ts";
 
 const texts = defineTexts({
   en: {
@@ -23,36 +22,36 @@ const texts = defineTexts({
     live: "live",
     connecting: "connecting",
     lost: "not connected",
-    lostDetail: "The server does not answer. This goes on by itself, with what happened meanwhile.",
-    refused: "not allowed",
-    refusedDetail: "Your key or role may not see deliveries.",
+    lostDetail: "The server cannot be reached. Reconnecting automatically; nothing will be missed.",
+    refused: "access denied",
+    refusedDetail: "Your key or role cannot read deliveries.",
     over: "signed out",
-    unwanted: "nobody subscribed",
+    unmatched: "no endpoint",
     pause: "Pause",
-    resume: "Go on",
-    waiting: (count: number) => `${count} new, show them`,
-    nothing: "Waiting for the next event",
-    nothingDetail: "Whatever is published from now on appears here.",
-    partial:
-      "More is happening than can be read: some is left out here. The lists of events and deliveries have all of it.",
+    resume: "Resume",
+    waiting: (count: number) => `Show ${count} new`,
+    nothing: "Waiting for events",
+    nothingDetail: "New events and deliveries appear here.",
+    partial: "Too many changes: some are left out here. The lists of events and deliveries are complete.",
   },
   de: {
-    title: "Live",
+    title: "Live-Ansicht",
     live: "live",
     connecting: "verbindet",
     lost: "nicht verbunden",
-    lostDetail: "Der Server antwortet nicht. Es geht von selbst weiter, mit allem, was inzwischen geschah.",
-    refused: "nicht erlaubt",
-    refusedDetail: "Ihr Schlüssel oder Ihre Rolle darf Zustellungen nicht sehen.",
+    lostDetail:
+      "Der Server ist nicht erreichbar. Die Verbindung wird automatisch wiederhergestellt, es geht nichts verloren.",
+    refused: "Zugriff verweigert",
+    refusedDetail: "Ihr Schlüssel oder Ihre Rolle darf Zustellungen nicht lesen.",
     over: "abgemeldet",
-    unwanted: "niemand hat es abonniert",
+    unmatched: "kein Endpunkt",
     pause: "Anhalten",
-    resume: "Weiter",
-    waiting: (count: number) => `${count} neue zeigen`,
-    nothing: "Wartet auf das nächste Ereignis",
-    nothingDetail: "Was ab jetzt veröffentlicht wird, erscheint hier.",
+    resume: "Fortsetzen",
+    waiting: (count: number) => `${count} neue anzeigen`,
+    nothing: "Warten auf Ereignisse",
+    nothingDetail: "Neue Ereignisse und Zustellungen erscheinen hier.",
     partial:
-      "Es geschieht mehr, als man lesen kann: Einiges fehlt hier. Die Listen der Ereignisse und Zustellungen haben alles.",
+      "Zu viele Änderungen: Einige fehlen hier. Die Listen der Ereignisse und Zustellungen sind vollständig.",
   },
 });
 
@@ -118,14 +117,14 @@ export function Tail() {
   );
 }
 
-/** The columns of deliveries; of an event that has none, what there is to say. */
+/** The columns of deliveries, with cells for events without deliveries. */
 function useTailColumns(): readonly Column<TailRow>[] {
   const t = useTexts(texts);
   const ofEvent: Readonly<Record<string, Column<TailRow & { kind: "event" }>["cell"]>> = {
     state: ({ event: { id } }) => (
       <Link to="/events/$id" params={{ id }}>
         <Badge tone="plain" icon="info">
-          {t.unwanted}
+          {t.unmatched}
         </Badge>
       </Link>
     ),
@@ -135,7 +134,7 @@ function useTailColumns(): readonly Column<TailRow>[] {
   };
   return (
     useDeliveryColumns()
-      // whose URL has to be asked for: rows of many tenants come by here faster than anybody should ask
+      // endpoint URLs would need a request per tenant
       .filter(({ key }) => key !== "endpoint")
       .map(({ cell, below, ...column }) => ({
         ...column,
@@ -161,9 +160,9 @@ function useTail(filters: Filters) {
   const [isPartial, setPartial] = useState(false);
   useLive((changes) => {
     setPartial(changes.is_partial);
-    const told = rowsOf(changes, filters);
-    if (isPaused) setHeld((before) => merged(before, told));
-    else setRows((before) => merged(before, told));
+    const changedRows = rowsOf(changes, filters);
+    if (isPaused) setHeld((before) => mergeRows(before, changedRows));
+    else setRows((before) => mergeRows(before, changedRows));
   });
   return {
     rows,
@@ -173,7 +172,7 @@ function useTail(filters: Filters) {
     pause: () => setPaused(true),
     resume: () => {
       setPaused(false);
-      setRows((before) => merged(before, held.toReversed()));
+      setRows((before) => mergeRows(before, held.toReversed()));
       setHeld([]);
     },
   };

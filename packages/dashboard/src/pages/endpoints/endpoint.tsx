@@ -1,17 +1,17 @@
-// One endpoint: how it does, its secrets, its filter, a test of it, and its settings.
+// An endpoint: overview, secrets, filter, test and settings.
 import type { Endpoint } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { useMay } from "../../api/session.ts";
+import { useHasScope } from "../../api/session.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
+import { EndpointSwitch } from "../../components/endpoint/activation.tsx";
 import { EndpointBadge } from "../../components/endpoint/endpoint-badge.tsx";
 import { EndpointFilter } from "../../components/endpoint/filter.tsx";
 import { EndpointOverview } from "../../components/endpoint/overview.tsx";
 import { EndpointSecrets } from "../../components/endpoint/secrets.tsx";
 import { EndpointSettings } from "../../components/endpoint/settings.tsx";
-import { EndpointSwitch } from "../../components/endpoint/switch.tsx";
 import { TestEvent } from "../../components/endpoint/test-event.tsx";
 import { Badge } from "../../components/ui/badge.tsx";
 import { Button } from "../../components/ui/button.tsx";
@@ -20,11 +20,11 @@ import { CopyButton } from "../../components/ui/copy.tsx";
 import { Page } from "../../components/ui/panel.tsx";
 import { Failed, Loading } from "../../components/ui/states.tsx";
 import { Tabs, useTab } from "../../components/ui/tabs.tsx";
-import { say } from "../../components/ui/toasts.tsx";
+import { showToast } from "../../components/ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {
-    parts: "Parts of this endpoint",
+    parts: "Endpoint",
     overview: "Overview",
     secrets: "Secrets",
     filter: "Filter",
@@ -34,38 +34,38 @@ const texts = defineTexts({
     delete: "Delete",
     deleteTitle: "Delete this endpoint?",
     deleteHint:
-      "What it is still owed ends as dead, and its secrets are gone. Its history stays. That cannot be undone.",
-    deleted: "The endpoint is deleted.",
+      "Its backlog becomes dead letters and its secrets are deleted. The delivery history is kept. This cannot be undone.",
+    deleted: "Endpoint deleted.",
     subscription: "WebSub subscription",
     endTitle: "End this subscription?",
     endHint:
-      "Its subscriber is told, and gets nothing any more. It can ask for another one as long as the topic is open.",
+      "The subscriber is notified and receives no further events. It can subscribe again while the topic is public.",
   },
   de: {
-    parts: "Teile dieses Endpunkts",
+    parts: "Endpunkt",
     overview: "Überblick",
-    secrets: "Geheimnisse",
+    secrets: "Secrets",
     filter: "Filter",
     test: "Test",
     settings: "Einstellungen",
-    copyId: "Id kopieren",
+    copyId: "ID kopieren",
     delete: "Löschen",
     deleteTitle: "Diesen Endpunkt löschen?",
     deleteHint:
-      "Was ihm noch zusteht, endet als aufgegeben, und seine Geheimnisse sind weg. Seine Geschichte bleibt. Das lässt sich nicht rückgängig machen.",
-    deleted: "Der Endpunkt ist gelöscht.",
+      "Der Rückstand wird zu Dead Letters, die Secrets werden gelöscht. Der Verlauf der Zustellungen bleibt erhalten. Das lässt sich nicht rückgängig machen.",
+    deleted: "Endpunkt gelöscht.",
     subscription: "WebSub-Abonnement",
     endTitle: "Dieses Abonnement beenden?",
     endHint:
-      "Der Abonnent erfährt es und bekommt nichts mehr. Solange das Thema offen ist, kann er ein neues verlangen.",
+      "Der Abonnent wird benachrichtigt und erhält keine weiteren Ereignisse. Solange das Topic öffentlich ist, kann er erneut abonnieren.",
   },
 });
 
 const REFRESH_MS = 5_000;
-/** The first is for everybody who may look. */
+/** The first tab needs no permission to manage endpoints. */
 const TABS = ["overview", "secrets", "filter", "test", "settings"] as const;
 
-/** `portalOf`: whose portal it is; there the tenant is not a place one can go to. */
+/** `portalOf` is the portal's tenant; the portal has no tenant pages. */
 export function EndpointPage({ portalOf }: { readonly portalOf?: string }) {
   const { tenant = portalOf ?? "", id = "" } = useParams({ strict: false });
   const query = useQuery({
@@ -84,14 +84,14 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [isDeleting, setDeleting] = useState(false);
-  const mayManage = useMay("webhooks:manage");
+  const canManage = useHasScope("webhooks:manage");
   const isSubscription = endpoint.websub !== null;
-  const canBeChanged = mayManage && !isSubscription;
+  const canBeChanged = canManage && !isSubscription;
   const tabs = (canBeChanged ? TABS : TABS.slice(0, 1)).map((name) => ({ name, title: t[name] }));
   const tab = useTab(tabs);
   const remove = async () => {
     await api.endpoints.delete({ tenant, endpoint: id });
-    say(t.deleted);
+    showToast(t.deleted);
     await (isPortal ? navigate({ to: "/" }) : navigate({ to: "/tenants/$tenant", params: { tenant } }));
     queries.removeQueries({ queryKey: ["endpoint", id] });
     await queries.invalidateQueries();
@@ -115,7 +115,7 @@ function Detail({ endpoint, isPortal }: { readonly endpoint: Endpoint; readonly 
         <>
           <CopyButton text={id} label={t.copyId} />
           {canBeChanged && <EndpointSwitch endpoint={endpoint} />}
-          {mayManage && (
+          {canManage && (
             <Button kind="danger" onClick={() => setDeleting(true)}>
               {t.delete}
             </Button>

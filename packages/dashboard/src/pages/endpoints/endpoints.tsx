@@ -1,4 +1,4 @@
-// Endpoints of all tenants: who is well, who is not, and why.
+// Endpoints of all tenants.
 import type { Endpoint } from "@posthorn/client";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
@@ -15,13 +15,13 @@ import { NothingYet } from "../../components/ui/states.tsx";
 const texts = defineTexts({
   en: {
     title: "Endpoints",
-    nothing: "There is no endpoint yet",
-    nothingDetail: "Open a tenant and give it one.",
+    nothing: "No endpoints yet",
+    nothingDetail: "Open a tenant to create one.",
   },
   de: {
     title: "Endpunkte",
-    nothing: "Es gibt noch keinen Endpunkt",
-    nothingDetail: "Öffnen Sie einen Mandanten und geben Sie ihm einen.",
+    nothing: "Noch keine Endpunkte",
+    nothingDetail: "Öffnen Sie einen Mandanten, um einen zu erstellen.",
   },
 });
 

@@ -1,16 +1,16 @@
-// One event: its data, who got it, who did not and why, and what changed since the event before it of its subject.
+// An event: its data, its deliveries, the endpoints it did not match, and the diff to the previous event of its subject.
 import type { Delivery, EventDetail, NotMatched } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, isStatus } from "../../api/client.ts";
-import { isOver } from "../../api/watched-delivery.ts";
+import { isFinished } from "../../api/watched-delivery.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
+import { WhyNot, WhyNotYet } from "../../components/delivery/not-delivered.tsx";
 import { StateBadge } from "../../components/delivery/state-badge.tsx";
-import { WhyNot, WhyNotYet } from "../../components/delivery/why.tsx";
 import { EndpointName } from "../../components/endpoint/endpoint-name.tsx";
-import { NeverAccepted } from "../../components/endpoint/never-accepted.tsx";
 import { CloudEvent, EncodingHint } from "../../components/event/cloud-event.tsx";
+import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
 import { Button } from "../../components/ui/button.tsx";
 import { CopyButton } from "../../components/ui/copy.tsx";
 import { Diff } from "../../components/ui/diff.tsx";
@@ -26,53 +26,53 @@ const texts = defineTexts({
     version: "API version",
     created: "Created",
     data: "Data",
-    got: "Who it went to",
-    nobody: "It went to no endpoint.",
+    got: "Deliveries",
+    nobody: "The event matched no endpoint.",
     attempts: (count: number) => (count === 1 ? "1 attempt" : `${count} attempts`),
     inBatch: "in a batch:",
-    batchWaits: "It waits to be sent in a batch.",
-    notMatched: "Who it did not go to, and why",
-    all: "It went to every endpoint of the tenant.",
+    batchWaits: "Waiting to be sent in a batch.",
+    notMatched: "Not delivered to",
+    all: "The event matched every endpoint of the tenant.",
     noEndpoint: "The tenant had no endpoint.",
-    compare: "Compare with the event before",
-    hideDiff: "Hide the comparison",
-    before: "What changed since the event before of this subject",
+    compare: "Compare with previous event",
+    hideDiff: "Hide comparison",
+    before: "Changes since the previous event of this subject",
   },
   de: {
     tenant: "Mandant",
-    subject: "Gegenstand",
+    subject: "Subject",
     version: "API-Version",
-    created: "Angelegt",
+    created: "Erstellt",
     data: "Daten",
-    got: "Wer es bekam",
-    nobody: "Es ging an keinen Endpunkt.",
+    got: "Zustellungen",
+    nobody: "Das Ereignis passte zu keinem Endpunkt.",
     attempts: (count: number) => (count === 1 ? "1 Versuch" : `${count} Versuche`),
-    inBatch: "in einem Stapel:",
-    batchWaits: "Es wartet darauf, in einem Stapel gesendet zu werden.",
-    notMatched: "Wer es nicht bekam, und warum",
-    all: "Es ging an alle Endpunkte des Mandanten.",
+    inBatch: "in einem Batch:",
+    batchWaits: "Wartet auf den Versand in einem Batch.",
+    notMatched: "Nicht zugestellt an",
+    all: "Das Ereignis passte zu allen Endpunkten des Mandanten.",
     noEndpoint: "Der Mandant hatte keinen Endpunkt.",
-    compare: "Mit dem Ereignis davor vergleichen",
-    hideDiff: "Vergleich verbergen",
-    before: "Was sich seit dem Ereignis davor geändert hat",
+    compare: "Mit vorherigem Ereignis vergleichen",
+    hideDiff: "Vergleich ausblenden",
+    before: "Änderungen seit dem vorherigen Ereignis dieses Subjects",
   },
 });
 
-const WATCHED_MS = 3_000;
+const REFRESH_MS = 3_000;
 
 export function EventPage() {
   const { id = "" } = useParams({ strict: false });
   const query = useQuery({
     queryKey: ["event", id],
     queryFn: ({ signal }) => api.events.get({ event: id, signal }),
-    refetchInterval: ({ state }) => (isSettled(state.data) ? false : WATCHED_MS),
+    refetchInterval: ({ state }) => (isSettled(state.data) ? false : REFRESH_MS),
   });
   if (query.isPending) return <Loading />;
   if (query.error !== null) {
     return (
       <>
         <Failed error={query.error} onRetry={() => void query.refetch()} />
-        {isStatus(query.error, 404) && <NeverAccepted />}
+        {isStatus(query.error, 404) && <MissingEventHelp />}
       </>
     );
   }
@@ -81,10 +81,10 @@ export function EventPage() {
 
 function isSettled(event: EventDetail | undefined): boolean {
   if (event === undefined) return false;
-  return event.deliveries.every(isOver) && waitingBatches(event).length === 0;
+  return event.deliveries.every(isFinished) && waitingBatches(event).length === 0;
 }
 
-/** Of endpoints that collect it for a batch still. */
+/** Batches that still collect events. */
 function waitingBatches({ batches }: EventDetail): EventDetail["batches"] {
   return batches.filter(({ event_id }) => event_id === null);
 }
@@ -141,7 +141,7 @@ function Detail({ event }: { readonly event: EventDetail }) {
         {wentNowhere && <p className="text-muted">{t.nobody}</p>}
         <ul className="flex flex-col gap-2">
           {event.deliveries.map((delivery) => (
-            <FanOut key={delivery.id} delivery={delivery} isInBatch={delivery.event_id !== event.id} />
+            <DeliveryItem key={delivery.id} delivery={delivery} isInBatch={delivery.event_id !== event.id} />
           ))}
           {waiting.map(({ endpoint_id }) => (
             <li key={endpoint_id} className="flex flex-wrap items-center gap-2 border-l-2 border-line pl-3">
@@ -169,8 +169,8 @@ function Detail({ event }: { readonly event: EventDetail }) {
   );
 }
 
-/** A branch of the tree: the endpoint, its delivery, how often it was tried. */
-function FanOut({ delivery, isInBatch }: { readonly delivery: Delivery; readonly isInBatch: boolean }) {
+/** A delivery of the event. */
+function DeliveryItem({ delivery, isInBatch }: { readonly delivery: Delivery; readonly isInBatch: boolean }) {
   const t = useTexts(texts);
   return (
     <li className="flex flex-wrap items-center gap-2 border-l-2 border-line pl-3">
@@ -203,7 +203,7 @@ function EndpointLink({ tenant, id }: { readonly tenant: string; readonly id: st
   );
 }
 
-/** Where the reason is mended. */
+/** The tab on which the reason can be fixed. */
 const TAB_OF: { readonly [Reason in NotMatched["reason"]]?: { readonly tab: string } } = {
   type: { tab: "settings" },
   filter: { tab: "filter" },

@@ -5,33 +5,33 @@ import { api, BASE_URL } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
 import { useFilters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
-import { NeverAccepted } from "../../components/endpoint/never-accepted.tsx";
+import { MissingEventHelp } from "../../components/event/missing-event-help.tsx";
 import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
 import { NothingYet } from "../../components/ui/states.tsx";
 import { Ago } from "../../components/ui/time.tsx";
-import { eventsTold } from "../../live/tellings.ts";
+import { eventRowChanges } from "../../live/row-changes.ts";
 
 const texts = defineTexts({
   en: {
     title: "Events",
-    type: "Event",
+    type: "Event type",
     tenant: "Tenant",
     subject: "Subject",
     id: "Id",
     created: "Created",
-    nothing: "No event has been published yet",
+    nothing: "No events yet",
     nothingDetail: "Publish one from a terminal:",
   },
   de: {
     title: "Ereignisse",
-    type: "Ereignis",
+    type: "Ereignistyp",
     tenant: "Mandant",
-    subject: "Gegenstand",
-    id: "Id",
-    created: "Angelegt",
-    nothing: "Noch wurde kein Ereignis veröffentlicht",
-    nothingDetail: "Eines aus dem Terminal veröffentlichen:",
+    subject: "Subject",
+    id: "ID",
+    created: "Erstellt",
+    nothing: "Noch keine Ereignisse",
+    nothingDetail: "Im Terminal veröffentlichen:",
   },
 });
 
@@ -42,7 +42,7 @@ export function Events() {
   const list = useList(
     ["events", filters],
     (page, signal) => api.events.list({ query: { ...filters, ...page }, signal }),
-    { watch: { keyOf: ({ id }) => id, live: (changes) => eventsTold(changes, filters) } },
+    { watch: { keyOf: ({ id }) => id, live: (changes) => eventRowChanges(changes, filters) } },
   );
   const columns: readonly Column<Event>[] = [
     {
@@ -69,7 +69,7 @@ export function Events() {
       columns={columns}
       keyOf={({ id }) => id}
       onOpen={({ id }) => void navigate({ to: "/events/$id", params: { id } })}
-      filteredOut={<NeverAccepted />}
+      filteredOut={<MissingEventHelp />}
       nothingYet={
         <NothingYet
           title={t.nothing}

@@ -1,4 +1,4 @@
-// A new endpoint in three steps: where it is, which events it wants, and a test that has to arrive.
+// Adds an endpoint in three steps: URL, event types and a test event.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
@@ -10,7 +10,7 @@ import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Arrival } from "../../components/delivery/arrival.tsx";
 import { fieldsIn } from "../../components/endpoint/form/form-parts.ts";
 import { FoldedSettings, SHOWN_AT } from "../../components/endpoint/form/settings-form.tsx";
-import { SecretOnce } from "../../components/endpoint/secret-once.tsx";
+import { NewSecret } from "../../components/endpoint/new-secret.tsx";
 import { Button, buttonClass } from "../../components/ui/button.tsx";
 import { TextField, Tick } from "../../components/ui/field.tsx";
 import { Page, Panel } from "../../components/ui/panel.tsx";
@@ -21,47 +21,47 @@ import { changesIn, EMPTY_FORM, type EndpointForm, linesOf } from "../../format/
 const texts = defineTexts({
   en: {
     title: "Add endpoint",
-    where: "1. Where is your receiver?",
+    where: "1. Receiver",
     url: "URL",
-    urlHint: "It must take POST and be reachable from the internet by https.",
-    description: "What it is for",
-    which: "2. Which events do you want?",
-    every: "All events, also those that come later",
-    noTypes: "There is no list of events yet: you get all of them.",
+    urlHint: "Must accept POST and be reachable from the internet over https.",
+    description: "Description",
+    which: "2. Event types",
+    every: "All event types, including future ones",
+    noTypes: "No event types are listed yet. The endpoint receives all events.",
     more: "More settings",
-    moreHint: "All of them can stay as they are, and be changed later.",
-    make: "Add it",
-    chooseFirst: "Choose at least one event.",
-    secretTitle: "Your secret",
+    moreHint: "Optional. You can change them later.",
+    make: "Add endpoint",
+    chooseFirst: "Choose at least one event type.",
+    secretTitle: "Secret",
     secretHint:
-      "Your receiver verifies with it that requests come from us. It is shown this once; a new one can be made at any time.",
-    test: "3. Does it arrive?",
-    send: "Send a test event",
-    again: "Send another one",
-    arrived: "It arrived. You are set up.",
-    done: "To the endpoint",
+      "Your receiver uses it to verify that requests come from us. It is shown only once; you can rotate it at any time.",
+    test: "3. Test",
+    send: "Send test event",
+    again: "Send another test event",
+    arrived: "Delivered. Your endpoint is set up.",
+    done: "Open endpoint",
   },
   de: {
     title: "Endpunkt hinzufügen",
-    where: "1. Wo ist Ihr Empfänger?",
+    where: "1. Empfänger",
     url: "URL",
-    urlHint: "Er muss POST annehmen und aus dem Internet über https erreichbar sein.",
-    description: "Wofür er ist",
-    which: "2. Welche Ereignisse wollen Sie?",
-    every: "Alle Ereignisse, auch künftige",
-    noTypes: "Es gibt noch keine Liste der Ereignisse: Sie bekommen alle.",
+    urlHint: "Muss POST akzeptieren und aus dem Internet über https erreichbar sein.",
+    description: "Beschreibung",
+    which: "2. Ereignistypen",
+    every: "Alle Ereignistypen, auch künftige",
+    noTypes: "Es sind noch keine Ereignistypen aufgeführt. Der Endpunkt erhält alle Ereignisse.",
     more: "Weitere Einstellungen",
-    moreHint: "Sie können alle bleiben, wie sie sind, und später geändert werden.",
-    make: "Hinzufügen",
-    chooseFirst: "Mindestens ein Ereignis wählen.",
-    secretTitle: "Ihr Geheimnis",
+    moreHint: "Optional. Sie können später geändert werden.",
+    make: "Endpunkt hinzufügen",
+    chooseFirst: "Wählen Sie mindestens einen Ereignistyp.",
+    secretTitle: "Secret",
     secretHint:
-      "Damit prüft Ihr Empfänger, dass Anfragen von uns kommen. Es wird nur dieses eine Mal gezeigt; ein neues gibt es jederzeit.",
-    test: "3. Kommt es an?",
+      "Damit prüft Ihr Empfänger, dass Anfragen von uns kommen. Es wird nur einmal angezeigt und kann jederzeit rotiert werden.",
+    test: "3. Test",
     send: "Testereignis senden",
-    again: "Noch eines senden",
-    arrived: "Es kam an. Alles ist bereit.",
-    done: "Zum Endpunkt",
+    again: "Weiteres Testereignis senden",
+    arrived: "Zugestellt. Ihr Endpunkt ist eingerichtet.",
+    done: "Endpunkt öffnen",
   },
 });
 
@@ -72,14 +72,16 @@ interface Made {
 
 export function AddEndpoint() {
   const t = useTexts(texts);
-  const [made, setMade] = useState<Made | null>(null);
-  return <Page title={t.title}>{made === null ? <Choose onMade={setMade} /> : <TryIt made={made} />}</Page>;
+  const [made, setCreated] = useState<Made | null>(null);
+  return (
+    <Page title={t.title}>{made === null ? <Choose onCreated={setCreated} /> : <TryIt made={made} />}</Page>
+  );
 }
 
 type NewEndpointInput = Parameters<typeof api.endpoints.create>[0]["body"];
 const BEGUN: EndpointForm = { ...EMPTY_FORM, url: "https://", events: "*" };
 
-function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
+function Choose({ onCreated }: { readonly onCreated: (made: Made) => void }) {
   const t = useTexts(texts);
   const tenant = useTenant();
   const queries = useQueryClient();
@@ -100,11 +102,11 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
       const body = { url: "", events: [], ...changesIn(form, EMPTY_FORM) } as NewEndpointInput;
       const { id, secret } = await api.endpoints.create({ tenant, body });
       await queries.invalidateQueries({ queryKey: ["endpoints"] });
-      onMade({ id, secret });
+      onCreated({ id, secret });
     });
   };
   const toggle = (name: string, isOn: boolean) => {
-    // all of them, or some: whoever ticks one has said that it is not all
+    // "all" and single types exclude each other
     const next = new Set(name === "*" ? [] : chosen);
     next.delete("*");
     if (isOn) next.add(name);
@@ -152,7 +154,7 @@ function Choose({ onMade }: { readonly onMade: (made: Made) => void }) {
           kind="primary"
           type="submit"
           isBusy={isBusy}
-          refusedBecause={chosen.size === 0 ? t.chooseFirst : undefined}
+          disabledReason={chosen.size === 0 ? t.chooseFirst : undefined}
         >
           {t.make}
         </Button>
@@ -174,7 +176,7 @@ function TryIt({ made }: { readonly made: Made }) {
   return (
     <>
       <Panel title={t.secretTitle}>
-        <SecretOnce endpoint={made.id} secret={made.secret} hint={t.secretHint} />
+        <NewSecret endpoint={made.id} secret={made.secret} hint={t.secretHint} />
       </Panel>
       <Panel title={t.test}>
         <Arrival delivery={delivery} arrived={t.arrived} />

@@ -1,4 +1,4 @@
-// Which events there are, for customers: what each means, and what it looks like.
+// The event catalogue in the portal.
 import type { EventType } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
@@ -14,28 +14,28 @@ import { Failed, Loading, NothingYet } from "../../components/ui/states.tsx";
 
 const texts = defineTexts({
   en: {
-    title: "Events",
-    lead: "What you can be told of.",
-    name: "Event",
-    description: "What it means",
+    title: "Event types",
+    lead: "The events your endpoints can subscribe to.",
+    name: "Event type",
+    description: "Description",
     version: "Version",
     deprecated: "deprecated",
     example: "Example",
     schema: "JSON Schema of the data",
-    nothing: "No events are described yet",
-    nothingDetail: "Endpoints that ask for all events get them nevertheless.",
+    nothing: "No event types yet",
+    nothingDetail: "Endpoints subscribed to all event types receive all events.",
   },
   de: {
-    title: "Ereignisse",
-    lead: "Wovon Sie erfahren können.",
-    name: "Ereignis",
-    description: "Was es bedeutet",
+    title: "Ereignistypen",
+    lead: "Die Ereignisse, die Ihre Endpunkte abonnieren können.",
+    name: "Ereignistyp",
+    description: "Beschreibung",
     version: "Version",
     deprecated: "veraltet",
     example: "Beispiel",
-    schema: "JSON Schema der Daten",
-    nothing: "Noch sind keine Ereignisse beschrieben",
-    nothingDetail: "Endpunkte, die alle Ereignisse wollen, bekommen sie trotzdem.",
+    schema: "JSON-Schema der Daten",
+    nothing: "Noch keine Ereignistypen",
+    nothingDetail: "Endpunkte, die alle Ereignistypen abonniert haben, erhalten alle Ereignisse.",
   },
 });
 

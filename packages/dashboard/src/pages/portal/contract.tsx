@@ -1,4 +1,4 @@
-// What a receiver can rely on, and what it has to do: the delivery contract.
+// The delivery contract for receivers.
 import { Link } from "@tanstack/react-router";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Page, Panel } from "../../components/ui/panel.tsx";
@@ -6,71 +6,71 @@ import { Page, Panel } from "../../components/ui/panel.tsx";
 const texts = defineTexts({
   en: {
     title: "How deliveries work",
-    lead: "What you can rely on, and what your receiver has to do.",
-    verify: "Verify a request, with code in six languages",
+    lead: "What you can rely on, and what your receiver must do.",
+    verify: "Verify signatures, with example code in six languages",
     parts: [
       [
-        "What comes",
-        "A POST for each event you asked for, with JSON unless the event itself is something else. The body is signed, and is the same at every attempt. X-Webhook-Id is the event's id, X-Webhook-Event its type, X-Webhook-Attempt counts. An endpoint that signs as another service does, sends CloudEvents or batches has other headers and bodies: its page names them, and each delivery shows its request.",
+        "Requests",
+        "You receive a POST request for every event you subscribed to, usually with a JSON body. The body is signed and identical in every attempt. X-Webhook-Id is the event id, X-Webhook-Event its type and X-Webhook-Attempt the attempt number. Endpoints with other signature schemes, CloudEvents or batches use other headers and bodies; the endpoint's page lists them, and every delivery shows its request.",
       ],
       [
-        "Verify first",
-        "Compute the signature over the raw bytes, before any JSON parser, compare in constant time, and refuse timestamps that are more than five minutes off. During a rotation there are two signatures: one that fits is enough.",
+        "Verify signatures",
+        "Compute the signature over the raw bytes before parsing, compare in constant time, and reject timestamps that are off by more than five minutes. During a secret rotation there are two signatures; one match is sufficient.",
       ],
       [
-        "Answer quickly",
-        "Any 2xx within the timeout of the endpoint (10 seconds unless set otherwise) means that it is yours now. Keep the event, answer, and work on it afterwards.",
+        "Respond quickly",
+        "Return 2xx within the endpoint's timeout (10 seconds by default) to accept the event. Store the event, respond, then process it.",
       ],
       [
-        "It may come twice",
-        "Delivery is at least once: after a lost answer, a retry by hand or a replay the same event comes again, with the same id. Remember the ids you worked on.",
+        "Duplicates",
+        "Delivery is at least once. After a lost response, a manual retry or a replay you receive the same event again, with the same id. Store the ids you have processed.",
       ],
       [
-        "What an answer means",
-        "2xx: delivered. 408, 429, 5xx, no answer: tried again, over hours; Retry-After is obeyed. 409 with Retry-After: later, and no failure. 410: never again, the endpoint is disabled. Redirects and other 4xx: given up at once. Redirects are never followed.",
+        "Response codes",
+        "2xx: delivered. 408, 429, 5xx or no response: retried over hours, respecting Retry-After. 409 with Retry-After: retried later, not counted as a failure. 410: the endpoint is disabled. Redirects and other 4xx: not retried. Redirects are never followed.",
       ],
       [
-        "When it keeps failing",
-        "After many failures in a row the endpoint is paused and tried now and then; after days without a success it is disabled, and you are told. Nothing is lost: enable it again, and what waits is delivered or can be replayed here.",
+        "Repeated failures",
+        "After many consecutive failures, deliveries are paused and the endpoint is probed from time to time. After days without a success it is disabled and you are notified. Nothing is lost: when you enable it again, the backlog is delivered or can be replayed.",
       ],
       [
-        "Order",
-        "Events may overtake each other unless the endpoint asks for order (fifo). Events of a subject carry a sequence without gaps, so that older news can be recognised.",
+        "Ordering",
+        "Events may arrive out of order unless the endpoint uses fifo ordering. Events of a subject have a sequence number without gaps, so you can detect older events.",
       ],
     ] as readonly (readonly [string, string])[],
   },
   de: {
-    title: "Wie zugestellt wird",
-    lead: "Worauf Sie sich verlassen können, und was Ihr Empfänger tun muss.",
-    verify: "Anfrage prüfen, mit Code in sechs Sprachen",
+    title: "So funktionieren Zustellungen",
+    lead: "Worauf Sie sich verlassen können und was Ihr Empfänger tun muss.",
+    verify: "Signaturen prüfen, mit Beispielcode in sechs Sprachen",
     parts: [
       [
-        "Was kommt",
-        "Ein POST für jedes Ereignis, das Sie wollten, mit JSON, wenn das Ereignis nicht selbst etwas anderes ist. Der Inhalt ist signiert und bei jedem Versuch derselbe. X-Webhook-Id ist die Id des Ereignisses, X-Webhook-Event sein Typ, X-Webhook-Attempt zählt. Ein Endpunkt, der wie ein anderer Dienst signiert, CloudEvents oder Stapel sendet, hat andere Header und Inhalte: Seine Seite nennt sie, und jede Zustellung zeigt ihre Anfrage.",
+        "Anfragen",
+        "Für jedes abonnierte Ereignis erhalten Sie eine POST-Anfrage, in der Regel mit JSON-Body. Der Body ist signiert und bei jedem Versuch identisch. X-Webhook-Id ist die ID des Ereignisses, X-Webhook-Event sein Typ, X-Webhook-Attempt die Nummer des Versuchs. Endpunkte mit anderen Signaturverfahren, CloudEvents oder Batches verwenden andere Header und Bodys; die Seite des Endpunkts nennt sie, und jede Zustellung zeigt ihre Anfrage.",
       ],
       [
-        "Erst prüfen",
-        "Die Signatur über die rohen Bytes bilden, vor jedem JSON-Parser, in konstanter Zeit vergleichen, und Zeitstempel ablehnen, die mehr als fünf Minuten abweichen. Während eines Wechsels gibt es zwei Signaturen: Eine, die passt, genügt.",
+        "Signaturen prüfen",
+        "Berechnen Sie die Signatur über die unveränderten Bytes vor dem Parsen, vergleichen Sie in konstanter Zeit und lehnen Sie Zeitstempel ab, die mehr als fünf Minuten abweichen. Während einer Secret-Rotation gibt es zwei Signaturen; eine passende genügt.",
       ],
       [
         "Schnell antworten",
-        "Ein 2xx innerhalb der Frist des Endpunkts (10 Sekunden, wenn nichts anderes gesetzt ist) heißt: Es gehört jetzt Ihnen. Ereignis aufheben, antworten, danach bearbeiten.",
+        "Geben Sie innerhalb des Timeouts des Endpunkts (standardmäßig 10 Sekunden) 2xx zurück, um das Ereignis anzunehmen. Speichern Sie das Ereignis, antworten Sie, und verarbeiten Sie es danach.",
       ],
       [
-        "Es kann zweimal kommen",
-        "Zugestellt wird mindestens einmal: Nach einer verlorenen Antwort, einem Versuch von Hand oder einer Wiederholung kommt dasselbe Ereignis noch einmal, mit derselben Id. Merken Sie sich die bearbeiteten Ids.",
+        "Duplikate",
+        "Zugestellt wird mindestens einmal. Nach einer verlorenen Antwort, einem manuellen Versuch oder einem Replay erhalten Sie dasselbe Ereignis erneut, mit derselben ID. Speichern Sie die verarbeiteten IDs.",
       ],
       [
-        "Was eine Antwort bedeutet",
-        "2xx: zugestellt. 408, 429, 5xx, keine Antwort: wird über Stunden neu versucht; Retry-After wird befolgt. 409 mit Retry-After: später, ohne Fehler. 410: nie wieder, der Endpunkt wird abgeschaltet. Weiterleitungen und andere 4xx: sofort aufgegeben. Weiterleitungen wird nie gefolgt.",
+        "Antwortcodes",
+        "2xx: zugestellt. 408, 429, 5xx oder keine Antwort: wird über Stunden erneut versucht, Retry-After wird beachtet. 409 mit Retry-After: wird später erneut versucht, zählt nicht als Fehler. 410: Der Endpunkt wird deaktiviert. Weiterleitungen und andere 4xx: kein erneuter Versuch. Weiterleitungen wird nie gefolgt.",
       ],
       [
-        "Wenn es immer scheitert",
-        "Nach vielen Fehlern in Folge wird der Endpunkt angehalten und ab und zu versucht; nach Tagen ohne Erfolg wird er abgeschaltet, und Sie erfahren es. Nichts geht verloren: Schalten Sie ihn wieder ein, und das Wartende wird zugestellt oder lässt sich hier wiederholen.",
+        "Wiederholte Fehler",
+        "Nach vielen Fehlern in Folge werden die Zustellungen angehalten und der Endpunkt gelegentlich getestet. Nach Tagen ohne Erfolg wird er deaktiviert, und Sie werden benachrichtigt. Nichts geht verloren: Nach dem Aktivieren wird der Rückstand zugestellt oder kann per Replay gesendet werden.",
       ],
       [
         "Reihenfolge",
-        "Ereignisse können einander überholen, wenn der Endpunkt keine Reihenfolge (fifo) verlangt. Ereignisse eines Gegenstands tragen eine lückenlose Nummer, an der ältere zu erkennen sind.",
+        "Ereignisse können in anderer Reihenfolge eintreffen, wenn der Endpunkt nicht die Reihenfolge fifo verwendet. Ereignisse eines Subjects haben eine lückenlose Sequenznummer, an der Sie ältere erkennen.",
       ],
     ],
   },

@@ -1,4 +1,4 @@
-// One delivery as a customer sees it.
+// A delivery in the portal.
 import { Link } from "@tanstack/react-router";
 import { EndpointName } from "../../components/endpoint/endpoint-name.tsx";
 import { DeliveryPage } from "../deliveries/delivery.tsx";
@@ -17,7 +17,7 @@ export function PortalDelivery() {
             <EndpointName tenant={tenant} id={endpoint_id} />
           </Link>
         ),
-        // customers have no screen of an event
+        // the portal has no event page
         member: (event) => event,
         tenant: null,
       }}

@@ -1,4 +1,4 @@
-// One endpoint as its customer sees it.
+// An endpoint in the portal.
 import { useTenant } from "../../api/session.ts";
 import { EndpointPage } from "../endpoints/endpoint.tsx";
 

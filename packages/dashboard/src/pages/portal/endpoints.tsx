@@ -1,13 +1,13 @@
-// A customer's endpoints, and how they do.
+// The endpoints of the portal's tenant.
 import type { Endpoint } from "@posthorn/client";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
-import { useMay, useTenant } from "../../api/session.ts";
+import { useHasScope, useTenant } from "../../api/session.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Sparkline } from "../../components/chart/sparkline.tsx";
 import { EndpointBadge } from "../../components/endpoint/endpoint-badge.tsx";
-import { EndpointPlace } from "../../components/endpoint/endpoint-place.tsx";
+import { EndpointUrl } from "../../components/endpoint/endpoint-url.tsx";
 import { useEndpointWhy } from "../../components/endpoint/endpoint-why.tsx";
 import type { Column } from "../../components/list/data-table.tsx";
 import { ListPage } from "../../components/list/list-page.tsx";
@@ -21,23 +21,23 @@ const texts = defineTexts({
     add: "Add endpoint",
     state: "State",
     url: "URL",
-    why: "Why",
-    events: "Events",
+    why: "Problem",
+    events: "Event types",
     day: "Last 24 hours",
-    nothing: "You have no endpoint yet",
-    nothingDetail: "Add the address of your receiver, choose the events you want, and send a test.",
+    nothing: "No endpoints yet",
+    nothingDetail: "Add the URL of your receiver, choose event types and send a test event.",
   },
   de: {
     title: "Endpunkte",
     add: "Endpunkt hinzufügen",
-    state: "Zustand",
+    state: "Status",
     url: "URL",
-    why: "Warum",
-    events: "Ereignisse",
+    why: "Problem",
+    events: "Ereignistypen",
     day: "Letzte 24 Stunden",
-    nothing: "Sie haben noch keinen Endpunkt",
+    nothing: "Noch keine Endpunkte",
     nothingDetail:
-      "Geben Sie die Adresse Ihres Empfängers an, wählen Sie die Ereignisse und senden Sie einen Test.",
+      "Geben Sie die URL Ihres Empfängers an, wählen Sie Ereignistypen und senden Sie ein Testereignis.",
   },
 });
 
@@ -55,9 +55,9 @@ export function PortalEndpoints() {
       key: "url",
       head: t.url,
       cell: (endpoint) => (
-        <EndpointPlace endpoint={endpoint}>
+        <EndpointUrl endpoint={endpoint}>
           <span className="font-mono text-xs">{endpoint.url}</span>
-        </EndpointPlace>
+        </EndpointUrl>
       ),
       below: whyOf,
     },
@@ -70,7 +70,7 @@ export function PortalEndpoints() {
       cell: ({ health }) => <Sparkline points={health.last_day?.points ?? null} />,
     },
   ];
-  const add = useMay("webhooks:manage") && (
+  const add = useHasScope("webhooks:manage") && (
     <Link to="/add" className={buttonClass("primary")}>
       <Icon name="plus" />
       {t.add}

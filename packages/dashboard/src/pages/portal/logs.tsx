@@ -1,4 +1,4 @@
-// What was sent to a customer's endpoints, newest first.
+// The deliveries of the portal's tenant, newest first.
 import type { Delivery } from "@posthorn/client";
 import { api } from "../../api/client.ts";
 import { useList } from "../../api/list.ts";
@@ -7,20 +7,20 @@ import { type Filters, useFilters } from "../../app/filters.ts";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { DeliveryListPage } from "../../components/delivery/delivery-list-page.tsx";
 import { NothingYet } from "../../components/ui/states.tsx";
-import { deliveriesTold } from "../../live/tellings.ts";
+import { deliveryRowChanges } from "../../live/row-changes.ts";
 
 const texts = defineTexts({
   en: {
     title: "Logs",
-    lead: "What was sent to your endpoints, and what they answered.",
-    nothing: "Nothing has been sent to you yet",
-    nothingDetail: "Send a test event to one of your endpoints: it appears here.",
+    lead: "Deliveries to your endpoints.",
+    nothing: "No deliveries yet",
+    nothingDetail: "Send a test event to one of your endpoints to see it here.",
   },
   de: {
-    title: "Verlauf",
-    lead: "Was an Ihre Endpunkte gesendet wurde, und was sie antworteten.",
-    nothing: "Ihnen wurde noch nichts gesendet",
-    nothingDetail: "Senden Sie ein Testereignis an einen Ihrer Endpunkte: Es erscheint hier.",
+    title: "Logs",
+    lead: "Zustellungen an Ihre Endpunkte.",
+    nothing: "Noch keine Zustellungen",
+    nothingDetail: "Senden Sie ein Testereignis an einen Ihrer Endpunkte, um es hier zu sehen.",
   },
 });
 
@@ -36,7 +36,7 @@ export function PortalLogs() {
         query: { ...(filters as Filters & { state?: Delivery["state"] }), ...page },
         signal,
       }),
-    { watch: { keyOf: ({ id }) => id, live: (changes) => deliveriesTold(changes, filters) } },
+    { watch: { keyOf: ({ id }) => id, live: (changes) => deliveryRowChanges(changes, filters) } },
   );
   return (
     <DeliveryListPage

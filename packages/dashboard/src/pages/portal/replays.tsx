@@ -1,4 +1,4 @@
-// Sending again, for a customer: what failed while their receiver was down, or what they missed.
+// Replays in the portal.
 import type { Replay } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -17,28 +17,28 @@ import { Ago } from "../../components/ui/time.tsx";
 
 const texts = defineTexts({
   en: {
-    title: "Replay",
-    lead: "Send again what you missed. It comes with the same event ids, so your receiver can tell.",
+    title: "Replays",
+    lead: "Send events again. They have the same event ids, so your receiver can detect duplicates.",
     start: "New replay",
     state: "State",
     progress: "Progress",
     created: "Started",
     cancel: "Cancel",
-    nothing: "Nothing has been replayed yet",
+    nothing: "No replays yet",
   },
   de: {
-    title: "Wiederholen",
-    lead: "Noch einmal senden, was Ihnen fehlt. Es kommt mit denselben Ereignis-Ids, Ihr Empfänger erkennt es also.",
-    start: "Neue Wiederholung",
-    state: "Zustand",
+    title: "Replays",
+    lead: "Ereignisse erneut senden. Sie haben dieselben Ereignis-IDs, sodass Ihr Empfänger Duplikate erkennt.",
+    start: "Neues Replay",
+    state: "Status",
     progress: "Fortschritt",
-    created: "Begonnen",
+    created: "Gestartet",
     cancel: "Abbrechen",
-    nothing: "Noch wurde nichts wiederholt",
+    nothing: "Noch keine Replays",
   },
 });
 
-const WATCHED_MS = 2_000;
+const REFRESH_MS = 2_000;
 
 export function PortalReplays() {
   const t = useTexts(texts);
@@ -46,7 +46,7 @@ export function PortalReplays() {
   const queries = useQueryClient();
   const [isStarting, setStarting] = useState(false);
   const list = useList(["replays"], (page, signal) => api.replays.list({ query: page, signal }), {
-    watch: { keyOf: ({ id }) => id, everyMs: WATCHED_MS },
+    watch: { keyOf: ({ id }) => id, everyMs: REFRESH_MS },
   });
   const { isBusy, submit } = useSubmission();
   const cancel = async (id: string) => {

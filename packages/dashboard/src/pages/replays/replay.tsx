@@ -1,4 +1,4 @@
-// One replay while it runs and after.
+// A replay and its progress.
 import type { Replay } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
@@ -13,53 +13,53 @@ import { Ago } from "../../components/ui/time.tsx";
 
 const texts = defineTexts({
   en: {
-    cancel: "Cancel it",
-    over: "It is over already.",
+    cancel: "Cancel",
+    over: "The replay is finished.",
     progress: "Progress",
-    skipped: "Left alone",
+    skipped: "Skipped",
     none: "none",
     tenant: "Tenant",
     endpoint: "Endpoint",
     type: "Event type",
     states: "Deliveries",
-    resubscribe: "wanted now and not got",
+    resubscribe: "missed events",
     rate: "Rate",
-    perSecond: (rate: number) => `${rate} a second`,
-    by: "Asked for by",
-    admin: "the admin key",
+    perSecond: (rate: number) => `${rate} per second`,
+    by: "Requested by",
+    admin: "admin key",
     started: "Started",
     ended: "Ended",
     all: "all",
   },
   de: {
     cancel: "Abbrechen",
-    over: "Sie ist schon vorbei.",
+    over: "Das Replay ist abgeschlossen.",
     progress: "Fortschritt",
-    skipped: "Ausgelassen",
+    skipped: "Übersprungen",
     none: "keine",
     tenant: "Mandant",
     endpoint: "Endpunkt",
     type: "Ereignistyp",
     states: "Zustellungen",
-    resubscribe: "jetzt gewünscht und nicht bekommen",
-    rate: "Tempo",
-    perSecond: (rate: number) => `${rate} je Sekunde`,
-    by: "Verlangt von",
-    admin: "dem Admin-Schlüssel",
-    started: "Begonnen",
+    resubscribe: "verpasste Ereignisse",
+    rate: "Rate",
+    perSecond: (rate: number) => `${rate} pro Sekunde`,
+    by: "Angefordert von",
+    admin: "Admin-Schlüssel",
+    started: "Gestartet",
     ended: "Beendet",
     all: "alle",
   },
 });
 
-const WATCHED_MS = 1_000;
+const REFRESH_MS = 1_000;
 
 export function ReplayPage() {
   const { id = "" } = useParams({ strict: false });
   const query = useQuery({
     queryKey: ["replay", id],
     queryFn: ({ signal }) => api.replays.get({ replay: id, signal }),
-    refetchInterval: ({ state }) => (state.data?.state === "running" ? WATCHED_MS : false),
+    refetchInterval: ({ state }) => (state.data?.state === "running" ? REFRESH_MS : false),
   });
   if (query.isPending) return <Loading />;
   if (query.error !== null) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
@@ -84,7 +84,7 @@ function Detail({ replay }: { readonly replay: Replay }) {
           kind="danger"
           icon="dead"
           isBusy={isBusy}
-          refusedBecause={replay.state === "running" ? undefined : t.over}
+          disabledReason={replay.state === "running" ? undefined : t.over}
           onClick={() => void cancel()}
         >
           {t.cancel}

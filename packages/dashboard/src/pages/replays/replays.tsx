@@ -1,4 +1,4 @@
-// Sending again by a filter: how many it would be, how fast, how far it is, and the way to end it.
+// Replays of all tenants.
 import type { Replay } from "@posthorn/client";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -20,28 +20,28 @@ const texts = defineTexts({
     title: "Replays",
     start: "New replay",
     state: "State",
-    of: "Of",
-    everything: "everything",
+    of: "Filter",
+    everything: "all",
     progress: "Progress",
     created: "Started",
-    nothing: "Nothing has been replayed yet",
-    nothingDetail: "A replay sends again what a filter matches, with the same event ids.",
+    nothing: "No replays yet",
+    nothingDetail: "A replay sends all deliveries that match a filter again, with the same event ids.",
   },
   de: {
-    title: "Wiederholungen",
-    start: "Neue Wiederholung",
-    state: "Zustand",
-    of: "Wovon",
-    everything: "alles",
+    title: "Replays",
+    start: "Neues Replay",
+    state: "Status",
+    of: "Filter",
+    everything: "alle",
     progress: "Fortschritt",
-    created: "Begonnen",
-    nothing: "Noch wurde nichts wiederholt",
+    created: "Gestartet",
+    nothing: "Noch keine Replays",
     nothingDetail:
-      "Eine Wiederholung sendet noch einmal, was zu einem Filter passt, mit denselben Ereignis-Ids.",
+      "Ein Replay sendet alle Zustellungen, die zu einem Filter passen, erneut mit denselben Ereignis-IDs.",
   },
 });
 
-const WATCHED_MS = 2_000;
+const REFRESH_MS = 2_000;
 
 export function Replays() {
   const t = useTexts(texts);
@@ -49,7 +49,7 @@ export function Replays() {
   const navigate = useNavigate();
   const [isStarting, setStarting] = useState(filters.new !== undefined);
   const list = useList(["replays"], (page, signal) => api.replays.list({ query: page, signal }), {
-    watch: { keyOf: ({ id }) => id, everyMs: WATCHED_MS },
+    watch: { keyOf: ({ id }) => id, everyMs: REFRESH_MS },
   });
   const columns: readonly Column<Replay>[] = [
     { key: "state", head: t.state, cell: ({ state }) => <ReplayBadge state={state} /> },
@@ -93,7 +93,7 @@ export function Replays() {
   );
 }
 
-/** From a list of deliveries to the form. */
+/** Converts the filters of a delivery list to the form. */
 function initialOf({ new: states, created_after, created_before, ...rest }: Filters): Filters {
   return {
     ...rest,

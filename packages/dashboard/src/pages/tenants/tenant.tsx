@@ -1,4 +1,4 @@
-// One tenant: its name and switch, its endpoints, its members, what anybody may follow of it, and the way into its portal.
+// A tenant: endpoints, members, name, WebSub topics and portal access.
 import type { Endpoint, Tenant } from "@posthorn/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -21,48 +21,48 @@ import { TextField } from "../../components/ui/field.tsx";
 import { Page, Panel } from "../../components/ui/panel.tsx";
 import { Failed, Loading, NothingYet } from "../../components/ui/states.tsx";
 import { Ago } from "../../components/ui/time.tsx";
-import { say } from "../../components/ui/toasts.tsx";
+import { showToast } from "../../components/ui/toasts.tsx";
 
 const texts = defineTexts({
   en: {
     name: "Name",
-    nameHint: "For people.",
+    nameHint: "Display name.",
     save: "Save",
     saved: "Saved.",
     on: "Activate",
     off: "Deactivate",
-    made: "Made",
+    made: "Created",
     deliveries: "Deliveries",
     endpoints: "Endpoints",
     add: "New endpoint",
-    noEndpoints: "It has no endpoint yet",
-    noEndpointsDetail: "Events of this tenant are stored, and go nowhere.",
+    noEndpoints: "No endpoints yet",
+    noEndpointsDetail: "Events of this tenant are stored but not delivered.",
     delete: "Delete",
     deleteTitle: (id: string) => `Delete ${id}?`,
     deleteHint:
-      "Its members, keys and WebSub subscriptions go with it. Events and deliveries stay as long as everybody's do, and its id is not given to anybody else.",
-    notEmpty: "It has endpoints. Delete them first.",
-    deleted: (id: string) => `${id} is deleted.`,
+      "Its members, keys and WebSub subscriptions are deleted. Events and deliveries are kept for the usual retention period.",
+    notEmpty: "Delete the tenant's endpoints first.",
+    deleted: (id: string) => `Tenant ${id} deleted.`,
   },
   de: {
     name: "Name",
-    nameHint: "Für Menschen.",
+    nameHint: "Anzeigename.",
     save: "Speichern",
     saved: "Gespeichert.",
-    on: "Einschalten",
-    off: "Abschalten",
-    made: "Angelegt",
+    on: "Aktivieren",
+    off: "Deaktivieren",
+    made: "Erstellt",
     deliveries: "Zustellungen",
     endpoints: "Endpunkte",
     add: "Neuer Endpunkt",
-    noEndpoints: "Er hat noch keinen Endpunkt",
-    noEndpointsDetail: "Ereignisse dieses Mandanten werden gespeichert und gehen nirgendwohin.",
+    noEndpoints: "Noch keine Endpunkte",
+    noEndpointsDetail: "Ereignisse dieses Mandanten werden gespeichert, aber nicht zugestellt.",
     delete: "Löschen",
     deleteTitle: (id: string) => `${id} löschen?`,
     deleteHint:
-      "Mitglieder, Schlüssel und WebSub-Abonnements gehen mit. Ereignisse und Zustellungen bleiben so lange wie alle, und die Id bekommt niemand anderes.",
-    notEmpty: "Er hat Endpunkte. Löschen Sie die zuerst.",
-    deleted: (id: string) => `${id} ist gelöscht.`,
+      "Mitglieder, Schlüssel und WebSub-Abonnements werden gelöscht. Ereignisse und Zustellungen bleiben für die übliche Aufbewahrungsfrist erhalten.",
+    notEmpty: "Löschen Sie zuerst die Endpunkte des Mandanten.",
+    deleted: (id: string) => `Mandant ${id} gelöscht.`,
   },
 });
 
@@ -82,7 +82,7 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
   const { id } = tenant;
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const flip = useTenantSwitch();
+  const toggleActive = useTenantSwitch();
   const columns = useEndpointColumns({ isOfOneTenant: true });
   const [isAdding, setAdding] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
@@ -93,7 +93,7 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
     void navigate({ to: "/tenants/$tenant/endpoints/$id", params: { tenant: id, id: endpoint } });
   const remove = async () => {
     await api.tenants.delete({ tenant: id });
-    say(t.deleted(id));
+    showToast(t.deleted(id));
     await navigate({ to: "/tenants" });
     queries.removeQueries({ queryKey: ["tenant", id] });
     await queries.invalidateQueries({ queryKey: ["tenants"] });
@@ -117,12 +117,12 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
           <Link to="/deliveries" search={{ tenant: id }} className={buttonClass()}>
             {t.deliveries}
           </Link>
-          <Button icon={tenant.is_active ? "pause" : "check"} onClick={() => void flip(tenant)}>
+          <Button icon={tenant.is_active ? "pause" : "check"} onClick={() => void toggleActive(tenant)}>
             {tenant.is_active ? t.off : t.on}
           </Button>
           <Button
             kind="danger"
-            refusedBecause={isEmpty ? undefined : t.notEmpty}
+            disabledReason={isEmpty ? undefined : t.notEmpty}
             onClick={() => setDeleting(true)}
           >
             {t.delete}
@@ -151,7 +151,7 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
       <TenantMembers tenant={id} />
       <NamePanel key={tenant.name} tenant={tenant} />
       <TenantWebSub tenant={tenant} />
-      {isAdding && <NewEndpoint tenant={id} onClose={() => setAdding(false)} onMade={openEndpoint} />}
+      {isAdding && <NewEndpoint tenant={id} onClose={() => setAdding(false)} onCreated={openEndpoint} />}
       {isDeleting && (
         <Confirm
           title={t.deleteTitle(id)}
@@ -167,7 +167,7 @@ function Detail({ tenant }: { readonly tenant: Tenant }) {
   );
 }
 
-/** They end with their tenant. Of rows that are not held now the server judges. */
+/** Subscriptions are deleted with their tenant. For rows that are not loaded the server decides. */
 function areAllSubscriptions(rows: Rows<Endpoint>): boolean {
   const held = Array.from({ length: rows.length }, (_, index) => rows.at(index));
   return held.every((endpoint) => endpoint === undefined || endpoint.websub !== null);

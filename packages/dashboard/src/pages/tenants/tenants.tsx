@@ -1,4 +1,4 @@
-// Tenants by their ids; a new one, and the switch that stops all that is sent to one.
+// The tenants of the installation.
 import type { Tenant } from "@posthorn/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -23,42 +23,42 @@ const texts = defineTexts({
     title: "Tenants",
     add: "New tenant",
     id: "Id",
-    idHint: "Your own id of the customer: letters, digits and _ . : @ -",
+    idHint: "The customer's id in your application: letters, digits and _ . : @ -",
     name: "Name",
-    nameHint: "For people. May be left empty.",
+    nameHint: "Optional display name.",
     state: "State",
-    created: "Made",
-    make: "Make it",
-    restore: "Bring back a deleted one",
-    restoreHint: "With the history that was kept.",
+    created: "Created",
+    make: "Create",
+    restore: "Restore a deleted tenant",
+    restoreHint: "Includes its retained history.",
     on: "Activate",
     off: "Deactivate",
-    nothing: "There is no tenant yet",
-    nothingDetail: "A tenant is one of your customers. Make one here, or from a terminal:",
+    nothing: "No tenants yet",
+    nothingDetail: "A tenant is one of your customers. Create one here or from a terminal:",
   },
   de: {
     title: "Mandanten",
     add: "Neuer Mandant",
-    id: "Id",
-    idHint: "Ihre eigene Id des Kunden: Buchstaben, Ziffern und _ . : @ -",
+    id: "ID",
+    idHint: "Die ID des Kunden in Ihrer Anwendung: Buchstaben, Ziffern und _ . : @ -",
     name: "Name",
-    nameHint: "Für Menschen. Darf leer bleiben.",
-    state: "Zustand",
-    created: "Angelegt",
-    make: "Anlegen",
-    restore: "Einen gelöschten zurückholen",
-    restoreHint: "Mit der Geschichte, die aufgehoben wurde.",
-    on: "Einschalten",
-    off: "Abschalten",
-    nothing: "Es gibt noch keinen Mandanten",
-    nothingDetail: "Ein Mandant ist einer Ihrer Kunden. Legen Sie hier einen an oder aus dem Terminal:",
+    nameHint: "Optionaler Anzeigename.",
+    state: "Status",
+    created: "Erstellt",
+    make: "Erstellen",
+    restore: "Gelöschten Mandanten wiederherstellen",
+    restoreHint: "Einschließlich des aufbewahrten Verlaufs.",
+    on: "Aktivieren",
+    off: "Deaktivieren",
+    nothing: "Noch keine Mandanten",
+    nothingDetail: "Ein Mandant ist einer Ihrer Kunden. Erstellen Sie einen hier oder im Terminal:",
   },
 });
 
 export function Tenants() {
   const t = useTexts(texts);
   const navigate = useNavigate();
-  const flip = useTenantSwitch();
+  const toggleActive = useTenantSwitch();
   const [isAdding, setAdding] = useState(false);
   const list = useList(["tenants"], (page, signal) => api.tenants.list({ query: page, signal }));
   const open = (id: string) => void navigate({ to: "/tenants/$tenant", params: { tenant: id } });
@@ -83,7 +83,7 @@ export function Tenants() {
       key: "switch",
       head: "",
       cell: (tenant) => (
-        <Button kind="quiet" onClick={() => void flip(tenant)}>
+        <Button kind="quiet" onClick={() => void toggleActive(tenant)}>
           {tenant.is_active ? t.off : t.on}
           <span className="sr-only"> {tenant.id}</span>
         </Button>
@@ -108,17 +108,17 @@ export function Tenants() {
         </NothingYet>
       }
     >
-      {isAdding && <NewTenant onClose={() => setAdding(false)} onMade={open} />}
+      {isAdding && <NewTenant onClose={() => setAdding(false)} onCreated={open} />}
     </ListPage>
   );
 }
 
 function NewTenant({
   onClose,
-  onMade,
+  onCreated,
 }: {
   readonly onClose: () => void;
-  readonly onMade: (id: string) => void;
+  readonly onCreated: (id: string) => void;
 }) {
   const t = useTexts(texts);
   const queries = useQueryClient();
@@ -131,7 +131,7 @@ function NewTenant({
     const body = { ...(name !== "" && { name }), ...(restores && { restore: true }) };
     if (!(await submit(() => api.tenants.put({ tenant: id.trim(), body })))) return;
     await queries.invalidateQueries({ queryKey: ["tenants"] });
-    onMade(id.trim());
+    onCreated(id.trim());
   };
   return (
     <Dialog

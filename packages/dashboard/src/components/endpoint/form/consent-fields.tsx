@@ -1,7 +1,6 @@
-// How sender and receiver come to know each other beside the signature: a token, and the question whether webhooks are
-// wanted at all.
+// Form fields for the token and the consent handshake.
 import { defineTexts, useLanguage, useTexts } from "../../../app/texts.ts";
-import { AUTHORIZATIONS, MOST_A_MINUTE } from "../../../format/endpoint-form.ts";
+import { AUTHORIZATIONS, MAX_RATE_PER_MINUTE } from "../../../format/endpoint-form.ts";
 import { whole } from "../../../format/number.ts";
 import { Choice, TextField, Tick } from "../../ui/field.tsx";
 import { FormGroup, Options } from "./form-group.tsx";
@@ -13,40 +12,40 @@ const texts = defineTexts({
     type: "Token",
     none: "none",
     types: { bearer: "bearer: in the Authorization header", query: "query: access_token in the URL" },
-    token: "The token",
-    isSet: "One is set, and nobody is shown it. Left empty: it stays.",
-    isNew: "Letters, digits and - . _ ~ + /. Kept encrypted, and shown to nobody.",
-    isRemoved: "The token that is set will be removed.",
+    token: "Token value",
+    isSet: "A token is set and is not shown. Empty keeps it.",
+    isNew: "Letters, digits and - . _ ~ + /. Stored encrypted and never shown again.",
+    isRemoved: "The current token will be removed.",
     hasToken: (type: string) => `${type} token`,
     noToken: "no token",
-    ask: "Ask it first whether it wants webhooks",
+    ask: "Require the receiver's consent",
     askHint:
-      "By OPTIONS, as CloudEvents receivers and Azure Event Grid know it. Nothing is sent until it agrees.",
-    asked: "is asked first",
+      "Sends an OPTIONS request as defined by CloudEvents (also used by Azure Event Grid). Deliveries start when the receiver consents.",
+    asked: "consent required",
     origin: "Origin",
-    originHint: "The DNS name that stands for the sender.",
-    rate: "Requests a minute to ask for",
-    rateHint: (most: string) => `Up to ${most}. Left empty: none in particular.`,
+    originHint: "The DNS name that identifies the sender.",
+    rate: "Requested rate per minute",
+    rateHint: (most: string) => `Optional, up to ${most}.`,
   },
   de: {
     title: "Token und Zustimmung",
     type: "Token",
     none: "keines",
     types: { bearer: "bearer: im Header Authorization", query: "query: access_token in der URL" },
-    token: "Das Token",
-    isSet: "Eines ist gesetzt, und niemand bekommt es zu sehen. Leer: es bleibt.",
-    isNew: "Buchstaben, Ziffern und - . _ ~ + /. Verschlüsselt verwahrt, niemandem gezeigt.",
-    isRemoved: "Das gesetzte Token wird entfernt.",
+    token: "Token-Wert",
+    isSet: "Ein Token ist gesetzt und wird nicht angezeigt. Leer: Es bleibt unverändert.",
+    isNew: "Buchstaben, Ziffern und - . _ ~ + /. Wird verschlüsselt gespeichert und nicht mehr angezeigt.",
+    isRemoved: "Das aktuelle Token wird entfernt.",
     hasToken: (type: string) => `${type}-Token`,
     noToken: "kein Token",
-    ask: "Erst fragen, ob er Webhooks will",
+    ask: "Zustimmung des Empfängers einholen",
     askHint:
-      "Mit OPTIONS, wie es CloudEvents-Empfänger und Azure Event Grid kennen. Gesendet wird erst, wenn er zustimmt.",
-    asked: "wird erst gefragt",
-    origin: "Herkunft",
-    originHint: "Der DNS-Name, der für den Absender steht.",
-    rate: "Erbetene Anfragen je Minute",
-    rateHint: (most: string) => `Bis ${most}. Leer: keine bestimmte Zahl.`,
+      "Sendet eine OPTIONS-Anfrage nach CloudEvents (auch von Azure Event Grid verwendet). Zugestellt wird erst nach der Zustimmung.",
+    asked: "Zustimmung erforderlich",
+    origin: "Origin",
+    originHint: "Der DNS-Name, der den Absender identifiziert.",
+    rate: "Gewünschte Rate pro Minute",
+    rateHint: (most: string) => `Optional, bis ${most}.`,
   },
 });
 
@@ -91,7 +90,7 @@ export function ConsentFields(parts: FormParts) {
             onChange({
               ...form,
               isAskedFirst: event.target.checked,
-              // most installations are known by the name that this page has
+              // usually the host name of this page
               origin: form.origin === "" ? location.hostname : form.origin,
             })
           }
@@ -102,7 +101,7 @@ export function ConsentFields(parts: FormParts) {
           <TextField label={t.origin} hint={t.originHint} {...field("origin", "/handshake/origin")} />
           <TextField
             label={t.rate}
-            hint={t.rateHint(whole(MOST_A_MINUTE, language))}
+            hint={t.rateHint(whole(MAX_RATE_PER_MINUTE, language))}
             inputMode="numeric"
             {...field("originRate", "/handshake/rate")}
           />

@@ -1,4 +1,4 @@
-// Settings that belong together, folded under their title and what they are now; open as soon as one of them is refused.
+// A collapsible group of settings; opens when one of them has a problem.
 import { type ReactNode, useState } from "react";
 
 export function FormGroup({
@@ -8,7 +8,7 @@ export function FormGroup({
   children,
 }: {
   readonly title: string;
-  /** What is set, in a few words. */
+  /** The current values in short. */
   readonly summary: string;
   readonly hasProblem: boolean;
   readonly children: ReactNode;
@@ -32,7 +32,7 @@ export function FormGroup({
   );
 }
 
-/** The first is what stands for none. */
+/** The options of a select, with an empty one first. */
 export function Options<Name extends string>({
   none,
   names,

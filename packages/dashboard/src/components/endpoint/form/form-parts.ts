@@ -1,17 +1,17 @@
-// What every part of the form of an endpoint is given.
+// The props of every group of the endpoint form.
 import type { EndpointForm, TextFieldName } from "../../../format/endpoint-form.ts";
 import type { Problems } from "../../../format/problems.ts";
 
 export interface FormParts {
   readonly form: EndpointForm;
-  /** As it was when the editing began: of a new one, empty. */
+  /** The form when editing began. */
   readonly before: EndpointForm;
   readonly onChange: (form: EndpointForm) => void;
   readonly problems: Problems;
   readonly isNew: boolean;
 }
 
-/** What a field needs to show a part of the form, and what the server has against it. */
+/** Returns the props of a field: value, problem and change handler. */
 export function fieldsIn({ form, onChange, problems }: FormParts) {
   return (name: TextFieldName, pointer: string) => ({
     value: form[name],

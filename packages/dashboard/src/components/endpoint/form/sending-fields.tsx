@@ -1,7 +1,7 @@
-// What is sent: the format, the bounds of its batches, and headers besides.
+// Form fields for the request: preset, body format, batches and headers.
 import { defineTexts, useLanguage, useTexts } from "../../../app/texts.ts";
 import { BATCH_BOUNDS, FORMATS, PRESETS } from "../../../format/endpoint-form.ts";
-import { type Format, formatTexts } from "../../../format/endpoint-words.ts";
+import { type Format, formatTexts } from "../../../format/format-texts.ts";
 import { whole } from "../../../format/number.ts";
 import { Choice, TextArea, TextField } from "../../ui/field.tsx";
 import { FormGroup, Options } from "./form-group.tsx";
@@ -9,42 +9,42 @@ import { type FormParts, fieldsIn } from "./form-parts.ts";
 
 const texts = defineTexts({
   en: {
-    title: "What is sent",
+    title: "Request",
     preset: "Preset",
     noPreset: "none",
-    presets: { "standard-webhooks": "standard-webhooks: what that standard advises" },
+    presets: { "standard-webhooks": "standard-webhooks: as the standard recommends" },
     presetHint:
-      "Its signature and envelope, a timeout of 20 s, and every answer but 2xx tried again, over three days. What you set besides counts for more.",
+      "Signature and envelope of the standard, a timeout of 20 s, and retries for every response except 2xx over three days. Other settings override the preset.",
     format: "Body",
     batch: {
-      batchEvents: "Events in a batch, at most",
-      batchBytes: "Bytes of a batch, at most",
-      batchDelayMs: "Its first event waits, at most, in ms",
+      batchEvents: "Maximum events per batch",
+      batchBytes: "Maximum bytes per batch",
+      batchDelayMs: "Maximum delay in ms",
     },
-    bounds: (min: string, max: string, usual: string) => `${min} to ${max}. Left empty: ${usual}.`,
-    headers: "Headers besides",
-    headersHint: "Name: value, one a line.",
+    bounds: (min: string, max: string, usual: string) => `${min} to ${max}. Default: ${usual}.`,
+    headers: "Custom headers",
+    headersHint: "Name: value, one per line.",
     headerCount: (count: number) => (count === 1 ? "1 header" : `${count} headers`),
-    usual: "as the deployment is set",
+    usual: "deployment default",
   },
   de: {
-    title: "Was gesendet wird",
+    title: "Anfrage",
     preset: "Vorlage",
     noPreset: "keine",
-    presets: { "standard-webhooks": "standard-webhooks: was dieser Standard rät" },
+    presets: { "standard-webhooks": "standard-webhooks: wie vom Standard empfohlen" },
     presetHint:
-      "Seine Signatur und Hülle, 20 s Zeitgrenze, und jede Antwort außer 2xx wird neu versucht, drei Tage lang. Was Sie außerdem setzen, geht vor.",
-    format: "Inhalt",
+      "Signatur und Envelope des Standards, 20 s Timeout und drei Tage lang erneute Versuche bei jeder Antwort außer 2xx. Andere Einstellungen haben Vorrang.",
+    format: "Body",
     batch: {
-      batchEvents: "Höchstens so viele Ereignisse im Stapel",
-      batchBytes: "Höchstens so viele Bytes im Stapel",
-      batchDelayMs: "Das erste Ereignis wartet höchstens, in ms",
+      batchEvents: "Maximale Ereignisse pro Batch",
+      batchBytes: "Maximale Bytes pro Batch",
+      batchDelayMs: "Maximale Verzögerung in ms",
     },
-    bounds: (min: string, max: string, usual: string) => `${min} bis ${max}. Leer: ${usual}.`,
-    headers: "Weitere Header",
-    headersHint: "Name: Wert, einer je Zeile.",
+    bounds: (min: string, max: string, usual: string) => `${min} bis ${max}. Standard: ${usual}.`,
+    headers: "Benutzerdefinierte Header",
+    headersHint: "Name: Wert, einer pro Zeile.",
     headerCount: (count: number) => (count === 1 ? "1 Header" : `${count} Header`),
-    usual: "wie die Installation",
+    usual: "Standard der Installation",
   },
 });
 
@@ -85,12 +85,12 @@ export function SendingFields(parts: FormParts) {
       {form.format === "cloudevents-batch" &&
         BATCH_FIELDS.map((name) => {
           const { min, max, usual } = BATCH_BOUNDS[name];
-          const [least, most, unlessTold] = [min, max, usual].map((bound) => whole(bound, language));
+          const text = (bound: number) => whole(bound, language);
           return (
             <TextField
               key={name}
               label={t.batch[name]}
-              hint={t.bounds(least as string, most as string, unlessTold as string)}
+              hint={t.bounds(text(min), text(max), text(usual))}
               inputMode="numeric"
               {...field(name, BATCH_POINTERS[name])}
             />

@@ -1,5 +1,4 @@
-// Every setting of an endpoint, for a new one and for changes: what each has in sight, all else folded. What the server
-// refuses stands at its field.
+// The form with all settings of an endpoint; optional groups are collapsed.
 import type { FormEvent } from "react";
 import { defineTexts, useTexts } from "../../../app/texts.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";
@@ -14,20 +13,20 @@ const texts = defineTexts({
   en: {
     url: "URL",
     description: "Description",
-    descriptionHint: "What it is for.",
-    events: "Events",
-    eventsHint: "One a line: an exact type, a prefix such as order.*, or * for all.",
+    descriptionHint: "Optional.",
+    events: "Event types",
+    eventsHint: "One per line: an exact type, a prefix such as order.*, or * for all.",
   },
   de: {
     url: "URL",
     description: "Beschreibung",
-    descriptionHint: "Wofür er ist.",
-    events: "Ereignisse",
-    eventsHint: "Eines je Zeile: ein genauer Typ, ein Anfang wie order.* oder * für alle.",
+    descriptionHint: "Optional.",
+    events: "Ereignistypen",
+    eventsHint: "Einer pro Zeile: ein exakter Typ, ein Präfix wie order.* oder * für alle.",
   },
 });
 
-/** Places that have a field. */
+/** JSON Pointers that a field shows. */
 export const SHOWN_AT = [
   "/url",
   "/description",
@@ -55,7 +54,7 @@ export function SettingsForm({
   onSubmit,
   ...parts
 }: FormParts & {
-  /** For a button outside of it to submit it. */
+  /** Lets a button outside the form submit it. */
   readonly id: string;
   readonly onSubmit: () => void;
 }) {
@@ -77,7 +76,7 @@ export function SettingsForm({
   );
 }
 
-/** All that an endpoint can do without. */
+/** The optional settings. */
 export function FoldedSettings(parts: FormParts) {
   return (
     <div className="flex flex-col gap-2">

@@ -1,4 +1,4 @@
-// How deliveries are signed: by one scheme or by several at once, and of a new endpoint with which secrets.
+// Form fields for signature schemes, and for the secrets of a new endpoint.
 import { useState } from "react";
 import { defineTexts, useTexts } from "../../../app/texts.ts";
 import { headersOf, kindOf, SCHEMES_BY_KIND, type SchemeKind } from "../../../format/signature-schemes.ts";
@@ -9,39 +9,40 @@ import { type FormParts, fieldsIn } from "./form-parts.ts";
 const texts = defineTexts({
   en: {
     title: "Signature",
-    several: "Several at once are fine while receivers change over: a delivery carries all of them.",
+    several: "With several schemes, every delivery carries all signatures, for example during a migration.",
     kinds: {
-      own: "Standard Webhooks, and Posthorn's own",
+      own: "Standard Webhooks and Posthorn",
       message: "HTTP Message Signatures (RFC 9421)",
-      vendor: "As others sign, so that their receivers go on working",
+      vendor: "Compatible with other services",
     } as Record<SchemeKind, string>,
-    prefix: "Names of headers begin with",
+    prefix: "Header prefix",
     secret: "Secret",
     secretHint:
-      "Your own: whsec_…, whsk_…, or for others' schemes any text. Left empty: one is made. It is shown once.",
-    ownSecret: (scheme: string) => `Secret of ${scheme}`,
-    ownSecretHint: "What its receivers have already; never shown again. Left empty: the secret above.",
-    later: "Under Secrets a scheme can be given one of its own.",
-    usual: "as the deployment is set",
-    usualHint: "Left empty: as the deployment is set.",
+      "Optional: whsec_…, whsk_…, or any text for schemes of other services. Empty generates a secret, which is shown once.",
+    ownSecret: (scheme: string) => `Secret for ${scheme}`,
+    ownSecretHint: "Optional, never shown again. Empty uses the secret above.",
+    later: "Secrets per scheme can be set on the Secrets tab.",
+    usual: "deployment default",
+    usualHint: "Empty uses the deployment default.",
   },
   de: {
     title: "Signatur",
-    several: "Mehrere zugleich sind in Ordnung, solange Empfänger umstellen: Eine Zustellung trägt sie alle.",
+    several:
+      "Bei mehreren Verfahren enthält jede Zustellung alle Signaturen, zum Beispiel während einer Umstellung.",
     kinds: {
-      own: "Standard Webhooks, und die von Posthorn",
+      own: "Standard Webhooks und Posthorn",
       message: "HTTP Message Signatures (RFC 9421)",
-      vendor: "Wie andere signieren, damit deren Empfänger weiter funktionieren",
+      vendor: "Kompatibel mit anderen Diensten",
     },
-    prefix: "Namen der Header beginnen mit",
-    secret: "Geheimnis",
+    prefix: "Header-Präfix",
+    secret: "Secret",
     secretHint:
-      "Ein eigenes: whsec_…, whsk_…, für Verfahren anderer jeder Text. Leer: es wird eines erzeugt. Es wird einmal gezeigt.",
-    ownSecret: (scheme: string) => `Geheimnis von ${scheme}`,
-    ownSecretHint: "Was dessen Empfänger schon haben; es wird nie wieder gezeigt. Leer: das Geheimnis oben.",
-    later: "Unter Geheimnisse bekommt ein Verfahren ein eigenes.",
-    usual: "wie die Installation",
-    usualHint: "Leer: wie die Installation.",
+      "Optional: whsec_…, whsk_… oder beliebiger Text für Verfahren anderer Dienste. Leer: Ein Secret wird erzeugt und einmal angezeigt.",
+    ownSecret: (scheme: string) => `Secret für ${scheme}`,
+    ownSecretHint: "Optional, wird nicht mehr angezeigt. Leer: das obige Secret.",
+    later: "Secrets pro Verfahren werden im Tab Secrets gesetzt.",
+    usual: "Standard der Installation",
+    usualHint: "Leer: Standard der Installation.",
   },
 });
 
@@ -78,7 +79,7 @@ export function SignatureFields(parts: FormParts) {
   );
 }
 
-/** Those that most need are in sight; the others are folded as long as none of them is chosen. */
+/** The common schemes are visible; the others are collapsed unless one is selected. */
 function Schemes({
   kind,
   title,

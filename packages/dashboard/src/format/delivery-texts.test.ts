@@ -1,6 +1,6 @@
 import type { Attempt, DeliveryDetail } from "@posthorn/client";
 import { expect, test } from "vitest";
-import { explanations, lastErrorKey, reasonTexts, whyKeys } from "./delivery-words.ts";
+import { explain, explanations, lastErrorKey, reasonTexts, whyKeys } from "./delivery-texts.ts";
 
 function delivery(
   fields: Pick<DeliveryDetail, "state" | "dead_reason">,
@@ -12,32 +12,37 @@ function delivery(
 const refused = { status_code: 401, error: null };
 const unreachable = { status_code: null, error: "connection_refused" };
 
-test("a refusal is told by what the receiver answered, not by that it refused", () => {
+test("a rejected delivery is explained by the response", () => {
   expect(whyKeys(delivery({ state: "dead", dead_reason: "rejected" }, unreachable, refused))).toEqual([
     "401",
   ]);
 });
 
-test("where every attempt failed, the last one is told too", () => {
+test("exhausted attempts are explained together with the last attempt", () => {
   const dead = delivery({ state: "dead", dead_reason: "attempts_exhausted" }, refused, unreachable);
   expect(whyKeys(dead)).toEqual(["attempts_exhausted", "connection_refused"]);
 });
 
-test("an end that no attempt led to stands alone", () => {
+test("a cancelled delivery is explained without its attempts", () => {
   expect(whyKeys(delivery({ state: "dead", dead_reason: "cancelled" }, unreachable))).toEqual(["cancelled"]);
 });
 
-test("nothing is told of what was delivered or waits for its first attempt", () => {
+test("delivered and pending deliveries have no explanation", () => {
   expect(
     whyKeys(delivery({ state: "success", dead_reason: null }, { status_code: 200, error: null })),
   ).toEqual([]);
   expect(whyKeys(delivery({ state: "pending", dead_reason: null }))).toEqual([]);
 });
 
-test("an endpoint's last error is explained as an attempt's", () => {
-  expect(["HTTP 401", "HTTP 503", "tls_error"].map(lastErrorKey)).toEqual(["401", "5xx", "tls_error"]);
+test("an endpoint's last error is explained like an attempt's", () => {
+  expect(["HTTP 401", "HTTP 503", "tls_error"].map(lastErrorKey)).toEqual(["401", "503", "tls_error"]);
 });
 
-test("every short reason has its long one", () => {
+test("every dead reason has an explanation", () => {
   expect(Object.keys(explanations.en)).toEqual(expect.arrayContaining(Object.keys(reasonTexts.en)));
+});
+
+test("a status code without an explanation of its own uses that of its class", () => {
+  expect(explain("503", "en").what).toBe("The receiver returned HTTP 503");
+  expect(explain("no_such_reason", "de").what).toBe("Unbekanntes Ergebnis");
 });

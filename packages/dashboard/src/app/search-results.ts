@@ -1,21 +1,20 @@
-// What an operator finds by typing it: a thing by its id, what is of a type or about a subject, and a customer by id or name. So the
-// answer to "I did not get invoice 4711" is two steps from any screen.
+// Search results of the operator's palette: resources by id, events by type or subject, tenants by id or name.
 import type { Tenant } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
-import type { Place } from "./shell.tsx";
+import type { NavigationItem } from "./shell.tsx";
 import { defineTexts, useTexts } from "./texts.ts";
 
 const texts = defineTexts({
   en: {
-    subject: (text: string) => `Events about ${text}`,
+    subject: (text: string) => `Events with subject ${text}`,
     events: (name: string) => `Events of ${name}`,
-    type: (text: string) => `Events of the type ${text}`,
+    type: (text: string) => `Events of type ${text}`,
     tenant: (name: string) => `Tenant ${name}`,
     deliveries: (name: string) => `Deliveries to ${name}`,
   },
   de: {
-    subject: (text: string) => `Ereignisse zu ${text}`,
+    subject: (text: string) => `Ereignisse mit Subject ${text}`,
     events: (name: string) => `Ereignisse von ${name}`,
     type: (text: string) => `Ereignisse vom Typ ${text}`,
     tenant: (name: string) => `Mandant ${name}`,
@@ -23,50 +22,50 @@ const texts = defineTexts({
   },
 });
 
-/** As many as a page of the server has: with more of them a customer is found by the whole id. */
-const MOST_TENANTS = 250;
-const MOST_FOUND = 3;
-const LEAST_LETTERS = 2;
+/** The API's page limit. Tenants beyond the first page are found only by their full id. */
+const MAX_TENANTS = 250;
+const MAX_RESULTS = 3;
+const MIN_LETTERS = 2;
 
-export function useFound(text: string): readonly Place[] {
+export function useSearchResults(text: string): readonly NavigationItem[] {
   const t = useTexts(texts);
   const { data } = useQuery({
     queryKey: ["tenants", "by name"],
-    queryFn: ({ signal }) => api.tenants.list({ query: { limit: MOST_TENANTS }, signal }),
-    enabled: text.length >= LEAST_LETTERS,
+    queryFn: ({ signal }) => api.tenants.list({ query: { limit: MAX_TENANTS }, signal }),
+    enabled: text.length >= MIN_LETTERS,
     staleTime: 60_000,
   });
-  const byId = placeOfId(text, t.deliveries);
+  const byId = itemForId(text, t.deliveries);
   if (byId !== null) return [byId];
-  if (text.length < LEAST_LETTERS) return [];
-  const tenants = tenantsLike(text, data?.data ?? []);
+  if (text.length < MIN_LETTERS) return [];
+  const tenants = matchingTenants(text, data?.data ?? []);
   const areAllKnown = data !== undefined && data.next_cursor === null;
   const unknown = areAllKnown || tenants.length > 0 ? [] : [{ id: text, name: null }];
   return [
-    ...[...tenants, ...unknown].flatMap(({ id, name }): Place[] => [
+    ...[...tenants, ...unknown].flatMap(({ id, name }): NavigationItem[] => [
       { to: "/events", search: { tenant: id }, icon: "event", name: t.events(name ?? id) },
       { to: `/tenants/${encodeURIComponent(id)}`, icon: "tenant", name: t.tenant(name ?? id) },
     ]),
-    ...(isLikeType(text)
+    ...(looksLikeType(text)
       ? [{ to: "/events", search: { type: text }, icon: "event" as const, name: t.type(text) }]
       : []),
     { to: "/events", search: { subject: text }, icon: "event", name: t.subject(text) },
   ];
 }
 
-function tenantsLike(text: string, tenants: readonly Tenant[]): readonly Tenant[] {
+function matchingTenants(text: string, tenants: readonly Tenant[]): readonly Tenant[] {
   const wanted = text.toLowerCase();
   return tenants
     .filter(({ id, name }) => `${id}\n${name ?? ""}`.toLowerCase().includes(wanted))
-    .slice(0, MOST_FOUND);
+    .slice(0, MAX_RESULTS);
 }
 
 /** `order.paid`. */
-function isLikeType(text: string): boolean {
+function looksLikeType(text: string): boolean {
   return /^\w+(\.\w+)+$/.test(text);
 }
 
-function placeOfId(text: string, deliveriesTo: (name: string) => string): Place | null {
+function itemForId(text: string, deliveriesTo: (name: string) => string): NavigationItem | null {
   if (/^evt_[\w-]+$/.test(text)) return { to: `/events/${text}`, icon: "event", name: text };
   if (/^dlv_[\w-]+$/.test(text)) return { to: `/deliveries/${text}`, icon: "delivery", name: text };
   if (/^rpl_[\w-]+$/.test(text)) return { to: `/replays/${text}`, icon: "replay", name: text };

@@ -1,58 +1,57 @@
-// What has come since a list was loaded. Nobody's rows move: those that are there are brought up to date where they stand,
-// and those that are not are counted, for a button that shows them.
+// New rows since a list was loaded. Loaded rows are updated in place; new ones are counted for a button that shows them.
 
-/** Something that happened to a row, or that it has come to be. */
-export interface Told<Row> {
+/** A changed or new row. */
+export interface RowChange<Row> {
   readonly key: string;
-  /** As it is now; null where it cannot have changed. */
+  /** The current row; null for resources that never change. */
   readonly row: Row | null;
-  /** Where it stands in a list from new to old; null: it is no row of this list, or not known to be a new one. */
+  /** Its position in a list, newest first; null if it does not match the list or may not be new. */
   readonly createdAt: string | null;
 }
 
-export interface News {
+export interface NewRows {
   readonly count: number;
-  /** The list is not what it was, and nobody counted. */
+  /** The list has changed in a way that cannot be counted. */
   readonly isMore: boolean;
 }
 
-export const NO_NEWS: News = { count: 0, isMore: false };
+export const NO_NEW_ROWS: NewRows = { count: 0, isMore: false };
 
-/** Of a list from new to old. What belongs further down than was loaded appears when it is scrolled to. */
-export function countTold<Row>(
+/** Counts changes that are new rows of a list, newest first. Rows below the loaded part appear on scrolling. */
+export function countNewRows<Row>(
   rows: readonly Row[],
   isWhole: boolean,
   keyOf: (row: Row) => string,
-  told: readonly Told<Row>[],
+  changes: readonly RowChange<Row>[],
 ): number {
   const known = new Set(rows.map(keyOf));
   const oldest = (rows.at(-1) as { readonly created_at?: string } | undefined)?.created_at ?? "";
   const isInReach = (createdAt: string) => isWhole || createdAt >= oldest;
-  return told.filter(({ key, createdAt }) => createdAt !== null && !known.has(key) && isInReach(createdAt))
+  return changes.filter(({ key, createdAt }) => createdAt !== null && !known.has(key) && isInReach(createdAt))
     .length;
 }
 
 /**
- * The first page, asked for again, beside the one that is shown. Rows above the last that both have are new; below it
- * begins what was not loaded before, unless all was.
+ * Compares the polled first page with the shown rows. Unknown rows above the last common row are new; rows below it were
+ * not loaded before, unless the whole list was.
  */
 export function comparePages<Row>(
   rows: readonly Row[],
   isWhole: boolean,
   keyOf: (row: Row) => string,
   newest: { readonly data: readonly Row[]; readonly next_cursor: string | null },
-): News {
+): NewRows {
   const shown = new Set(rows.map(keyOf));
   const last = newest.data.findLastIndex((row) => shown.has(keyOf(row)));
   const areBothWhole = isWhole && newest.next_cursor === null;
   if (last === -1 && !areBothWhole) return { count: 0, isMore: newest.data.length > 0 || rows.length > 0 };
   const reach = areBothWhole ? newest.data.length : last + 1;
   const count = newest.data.slice(0, reach).filter((row) => !shown.has(keyOf(row))).length;
-  return { count, isMore: hasLost(rows, keyOf, newest) };
+  return { count, isMore: hasMissingRows(rows, keyOf, newest) };
 }
 
-/** Some of what is shown above the end of the new page is not there any more. */
-function hasLost<Row>(
+/** Whether a shown row is missing from the polled page. */
+function hasMissingRows<Row>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,
   { data, next_cursor }: { readonly data: readonly Row[]; readonly next_cursor: string | null },

@@ -1,4 +1,4 @@
-// Switches an endpoint off and on. Who switches it on sees how much waits, and says what becomes of it.
+// Disables and enables an endpoint. Enabling shows the backlog and asks whether to deliver or discard it.
 import type { Endpoint, Stats } from "@posthorn/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -15,49 +15,48 @@ const texts = defineTexts({
   en: {
     disable: "Disable",
     disableTitle: "Disable this endpoint?",
-    disableHint: "Nothing is sent to it from now on. What is for it is kept, and waits until it is enabled.",
-    disabled: "Nothing is sent to it any more.",
+    disableHint: "Deliveries stop and are kept until the endpoint is enabled again.",
+    disabled: "Endpoint disabled.",
     enable: "Enable",
-    enableTitle: "Enable this endpoint",
-    counting: "Counting what waits …",
-    nothing: "Nothing waits for it.",
+    enableTitle: "Enable this endpoint?",
+    counting: "Counting the backlog …",
+    nothing: "The backlog is empty.",
     waits: (count: string, isExact: boolean) =>
-      `Waiting for it: ${isExact ? "" : "at least "}${count}. What is to become of them?`,
-    choice: "What becomes of what waits",
-    deliver: "Deliver them",
-    deliverHint: "They are sent from now on, the oldest first, at the endpoint's own pace.",
-    discard: "Discard them",
-    discardHint: "They end as dead letters with the reason discarded. A replay can still bring them.",
-    enabled: "It is active again.",
+      `Backlog: ${isExact ? "" : "at least "}${count} ${count === "1" ? "delivery" : "deliveries"}.`,
+    choice: "Backlog",
+    deliver: "Deliver the backlog",
+    deliverHint: "Oldest first, within the endpoint's limits.",
+    discard: "Discard the backlog",
+    discardHint: "The deliveries become dead letters with the reason discarded and can still be replayed.",
+    enabled: "Endpoint enabled.",
   },
   de: {
-    disable: "Abschalten",
-    disableTitle: "Diesen Endpunkt abschalten?",
-    disableHint:
-      "Ab jetzt wird nichts an ihn gesendet. Was für ihn ist, wird aufgehoben, bis er eingeschaltet wird.",
-    disabled: "Ab jetzt wird nichts an ihn gesendet.",
-    enable: "Einschalten",
-    enableTitle: "Diesen Endpunkt einschalten",
-    counting: "Zählt, was wartet …",
-    nothing: "Nichts wartet auf ihn.",
+    disable: "Deaktivieren",
+    disableTitle: "Diesen Endpunkt deaktivieren?",
+    disableHint: "Die Zustellungen werden angehalten und aufbewahrt, bis der Endpunkt wieder aktiviert wird.",
+    disabled: "Endpunkt deaktiviert.",
+    enable: "Aktivieren",
+    enableTitle: "Diesen Endpunkt aktivieren?",
+    counting: "Der Rückstand wird gezählt …",
+    nothing: "Es gibt keinen Rückstand.",
     waits: (count: string, isExact: boolean) =>
-      `Es warten auf ihn: ${isExact ? "" : "mindestens "}${count}. Was soll daraus werden?`,
-    choice: "Was aus dem Wartenden wird",
-    deliver: "Zustellen",
-    deliverHint: "Sie werden ab jetzt gesendet, die ältesten zuerst, im Tempo des Endpunkts.",
-    discard: "Verwerfen",
+      `Rückstand: ${isExact ? "" : "mindestens "}${count} ${count === "1" ? "Zustellung" : "Zustellungen"}.`,
+    choice: "Rückstand",
+    deliver: "Rückstand zustellen",
+    deliverHint: "Das Älteste zuerst, innerhalb der Limits des Endpunkts.",
+    discard: "Rückstand verwerfen",
     discardHint:
-      "Sie enden als aufgegeben, mit dem Grund discarded. Eine Wiederholung kann sie noch bringen.",
-    enabled: "Er ist wieder aktiv.",
+      "Die Zustellungen werden zu Dead Letters mit dem Grund discarded; ein Replay bleibt möglich.",
+    enabled: "Endpunkt aktiviert.",
   },
 });
 
-/** Two with a state of their own: the question to switch it off must not be open as the one to switch it on. */
+/** Separate components, so that an open disable dialog does not turn into the enable dialog. */
 export function EndpointSwitch({ endpoint }: { readonly endpoint: Endpoint }) {
-  return endpoint.is_active ? <SwitchOff endpoint={endpoint} /> : <SwitchOn endpoint={endpoint} />;
+  return endpoint.is_active ? <DisableButton endpoint={endpoint} /> : <EnableButton endpoint={endpoint} />;
 }
 
-function SwitchOff({ endpoint }: { readonly endpoint: Endpoint }) {
+function DisableButton({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
   const changes = useEndpointChanges();
   const [isOpen, setOpen] = useState(false);
@@ -76,7 +75,7 @@ function SwitchOff({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
-function SwitchOn({ endpoint }: { readonly endpoint: Endpoint }) {
+function EnableButton({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
   const [isOpen, setOpen] = useState(false);
   return (

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { comparePages, countTold } from "./news.ts";
+import { comparePages, countNewRows } from "./new-rows.ts";
 
 interface Row {
   readonly id: string;
@@ -18,16 +18,16 @@ const page = (numbers: readonly number[], next_cursor: string | null = null) => 
 });
 
 test("what is not shown is counted once, and what is shown already is not", () => {
-  expect(countTold([row(3), row(2)], false, keyOf, [told(3), told(4), told(5)])).toBe(2);
+  expect(countNewRows([row(3), row(2)], false, keyOf, [told(3), told(4), told(5)])).toBe(2);
 });
 
-test("what belongs further down than was loaded is no news, unless all was loaded", () => {
-  expect(countTold([row(5), row(4)], false, keyOf, [told(1)])).toBe(0);
-  expect(countTold([row(5), row(4)], true, keyOf, [told(1)])).toBe(1);
+test("what belongs further down than was loaded is no newRows, unless all was loaded", () => {
+  expect(countNewRows([row(5), row(4)], false, keyOf, [told(1)])).toBe(0);
+  expect(countNewRows([row(5), row(4)], true, keyOf, [told(1)])).toBe(1);
 });
 
 test("what does not pass the filters is not counted", () => {
-  expect(countTold([row(1)], true, keyOf, [told(4, false)])).toBe(0);
+  expect(countNewRows([row(1)], true, keyOf, [told(4, false)])).toBe(0);
 });
 
 test("rows above one that was there before are new", () => {
@@ -55,7 +55,7 @@ test("an empty list that has more than a page by now has changed", () => {
   expect(comparePages([], true, keyOf, page([9, 8], "more"))).toEqual({ count: 0, isMore: true });
 });
 
-test("of a list that is whole, all that is not shown is new, and the same again is no news", () => {
+test("of a list that is whole, all that is not shown is new, and the same again is no newRows", () => {
   expect(comparePages([], true, keyOf, page([1, 2]))).toEqual({ count: 2, isMore: false });
   expect(comparePages([row(1), row(2)], true, keyOf, page([1, 2]))).toEqual({ count: 0, isMore: false });
 });

@@ -1,20 +1,20 @@
-// Where an endpoint is, in lists: a WebSub subscription is told apart from what the tenant set up.
+// The URL of an endpoint in lists, with a badge for WebSub subscriptions.
 import type { Endpoint } from "@posthorn/client";
 import type { ReactNode } from "react";
 import { defineTexts, useTexts } from "../../app/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 
 const texts = defineTexts({
-  en: { subscription: "Somebody subscribed by WebSub; only they can change it." },
-  de: { subscription: "Jemand hat über WebSub abonniert; nur er kann das ändern." },
+  en: { subscription: "WebSub subscription, managed by its subscriber." },
+  de: { subscription: "WebSub-Abonnement, vom Abonnenten verwaltet." },
 });
 
-export function EndpointPlace({
+export function EndpointUrl({
   endpoint: { websub },
   children,
 }: {
   readonly endpoint: Pick<Endpoint, "websub">;
-  /** Its URL. */
+  /** The URL. */
   readonly children: ReactNode;
 }) {
   const t = useTexts(texts);

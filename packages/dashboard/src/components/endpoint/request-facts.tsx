@@ -1,8 +1,8 @@
-// What a request to an endpoint is made of: its body, its signatures with their headers, the token, the public keys.
+// The parts of a request to an endpoint: body, signatures, token and public keys.
 import type { Endpoint } from "@posthorn/client";
 import { Link } from "@tanstack/react-router";
 import { defineTexts, useLanguage, useTexts } from "../../app/texts.ts";
-import { formatTexts } from "../../format/endpoint-words.ts";
+import { formatTexts } from "../../format/format-texts.ts";
 import { bytes, whole } from "../../format/number.ts";
 import { headersOf, isByKeyPair } from "../../format/signature-schemes.ts";
 import { duration } from "../../format/time.ts";
@@ -14,34 +14,34 @@ const texts = defineTexts({
     body: "Body",
     batch: "Batches",
     bounds: (events: string, size: string, delay: string) =>
-      `At most ${events} events and ${size}, and ${delay} after the first of them.`,
-    signature: "Signed by",
-    verify: "How to verify it",
+      `At most ${events} events or ${size}, sent at most ${delay} after the first event.`,
+    signature: "Signature",
+    verify: "How to verify",
     keys: "Public keys",
     token: "Token",
     tokens: {
-      bearer: "Set: it goes in the Authorization header, and nobody is shown it.",
-      query: "Set: it goes as access_token in the URL, and nobody is shown it.",
+      bearer: "Set. Sent in the Authorization header.",
+      query: "Set. Sent as access_token in the URL.",
     },
   },
   de: {
-    body: "Inhalt",
-    batch: "Stapel",
+    body: "Body",
+    batch: "Batches",
     bounds: (events: string, size: string, delay: string) =>
-      `Höchstens ${events} Ereignisse und ${size}, und ${delay} nach dem ersten davon.`,
-    signature: "Signiert mit",
-    verify: "Wie es geprüft wird",
+      `Höchstens ${events} Ereignisse oder ${size}, spätestens ${delay} nach dem ersten Ereignis.`,
+    signature: "Signatur",
+    verify: "So wird geprüft",
     keys: "Öffentliche Schlüssel",
     token: "Token",
     tokens: {
-      bearer: "Gesetzt: Es geht im Header Authorization mit, und niemand bekommt es zu sehen.",
-      query: "Gesetzt: Es geht als access_token in der URL mit, und niemand bekommt es zu sehen.",
+      bearer: "Gesetzt. Wird im Header Authorization gesendet.",
+      query: "Gesetzt. Wird als access_token in der URL gesendet.",
     },
   },
 });
 
-/** Rows for a list of facts. */
-export function HowItIsSent({ endpoint }: { readonly endpoint: Endpoint }) {
+/** Facts of a definition list. */
+export function RequestFacts({ endpoint }: { readonly endpoint: Endpoint }) {
   const t = useTexts(texts);
   const sentences = useTexts(formatTexts);
   const language = useLanguage();
