@@ -1,5 +1,5 @@
-// Array parameters in PostgreSQL's binary form. One statement text then serves every batch size, and encoding costs
-// half of what the driver's text arrays do (5.0 against 8.4 µs per event of 1 KB, batches of 100).
+// Encodes array parameters in PostgreSQL's binary format. One statement text then serves every batch size, and encoding
+// costs less than the driver's text arrays (5.0 instead of 8.4 µs per event of 1 KB, in batches of 100).
 
 const OID = { bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float8: 701, uuid: 2950 } as const;
 
@@ -7,12 +7,12 @@ export function uuidArray(values: readonly (string | null)[]): Buffer {
   return fixedWidth(OID.uuid, 16, values, writeUuid);
 }
 
-/** Where the sixteen bytes of a uuid stand in its text. */
+/** Positions of the sixteen bytes in the text of a UUID. */
 const uuidDigits = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
 const nibbles = new Uint8Array(128);
 for (let value = 0; value < 16; value += 1) nibbles[value.toString(16).charCodeAt(0)] = value;
 
-/** 0.09 µs; taking the dashes out and decoding the hexadecimal text takes 0.4, and a delivery has six of them. */
+/** Takes 0.09 µs; removing the dashes and decoding hex takes 0.4, and a delivery has six UUIDs. */
 function writeUuid(buffer: Buffer, offset: number, uuid: string): void {
   for (let i = 0; i < 16; i += 1) {
     const digit = uuidDigits[i] as number;
@@ -70,7 +70,7 @@ export function byteaArray(values: readonly (Uint8Array | null)[]): Buffer {
   return buffer;
 }
 
-// dimensions, has-nulls flag, element type, then length and lower bound of the one dimension
+// dimensions, has-nulls flag, element type, length and lower bound of the dimension
 const headerBytes = 20;
 
 function writeHeader(buffer: Buffer, elementOid: number, length: number): number {

@@ -1,22 +1,22 @@
-// The port to PostgreSQL: sends statements in the configured schema, knows which failures pass by themselves, and
-// keeps no session state on pooled connections, so that it works behind pgbouncer in transaction mode.
+// Sends statements to PostgreSQL in the configured schema and classifies failures. Keeps no session state on pooled
+// connections, so that it works behind pgbouncer in transaction mode.
 import pg from "pg";
 import { PosthornError } from "../errors.ts";
 import { rowTypes } from "./row-types.ts";
 import { inSchema, isSchemaName, type Statement } from "./sql.ts";
 
-/** Whatever can run a statement: the pool, or a transaction on one of its connections. */
+/** Runs statements: the pool, or a transaction on one of its connections. */
 export interface Queryable {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 export interface DatabaseOptions {
-  /** A `pg` pool of yours, or a connection string for a pool of Posthorn's own. */
+  /** A `pg` pool, or a connection string for a pool that Posthorn creates. */
   readonly database: pg.Pool | string;
   readonly schema: string;
-  /** Connections of an own pool. */
+  /** Size of a pool created from a connection string. */
   readonly maxConnections?: number;
-  /** Told of every statement that failed. */
+  /** Called for every failed statement. */
   readonly onError?: (kind: "unavailable" | "conflict" | "refused") => void;
 }
 
@@ -26,7 +26,7 @@ export class Database implements Queryable {
   readonly #ownsPool: boolean;
   readonly #onError: DatabaseOptions["onError"];
   readonly #texts = new Map<string, string>();
-  /** Named prepared statements break behind a transaction pooler; known after the first direct connection. */
+  /** Named prepared statements fail behind a transaction pooler; known after the first direct connection. */
   #preparesStatements = false;
   #statementsSent = 0;
   readonly #swallowPoolError = (): void => {};
@@ -54,13 +54,13 @@ export class Database implements Queryable {
             application_name: "posthorn",
           })
         : options.database;
-    // Without a listener a connection that dies ends the process: while it is idle, and also in the moment in which
-    // the pool hands it out, before whoever takes it can listen.
+    // Without a listener, the loss of a connection would crash the process: while it is idle, and also when the pool
+    // hands it out, before the caller can add a listener.
     this.#pool.on("error", this.#swallowPoolError);
     this.#pool.on("connect", this.#listenToErrors);
   }
 
-  /** Statements sent so far; the benchmark divides by it. */
+  /** Number of statements sent, for benchmarks. */
   get statementsSent(): number {
     return this.#statementsSent;
   }
@@ -84,11 +84,11 @@ export class Database implements Queryable {
     );
   }
 
-  /** For code that expects a caller's own open transaction. */
+  /** Runs code that expects a caller's open transaction. */
   async inOwnTransaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     const client = await this.#pool.connect();
     let failure: Error | undefined;
-    // Out of the pool it has no listener of the pool's: its death would end the process.
+    // a connection taken from the pool has no listener of the pool
     client.on("error", this.#swallowPoolError);
     try {
       await client.query(hurried(beginAndNeverFallSilent));
@@ -98,19 +98,19 @@ export class Database implements Queryable {
     } catch (error) {
       failure = error as Error;
       this.#noteError(error);
-      // one that does not answer is closed below, which rolls back as well
+      // an unresponsive connection is closed below, which rolls back as well
       if (!isUnavailable(error)) await client.query(hurried("rollback")).catch(() => {});
       throw error;
     } finally {
       client.off("error", this.#swallowPoolError);
-      // a connection that failed for reasons of its own is not given back to the pool
+      // a failed connection is not returned to the pool
       client.release(failure !== undefined && isUnavailable(failure) ? failure : undefined);
     }
   }
 
   /**
-   * A connection outside the pool, for what must not queue behind other work: the lease, the life lock, LISTEN.
-   * `isDirect` is false when a pooler stands in between: then there is no session to hold a lock or to listen on.
+   * Opens a connection outside the pool for what must not queue behind other statements: the lease, the liveness lock,
+   * LISTEN. `isDirect` is false behind a pooler, where there is no session that could hold a lock or listen.
    */
   async connect(): Promise<DirectConnection> {
     const options = (this.#pool as unknown as { options: pg.ClientConfig }).options;
@@ -159,18 +159,18 @@ export class Database implements Queryable {
     return text;
   }
 
-  /** Statements for which no connection was free. */
+  /** Number of statements that wait for a connection. */
   get waitingForConnection(): number {
     return this.#pool.waitingCount;
   }
 
   #noteError(error: unknown): void {
-    // a refusal of our own, in the middle of a transaction, is the caller's and not the database's
+    // a PosthornError thrown in a transaction is not a database error
     if (error instanceof PosthornError) return;
     this.#onError?.(isUnavailable(error) ? "unavailable" : isConflict(error) ? "conflict" : "refused");
   }
 
-  /** The application ended its pool; nothing can be asked any more. */
+  /** Whether the application has ended its pool. */
   get isEnded(): boolean {
     return this.#pool.ended;
   }
@@ -199,21 +199,21 @@ export class Database implements Queryable {
 }
 
 /**
- * A network that swallows packets never reports a lost connection, so silence is taken for one. The server may carry
- * the statement out all the same: whoever sent it must cope with that, as with any lost reply.
+ * A network that drops packets never reports a lost connection, so a timeout counts as one. The server may still execute
+ * the statement; the caller must handle that like any lost reply.
  */
 const statementTimeoutMs = 5_000;
 
 /**
- * A process that freezes, or whose network is gone, would keep its locks for as long as TCP hopes: hours. Others publish
- * to the same lanes, and maintenance locks whole tables. In one round trip, and for this transaction only.
+ * A frozen or disconnected process would keep its locks until TCP gives up, after hours. Sent with `begin` in one round
+ * trip, for this transaction only.
  */
 const beginAndNeverFallSilent = "begin; set local idle_in_transaction_session_timeout = '10s'";
 
 const hurried = (text: string): pg.QueryConfig =>
   ({ text, query_timeout: statementTimeoutMs }) as pg.QueryConfig;
 
-/** Resolves to whether the session is the server's own: a pooler makes up the process id it tells its clients. */
+/** Returns whether the session is direct: a pooler reports a made-up backend process id. */
 async function connectAndIdentify(client: pg.Client): Promise<boolean> {
   await client.connect();
   const told = (client as unknown as { processID: number | null }).processID;
@@ -221,7 +221,7 @@ async function connectAndIdentify(client: pg.Client): Promise<boolean> {
   return told === row?.pid;
 }
 
-/** Says goodbye, but does not wait long for a server that does not hear it. */
+/** Closes the connection, but waits only briefly for an unresponsive server. */
 async function endWithoutWaiting(client: pg.Client): Promise<void> {
   const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
   const impatience = setTimeout(() => stream.destroy(), 1_000);
@@ -231,44 +231,44 @@ async function endWithoutWaiting(client: pg.Client): Promise<void> {
 
 export interface DirectConnection extends Queryable {
   readonly isDirect: boolean;
-  /** Resolves when the connection has gone. */
+  /** Resolves when the connection is lost. */
   readonly lost: Promise<Error>;
   onNotification(listener: (channel: string, payload: string) => void): void;
   close(): Promise<void>;
 }
 
-/** The statement did not fail for what it says, but because the database was away, read-only, full or busy. */
+/** Whether the database was unreachable, read-only, full or overloaded. */
 export function isUnavailable(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
   if (code !== undefined && unavailableCodes.test(code)) return true;
   return message !== undefined && unavailableMessages.test(message);
 }
 
-/** Two transactions were in each other's way; the same statement may be sent again. */
+/** Whether two transactions conflicted; the statement may be retried. */
 export function isConflict(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code === "40001" || code === "40P01" || isLockTimeout(error);
 }
 
-/** Somebody holds a lock for longer than the statement was told to wait. */
+/** Whether waiting for a lock timed out. */
 export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: string }).code === "55P03";
 }
 
-/** The schema, or a table or function in it, is not there. */
+/** Whether the schema, or a table or function in it, does not exist. */
 export function isSchemaMissing(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: string };
   return code === "3F000" || code === "42P01" || code === "42883";
 }
 
-/** The statement would have stored something a second time. */
+/** Whether a unique constraint was violated. */
 export function isDuplicate(error: unknown): boolean {
   return (error as { code?: string }).code === "23505";
 }
 
-// 08 connection, 25006 read-only, 25P03 silent for too long in a transaction, 53 resources (disk full, too many
-// connections), 57P0x shutdown and restart, 58 system, XX000 "cannot … during recovery"; then what the operating system,
-// the driver and we ourselves say.
+// 08 connection, 25006 read-only, 25P03 idle in transaction, 53 resources (disk full, too many connections), 57P0x
+// shutdown and restart, 58 system, XX000 "cannot … during recovery"; then codes of the operating system, the driver and
+// this file.
 const unavailableCodes =
   /^(08...|25006|25P03|53...|57014|57P0[1-5]|58...|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|database_unavailable)$/;
 const unavailableMessages =

@@ -1,25 +1,25 @@
-// Endpoint secrets must be read back to sign, so they are encrypted, not hashed: AES-256-GCM under a key of the
-// operator's. The first key encrypts, all decrypt, so a key is replaced by putting a new one in front.
-// Nothing here ever puts a configured key or a plaintext into an error.
+// Endpoint secrets are needed in plain text for signing, so they are encrypted with AES-256-GCM, not hashed. The first
+// key encrypts and all keys decrypt, so a key is replaced by putting a new one in front. Errors never contain a key or
+// a plaintext.
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { PosthornError } from "../errors.ts";
 
 export interface Encrypted {
   readonly keyId: string;
-  /** The IV (12 bytes), the tag (16), then as many bytes as the plaintext has. */
+  /** IV (12 bytes), tag (16), then the encrypted text. */
   readonly ciphertext: Buffer;
 }
 
 export interface KeyRing {
   readonly keyIds: readonly string[];
-  /** Of the key that encrypts; throws where there is none. */
+  /** Id of the encrypting key; throws if there is none. */
   readonly firstKeyId: string;
-  /** `binding` names the row: the same bytes in another row do not decrypt. */
+  /** `binding` identifies the row: the same ciphertext does not decrypt in another row. */
   encrypt(plaintext: string, binding: string): Encrypted;
   decrypt(encrypted: Encrypted, binding: string): string;
 }
 
-/** `id:base64,id2:base64`, or those items as a list. None at all gives a ring that fails when it is first needed. */
+/** Parses `id:base64,id2:base64`, or a list of such items. Without keys, the ring fails at the first use. */
 export function parseKeyRing(input: string | readonly string[] | undefined): KeyRing {
   const items = (typeof input === "string" ? input.split(",") : (input ?? [])).map((item) => item.trim());
   const keys = new Map<string, KeyObject>();
@@ -31,12 +31,12 @@ export function parseKeyRing(input: string | readonly string[] | undefined): Key
   return new Ring(keys);
 }
 
-/** What the ciphertext of a secret is bound to. */
+/** The row to which the ciphertext of a secret is bound. */
 export function secretBinding(endpointId: string, secretId: string): string {
   return `endpoint_secrets|${endpointId}|${secretId}`;
 }
 
-/** A key as it goes into POSTHORN_ENCRYPTION_KEYS. */
+/** Generates a key for POSTHORN_ENCRYPTION_KEYS. */
 export function generateEncryptionKey(id = "k1"): string {
   return `${id}:${randomBytes(KEY_BYTES).toString("base64")}`;
 }
@@ -48,7 +48,7 @@ const ALGORITHM = "aes-256-gcm";
 
 function parseKey(item: string, index: number): { id: string; key: KeyObject } {
   const nth = `encryption key number ${index + 1}`;
-  // whatever stands before the colon might be the key itself, so only a short word is ever repeated
+  // the text before the colon might be the key itself, so only a short id is repeated in the error
   const [, id, base64] = /^([A-Za-z0-9_.-]{1,32}):(.*)$/.exec(item) ?? [];
   if (id === undefined || base64 === undefined) {
     throw invalid(`${nth} is not written as id:base64, where the id has up to 32 letters, digits, _ . or -.`);

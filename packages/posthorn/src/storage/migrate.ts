@@ -1,5 +1,5 @@
-// Brings a database to the schema of this code. Each migration is one transaction that also writes itself down, under
-// a lock that ends with it: a killed migrator leaves nothing half-applied, and of two at once one finds it done.
+// Migrates a database to the schema of this version. Each migration is recorded in its own transaction, under a lock
+// that the transaction holds: a killed migrator leaves nothing half-applied, and concurrent migrators find it done.
 import { setTimeout as sleep } from "node:timers/promises";
 import { PosthornError } from "../errors.ts";
 import { type Database, isConflict, type Queryable } from "./database.ts";
@@ -19,9 +19,9 @@ import { ensurePartitions, ensureStatement } from "./queries/partitions/ensure.t
 import { inSchema } from "./sql.ts";
 
 export interface MigrateOptions {
-  /** Changes nothing; `script` says what would run. */
+  /** Changes nothing; `script` contains the SQL that would run. */
   readonly dryRun?: boolean;
-  /** How long one try waits for a table that is in use, before it lets others pass and tries again. */
+  /** How long one try waits for a lock before it lets others proceed and retries. */
   readonly lockTimeoutMs?: number;
   readonly lockTries?: number;
   readonly migrations?: readonly Migration[];
@@ -33,12 +33,12 @@ export interface MigrationName {
 }
 
 export interface MigrateResult {
-  /** By this call. */
+  /** Migrations applied by this call. */
   readonly applied: readonly MigrationName[];
   readonly pending: readonly MigrationName[];
-  /** Of the database now; 0 when it has never been migrated. */
+  /** Version of the database; 0 if it was never migrated. */
   readonly version: number;
-  /** The SQL of what is pending, complete enough for psql. Empty when nothing is. */
+  /** SQL of the pending migrations, runnable with psql. Empty if there are none. */
   readonly script: string;
 }
 
@@ -59,13 +59,13 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
 
 export interface MigrationStatus {
   readonly version: number;
-  /** What this code expects. */
+  /** The version this code needs. */
   readonly codeVersion: number;
   readonly applied: readonly (MigrationName & { readonly appliedAt: Date })[];
   readonly pending: readonly MigrationName[];
 }
 
-/** Throws schema_too_new or schema_changed just as migrate() would. */
+/** Throws schema_too_new or schema_changed like migrate(). */
 export async function migrationStatus(
   db: Database,
   migrations: readonly Migration[] = allMigrations,
@@ -95,7 +95,7 @@ async function survey(
   };
 }
 
-/** What a database that is still to be made will need. */
+/** The status of a database that does not exist yet. */
 export function surveyOfNothing(schema: string): MigrateResult & MigrationStatus {
   const pending = allMigrations.map(nameOf);
   const script = wholeScript({ hasSchema: false, hasTable: false }, allMigrations, schema);
@@ -126,7 +126,7 @@ function scriptOf(migration: Migration, schema: string): string {
   return inSchema(`${sql.trimEnd()}\n\n${record}`, schema);
 }
 
-/** "create schema if not exists" would ask for the right to create one even where it exists. */
+/** Checks first, because "create schema if not exists" needs the privilege to create schemas even if it exists. */
 async function layGround(db: Database, lockTimeoutMs: number): Promise<void> {
   await db.transaction(async (tx) => {
     await takeMigrationLock(tx, db.schema);
@@ -161,7 +161,7 @@ async function applyNext(
 ): Promise<MigrationName | null> {
   return await db.transaction(async (tx) => {
     await takeMigrationLock(tx, db.schema);
-    // after the lock, in a statement of its own: what another migrator committed meanwhile is seen
+    // a separate statement after the lock sees what another migrator committed
     const [next] = compare(await readApplied(tx), migrations, db.schema);
     if (next === undefined) return null;
     await limitLockWaits(tx, lockTimeoutMs);
@@ -177,7 +177,7 @@ async function read(db: Queryable & { schema: string }, migrations: readonly Mig
   return { ...ground, applied, pending: compare(applied, migrations, db.schema) };
 }
 
-/** Returns what is still to do. */
+/** Returns the pending migrations. */
 function compare(
   applied: readonly AppliedMigration[],
   migrations: readonly Migration[],
@@ -216,7 +216,7 @@ async function retryLocked<Result>(work: () => Promise<Result>, tries: number): 
           { cause: error },
         );
       }
-      // a pause in which those who queued behind us get their turn
+      // lets the statements that queued behind this one proceed
       await sleep(Math.min(1_000, 50 * 2 ** tried) * (0.5 + Math.random() / 2));
     }
   }

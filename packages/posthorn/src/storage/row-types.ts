@@ -1,5 +1,5 @@
-// How result columns are read. Our own table, given with every query, so that an application that changed the
-// driver's global parsers does not change ours. Statements return times as milliseconds and arrays as JSON.
+// Parsers of result columns, passed with every query, so that changes to the driver's global parsers have no effect.
+// Statements return times as milliseconds and arrays as JSON.
 
 const parsers: Record<number, (text: string) => unknown> = {
   16: (text) => text === "t",

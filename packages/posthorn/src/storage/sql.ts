@@ -1,13 +1,13 @@
-// SQL stays SQL: statements are written for a schema named posthorn, can be pasted into psql as they stand, and get
-// the configured schema when they are sent.
+// Statements are written for a schema named posthorn, so that they can be pasted into psql. The configured schema is
+// inserted when they are sent.
 
-/** One statement, under the name it is prepared and measured by. */
+/** A statement with the name under which it is prepared and measured. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** It may wait and work for as long as it takes: a migration does. All others are given up after seconds. */
+  /** It may run for any time, like a migration. Others time out after seconds. */
   readonly hasNoTimeout: boolean;
-  /** For its values every time, and not once for all: a plan for any range of ids expects that a range holds few. */
+  /** Planned for its values every time: a generic plan for a range of ids expects the range to hold few rows. */
   readonly replansEachTime?: boolean;
 }
 
@@ -25,7 +25,7 @@ export function isSchemaName(schema: string): boolean {
   return schemaSyntax.test(schema);
 }
 
-/** Only a whole word followed by a dot is the schema: `posthorn.queue`, never `posthorn_worker`. */
+/** Replaces only the schema: `posthorn.queue`, not `posthorn_worker`. */
 export function inSchema(text: string, schema: string): string {
   return text.replace(/(?<![\w."])posthorn\./g, `"${schema}".`);
 }

@@ -1,4 +1,4 @@
-// The clock that tests can move: replaces posthorn.now(), and with it every schedule and lease in the database.
+// Replaces posthorn.now() by a clock that tests can move, and with it every schedule and lease in the database.
 import type { Queryable } from "../database.ts";
 import { statement } from "../sql.ts";
 

@@ -1,14 +1,14 @@
-// Adds what a worker has counted to the stretches it belongs to.
+// Adds a worker's counters to the chart intervals.
 import type { Uuid } from "../../../model.ts";
 import { LATENCY_BUCKETS } from "../../../observe/latency-histogram.ts";
 import { float8Array, int4Array, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** In whose name the whole installation is counted. */
+/** The endpoint id under which the whole installation is counted. */
 export const INSTALLATION: Uuid = "00000000-0000-0000-0000-000000000000";
 
-/** Seconds of a stretch: of the installation by the minute, of all by five, and by the hour for a month. */
+/** Interval lengths in seconds: minutes for the installation only, five minutes and hours for every endpoint too. */
 export const WIDTHS = { minute: 60, five: 300, hour: 3_600 } as const;
 export type Width = (typeof WIDTHS)[keyof typeof WIDTHS];
 
@@ -22,7 +22,7 @@ export interface Stretch {
   readonly latency: Int32Array;
 }
 
-/** In one order for all, so that no two workers wait for each other. */
+/** Rows are written in a fixed order, so that workers do not deadlock. */
 export async function addActivity(db: Queryable, stretches: readonly Stretch[]): Promise<void> {
   const sorted = stretches.toSorted(
     (a, b) => a.width - b.width || a.atMs - b.atMs || (a.endpointId < b.endpointId ? -1 : 1),
@@ -39,7 +39,7 @@ export async function addActivity(db: Queryable, stretches: readonly Stretch[]):
   ]);
 }
 
-// seconds of a chart are not worth waiting for the disk
+// losing a few seconds of a chart in a crash is acceptable
 const addStatement = statement(
   "add activity",
   `

@@ -1,4 +1,4 @@
-// What was counted, stretch by stretch. The times are known, so each stretch is a look-up: a day of an endpoint is 288.
+// Reads chart intervals. Their times are known, so each interval is one index lookup: 288 for a day of an endpoint.
 import type { Uuid } from "../../../model.ts";
 import { float8Array, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -14,7 +14,7 @@ export interface ActivityRow {
   readonly latency: readonly number[];
 }
 
-/** Of these endpoints together; stretches in which nothing was sent are left out. */
+/** Returns the sums over these endpoints; intervals without attempts are omitted. */
 export async function readActivity(
   db: Queryable,
   width: Width,
@@ -24,7 +24,7 @@ export async function readActivity(
   return await db.query<ActivityRow>(readStatement, [width, float8Array(timesMs), uuidArray(endpointIds)]);
 }
 
-/** For a column of times in milliseconds. */
+/** A table of the timestamps in a parameter of milliseconds. */
 const timesIn = (parameter: string): string =>
   `any (array(select to_timestamp(asked.ms / 1000) from unnest(${parameter}::double precision[]) as asked (ms)))`;
 
@@ -50,11 +50,11 @@ export interface EndpointHourRow {
   readonly endpointId: Uuid;
   readonly atMs: number;
   readonly success: number;
-  /** Those that were given up included. */
+  /** Includes deliveries that became dead. */
   readonly failed: number;
 }
 
-/** By endpoint and hour: of hours that are rolled up, and of those of which there are five-minute stretches only. */
+/** Returns counts per endpoint and hour, from hourly rows and from five-minute rows that are not rolled up yet. */
 export async function endpointHours(
   db: Queryable,
   endpointIds: readonly Uuid[],

@@ -1,11 +1,11 @@
-// Makes hours of five-minute stretches, and takes away what is past its time. Done again it changes nothing: an hour is
-// written as the sum of what there is of it.
+// Rolls five-minute intervals up into hours and deletes expired intervals. Rolling up is idempotent: an hour is written
+// as the sum of its intervals.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { latencySums } from "./sums.ts";
 
-/** Of so many endpoints after this one, by id. Returns the last of them; null when there were no more. */
+/** Rolls up the next `limit` endpoints by id. Returns the last of them, or null if there were no more. */
 export async function rollUpHour(
   db: Queryable,
   hour: Date,

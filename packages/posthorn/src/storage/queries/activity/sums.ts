@@ -1,7 +1,7 @@
-// Ranges of latency added up one by one: unnesting them and grouping by their place took seven times as long.
+// Latency buckets are summed one by one: unnesting them and grouping by position took seven times as long.
 import { LATENCY_BUCKETS } from "../../../observe/latency-histogram.ts";
 
-/** Aggregates over `posthorn.activity a`, one for each range. */
+/** Sums of `posthorn.activity a`, one per latency bucket. */
 export const latencySums = Array.from(
   { length: LATENCY_BUCKETS },
   (_, index) => `sum(a.latency[${index + 1}])::integer`,

@@ -1,4 +1,3 @@
-// How a key is read.
 import type { MemberRole } from "../members/member-row.ts";
 
 export interface KeyRow {
@@ -6,7 +5,7 @@ export interface KeyRow {
   readonly name: string;
   readonly tenant: string | null;
   readonly userId: string | null;
-  /** Of the member whose token it is. */
+  /** The current role of the member whose token it is. */
   readonly role: MemberRole | null;
   readonly scopes: readonly string[];
   readonly rateLimit: number | null;
@@ -15,14 +14,14 @@ export interface KeyRow {
   readonly lastUsedMs: number | null;
 }
 
-/** What it takes to tell whether a key is genuine, and what it may do. */
+/** A key with the data needed to verify it. */
 export interface KnownKey extends KeyRow {
   readonly digest: Buffer;
-  /** Null: for ever. */
+  /** Null: it does not expire. */
   readonly endsInMs: number | null;
 }
 
-/** For `posthorn.api_keys k`. */
+/** Columns of `posthorn.api_keys k`. */
 export const keyColumns = `k.id, k.name, k.tenant, k.user_id as "userId",
   (select m.role from posthorn.members m where m.tenant = k.tenant and m.user_id = k.user_id) as role, to_json(k.scopes) as scopes, k.rate_limit as "rateLimit",
   posthorn.epoch_ms(k.created_at) as "createdMs", posthorn.epoch_ms(k.expires_at) as "expiresMs",

@@ -1,11 +1,11 @@
-// Keys: a page of them, and those that requests came with.
+// Reads pages of API keys, and the keys of requests.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type KeyRow, type KnownKey, keyColumns } from "./key-row.ts";
 
 export interface KeyFilter {
-  /** Null: of all. */
+  /** Null: all tenants. */
   readonly tenant: string | null;
   readonly after: string | null;
   readonly limit: number;
@@ -27,7 +27,7 @@ limit $3::integer
 `,
 );
 
-/** Those that are valid now. */
+/** Returns the keys that have not expired. */
 export async function knownKeys(db: Queryable, ids: readonly string[]): Promise<KnownKey[]> {
   return await db.query<KnownKey>(knownStatement, [textArray(ids)]);
 }

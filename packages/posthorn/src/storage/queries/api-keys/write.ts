@@ -1,4 +1,4 @@
-// Makes keys, counts them, takes them away, and notes when they were used.
+// Creates, counts and deletes API keys, and records their last use.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -15,7 +15,7 @@ export interface NewKey {
   readonly expiresAt: Date | null;
 }
 
-/** Null when there is no such tenant, or no such member. */
+/** Returns null if the tenant or member does not exist. */
 export async function insertKey(db: Queryable, key: NewKey): Promise<KeyRow | null> {
   const [row] = await db.query<KeyRow>(insertStatement, [
     key.id,
@@ -78,7 +78,7 @@ where k.tenant = $1::text
 `,
 );
 
-/** False when there was none, or none of that tenant. */
+/** Returns false if the tenant has no such key. */
 export async function deleteKey(db: Queryable, id: string, tenant: string | null): Promise<boolean> {
   const rows = await db.query(deleteStatement, [id, tenant]);
   return rows.length > 0;
@@ -98,7 +98,7 @@ export async function markUsed(db: Queryable, ids: readonly string[]): Promise<v
   await db.query(usedStatement, [textArray(ids)]);
 }
 
-// To the minute: every process notes it, and a row that is written for each request would be the busiest of all.
+// Precise to the minute: writing it for every request would make this the busiest table.
 const usedStatement = statement(
   "mark keys used",
   `

@@ -1,12 +1,12 @@
-// Attempts that somebody asked for, by hand or by a replay, newest first. The condition on the trigger is word for word
-// that of the index attempts_resent.
+// Lists manual attempts and replays, newest first. The condition on the trigger must match that of the index
+// attempts_resent.
 import type { AttemptTrigger, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export interface ResendFilter {
   readonly notBefore: Date;
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly before: { readonly startedUs: string; readonly deliveryId: Uuid } | null;
   readonly limit: number;
   readonly tenant: string | null;
@@ -22,7 +22,7 @@ export interface ResendRow {
   readonly attempt: number;
   readonly trigger: AttemptTrigger;
   readonly startedMs: number;
-  /** Whole microseconds, as text. */
+  /** Microseconds, as text. */
   readonly startedUs: string;
 }
 

@@ -1,4 +1,4 @@
-// The newest attempts of one delivery in order, or those of an endpoint.
+// Lists attempts of a delivery or of an endpoint.
 import type { AttemptTrigger, Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -16,14 +16,14 @@ export interface AttemptRow {
   readonly nextRetryMs: number | null;
   readonly trigger: AttemptTrigger;
   readonly worker: number;
-  /** When the attempt before it said that this one was due; null without one, or where it did not know. */
+  /** When the previous attempt scheduled this one; null if unknown. */
   readonly announcedMs: number | null;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
   readonly firstByteMs: number | null;
 }
 
-/** Up to the number that the delivery was at when it was read: what ends meanwhile belongs to its next state. */
+/** Returns attempts up to the delivery's number of attempts when it was read; later ones belong to its next state. */
 export async function newestAttempts(
   db: Queryable,
   deliveryId: Uuid,
@@ -32,7 +32,7 @@ export async function newestAttempts(
   return (await db.query<AttemptRow>(attemptsStatement, [deliveryId, upTo, limit])).toReversed();
 }
 
-/** For `posthorn.attempts a`. */
+/** Columns of `posthorn.attempts a`. */
 const attemptColumns = `a.number, posthorn.epoch_ms(a.started_at) as "startedMs", a.duration_ms as "durationMs",
   a.status_code as "statusCode", a.error, a.response_body as "responseBody",
   posthorn.epoch_ms(a.next_retry_at) as "nextRetryMs", a.trigger, a.worker, a.connect_ms as "connectMs",
@@ -55,7 +55,7 @@ limit $3::integer
 `,
 );
 
-/** One by its number, or the newest; null when it was not made, or is not kept any more. */
+/** Returns one attempt by number, or the newest. Null if it was not made or is no longer kept. */
 export async function findAttempt(
   db: Queryable,
   deliveryId: Uuid,
@@ -83,7 +83,7 @@ export interface EndpointAttemptRow extends AttemptRow {
   readonly eventType: string;
 }
 
-/** The place of an attempt in the list of its endpoint; those listed come after it. */
+/** A position in the list of an endpoint's attempts. */
 export interface AttemptPlace {
   readonly deliveryId: Uuid;
   readonly number: number;
@@ -91,13 +91,13 @@ export interface AttemptPlace {
 
 export interface ListedAttempts {
   readonly rows: readonly EndpointAttemptRow[];
-  /** Nothing beyond this place was looked at. Null: all was, or there are as many rows as were asked for. */
+  /** Rows after this position were not examined. Null: all were, or the page is full. */
   readonly lookedUpTo: AttemptPlace | null;
 }
 
 /**
- * Newest deliveries first, and of each the newest attempt. The deliveries are walked over like a page of them, so that
- * an endpoint with few of them costs no scan of everybody's backlog, and one with a backlog no sorting of it.
+ * Lists the newest delivery first, and its newest attempt first. Walks the deliveries like a page of them, so that
+ * neither a small endpoint scans the whole backlog nor a large one sorts its own.
  */
 export async function attemptsOfEndpoint(
   db: Queryable,
@@ -105,7 +105,7 @@ export async function attemptsOfEndpoint(
   after: AttemptPlace,
   limit: number,
 ): Promise<ListedAttempts> {
-  // every one of them has an attempt; one more, because those of the delivery of `after` may all be before it
+  // each has an attempt; one more, because all attempts of the delivery of `after` may precede it
   const wanted = limit + 1;
   const walked = await walkDeliveries(db, {
     after: "00000000-0000-0000-0000-000000000000",
@@ -132,18 +132,18 @@ export async function attemptsOfEndpoint(
   });
   if (rows.length === limit) return { rows, lookedUpTo: null };
   const deliveryId = walked.rows.length === wanted ? walked.rows.at(-1)?.id : walked.lookedUpTo;
-  // of no delivery there is an attempt before the first
+  // attempt numbers start at 1
   return { rows, lookedUpTo: deliveryId ? { deliveryId, number: 1 } : null };
 }
 
-/** The next higher id; of the highest, which no delivery has, itself. */
+/** The next higher UUID. */
 function uuidAfter(uuid: Uuid): Uuid {
   const next = BigInt(`0x${uuid.replaceAll("-", "")}`) + 1n;
   const hex = next.toString(16).padStart(32, "0");
   return hex.length > 32 ? uuid : hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-// the limit keeps it a look-up for each delivery: as a join it might read all attempts
+// the limit forces a lookup per delivery; a join might read all attempts
 const ofDeliveriesStatement = statement(
   "attempts of deliveries",
   `

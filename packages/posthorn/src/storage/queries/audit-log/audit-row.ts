@@ -1,28 +1,27 @@
-// How an entry of the audit log is read.
 export type ActorKind = "admin" | "key" | "member" | "portal";
 
 export interface AuditRow {
   readonly id: string;
   readonly actorKind: ActorKind;
-  /** The key's or token's id, of a portal link its own; null for the admin key. */
+  /** Id of the key, token or portal link; null for the admin key. */
   readonly actorId: string | null;
   readonly actorUser: string | null;
-  /** Whose key or token it is; null: of the whole installation. */
+  /** Tenant of the key or token; null: a key of the installation. */
   readonly actorTenant: string | null;
   readonly tenant: string | null;
-  /** An operation, such as `endpoints.update`. */
+  /** An API operation, such as `endpoints.update`. */
   readonly action: string;
   readonly target: Readonly<Record<string, string>>;
-  /** What was asked for, without secrets. */
+  /** The request without secrets. */
   readonly changes: unknown;
-  /** Null: the process died before it knew. */
+  /** Null: the process crashed before the result was known. */
   readonly status: number | null;
   readonly errorCode: string | null;
   readonly requestId: string;
   readonly address: string | null;
 }
 
-/** For `posthorn.audit_log a`. */
+/** Columns of `posthorn.audit_log a`. */
 export const auditColumns = `a.id, a.actor_kind as "actorKind", a.actor_id as "actorId", a.actor_user as "actorUser",
   a.actor_tenant as "actorTenant",
   a.tenant, a.action, a.target, a.changes, a.status, a.error_code as "errorCode", a.request_id as "requestId", a.address`;

@@ -1,4 +1,4 @@
-// A page of the audit log, newest first.
+// Reads a page of the audit log, newest first.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -8,7 +8,7 @@ export interface AuditFilter {
   readonly notBefore: Uuid;
   readonly before: Uuid;
   readonly limit: number;
-  /** Null, as the next: whoever, whatever. */
+  /** Null filters match everything. */
   readonly tenant: string | null;
   readonly action: string | null;
 }

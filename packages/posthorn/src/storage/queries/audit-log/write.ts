@@ -1,4 +1,4 @@
-// Begins an entry before a change is tried, completes it after, and forgets old ones.
+// Starts an audit entry before a change, completes it afterwards, and deletes old entries.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -35,9 +35,9 @@ returning a.id
 export interface AuditOutcome {
   readonly status: number;
   readonly errorCode: string | null;
-  /** Known only now, where the path names no tenant. */
+  /** Set if the path names no tenant. */
   readonly tenant: string | null;
-  /** The id of what was made. */
+  /** Id of the created resource. */
   readonly made: string | null;
 }
 
@@ -57,7 +57,7 @@ where a.id = $1::uuid
 `,
 );
 
-/** Returns how many were forgotten, at most `most`. */
+/** Returns how many were deleted, at most `most`. */
 export async function pruneAuditLog(db: Queryable, days: number, most: number): Promise<number> {
   const [row] = await db.query<{ count: number }>(pruneStatement, [days, most]);
   return row?.count ?? 0;

@@ -1,4 +1,4 @@
-// Puts events that are there already into the next batch of an endpoint, in a transaction that holds its lane.
+// Adds stored events to the next batch of an endpoint, in a transaction that holds its lane.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -9,12 +9,12 @@ export interface EventForEndpoint {
   readonly endpointId: Uuid;
 }
 
-/** Again, whatever batch it was in; one that waits already is not put in twice. Returns how many were. */
+/** Adds events regardless of earlier batches, but never twice to the pending one. Returns how many were added. */
 export async function addToNextBatch(tx: Queryable, events: readonly EventForEndpoint[]): Promise<number> {
   return await collected(tx, againStatement, events);
 }
 
-/** Only those that were in no batch of the endpoint. */
+/** Adds only events that were in no batch of the endpoint. Returns how many were added. */
 export async function addMissingToNextBatch(
   tx: Queryable,
   events: readonly EventForEndpoint[],
@@ -34,7 +34,7 @@ async function collected(
   return row?.count ?? 0;
 }
 
-/** What stands around the data of a member takes less than a kilobyte, but for attributes. */
+/** The envelope of an event in a batch takes less than a kilobyte, without attributes. */
 const collectText = (condition: string) => `
 with waiting as (
   insert into posthorn.pending_batch_events (endpoint_id, event_id, bytes)
@@ -68,7 +68,7 @@ const missingStatement = statement(
     )`),
 );
 
-/** Of these those that wait for a batch of the endpoint, or were in one. */
+/** Returns which of these events are in a batch of the endpoint or wait for one. */
 export async function inBatches(
   db: Queryable,
   events: readonly EventForEndpoint[],

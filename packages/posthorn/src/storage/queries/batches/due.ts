@@ -1,9 +1,9 @@
-// Which endpoints have a batch to make of what was collected for them, and when the next one has.
+// Reads which endpoints have a batch due, and when the next one is.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** What is in force where an endpoint has no setting of its own. */
+/** Used where an endpoint has no setting of its own. */
 export interface BatchDefaults {
   readonly format: string;
   readonly maxEvents: number;
@@ -13,14 +13,14 @@ export interface BatchDefaults {
 
 export interface PendingBatch {
   readonly endpointId: Uuid;
-  /** Of those that would go into the next batch, as far as their number goes. */
+  /** Number of events for the next batch, up to its maximum. */
   readonly events: number;
   readonly bytes: number;
-  /** Zero or less: now. */
+  /** Zero or less: due now. */
   readonly dueInMs: number;
 }
 
-/** Of all endpoints, or of one. */
+/** Reads the pending batch of one endpoint, or of all. */
 export async function pendingBatches(
   db: Queryable,
   { format, maxEvents, maxBytes, maxDelayMs }: BatchDefaults,
@@ -35,8 +35,8 @@ export async function pendingBatches(
   ]);
 }
 
-// One look at the index for each endpoint with something collected, and one at as many events as a batch has. What was
-// collected for an endpoint that takes no batches any more, or is gone, is due at once.
+// One index lookup per endpoint with pending events, and one per event of its next batch. Events of an endpoint that
+// was deleted or no longer takes batches are due at once.
 const pendingBatchesStatement = statement(
   "pending batches",
   `

@@ -1,15 +1,15 @@
-// Which batches an event went in or waits for, and which events a batch was made of.
+// Reads the batches of an event and the events of a batch.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export interface BatchOfEvent {
   readonly endpointId: Uuid;
-  /** The event that the batch is; null: it is not made yet. */
+  /** Event id of the batch; null: not created yet. */
   readonly batchId: Uuid | null;
 }
 
-/** In the order in which they were made, those to come last. */
+/** Returns them in the order of creation, pending ones last. */
 export async function batchesOfEvent(db: Queryable, eventId: Uuid): Promise<BatchOfEvent[]> {
   return await db.query<BatchOfEvent>(ofEventStatement, [eventId]);
 }
@@ -28,7 +28,7 @@ order by 2 nulls last, 1
 `,
 );
 
-/** In their order; none of what is no batch. */
+/** Returns event ids in batch order; empty if the event is not a batch. */
 export async function membersOfBatch(db: Queryable, batchId: Uuid): Promise<Uuid[]> {
   const rows = await db.query<{ id: Uuid }>(membersStatement, [batchId]);
   return rows.map(({ id }) => id);
@@ -44,7 +44,7 @@ order by m.position
 `,
 );
 
-/** Forgets the members of batches that are gone. Returns how many, at most `most`. */
+/** Deletes the members of batches that no longer exist. Returns how many, at most `most`. */
 export async function pruneMembers(db: Queryable, days: number, most: number): Promise<number> {
   const [row] = await db.query<{ count: number }>(pruneStatement, [days, most]);
   return row?.count ?? 0;

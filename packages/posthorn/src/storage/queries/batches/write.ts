@@ -1,5 +1,5 @@
-// The steps of making a batch, in one transaction of the caller's that holds the endpoint's lane: what waits is read, and
-// leaves in the statement that writes what it became.
+// Creates a batch in a transaction that holds the endpoint's lane. The statement that writes the batch removes its
+// events from the pending ones.
 import type { Event, Uuid } from "../../../model.ts";
 import { int4Array, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -11,7 +11,7 @@ export interface Member {
   readonly event: Event;
 }
 
-/** In their order: enough for a batch of so many events and bytes, and not many more, whatever waits. */
+/** Returns pending events in order: enough for a batch of these limits, and few more. */
 export async function pendingEvents(
   tx: Queryable,
   endpointId: Uuid,
@@ -25,7 +25,7 @@ export async function pendingEvents(
   return rows.map((row) => ({ position: row.position, event: toEvent(row) }));
 }
 
-// Retention keeps the events of those that wait, so none is without its own. Bytes were estimated, by a few too many.
+// Retention keeps the events of pending rows, so the join loses none. The byte counts are slightly too high.
 const waitingStatement = statement(
   "waiting members",
   `
@@ -47,7 +47,7 @@ export interface NewBatch {
   readonly endpointId: Uuid;
   readonly event: Event;
   readonly deliveryId: Uuid;
-  /** What leaves the collection; the events of these, in this order, are its members. */
+  /** Pending rows to remove. Their events become the batch, in this order. */
   readonly positions: readonly number[];
   readonly memberIds: readonly Uuid[];
 }
@@ -94,12 +94,12 @@ export interface SingleEvent {
   readonly position: number;
   readonly eventId: Uuid;
   readonly deliveryId: Uuid;
-  /** Null unless it is delivered in order. */
+  /** Null: not delivered in order. */
   readonly subject: string | null;
   readonly sequence: number | null;
 }
 
-/** For an endpoint that takes no batches any more: each is owed by itself, unless it is already. */
+/** Enqueues one delivery per event, unless it exists, for an endpoint that no longer takes batches. */
 export async function enqueueSingly(
   tx: Queryable,
   endpointId: Uuid,

@@ -1,4 +1,4 @@
-// How a delivery is read, from the queue while it is owed and from history when it has ended.
+// Reads a delivery from the queue or from history.
 import type { DeadReason, Uuid } from "../../../model.ts";
 import type { CancelReason } from "../queue/cancel.ts";
 
@@ -12,7 +12,7 @@ export const DELIVERY_STATES: readonly DeliveryState[] = [
   "dead",
 ];
 
-/** What an attempt came to, or what somebody did about it. */
+/** Why a delivery ended: the result of an attempt, or a cancellation. */
 export type EndReason = DeadReason | CancelReason;
 
 const endReasons: Readonly<Record<EndReason, true>> = {
@@ -47,7 +47,7 @@ export interface DeliveryRow {
   readonly finishedMs: number | null;
 }
 
-/** For a row of `posthorn.delivery_states` under the name `d`, and `posthorn.events e`. */
+/** Columns of `posthorn.delivery_states d` and `posthorn.events e`. */
 export const deliveryColumns = `d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", e.tenant,
   e.type as "eventType", e.subject, e.sequence, d.state, d.attempts, posthorn.epoch_ms(d.next_retry_at) as "nextRetryMs",
   d.dead_reason as "deadReason", d.replay_count as "replayCount", posthorn.epoch_ms(d.finished_at) as "finishedMs"`;

@@ -1,4 +1,3 @@
-// Deliveries by their ids.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";

@@ -1,15 +1,15 @@
-// Deletes dead letters that are older than their own retention, which is none unless somebody set it. Their attempts
-// and events go like any others that no delivery needs.
+// Deletes dead letters that are older than their own retention period, which is off by default. Their attempts and
+// events are pruned like those of other deliveries.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** Counted from when they died. Returns how many were deleted, at most `most`. */
+/** Counts from the end of the delivery. Returns how many were deleted, at most `most`. */
 export async function pruneDead(db: Queryable, days: number, most: number): Promise<number> {
   const [row] = await db.query<{ count: number }>(pruneStatement, [days, most]);
   return row?.count ?? 0;
 }
 
-// The bound on the id is implied by the one on finished_at and spares the partitions after it.
+// The bound on the id follows from the one on finished_at and excludes later partitions.
 const pruneStatement = statement(
   "prune dead letters",
   `
@@ -21,7 +21,7 @@ with pruned as (
       where old.state = 'dead'
         and old.id < posthorn.lowest_uuid_at(posthorn.now() - $1::integer * interval '24 hours')
         and old.finished_at < posthorn.now() - $1::integer * interval '24 hours'
-        -- one that holds a subject waits for a person to decide
+        -- a dead letter that holds its subject waits for a person
         and (old.id in (select held.delivery_id from posthorn.held_subjects held)) is not true
       limit $2::integer
       for update skip locked

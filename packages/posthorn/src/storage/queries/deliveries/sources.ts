@@ -1,19 +1,18 @@
-// Where deliveries with certain properties can be, and what it takes to find them there: the queue for what is owed,
-// history for what has ended. Each place is a piece of a statement with the parameters $1 (after), $2 (before) and $3
-// (how many rows).
+// Builds the sources of a delivery list: the queue for unfinished deliveries, history for finished ones. A source is a
+// part of a statement with the parameters $1 (after), $2 (before) and $3 (number of rows).
 import type { DeliveryState } from "./delivery-row.ts";
 
 export interface Asked {
   readonly direction: "asc" | "desc";
-  /** How many rows of a place are looked at. */
+  /** Maximum number of rows to examine per source. */
   readonly lookAt: number;
   readonly states: readonly DeliveryState[] | null;
   /**
-   * Anywhere: of all endpoints, or of too many to look at one by one. Apart: each endpoint's rows by themselves.
-   * Backlogged: in history the same; in the queue so many are theirs that they are met soon among the others.
+   * anywhere: all endpoints, or too many to look up one by one. apart: each endpoint's rows separately. backlogged:
+   * separately in history; in the queue they have so many rows that a scan soon meets them.
    */
   readonly spread: "anywhere" | "apart" | "backlogged";
-  /** Where a condition's value is bound; null when it is not asked for. */
+  /** The parameter of a condition; null: no condition. */
   readonly endpoints: string | null;
   readonly stateArray: string | null;
   readonly type: string | null;
@@ -25,8 +24,8 @@ export interface Asked {
 export interface Place {
   readonly name: string;
   /**
-   * Its first rows, as many as are asked for; and, if those are all it found in as many rows as may be looked at, the
-   * last one it looked at, which is marked by `is_edge`.
+   * Selects the first matching rows. If it examined the maximum number of rows and found fewer, it adds the last row it
+   * examined, marked by `is_edge`.
    */
   readonly text: string;
 }
@@ -56,8 +55,8 @@ function isOnlyDead({ deadReason, states }: Asked): boolean {
   return deadReason !== null || (states !== null && !states.includes("success"));
 }
 
-// Dead ones have indexes of their own, which know them by their reason: only they are looked at when only they are asked
-// for. "state = 'dead'" beside it would make the planner expect a fiftieth of them, and sort all there are.
+// Dead deliveries have their own indexes on dead_reason. An additional "state = 'dead'" would make the planner expect a
+// fiftieth of the rows, and sort them all.
 function endedAnywhere(asked: Asked): string {
   const { deadReason, direction, lookAt } = asked;
   const isDead = deadReason === null ? "h.dead_reason is not null" : `h.dead_reason = ${deadReason}::text`;
@@ -69,9 +68,9 @@ function endedAnywhere(asked: Asked): string {
   return firstOf(source, asked, lookAt);
 }
 
-// Each endpoint's by itself: in one piece the planner would sort all of a tenant's history or walk everybody's. A range
-// of the pair instead of "endpoint_id =", and in the pair's order: only the endpoint's own index serves that. Given the
-// choice, the planner walks the primary key and passes over everybody else's rows (300 ms at 300,000).
+// Each endpoint separately: otherwise the planner sorts a tenant's whole history or scans everyone's. A range of the
+// pair instead of "endpoint_id =", ordered by the pair, can only use the endpoint's index; given the choice, the
+// planner scans the primary key past other endpoints' rows (300 ms at 300,000).
 function endedOfEndpoints(asked: Asked): string {
   const { direction, endpoints, lookAt } = asked;
   const source = `${ended}
@@ -86,8 +85,8 @@ function endedOfEndpoints(asked: Asked): string {
   cross join lateral (${firstOf(source, asked, share)}) first`;
 }
 
-// All together and not each by itself: so the planner knows whose they are, and that these have few. "offset 0": first
-// their own rows, all of them, then their order.
+// All endpoints together, so that the planner knows that they have few rows. "offset 0" makes it read those rows before
+// sorting them.
 function waitingOfEndpoints(asked: Asked): string {
   const { direction, endpoints, lookAt } = asked;
   const source = `
@@ -99,7 +98,7 @@ function waitingOfEndpoints(asked: Asked): string {
   return firstOf(source, asked, lookAt);
 }
 
-// No more are in flight than workers can hold, so everybody's are looked through for those of an endpoint.
+// The number of deliveries in flight is bounded by the workers, so all are scanned for those of an endpoint.
 function flyingAnywhere(asked: Asked): string {
   return alongQueue(asked, "and q.claimed_by is not null");
 }
@@ -108,7 +107,7 @@ function owedAnywhere(asked: Asked): string {
   return alongQueue(asked, "");
 }
 
-// The queue is small and in memory: five times as many of its rows are looked at in the same time.
+// The queue is small and in memory: five times as many rows can be examined in the same time.
 function alongQueue(asked: Asked, condition: string): string {
   const { direction, type, lookAt } = asked;
   const source = `${owed}
@@ -119,10 +118,10 @@ function alongQueue(asked: Asked, condition: string): string {
   return firstOf(source, asked, type === null ? lookAt * 5 : lookAt);
 }
 
-// A materialized part is read in the order in which it was written, and written no further than it is read: of rows that
-// all match no more are looked at than are shown. The source stands there once, because every partition of it costs
-// the planner. "(select …)" in the inner limit hides how many that are: to reach thousands the planner would rather
-// sort all there is than go along an index. The outer one says it: for more rows it would compile the statement (JIT).
+// A materialized CTE is read in the order it is written, and written only as far as it is read: if all rows match, no
+// more are examined than shown. The source occurs once, because planning it costs time per partition. "(select …)"
+// hides the inner limit from the planner, which would sort everything to return thousands of rows. The outer limit is
+// visible: for more rows it would use JIT.
 function firstOf(source: string, asked: Asked, lookAt: number | string): string {
   const conditions = conditionsOf(asked);
   return `
@@ -161,8 +160,8 @@ function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs, only
       ? []
       : [`(d.finished_at is null or d.finished_at <= to_timestamp(${endedByMs}::double precision / 1000))`]),
     ...(onlyTried ? ["d.attempts > 0"] : []),
-    // a value and not "exists", which the planner may turn into a join with all events; "limit 1", or it takes the
-    // look-up for one in every partition, and compiles the statement (JIT) for seconds
+    // a scalar and not "exists", which the planner may turn into a join with all events; without "limit 1" it expects a
+    // lookup in every partition and uses JIT for seconds
     ...(type === null
       ? []
       : [`(select e.type from posthorn.events e where e.id = d.event_id limit 1) = ${type}::text`]),

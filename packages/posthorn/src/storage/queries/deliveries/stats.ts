@@ -1,6 +1,6 @@
-// Deliveries in numbers, at a cost that does not grow with what there is: every part is counted up to a bound and found
-// along an index, or is the first part of the queue. With a million owed and a million ended, bounds of 10,000 and 2,000,
-// and most pages on disk: 30 ms, for all as for an endpoint.
+// Counts deliveries at a bounded cost: every part is counted up to a limit along an index, or from the first part of
+// the queue. With a million queued and a million finished, limits of 10,000 and 2,000, and most pages on disk: 30 ms,
+// for all endpoints as for one.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -11,26 +11,26 @@ export interface DeliveryStatsRow {
   readonly failed: number;
   readonly inFlight: number;
   readonly dead: number;
-  /** False: there may be more than was counted. */
+  /** False: there may be more. */
   readonly isWaitingExact: boolean;
   readonly isInFlightExact: boolean;
   readonly isDeadExact: boolean;
   readonly endedWell: number;
   readonly endedDead: number;
   readonly isEndedExact: boolean;
-  /** Milliseconds from the event to the end, of those that ended well: half, 95 % and 99 % of them took at most so long. */
+  /** Milliseconds from the event to the successful end: the 50th, 95th and 99th percentile. */
   readonly latencies: readonly [number, number, number] | null;
   readonly sinceMs: number;
 }
 
 export interface DeliveryStatsQuery {
-  /** Null: of all endpoints. */
+  /** Null: all endpoints. */
   readonly endpointIds: readonly Uuid[] | null;
-  /** Of events since so long, what has ended is looked at. */
+  /** Finished deliveries of events of this period are counted. */
   readonly periodSeconds: number;
-  /** Rows of the whole queue, read one after the other. */
+  /** Maximum number of queue rows to read sequentially. */
   readonly scannedAtMost: number;
-  /** Rows of history, and of the queue of an endpoint: each may be on a page of its own. */
+  /** Maximum number of rows of history, or of an endpoint's queue; each may be on a different page. */
   readonly countedAtMost: number;
 }
 
@@ -48,18 +48,18 @@ export async function deliveryStats(db: Queryable, query: DeliveryStatsQuery): P
   return row as DeliveryStatsRow;
 }
 
-/** Each endpoint has a part of what is counted, and a few in any case. */
+/** Divides the limit among the endpoints, with a minimum for each. */
 function share(countedAtMost: number, endpoints: number): number {
   return Math.max(10, Math.floor(countedAtMost / Math.max(1, endpoints)));
 }
 
 interface Parts {
   readonly isAsked: string;
-  /** What waits: from the first part of the queue, or along the index of what is owed to an endpoint. */
+  /** Queued deliveries: the first part of the queue, or along the index of an endpoint. */
   readonly waiting: string;
   readonly isWaitingExact: string;
   readonly dead: string;
-  /** What ended of the period's events, newest first. */
+  /** Finished deliveries of the period's events, newest first. */
   readonly ended: string;
 }
 
@@ -125,7 +125,7 @@ const ofEndpoints: Parts = {
       order by d.endpoint_id, d.id
       limit $3::integer + 1
     ) found`,
-  // a range of the pair, as in list.ts: only the endpoint's own index serves that
+  // a range of the pair, as in list.ts, can only use the endpoint's index
   ended: `
     select asked.id as asked_id, found.*
     from unnest($4::uuid[]) as asked (id)
@@ -139,7 +139,7 @@ const ofEndpoints: Parts = {
     ) found`,
 };
 
-/** Nothing asked for reached its bound. */
+/** Whether no limit was reached. */
 function isExact(part: string): string {
   return `(not exists (select from ${part} group by asked_id having count(*) > $3::integer))`;
 }

@@ -1,9 +1,7 @@
-// Walks over deliveries in the order of their ids, in either direction: a page of a list, a step of a replay, a count.
-// The text is put together from the conditions, so that only the tables that can hold such a delivery are read.
-//
-// A filter that no index serves (a rare type, what has failed) would make the database look at everything there is.
-// So from each place at most so many rows are looked at, and the answer says how far that was: whoever goes on from
-// there misses nothing.
+// Walks deliveries in the order of their ids, in either direction: for a page of a list, a step of a replay or a count.
+// The text is built from the conditions, so that only tables that can hold such a delivery are read.
+// A filter without an index (a rare type, failed deliveries) would make the database examine everything. So each source
+// examines a limited number of rows, and the result says how far it got; continuing from there misses nothing.
 import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -12,30 +10,30 @@ import { type DeliveryRow, type DeliveryState, deliveryColumns } from "./deliver
 import { type Asked, type Place, placesOf } from "./sources.ts";
 
 export interface DeliveryWalk {
-  /** Neither of these two ids is among them. */
+  /** Exclusive, like `before`. */
   readonly after: Uuid;
   readonly before: Uuid;
   readonly direction: "newest_first" | "oldest_first";
   readonly limit: number;
-  /** Null: of all endpoints. */
+  /** Null: all endpoints. */
   readonly endpointIds: readonly Uuid[] | null;
-  /** Null: in any of the five. */
+  /** Null: any state. */
   readonly states: readonly DeliveryState[] | null;
   readonly type: string | null;
   readonly deadReason: string | null;
-  /** Only what had ended by then, or is still owed. */
+  /** Only deliveries that ended by then or are unfinished. */
   readonly endedByMs: number | null;
-  /** Only those of which an attempt was made. Default false. */
+  /** Only deliveries with at least one attempt. Default false. */
   readonly onlyTried?: boolean;
 }
 
 export interface WalkedDeliveries {
   readonly rows: readonly DeliveryRow[];
-  /** Rows beyond this one were not looked at. Null: all were, or there are as many rows as were asked for. */
+  /** Rows after this one were not examined. Null: all were, or the page is full. */
   readonly lookedUpTo: Uuid | null;
 }
 
-/** So that a page takes 30 ms at most, and a count a few hundred; with a type the event of each row has to be found. */
+/** Limits a page to 30 ms and a count to a few hundred. With a type, the event of each row has to be looked up. */
 const LOOK_AT = { page: 5_000, pageWithType: 1_000, count: 100_000, countWithType: 10_000 };
 
 export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise<WalkedDeliveries> {
@@ -45,12 +43,12 @@ export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise
     walkStatement(text, walk.direction),
     values,
   );
-  // one row is there in any case, to say how far the walk went
+  // there is always one row, which carries how far the walk got
   const rows = found.filter(({ id }) => id !== null);
   return { rows, lookedUpTo: rows.length === walk.limit ? null : (found[0]?.lookedUpTo ?? null) };
 }
 
-/** Up to `walk.limit`. `isExact` false: there are more, or more to look at than a count may take. */
+/** Counts up to `walk.limit`. `isExact` is false if there are more, or more than a count may examine. */
 export async function countDeliveries(
   db: Queryable,
   walk: DeliveryWalk,
@@ -89,9 +87,9 @@ async function prepare(db: Queryable, walk: DeliveryWalk, lookAt: number): Promi
   return { text: foundText(placesOf(asked), asked.direction), values };
 }
 
-/** More endpoints than this are not looked at one by one: each costs a look into every partition. */
+/** Beyond this number endpoints are not looked up one by one: each costs a lookup in every partition. */
 const MOST_ENDPOINTS_APART = 50;
-/** Up to so many waiting rows are all read and sorted: 5 ms. With more, a page is met on a walk along the queue. */
+/** Up to this number, queued rows are all read and sorted: 5 ms. With more, a scan of the queue soon fills a page. */
 const MOST_WAITING_SORTED = 3_000;
 
 async function spreadOf(db: Queryable, { endpointIds }: DeliveryWalk): Promise<Asked["spread"]> {
@@ -115,11 +113,11 @@ from (
   limit $2::integer + 1
 ) waiting
 `,
-  // a plan for any endpoints expects that they have most of the queue, as one may, and reads all of it
+  // a generic plan expects the endpoints to have most of the queue, and reads all of it
   { replansEachTime: true },
 );
 
-/** What each place has, as far as all of them were looked through: `edge` is where the first of them stopped. */
+/** The rows of each source up to `edge`, where the first source stopped. */
 function foundText(places: readonly Place[], direction: Asked["direction"]): string {
   return `
 with ${places.map(({ name, text }) => `${name} as materialized (${text}\n)`).join(",\n")},
@@ -141,7 +139,7 @@ found as (
 }
 
 function walkStatement(text: string, direction: DeliveryWalk["direction"]): Statement {
-  // events are joined to the page alone, never to all that it was chosen from
+  // events are joined to the page only
   return statement(
     "walk deliveries",
     `${text}

@@ -1,4 +1,3 @@
-// How an endpoint is read.
 import type { Grant, RecordedHealth, Uuid } from "../../../model.ts";
 import { grantColumn, handshakeColumn } from "../handshakes/handshake-column.ts";
 import { healthColumn } from "../health/health-column.ts";
@@ -9,11 +8,11 @@ export interface EndpointRow extends EndpointSettings {
   readonly tenant: string;
   readonly disabledReason: string | null;
   readonly disabledMs: number | null;
-  /** Null: it is no WebSub subscription. */
+  /** Null: not a WebSub subscription. */
   readonly websubTopic: string | null;
-  /** Of a subscription only. */
+  /** Set for WebSub subscriptions only. */
   readonly leaseEndsMs: number | null;
-  /** What came of it. */
+  /** Result of the handshake. */
   readonly grant: Grant | null;
   readonly version: number;
   readonly health: RecordedHealth | null;
@@ -21,7 +20,7 @@ export interface EndpointRow extends EndpointSettings {
   readonly updatedMs: number;
 }
 
-/** For `posthorn.endpoints ep`. */
+/** Columns of `posthorn.endpoints ep`. */
 export const endpointColumns = `ep.id, ep.tenant, ${settingColumns},
   ep.disabled_reason as "disabledReason", posthorn.epoch_ms(ep.disabled_at) as "disabledMs",
   ep.websub_topic as "websubTopic", posthorn.epoch_ms(ep.lease_ends_at) as "leaseEndsMs", ep.version,

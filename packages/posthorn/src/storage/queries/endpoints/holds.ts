@@ -1,14 +1,14 @@
-// What keeps anything from being sent to endpoints at all, as the lanes have it.
+// Reads why lanes are paused.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { isGranted } from "../handshakes/handshake-column.ts";
 
-/** Its tenant is inactive, it is disabled itself, or it was asked whether it wants webhooks and has not agreed. */
+/** The tenant is inactive, the endpoint is disabled, or it has not agreed to receive webhooks. */
 export type Hold = "tenant" | "endpoint" | "handshake";
 
-/** Only of those that are held up. */
+/** Returns only endpoints that are held. */
 export async function holdsOf(db: Queryable, endpointIds: readonly Uuid[]): Promise<Map<Uuid, Hold>> {
   const rows = await db.query<{ id: Uuid; hold: Hold }>(holdsStatement, [uuidArray(endpointIds)]);
   return new Map(rows.map(({ id, hold }) => [id, hold]));

@@ -1,5 +1,5 @@
-// All endpoints a tenant has or had, of WebSub subscriptions those to the event's topic, with what says whether they get an event, in one snapshot with whether the event
-// still waits for its fan-out.
+// Reads all endpoints a tenant has or had (WebSub subscriptions only for the event's topic) with what decides whether
+// they receive an event, in one snapshot with whether the event still waits for fan-out.
 import type { FilterInput, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -11,7 +11,7 @@ export interface EventEndpointRow {
   readonly createdMs: number;
   readonly updatedMs: number;
   readonly deletedMs: number | null;
-  /** Null: no subscription. */
+  /** Null: not a subscription. */
   readonly leaseEndsMs: number | null;
   readonly tenantIsActive: boolean;
   readonly eventWaits: boolean;

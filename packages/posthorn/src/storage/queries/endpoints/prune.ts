@@ -1,15 +1,15 @@
-// Forgets deleted endpoints: they stay as names for their history, and go when none of it is left.
+// Deletes the rows of deleted endpoints once no history refers to them.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** Returns how many were forgotten, at most `most`. */
+/** Returns how many were deleted, at most `most`. */
 export async function pruneDeletedEndpoints(db: Queryable, days: number, most: number): Promise<number> {
   const [row] = await db.query<{ count: number }>(pruneStatement, [days, most]);
   return row?.count ?? 0;
 }
 
-// "limit 1" keeps both look-ups apart, one walk down an index each: made into a join, they would read all of history.
-// Rows in flight are in no index by endpoint, and none is in flight a retention after its endpoint was deleted.
+// "limit 1" keeps both as separate index lookups; as a join they would read all of history. Rows in flight have no
+// index by endpoint, but none is in flight a retention period after its endpoint was deleted.
 const pruneStatement = statement(
   "prune deleted endpoints",
   `

@@ -1,4 +1,4 @@
-// Endpoints, one or a page of them, of a tenant or of all. Deleted ones are not shown.
+// Reads endpoints of a tenant or of all tenants. Deleted ones are excluded.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -18,7 +18,7 @@ where ep.id = $2::uuid
 `;
 const findStatement = statement("find endpoint", findText);
 
-/** After its tenant. */
+/** Locked after its tenant. */
 export async function lockEndpoint(tx: Queryable, tenant: string, id: Uuid): Promise<EndpointRow | null> {
   const [row] = await tx.query<EndpointRow>(lockStatement, [tenant, id]);
   return row ?? null;
@@ -26,13 +26,13 @@ export async function lockEndpoint(tx: Queryable, tenant: string, id: Uuid): Pro
 
 const lockStatement = statement("lock endpoint", `${findText}for no key update`);
 
-/** `failing`: active, and without a success since a failure. `websub`: of somebody who subscribed by WebSub. */
+/** `failing`: active, with failures since the last success. `websub`: a WebSub subscription. */
 export type EndpointState = "active" | "disabled" | "failing" | "websub";
 
 export interface EndpointFilter {
-  /** Null: of all. */
+  /** Null: all tenants. */
   readonly tenant: string | null;
-  /** Null: in any. */
+  /** Null: any state. */
   readonly state: EndpointState | null;
   readonly before: Uuid;
   readonly limit: number;
@@ -58,7 +58,7 @@ order by ep.id desc
 limit $2::integer
 `;
 
-/** A statement for each way to ask, so that each goes along its own index. */
+/** One statement per combination, so that each uses its own index. */
 const listsOf = (name: string, condition: string) => ({
   ofAll: statement(`list ${name}`, listText(condition)),
   ofTenant: statement(`list ${name} of tenant`, listText(`and ep.tenant = $3::text\n  ${condition}`)),
@@ -69,7 +69,7 @@ const listStatements = {
   active: listsOf("active endpoints", "and ep.is_active"),
   disabled: listsOf("switched-off endpoints", "and not ep.is_active"),
   websub: listsOf("subscriptions", "and ep.websub_topic is not null"),
-  // healthy ones have no row: what is read is the trouble there is
+  // healthy endpoints have no row in endpoint_health
   failing: listsOf(
     "endpoints that fail",
     `and ep.is_active
@@ -81,7 +81,7 @@ const listStatements = {
   ),
 };
 
-/** Without WebSub subscriptions: those are not the tenant's doing, and have limits of their own. */
+/** Excludes WebSub subscriptions, which have limits of their own. */
 export async function countEndpoints(tx: Queryable, tenant: string): Promise<number> {
   const [row] = await tx.query<{ count: number }>(countStatement, [tenant]);
   return row?.count ?? 0;
@@ -98,7 +98,10 @@ where ep.tenant = $1::text
 `,
 );
 
-/** Of a tenant, or the one if it is the tenant's. Deleted ones included: history points at them. */
+/**
+ * Returns the ids of a tenant's endpoints, or the one if it is the tenant's. Includes deleted ones, which history refers
+ * to.
+ */
 export async function endpointIdsOf(
   db: Queryable,
   tenant: string,

@@ -1,4 +1,5 @@
-// Opens or pauses lanes as their endpoints and tenants now are. The last step of a change: tenant, endpoint, lane.
+// Pauses or resumes lanes after a change to their endpoints or tenants. Locks are taken in the order tenant, endpoint,
+// lane.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -6,14 +7,14 @@ import { statement } from "../../sql.ts";
 import { isGranted } from "../handshakes/handshake-column.ts";
 import { firstLookAt, hasParked } from "../lanes/ready-at.ts";
 
-/** Returns the owners, who are to be told. */
+/** Returns the owners, which must be notified. */
 export async function syncLanes(
   tx: Queryable,
   endpointIds: readonly Uuid[],
 ): Promise<Map<Uuid, number | null>> {
   const ids = uuidArray(endpointIds);
   await tx.query(lockStatement, [ids]);
-  // A second statement, so that it sees rows that were queued while the first one waited for its locks.
+  // a second statement sees rows that were queued while the first one waited for its locks
   const rows = await tx.query<{ endpoint_id: Uuid; owner: number | null }>(syncStatement, [ids]);
   return new Map(rows.map((row) => [row.endpoint_id, row.owner]));
 }
@@ -29,9 +30,8 @@ for no key update
 `,
 );
 
-// The owner of a lane knows when its rows are due; a lane without one is ready when its first row is. The change may
-// have let go of subjects that were held: an owner that releases the lane before it has heard of that leaves it
-// ready.
+// A lane's owner knows when its rows are due; a lane without one is ready when its first row is. The change may have
+// released held subjects: an owner that releases the lane before it is notified leaves it ready.
 const syncStatement = statement(
   "sync lanes",
   `

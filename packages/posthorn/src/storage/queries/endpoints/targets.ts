@@ -1,5 +1,5 @@
-// What the delivering side knows of endpoints, read in one statement: a tenant's version and its endpoints are of one
-// snapshot, or a change between the two reads would be cached for good.
+// Reads endpoints as the sending side needs them. A tenant's version and its endpoints are read in one snapshot; a
+// change between two reads would be cached permanently.
 import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -11,7 +11,7 @@ export interface SecretRow {
   readonly keyId: string;
   readonly ciphertextHex: string;
   readonly expiresMs: number | null;
-  /** A scheme that alone signs with it, or `authorization`; null: every scheme that has none of its own. */
+  /** The only scheme that uses it, or `authorization`; null: every scheme without a secret of its own. */
   readonly usedFor: string | null;
 }
 
@@ -20,7 +20,7 @@ export interface TargetRow extends EndpointRow {
   readonly secrets: readonly SecretRow[] | null;
 }
 
-/** Those that hold, newest first. For `posthorn.endpoints ep`. */
+/** Secrets of `posthorn.endpoints ep` that match, newest first. */
 const secretsWhere = (condition: string): string => `(
     select json_agg(
       json_build_object(
@@ -37,7 +37,7 @@ const secretsWhere = (condition: string): string => `(
       and ${condition}
   ) as secrets`;
 
-/** Those valid now. */
+/** Valid secrets. */
 const secretsColumn = secretsWhere("(s.expires_at is null or s.expires_at > posthorn.now())");
 
 export type TenantTargetRow = { readonly asked: string; readonly routingVersion: number | null } & (
@@ -69,15 +69,15 @@ order by asked.tenant, ep.id
 );
 
 export interface TargetVersions {
-  /** 0 for a tenant that is not registered. */
+  /** 0 for an unknown tenant. */
   readonly routingVersion: number;
   readonly isActive: boolean;
   readonly ids: readonly Uuid[];
-  /** Of each, in the same order; raised by every change. */
+  /** In the same order; incremented by every change. */
   readonly versions: readonly number[];
 }
 
-/** 10,000 in 40 ms on a busy machine, where reading them wholly took 800. */
+/** 10,000 take 40 ms on a busy machine, where reading the targets took 800. */
 export async function targetVersions(db: Queryable, tenant: string): Promise<TargetVersions> {
   const [row] = await db.query<TargetVersions>(versionsStatement, [tenant]);
   return row ?? { routingVersion: 0, isActive: true, ids: [], versions: [] };
@@ -120,13 +120,13 @@ where ep.id = any ($1::uuid[])
 `,
 );
 
-/** With the secrets that were valid then, as far as they are still there: rotations remove what has expired. */
+/** Reads a target with the secrets that were valid at that time, if they still exist: rotations delete expired ones. */
 export async function targetAt(db: Queryable, endpointId: Uuid, at: Date): Promise<TargetRow | null> {
   const [row] = await db.query<TargetRow>(atStatement, [endpointId, at]);
   return row ?? null;
 }
 
-// a second's grace: the time is that of a worker, which may be a little behind
+// one second of tolerance, because the time is that of a worker
 const atStatement = statement(
   "target at a time",
   `
@@ -142,7 +142,7 @@ where ep.id = $1::uuid
 `,
 );
 
-/** One secret for each encryption key that is in use. */
+/** Reads one secret per encryption key in use. */
 export async function newestSecretPerKey(
   db: Queryable,
 ): Promise<(SecretRow & { readonly endpointId: Uuid })[]> {

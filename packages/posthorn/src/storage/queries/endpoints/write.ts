@@ -1,4 +1,4 @@
-// Writes an endpoint's settings. The caller holds the tenant's row, then the endpoint's.
+// Writes endpoints. The caller holds the tenant's row, then the endpoint's.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -13,7 +13,7 @@ import {
   settingValues,
 } from "./setting-columns.ts";
 
-/** With its lane. */
+/** Creates the endpoint and its lane. */
 export async function insertEndpoint(
   tx: Queryable,
   id: Uuid,
@@ -55,7 +55,7 @@ export async function updateEndpoint(
   return row as EndpointRow;
 }
 
-// Why it is disabled stays as it was said first.
+// The first reason for disabling is kept.
 const updateStatement = statement(
   "update endpoint",
   `
@@ -70,7 +70,7 @@ returning ${endpointColumns}
 `,
 );
 
-/** Null when it was not active any more, or leads elsewhere than to `url`, if one is given. */
+/** Returns null if it was not active, or no longer has the URL `url`, if given. */
 export async function disableEndpoint(
   tx: Queryable,
   id: Uuid,
@@ -98,7 +98,7 @@ returning ${endpointColumns}
 `,
 );
 
-/** The row stays as a name for its history; its secrets and headers do not. */
+/** Keeps the row for its history, without secrets and headers. */
 export async function markDeleted(tx: Queryable, ids: readonly Uuid[]): Promise<void> {
   await tx.query(markDeletedStatement, [uuidArray(ids)]);
 }
@@ -116,7 +116,7 @@ where id = any ($1::uuid[])
 `,
 );
 
-/** The secrets changed: whoever holds the old ones reads them again. */
+/** Makes workers reload the endpoint after its secrets changed. */
 export async function raiseEndpointVersion(tx: Queryable, id: Uuid): Promise<void> {
   await tx.query(raiseStatement, [id]);
 }

@@ -1,10 +1,10 @@
-// Event types: the versions of one, a page of all, or the whole catalogue for the processes that check events.
+// Reads the versions of a type, a page of types, or the whole catalogue.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { isCutShort, type PageOfBytes, pageBytes } from "../page-bytes.ts";
 import { type EventTypeRow, eventTypeColumns } from "./event-type-row.ts";
 
-/** Its versions, the one registered last first. */
+/** Returns its versions, the latest registration first. */
 export async function findEventType(db: Queryable, name: string): Promise<EventTypeRow[]> {
   return await db.query<EventTypeRow>(findStatement, [name]);
 }
@@ -22,17 +22,17 @@ order by t.created_at desc, t.api_version desc
 
 export interface ListedEventTypes {
   readonly types: readonly EventTypeRow[];
-  /** The page ends before the limit, because of its bytes. */
+  /** The page was cut short by its size in bytes. */
   readonly isCutShort: boolean;
 }
 
 export interface EventTypeFilter {
-  /** Where the page before ended; both empty at the beginning. */
+  /** End of the previous page; empty for the first. */
   readonly after: { readonly name: string; readonly apiVersion: string };
   readonly limit: number;
-  /** Null: of any name. */
+  /** Null: any name. */
   readonly name: string | null;
-  /** Empty: with any beginning. */
+  /** Empty: any prefix. */
   readonly prefix: string;
 }
 
@@ -72,7 +72,7 @@ order by page.name, page."apiVersion"
 `,
 );
 
-/** Every type there is. */
+/** Returns all types. */
 export async function allEventTypes(db: Queryable): Promise<EventTypeRow[]> {
   return await db.query<EventTypeRow>(allStatement, []);
 }
@@ -89,11 +89,11 @@ order by t.name, t.api_version
 
 export interface StoredCatalogue {
   readonly version: number;
-  /** Deleted ones included; null when there is nothing newer than what was known. */
+  /** Includes deleted types. Null if the catalogue has not changed. */
   readonly types: readonly EventTypeRow[] | null;
 }
 
-// One text, because it is also read in a caller's own transaction, with whatever parsers its driver has.
+// JSON text, because it is also read in a caller's transaction with any driver's parsers.
 export const catalogueStatement = statement(
   "read catalogue",
   `

@@ -1,4 +1,4 @@
-// Changes of the catalogue. Each locks its one row first, so that versions rise in the order of commits.
+// Changes the catalogue. Every change locks its one row first, so that versions follow the order of commits.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -9,7 +9,7 @@ export type NewEventType = Pick<
   "name" | "apiVersion" | "description" | "schema" | "example" | "redact" | "isDeprecated"
 >;
 
-/** What is as it was is not touched, and raises no version. */
+/** Does not change the version if nothing changed. */
 export async function saveEventType(
   tx: Queryable,
   type: NewEventType,
@@ -61,7 +61,7 @@ where t.name = $1::text
 `,
 );
 
-/** Of one version, or of all when it is null; how many there were. */
+/** Deletes one version, or all if null. Returns how many existed. */
 export async function deleteEventType(
   tx: Queryable,
   name: string,
@@ -82,7 +82,7 @@ returning t.api_version
 `,
 );
 
-/** How many types there are, versions counted, once nobody else can change that. */
+/** Locks the catalogue and returns the number of types, counting versions. */
 export async function lockCatalogue(tx: Queryable): Promise<number> {
   await tx.query(lockStatement);
   const [row] = await tx.query<{ types: number }>(countStatement);
@@ -99,7 +99,7 @@ const countStatement = statement(
   "select count(*) as types from posthorn.event_types t where t.deleted_at is null",
 );
 
-/** After a change, in its transaction. */
+/** Called in the transaction of a change. */
 export async function raiseCatalogueVersion(tx: Queryable): Promise<void> {
   await tx.query(raiseStatement);
 }
@@ -116,7 +116,7 @@ set version = c.version + 1,
 `,
 );
 
-/** For publishing from SQL, which has no options of its own. */
+/** Sets the mode for publishing from SQL, which has no options. */
 export async function setCatalogueMode(db: Queryable, mode: string): Promise<void> {
   await db.query(modeStatement, [mode]);
 }

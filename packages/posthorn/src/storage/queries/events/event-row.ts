@@ -1,4 +1,3 @@
-// How an event is read back.
 import { type EventAttributes, uuidTimeMs } from "@posthorn/wire";
 import type { Event, Uuid } from "../../../model.ts";
 
@@ -14,7 +13,7 @@ export interface EventRow {
   attributes: EventAttributes | null;
 }
 
-/** For `posthorn.events e`. */
+/** Columns of `posthorn.events e`. */
 export const eventColumns =
   "e.id as event_id, e.tenant, e.type, e.api_version, e.subject, e.sequence, e.payload, e.traceparent, e.attributes";
 

@@ -1,4 +1,4 @@
-// Which of these events are committed, and their numbers: asked after a reply was lost, before anything is sent again.
+// Reads which events are committed, and their sequences, after a reply was lost.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";

@@ -1,5 +1,5 @@
-// Stores events of which some are delivered in order. Whether one before them is still owed can be asked only after
-// their subjects are held, so it takes two statements in one transaction, and nothing stays when the second writes
+// Stores events of which some are delivered in order. Whether an earlier delivery is unfinished can be read only after
+// their subjects are locked, so this takes two statements in one transaction, which is rolled back if the second writes
 // nothing.
 import type { Event } from "../../../model.ts";
 import type { Database } from "../../database.ts";

@@ -1,12 +1,9 @@
-// The statement that ingests, in two texts made of the same steps: events with a subject are numbered and kept in
-// order, and events without one pay nothing for that (the additional steps take 0.2 ms, even where they have nothing
-// to do).
-//
+// The ingest statement in two variants built from the same steps. Events with a subject are numbered and kept in order;
+// events without one skip those steps, which take 0.2 ms even if they have nothing to do.
 // Parameters: 1 worker · 2–3 routes · 4–7 keys · 8 outbox · 9–14 events · 15 foreign lanes · 16 wanted lanes · 17–20
-// deliveries; with subjects also: 21–24 events with a subject · 25 places of the events there · 26–31 ordered
-// deliveries · 32 their events. Where an event was published in a trace, the events' traces come last; and where one brought
-// attributes, or waits for its batch, the attributes and three arrays of those who wait after them: arrays more for every
-// batch would cost those who have none of it too.
+// deliveries; with subjects also: 21–24 events with a subject · 25 positions of the events there · 26–31 ordered
+// deliveries · 32 their events. If an event has a trace, the traces come last; if one has attributes or waits for a
+// batch, the attributes and three arrays of pending events follow. Other batches do not pay for these arrays.
 import { statement } from "../../sql.ts";
 import { healthColumn } from "../health/health-column.ts";
 import { isFirstInSubject } from "../queue/is-first-in-subject.ts";
@@ -19,7 +16,7 @@ stale as materialized (
   left join posthorn.tenants t on t.id = known.tenant
   where coalesce(t.routing_version, 0) <> known.version
 ),
--- a buried worker writes nothing: burial takes this row for update
+-- a reaped worker writes nothing: reaping locks this row for update
 gate as materialized (
   select w.id
   from patience, posthorn.workers w
@@ -38,8 +35,8 @@ waiting as materialized (
 )`;
 
 /**
- * Events of whose subject an earlier one is in the outbox and stays there. Who sees an event sees the ones before it, so one
- * snapshot is enough; and whoever has no such one before it finds those before it in the queue.
+ * Events that stay in the outbox behind an earlier event of their subject. A snapshot that sees an event sees all
+ * earlier ones, so events without such a predecessor find their predecessors in the queue.
  */
 const keptBackStep = `
 kept_back as materialized (
@@ -78,7 +75,7 @@ refused as materialized (
   (select event_id from reserved union all select event_id from taken)
 )`;
 
-/** Locked in one order, and only after keys and subjects, so that no two batches wait in a circle. */
+/** Lanes are locked in a fixed order, after keys and subjects, so that batches do not deadlock. */
 const laneSteps = (locksBefore: string) => `
 foreign_lanes as materialized (
   select l.endpoint_id, l.owner, l.ready_at, l.paused
@@ -120,7 +117,10 @@ queued as (
   where not exists (select from ${leftOut} out where out.event_id = d.event_id)
 )`;
 
-/** The same, born claimed only when nothing of the subject is owed from before and nothing holds it up. */
+/**
+ * The same for ordered deliveries, claimed on insert only if no earlier delivery of the subject is unfinished and
+ * nothing holds the subject.
+ */
 const queueInOrderStep = `
 queued_in_order as (
   insert into posthorn.queue (id, event_id, endpoint_id, next_at, schedule_started_at, subject, sequence, claimed_by)
@@ -230,7 +230,7 @@ select
   ${answer}
 `;
 
-/** How columns and steps more are written, or nothing of them. `first`: the number of the first parameter more. */
+/** Optional columns and steps. `first` is the number of their first parameter. */
 interface Extra {
   readonly names: string;
   readonly values: string;

@@ -1,5 +1,5 @@
-// Stores events and what is owed for them in one statement: facts, idempotency keys, queue rows, lanes. Used for new
-// events and, by the relay, for events that a caller's own transaction left in the outbox.
+// Stores events with their idempotency keys, queue rows and lanes in one statement. Used for new events and, by the
+// relay, for events in the outbox.
 import type { Event, RecordedHealth, Uuid } from "../../../model.ts";
 import { byteaArray, int2Array, int4Array, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -14,20 +14,20 @@ import {
 
 export interface IngestBatch {
   readonly workerId: number;
-  /** False in a process that only ingests: it gains no lanes, it makes them ready for others. */
+  /** False in a process that does not send: it claims no lanes and marks them ready for others. */
   readonly delivers: boolean;
-  /** The routing version each tenant's routes were read at. A changed one refuses the batch. */
+  /** The routing version at which each tenant's routes were read. The batch is rejected if one has changed. */
   readonly routes: ReadonlyMap<string, number>;
-  /** One with a subject and no sequence gets its number here. */
+  /** An event with a subject and no sequence is numbered here. */
   readonly events: readonly Event[];
   readonly keys: readonly IdempotencyKey[];
   /**
-   * Events that already stand in the outbox. Those another worker took meanwhile come back as refused, and so do those
-   * of whose subject an earlier one stays behind.
+   * Events that are in the outbox. Returned as refused if another worker has taken them, or if an earlier event of their
+   * subject stays behind.
    */
   readonly outbox: readonly Event[];
   readonly deliveries: readonly QueuedDelivery[];
-  /** Events that are to wait for their batches. */
+  /** Events to add to pending batches. */
   readonly collected: readonly CollectedEvent[];
   /** Lanes of the deliveries that this worker does not own. */
   readonly foreignLanes: readonly Uuid[];
@@ -36,16 +36,16 @@ export interface IngestBatch {
 export interface CollectedEvent {
   readonly eventId: Uuid;
   readonly endpointId: Uuid;
-  /** In the batch, a few bytes more at most: nobody knows its sequence yet. */
+  /** Size in the batch, slightly too high because the sequence is not known yet. */
   readonly bytes: number;
 }
 
 export const claim = {
-  /** Owed: somebody fetches it. */
+  /** Unclaimed: a worker fetches it later. */
   none: 0,
-  /** Born claimed: this worker owns the lane and has room. */
+  /** Claimed on insert: this worker owns the lane and has capacity. */
   mine: 1,
-  /** Born claimed if this very statement gains the lane. */
+  /** Claimed on insert if this statement claims the lane. */
   ifGained: 2,
 } as const;
 
@@ -54,27 +54,27 @@ export interface QueuedDelivery {
   readonly eventId: Uuid;
   readonly endpointId: Uuid;
   readonly claim: (typeof claim)[keyof typeof claim];
-  /** After whatever came before it in the event's subject, and not at its side. The event has its sequence by then. */
+  /** Delivered after the earlier events of its subject. The event has its sequence by then. */
   readonly isOrdered: boolean;
 }
 
 export interface IngestResult {
-  /** False: this worker was buried, or routes were stale. Nothing was written. */
+  /** False if this worker was reaped or the routes were stale. Nothing was written then. */
   readonly written: boolean;
   readonly staleTenants: readonly string[];
-  /** Known idempotency keys, and outbox rows that another worker has taken. */
+  /** Events with a known idempotency key, and outbox rows that another worker has taken. */
   readonly refusedEventIds: readonly Uuid[];
-  /** Stored, and left in the outbox behind an earlier event of their subject. */
+  /** Stored, but left in the outbox behind an earlier event of their subject. */
   readonly deferredEventIds: readonly Uuid[];
-  /** Numbers of events with a subject. */
+  /** Sequences of events with a subject. */
   readonly sequences: ReadonlyMap<Uuid, number>;
-  /** Ordered deliveries that are owed, because it is not their turn. */
+  /** Ordered deliveries that wait for an earlier one. */
   readonly behindIds: readonly Uuid[];
-  /** With what was last written down about their endpoints. */
+  /** The claimed lanes with the recorded health of their endpoints. */
   readonly gainedLanes: ReadonlyMap<Uuid, RecordedHealth | null>;
-  /** Owners to be told of work in their lanes. */
+  /** Owners to notify of new deliveries in their lanes. */
   readonly otherOwners: ReadonlyMap<Uuid, number>;
-  /** Lanes with new work that nobody owns. */
+  /** Lanes with new deliveries and no owner. */
   readonly readyLanes: readonly Uuid[];
 }
 
@@ -137,7 +137,7 @@ function deliveryValues(deliveries: readonly QueuedDelivery[]): unknown[] {
   ];
 }
 
-/** Events and ordered deliveries say by their place in the list which number is theirs. */
+/** Events and ordered deliveries refer to their sequence by its position in the list. */
 function orderValues({ events, deliveries }: IngestBatch, subjectEvents: readonly SubjectEvent[]): unknown[] {
   const places = new Map(subjectEvents.map(({ eventId }, index) => [eventId, index + 1]));
   const placeOf = ({ eventId }: QueuedDelivery): number => places.get(eventId) as number;
@@ -152,7 +152,7 @@ function orderValues({ events, deliveries }: IngestBatch, subjectEvents: readonl
   ];
 }
 
-/** A lane is gained only to be sent from: a worker without a free place leaves it to others. */
+/** A worker without free capacity leaves the lane to others. */
 function wantedLanes({ delivers, deliveries }: IngestBatch): Uuid[] {
   if (!delivers) return [];
   return [...new Set(deliveries.filter((row) => row.claim === claim.ifGained).map((row) => row.endpointId))];

@@ -1,4 +1,4 @@
-// What the given idempotency keys stand for already.
+// Reads the events of known idempotency keys.
 import type { Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -9,7 +9,7 @@ export interface KnownKey {
   readonly tenant: string;
   readonly key: string;
   readonly eventId: Uuid;
-  /** The event's number in its subject. */
+  /** The event's sequence in its subject. */
   readonly sequence: number | null;
   readonly digest: Buffer;
 }

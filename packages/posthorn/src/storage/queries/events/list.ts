@@ -1,8 +1,7 @@
-// A page of events, newest first. Which conditions there are is part of the text, so that each combination has a plan
-// of its own: by tenant along its index, otherwise along the primary key.
-//
-// No index knows types and subjects: one would cost every event. So of rare ones a page finds what is among the next
-// so many events, and says how far it looked, as a walk over deliveries does.
+// Lists events, newest first. The conditions are part of the text, so that each combination has its own plan: along the
+// tenant's index, otherwise along the primary key.
+// There is no index on types and subjects, which every event would pay for. A page with such a filter examines a
+// limited number of events and returns how far it got.
 import type { Event, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -20,7 +19,7 @@ export interface EventFilter {
 
 export interface ListedEvents {
   readonly events: readonly Event[];
-  /** Events beyond this one were not looked at, or left out for their bytes. Null: there are none, or as many as were asked for. */
+  /** Events after this one were not examined, or omitted for their size. Null: there are none, or the page is full. */
   readonly lookedUpTo: Uuid | null;
 }
 
@@ -34,7 +33,7 @@ export async function listEvents(db: Queryable, filter: EventFilter): Promise<Li
     ),
     [notBefore, before, limit, ...(tenant === null ? [] : [tenant]), ...sought.map(([, value]) => value)],
   );
-  // one row is there in any case where events are sought, to say how far that went
+  // a filtered page always has one row that carries how far it got
   const found = rows.filter(({ event_id }) => event_id !== null);
   const events = found.map(toEvent);
   if (isCutShort(found)) return { events, lookedUpTo: events.at(-1)?.id ?? null };
@@ -57,9 +56,9 @@ where e.id >= $1::uuid
 order by e.id desc
 `;
 
-// A range of the pair instead of "tenant =", and in the pair's order: only the tenant's own index serves that. A plan for
-// any tenant expects one row a day of it, and sorts all there are (40 ms at 150,000). "(select …)" in a limit hides how
-// many rows are asked for: where the planner expects fewer, it sorts as well.
+// A range of the pair instead of "tenant =", ordered by the pair, can only use the tenant's index. A generic plan
+// expects one row a day per tenant, and sorts everything (40 ms at 150,000). "(select …)" hides the limit: if the
+// planner knows that few rows are requested, it sorts as well.
 export const ofTenant = `
 from posthorn.events e
 where (e.tenant, e.id) >= ($4::text, $1::uuid)
@@ -67,7 +66,7 @@ where (e.tenant, e.id) >= ($4::text, $1::uuid)
 order by e.tenant desc, e.id desc
 `;
 
-/** Never reached: so that the planner expects no more rows, for whose sake it would compile the statement (JIT). */
+/** Never reached. Keeps the planner's row estimate below the threshold for JIT. */
 const MORE_THAN_A_PAGE = 300;
 
 const { columns: bytesColumns, isShown } = pageBytes("octet_length(e.payload)", "e.id desc");
@@ -86,11 +85,11 @@ from (
 where page.${isShown}
 `;
 
-/** Among so many events a page looks for those that match: 1 ms when all are in memory, and each may be on a page of its own. */
+/** How many events a filtered page examines: 1 ms if all are in memory. */
 const LOOK_AT = 2_000;
 
-// A materialized part is written no further than it is read, so where all match no more are looked at than are shown.
-// Payloads are left out of it: each is read when its event is shown.
+// A materialized CTE is written only as far as it is read. It leaves out the payloads, which are read only for the
+// events shown.
 const soughtText = (source: string, conditions: readonly string[]) => `
 with looked_at as materialized (
   select first.*
@@ -130,7 +129,7 @@ left join (
 order by page.event_id desc
 `;
 
-/** With a tenant given, another tenant's event is not found. */
+/** Does not find another tenant's event if a tenant is given. */
 export async function findEvent(db: Queryable, id: Uuid, tenant: string | null): Promise<Event | null> {
   const [row] = await db.query<EventRow>(findStatement, [id, tenant]);
   return row === undefined ? null : toEvent(row);

@@ -1,12 +1,12 @@
-// The newest events of a type, which its topic shows to everybody: so it looks at so many events of the tenant and no more,
-// as a page does. Which they are is known before any of them is read. Test events are for one endpoint alone.
+// Reads the newest events of a type, which a public topic shows. Examines a limited number of the tenant's events, like
+// a page. Test events are excluded.
 import type { Event, Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type EventRow, eventColumns, toEvent } from "./event-row.ts";
 
-/** Newest first; the first one however large it is. */
+/** Newest first. The first one is returned whatever its size. */
 export async function newestOfType(
   db: Queryable,
   tenant: string,
@@ -19,8 +19,7 @@ export async function newestOfType(
 
 const LOOK_AT = 2_000;
 
-// A range of the pair in the pair's order, and limits that hide how many rows are asked for, for the reasons told in
-// list.ts. The size of a payload is known without reading it.
+// See list.ts for the range of the pair and the hidden limits. The size of a payload is known without reading it.
 const newestStatement = statement(
   "newest events of type",
   `
@@ -54,7 +53,7 @@ order by newest.id desc
 `,
 );
 
-/** Newest first; those that retention has taken meanwhile are missing. */
+/** Newest first; without events that retention has dropped since. */
 export async function readEvents(db: Queryable, ids: readonly Uuid[]): Promise<Event[]> {
   return (await db.query<EventRow>(readStatement, [uuidArray(ids)])).map(toEvent);
 }

@@ -1,5 +1,5 @@
-// The newest events without their payloads, and whether their deliveries are made: for those who look every second.
-// Along the same keys as a page of a list, so 100 of them take as long whatever there is.
+// Reads the newest events without payloads, for clients that poll every second. Uses the same indexes as a page of a
+// list.
 import type { Event, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -7,7 +7,7 @@ import { ofAll, ofTenant } from "./list.ts";
 
 export interface NewestEvent extends Pick<Event, "id" | "tenant" | "type" | "subject" | "sequence"> {
   readonly apiVersion: string;
-  /** Nobody has fanned it out yet. */
+  /** It waits for fan-out. */
   readonly isInOutbox: boolean;
 }
 

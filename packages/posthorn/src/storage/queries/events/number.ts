@@ -1,5 +1,5 @@
-// Takes idempotency keys and the next numbers of subjects, and holds both until the transaction ends: the first half
-// of a publish whose order counts at once. What follows in the same transaction sees everything numbered before.
+// Reserves idempotency keys and assigns sequences, and holds both until the transaction ends. The rest of the
+// transaction sees everything numbered before.
 import type { Uuid } from "../../../model.ts";
 import { byteaArray, int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -12,7 +12,7 @@ export interface IdempotencyKey {
   readonly digest: Uint8Array;
 }
 
-/** An event with a subject. `sequence` is null until it has a number. */
+/** An event with a subject. `sequence` is null until it is numbered. */
 export interface SubjectEvent {
   readonly eventId: Uuid;
   readonly tenant: string;
@@ -21,9 +21,9 @@ export interface SubjectEvent {
 }
 
 export interface Numbered {
-  /** Their idempotency keys are known. */
+  /** Events whose idempotency keys are known. */
   readonly refusedEventIds: readonly Uuid[];
-  /** One for each event given, 0 for a refused one. */
+  /** One per event, 0 for a refused one. */
   readonly sequences: readonly number[];
 }
 
@@ -44,7 +44,7 @@ export interface NumberedRow {
   sequences: number[] | null;
 }
 
-/** Sorted, so that two batches never wait for each other's keys in a circle. */
+/** Sorted, so that batches do not deadlock on keys. */
 export function keyValues(keys: readonly IdempotencyKey[]): unknown[] {
   const sorted = keys.toSorted((a, b) => compare(a.tenant, b.tenant) || compare(a.key, b.key));
   return [
@@ -66,13 +66,13 @@ export function subjectEventValues(events: readonly SubjectEvent[]): unknown[] {
   ];
 }
 
-/** A caller's open transaction may hold a key or a subject: wait a moment only, then the batch is taken apart. */
+/** A caller's transaction may hold a key or a subject. After a short wait the batch is split. */
 export const patienceStep = `
 patience as materialized (
   select set_config('lock_timeout', '200', true)
 )`;
 
-/** Of keys at the parameters from `first` on; needs `gate`. */
+/** Reserves the keys at the parameters from `first` on; needs `gate`. */
 export const reserveStep = (first: number) => `
 reserved as (
   insert into posthorn.idempotency_keys (tenant, key, event_id, digest)
@@ -84,9 +84,10 @@ reserved as (
 )`;
 
 /**
- * `listed` and `numbers` of the events at the parameters from `first` on; needs `gate` and `refused`, on which it waits:
- * keys before subjects, and a duplicate takes no number. "On conflict do update" goes on from the newest number, whatever the
- * statement's snapshot knows. Numbers find their events by place in an array: a join of two lists is quadratic in a generic plan.
+ * `listed` and `numbers` of the events at the parameters from `first` on. Needs `gate` and `refused`, on which it waits:
+ * keys before subjects, so that a duplicate uses no number. "On conflict do update" continues from the newest number
+ * even if the snapshot does not see it. Numbers refer to events by array position: a join of two lists is quadratic in a
+ * generic plan.
  */
 export const numberSteps = (first: number) => `
 listed as materialized (

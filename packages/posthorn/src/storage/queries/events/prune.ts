@@ -1,6 +1,6 @@
-// Takes away what outlived its day and is needed no more: a dead letter that was retried and delivered, rows of a day
-// that lay in the default partition. Ids carry the event's time, so a stretch of events, their deliveries and
-// their attempts lie in the same range.
+// Deletes kept rows that are no longer needed: a dead letter that was retried and delivered, and old rows in the
+// default partition. Ids contain the event's time, so events, their deliveries and their attempts are in the same
+// range.
 import { lowestUuidAt, uuidTimeMs } from "@posthorn/wire";
 import type { Uuid } from "../../../model.ts";
 import type { Database } from "../../database.ts";
@@ -8,18 +8,18 @@ import { statement } from "../../sql.ts";
 
 export interface PrunedStretch {
   readonly rows: number;
-  /** Where the next stretch begins; null when `before` was reached. */
+  /** Start of the next range; null when `before` was reached. */
   readonly next: Uuid | null;
 }
 
-/** The first `most` events from `from` on, of those before `before`, and all that belongs to them. */
+/** Prunes the first `most` events from `from` to `before`, and everything that belongs to them. */
 export async function pruneStretch(
   db: Database,
   { from, before, retentionDays, most }: { from: Uuid; before: Uuid; retentionDays: number; most: number },
 ): Promise<PrunedStretch> {
   return await db.transaction(async (tx) => {
     const [last] = await tx.query<{ id: Uuid }>(lastStatement, [from, before, most]);
-    // whole milliseconds: that far an event and its deliveries have their ids in common
+    // an event and its deliveries share the milliseconds of their ids
     const next = last === undefined ? null : lowestUuidAt(uuidTimeMs(last.id) + 1);
     const end = next ?? before;
     let rows = 0;
@@ -48,7 +48,7 @@ limit 1
 `,
 );
 
-// From when it ended: an old dead letter that was retried today is shown for as long as any other success.
+// Counts from the end of the delivery: an old dead letter that was retried today is kept as long as any other success.
 const deliveriesStatement = statement(
   "prune deliveries",
   `
@@ -65,7 +65,7 @@ from pruned
 `,
 );
 
-// A delivery is in the queue or in history at every moment, never in neither: one snapshot sees it.
+// A delivery is always either in the queue or in history, so one snapshot sees it.
 const attemptsStatement = statement(
   "prune attempts",
   `

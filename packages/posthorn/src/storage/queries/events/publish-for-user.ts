@@ -1,7 +1,7 @@
-// Publishes an event to tenants of a user, inside the caller's own transaction.
+// Publishes an event to the tenants of a user, in the caller's transaction.
 import { statement } from "../../sql.ts";
 
-/** Those that are active, by their ids. Everything is text, like all that crosses a caller's own driver. */
+/** Active tenants by id. All values are text, because the caller's driver handles them. */
 export const tenantsOfUserStatement = statement(
   "tenants of user",
   `
@@ -22,7 +22,7 @@ export interface PublishedForUser {
   readonly sequence: string | null;
 }
 
-// In the order given, which is that of the ids: two of them then never wait for each other.
+// In the order of ids, so that concurrent calls do not deadlock.
 export const publishForUserStatement = statement(
   "publish for user",
   `

@@ -1,11 +1,9 @@
-// Publishes inside the caller's own transaction, through the same SQL function that psql and other languages call.
+// Publishes in the caller's transaction through the SQL function that other languages call.
 import { statement } from "../../sql.ts";
 
-// Everything is bound as text, and comes back as it: some drivers encode a jsonb parameter twice, and read a bigint as
-// they like.
-//
-// The caller's ids keep the order of its publishes, by its own clock if it was not started. One that is off the database's
-// time is replaced: its day decides how long the event is kept, and its age whether it is still to be retried.
+// All parameters and results are text: some drivers encode jsonb twice and differ in how they read bigint.
+// The caller generates the ids, in the order of its calls. An id that is far from the database's time is replaced: its
+// day decides how long the event is kept, and its age whether it is retried.
 export const publishStatement = statement(
   "publish in transaction",
   `
@@ -37,8 +35,8 @@ from (
 `,
 );
 
-// A statement of its own, for those who trace or bring attributes: the SQL function stays as other languages call it. The ids
-// come as JSON.
+// A separate statement for traces and attributes keeps the SQL function unchanged for other languages. The ids come as
+// JSON.
 export const noteStatement = statement(
   "note on published events",
   `

@@ -1,12 +1,12 @@
-// A stretch of events by their ids, oldest first, without their payloads: what a replay against the subscriptions of
-// today looks at. Test events are for one endpoint alone.
+// Reads a range of events without payloads, oldest first, for a replay against current subscriptions. Test events are
+// excluded.
 import type { Event, Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export interface StretchedEvent extends Pick<Event, "id" | "tenant" | "type" | "subject" | "sequence"> {
-  /** Nobody has fanned it out yet; whoever does will see the subscriptions of today. */
+  /** It waits for fan-out, which will use the current subscriptions. */
   readonly isInOutbox: boolean;
 }
 
@@ -40,7 +40,7 @@ const ofTenantStatement = statement("events of tenant between", text("and e.tena
   replansEachTime: true,
 });
 
-/** What filters look at. */
+/** Returns the payloads that filters need. */
 export async function payloadsOf(db: Queryable, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Buffer>> {
   const rows = await db.query<{ id: Uuid; payload: Buffer }>(payloadsStatement, [uuidArray(ids)]);
   return new Map(rows.map(({ id, payload }) => [id, payload]));
@@ -51,7 +51,7 @@ const payloadsStatement = statement(
   "select e.id, e.payload from posthorn.events e where e.id = any ($1::uuid[])",
 );
 
-/** Of these ids those that are deliveries, owed or ended. */
+/** Returns which of these deliveries exist, queued or finished. */
 export async function existingDeliveries(db: Queryable, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const rows = await db.query<{ id: Uuid }>(existingStatement, [uuidArray(ids)]);
   return new Set(rows.map(({ id }) => id));

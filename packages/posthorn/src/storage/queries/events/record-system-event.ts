@@ -1,5 +1,5 @@
-// Records an event of Posthorn's own, once per tenant that is to have it, in the transaction of what it tells of. From
-// the outbox it goes the way of every event that was published in a transaction.
+// Records a system event for each tenant, in the transaction of the change it reports. It is delivered from the outbox
+// like any event.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";

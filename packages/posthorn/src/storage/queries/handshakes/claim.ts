@@ -1,5 +1,5 @@
-// Takes handshakes that are to be asked for, of each tenant in turn, and of none that would get nothing anyway. As with notices there is no lock while one is asked: its time is moved ahead,
-// and when the process dies meanwhile, the next one asks again.
+// Claims due handshakes, round-robin over tenants, except those of disabled endpoints. No lock is held during the
+// request: the due time is moved ahead, so that another process repeats it after a crash.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -12,7 +12,7 @@ export interface DueHandshake {
   readonly origin: string;
   readonly rate: number | null;
   readonly callbackToken: string;
-  /** This one included. */
+  /** Including this one. */
   readonly attempts: number;
 }
 

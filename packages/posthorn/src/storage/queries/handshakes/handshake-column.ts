@@ -1,6 +1,6 @@
-// How an endpoint's handshake is read: what is asked for, and what came of it. No row: it is not asked.
+// Columns of an endpoint's handshake. No row: it needs none.
 
-/** Of the endpoint whose id is in the given expression: a `HandshakeSettings` as JSON, or null. */
+/** `HandshakeSettings` of the endpoint with the given id, as JSON, or null. */
 export function handshakeColumn(endpointId: string): string {
   return `(
     select json_build_object('origin', hs.origin, 'rate', hs.requested_rate)
@@ -9,7 +9,7 @@ export function handshakeColumn(endpointId: string): string {
   )`;
 }
 
-/** A `Grant` as JSON, or null. */
+/** `Grant` as JSON, or null. */
 export function grantColumn(endpointId: string): string {
   return `(
     select json_build_object(
@@ -24,7 +24,7 @@ export function grantColumn(endpointId: string): string {
   )`;
 }
 
-/** For `posthorn.endpoints ep`: nothing stands in the way, or it was asked and agreed. */
+/** Whether `posthorn.endpoints ep` needs no handshake or has agreed. */
 export const isGranted = `not exists (
     select
     from posthorn.endpoint_handshakes hs

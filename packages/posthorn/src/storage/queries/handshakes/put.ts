@@ -1,4 +1,4 @@
-// Begins a handshake anew, or ends one. The caller holds the endpoint's row.
+// Starts or removes a handshake. The caller holds the endpoint's row.
 import type { HandshakeSettings, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";

@@ -1,9 +1,9 @@
-// Writes down what came of a handshake, if it is still the one that was asked for.
+// Records the result of a handshake, unless a new one was started.
 import type { HandshakeDecision, HandshakeState, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** False when the endpoint was changed since, and is asked anew. */
+/** Returns false if the endpoint was changed meanwhile. */
 export async function settleHandshake(
   tx: Queryable,
   callbackToken: string,
@@ -13,7 +13,7 @@ export async function settleHandshake(
   return (await tx.query(settleStatement, values)).length > 0;
 }
 
-// An answer that says nothing must not take back what came by the callback URL meanwhile.
+// An inconclusive response must not revoke a grant that arrived by the callback URL meanwhile.
 const settleStatement = statement(
   "settle handshake",
   `

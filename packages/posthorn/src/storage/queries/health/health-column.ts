@@ -1,6 +1,6 @@
-// How an endpoint's health is read. No row: it is well.
+// The column of an endpoint's health. No row: healthy.
 
-/** Of the endpoint whose id is in the given expression: a `RecordedHealth` as JSON, or null. */
+/** `RecordedHealth` of the endpoint with the given id, as JSON, or null. */
 export function healthColumn(endpointId: string): string {
   return `(
     select json_build_object(

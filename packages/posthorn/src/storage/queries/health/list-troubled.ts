@@ -1,4 +1,4 @@
-// Endpoints in trouble, those for longest first. Healthy ones have no row here, so what is read is the trouble there is.
+// Lists failing endpoints, longest first. Healthy endpoints have no row, so only failing ones are read.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -31,26 +31,26 @@ order by h.failing_since, ep.id
 limit $1::integer
 `;
 
-/** Whose circuit is open or half open. */
+/** Lists endpoints whose circuit is open or half-open. */
 export async function listOpenCircuits(db: Queryable, limit: number): Promise<TroubledRow[]> {
   return await db.query<TroubledRow>(circuitsStatement, [limit]);
 }
 
 const circuitsStatement = statement("list open circuits", ill("h.probe_at is not null"));
 
-/** That are active and have failed since their last success. */
+/** Lists active endpoints that have failed since their last success. */
 export async function listFailing(db: Queryable, limit: number): Promise<TroubledRow[]> {
   return await db.query<TroubledRow>(failingStatement, [limit]);
 }
 
 const failingStatement = statement("list failing endpoints", ill("h.consecutive_failures > 0"));
 
-/** That were disabled for their failures. */
+/** Lists endpoints that were disabled after failures. */
 export async function listDisabled(db: Queryable, limit: number): Promise<TroubledRow[]> {
   return await db.query<TroubledRow>(disabledStatement, [limit]);
 }
 
-// by the index endpoints_disabled, whose condition these are
+// uses the index endpoints_disabled, which has the same condition
 const disabledStatement = statement(
   "list disabled endpoints",
   `

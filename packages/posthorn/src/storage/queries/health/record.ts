@@ -1,4 +1,4 @@
-// Writes down how endpoints are doing. Only the lane's owner may: the lane's row is the fence.
+// Records endpoint health. Only the lane's owner may: the lane's row is the fence.
 import type { EndpointHealth, Uuid } from "../../../model.ts";
 import { float8Array, int4Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -57,7 +57,7 @@ set consecutive_failures = excluded.consecutive_failures,
 `,
 );
 
-/** It is enabled, or leads elsewhere: what was known of it says nothing any more. */
+/** Deletes the health of an endpoint that was enabled or got another URL. */
 export async function forgetHealth(tx: Queryable, endpointId: Uuid): Promise<void> {
   await tx.query(forgetStatement, [endpointId]);
 }

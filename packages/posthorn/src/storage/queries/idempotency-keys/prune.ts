@@ -1,14 +1,14 @@
-// Forgets idempotency keys that are older than their window.
+// Deletes expired idempotency keys.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** Returns how many were forgotten, at most `most`. */
+/** Returns how many were deleted, at most `most`. */
 export async function pruneKeys(db: Queryable, days: number, most: number): Promise<number> {
   const [row] = await db.query<{ count: number }>(pruneStatement, [days, most]);
   return row?.count ?? 0;
 }
 
-// A key that somebody is looking at is left for the next time.
+// Locked keys are left for the next run.
 const pruneStatement = statement(
   "prune idempotency keys",
   `

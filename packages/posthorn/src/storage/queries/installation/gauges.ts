@@ -1,5 +1,5 @@
-// How the installation is doing, in one look that costs the same whatever the backlog: lanes with work are found by
-// their indexes, and of each the first owed row by its own. With 100 lanes: 2 ms when a thousand rows are owed, 7 ms when a million are.
+// Reads the gauges of the installation at a bounded cost: lanes with work by their index, and the first queued row of
+// each by its own. With 100 lanes: 2 ms at a thousand queued rows, 7 ms at a million.
 import type { InstallationGauges } from "../../../observe/metrics.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -9,12 +9,15 @@ export async function installationGauges(db: Queryable): Promise<InstallationGau
   return row as InstallationGauges;
 }
 
-/** Past it the queue's depth is the planner's estimate: rows per page at the last vacuum times pages now. */
+/**
+ * Beyond this number the depth of the queue is the planner's estimate: rows per page at the last vacuum times current
+ * pages.
+ */
 export const COUNTED_AT_MOST = 10_000;
 const daysLookedAt = 7;
 
-// Every owed row is in a lane that is owned, paused, or ready no later than the row: so lanes that are neither owned
-// nor ready are not asked. Times are compared as ids are made: by the milliseconds in front of a UUIDv7.
+// Every queued row is in a lane that is owned, paused, or ready no later than the row, so other lanes are not read.
+// Times are compared by the milliseconds of a UUIDv7.
 const gaugesStatement = statement(
   "installation gauges",
   `
@@ -43,7 +46,7 @@ working as (
   from busy
   left join posthorn.endpoint_health h on h.endpoint_id = busy.endpoint_id
 ),
--- what a receiver held up for an hour is overdue since it may be sent again
+-- a delivery held by its receiver is overdue from the time it may be sent again
 due as (
   select min(greatest(first.next_at, working.held_until)) as since
   from working

@@ -1,15 +1,15 @@
-// Whether anybody sends what is owed, for `posthorn doctor`.
+// Reads whether queued deliveries are being sent, for `posthorn doctor`.
 import { Database } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export interface InstallationFacts {
-  /** That deliver, and are alive. */
+  /** Live workers that deliver. */
   readonly workers: number;
-  /** Something is due that no disabled endpoint holds back. */
+  /** A delivery is due whose endpoint is not disabled. */
   readonly isWorkWaiting: boolean;
 }
 
-/** Asks once, on a connection of its own. The schema is up to date. */
+/** Uses a connection of its own. The schema must be up to date. */
 export async function inspectInstallation(
   connectionString: string,
   schema: string,
@@ -23,7 +23,7 @@ export async function inspectInstallation(
   }
 }
 
-// A lane that a dead worker left behind may have work that is due; only another worker would look.
+// A lane of a dead worker may have due deliveries, which only another worker would find.
 const inspectStatement = statement(
   "inspect installation",
   `

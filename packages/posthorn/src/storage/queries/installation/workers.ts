@@ -1,4 +1,4 @@
-// The processes of the installation.
+// Lists the workers of the installation.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
@@ -8,13 +8,13 @@ export interface WorkerRow {
   readonly delivers: boolean;
   readonly leads: boolean;
   readonly startedMs: number;
-  /** Until when its lease is. */
+  /** When its lease expires. */
   readonly untilMs: number;
   readonly isAlive: boolean;
   readonly utilisation: number;
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listWorkers(db: Queryable, limit: number): Promise<WorkerRow[]> {
   return await db.query<WorkerRow>(listStatement, [limit]);
 }

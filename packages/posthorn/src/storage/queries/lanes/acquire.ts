@@ -1,4 +1,4 @@
-// Takes lanes that have work and no owner, oldest first.
+// Claims lanes that are ready and have no owner, oldest first.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -6,11 +6,11 @@ import { hasParked } from "./ready-at.ts";
 
 export interface AcquiredLane {
   readonly endpointId: Uuid;
-  /** Rows wait for their turn in it, and its last owner may have died before it said whose turn it was. */
+  /** Deliveries are parked, and the last owner may have died before promoting the next one. */
   readonly hasParked: boolean;
 }
 
-/** Of those that have been ready for as long as `waitedMs`. */
+/** Claims lanes that have been ready for at least `waitedMs`. */
 export async function acquireLanes(
   db: Queryable,
   workerId: number,

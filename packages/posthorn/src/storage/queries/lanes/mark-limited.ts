@@ -1,5 +1,5 @@
-// Writes down which lanes are held up by their endpoint's own limits, and which no longer are. A lane that another
-// transaction is writing into right now is left for the next survey.
+// Records which lanes wait for their endpoint's own limits. A lane that another transaction is writing to is left for
+// the next survey.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";

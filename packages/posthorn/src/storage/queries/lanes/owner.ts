@@ -1,4 +1,3 @@
-// Who holds a lane right now.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";

@@ -1,4 +1,4 @@
-// This worker's lanes in which deliveries wait for their turn. One look at an end of the index for each lane.
+// Lists this worker's lanes with parked deliveries. One index lookup per lane.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";

@@ -1,7 +1,7 @@
-// When a lane without an owner is ready, from what is owed in it. For a lane under the given name; each reads one
-// entry at an end of the index, whatever the backlog.
+// Expressions for when a lane without an owner is ready. `lane` is its name in the statement. Each is one index lookup,
+// whatever the backlog.
 
-/** Rows are parked behind others of their subject, or behind nothing any more. */
+/** Whether deliveries are parked. */
 export const hasParked = (lane: string): string => `coalesce((
     select q.next_at = 'infinity'
     from posthorn.queue q
@@ -11,7 +11,7 @@ export const hasParked = (lane: string): string => `coalesce((
     limit 1
   ), false)`;
 
-/** Infinity when all that is owed waits for something else than time. */
+/** Infinity if all queued deliveries are parked. */
 export const firstDueAt = (lane: string): string => `(
     select min(q.next_at)
     from posthorn.queue q
@@ -19,6 +19,6 @@ export const firstDueAt = (lane: string): string => `(
       and q.claimed_by is null
   )`;
 
-/** Where nobody knows whose turn it is among the parked, the next owner has to look at once. */
+/** Now if deliveries are parked: the next owner has to promote them. */
 export const firstLookAt = (lane: string): string =>
   `case when ${hasParked(lane)} then posthorn.now() else ${firstDueAt(lane)} end`;

@@ -1,5 +1,5 @@
-// Lets go of lanes. What is still owed in them makes them ready at its time; a lane that another transaction is
-// writing into right now is kept and tried again.
+// Releases lanes. Queued deliveries make them ready at their time. A lane that another transaction is writing to is
+// kept and retried.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Database } from "../../database.ts";
@@ -14,7 +14,7 @@ export async function releaseLanes(
   return await db.transaction(async (tx) => {
     const locked = await tx.query<{ endpoint_id: Uuid }>(lockStatement, [workerId, uuidArray(endpointIds)]);
     const ids = locked.map((row) => row.endpoint_id);
-    // A second statement, so that it sees what was committed while the first one waited for its locks.
+    // a second statement sees what was committed while the first one waited for its locks
     if (ids.length > 0) await tx.query(releaseStatement, [workerId, uuidArray(ids)]);
     return new Set(ids);
   });

@@ -1,15 +1,15 @@
-// Who tends the tables: one row, renewed by its holder, free to others when it has expired or its worker was buried.
+// Acquires or renews leadership: one row, free if it has expired or its worker was reaped.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** True when this worker leads for `leaseMs` from now: it did before, or the place was free. */
+/** Returns whether this worker leads for `leaseMs` from now. */
 export async function holdLeadership(db: Queryable, workerId: number, leaseMs: number): Promise<boolean> {
   const rows = await db.query(holdStatement, [workerId, leaseMs]);
   return rows.length > 0;
 }
 
-// An update that finds nothing writes nothing: those who only watch cost no WAL. Of two that find the place free the
-// second sees the first one's row when it gets the lock. A buried worker does not come back under its old id.
+// Processes that do not lead write nothing. Of two that find it free, the second sees the first one's row when it gets
+// the lock. A reaped worker never returns under its old id.
 const holdStatement = statement(
   "hold leadership",
   `

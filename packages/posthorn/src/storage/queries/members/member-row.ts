@@ -1,4 +1,3 @@
-// How a member is read.
 export type MemberRole = "owner" | "admin" | "member";
 
 export interface MemberRow {
@@ -10,6 +9,6 @@ export interface MemberRow {
   readonly updatedMs: number;
 }
 
-/** For `posthorn.members m`. */
+/** Columns of `posthorn.members m`. */
 export const memberColumns = `m.tenant, m.user_id as "userId", m.role, m.email,
   posthorn.epoch_ms(m.created_at) as "createdMs", posthorn.epoch_ms(m.updated_at) as "updatedMs"`;

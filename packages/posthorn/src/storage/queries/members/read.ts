@@ -1,4 +1,4 @@
-// Members of a tenant: one, a page of them, or the addresses to notify of a disabled endpoint.
+// Reads members of a tenant, and the addresses to notify of a disabled endpoint.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -28,7 +28,6 @@ export async function listMembers(
   return await db.query<MemberRow>(listStatement, [tenant, after ?? "", limit]);
 }
 
-// In the order of their own ids, which hold no time.
 const listStatement = statement(
   "list members",
   `
@@ -52,7 +51,7 @@ export async function addressesToNotify(
   return rows.map((row) => row.email);
 }
 
-// Two members may share an address; it gets one mail.
+// two members may share an address
 const addressesStatement = statement(
   "addresses to notify",
   `

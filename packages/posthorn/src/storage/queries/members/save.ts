@@ -1,15 +1,15 @@
-// Makes a member of a tenant, changes one, or takes one away.
+// Creates, updates and deletes members of a tenant.
 import type { Queryable } from "../../database.ts";
 import { type Statement, statement } from "../../sql.ts";
 import { type MemberRole, type MemberRow, memberColumns } from "./member-row.ts";
 
-/** An e-mail that is undefined stays as it is. */
+/** An undefined e-mail is left unchanged. */
 export interface MemberChange {
   readonly role: MemberRole;
   readonly email?: string | null | undefined;
 }
 
-/** Null when there is no such tenant. */
+/** Returns null if the tenant does not exist. */
 export function saveMember(
   db: Queryable,
   tenant: string,
@@ -19,7 +19,7 @@ export function saveMember(
   return write(db, saveStatement, tenant, user, change);
 }
 
-// The lock keeps the tenant from being deleted in between.
+// the lock prevents that the tenant is deleted meanwhile
 const saveStatement = statement(
   "save member",
   `
@@ -40,7 +40,7 @@ returning ${memberColumns}
 `,
 );
 
-/** Null when there is no such member. */
+/** Returns null if the member does not exist. */
 export function updateMember(
   db: Queryable,
   tenant: string,
@@ -74,7 +74,7 @@ async function write(
   return row ?? null;
 }
 
-/** False when there was none. */
+/** Returns false if the member does not exist. */
 export async function deleteMember(db: Queryable, tenant: string, user: string): Promise<boolean> {
   const rows = await db.query(deleteStatement, [tenant, user]);
   return rows.length > 0;

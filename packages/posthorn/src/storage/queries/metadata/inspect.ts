@@ -1,15 +1,15 @@
-// What a database is and how it is set, for `posthorn doctor`.
+// Reads version and settings of the database, for `posthorn doctor`.
 import { Database } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export interface DatabaseFacts {
-  /** 180004 for 18.4. */
+  /** 180004 is 18.4. */
   readonly versionNumber: number;
   readonly fsync: boolean;
   readonly synchronousCommit: string;
-  /** A standby, or set read-only. */
+  /** A standby, or read-only by its settings. */
   readonly isReadOnly: boolean;
-  /** How far its clock is ahead of ours, at the middle of asking. */
+  /** How far its clock is ahead of this machine's. */
   readonly clockAheadMs: number;
   readonly maxConnections: number;
   readonly usedConnections: number;
@@ -25,7 +25,7 @@ interface Row {
   readonly usedConnections: number;
 }
 
-/** Asks once, on a connection of its own. */
+/** Uses a connection of its own. */
 export async function inspectDatabase(connectionString: string): Promise<DatabaseFacts> {
   const db = new Database({ database: connectionString, schema: "posthorn", maxConnections: 1 });
   try {
@@ -41,7 +41,7 @@ export async function inspectDatabase(connectionString: string): Promise<Databas
   }
 }
 
-// So that connecting does not count as the clock's fault.
+// the time to connect must not count as clock difference
 const warmUpStatement = statement("warm up", "select 1");
 
 const inspectStatement = statement(

@@ -1,5 +1,4 @@
-// What the migrator knows about a database and writes down in it. Every statement works behind a transaction pooler:
-// the only lock is one that ends with its transaction.
+// Reads and records applied migrations. Works behind a transaction pooler: the only lock ends with its transaction.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
@@ -10,7 +9,7 @@ export interface AppliedMigration {
   readonly appliedMs: number;
 }
 
-/** Waits for another migrator of this schema; given back when the transaction ends. */
+/** Waits for other migrators of this schema; released when the transaction ends. */
 export async function takeMigrationLock(tx: Queryable, schema: string): Promise<void> {
   await tx.query(lockStatement, [schema]);
 }
@@ -21,7 +20,9 @@ const lockStatement = statement(
   { hasNoTimeout: true },
 );
 
-/** A migration may run long but must not queue for locks: whoever comes after a waiting `alter table` waits with it. */
+/**
+ * A migration may run long but must not wait long for locks: all later statements queue behind a waiting `alter table`.
+ */
 export async function limitLockWaits(tx: Queryable, lockTimeoutMs: number): Promise<void> {
   await tx.query(limitStatement, [String(lockTimeoutMs)]);
 }
@@ -41,7 +42,7 @@ export async function readGround(db: Queryable, schema: string): Promise<Ground>
   return row as Ground;
 }
 
-// From the catalogue, because to_regclass is refused where the role may not use the schema.
+// Reads the system catalogue, because to_regclass fails if the role has no access to the schema.
 const groundStatement = statement(
   "read ground",
   `
@@ -57,7 +58,7 @@ select
 `,
 );
 
-/** The schema's name is in the text, because DDL takes no parameters; it was checked by isSchemaName. */
+/** The name is part of the text, because DDL takes no parameters; isSchemaName has checked it. */
 export const createSchema = (schema: string): string => `create schema "${schema}"`;
 
 export const createTable = statement(
@@ -76,7 +77,7 @@ export async function readApplied(db: Queryable): Promise<AppliedMigration[]> {
   return await db.query<AppliedMigration>(appliedStatement);
 }
 
-// Not by posthorn.epoch_ms: the table is older than the function.
+// posthorn.epoch_ms does not exist yet when this table is first read
 const appliedStatement = statement(
   "read applied migrations",
   `
@@ -86,7 +87,7 @@ order by m.version
 `,
 );
 
-/** One migration of many statements, whichever protocol the driver would choose for them. */
+/** Runs a migration of many statements, with either protocol of the driver. */
 export async function runScript(tx: Queryable, sql: string): Promise<void> {
   await tx.query(carryStatement, [sql]);
   await tx.query(runStatement);

@@ -1,12 +1,12 @@
-// Takes notifications that are due. There is no lock while one is sent: its time is moved ahead instead, and when the process
-// dies meanwhile, the next one finds it due again. The attempt is counted here, so that no crash goes on for ever.
+// Claims due notifications. No lock is held while one is sent: the due time is moved ahead, so that another process
+// sends it after a crash. The attempt is counted here, so that a crash cannot repeat forever.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export interface ClaimedNotification {
   readonly id: Uuid;
-  /** This one included. */
+  /** Including this one. */
   readonly attempts: number;
   readonly notified: readonly string[];
 }

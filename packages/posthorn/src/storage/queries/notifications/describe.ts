@@ -1,4 +1,4 @@
-// What a notification has to say, as things stand when it is sent.
+// Reads the content of a notification at the time it is sent.
 import type { AttemptError, Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -11,12 +11,12 @@ export interface DisabledEndpoint {
   readonly description: string | null;
   readonly reason: string;
   readonly disabledMs: number;
-  /** Counted up to the limit that was given. */
+  /** Queued deliveries, counted up to the given limit. */
   readonly owed: number;
   readonly lastFailure: { readonly statusCode: number | null; readonly error: AttemptError | null } | null;
 }
 
-/** Null when there is nothing to tell any more: it was enabled or deleted meanwhile. */
+/** Returns null if the endpoint was enabled or deleted meanwhile. */
 export async function describeNotification(
   db: Queryable,
   notificationId: Uuid,
@@ -26,9 +26,8 @@ export async function describeNotification(
   return row ?? null;
 }
 
-// While it is active disabled_at is null, and no time is equal to that.
-// The last failure is looked for among the deliveries that ended last and those that are tried again last: bounded,
-// whatever the backlog, and as good as always the very last.
+// disabled_at is null while it is active, which equals nothing. The last failure is searched among the deliveries that
+// ended last and those retried last: bounded, and almost always the last one.
 const describeStatement = statement(
   "describe notification",
   `

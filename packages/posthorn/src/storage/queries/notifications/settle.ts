@@ -1,4 +1,5 @@
-// What came of sending a notification. Fenced by the count of attempts: a late sender changes nothing of the one after it.
+// Records the result of sending a notification. Fenced by the number of attempts: a late sender does not overwrite a
+// later attempt.
 import type { Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -6,12 +7,12 @@ import { statement } from "../../sql.ts";
 import type { ClaimedNotification } from "./claim.ts";
 
 export interface NotificationResult {
-  /** Somebody has it now. */
+  /** At least one recipient has received it. */
   readonly isSent: boolean;
-  /** Addresses that have it now, besides those notified before. */
+  /** Addresses reached by this attempt. */
   readonly notified: readonly string[];
   readonly error: string | null;
-  /** Null: it is done, or given up. */
+  /** Null: sent or discarded. */
   readonly retryInMs: number | null;
 }
 
@@ -43,7 +44,7 @@ where n.id = $1::uuid
 `,
 );
 
-/** A month later nobody needs them, notified or not. Returns how many went. */
+/** Deletes notifications after a month. Returns how many. */
 export async function pruneNotifications(db: Queryable, limit: number): Promise<number> {
   const rows = await db.query<{ id: Uuid }>(pruneStatement, [limit]);
   return rows.length;

@@ -1,5 +1,5 @@
-// Puts down, in the transaction that disables an endpoint, that it is to be notified of over these channels. Of an endpoint
-// that people heard of within the hour they hear again when the hour is over, if it is still disabled then.
+// Writes one notification per channel, in the transaction that disables an endpoint. If one was sent within the last
+// hour, the next is sent when the hour is over, if the endpoint is still disabled then.
 import type { Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -13,7 +13,7 @@ export async function writeNotifications(
   await tx.query(writeStatement, [endpointId, textArray(channels)]);
 }
 
-// Those that still wait tell of a disabling that is over: one is left for each channel, however often it comes.
+// Unsent notifications of earlier disablings are replaced.
 const writeStatement = statement(
   "write notifications",
   `

@@ -1,4 +1,5 @@
-// The next events that wait for their fan-out. Not locked here: the ingest statement takes what is still there.
+// Reads the next events that wait for fan-out. They are not locked; the ingest statement takes those that are still
+// there.
 import type { Event } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -12,7 +13,7 @@ export async function waitingEvents(
   return rows.map(toEvent);
 }
 
-/** Outbox rows are never skipped by a cursor: a transaction that commits late is seen at the next look. */
+/** Reads without a cursor, so a transaction that commits late is seen by the next read. */
 const waitingStatement = statement(
   "waiting events",
   `
@@ -22,8 +23,8 @@ with oldest as materialized (
   order by o.event_id
   limit $1::integer
 ),
--- Ids come from the clocks of those who publish: of a subject, the lowest numbers take the places that its ids have
--- here, or a look full of events that come after one further on would be the last.
+-- Ids depend on the publishers' clocks, so a subject's ids may not follow its sequences. Its lowest sequences are read
+-- in place of its lowest ids; otherwise a page full of later events would block the subject.
 subject as materialized (
   select s.tenant, s.subject, array_agg(s.place order by s.place) as places, count(*) as count
   from oldest s

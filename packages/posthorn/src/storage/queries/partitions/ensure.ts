@@ -1,10 +1,10 @@
-// Makes the partitions of today and the next days. Under the migrators' lock: two processes that make the same table
+// Creates the partitions of today and the next days, under the migration lock: two processes that create the same table
 // at once would both fail.
 import type { Database } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { limitLockWaits, takeMigrationLock } from "../migrations/bookkeeping.ts";
 
-/** Returns how many were made. Throws 55P03 when a table stayed locked; calling again later is safe. */
+/** Returns how many were created. Throws 55P03 if a table stayed locked; a later call is safe. */
 export async function ensurePartitions(db: Database, daysAhead = 3, lockTimeoutMs = 2_000): Promise<number> {
   return await db.transaction(async (tx) => {
     await takeMigrationLock(tx, db.schema);
@@ -14,7 +14,7 @@ export async function ensurePartitions(db: Database, daysAhead = 3, lockTimeoutM
   });
 }
 
-// Days of UTC, whatever the session's time zone.
+// Days are in UTC, whatever the session's time zone.
 export const ensureStatement = statement(
   "ensure partitions",
   `

@@ -1,4 +1,4 @@
-// The partitions of history, and what time it is.
+// Lists the partitions of history.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -11,11 +11,11 @@ export interface Partition {
   readonly lowerBound: Uuid;
   /** Exclusive. */
   readonly upperBound: Uuid;
-  /** It holds only what outlived the retention. */
+  /** It holds only what outlived the retention period. */
   readonly isKept: boolean;
 }
 
-/** Default partitions are not among them. */
+/** Excludes the default partitions. */
 export async function historyPartitions(
   db: Queryable,
 ): Promise<{ readonly nowMs: number; readonly partitions: readonly Partition[] }> {

@@ -1,5 +1,5 @@
-// Replaces partitions by one that holds only what must stay: staged beside them, filled in steps without any lock, and
-// put in their place in one short transaction. The SQL is in 0004-history-and-retention.sql.
+// Replaces partitions by one that holds only what must be kept: filled in steps without locks, and attached in a short
+// transaction. The SQL is in 0004-history-and-retention.sql.
 import type { Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -8,7 +8,7 @@ import type { HistoryTable } from "./list.ts";
 
 export interface Replacement {
   readonly parent: HistoryTable;
-  /** The name of the table that takes the place; it is staged under it too. */
+  /** Name of the replacing table. */
   readonly target: string;
   readonly lowerBound: Uuid;
   readonly upperBound: Uuid;
@@ -30,13 +30,13 @@ const stageStatement = statement(
   "select posthorn.stage_kept($1::text, $2::text, $3::uuid, $4::uuid)::text",
 );
 
-/** Returns how many rows were copied: 0 when nothing was missing. */
+/** Returns the number of copied rows; 0 if none was missing. */
 export async function copyKept(db: Queryable, replacement: Replacement, most: number): Promise<number> {
   const [row] = await db.query<{ copied: number }>(copyStatement, [...parametersOf(replacement), most]);
   return row?.copied ?? 0;
 }
 
-// Finding the dead of a large day reads it once; nobody waits for that.
+// reads all dead deliveries of a large day once
 const copyStatement = statement(
   "copy kept",
   "select posthorn.copy_kept($1::text, $2::text, $3::uuid, $4::uuid, $5::integer) as copied",
@@ -44,8 +44,8 @@ const copyStatement = statement(
 );
 
 /**
- * Copies what came meanwhile, drops the old partitions and attaches the new one. Throws 55P03 when a lock was not to be
- * had in time and 57014 when it would have been held for longer: then nothing has happened.
+ * Copies the remaining rows, drops the old partitions and attaches the new one. Throws 55P03 if it did not get the lock
+ * in time and 57014 if it would have held it for too long; nothing has changed then.
  */
 export async function swapKept(
   db: Database,

@@ -1,6 +1,6 @@
-// Ends one delivery because a person said so: one that is owed is dead from then on, a dead one is gone. At a `fifo`
-// endpoint both may be what others of the subject wait for: the endpoint's version is raised, so that the lane's owner
-// looks whose turn it is. Only the owner gives turns; see promote.ts.
+// Cancels or deletes one delivery: an unfinished one becomes dead, a dead one is deleted. At a `fifo` endpoint other
+// deliveries may wait for it: the endpoint's version is incremented, so that the lane's owner promotes the next one.
+// Only the owner promotes; see promote.ts.
 import type { Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -10,7 +10,7 @@ export type CancelResult =
       readonly kind: "cancelled" | "deleted";
       readonly endpointId: Uuid;
       readonly owner: number | null;
-      /** Others may wait for it: the owner has to look. */
+      /** Other deliveries may wait for it. */
       readonly isOrdered: boolean;
     }
   | { readonly kind: "not_found" | "in_flight" | "over" | "not_dead" };
@@ -21,7 +21,7 @@ interface Known {
   readonly isOrdered: boolean;
 }
 
-/** Owed and not in flight: dead, with the reason `cancelled`. */
+/** Cancels a queued delivery that is not in flight: dead, with the reason `cancelled`. */
 export async function cancelDelivery(db: Database, deliveryId: Uuid): Promise<CancelResult> {
   return await db.transaction(async (tx) => {
     const known = await find(tx, deliveryId);
@@ -29,12 +29,12 @@ export async function cancelDelivery(db: Database, deliveryId: Uuid): Promise<Ca
     if (known.state === "success" || known.state === "dead") return { kind: "over" };
     const owner = await lock(tx, known);
     const [cancelled] = await tx.query(cancelStatement, [deliveryId]);
-    // not there: somebody has claimed it, and whether it has ended since makes no difference to who asks
+    // it was claimed meanwhile
     return cancelled === undefined ? { kind: "in_flight" } : { kind: "cancelled", owner, ...known };
   });
 }
 
-/** A dead letter, for good. Its attempts and its event go with the day they are of. */
+/** Deletes a dead letter. Its attempts and its event are dropped with their day. */
 export async function deleteDead(db: Database, deliveryId: Uuid): Promise<CancelResult> {
   return await db.transaction(async (tx) => {
     const known = await find(tx, deliveryId);
@@ -51,7 +51,7 @@ async function find(tx: Queryable, deliveryId: Uuid): Promise<Known | null> {
   return row ?? null;
 }
 
-/** The endpoint, then its lane. Returns the lane's owner. */
+/** Locks the endpoint, then its lane. Returns the lane's owner. */
 async function lock(tx: Queryable, { endpointId, isOrdered }: Known): Promise<number | null> {
   if (!isOrdered) return null;
   await tx.query(raiseVersionStatement, [endpointId]);
@@ -85,7 +85,7 @@ where id = $1::uuid
 `,
 );
 
-// without an owner, whoever takes the lane looks whose turn it is
+// the next owner promotes the next delivery
 const lockLaneStatement = statement(
   "lock lane to cancel",
   `
@@ -108,7 +108,7 @@ with cancelled as (
     and q.claimed_by is null
   returning q.id, q.event_id, q.endpoint_id, q.attempts, q.replay_count, q.subject, q.sequence
 ),
--- as any other dead one
+-- like any dead delivery
 held as (
   insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id)
   select c.endpoint_id, c.subject, c.sequence, c.id

@@ -1,5 +1,5 @@
-// Ends what is owed to endpoints that are gone, or whose backlog somebody threw away: out of the queue, into history
-// as dead. What is in flight is left to whoever sends it.
+// Cancels the queued deliveries of deleted endpoints, or of a discarded backlog: they become dead. Deliveries in flight
+// are left to their worker.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Database, Queryable } from "../../database.ts";
@@ -7,7 +7,7 @@ import { statement } from "../../sql.ts";
 
 export type CancelReason = "endpoint_deleted" | "discarded" | "cancelled";
 
-/** Returns how many ended. In steps, each its own transaction: a backlog of a million must not become one. */
+/** Returns how many were cancelled. Each step is a transaction, so that a large backlog is not one. */
 export async function cancelOwed(
   db: Queryable,
   endpointIds: readonly Uuid[],
@@ -40,7 +40,7 @@ with cancelled as (
       from posthorn.queue owed
       where owed.endpoint_id = any ($1::uuid[])
         and owed.claimed_by is null
-        -- enabled by somebody else meanwhile: what is owed now is not what was to be discarded
+        -- the endpoint was enabled meanwhile: newer deliveries are not part of the discarded backlog
         and (
           not $4::boolean
           or exists (select from posthorn.lanes l where l.endpoint_id = owed.endpoint_id and l.paused)
@@ -62,8 +62,8 @@ from cancelled
 );
 
 /**
- * What was queued in the moment in which its endpoint was deleted, or came back from a last attempt: nobody else would
- * ever look at it. For maintenance; walks one index entry per lane, whatever the backlog.
+ * Cancels deliveries that were queued while their endpoint was being deleted, or that returned from a last attempt. Run
+ * by maintenance; reads one index entry per lane, whatever the backlog.
  */
 export async function cancelForDeletedEndpoints(db: Database): Promise<number> {
   const orphaned = await db.query<{ endpoint_id: Uuid }>(orphanedStatement);

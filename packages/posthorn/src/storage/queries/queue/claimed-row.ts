@@ -1,4 +1,3 @@
-// How a claimed queue row, joined with its event, is read.
 import type { AttemptTrigger, ClaimedDelivery, Event, Uuid } from "../../../model.ts";
 import { type EventRow, eventColumns, toEvent } from "../events/event-row.ts";
 
@@ -12,7 +11,7 @@ export interface ClaimedRow extends EventRow {
   is_ordered: boolean;
 }
 
-/** For a queue row under the given name and `posthorn.events e`. */
+/** Columns of the given queue row and `posthorn.events e`. */
 export function claimedColumns(queue: string): string {
   return `${queue}.id, ${queue}.endpoint_id, ${queue}.attempts, ${queue}.failures, ${queue}.trigger,
   posthorn.epoch_ms(${queue}.schedule_started_at) as schedule_started_ms,

@@ -1,4 +1,4 @@
-// Whether anything is due, claimed or waiting for its fan-out right now: what a test waits to end.
+// Reads whether anything is due, claimed or waiting for fan-out. Tests wait until nothing is.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { isFirstInSubject } from "./is-first-in-subject.ts";
@@ -19,7 +19,7 @@ select exists (
     where not l.paused
       and (
         q.claimed_by is not null
-        -- a row made due after this statement began, and before its snapshot, is a moment ahead of its clock
+        -- a row that became due between the start of this statement and its snapshot is slightly ahead of its clock
         or q.next_at <= posthorn.now() + interval '50 milliseconds' and coalesce(greatest(h.probe_at, h.throttled_until) <= posthorn.now(), true)
         or (q.next_at = 'infinity' and ${isFirstInSubject("q")})
       )

@@ -1,5 +1,5 @@
-// Claims due deliveries of lanes this worker owns: many lanes, few rows each, whatever the backlog. One whose turn in
-// its subject has not come is parked: it is not met again until whoever is before it is done (promote.ts).
+// Claims due deliveries of lanes this worker owns: many lanes, few rows each, whatever the backlog. A delivery behind
+// another of its subject is parked until that one ends (promote.ts).
 import type { ClaimedDelivery, Event, Uuid } from "../../../model.ts";
 import { int4Array, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -15,13 +15,13 @@ export interface LaneTurn {
 
 export interface Fetched {
   readonly deliveries: readonly FetchedDelivery[];
-  /** How many due rows of a lane were parked; a lane that is not named here had none. */
+  /** Number of parked rows by lane. */
   readonly parked: ReadonlyMap<Uuid, number>;
 }
 
 export interface FetchedDelivery {
   readonly delivery: ClaimedDelivery;
-  /** The endpoint's settings as they are now; a lane with older ones reads them again. */
+  /** Version of the endpoint's settings; a lane with an older one reloads them. */
   readonly targetVersion: number;
 }
 
@@ -37,7 +37,7 @@ export async function fetch(db: Queryable, workerId: number, turns: readonly Lan
   for (const row of rows) {
     if (row.is_parked) parked.set(row.endpoint_id, (parked.get(row.endpoint_id) ?? 0) + 1);
     else {
-      // of one event all deliveries share the object, as when they were born
+      // deliveries of an event share one object
       const event = events.get(row.event_id) ?? toEvent(row);
       events.set(event.id, event);
       deliveries.push({ delivery: toClaimed(row, event), targetVersion: row.version });
@@ -48,18 +48,18 @@ export async function fetch(db: Queryable, workerId: number, turns: readonly Lan
 
 interface FetchedRow extends ClaimedRow {
   version: number;
-  /** Its event is not read then. */
+  /** The event is not read then. */
   is_parked: boolean;
 }
 
-// "exists" is asked once for the statement: where no row has to wait, which is always so without order, no row is
-// looked up. What order costs such a fetch is then 0.3 µs a row, of some 17.
+// "exists" is evaluated once per statement: if no row has to wait, which is always so without ordering, no row is
+// looked up. Ordering then costs such a fetch 0.3 of about 17 µs per row.
 const hasToWait = `exists (select from due where not is_first)
       and (q.id in (select id from due where not is_first)) is true`;
 
-// "= any (array(…))" and not a join: a generic plan guesses thousands of rows from the limit and would scan the
-// backlog (10 ms at 20,000 owed rows, growing with it). Each row is parked once at most for each of its turns, so the
-// due part of the index holds the heads of subjects and newcomers, never a subject's backlog.
+// "= any (array(…))" instead of a join: a generic plan guesses thousands of rows from the limit and would scan the
+// backlog (10 ms at 20,000 queued rows, growing with it). Each row is parked at most once per turn, so the due part of
+// the index holds the heads of subjects and new rows, never a subject's backlog.
 const fetchStatement = statement(
   "fetch",
   `

@@ -1,8 +1,8 @@
-// Whether it is a delivery's turn in its subject: none before it is owed, and no dead one before it holds the subject.
+// Whether a delivery is the first of its subject: no earlier one is queued, and no dead one holds the subject.
 
 /**
- * For rows under the given name with endpoint_id, subject and sequence. "Less than" and not "any": a planner that sees
- * only equalities may read the whole queue into a hash table.
+ * For a row of the given name with endpoint_id, subject and sequence. Compares with "less than": with equalities only,
+ * the planner may read the whole queue into a hash table.
  */
 export const isFirstInSubject = (row: string): string => `not exists (
       select

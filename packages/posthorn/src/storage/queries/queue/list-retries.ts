@@ -1,5 +1,5 @@
-// The retry queue: failed deliveries in the order of their next attempts. Of all endpoints along one index, of some
-// along another; both hold only what is tried again.
+// Lists the retry queue: failed deliveries by time of the next attempt. Uses one index for all endpoints and another
+// for some; both hold only retries.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -7,14 +7,14 @@ import { statement } from "../../sql.ts";
 import { type DeliveryRow, deliveryColumns } from "../deliveries/delivery-row.ts";
 
 export interface RetryKey {
-  /** To the microsecond: two that are due in the same millisecond are told apart. */
+  /** In microseconds, to distinguish deliveries of the same millisecond. */
   readonly nextAtMicros: string;
   readonly id: Uuid;
 }
 
 export interface RetryQuery {
   readonly after: RetryKey | null;
-  /** Null: of all endpoints. */
+  /** Null: all endpoints. */
   readonly endpointIds: readonly Uuid[] | null;
   readonly limit: number;
 }
@@ -32,7 +32,7 @@ export async function listRetries(
 
 const beforeAll: RetryKey = { nextAtMicros: "0", id: "00000000-0000-0000-0000-000000000000" };
 
-/** Never reached: so that the planner expects no more rows, for whose sake it would compile the statement (JIT). */
+/** Never reached. Keeps the planner's row estimate below the threshold for JIT. */
 const MORE_THAN_A_PAGE = 300;
 
 const after = "timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::uuid";
@@ -54,7 +54,7 @@ from (
   ) page
   limit ${MORE_THAN_A_PAGE}
 ) d
--- the limit keeps it a look-up for each row; as a join it looks so dear that it is never prepared for good
+-- the limit forces a lookup per row; a join looks so expensive that the generic plan is never used
 cross join lateral (
   select event.tenant, event.type, event.subject, event.sequence
   from posthorn.events event
@@ -64,9 +64,9 @@ cross join lateral (
 order by d.next_retry_at, d.id
 `;
 
-// One that waits for its turn in a subject has no time, and comes last in the index. "(select …)" hides how many rows are
-// asked for, and of how many endpoints. Where the planner expects fewer rows, it sorts all that an endpoint has (13 ms at
-// 15,000); and a plan for any numbers would look dearer than one for these, so that each page would be planned (2 ms).
+// A delivery that waits for another of its subject has no time, and comes last in the index. "(select …)" hides the
+// limit and the number of endpoints: if the planner expects few rows, it sorts all rows of an endpoint (13 ms at
+// 15,000), and a generic plan that looks more expensive would cause planning for each page (2 ms).
 const ofAllStatement = statement(
   "retry queue",
   pageText(`
@@ -80,7 +80,7 @@ const ofAllStatement = statement(
   `),
 );
 
-// A range of the three instead of "endpoint_id =": see places.ts.
+// A range of the three columns instead of "endpoint_id =": see sources.ts.
 const ofEndpointsStatement = statement(
   "retry queue of endpoints",
   pageText(`

@@ -1,5 +1,5 @@
-// Gives the turn to the next of a subject: the lowest that is owed there, if it was parked, is due now. Only the
-// lane's owner parks and promotes, in one loop, so a row is never parked on what a promotion has just changed.
+// Makes the next delivery of a subject due: the lowest queued sequence, if it was parked. Only the lane's owner parks
+// and promotes, in one loop, so a row is never parked because of what a promotion has just changed.
 import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -11,7 +11,7 @@ export interface FreedSubject {
   readonly subject: string;
 }
 
-/** Returns the lanes in which something is due now. */
+/** Returns the lanes in which a delivery became due. */
 export async function promoteSubjects(
   db: Queryable,
   workerId: number,
@@ -25,7 +25,7 @@ export async function promoteSubjects(
   return rows.map((row) => row.endpoint_id);
 }
 
-// Not waited for until it is on disk: a turn that a crash of the database takes back is found when stock is taken.
+// Commits asynchronously: a promotion lost in a crash of the database is found by the next full check.
 const gate = `
 gate as materialized (
   select w.id
@@ -44,7 +44,7 @@ promoted as (
   returning q.endpoint_id
 )`;
 
-/** One that is held stays parked: a fetch would only park it again. */
+/** A held delivery stays parked; a fetch would only park it again. */
 const isNext = `lowest.claimed_by is null
     and lowest.next_at = 'infinity'
     and ${isFirstInSubject("lowest")}`;
@@ -76,18 +76,21 @@ from promoted
 
 export interface LaneWalk {
   readonly endpointId: Uuid;
-  /** Subjects up to this one were looked at before. */
+  /** Subjects up to this one were already checked. */
   readonly after: string;
 }
 
 export interface WalkedLane {
   readonly endpointId: Uuid;
-  /** The last subject looked at, or null when there are no more. */
+  /** The last subject checked; null: there are no more. */
   readonly lastSubject: string | null;
   readonly promoted: number;
 }
 
-/** For lanes where nobody knows whose turn it is: looks at one row of each subject, so many subjects of each lane. */
+/**
+ * Checks one row of each subject, for a limited number of subjects per lane. For lanes whose parked deliveries may have
+ * no predecessor.
+ */
 export async function promoteLanes(
   db: Queryable,
   workerId: number,
@@ -102,7 +105,7 @@ export async function promoteLanes(
   ]);
 }
 
-// A step per subject along the index, not a scan: a backlog in one subject costs nothing.
+// One index lookup per subject, so a subject's backlog costs nothing.
 const promoteLanesStatement = statement(
   "promote lanes",
   `
@@ -149,7 +152,7 @@ head as materialized (
 ${promote}
 select
   w.endpoint_id as "endpointId",
-  -- the walk ends with a null, unless it was cut short
+  -- the walk ends with a null unless it was cut short
   case when count(*) = count(w.subject) then max(w.subject) end as "lastSubject",
   (select count(*)::integer from promoted where promoted.endpoint_id = w.endpoint_id) as promoted
 from walked w

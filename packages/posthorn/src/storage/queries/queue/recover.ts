@@ -1,5 +1,5 @@
-// Rows that the database says this worker holds and that its memory does not: the reply to a claim was lost. Looked for
-// only after the database was away.
+// Finds deliveries that this worker has claimed in the database but not in memory: the reply to a claim was lost. Used
+// only after the database was unreachable.
 import type { ClaimedDelivery, Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";

@@ -1,5 +1,5 @@
-// Lets go of every subject of an endpoint that a dead delivery held up. The caller holds the endpoint's row, and the
-// lane's owner is told of the change: it looks whose turn it is.
+// Releases every held subject of an endpoint. The caller holds the endpoint's row and notifies the lane's owner, which
+// promotes the next deliveries.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";

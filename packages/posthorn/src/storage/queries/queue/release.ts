@@ -1,4 +1,4 @@
-// Returns claimed deliveries that were not started: the endpoint was paused, or this worker stops.
+// Releases claimed deliveries that were not started: the endpoint was paused, or this worker stops.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -27,7 +27,7 @@ earliest as (
   from returned
   group by endpoint_id
 )
--- the lane's owner sees what is owed in it; without one, the lane has to be ready
+-- a lane without an owner has to become ready
 update posthorn.lanes l
 set ready_at = least(l.ready_at, earliest.next_at)
 from earliest

@@ -1,5 +1,5 @@
-// Makes many deliveries owed in the transaction of a replay's step: what has ended or failed, again, and what there
-// never was, for the first time. The same as a retry by hand (requeue.ts), but for the trigger and the count.
+// Enqueues the deliveries of a replay step: finished or failed ones again, and missing ones for the first time. Like a
+// manual retry (requeue.ts), except for the trigger and the replay count.
 import type { Uuid } from "../../../model.ts";
 import { int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -9,13 +9,13 @@ import { type ClosedLane, hasNotAgreed } from "./requeue.ts";
 export interface LockedLane {
   readonly endpointId: Uuid;
   readonly owner: number | null;
-  /** Null: it is open. */
+  /** Null: not paused. */
   readonly closed: ClosedLane["because"] | null;
-  /** The endpoint gets the events of a subject one by one. */
+  /** The endpoint receives the events of a subject in order. */
   readonly isOrdered: boolean;
 }
 
-/** In the order of their ids, as everybody does. Lanes that are not there are of endpoints that are gone. */
+/** Locks lanes in the order of ids, the order of every transaction. Lanes of deleted endpoints may be missing. */
 export async function lockLanes(
   tx: Queryable,
   endpointIds: readonly Uuid[],
@@ -46,8 +46,8 @@ from locked
 `,
 );
 
-// A statement of its own: the one that waited for the lock still sees the endpoint as it was before the change that it
-// waited for.
+// A separate statement: the one that waited for the lock still sees the endpoint as it was before the change it waited
+// for.
 const readLockedStatement = statement(
   "read locked lanes",
   `
@@ -66,7 +66,7 @@ where l.endpoint_id = any ($1::uuid[])
 `,
 );
 
-/** One that has ended. Its number brings it before all that wait, where the endpoint wants order now; null elsewhere. */
+/** A finished delivery. The sequence puts it before later ones if the endpoint is ordered now; otherwise null. */
 export interface EndedDelivery {
   readonly id: Uuid;
   readonly subject: string | null;
@@ -74,14 +74,14 @@ export interface EndedDelivery {
 }
 
 export interface AgainOptions {
-  /** In the order of their ids, in which the statement looks their values up. */
+  /** Sorted by id, for the binary search in the statement. */
   readonly ended: readonly EndedDelivery[];
   readonly failed: readonly Uuid[];
-  /** One that ended later was sent again by somebody else. */
+  /** Deliveries that ended later were sent again by someone else. */
   readonly endedByMs: number;
 }
 
-/** Returns how many became owed; the others are in flight or ended anew since they were looked at. */
+/** Returns how many were enqueued; the others are in flight or have ended again since. */
 export async function requeueMany(
   tx: Queryable,
   { ended, failed, endedByMs }: AgainOptions,
@@ -141,12 +141,12 @@ export interface MissingDelivery {
   readonly id: Uuid;
   readonly eventId: Uuid;
   readonly endpointId: Uuid;
-  /** Null unless it is delivered in order. */
+  /** Null: not delivered in order. */
   readonly subject: string | null;
   readonly sequence: number | null;
 }
 
-/** Returns how many there were not yet. */
+/** Returns how many were missing. */
 export async function enqueueMissing(tx: Queryable, missing: readonly MissingDelivery[]): Promise<number> {
   const [row] = await tx.query<{ count: number }>(oweMissingStatement, [
     uuidArray(missing.map(({ id }) => id)),
@@ -158,7 +158,7 @@ export async function enqueueMissing(tx: Queryable, missing: readonly MissingDel
   return row?.count ?? 0;
 }
 
-// One that was a dead letter, until somebody deleted it, has attempts: the next goes on counting from there.
+// A deleted dead letter may have attempts; numbering continues from there.
 const oweMissingStatement = statement(
   "owe missing",
   `

@@ -1,6 +1,5 @@
-// Makes one delivery owed now: a retry by hand of anything not in flight, or a test event. From here on it takes the
-// same path as every other delivery. Nothing is owed to whom nothing may be sent: it would wait for ever, or end as dead
-// and take the success it was before out of history.
+// Enqueues one delivery: a manual retry of anything not in flight, or a test event. Nothing is enqueued for an endpoint
+// that may not receive it: the delivery would wait forever, or become dead and remove an earlier success from history.
 import type { AttemptTrigger, Event, Uuid } from "../../../model.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -14,7 +13,7 @@ export type EnqueueResult =
     }
   | ClosedLane;
 
-/** Nothing is sent there, and nothing was changed. */
+/** The lane is paused; nothing was changed. */
 export interface ClosedLane {
   readonly kind: "closed";
   readonly because: "endpoint_deleted" | "endpoint_disabled" | "endpoint_not_agreed" | "tenant_inactive";
@@ -22,7 +21,7 @@ export interface ClosedLane {
 
 export type RetryResult = EnqueueResult | { readonly kind: "in_flight" } | { readonly kind: "not_found" };
 
-/** Pending at once, no next retry, a fresh budget of attempts. */
+/** Makes it due now, with a new retry schedule. */
 export async function requeueDelivery(db: Database, deliveryId: Uuid): Promise<RetryResult> {
   return await db.transaction(async (tx) => {
     const [place] = await tx.query<{ endpoint_id: Uuid }>(placeStatement, [deliveryId]);
@@ -37,7 +36,7 @@ export async function requeueDelivery(db: Database, deliveryId: Uuid): Promise<R
   });
 }
 
-/** Stores an event that is meant for one endpoint alone, whatever that endpoint subscribes to, and has no number in its subject. */
+/** Stores an event for one endpoint, whatever it subscribes to. It has no sequence. */
 export async function enqueueTestEvent(
   db: Database,
   event: Event,
@@ -61,13 +60,13 @@ export async function enqueueTestEvent(
   });
 }
 
-// The lane first, then the row: a lane that is being released is computed from the rows committed before. The lock also
-// makes `paused` final: whoever disables or deletes the endpoint sets it under the same lock.
+// Locks the lane before the row: releasing a lane reads the rows committed before. The lock also makes `paused` final,
+// because disabling or deleting the endpoint sets it under the same lock.
 async function lockLane(tx: Queryable, endpointId: Uuid): Promise<EnqueueResult> {
   const [lane] = await tx.query<{ owner: number | null; paused: boolean }>(lockLaneStatement, [endpointId]);
   if (lane?.paused === false) return { kind: "owed", endpointId, owner: lane.owner, isProbe: false };
   const [closed] = await tx.query<Pick<ClosedLane, "because">>(whyClosedStatement, [endpointId]);
-  // without a row even the endpoint's name is gone, together with its tenant
+  // without a row, the endpoint was deleted together with its tenant
   return { kind: "closed", because: closed?.because ?? "endpoint_deleted" };
 }
 
@@ -93,7 +92,7 @@ returning owner, paused
 `,
 );
 
-/** Of the endpoint `ep`: it was asked whether it wants webhooks, and has not said so. */
+/** Whether the endpoint `ep` has not agreed to receive webhooks. */
 export const hasNotAgreed = `exists (
       select
       from posthorn.endpoint_handshakes h
@@ -124,7 +123,7 @@ with revived as (
   where d.id = $1::uuid
   returning d.id, d.event_id, d.endpoint_id, d.attempts, d.replay_count
 ),
--- its number brings it before all that wait, if the endpoint wants order now
+-- its sequence puts it first if the endpoint is ordered now
 placed as materialized (
   select revived.*, ordered.subject, ordered.sequence
   from revived
@@ -167,8 +166,8 @@ returning id
 `,
 );
 
-// Whoever tries one again wants to see what comes of it: where a circuit is open it is the probe, before all that wait.
-// What a receiver asked for (throttled_until) stands.
+// A manual retry shows its result at once: if the circuit is open, it is the probe, before all other deliveries. A
+// pause requested by the receiver (throttled_until) stays.
 const hastenProbeStatement = statement(
   "hasten probe",
   `

@@ -1,11 +1,11 @@
-// Writes down what came of attempts, many in one statement. The whole fence is `claimed_by = me`: a worker that was
-// buried settles nothing, and what it would have said stays recorded as unknown.
+// Records the outcomes of attempts, many in one statement. The fence is `claimed_by = me`: a reaped worker settles
+// nothing, and its attempts stay recorded as unknown.
 import type { Decision, Settlement, Uuid } from "../../../model.ts";
 import { byteaArray, float8Array, int2Array, int4Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** Returns the ids that were settled; one that is missing belongs to somebody else by now. */
+/** Returns the ids that were settled; missing ones belong to another worker now. */
 export async function settle(
   db: Queryable,
   workerId: number,
@@ -14,7 +14,7 @@ export async function settle(
   const delivered = settlements.filter(({ decision }) => decision.kind === "delivered");
   const dead = sortedById(settlements, "dead");
   const retries = sortedById(settlements, "retry");
-  // looking for subjects to hold takes 0.07 ms, which endpoints without order do not pay
+  // looking for subjects to hold takes 0.07 ms, which unordered endpoints do not pay
   const mayHold = dead.some(({ delivery }) => delivery.isOrdered);
   const [row] = await db.query<{ refused: Uuid[] | null }>(mayHold ? settleAndHold : settleOnly, [
     workerId,
@@ -47,7 +47,7 @@ type Decided<Kind extends Decision["kind"]> = Settlement & {
   readonly decision: Extract<Decision, { kind: Kind }>;
 };
 
-/** In the order of their ids, in which the statement looks their values up. */
+/** Sorted by id, for the binary search in the statement. */
 function sortedById<Kind extends Decision["kind"]>(
   settlements: readonly Settlement[],
   kind: Kind,
@@ -57,15 +57,15 @@ function sortedById<Kind extends Decision["kind"]>(
     .sort((a, b) => (a.delivery.id < b.delivery.id ? -1 : 1));
 }
 
-/** What the receiver said, or what went wrong in words when it said nothing. */
+/** The response body, or the error if there was no response. */
 function responseBody(outcome: Settlement["outcome"]): Uint8Array | null {
   if (outcome.kind === "failed") return Buffer.from(outcome.detail);
   return outcome.responseBody.byteLength === 0 ? null : outcome.responseBody;
 }
 
-// No joins: a generic plan expects `claimed_by = me` to match one row, takes a nested loop, and 500 rows cost 120 ms
-// instead of 10. Rows are found by "= any", per-row values by width_bucket (a binary search in the sorted ids), and
-// "(… in (select …)) is true" is a hashed look-up that the planner does not turn into a join.
+// No joins: a generic plan expects `claimed_by = me` to match one row and uses a nested loop, and 500 rows take 120 ms
+// instead of 10. Rows are found by "= any", per-row values by width_bucket (a binary search in the sorted ids), and "(…
+// in (select …)) is true" is a hashed lookup that the planner does not turn into a join.
 const settleText = (holdStep: string): string => `
 with delivered as (
   delete from posthorn.queue q
@@ -90,7 +90,7 @@ postponed as (
     trigger = 'retry'
   where q.id = any ($5::uuid[])
     and q.claimed_by = $1::integer
-    -- sent again after a lost reply, it may find that this worker has claimed the row for the next attempt meanwhile
+    -- when sent again after a lost reply, this worker may already have claimed the row for the next attempt
     and q.attempts = ($17::integer[])[width_bucket(q.id, $5::uuid[])]
   returning q.id
 ),
@@ -132,8 +132,7 @@ from unnest($8::uuid[]) as said (id)
 where (said.id in (select id from settled)) is not true
 `;
 
-// Shared with whoever changes the endpoint, or a subject would stay held after its endpoint was told to let dead ones
-// pass.
+// Locks the endpoint, or a subject would stay held after its endpoint was set to let dead deliveries pass.
 const holdStep = `
 held as (
   insert into posthorn.held_subjects (endpoint_id, subject, sequence, delivery_id)

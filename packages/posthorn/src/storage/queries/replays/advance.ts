@@ -1,6 +1,5 @@
-// One step of a replay: its row is held while it is made, so that of two processes that both believe to lead one makes
-// it and the other finds it made. What became owed and how far the replay has come are committed together: a process
-// that dies leaves a whole step or none.
+// Runs one step of a replay while holding its row, so that of two processes that both believe to lead only one runs it.
+// Deliveries and progress are committed together: a crash leaves a whole step or none.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -9,24 +8,24 @@ import { type ReplayRow, replayColumns, type SkipReason } from "./replay-row.ts"
 export interface HeldReplay extends ReplayRow {
   readonly position: Uuid;
   readonly before: Uuid;
-  /** How many may become owed now, by the rate. */
+  /** How many deliveries the rate allows now. */
   readonly allowance: number;
 }
 
-/** To plan a step by. Null: it is not running any more. */
+/** Reads a replay to plan a step. Null: it is not running. */
 export async function lookAtReplay(db: Queryable, id: Uuid): Promise<HeldReplay | null> {
   const [row] = await db.query<HeldReplay>(lookStatement, [id]);
   return row ?? null;
 }
 
-/** To make the step. Null: it is not running any more, or somebody else has made that step. */
+/** Locks a replay to run the step. Null: it is not running, or another process has run that step. */
 export async function holdReplay(tx: Queryable, { id, position }: HeldReplay): Promise<HeldReplay | null> {
   const [row] = await tx.query<HeldReplay>(holdStatement, [id]);
   return row?.position === position ? row : null;
 }
 
-// What was not used is lost after a quarter of a second, or after the time of one: a replay that was held up does not
-// make up for it, and no second has much more than the rate.
+// Unused rate expires after a quarter of a second, or after the time of one delivery: a delayed replay does not catch
+// up, and no second much exceeds the rate.
 const lookText = `
 select ${replayColumns}, r.position, r.before,
   floor(least(

@@ -1,10 +1,10 @@
-// Replays, one or a page of them, newest first.
+// Reads replays, newest first.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type ReplayRow, replayColumns } from "./replay-row.ts";
 
-/** With a tenant given, another tenant's replay is not found. */
+/** Does not find another tenant's replay if a tenant is given. */
 export async function findReplay(db: Queryable, id: Uuid, tenant: string | null): Promise<ReplayRow | null> {
   const [row] = await db.query<ReplayRow>(findStatement, [id, tenant]);
   return row ?? null;

@@ -1,4 +1,3 @@
-// How a replay is read.
 import type { Uuid } from "../../../model.ts";
 import type { DeliveryState } from "../deliveries/delivery-row.ts";
 
@@ -6,7 +5,7 @@ export type ReplayState = "running" | "finished" | "cancelled";
 
 export const REPLAY_STATES: readonly ReplayState[] = ["running", "finished", "cancelled"];
 
-/** Why a delivery is left as it is; `changed`: somebody else was quicker. */
+/** Why a delivery was skipped; `changed`: it changed meanwhile. */
 export type SkipReason =
   | "endpoint_deleted"
   | "endpoint_disabled"
@@ -19,7 +18,7 @@ export interface ReplayRow {
   readonly tenant: string | null;
   readonly endpointId: Uuid | null;
   readonly type: string | null;
-  /** Null: it is about events that have no delivery to an endpoint that wants them now. */
+  /** Null: events without a delivery to an endpoint that would receive them now. */
   readonly states: readonly DeliveryState[] | null;
   readonly reason: string | null;
   readonly createdAfterMs: number | null;
@@ -34,7 +33,7 @@ export interface ReplayRow {
   readonly endedAtMs: number | null;
 }
 
-/** For a row of `posthorn.replays` under the name `r`. */
+/** Columns of `posthorn.replays r`. */
 export const replayColumns = `r.id, r.tenant, r.endpoint_id as "endpointId", r.type, to_json(r.states) as states, r.reason,
   posthorn.epoch_ms(r.created_after) as "createdAfterMs", posthorn.epoch_ms(r.created_before) as "createdBeforeMs",
   r.rate, r.requested_by as "requestedBy", r.state, r.total, r.done, r.skipped,

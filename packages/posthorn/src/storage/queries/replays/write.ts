@@ -1,4 +1,4 @@
-// Begins a replay, ends one by hand, and forgets old ones.
+// Creates and cancels replays, and deletes old ones.
 import { lowestUuidAt, uuidTimeMs } from "@posthorn/wire";
 import type { Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
@@ -13,19 +13,19 @@ export interface NewReplay
   > {
   readonly createdAfterMs: number | null;
   readonly createdBeforeMs: number | null;
-  /** It looks at ids between these two. */
+  /** Processes ids between these two. */
   readonly position: Uuid;
   readonly before: Uuid;
 }
 
-/** Null: as many as may run at a time are running, for this tenant or, without one, for all. */
+/** Returns null if the maximum number of replays is running, for this tenant or, without one, for all. */
 export async function insertReplay(
   db: Database,
   replay: NewReplay,
   mostRunning: number,
 ): Promise<ReplayRow | null> {
   return await db.transaction(async (tx) => {
-    // so that two that begin at the same time count each other; steps of others are waited for
+    // so that replays created at the same time count each other; waits for running steps
     await tx.query(lockStatement);
     const [row] = await tx.query<ReplayRow>(insertStatement, [
       replay.id,
@@ -69,7 +69,7 @@ returning ${replayColumns}
 `,
 );
 
-/** Null: it is not running any more. */
+/** Returns null if it is not running. */
 export async function cancelReplay(db: Queryable, id: Uuid): Promise<ReplayRow | null> {
   const [row] = await db.query<ReplayRow>(cancelStatement, [id]);
   return row ?? null;
@@ -87,7 +87,7 @@ returning ${replayColumns}
 `,
 );
 
-/** Returns how many were forgotten, at most `most`. */
+/** Returns how many were deleted, at most `most`. */
 export async function pruneReplays(db: Queryable, days: number, most: number): Promise<number> {
   const [row] = await db.query<{ count: number }>(pruneStatement, [days, most]);
   return row?.count ?? 0;
@@ -111,7 +111,7 @@ from pruned
 `,
 );
 
-/** An id above all deliveries, or events, that are there now: a replay ends although new ones come. */
+/** Returns an id above all current deliveries or events, so that a replay ends even if new ones arrive. */
 export async function idAfterAll(db: Queryable, of: "deliveries" | "events"): Promise<Uuid> {
   const rows = await db.query<{ id: Uuid }>(of === "events" ? newestEventStatement : newestDeliveryStatement);
   const newest = rows.map(({ id }) => uuidTimeMs(id));
@@ -132,7 +132,10 @@ const newestEventStatement = statement(
   "select e.id from posthorn.events e order by e.id desc limit 1",
 );
 
-/** Before it only dead letters are left of history: who else got an event is not known any more. */
+/**
+ * Returns the first id with complete history. Before it only dead letters remain, so it is unknown who else received an
+ * event.
+ */
 export async function idAfterDroppedHistory(db: Queryable): Promise<Uuid> {
   const [row] = await db.query<{ upperBound: Uuid }>(droppedStatement);
   return row?.upperBound ?? lowestUuidAt(0);

@@ -1,4 +1,4 @@
-// Which secrets an endpoint signs with now, the newest first; what they are is not read.
+// Lists the valid secrets of an endpoint, newest first, without their content.
 import type { Uuid } from "../../../model.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -6,9 +6,9 @@ import { statement } from "../../sql.ts";
 export interface SecretRow {
   readonly id: Uuid;
   readonly createdMs: number;
-  /** Null: it stays. */
+  /** Null: it does not expire. */
   readonly expiresMs: number | null;
-  /** Null: of every scheme that has none of its own. */
+  /** Null: every scheme without a secret of its own. */
   readonly scheme: string | null;
 }
 

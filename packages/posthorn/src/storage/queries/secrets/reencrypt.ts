@@ -1,4 +1,4 @@
-// Secrets under an encryption key that is on its way out, taken a batch at a time.
+// Re-encrypts secrets of an old encryption key, in batches.
 import type { Uuid } from "../../../model.ts";
 import { byteaArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -13,8 +13,8 @@ export interface SealedSecret {
 }
 
 /**
- * Locks the next ones that are not under `keyId`, also those past their end. What somebody else holds is passed by: a
- * rotation holds the endpoint and takes its secrets in any order, so whoever waited for one could wait in a circle.
+ * Locks the next secrets that are not under `keyId`, including expired ones. Skips locked rows: a rotation holds the
+ * endpoint and locks its secrets in any order, so waiting could deadlock.
  */
 export async function lockOtherSecrets(
   tx: Queryable,
@@ -38,7 +38,7 @@ for update skip locked
 `,
 );
 
-/** They are locked, and all under one key from now on. */
+/** Replaces the ciphertexts of locked secrets. */
 export async function replaceCiphertexts(
   tx: Queryable,
   keyId: string,

@@ -1,4 +1,4 @@
-// An endpoint's secrets: one that stays, and those that are on their way out. The caller holds the endpoint's row.
+// Adds and retires secrets of an endpoint. The caller holds the endpoint's row.
 import type { Uuid } from "../../../model.ts";
 import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -10,7 +10,7 @@ export interface NewSecret {
   readonly ciphertext: Buffer;
 }
 
-/** What it is for, and until when; null: for every scheme that has none of its own, and to stay. */
+/** Scheme and expiry; null: every scheme without a secret of its own, and no expiry. */
 export interface SecretTerms {
   readonly usedFor: string | null;
   readonly overlapSeconds: number | null;
@@ -37,13 +37,13 @@ values (
 );
 
 export interface Retired {
-  /** Still valid after this. */
+  /** Number of secrets that are still valid. */
   readonly count: number;
-  /** When the last of them goes; null when none is left. */
+  /** When the last of them expires; null if none is left. */
   readonly lastExpiresMs: number | null;
 }
 
-/** Those of one scheme, or with null those of no scheme. Nobody's time is extended; what has no time left is removed. */
+/** Retires the secrets of one scheme, or of none with null. Never extends an expiry; deletes those that are due. */
 export async function retireSecrets(
   tx: Queryable,
   endpointId: Uuid,

@@ -1,10 +1,10 @@
-// Sessions that requests came with, and a link whose code was given.
+// Reads the sessions of requests and the links of codes.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type SessionRow, sessionColumns } from "./session-row.ts";
 
-/** Those that have not ended, open or not. */
+/** Returns sessions that have not expired, open or not. */
 export async function knownSessions(db: Queryable, ids: readonly string[]): Promise<SessionRow[]> {
   return await db.query<SessionRow>(knownStatement, [textArray(ids)]);
 }

@@ -1,24 +1,23 @@
-// How a session is read.
 import type { MemberRole } from "../members/member-row.ts";
 
 export interface SessionRow {
   readonly id: string;
   readonly digest: Buffer;
-  /** False: a link that nobody has used yet. */
+  /** False: an unused link. */
   readonly isOpen: boolean;
-  /** The key or token that was signed in with. */
+  /** The key or token used to sign in. */
   readonly keyId: string | null;
   readonly tenant: string | null;
   readonly userId: string | null;
-  /** What that member is now. */
+  /** The member's current role. */
   readonly role: MemberRole | null;
-  /** Null: all that the key, or the member's role, may. */
+  /** Null: all permissions of the key or of the member's role. */
   readonly scopes: readonly string[] | null;
   readonly expiresMs: number;
   readonly endsInMs: number;
 }
 
-/** For `posthorn.sessions s`. */
+/** Columns of `posthorn.sessions s`. */
 export const sessionColumns = `s.id, s.digest, s.is_open as "isOpen", s.key_id as "keyId", s.tenant, s.user_id as "userId",
   (select m.role from posthorn.members m where m.tenant = s.tenant and m.user_id = s.user_id) as role, to_json(s.scopes) as scopes,
   posthorn.epoch_ms(s.expires_at) as "expiresMs",

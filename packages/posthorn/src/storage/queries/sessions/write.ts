@@ -1,4 +1,4 @@
-// Makes sessions and links, opens a link once, ends sessions, and forgets those that have ended.
+// Creates sessions and links, opens a link once, ends sessions, and deletes expired ones.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -13,11 +13,11 @@ export interface NewSession {
   readonly userId: string | null;
   readonly scopes: readonly string[] | null;
   readonly openSeconds: number;
-  /** Of the link, or of the session when it is open. */
+  /** Lifetime of the link, or of an open session. */
   readonly expiresInSeconds: number;
 }
 
-/** Null when there is no such key, tenant or member. Of an owner's sessions the newest `most` stay. */
+/** Returns null if the key, tenant or member does not exist. Keeps the newest `most` sessions of an owner. */
 export async function insertSession(
   db: Queryable,
   session: NewSession,
@@ -66,13 +66,13 @@ returning ${sessionColumns}
 
 export interface OpenedLink {
   readonly id: string;
-  /** Of the code. */
+  /** Digest of the link's code. */
   readonly linkDigest: Buffer;
-  /** Of the cookie that takes its place. */
+  /** Digest of the cookie. */
   readonly sessionDigest: Buffer;
 }
 
-/** Null when it was used, has ended or is gone: of two that come at once, one opens it. */
+/** Returns null if the link was used, has expired or does not exist. Of two concurrent calls one succeeds. */
 export async function openSession(
   db: Queryable,
   { id, linkDigest, sessionDigest }: OpenedLink,
@@ -110,7 +110,7 @@ returning s.id
 `,
 );
 
-/** A portal link, used or not. False when there is none of that id in the tenant. */
+/** Deletes a portal link or its session. Returns false if the tenant has none with that id. */
 export async function deletePortalSession(db: Queryable, tenant: string, id: string): Promise<boolean> {
   const rows = await db.query(deletePortalStatement, [tenant, id]);
   return rows.length > 0;
@@ -126,7 +126,7 @@ returning s.id
 `,
 );
 
-/** Returns how many were forgotten, at most `most`. */
+/** Returns how many were deleted, at most `most`. */
 export async function pruneSessions(db: Queryable, most: number): Promise<number> {
   const [row] = await db.query<{ count: number }>(pruneStatement, [most]);
   return row?.count ?? 0;

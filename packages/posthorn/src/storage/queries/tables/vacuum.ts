@@ -1,4 +1,4 @@
-// The tables whose rows come and go all day: what has gathered in them, and taking it away.
+// Statistics and vacuum of the tables whose rows change constantly.
 import type { Queryable } from "../../database.ts";
 import { type Statement, statement } from "../../sql.ts";
 
@@ -10,7 +10,7 @@ export interface TableState {
   readonly pages: number;
   readonly deadRows: number;
   readonly liveRows: number;
-  /** Only a table's owner may vacuum it; for others the server says so in a warning and does nothing. */
+  /** Only a table's owner may vacuum it; for others the server only warns. */
   readonly mayVacuum: boolean;
 }
 
@@ -32,12 +32,12 @@ where c.oid in ('posthorn.queue'::regclass, 'posthorn.outbox'::regclass, 'postho
 `,
 );
 
-/** Outside any transaction, and for as long as it takes: a second at a million rows. */
+/** Runs outside any transaction, without a timeout: a second at a million rows. */
 export async function vacuum(db: Queryable, table: BusyTable): Promise<void> {
   await db.query(vacuumStatements[table]);
 }
 
-// Never waits for a lock: if autovacuum is at it, all the better.
+// Skips a table that autovacuum has locked.
 const vacuumStatements = eachTable((table) =>
   statement(`vacuum ${table}`, `vacuum (analyze, skip_locked, parallel 0) posthorn.${table}`, {
     hasNoTimeout: true,

@@ -1,14 +1,14 @@
-// Takes a tenant away, with the names of endpoints it once had. Its events and deliveries stay, and so its id is taken.
+// Deletes a tenant and the rows of its deleted endpoints. Its events and deliveries stay, so its id remains reserved.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export interface TenantRest {
-  /** Without subscriptions, which nobody but strangers made. */
+  /** Excludes WebSub subscriptions. */
   readonly endpoints: number;
   readonly subscriptions: number;
-  /** Endpoints that were deleted, kept as names for their history. */
+  /** Deleted endpoints whose rows still exist. */
   readonly deletedIds: readonly Uuid[];
 }
 
@@ -30,7 +30,7 @@ where ep.tenant = $1::text
 `,
 );
 
-/** A delivery in flight may come back to the queue, and needs its lane then. */
+/** Returns whether deliveries are unfinished. One in flight may return to the queue, and needs its lane then. */
 export async function isOwedAnything(tx: Queryable, endpointIds: readonly Uuid[]): Promise<boolean> {
   const rows = await tx.query(owedStatement, [uuidArray(endpointIds)]);
   return rows.length > 0;

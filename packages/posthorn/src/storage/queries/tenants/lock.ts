@@ -1,8 +1,8 @@
-// Every change to a tenant or its endpoints begins here: tenant, then endpoint, then lane, always in this order.
+// Every change to a tenant or its endpoints starts here. Locks are taken in the order tenant, endpoint, lane.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** Null when there is no such tenant. */
+/** Returns null if the tenant does not exist. */
 export async function lockTenant(
   tx: Queryable,
   tenant: string,
@@ -21,7 +21,7 @@ for no key update
 `,
 );
 
-/** Publishers that have cached the tenant's routes read them again. */
+/** Makes publishers reload their cached routes of the tenant. */
 export async function raiseRoutingVersion(tx: Queryable, tenant: string): Promise<void> {
   await tx.query(raiseStatement, [tenant]);
 }

@@ -1,4 +1,3 @@
-// Tenants, one or a page of them.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type TenantRow, tenantColumns } from "./tenant-row.ts";
@@ -21,7 +20,6 @@ export async function listTenants(db: Queryable, after: string | null, limit: nu
   return await db.query<TenantRow>(listStatement, [after ?? "", limit]);
 }
 
-// In the order of their own ids, which hold no time.
 const listStatement = statement(
   "list tenants",
   `

@@ -1,17 +1,17 @@
-// Makes a tenant, or changes one that is locked.
+// Creates a tenant, or updates one that is locked.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { type TenantRow, tenantColumns } from "./tenant-row.ts";
 
-/** False, and nothing is done, when it exists. */
+/** Returns false if it exists. */
 export async function insertTenant(tx: Queryable, id: string): Promise<boolean> {
   const rows = await tx.query(insertStatement, [id]);
   return rows.length > 0;
 }
 
-// A tenant that was deleted and comes back must not meet a version it had before: somebody may have cached its
-// routes of then. Milliseconds rise faster than changes do.
+// A tenant that is deleted and created again must not get an earlier version, which caches may still hold. Milliseconds
+// grow faster than versions.
 const insertStatement = statement(
   "insert tenant",
   `
@@ -22,7 +22,7 @@ returning id
 `,
 );
 
-/** After the insert, which waits for whoever is deleting the tenant. */
+/** Called after the insert, which waits for a concurrent deletion. */
 export async function wasDeleted(tx: Queryable, id: string): Promise<boolean> {
   const rows = await tx.query(wasDeletedStatement, [id]);
   return rows.length > 0;
@@ -74,7 +74,7 @@ returning ${tenantColumns}
 `,
 );
 
-/** Its endpoints' owners read their settings again; returns the lanes to pause or to open. */
+/** Makes the owners of its endpoints reload their settings. Returns the lanes to pause or resume. */
 export async function touchEndpoints(tx: Queryable, tenant: string): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(touchStatement, [tenant]);
   return rows.map((row) => row.id);

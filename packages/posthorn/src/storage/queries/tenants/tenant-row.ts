@@ -1,4 +1,3 @@
-// How a tenant is read.
 export interface TenantRow {
   readonly id: string;
   readonly name: string | null;
@@ -9,7 +8,7 @@ export interface TenantRow {
   readonly updatedMs: number;
 }
 
-/** For `posthorn.tenants t`. */
+/** Columns of `posthorn.tenants t`. */
 export const tenantColumns = `t.id, t.name, t.is_active as "isActive",
   to_json(t.websub_topics) as "websubTopics",
   posthorn.epoch_ms(t.created_at) as "createdMs", posthorn.epoch_ms(t.updated_at) as "updatedMs"`;

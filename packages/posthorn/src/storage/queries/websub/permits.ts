@@ -1,10 +1,10 @@
-// Requests that the hub may make within a minute, counted for all processes together.
+// Limits the hub's requests per minute across all processes.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export type Permit =
   | { readonly isGiven: true }
-  /** Until the minute is over: how long that is, and when, in the database's time. */
+  /** How long to wait, and until when in the database's time. */
   | { readonly isGiven: false; readonly waitMs: number; readonly untilMs: number };
 
 export async function takePermit(db: Queryable, name: string, perMinute: number): Promise<Permit> {
@@ -42,7 +42,7 @@ where p.name = $1::text
 `,
 );
 
-/** Minutes that are over say nothing any more. */
+/** Deletes expired windows. */
 export async function prunePermits(db: Queryable): Promise<void> {
   await db.query(pruneStatement);
 }

@@ -1,12 +1,12 @@
-// What subscribers asked the hub for, from the moment they were told 202 until it is verified or given up. As with
-// notices there is no lock while one is worked on: its time is moved ahead, and whoever dies leaves it due.
+// Requests to the WebSub hub from the 202 response until they are verified or discarded. No lock is held while one is
+// processed: the due time is moved ahead, so that another process repeats it after a crash.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export type RequestMode = "subscribe" | "unsubscribe" | "denied";
-/** Of what the hub may send within a minute. None of them waits for the others. */
+/** Shares of the hub's request rate. None delays the others. */
 export type RequestShare = "new" | "known" | "ended";
 
 export interface NewRequest {
@@ -17,7 +17,7 @@ export interface NewRequest {
   readonly host: string;
   readonly leaseSeconds: number | null;
   readonly secret: { readonly keyId: string; readonly ciphertext: Buffer } | null;
-  /** To be told again when the callback is asked; null: nothing. */
+  /** Returned to the callback in the verification; null: none. */
   readonly verifyToken: string | null;
 }
 
@@ -34,7 +34,7 @@ export interface ClaimedRequest {
   readonly ciphertextHex: string | null;
   readonly reason: string | null;
   readonly verifyToken: string | null;
-  /** This one included. */
+  /** Including this one. */
   readonly attempts: number;
   /** The database's time. */
   readonly claimedMs: number;
@@ -46,9 +46,8 @@ export interface WaitingLimits {
 }
 
 /**
- * False, and nothing is kept, where as many wait as may. What concerns a subscription that is there is always kept: strangers
- * who ask for more than the hub can do must not keep anybody from renewing. One of the same kind for the same pair is
- * replaced.
+ * Returns false and stores nothing if the maximum number is pending. Requests for existing subscriptions are always
+ * stored, so that a flood of new ones prevents no renewal. Replaces a request of the same mode and pair.
  */
 export async function keepRequest(
   db: Queryable,
@@ -72,7 +71,7 @@ export async function keepRequest(
   return rows.length > 0;
 }
 
-// A new id, so that whoever works on the one before changes nothing of this one. Its attempts stay counted.
+// A new id, so that a worker that processes the previous request cannot change this one. Attempts continue to count.
 const keepStatement = statement(
   "keep websub request",
   `
@@ -123,7 +122,7 @@ returning r.id
 `,
 );
 
-/** What ends subscriptions that nobody asked to end; they are still there, as names. */
+/** Stores denials for subscriptions that end without a request. They still exist as deleted endpoints. */
 export async function keepDenials(
   tx: Queryable,
   endpointIds: readonly Uuid[],
@@ -149,8 +148,8 @@ set id = excluded.id,
 );
 
 /**
- * Those that are due, of subscriptions that are there before all others, and then of each host in turn: who floods the hub
- * waits behind themselves. Of a pair the one that was asked for first.
+ * Claims due requests: those of existing subscriptions first, then round-robin over hosts, so that a flood delays only
+ * its own host. Of a pair, the older request first.
  */
 export async function claimRequests(
   db: Queryable,
@@ -194,7 +193,7 @@ returning
 `,
 );
 
-/** It has its end. False: another has taken its place meanwhile, and what came of this one does not count. */
+/** Deletes a finished request. Returns false if it was replaced meanwhile; its result does not count then. */
 export async function endRequest(db: Queryable, id: number): Promise<boolean> {
   const rows = await db.query(endStatement, [id]);
   return rows.length > 0;
@@ -225,8 +224,8 @@ where id = $1::bigint
 );
 
 /**
- * All that are due of a share, or of one host in it: there is no room for any of them, which each would only find out itself.
- * To one moment, so that it is their turns that count then, and not who was put off first.
+ * Postpones all due requests of a share, or of one host in it, when its rate is used up. All get the same time, so that
+ * round-robin decides then.
  */
 export async function putOffShare(
   db: Queryable,
@@ -239,7 +238,7 @@ export async function putOffShare(
   await db.query(putOffShareStatement, [share, host, untilMs]);
 }
 
-// What another holds is being put off by that one: waiting for each other, two of them would never end.
+// Skips locked rows, which another process is postponing; waiting could deadlock.
 const putOffShareStatement = statement(
   "put share of websub requests off",
   `

@@ -1,4 +1,4 @@
-// Subscriptions, which are endpoints with a topic. Whoever writes holds the tenant's row.
+// Subscriptions are endpoints with a topic. Writers hold the tenant's row.
 import type { PayloadFormat, Uuid } from "../../../model.ts";
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
@@ -44,7 +44,7 @@ export interface NewSubscription {
   readonly leaseEndsAt: Date;
 }
 
-/** With its lane. What a receiver answers other than 2xx and 410 is tried again, whatever it is (REC 7.1). */
+/** Creates the endpoint and its lane. Responses other than 2xx and 410 are retried (REC 7.1). */
 export async function insertSubscription(tx: Queryable, subscription: NewSubscription): Promise<void> {
   const { id, tenant, eventType, format, topic, callback, pair, host, leaseEndsAt } = subscription;
   await tx.query(insertStatement, [
@@ -98,7 +98,7 @@ where id = $1::uuid
 `,
 );
 
-/** Null when the endpoint is none. */
+/** Returns null if the endpoint is not a subscription. */
 export async function subscriptionOf(db: Queryable, endpointId: Uuid): Promise<SubscriptionRow | null> {
   const [row] = await db.query<SubscriptionRow>(ofEndpointStatement, [endpointId]);
   return row ?? null;
@@ -115,7 +115,7 @@ where ep.id = $1::uuid
 `,
 );
 
-/** Of a tenant: their types may have been closed. */
+/** Lists a tenant's subscriptions, whose types may no longer be public. */
 export async function subscriptionsOfTenant(db: Queryable, tenant: string): Promise<SubscriptionRow[]> {
   return await db.query<SubscriptionRow>(ofTenantStatement, [tenant]);
 }
@@ -132,7 +132,9 @@ order by ep.id
 `,
 );
 
-/** A moment after their end: who renews in the last second keeps what was owed meanwhile. */
+/**
+ * Lists expired subscriptions after a short grace period, so that a renewal in the last second keeps their deliveries.
+ */
 export async function endedSubscriptions(
   db: Queryable,
   graceMs: number,
@@ -155,7 +157,7 @@ limit $2::integer
 
 export interface SubscriptionCounts {
   readonly ofHost: number;
-  /** To a name and all hosts under it. */
+  /** Subscriptions of a domain and all its subdomains. */
   readonly ofFamily: number;
   readonly inAll: number;
 }
@@ -184,7 +186,7 @@ where ep.websub_host is not null
 `,
 );
 
-/** Whoever makes a subscription counts first, and nobody else counts meanwhile. */
+/** Locks the counts, so that subscriptions are created one at a time. */
 export async function holdCounts(tx: Queryable): Promise<void> {
   await tx.query(holdStatement);
 }

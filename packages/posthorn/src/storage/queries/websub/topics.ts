@@ -1,4 +1,4 @@
-// Topics of others: which there are, which are due to be fetched, and what was seen of each.
+// Topics of other publishers: what exists, what is due, and what was fetched.
 import { textArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
@@ -9,13 +9,13 @@ export interface TopicRow {
   readonly host: string;
 }
 
-/** From its first subscription on. */
+/** Called at the first subscription. */
 export async function ensureTopic(tx: Queryable, { hash, url, host }: TopicRow): Promise<void> {
   await tx.query(ensureStatement, [hash, url, host]);
 }
 
-// A topic that was forgotten and comes back must not count as it did before: the keys of its events are remembered.
-// Milliseconds rise faster than topics change.
+// A topic that is deleted and created again must not repeat its revisions, which are part of idempotency keys.
+// Milliseconds grow faster than revisions.
 const ensureStatement = statement(
   "ensure websub topic",
   `
@@ -25,7 +25,7 @@ on conflict (hash) do nothing
 `,
 );
 
-/** The reserved tenant, and no other, is made by the hub. */
+/** Creates the reserved tenant of the hub. */
 export async function ensureExternalTenant(tx: Queryable, tenant: string, name: string): Promise<void> {
   await tx.query(ensureTenantStatement, [tenant, name]);
 }
@@ -39,7 +39,7 @@ on conflict (id) do nothing
 `,
 );
 
-/** What nobody subscribes to is not fetched. Those pinged lately wait until they may be fetched again. */
+/** Ignores topics without subscriptions. Topics pinged recently wait until they may be fetched again. */
 export async function pingTopics(db: Queryable, hashes: readonly string[], restMs: number): Promise<void> {
   await db.query(pingStatement, [textArray(hashes), restMs]);
 }
@@ -64,7 +64,7 @@ export interface DueTopic extends TopicRow {
   readonly digestHex: string | null;
   readonly revision: number;
   readonly pings: number;
-  /** This one included. */
+  /** Including this one. */
   readonly attempts: number;
 }
 
@@ -99,11 +99,11 @@ export interface SeenContent {
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly digest: Buffer;
-  /** It was distributed: the next one is the next revision. */
+  /** The revision distributed last. */
   readonly revision: number;
 }
 
-/** Fetched, with what was seen; null: it has not changed, or could not be used. A ping that came meanwhile has it fetched once more. */
+/** Records a fetch; null: unchanged or unusable. A ping during the fetch causes another one. */
 export async function settleTopic(
   db: Queryable,
   topic: Pick<DueTopic, "hash" | "pings">,
@@ -157,7 +157,7 @@ where t.hash = $1::text
 `,
 );
 
-/** Pushed by the publisher: the next revision, which nobody else has. */
+/** Returns the next revision for content pushed by the publisher. */
 export async function nextRevision(db: Queryable, hash: string): Promise<number | null> {
   const [row] = await db.query<{ revision: number }>(nextStatement, [hash]);
   return row?.revision ?? null;
@@ -173,7 +173,7 @@ returning t.revision
 `,
 );
 
-/** What was distributed: a fetch that finds the same brings nothing new. */
+/** Records the distributed content, so that a fetch of the same content is ignored. */
 export async function noteContent(db: Queryable, hash: string, digest: Buffer): Promise<void> {
   await db.query(noteStatement, [hash, digest]);
 }
@@ -189,7 +189,7 @@ where hash = $1::text
 `,
 );
 
-/** Topics that nobody follows any more. */
+/** Deletes topics without subscriptions. */
 export async function pruneTopics(db: Queryable, tenant: string): Promise<void> {
   await db.query(pruneStatement, [tenant]);
 }

@@ -1,11 +1,11 @@
-// Hints between workers by LISTEN and NOTIFY: they save a poll interval and may be lost without harm. Sent from our
-// own short transactions only; NOTIFY takes a database-wide lock at commit.
+// Notifications between workers by LISTEN and NOTIFY. They save a poll interval and may be lost. Sent only from short
+// transactions of our own: NOTIFY takes a database-wide lock at commit.
 import { hash } from "node:crypto";
 import { textArray } from "../../binary-array.ts";
 import type { DirectConnection, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-/** Everybody's channel: lanes are ready, or events wait in the outbox. */
+/** The channel of all workers: lanes are ready, or events wait in the outbox. */
 export function commonChannel(schema: string): string {
   return `posthorn_${hash("sha1", schema, "hex").slice(0, 8)}_any`;
 }
@@ -22,7 +22,7 @@ export async function notify(db: Queryable, hints: ReadonlyMap<string, string>):
   await db.query(notifyStatement, [textArray([...hints.keys()]), textArray([...hints.values()])]);
 }
 
-// nothing is lost with a hint, so its commit need not wait for the disk
+// a lost notification is harmless, so the commit need not wait for the disk
 const notifyStatement = statement(
   "notify",
   `

@@ -1,5 +1,5 @@
-// Buries workers that died: what they held is owed again, with an attempt recorded as unknown, because it may have
-// been sent. It does not count against the retry budget.
+// Reaps dead workers: their deliveries are released, with an attempt recorded as unknown, because it may have been
+// sent. It does not count as a failure.
 import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Database, Queryable } from "../../database.ts";
@@ -8,13 +8,13 @@ import { firstLookAt } from "../lanes/ready-at.ts";
 
 export interface SuspectWorker {
   readonly id: number;
-  /** Changes with every renewal; an observer may insist on seeing it stand still. */
+  /** Changes with every heartbeat. */
   readonly leaseExpiresMs: number;
   readonly leaseEnded: boolean;
-  /** Its renewal is late and its session has gone: certain, whatever the clocks say. */
+  /** Its heartbeat is late and its session has ended, which proves its death whatever the clocks say. */
   readonly sessionGone: boolean;
   readonly delivers: boolean;
-  /** How busy its event loop was at its last renewal, from 0 to 1. */
+  /** Utilization of its event loop at its last heartbeat, from 0 to 1. */
   readonly utilisation: number;
 }
 
@@ -27,7 +27,7 @@ export async function suspectWorkers(
   return await db.query<SuspectWorker>(suspectsStatement, [me, schema, lateMs]);
 }
 
-// A lock taken here is given back at the end of the statement's own transaction.
+// a lock acquired here ends with the statement's transaction
 const suspectsStatement = statement(
   "suspect workers",
   `
@@ -52,8 +52,8 @@ export interface Reaped {
 }
 
 /**
- * Null when it renewed its lease in the meantime, or when another worker is burying it. A worker that stops buries
- * itself: `leaseExpiresMs` is null then, and what it gave back before leaves nothing to be recorded as unknown.
+ * Returns null if it renewed its lease meanwhile, or if another worker is reaping it. A worker that stops reaps itself
+ * with `leaseExpiresMs` null, after it has released its deliveries.
  */
 export async function reap(
   db: Database,
@@ -68,7 +68,7 @@ export async function reap(
   });
 }
 
-/** Ids that hold lanes or deliveries and are no workers: nothing of ours leaves such a thing behind. */
+/** Returns owners of lanes or deliveries that are not registered, which should not happen. */
 export async function missingWorkers(db: Queryable): Promise<number[]> {
   const rows = await db.query<{ id: number }>(missingStatement);
   return rows.map((row) => row.id);
@@ -78,13 +78,13 @@ export async function reapMissing(db: Database, workerId: number): Promise<Reape
   return await db.transaction((tx) => returnAll(tx, workerId));
 }
 
-// Separate statements: each sees everything the dead worker had committed before its row was locked.
+// separate statements see everything the dead worker committed before its row was locked
 async function returnAll(tx: Queryable, workerId: number): Promise<Reaped> {
   const [queue] = await tx.query<{ count: number; endpoints: Uuid[] | null }>(returnDeliveriesStatement, [
     workerId,
   ]);
   const endpoints = uuidArray(queue?.endpoints ?? []);
-  // Locked first: a row that somebody is putting into such a lane must be there when the lane is made ready.
+  // a delivery that is being inserted into such a lane must be visible when the lane becomes ready
   await tx.query(lockLanesStatement, [workerId, endpoints]);
   const [lanes] = await tx.query<{ count: number }>(returnLanesStatement, [workerId, endpoints]);
   return { workerId, deliveries: queue?.count ?? 0, lanes: lanes?.count ?? 0 };
@@ -101,8 +101,8 @@ for update skip locked
 `,
 );
 
-// The attempt that nobody knows the end of keeps the trigger it was made for; the one after it is a retry. One that is
-// on record already, however that came about, must not keep everything else the worker held from going back.
+// The unknown attempt keeps its trigger; the next one is a retry. An attempt that is already recorded must not prevent
+// the release of the others.
 const returnDeliveriesStatement = statement(
   "return deliveries of the dead",
   `
@@ -133,7 +133,7 @@ from returned
 `,
 );
 
-// Its own lanes, and lanes it had let go of while the reply that brought their rows was on its way.
+// Its lanes, and lanes it had released while the reply with their rows was on its way.
 const lockLanesStatement = statement(
   "lock lanes of the dead",
   `

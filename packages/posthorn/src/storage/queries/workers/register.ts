@@ -1,4 +1,4 @@
-// A worker's life in the database: registered, renewed every second, in the end buried.
+// Registers workers and renews their leases.
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
@@ -29,7 +29,7 @@ returning id, posthorn.epoch_ms(posthorn.now()) as "nowMs"
 `,
 );
 
-/** The database's time, or null when this worker has been buried. */
+/** Returns the database's time, or null if this worker was reaped. */
 export async function renewWorker(
   db: Queryable,
   workerId: number,
@@ -52,8 +52,8 @@ returning posthorn.epoch_ms(posthorn.now()) as now_ms
 );
 
 /**
- * Held on the worker's own connection for as long as it lives: when somebody else can take it, the session is gone.
- * The first half of the key is the schema, so that two installations in one database do not meet.
+ * Acquires the liveness lock on the worker's own connection. If another session can acquire it, the worker's session has
+ * ended. The first half of the key is the schema, to separate installations in one database.
  */
 export async function acquireLivenessLock(
   connection: Queryable,
@@ -69,7 +69,10 @@ const lifeLockStatement = statement(
   "select pg_try_advisory_lock(hashtext('posthorn worker ' || $1::text), $2::integer) as taken",
 );
 
-/** A worker that was buried goes on under a new id; the old lock must not say that the old one lives. */
+/**
+ * Releases the locks of earlier ids. A reaped worker continues under a new id, and its old lock must not keep the old
+ * one alive.
+ */
 export async function releaseLivenessLocks(connection: Queryable): Promise<void> {
   await connection.query(dropLifeLocksStatement);
 }
