@@ -68,7 +68,7 @@ export const plants = {
       {
         file: "posthorn/src/storage/queries/workers/reap.ts",
         find: "    if (dead === undefined) return null;\n",
-        put: "    if (dead === undefined || suspect.until !== null) return null;\n",
+        put: "    if (dead === undefined || suspect.leaseExpiresMs !== null) return null;\n",
       },
     ],
     faults: ["kill worker"],
@@ -79,8 +79,8 @@ export const plants = {
     edits: [
       {
         file: "posthorn/src/storage/queries/workers/reap.ts",
-        find: "  select id, attempts, 'unknown', trigger, $1::integer\n  from returned\n",
-        put: "  select id, attempts, 'unknown', trigger, $1::integer\n  from returned\n  where false\n",
+        find: "  select id, attempts, 'unknown', trigger, $1::integer\n  from released\n",
+        put: "  select id, attempts, 'unknown', trigger, $1::integer\n  from released\n  where false\n",
       },
     ],
     faults: ["kill worker"],

@@ -22,7 +22,7 @@ export {
 export { isMailAddress } from "./resources/tenants/members.ts";
 export { isTenantId } from "./resources/tenants/tenants.ts";
 export { isUnavailable } from "./storage/database.ts";
-export { surveyOfNothing } from "./storage/migrate.ts";
+export { statusOfNewDatabase } from "./storage/migrate.ts";
 export type { KnownKey } from "./storage/queries/api-keys/key-row.ts";
 export { type InstallationFacts, inspectInstallation } from "./storage/queries/installation/inspect.ts";
 export { type DatabaseFacts, inspectDatabase } from "./storage/queries/metadata/inspect.ts";

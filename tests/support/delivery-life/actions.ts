@@ -26,8 +26,8 @@ import { fetch } from "../../../packages/posthorn/src/storage/queries/queue/fetc
 import { releaseDeliveries } from "../../../packages/posthorn/src/storage/queries/queue/release.ts";
 import { settle } from "../../../packages/posthorn/src/storage/queries/queue/settle.ts";
 import {
+  incrementRoutingVersion,
   lockTenant,
-  raiseRoutingVersion,
 } from "../../../packages/posthorn/src/storage/queries/tenants/lock.ts";
 import { advanceTestClock } from "../../../packages/posthorn/src/storage/queries/test-clock.ts";
 import { reap, suspectWorkers } from "../../../packages/posthorn/src/storage/queries/workers/reap.ts";
@@ -294,7 +294,7 @@ export async function togglePause(model: Model, endpoint: Uuid): Promise<void> {
     await lockTenant(tx, tenant);
     await lockEndpoint(tx, tenant, endpoint);
     await updateEndpoint(tx, endpoint, { ...endpointSettings, isActive: lane.isPaused });
-    await raiseRoutingVersion(tx, tenant);
+    await incrementRoutingVersion(tx, tenant);
     return await syncLanes(tx, [endpoint]);
   });
   expect(owners.get(endpoint)).toBe(lane.owner);

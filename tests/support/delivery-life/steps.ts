@@ -7,7 +7,7 @@ import type { Uuid } from "../../../packages/posthorn/src/model.ts";
 import { acquireLanes } from "../../../packages/posthorn/src/storage/queries/lanes/acquire.ts";
 import { releaseLanes } from "../../../packages/posthorn/src/storage/queries/lanes/release.ts";
 import { waitingEvents } from "../../../packages/posthorn/src/storage/queries/outbox/waiting.ts";
-import { cancelOwed } from "../../../packages/posthorn/src/storage/queries/queue/cancel.ts";
+import { cancelQueued } from "../../../packages/posthorn/src/storage/queries/queue/cancel.ts";
 import { fetch } from "../../../packages/posthorn/src/storage/queries/queue/fetch.ts";
 import { requeueDelivery } from "../../../packages/posthorn/src/storage/queries/queue/requeue.ts";
 import { reap, suspectWorkers } from "../../../packages/posthorn/src/storage/queries/workers/reap.ts";
@@ -307,7 +307,7 @@ const retryByHand: fc.Arbitrary<Step> = choice.map((n) =>
       else {
         const lane = laneOf(model, delivery.endpoint);
         expect(result).toEqual({
-          kind: "owed",
+          kind: "queued",
           endpointId: delivery.endpoint,
           owner: lane.owner,
           isProbe: false,
@@ -334,7 +334,7 @@ const discard: fc.Arbitrary<Step> = fc.nat(9).map((n) =>
     async (model, real) => {
       const endpoint = real.endpoints[n] as Uuid;
       const owed = owedIn(model, endpoint);
-      expect(await cancelOwed(model.db, [endpoint], "discarded")).toBe(owed.length);
+      expect(await cancelQueued(model.db, [endpoint], "discarded")).toBe(owed.length);
       for (const delivery of owed) delivery.state = "dead";
     },
   ),

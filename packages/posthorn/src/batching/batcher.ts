@@ -17,7 +17,7 @@ import { Semaphore } from "../service/semaphore.ts";
 import type { Database, Queryable } from "../storage/database.ts";
 import { type BatchDefaults, type PendingBatch, pendingBatches } from "../storage/queries/batches/due.ts";
 import { type Member, pendingEvents, writeBatch } from "../storage/queries/batches/write.ts";
-import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { cancelQueued } from "../storage/queries/queue/cancel.ts";
 import { lockLanes } from "../storage/queries/queue/requeue-many.ts";
 import { enqueuePendingEvents } from "./enqueue-pending-events.ts";
 
@@ -122,7 +122,7 @@ export class Batcher {
       return written ? (lane?.owner ?? null) : undefined;
     });
     if (owner === undefined) return false;
-    if (target === null) await cancelOwed(db, [endpointId]);
+    if (target === null) await cancelQueued(db, [endpointId]);
     else onQueued(endpointId, owner);
     return true;
   }

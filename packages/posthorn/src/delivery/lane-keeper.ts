@@ -12,7 +12,7 @@ import { markLimitedLanes } from "../storage/queries/lanes/mark-limited.ts";
 import { lanesWithParked } from "../storage/queries/lanes/parked.ts";
 import { releaseLanes } from "../storage/queries/lanes/release.ts";
 import { type SurveyedLane, surveyLanes } from "../storage/queries/lanes/survey.ts";
-import { cancelOwed } from "../storage/queries/queue/cancel.ts";
+import { cancelQueued } from "../storage/queries/queue/cancel.ts";
 import { type FetchedDelivery, fetch } from "../storage/queries/queue/fetch.ts";
 import { recoverClaimed } from "../storage/queries/queue/recover.ts";
 import { releaseDeliveries } from "../storage/queries/queue/release.ts";
@@ -259,7 +259,7 @@ export class LaneKeeper {
     }
     await this.#releaser.releaseWaiting();
     const deleted = endpointIds.filter((id) => targets.get(id) === null);
-    if (deleted.length > 0) await cancelOwed(db, deleted);
+    if (deleted.length > 0) await cancelQueued(db, deleted);
   }
 
   async #openLanes(acquired: readonly AcquiredLane[]): Promise<void> {

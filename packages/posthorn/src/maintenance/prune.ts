@@ -8,7 +8,7 @@ import { pruneAuditLog } from "../storage/queries/audit-log/write.ts";
 import { pruneMembers } from "../storage/queries/batches/read.ts";
 import { pruneDead } from "../storage/queries/deliveries/prune-dead.ts";
 import { pruneDeletedEndpoints } from "../storage/queries/endpoints/prune.ts";
-import { type PrunedStretch, pruneStretch } from "../storage/queries/events/prune.ts";
+import { type PrunedRange, pruneRange } from "../storage/queries/events/prune.ts";
 import { pruneKeys } from "../storage/queries/idempotency-keys/prune.ts";
 import { historyPartitions } from "../storage/queries/partitions/list.ts";
 import { pruneReplays } from "../storage/queries/replays/write.ts";
@@ -64,7 +64,7 @@ async function pruneOutlived({ db, retentionDays, mayGoOn }: PruneOptions): Prom
   let rows = 0;
   let from: Uuid | null = lowestUuidAt(0);
   while (from !== null && mayGoOn()) {
-    const stretch: PrunedStretch = await pruneStretch(db, { from, before, retentionDays, most: step });
+    const stretch: PrunedRange = await pruneRange(db, { from, before, retentionDays, most: step });
     rows += stretch.rows;
     from = stretch.next;
   }

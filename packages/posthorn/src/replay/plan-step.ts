@@ -65,7 +65,7 @@ async function planAgain(
   states: NonNullable<Range["states"]>,
   limit: number,
 ): Promise<StepPlan> {
-  const { rows, lookedUpTo } = await walkDeliveries(db, {
+  const { rows, examinedUpTo } = await walkDeliveries(db, {
     after: range.position,
     before: range.before,
     direction: "oldest_first",
@@ -83,7 +83,7 @@ async function planAgain(
         : ({ kind: "ended", id, subject, sequence } as const);
     return { after: rows[index - 1]?.id ?? range.position, endpointId, what };
   });
-  const last = rows.length === limit ? rows.at(-1)?.id : lookedUpTo;
+  const last = rows.length === limit ? rows.at(-1)?.id : examinedUpTo;
   return { wishes, position: last ?? range.before, isLast: last == null };
 }
 

@@ -14,7 +14,7 @@ import type { Logger } from "../observe/log.ts";
 import { Loop } from "../service/loop.ts";
 import type { Service } from "../service/service.ts";
 import type { Database } from "../storage/database.ts";
-import { lookAtReplay } from "../storage/queries/replays/advance.ts";
+import { readReplay } from "../storage/queries/replays/advance.ts";
 import { runningReplays } from "../storage/queries/replays/read.ts";
 import { planStep } from "./plan-step.ts";
 import { runStep } from "./run-step.ts";
@@ -87,7 +87,7 @@ export class Replayer implements Service {
 
   async #carryOn(id: Uuid): Promise<boolean> {
     const { db, loadRoutes, onQueued } = this.#options;
-    const replay = await lookAtReplay(db, id);
+    const replay = await readReplay(db, id);
     if (replay === null || replay.allowance < 1) return false;
     // more than is allowed: those that are skipped use nothing of the rate
     const limit = Math.min(mostPerStep, replay.allowance * 4 + 20);

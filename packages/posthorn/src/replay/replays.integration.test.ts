@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { databasePerTest, publishTimes } from "../../../../tests/support/database-per-test.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
 import type { EndpointInput } from "../resources/endpoints/endpoint-settings.ts";
-import { lookAtReplay } from "../storage/queries/replays/advance.ts";
+import { readReplay } from "../storage/queries/replays/advance.ts";
 import { type ScriptedReceiver, startScriptedReceiver, type TestInstance } from "../testing/index.ts";
 import { planStep } from "./plan-step.ts";
 import type { ReplayInput } from "./replays.ts";
@@ -264,7 +264,7 @@ async function planned() {
   const again = await open({ started: false });
   const { hooks } = again;
   const replay = await hooks.replays.start();
-  const seen = await lookAtReplay(hooks.db, parseId("rpl", replay.id) as string);
+  const seen = await readReplay(hooks.db, parseId("rpl", replay.id) as string);
   if (seen === null) throw new Error("It is running.");
   const plan = await planStep(hooks.db, seen, { limit: 10, loadRoutes: async () => new Map() });
   return {

@@ -21,7 +21,7 @@ import {
 } from "../storage/queries/replays/replay-row.ts";
 import {
   cancelReplay,
-  idAfterAll,
+  idAboveAll,
   idAfterDroppedHistory,
   insertReplay,
 } from "../storage/queries/replays/write.ts";
@@ -187,7 +187,7 @@ export function createReplays({ db, nowMs, loadRoutes, onStarted }: ReplaysOptio
 
   async function rangeOf(asked: Asked): Promise<Range> {
     const isAboutEvents = asked.states === null;
-    const afterAll = await idAfterAll(db, isAboutEvents ? "events" : "deliveries");
+    const afterAll = await idAboveAll(db, isAboutEvents ? "events" : "deliveries");
     const first = isAboutEvents ? later(asked.position, await idAfterDroppedHistory(db)) : asked.position;
     return {
       ...asked,

@@ -15,7 +15,7 @@ import {
   type Advance,
   advanceReplay,
   type HeldReplay,
-  holdReplay,
+  lockReplay,
 } from "../storage/queries/replays/advance.ts";
 import type { SkipReason } from "../storage/queries/replays/replay-row.ts";
 import type { StepPlan, Wish } from "./plan-step.ts";
@@ -30,7 +30,7 @@ export interface StepResult {
 /** Null when the replay was cancelled meanwhile, or somebody else has made this step. */
 export async function runStep(db: Database, seen: HeldReplay, plan: StepPlan): Promise<StepResult | null> {
   return await db.transaction(async (tx) => {
-    const replay = await holdReplay(tx, seen);
+    const replay = await lockReplay(tx, seen);
     if (replay === null) return null;
     const lanes = await lockLanes(tx, [...new Set(plan.wishes.map(({ endpointId }) => endpointId))]);
     const { granted, skipped, position } = chooseWishes(plan, replay.allowance, lanes);

@@ -142,7 +142,7 @@ export interface IdRange {
 
 /**
  * From rows read with one more than the limit: the one too many says that there is a next page. With fewer there is one
- * as well when the rows after `lookedUpTo` were not looked at.
+ * as well when the rows after `examinedUpTo` were not looked at.
  */
 export function toPage<Row, T>(
   list: string,
@@ -150,12 +150,12 @@ export function toPage<Row, T>(
   limit: number,
   view: (row: Row) => T,
   keyOf: (row: Row) => string,
-  lookedUpTo: string | null = null,
+  examinedUpTo: string | null = null,
 ): Page<T> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const isFull = rows.length > limit && last !== undefined;
-  const next = isFull ? keyOf(last) : lookedUpTo;
+  const next = isFull ? keyOf(last) : examinedUpTo;
   return { data: shown.map(view), nextCursor: next === null ? null : encodeCursor(list, next) };
 }
 

@@ -38,7 +38,7 @@ export class Database implements Queryable {
     if (!isSchemaName(options.schema)) {
       throw new PosthornError(
         "invalid_config",
-        `schema "${options.schema}" is not usable: take letters, digits, _ and -, not starting with a digit, at most 63 characters.`,
+        `Schema "${options.schema}" is not valid. Use letters, digits, _ and -, do not start with a digit, at most 63 characters.`,
       );
     }
     this.schema = options.schema;
@@ -91,15 +91,15 @@ export class Database implements Queryable {
     // a connection taken from the pool has no listener of the pool
     client.on("error", this.#swallowPoolError);
     try {
-      await client.query(hurried(beginAndNeverFallSilent));
+      await client.query(withTimeout(beginWithIdleTimeout));
       const result = await work(client);
-      await client.query(hurried("commit"));
+      await client.query(withTimeout("commit"));
       return result;
     } catch (error) {
       failure = error as Error;
       this.#noteError(error);
       // an unresponsive connection is closed below, which rolls back as well
-      if (!isUnavailable(error)) await client.query(hurried("rollback")).catch(() => {});
+      if (!isUnavailable(error)) await client.query(withTimeout("rollback")).catch(() => {});
       throw error;
     } finally {
       client.off("error", this.#swallowPoolError);
@@ -208,25 +208,25 @@ const statementTimeoutMs = 5_000;
  * A frozen or disconnected process would keep its locks until TCP gives up, after hours. Sent with `begin` in one round
  * trip, for this transaction only.
  */
-const beginAndNeverFallSilent = "begin; set local idle_in_transaction_session_timeout = '10s'";
+const beginWithIdleTimeout = "begin; set local idle_in_transaction_session_timeout = '10s'";
 
-const hurried = (text: string): pg.QueryConfig =>
+const withTimeout = (text: string): pg.QueryConfig =>
   ({ text, query_timeout: statementTimeoutMs }) as pg.QueryConfig;
 
 /** Returns whether the session is direct: a pooler reports a made-up backend process id. */
 async function connectAndIdentify(client: pg.Client): Promise<boolean> {
   await client.connect();
-  const told = (client as unknown as { processID: number | null }).processID;
+  const reported = (client as unknown as { processID: number | null }).processID;
   const [row] = (await client.query<{ pid: number }>("select pg_backend_pid() as pid")).rows;
-  return told === row?.pid;
+  return reported === row?.pid;
 }
 
 /** Closes the connection, but waits only briefly for an unresponsive server. */
 async function endWithoutWaiting(client: pg.Client): Promise<void> {
   const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
-  const impatience = setTimeout(() => stream.destroy(), 1_000);
+  const timer = setTimeout(() => stream.destroy(), 1_000);
   await client.end().catch(() => {});
-  clearTimeout(impatience);
+  clearTimeout(timer);
 }
 
 export interface DirectConnection extends Queryable {

@@ -6,14 +6,14 @@ import { type Database, isConflict, type Queryable } from "./database.ts";
 import { migrations as allMigrations, type Migration } from "./generated/migrations.ts";
 import {
   type AppliedMigration,
+  acquireMigrationLock,
   createSchema,
   createTable,
   limitLockWaits,
   readApplied,
-  readGround,
+  readSchemaState,
   recordApplied,
   runScript,
-  takeMigrationLock,
 } from "./queries/migrations/bookkeeping.ts";
 import { ensurePartitions, ensureStatement } from "./queries/partitions/ensure.ts";
 import { inSchema } from "./sql.ts";
@@ -47,7 +47,7 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   if (options.dryRun === true) return { ...(await survey(db, migrations)), applied: [] };
   const applied: MigrationName[] = [];
   const patiently = <Result>(work: () => Promise<Result>) => retryLocked(work, lockTries);
-  await patiently(() => layGround(db, lockTimeoutMs));
+  await patiently(() => createSchemaAndTable(db, lockTimeoutMs));
   for (;;) {
     const done = await patiently(() => applyNext(db, migrations, lockTimeoutMs));
     if (done === null) break;
@@ -96,7 +96,7 @@ async function survey(
 }
 
 /** The status of a database that does not exist yet. */
-export function surveyOfNothing(schema: string): MigrateResult & MigrationStatus {
+export function statusOfNewDatabase(schema: string): MigrateResult & MigrationStatus {
   const pending = allMigrations.map(nameOf);
   const script = wholeScript({ hasSchema: false, hasTable: false }, allMigrations, schema);
   return { version: 0, codeVersion: pending.length, applied: [], pending, script };
@@ -127,11 +127,11 @@ function scriptOf(migration: Migration, schema: string): string {
 }
 
 /** Checks first, because "create schema if not exists" needs the privilege to create schemas even if it exists. */
-async function layGround(db: Database, lockTimeoutMs: number): Promise<void> {
+async function createSchemaAndTable(db: Database, lockTimeoutMs: number): Promise<void> {
   await db.transaction(async (tx) => {
-    await takeMigrationLock(tx, db.schema);
+    await acquireMigrationLock(tx, db.schema);
     await limitLockWaits(tx, lockTimeoutMs);
-    const { hasSchema, hasTable } = await readGround(tx, db.schema);
+    const { hasSchema, hasTable } = await readSchemaState(tx, db.schema);
     if (!hasSchema) {
       const sql = createSchema(db.schema);
       await runScript(tx, sql).catch((error) => {
@@ -160,7 +160,7 @@ async function applyNext(
   lockTimeoutMs: number,
 ): Promise<MigrationName | null> {
   return await db.transaction(async (tx) => {
-    await takeMigrationLock(tx, db.schema);
+    await acquireMigrationLock(tx, db.schema);
     // a separate statement after the lock sees what another migrator committed
     const [next] = compare(await readApplied(tx), migrations, db.schema);
     if (next === undefined) return null;
@@ -172,7 +172,7 @@ async function applyNext(
 }
 
 async function read(db: Queryable & { schema: string }, migrations: readonly Migration[]) {
-  const ground = await readGround(db, db.schema);
+  const ground = await readSchemaState(db, db.schema);
   const applied = ground.hasTable ? await readApplied(db) : [];
   return { ...ground, applied, pending: compare(applied, migrations, db.schema) };
 }

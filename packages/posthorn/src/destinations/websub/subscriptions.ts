@@ -7,8 +7,8 @@ import { endSubscriptions } from "../../resources/endpoints/subscription-end.ts"
 import { isOpenTopic } from "../../resources/tenants/tenants.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
 import { type KeyRing, secretBinding } from "../../storage/key-ring.ts";
-import { forgetHealth } from "../../storage/queries/health/record.ts";
-import { cancelOwed } from "../../storage/queries/queue/cancel.ts";
+import { deleteHealth } from "../../storage/queries/health/record.ts";
+import { cancelQueued } from "../../storage/queries/queue/cancel.ts";
 import { deleteSecrets, insertSecret } from "../../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../../storage/queries/tenants/read.ts";
 import { prunePermits } from "../../storage/queries/websub/permits.ts";
@@ -17,7 +17,7 @@ import {
   countSubscriptions,
   endedSubscriptions,
   findSubscription,
-  holdCounts,
+  lockCounts,
   insertSubscription,
   renewSubscription,
   type SubscriptionRow,
@@ -104,7 +104,7 @@ export function createSubscriptions({
     // counted from the request that verified it (REC 5.3)
     const leaseEndsAt = new Date(request.claimedMs + leaseSeconds * 1_000);
     if (known === null) {
-      await holdCounts(tx);
+      await lockCounts(tx);
       if (!(await hasQuotaFor(tx, host))) return null;
       const { tenant, type: eventType, url, format } = topic;
       await insertSubscription(tx, {
@@ -120,7 +120,7 @@ export function createSubscriptions({
       });
     } else {
       await renewSubscription(tx, { id, callback, topic: topic.url, leaseEndsAt });
-      await forgetHealth(tx, id);
+      await deleteHealth(tx, id);
       await deleteSecrets(tx, [id]);
     }
     if (topic.kind === "external") await ensureTopic(tx, { ...topic, host: hostOf(topic.url) });
@@ -152,7 +152,7 @@ export function createSubscriptions({
       return { result: current !== null, endpointIds: current === null ? [] : [current.id] };
     });
     // after the commit, as with every endpoint that is deleted
-    if (isEnded) await cancelOwed(db, [found.id]);
+    if (isEnded) await cancelQueued(db, [found.id]);
   }
 
   async function endLapsed(): Promise<void> {
@@ -178,7 +178,7 @@ export function createSubscriptions({
       await endSubscriptions(tx, endedIds);
       return { result: endedIds, endpointIds: endedIds };
     });
-    if (ids.length > 0) await cancelOwed(db, ids);
+    if (ids.length > 0) await cancelQueued(db, ids);
   }
 }
 

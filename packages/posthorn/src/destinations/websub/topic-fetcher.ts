@@ -8,11 +8,11 @@ import type { Logger } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
 import { InFlight } from "../../service/in-flight.ts";
 import type { Queryable } from "../../storage/database.ts";
-import { takePermit } from "../../storage/queries/websub/permits.ts";
+import { acquirePermit } from "../../storage/queries/websub/permits.ts";
 import {
   claimTopics,
   type DueTopic,
-  putOffTopic,
+  postponeTopic,
   type SeenContent,
   settleTopic,
 } from "../../storage/queries/websub/topics.ts";
@@ -72,7 +72,7 @@ export class TopicFetcher {
     const topic = topicOf(due.url, hub);
     if (topic?.kind !== "external") return await this.#giveUp(due, "not_served");
     const waitMs = await this.#waitMs(due);
-    if (waitMs > 0) return await putOffTopic(db, due, { delayMs: waitMs, isCounted: false });
+    if (waitMs > 0) return await postponeTopic(db, due, { delayMs: waitMs, isCounted: false });
     const outcome = await this.#options.send(this.#request(due));
     if (outcome.kind === "failed") return await this.#afterNoAnswer(due, outcome.error);
     const { statusCode } = outcome;
@@ -133,16 +133,16 @@ export class TopicFetcher {
 
   async #waitMs({ host }: DueTopic): Promise<number> {
     const { db } = this.#options;
-    const ofHost = await takePermit(db, `topic ${host}`, fetchesPerHost);
-    if (!ofHost.isGiven) return ofHost.waitMs + 1;
-    const ofAll = await takePermit(db, "topics", fetchesPerMinute);
-    return ofAll.isGiven ? 0 : ofAll.waitMs + 1;
+    const ofHost = await acquirePermit(db, `topic ${host}`, fetchesPerHost);
+    if (!ofHost.isAcquired) return ofHost.waitMs + 1;
+    const ofAll = await acquirePermit(db, "topics", fetchesPerMinute);
+    return ofAll.isAcquired ? 0 : ofAll.waitMs + 1;
   }
 
   async #afterNoAnswer(due: DueTopic, error: string): Promise<void> {
     // cut off because this process stops
     if (error === "unknown")
-      return await putOffTopic(this.#options.db, due, { delayMs: 0, isCounted: false });
+      return await postponeTopic(this.#options.db, due, { delayMs: 0, isCounted: false });
     if (error === "blocked_address" || error === "invalid_request") return await this.#giveUp(due, error);
     await this.#tryLater(due, error);
   }
@@ -150,7 +150,7 @@ export class TopicFetcher {
   async #tryLater(due: DueTopic, result: string): Promise<void> {
     const delayMs = retryAfterMs[due.attempts - 1];
     if (delayMs === undefined) return await this.#giveUp(due, result);
-    await putOffTopic(this.#options.db, due, { delayMs, isCounted: true });
+    await postponeTopic(this.#options.db, due, { delayMs, isCounted: true });
   }
 
   /** Until the next ping. */

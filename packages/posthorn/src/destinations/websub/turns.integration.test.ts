@@ -2,7 +2,7 @@
 import { uuidv7 } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { openResources } from "../../../../../tests/support/resources.ts";
-import { claimRequests, keepRequest } from "../../storage/queries/websub/requests.ts";
+import { claimRequests, storeRequest } from "../../storage/queries/websub/requests.ts";
 import { countSubscriptions, insertSubscription } from "../../storage/queries/websub/subscriptions.ts";
 import { ensureExternalTenant } from "../../storage/queries/websub/topics.ts";
 import { statement } from "../../storage/sql.ts";
@@ -14,7 +14,7 @@ async function ask(host: string, path: number, limits = { perHost: 100, inAll: 1
   const topic = "https://hub.example.com/topic";
   const callback = `https://${host}/${path}`;
   const request = { mode: "subscribe", topic, callback, pair: pairOf(topic, callback), host } as const;
-  return await keepRequest(db, { ...request, leaseSeconds: null, secret: null, verifyToken: null }, limits);
+  return await storeRequest(db, { ...request, leaseSeconds: null, secret: null, verifyToken: null }, limits);
 }
 
 test("hosts take turns: who asks for much waits behind themselves, and each request is taken once", async () => {

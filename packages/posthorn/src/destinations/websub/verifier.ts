@@ -16,13 +16,13 @@ import type { Logger } from "../../observe/log.ts";
 import type { Metrics } from "../../observe/metrics.ts";
 import { InFlight } from "../../service/in-flight.ts";
 import type { Queryable } from "../../storage/database.ts";
-import { takePermit } from "../../storage/queries/websub/permits.ts";
+import { acquirePermit } from "../../storage/queries/websub/permits.ts";
 import {
   type ClaimedRequest,
   claimRequests,
   endRequest,
-  putOffRequest,
-  putOffShare,
+  postponeRequest,
+  postponeShare,
 } from "../../storage/queries/websub/requests.ts";
 import { type HubConfig, MIN_LEASE_SECONDS } from "./options.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -165,28 +165,28 @@ export class Verifier {
   async #hasQuotaLeft(request: ClaimedRequest): Promise<boolean> {
     const { db, hub } = this.#options;
     const { host, share } = request;
-    const ofHost = await takePermit(db, `${share} callback ${host}`, hub.verificationsPerHost);
-    if (!ofHost.isGiven) return await this.#putOff(request, host, ofHost.untilMs);
-    const ofAll = await takePermit(db, `${share} callbacks`, hub.verificationsPerMinute);
-    return ofAll.isGiven || (await this.#putOff(request, null, ofAll.untilMs));
+    const ofHost = await acquirePermit(db, `${share} callback ${host}`, hub.verificationsPerHost);
+    if (!ofHost.isAcquired) return await this.#putOff(request, host, ofHost.untilMs);
+    const ofAll = await acquirePermit(db, `${share} callbacks`, hub.verificationsPerMinute);
+    return ofAll.isAcquired || (await this.#putOff(request, null, ofAll.untilMs));
   }
 
   async #putOff(request: ClaimedRequest, host: string | null, untilMs: number): Promise<false> {
     const { db } = this.#options;
     // due again, and so one of them
-    await putOffRequest(db, request, { delayMs: 0, isCounted: false });
-    await putOffShare(db, { share: request.share, host, untilMs });
+    await postponeRequest(db, request, { delayMs: 0, isCounted: false });
+    await postponeShare(db, { share: request.share, host, untilMs });
     return false;
   }
 
   async #tryLater(request: ClaimedRequest, error: string): Promise<void> {
     const { db } = this.#options;
     // cut off because this process stops
-    if (error === "unknown") return await putOffRequest(db, request, { delayMs: 0, isCounted: false });
+    if (error === "unknown") return await postponeRequest(db, request, { delayMs: 0, isCounted: false });
     const delayMs = retryAfterMs[request.attempts - 1];
     const isFinal = delayMs === undefined || error === "blocked_address" || error === "invalid_request";
     if (isFinal) await this.#forget(request, "unreachable");
-    else await putOffRequest(db, request, { delayMs, isCounted: true });
+    else await postponeRequest(db, request, { delayMs, isCounted: true });
   }
 
   async #forget(request: ClaimedRequest, result: HubRequestResult): Promise<void> {

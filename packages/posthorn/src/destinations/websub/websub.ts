@@ -8,8 +8,8 @@ import { isOpenTopic, isTenantId } from "../../resources/tenants/tenants.ts";
 import type { Database } from "../../storage/database.ts";
 import type { KeyRing } from "../../storage/key-ring.ts";
 import { findTenant } from "../../storage/queries/tenants/read.ts";
-import { keepRequest } from "../../storage/queries/websub/requests.ts";
-import { nextRevision, noteContent, pingTopics } from "../../storage/queries/websub/topics.ts";
+import { storeRequest } from "../../storage/queries/websub/requests.ts";
+import { nextRevision, recordContent, pingTopics } from "../../storage/queries/websub/topics.ts";
 import { contentEvent, digestOf, headerText, type TopicContent } from "./content-event.ts";
 import type { HubConfig } from "./options.ts";
 import { OwnTopics, type RedactedView, type TopicPage } from "./own-topics.ts";
@@ -89,7 +89,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
     }
     if (headerText(content.contentType) === null)
       throw refusal("The Content-Type must be printable ASCII, and short.");
-    if (await publishPushed(topic, content)) await noteContent(db, topic.hash, digestOf(content));
+    if (await publishPushed(topic, content)) await recordContent(db, topic.hash, digestOf(content));
   }
 
   /** False: nobody follows it. A fetch that runs beside it may have taken the revision: then it is the next one. */
@@ -113,7 +113,7 @@ export function createWebSub(options: WebSubResourceOptions): WebSub {
       perHost: hub.verificationsPerHost * MAX_WAIT_MINUTES,
       inAll: hub.verificationsPerMinute * MAX_WAIT_MINUTES,
     };
-    const isKept = await keepRequest(
+    const isKept = await storeRequest(
       db,
       {
         mode,

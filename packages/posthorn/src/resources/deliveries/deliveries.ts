@@ -109,7 +109,7 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
     const deadReason = reader.oneOf("reason", query.reason, END_REASONS);
     reader.finish(FILTERS, query);
     const endpointIds = await endpointsAsked(tenant, endpointId);
-    const { rows, lookedUpTo } = await walkDeliveries(db, {
+    const { rows, examinedUpTo } = await walkDeliveries(db, {
       after: range.notBefore,
       before: range.before,
       direction: "newest_first",
@@ -121,7 +121,7 @@ export function createDeliveries({ db, catalogue }: DeliveriesOptions): Deliveri
       endedByMs: null,
     });
     const toView = await deliveryViews(db, rows);
-    return toPage("deliveries", rows, limit, toView, (row) => row.id, lookedUpTo);
+    return toPage("deliveries", rows, limit, toView, (row) => row.id, examinedUpTo);
   }
 
   async function retryQueue(query: RetryQueueQuery = {}): Promise<Page<DeliveryView>> {

@@ -36,10 +36,10 @@ export async function listEndpointAttempts(
   const uuid = parseId("ep", String(id));
   const isThere = uuid !== null && isTenantId(tenant) && (await findEndpoint(db, tenant, uuid)) !== null;
   if (!isThere) throw endpointNotFound(id);
-  const { rows, lookedUpTo } = await attemptsOfEndpoint(db, uuid, after, limit + 1);
+  const { rows, examinedUpTo } = await attemptsOfEndpoint(db, uuid, after, limit + 1);
   const isHidden = query.redacted === true ? await hiding() : () => false;
   const view = (row: EndpointAttemptRow) => toView(row, isHidden(row.eventType));
-  return toPage("attempts", rows, limit, view, keyOf, lookedUpTo && keyOf(lookedUpTo));
+  return toPage("attempts", rows, limit, view, keyOf, examinedUpTo && keyOf(examinedUpTo));
 }
 
 const BEGINNING: AttemptPlace = { deliveryId: HIGHEST_UUID, number: 2 ** 31 - 1 };

@@ -7,7 +7,7 @@ import type { Database, Queryable } from "../../storage/database.ts";
 import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
 import { lockEndpoint } from "../../storage/queries/endpoints/read.ts";
 import { syncLanes } from "../../storage/queries/endpoints/sync-lanes.ts";
-import { lockTenant, raiseRoutingVersion } from "../../storage/queries/tenants/lock.ts";
+import { incrementRoutingVersion, lockTenant } from "../../storage/queries/tenants/lock.ts";
 import { isTenantId, tenantNotFound } from "../tenants/tenants.ts";
 
 export interface EndpointChange {
@@ -43,7 +43,7 @@ export function createEndpointChanges(
       if (!isTenantId(tenant) || (await lockTenant(tx, tenant)) === null) throw tenantNotFound(tenant);
       const { result, endpointIds } = await work(tx);
       if (endpointIds.length === 0) return { result, changed: [] };
-      await raiseRoutingVersion(tx, tenant);
+      await incrementRoutingVersion(tx, tenant);
       const owners = await syncLanes(tx, endpointIds);
       return {
         result,

@@ -7,7 +7,7 @@ import type { Uuid } from "../../model.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
 import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.ts";
 import { findEndpoint } from "../../storage/queries/endpoints/read.ts";
-import { raiseEndpointVersion } from "../../storage/queries/endpoints/write.ts";
+import { incrementEndpointVersion } from "../../storage/queries/endpoints/write.ts";
 import { listSecrets, type SecretRow } from "../../storage/queries/secrets/list.ts";
 import { revokeSecret as deleteRetired, retireSecrets } from "../../storage/queries/secrets/rotate.ts";
 import { isTenantId } from "../tenants/tenants.ts";
@@ -85,7 +85,7 @@ export function createEndpointSecrets({
       const retired = await retireSecrets(tx, current.id, scheme, overlapSeconds);
       if (retired.count >= MAX_VALID_SECRETS) throw tooManySecrets();
       await writer.addSecret(tx, current.id, secret, { usedFor: scheme });
-      await raiseEndpointVersion(tx, current.id);
+      await incrementEndpointVersion(tx, current.id);
       const { lastExpiresMs } = retired;
       return { secret, previousExpiresAt: lastExpiresMs === null ? null : new Date(lastExpiresMs) };
     });
@@ -120,7 +120,7 @@ export function createEndpointSecrets({
       if (found === undefined) throw secretNotFound(secret);
       if (found.expiresMs === null) throw secretInUse();
       await deleteRetired(tx, current.id, found.id);
-      await raiseEndpointVersion(tx, current.id);
+      await incrementEndpointVersion(tx, current.id);
     });
   }
 }

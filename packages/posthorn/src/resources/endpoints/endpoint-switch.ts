@@ -10,7 +10,7 @@ import type { EndpointRow } from "../../storage/queries/endpoints/endpoint-row.t
 import { tenantOfEndpoint } from "../../storage/queries/endpoints/read.ts";
 import { disableEndpoint } from "../../storage/queries/endpoints/write.ts";
 import { ownerOfLane } from "../../storage/queries/lanes/owner.ts";
-import { cancelOwed } from "../../storage/queries/queue/cancel.ts";
+import { cancelQueued } from "../../storage/queries/queue/cancel.ts";
 import { lockLanes } from "../../storage/queries/queue/requeue-many.ts";
 import { subscriptionOf } from "../../storage/queries/websub/subscriptions.ts";
 import type { EndpointChanges } from "./endpoint-changes.ts";
@@ -76,14 +76,14 @@ export function createEndpointSwitch(options: EndpointSwitchOptions): EndpointSw
     });
     if (end === "disabled") onDisabled();
     // a subscriber that is gone subscribes anew if it comes back, and nobody else can enable it
-    if (end === "ended") await cancelOwed(db, [endpointId]);
+    if (end === "ended") await cancelQueued(db, [endpointId]);
     return end !== null;
   }
 
   async function discard(endpointId: Uuid): Promise<void> {
     await untilLetGo(endpointId);
     while ((await enqueueWaiting(endpointId)) > 0);
-    await cancelOwed(db, [endpointId], "discarded", { onlyWhilePaused: true });
+    await cancelQueued(db, [endpointId], "discarded", { onlyWhilePaused: true });
   }
 
   /** What waits for a batch has no delivery yet that could be discarded. Of an open lane it is left alone. */

@@ -12,7 +12,7 @@ import type { EndpointSettings } from "../../storage/queries/endpoints/setting-c
 import { targetsByIds } from "../../storage/queries/endpoints/targets.ts";
 import { insertEndpoint, updateEndpoint } from "../../storage/queries/endpoints/write.ts";
 import { deleteHandshake, putHandshake } from "../../storage/queries/handshakes/put.ts";
-import { forgetHealth } from "../../storage/queries/health/record.ts";
+import { deleteHealth } from "../../storage/queries/health/record.ts";
 import { releaseHeldSubjects } from "../../storage/queries/queue/release-subjects.ts";
 import { deleteSecretsFor, insertSecret, type SecretTerms } from "../../storage/queries/secrets/rotate.ts";
 import { isSomebodysTenantId, tenantNotFound } from "../tenants/tenants.ts";
@@ -109,7 +109,7 @@ export function createEndpointWriter({ keyRing, defaults, nowMs }: EndpointWrite
     if (isOtherHost(current.url, settings.url)) await deleteSecretsFor(tx, current.id, TOKEN_SCHEMES);
     if (token !== null) await addSecret(tx, current.id, token, { usedFor: TOKEN });
     const isAnew = settings.url !== current.url || (settings.isActive && !current.isActive);
-    if (isAnew) await forgetHealth(tx, current.id);
+    if (isAnew) await deleteHealth(tx, current.id);
     if (settings.ordering !== "fifo" || settings.fifoOnDead !== "hold")
       await releaseHeldSubjects(tx, current.id);
     return await updateEndpoint(tx, current.id, settings);

@@ -1,7 +1,7 @@
 import { generateSecret, generateSigningKey } from "@posthorn/wire";
 import { expect, test } from "vitest";
 import { defaults, openResources } from "../../../../../tests/support/resources.ts";
-import { cancelForDeletedEndpoints, cancelOwed } from "../../storage/queries/queue/cancel.ts";
+import { cancelForDeletedEndpoints, cancelQueued } from "../../storage/queries/queue/cancel.ts";
 
 const world = await openResources();
 const { tenants, endpoints, targets, pool } = world;
@@ -298,7 +298,7 @@ test("a backlog larger than one step is cancelled whole", async () => {
      select gen_random_uuid(), gen_random_uuid(), $1, now(), now() from generate_series(1, 12001)`,
     [endpoint.id.slice(3)],
   );
-  expect(await cancelOwed(world.db, [endpoint.id.slice(3)], "discarded")).toBe(12_001);
+  expect(await cancelQueued(world.db, [endpoint.id.slice(3)], "discarded")).toBe(12_001);
 });
 
 test("a rotated secret signs beside the old one until that expires, newest first", async () => {

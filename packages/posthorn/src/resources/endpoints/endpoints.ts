@@ -23,7 +23,7 @@ import {
 } from "../../storage/queries/endpoints/read.ts";
 import { markDeleted } from "../../storage/queries/endpoints/write.ts";
 import { deleteHandshake } from "../../storage/queries/handshakes/put.ts";
-import { cancelOwed } from "../../storage/queries/queue/cancel.ts";
+import { cancelQueued } from "../../storage/queries/queue/cancel.ts";
 import { releaseHeldSubjects } from "../../storage/queries/queue/release-subjects.ts";
 import { deleteSecrets } from "../../storage/queries/secrets/rotate.ts";
 import { findTenant } from "../../storage/queries/tenants/read.ts";
@@ -272,7 +272,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       return current.id;
     });
     // After the commit: a backlog of a million must not keep the lane locked, which others' publishes wait for.
-    await cancelOwed(db, [endpointId]);
+    await cancelQueued(db, [endpointId]);
     onRevoked();
   }
 

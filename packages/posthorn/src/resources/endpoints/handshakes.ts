@@ -5,7 +5,7 @@ import { granted, readRate } from "../../destinations/handshake/decide-handshake
 import { PosthornError } from "../../errors.ts";
 import type { HandshakeDecision } from "../../model.ts";
 import type { Database } from "../../storage/database.ts";
-import { raiseEndpointVersion } from "../../storage/queries/endpoints/write.ts";
+import { incrementEndpointVersion } from "../../storage/queries/endpoints/write.ts";
 import type { DueHandshake } from "../../storage/queries/handshakes/claim.ts";
 import { findHandshake, settleHandshake } from "../../storage/queries/handshakes/settle.ts";
 import type { EndpointChanges } from "./endpoint-changes.ts";
@@ -26,7 +26,8 @@ export function createHandshakes(db: Database, { changeOne }: EndpointChanges): 
   ): Promise<void> {
     try {
       await changeOne(tenant, formatId("ep", endpointId), async (tx) => {
-        if (await settleHandshake(tx, callbackToken, decision)) await raiseEndpointVersion(tx, endpointId);
+        if (await settleHandshake(tx, callbackToken, decision))
+          await incrementEndpointVersion(tx, endpointId);
       });
     } catch (error) {
       // deleted meanwhile

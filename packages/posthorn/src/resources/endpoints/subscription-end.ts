@@ -4,7 +4,7 @@ import type { Uuid } from "../../model.ts";
 import type { Queryable } from "../../storage/database.ts";
 import { markDeleted } from "../../storage/queries/endpoints/write.ts";
 import { deleteSecrets } from "../../storage/queries/secrets/rotate.ts";
-import { keepDenials } from "../../storage/queries/websub/requests.ts";
+import { storeDenials } from "../../storage/queries/websub/requests.ts";
 
 export async function endSubscriptions(tx: Queryable, endpointIds: readonly Uuid[]): Promise<void> {
   await markDeleted(tx, endpointIds);
@@ -18,7 +18,7 @@ export async function revokeSubscriptions(
   reason: string,
 ): Promise<void> {
   await endSubscriptions(tx, endpointIds);
-  await keepDenials(tx, endpointIds, reason);
+  await storeDenials(tx, endpointIds, reason);
 }
 
 export const NOT_OFFERED = "This topic is not offered here.";

@@ -12,9 +12,9 @@ import type { EventTypeRow } from "../../storage/queries/event-types/event-type-
 import { allEventTypes, findEventType, listEventTypes } from "../../storage/queries/event-types/read.ts";
 import {
   deleteEventType,
+  incrementCatalogueVersion,
   lockCatalogue,
   type NewEventType,
-  raiseCatalogueVersion,
   saveEventType,
 } from "../../storage/queries/event-types/write.ts";
 import { MAX_PAGE_BYTES } from "../../storage/queries/page-bytes.ts";
@@ -98,8 +98,8 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
       prefix: "",
     });
     const last = types.at(-1);
-    const lookedUpTo = isCutShort && last !== undefined ? cursorOf(last) : null;
-    return toPage("event-types", types, limit, toEventType, cursorOf, lookedUpTo);
+    const examinedUpTo = isCutShort && last !== undefined ? cursorOf(last) : null;
+    return toPage("event-types", types, limit, toEventType, cursorOf, examinedUpTo);
   }
 
   async function remove(
@@ -113,7 +113,7 @@ export function createEventTypes({ db, catalogue }: EventTypesOptions): EventTyp
     await db.transaction(async (tx) => {
       await lockCatalogue(tx);
       if ((await deleteEventType(tx, name, apiVersion ?? null)) === 0) throw notFound(name, apiVersion);
-      await raiseCatalogueVersion(tx);
+      await incrementCatalogueVersion(tx);
     });
     await catalogue.refresh();
   }
@@ -206,7 +206,7 @@ export async function saveAll(
     if (before + types.length > MAX_EVENT_TYPES && (await lockCatalogue(tx)) > MAX_EVENT_TYPES) {
       throw limitReached();
     }
-    await raiseCatalogueVersion(tx);
+    await incrementCatalogueVersion(tx);
     return rows;
   });
   // whoever changed it sees it at once

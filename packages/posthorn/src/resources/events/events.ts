@@ -107,10 +107,10 @@ export function createEvents({ db, catalogue }: EventsOptions): Events {
     const subject = reader.text("subject", query.subject);
     reader.finish(FILTERS, query);
     const filter = { ...range, limit: limit + 1, tenant, type, subject };
-    const { events, lookedUpTo } = await listEvents(db, filter);
+    const { events, examinedUpTo } = await listEvents(db, filter);
     const hidden = await hiddenPaths(query.redacted);
     const rows = await shownRows(events, hidden);
-    const end = rows.length < events.length ? (rows.at(-1)?.id ?? null) : lookedUpTo;
+    const end = rows.length < events.length ? (rows.at(-1)?.id ?? null) : examinedUpTo;
     return toPage(
       "events",
       rows,

@@ -13,14 +13,14 @@ import { matches, SYSTEM_TYPE_PREFIX } from "../../fan-out/matches.ts";
 import type { Uuid } from "../../model.ts";
 import type { Database, Queryable } from "../../storage/database.ts";
 import { syncLanes } from "../../storage/queries/endpoints/sync-lanes.ts";
-import { cancelOwed } from "../../storage/queries/queue/cancel.ts";
+import { cancelQueued } from "../../storage/queries/queue/cancel.ts";
 import {
   deleteTenant,
-  isOwedAnything,
+  hasUnfinishedDeliveries,
   restOfTenant,
   type TenantRest,
 } from "../../storage/queries/tenants/delete.ts";
-import { lockTenant, raiseRoutingVersion } from "../../storage/queries/tenants/lock.ts";
+import { incrementRoutingVersion, lockTenant } from "../../storage/queries/tenants/lock.ts";
 import { findTenant, listTenants } from "../../storage/queries/tenants/read.ts";
 import {
   forgetDeletion,
@@ -103,7 +103,7 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
   async function tell(owners: readonly (number | null)[], revoked: readonly Uuid[]): Promise<void> {
     for (const owner of owners) onChanged?.(owner);
     if (revoked.length === 0) return;
-    await cancelOwed(db, revoked);
+    await cancelQueued(db, revoked);
     onRevoked?.();
   }
 
@@ -129,8 +129,8 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
       const { deletedIds, subscriptions } = await restWithoutEndpoints(tx, id);
       // verified in the moment before
       if (subscriptions > 0) throw stillSending(id);
-      await cancelOwed(tx, deletedIds);
-      if (await isOwedAnything(tx, deletedIds)) throw stillSending(id);
+      await cancelQueued(tx, deletedIds);
+      if (await hasUnfinishedDeliveries(tx, deletedIds)) throw stillSending(id);
       await deleteTenant(tx, id);
     });
   }
@@ -150,7 +150,7 @@ export function createTenants({ db, onChanged, onRevoked }: TenantsOptions): Ten
 /** Returns the workers that are to be told. */
 async function sync(tx: Queryable, tenant: string, changed: readonly Uuid[]): Promise<(number | null)[]> {
   if (changed.length === 0) return [];
-  await raiseRoutingVersion(tx, tenant);
+  await incrementRoutingVersion(tx, tenant);
   return [...new Set((await syncLanes(tx, changed)).values())];
 }
 

@@ -1,5 +1,5 @@
 // `posthorn migrate`: brings the database to this version's schema, or shows what that would take.
-import { surveyOfNothing } from "posthorn/internal";
+import { statusOfNewDatabase } from "posthorn/internal";
 import { loadConfig } from "../../config.ts";
 import { createLogger } from "../../logger.ts";
 import { print, printError } from "../output.ts";
@@ -16,7 +16,7 @@ export interface MigrateFlags {
 export async function migrate({ dryRun, status, json, ...flags }: MigrateFlags): Promise<void> {
   const config = loadConfig({ env: process.env, flags });
   if ((status || dryRun) && !hasDatabase(config)) {
-    const { script, ...survey } = surveyOfNothing(config.schema);
+    const { script, ...survey } = statusOfNewDatabase(config.schema);
     if (!json) printError("There is no database yet: `posthorn migrate` or the first start makes it.");
     if (status) show(survey, json, describeStatus);
     else show({ ...survey, script }, json, () => script);

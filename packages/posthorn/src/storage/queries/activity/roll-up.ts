@@ -17,7 +17,7 @@ export async function rollUpHour(
 }
 
 const rollUpStatement = statement(
-  "roll activity up",
+  "roll up activity",
   `
 with taken as materialized (
   select distinct a.endpoint_id

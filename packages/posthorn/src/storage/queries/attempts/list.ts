@@ -92,7 +92,7 @@ export interface AttemptPlace {
 export interface ListedAttempts {
   readonly rows: readonly EndpointAttemptRow[];
   /** Rows after this position were not examined. Null: all were, or the page is full. */
-  readonly lookedUpTo: AttemptPlace | null;
+  readonly examinedUpTo: AttemptPlace | null;
 }
 
 /**
@@ -117,7 +117,7 @@ export async function attemptsOfEndpoint(
     type: null,
     deadReason: null,
     endedByMs: null,
-    onlyTried: true,
+    onlyAttempted: true,
   });
   const deliveries = new Map(walked.rows.map((row) => [row.id, row]));
   const attempts = await db.query<AttemptRow & { deliveryId: Uuid }>(ofDeliveriesStatement, [
@@ -130,10 +130,10 @@ export async function attemptsOfEndpoint(
     const { eventId, eventType } = deliveries.get(attempt.deliveryId) as DeliveryRow;
     return { ...attempt, eventId, eventType };
   });
-  if (rows.length === limit) return { rows, lookedUpTo: null };
-  const deliveryId = walked.rows.length === wanted ? walked.rows.at(-1)?.id : walked.lookedUpTo;
+  if (rows.length === limit) return { rows, examinedUpTo: null };
+  const deliveryId = walked.rows.length === wanted ? walked.rows.at(-1)?.id : walked.examinedUpTo;
   // attempt numbers start at 1
-  return { rows, lookedUpTo: deliveryId ? { deliveryId, number: 1 } : null };
+  return { rows, examinedUpTo: deliveryId ? { deliveryId, number: 1 } : null };
 }
 
 /** The next higher UUID. */

@@ -56,10 +56,10 @@ select count(*)::integer as count
 from waiting
 `;
 
-const againStatement = statement("collect again", collectText(""));
+const againStatement = statement("add to batch", collectText(""));
 
 const missingStatement = statement(
-  "collect missing",
+  "add missing to batch",
   collectText(`and not exists (
       select
       from posthorn.batch_events m

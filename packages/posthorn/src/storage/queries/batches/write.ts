@@ -27,7 +27,7 @@ export async function pendingEvents(
 
 // Retention keeps the events of pending rows, so the join loses none. The byte counts are slightly too high.
 const waitingStatement = statement(
-  "waiting members",
+  "pending events of batch",
   `
 select c.position, ${eventColumns}
 from (
@@ -116,7 +116,7 @@ export async function enqueueSingly(
 }
 
 const singlyStatement = statement(
-  "owe collected singly",
+  "enqueue pending events singly",
   `
 with left_collection as (
   delete from posthorn.pending_batch_events c

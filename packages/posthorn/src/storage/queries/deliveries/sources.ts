@@ -2,10 +2,10 @@
 // part of a statement with the parameters $1 (after), $2 (before) and $3 (number of rows).
 import type { DeliveryState } from "./delivery-row.ts";
 
-export interface Asked {
+export interface ListQuery {
   readonly direction: "asc" | "desc";
   /** Maximum number of rows to examine per source. */
-  readonly lookAt: number;
+  readonly examineAtMost: number;
   readonly states: readonly DeliveryState[] | null;
   /**
    * anywhere: all endpoints, or too many to look up one by one. apart: each endpoint's rows separately. backlogged:
@@ -18,10 +18,10 @@ export interface Asked {
   readonly type: string | null;
   readonly deadReason: string | null;
   readonly endedByMs: string | null;
-  readonly onlyTried: boolean;
+  readonly onlyAttempted: boolean;
 }
 
-export interface Place {
+export interface Source {
   readonly name: string;
   /**
    * Selects the first matching rows. If it examined the maximum number of rows and found fewer, it adds the last row it
@@ -30,112 +30,112 @@ export interface Place {
   readonly text: string;
 }
 
-export function placesOf(asked: Asked): readonly Place[] {
-  const places: Place[] = [];
-  const isApart = asked.spread !== "anywhere";
-  if (may(asked, "success", "dead"))
-    places.push({ name: "ended", text: isApart ? endedOfEndpoints(asked) : endedAnywhere(asked) });
-  if (asked.deadReason !== null) return places;
-  const isWaiting = may(asked, "pending", "failed");
-  const isFlying = may(asked, "in_flight");
-  if (isWaiting && asked.spread !== "apart") {
-    places.push({ name: "owed", text: owedAnywhere(asked) });
-    return places;
+export function sourcesFor(query: ListQuery): readonly Source[] {
+  const sources: Source[] = [];
+  const isApart = query.spread !== "anywhere";
+  if (may(query, "success", "dead"))
+    sources.push({ name: "ended", text: isApart ? endedOfEndpoints(query) : endedAnywhere(query) });
+  if (query.deadReason !== null) return sources;
+  const isWaiting = may(query, "pending", "failed");
+  const isInFlight = may(query, "in_flight");
+  if (isWaiting && query.spread !== "apart") {
+    sources.push({ name: "queued", text: queuedAnywhere(query) });
+    return sources;
   }
-  if (isWaiting) places.push({ name: "waiting", text: waitingOfEndpoints(asked) });
-  if (isFlying) places.push({ name: "flying", text: flyingAnywhere(asked) });
-  return places;
+  if (isWaiting) sources.push({ name: "waiting", text: waitingOfEndpoints(query) });
+  if (isInFlight) sources.push({ name: "in_flight", text: inFlightAnywhere(query) });
+  return sources;
 }
 
-function may({ states }: Asked, ...some: readonly DeliveryState[]): boolean {
+function may({ states }: ListQuery, ...some: readonly DeliveryState[]): boolean {
   return states === null || some.some((state) => states.includes(state));
 }
 
-function isOnlyDead({ deadReason, states }: Asked): boolean {
+function isOnlyDead({ deadReason, states }: ListQuery): boolean {
   return deadReason !== null || (states !== null && !states.includes("success"));
 }
 
 // Dead deliveries have their own indexes on dead_reason. An additional "state = 'dead'" would make the planner expect a
 // fiftieth of the rows, and sort them all.
-function endedAnywhere(asked: Asked): string {
-  const { deadReason, direction, lookAt } = asked;
+function endedAnywhere(query: ListQuery): string {
+  const { deadReason, direction, examineAtMost } = query;
   const isDead = deadReason === null ? "h.dead_reason is not null" : `h.dead_reason = ${deadReason}::text`;
-  const source = `${ended}
+  const source = `${finishedRows}
     where h.id > $1::uuid
       and h.id < $2::uuid
-      ${isOnlyDead(asked) ? `and ${isDead}` : ""}
+      ${isOnlyDead(query) ? `and ${isDead}` : ""}
     order by h.id ${direction}`;
-  return firstOf(source, asked, lookAt);
+  return firstOf(source, query, examineAtMost);
 }
 
 // Each endpoint separately: otherwise the planner sorts a tenant's whole history or scans everyone's. A range of the
 // pair instead of "endpoint_id =", ordered by the pair, can only use the endpoint's index; given the choice, the
 // planner scans the primary key past other endpoints' rows (300 ms at 300,000).
-function endedOfEndpoints(asked: Asked): string {
-  const { direction, endpoints, lookAt } = asked;
-  const source = `${ended}
-    where (h.endpoint_id, h.id) > (asked.endpoint_id, $1::uuid)
-      and (h.endpoint_id, h.id) < (asked.endpoint_id, $2::uuid)
-      ${isOnlyDead(asked) ? "and h.state = 'dead'" : ""}
+function endedOfEndpoints(query: ListQuery): string {
+  const { direction, endpoints, examineAtMost } = query;
+  const source = `${finishedRows}
+    where (h.endpoint_id, h.id) > (query.endpoint_id, $1::uuid)
+      and (h.endpoint_id, h.id) < (query.endpoint_id, $2::uuid)
+      ${isOnlyDead(query) ? "and h.state = 'dead'" : ""}
     order by h.endpoint_id ${direction}, h.id ${direction}`;
-  const share = `greatest($3::integer, ${lookAt} / cardinality(${endpoints}::uuid[]))`;
+  const share = `greatest($3::integer, ${examineAtMost} / cardinality(${endpoints}::uuid[]))`;
   return `
   select first.*
-  from unnest(${endpoints}::uuid[]) as asked (endpoint_id)
-  cross join lateral (${firstOf(source, asked, share)}) first`;
+  from unnest(${endpoints}::uuid[]) as query (endpoint_id)
+  cross join lateral (${firstOf(source, query, share)}) first`;
 }
 
 // All endpoints together, so that the planner knows that they have few rows. "offset 0" makes it read those rows before
 // sorting them.
-function waitingOfEndpoints(asked: Asked): string {
-  const { direction, endpoints, lookAt } = asked;
+function waitingOfEndpoints(query: ListQuery): string {
+  const { direction, endpoints, examineAtMost } = query;
   const source = `
     select d.*
-    from (${owed} where q.claimed_by is null and q.endpoint_id = any (${endpoints}::uuid[]) offset 0) d
+    from (${queuedRows} where q.claimed_by is null and q.endpoint_id = any (${endpoints}::uuid[]) offset 0) d
     where d.id > $1::uuid
       and d.id < $2::uuid
     order by d.id ${direction}`;
-  return firstOf(source, asked, lookAt);
+  return firstOf(source, query, examineAtMost);
 }
 
 // The number of deliveries in flight is bounded by the workers, so all are scanned for those of an endpoint.
-function flyingAnywhere(asked: Asked): string {
-  return alongQueue(asked, "and q.claimed_by is not null");
+function inFlightAnywhere(query: ListQuery): string {
+  return alongQueue(query, "and q.claimed_by is not null");
 }
 
-function owedAnywhere(asked: Asked): string {
-  return alongQueue(asked, "");
+function queuedAnywhere(query: ListQuery): string {
+  return alongQueue(query, "");
 }
 
 // The queue is small and in memory: five times as many rows can be examined in the same time.
-function alongQueue(asked: Asked, condition: string): string {
-  const { direction, type, lookAt } = asked;
-  const source = `${owed}
+function alongQueue(query: ListQuery, condition: string): string {
+  const { direction, type, examineAtMost } = query;
+  const source = `${queuedRows}
     where q.id > $1::uuid
       and q.id < $2::uuid
       ${condition}
     order by q.id ${direction}`;
-  return firstOf(source, asked, type === null ? lookAt * 5 : lookAt);
+  return firstOf(source, query, type === null ? examineAtMost * 5 : examineAtMost);
 }
 
 // A materialized CTE is read in the order it is written, and written only as far as it is read: if all rows match, no
 // more are examined than shown. The source occurs once, because planning it costs time per partition. "(select …)"
 // hides the inner limit from the planner, which would sort everything to return thousands of rows. The outer limit is
 // visible: for more rows it would use JIT.
-function firstOf(source: string, asked: Asked, lookAt: number | string): string {
-  const conditions = conditionsOf(asked);
+function firstOf(source: string, query: ListQuery, examineAtMost: number | string): string {
+  const conditions = conditionsOf(query);
   return `
-    with looked_at as materialized (
+    with examined as materialized (
       select first.*
       from (
         ${source}
-        limit (select ${lookAt})
+        limit (select ${examineAtMost})
       ) first
-      limit ${lookAt}
+      limit ${examineAtMost}
     ),
     matching as materialized (
       select d.*
-      from looked_at d
+      from examined d
       ${conditions.length === 0 ? "" : `where ${conditions.join("\n        and ")}`}
       limit $3::integer
     )
@@ -143,15 +143,22 @@ function firstOf(source: string, asked: Asked, lookAt: number | string): string 
     from matching
     union all
     (
-      select looked_at.*, true
-      from looked_at
+      select examined.*, true
+      from examined
       where (select count(*) from matching) < $3::integer
-      offset ${lookAt} - 1
+      offset ${examineAtMost} - 1
       limit 1
     )`;
 }
 
-function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs, onlyTried }: Asked): string[] {
+function conditionsOf({
+  stateArray,
+  deadReason,
+  type,
+  endpoints,
+  endedByMs,
+  onlyAttempted,
+}: ListQuery): string[] {
   return [
     ...(stateArray === null ? [] : [`d.state = any (${stateArray}::text[])`]),
     ...(deadReason === null ? [] : [`d.dead_reason = ${deadReason}::text`]),
@@ -159,7 +166,7 @@ function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs, only
     ...(endedByMs === null
       ? []
       : [`(d.finished_at is null or d.finished_at <= to_timestamp(${endedByMs}::double precision / 1000))`]),
-    ...(onlyTried ? ["d.attempts > 0"] : []),
+    ...(onlyAttempted ? ["d.attempts > 0"] : []),
     // a scalar and not "exists", which the planner may turn into a join with all events; without "limit 1" it expects a
     // lookup in every partition and uses JIT for seconds
     ...(type === null
@@ -169,7 +176,7 @@ function conditionsOf({ stateArray, deadReason, type, endpoints, endedByMs, only
 }
 
 // The two halves of the view posthorn.delivery_states.
-const owed = `
+const queuedRows = `
   select q.id, q.event_id, q.endpoint_id,
     case
       when q.claimed_by is not null then 'in_flight'
@@ -186,7 +193,7 @@ const owed = `
     null::timestamptz as finished_at
   from posthorn.queue q
 `;
-const ended = `
+const finishedRows = `
   select h.id, h.event_id, h.endpoint_id, h.state, h.attempts, null::timestamptz as next_retry_at, h.dead_reason,
     h.replay_count, h.finished_at
   from posthorn.deliveries h

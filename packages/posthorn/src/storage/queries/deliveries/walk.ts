@@ -7,7 +7,7 @@ import { textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { type Statement, statement } from "../../sql.ts";
 import { type DeliveryRow, type DeliveryState, deliveryColumns } from "./delivery-row.ts";
-import { type Asked, type Place, placesOf } from "./sources.ts";
+import { type ListQuery, type Source, sourcesFor } from "./sources.ts";
 
 export interface DeliveryWalk {
   /** Exclusive, like `before`. */
@@ -24,28 +24,32 @@ export interface DeliveryWalk {
   /** Only deliveries that ended by then or are unfinished. */
   readonly endedByMs: number | null;
   /** Only deliveries with at least one attempt. Default false. */
-  readonly onlyTried?: boolean;
+  readonly onlyAttempted?: boolean;
 }
 
 export interface WalkedDeliveries {
   readonly rows: readonly DeliveryRow[];
   /** Rows after this one were not examined. Null: all were, or the page is full. */
-  readonly lookedUpTo: Uuid | null;
+  readonly examinedUpTo: Uuid | null;
 }
 
 /** Limits a page to 30 ms and a count to a few hundred. With a type, the event of each row has to be looked up. */
-const LOOK_AT = { page: 5_000, pageWithType: 1_000, count: 100_000, countWithType: 10_000 };
+const EXAMINE_AT_MOST = { page: 5_000, pageWithType: 1_000, count: 100_000, countWithType: 10_000 };
 
 export async function walkDeliveries(db: Queryable, walk: DeliveryWalk): Promise<WalkedDeliveries> {
-  if (walk.endpointIds?.length === 0) return { rows: [], lookedUpTo: null };
-  const { text, values } = await prepare(db, walk, walk.type === null ? LOOK_AT.page : LOOK_AT.pageWithType);
-  const found = await db.query<DeliveryRow & { lookedUpTo: Uuid | null }>(
+  if (walk.endpointIds?.length === 0) return { rows: [], examinedUpTo: null };
+  const { text, values } = await prepare(
+    db,
+    walk,
+    walk.type === null ? EXAMINE_AT_MOST.page : EXAMINE_AT_MOST.pageWithType,
+  );
+  const found = await db.query<DeliveryRow & { examinedUpTo: Uuid | null }>(
     walkStatement(text, walk.direction),
     values,
   );
   // there is always one row, which carries how far the walk got
   const rows = found.filter(({ id }) => id !== null);
-  return { rows, lookedUpTo: rows.length === walk.limit ? null : (found[0]?.lookedUpTo ?? null) };
+  return { rows, examinedUpTo: rows.length === walk.limit ? null : (found[0]?.examinedUpTo ?? null) };
 }
 
 /** Counts up to `walk.limit`. `isExact` is false if there are more, or more than a count may examine. */
@@ -57,7 +61,7 @@ export async function countDeliveries(
   const { text, values } = await prepare(
     db,
     walk,
-    walk.type === null ? LOOK_AT.count : LOOK_AT.countWithType,
+    walk.type === null ? EXAMINE_AT_MOST.count : EXAMINE_AT_MOST.countWithType,
   );
   const [row] = await db.query<{ count: number; isExact: boolean }>(countStatement(text), values);
   return row ?? { count: 0, isExact: true };
@@ -68,13 +72,13 @@ interface Prepared {
   readonly values: readonly unknown[];
 }
 
-async function prepare(db: Queryable, walk: DeliveryWalk, lookAt: number): Promise<Prepared> {
+async function prepare(db: Queryable, walk: DeliveryWalk, examineAtMost: number): Promise<Prepared> {
   const values: unknown[] = [walk.after, walk.before, walk.limit];
   const bind = (value: unknown) => (value === null ? null : `$${values.push(value)}`);
   const { endpointIds, states, direction } = walk;
-  const asked: Asked = {
+  const query: ListQuery = {
     direction: direction === "newest_first" ? "desc" : "asc",
-    lookAt,
+    examineAtMost,
     states,
     endpoints: bind(endpointIds && uuidArray(endpointIds)),
     spread: await spreadOf(db, walk),
@@ -82,9 +86,9 @@ async function prepare(db: Queryable, walk: DeliveryWalk, lookAt: number): Promi
     type: bind(walk.type),
     deadReason: bind(walk.deadReason),
     endedByMs: bind(walk.endedByMs),
-    onlyTried: walk.onlyTried ?? false,
+    onlyAttempted: walk.onlyAttempted ?? false,
   };
-  return { text: foundText(placesOf(asked), asked.direction), values };
+  return { text: foundText(sourcesFor(query), query.direction), values };
 }
 
 /** Beyond this number endpoints are not looked up one by one: each costs a lookup in every partition. */
@@ -92,7 +96,7 @@ const MOST_ENDPOINTS_APART = 50;
 /** Up to this number, queued rows are all read and sorted: 5 ms. With more, a scan of the queue soon fills a page. */
 const MOST_WAITING_SORTED = 3_000;
 
-async function spreadOf(db: Queryable, { endpointIds }: DeliveryWalk): Promise<Asked["spread"]> {
+async function spreadOf(db: Queryable, { endpointIds }: DeliveryWalk): Promise<ListQuery["spread"]> {
   if (endpointIds === null || endpointIds.length > MOST_ENDPOINTS_APART) return "anywhere";
   const [row] = await db.query<{ isBacklogged: boolean }>(isBackloggedStatement, [
     uuidArray(endpointIds),
@@ -118,11 +122,11 @@ from (
 );
 
 /** The rows of each source up to `edge`, where the first source stopped. */
-function foundText(places: readonly Place[], direction: Asked["direction"]): string {
+function foundText(sources: readonly Source[], direction: ListQuery["direction"]): string {
   return `
-with ${places.map(({ name, text }) => `${name} as materialized (${text}\n)`).join(",\n")},
+with ${sources.map(({ name, text }) => `${name} as materialized (${text}\n)`).join(",\n")},
 piece as materialized (
-  ${places.map(({ name }) => `select * from ${name}`).join(" union all ")}
+  ${sources.map(({ name }) => `select * from ${name}`).join(" union all ")}
 ),
 edge as materialized (
   select (select piece.id from piece where piece.is_edge order by piece.id ${direction} limit 1) as id
@@ -143,7 +147,7 @@ function walkStatement(text: string, direction: DeliveryWalk["direction"]): Stat
   return statement(
     "walk deliveries",
     `${text}
-select edge.id as "lookedUpTo", ${deliveryColumns}
+select edge.id as "examinedUpTo", ${deliveryColumns}
 from edge
 left join (found d join posthorn.events e on e.id = d.event_id) on true
 order by d.id ${direction === "newest_first" ? "desc" : "asc"}

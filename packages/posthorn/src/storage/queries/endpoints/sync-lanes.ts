@@ -5,7 +5,7 @@ import { uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 import { isGranted } from "../handshakes/handshake-column.ts";
-import { firstLookAt, hasParked } from "../lanes/ready-at.ts";
+import { hasParked, nextReadyAt } from "../lanes/ready-at.ts";
 
 /** Returns the owners, which must be notified. */
 export async function syncLanes(
@@ -38,7 +38,7 @@ const syncStatement = statement(
 update posthorn.lanes l
 set paused = not (ep.is_active and t.is_active and ep.deleted_at is null and ${isGranted}),
   ready_at = case
-    when l.owner is null then ${firstLookAt("l")}
+    when l.owner is null then ${nextReadyAt("l")}
     when ${hasParked("l")} then posthorn.now()
   end
 from posthorn.endpoints ep

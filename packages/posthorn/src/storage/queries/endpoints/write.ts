@@ -117,12 +117,12 @@ where id = any ($1::uuid[])
 );
 
 /** Makes workers reload the endpoint after its secrets changed. */
-export async function raiseEndpointVersion(tx: Queryable, id: Uuid): Promise<void> {
+export async function incrementEndpointVersion(tx: Queryable, id: Uuid): Promise<void> {
   await tx.query(raiseStatement, [id]);
 }
 
 const raiseStatement = statement(
-  "raise endpoint version",
+  "increment endpoint version",
   `
 update posthorn.endpoints
 set version = version + 1,

@@ -52,7 +52,7 @@ returning ${eventTypeColumns}
 );
 
 const sameStatement = statement(
-  "event type as it was",
+  "current event type",
   `
 select ${eventTypeColumns}
 from posthorn.event_types t
@@ -100,12 +100,12 @@ const countStatement = statement(
 );
 
 /** Called in the transaction of a change. */
-export async function raiseCatalogueVersion(tx: Queryable): Promise<void> {
+export async function incrementCatalogueVersion(tx: Queryable): Promise<void> {
   await tx.query(raiseStatement);
 }
 
 const raiseStatement = statement(
-  "raise catalogue version",
+  "increment catalogue version",
   `
 update posthorn.catalogue c
 set version = c.version + 1,

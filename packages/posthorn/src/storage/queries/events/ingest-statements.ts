@@ -7,9 +7,9 @@
 import { statement } from "../../sql.ts";
 import { healthColumn } from "../health/health-column.ts";
 import { isFirstInSubject } from "../queue/is-first-in-subject.ts";
-import { numberSteps, patienceStep, reserveStep } from "./number.ts";
+import { lockTimeoutStep, numberSteps, reserveStep } from "./number.ts";
 
-const gateSteps = `${patienceStep},
+const gateSteps = `${lockTimeoutStep},
 stale as materialized (
   select known.tenant
   from unnest($2::text[], $3::bigint[]) as known (tenant, version)
@@ -38,7 +38,7 @@ waiting as materialized (
  * Events that stay in the outbox behind an earlier event of their subject. A snapshot that sees an event sees all
  * earlier ones, so events without such a predecessor find their predecessors in the queue.
  */
-const keptBackStep = `
+const deferredStep = `
 kept_back as materialized (
   select l.event_id, l.tenant, l.subject, l.sequence
   from (
@@ -181,7 +181,7 @@ const ingestSubjectsText = (extra: Extra): string => `
 with ${gateSteps},
 ${reserveStep(4)},
 ${waitingStep},
-${keptBackStep},
+${deferredStep},
 taken as (
   delete from posthorn.outbox o
   where o.event_id = any (array(

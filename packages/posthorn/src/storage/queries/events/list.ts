@@ -20,13 +20,13 @@ export interface EventFilter {
 export interface ListedEvents {
   readonly events: readonly Event[];
   /** Events after this one were not examined, or omitted for their size. Null: there are none, or the page is full. */
-  readonly lookedUpTo: Uuid | null;
+  readonly examinedUpTo: Uuid | null;
 }
 
 export async function listEvents(db: Queryable, filter: EventFilter): Promise<ListedEvents> {
   const { notBefore, before, limit, tenant, type, subject } = filter;
   const sought = Object.entries({ type, subject }).filter(([, value]) => value !== null);
-  const rows = await db.query<EventRow & PageOfBytes & { lookedUpTo: Uuid | null }>(
+  const rows = await db.query<EventRow & PageOfBytes & { examinedUpTo: Uuid | null }>(
     listStatement(
       tenant !== null,
       sought.map(([column]) => column),
@@ -36,8 +36,8 @@ export async function listEvents(db: Queryable, filter: EventFilter): Promise<Li
   // a filtered page always has one row that carries how far it got
   const found = rows.filter(({ event_id }) => event_id !== null);
   const events = found.map(toEvent);
-  if (isCutShort(found)) return { events, lookedUpTo: events.at(-1)?.id ?? null };
-  return { events, lookedUpTo: events.length === limit ? null : (rows[0]?.lookedUpTo ?? null) };
+  if (isCutShort(found)) return { events, examinedUpTo: events.at(-1)?.id ?? null };
+  return { events, examinedUpTo: events.length === limit ? null : (rows[0]?.examinedUpTo ?? null) };
 }
 
 function listStatement(isOfTenant: boolean, sought: readonly string[]) {
@@ -106,7 +106,7 @@ matching as materialized (
   where ${conditions.join("\n    and ")}
   limit $3::integer
 )
-select edge.id as "lookedUpTo", page.*
+select edge.id as "examinedUpTo", page.*
 from (
   select (
     select looked_at.id

@@ -59,7 +59,7 @@ export async function readEvents(db: Queryable, ids: readonly Uuid[]): Promise<E
 }
 
 const readStatement = statement(
-  "read shown events",
+  "read public events",
   `
 select ${eventColumns}
 from posthorn.events e

@@ -67,7 +67,7 @@ export function subjectEventValues(events: readonly SubjectEvent[]): unknown[] {
 }
 
 /** A caller's transaction may hold a key or a subject. After a short wait the batch is split. */
-export const patienceStep = `
+export const lockTimeoutStep = `
 patience as materialized (
   select set_config('lock_timeout', '200', true)
 )`;
@@ -127,7 +127,7 @@ numbers as materialized (
 const numberStatement = statement(
   "number events",
   `
-with ${patienceStep},
+with ${lockTimeoutStep},
 gate as materialized (
   select
   from patience

@@ -6,17 +6,17 @@ import type { Uuid } from "../../../model.ts";
 import type { Database } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
-export interface PrunedStretch {
+export interface PrunedRange {
   readonly rows: number;
   /** Start of the next range; null when `before` was reached. */
   readonly next: Uuid | null;
 }
 
 /** Prunes the first `most` events from `from` to `before`, and everything that belongs to them. */
-export async function pruneStretch(
+export async function pruneRange(
   db: Database,
   { from, before, retentionDays, most }: { from: Uuid; before: Uuid; retentionDays: number; most: number },
-): Promise<PrunedStretch> {
+): Promise<PrunedRange> {
   return await db.transaction(async (tx) => {
     const [last] = await tx.query<{ id: Uuid }>(lastStatement, [from, before, most]);
     // an event and its deliveries share the milliseconds of their ids
@@ -36,7 +36,7 @@ export async function pruneStretch(
 }
 
 const lastStatement = statement(
-  "last event of stretch",
+  "last event of range",
   `
 select e.id
 from posthorn.events e

@@ -38,7 +38,7 @@ from (
 // A separate statement for traces and attributes keeps the SQL function unchanged for other languages. The ids come as
 // JSON.
 export const noteStatement = statement(
-  "note on published events",
+  "annotate published events",
   `
 update posthorn.events
 set traceparent = $2::text,

@@ -58,11 +58,11 @@ set consecutive_failures = excluded.consecutive_failures,
 );
 
 /** Deletes the health of an endpoint that was enabled or got another URL. */
-export async function forgetHealth(tx: Queryable, endpointId: Uuid): Promise<void> {
+export async function deleteHealth(tx: Queryable, endpointId: Uuid): Promise<void> {
   await tx.query(forgetStatement, [endpointId]);
 }
 
 const forgetStatement = statement(
-  "forget health",
+  "delete health",
   "delete from posthorn.endpoint_health where endpoint_id = $1::uuid",
 );

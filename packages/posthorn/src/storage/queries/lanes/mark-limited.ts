@@ -14,7 +14,7 @@ export async function markLimitedLanes(
 }
 
 const holdStatement = statement(
-  "hold lanes",
+  "mark limited lanes",
   `
 with locked as materialized (
   select l.endpoint_id

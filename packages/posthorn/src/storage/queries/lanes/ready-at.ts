@@ -20,5 +20,5 @@ export const firstDueAt = (lane: string): string => `(
   )`;
 
 /** Now if deliveries are parked: the next owner has to promote them. */
-export const firstLookAt = (lane: string): string =>
+export const nextReadyAt = (lane: string): string =>
   `case when ${hasParked(lane)} then posthorn.now() else ${firstDueAt(lane)} end`;

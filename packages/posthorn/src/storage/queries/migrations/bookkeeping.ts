@@ -10,12 +10,12 @@ export interface AppliedMigration {
 }
 
 /** Waits for other migrators of this schema; released when the transaction ends. */
-export async function takeMigrationLock(tx: Queryable, schema: string): Promise<void> {
+export async function acquireMigrationLock(tx: Queryable, schema: string): Promise<void> {
   await tx.query(lockStatement, [schema]);
 }
 
 const lockStatement = statement(
-  "take migration lock",
+  "acquire migration lock",
   "select pg_advisory_xact_lock(hashtext('posthorn migrate'), hashtext($1::text))::text",
   { hasNoTimeout: true },
 );
@@ -37,14 +37,14 @@ export interface Ground {
   readonly hasTable: boolean;
 }
 
-export async function readGround(db: Queryable, schema: string): Promise<Ground> {
+export async function readSchemaState(db: Queryable, schema: string): Promise<Ground> {
   const [row] = await db.query<Ground>(groundStatement, [schema]);
   return row as Ground;
 }
 
 // Reads the system catalogue, because to_regclass fails if the role has no access to the schema.
 const groundStatement = statement(
-  "read ground",
+  "read schema state",
   `
 select
   exists (select from pg_catalog.pg_namespace n where n.nspname = $1::text) as "hasSchema",
@@ -89,12 +89,12 @@ order by m.version
 
 /** Runs a migration of many statements, with either protocol of the driver. */
 export async function runScript(tx: Queryable, sql: string): Promise<void> {
-  await tx.query(carryStatement, [sql]);
+  await tx.query(storeTextStatement, [sql]);
   await tx.query(runStatement);
 }
 
-const carryStatement = statement(
-  "carry migration",
+const storeTextStatement = statement(
+  "store migration text",
   "select length(set_config('posthorn_migration.sql', $1::text, true)) as length",
 );
 

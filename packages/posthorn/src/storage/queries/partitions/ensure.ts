@@ -2,12 +2,12 @@
 // at once would both fail.
 import type { Database } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import { limitLockWaits, takeMigrationLock } from "../migrations/bookkeeping.ts";
+import { acquireMigrationLock, limitLockWaits } from "../migrations/bookkeeping.ts";
 
 /** Returns how many were created. Throws 55P03 if a table stayed locked; a later call is safe. */
 export async function ensurePartitions(db: Database, daysAhead = 3, lockTimeoutMs = 2_000): Promise<number> {
   return await db.transaction(async (tx) => {
-    await takeMigrationLock(tx, db.schema);
+    await acquireMigrationLock(tx, db.schema);
     await limitLockWaits(tx, lockTimeoutMs);
     const [row] = await tx.query<{ made: number }>(ensureStatement, [daysAhead]);
     return row?.made ?? 0;

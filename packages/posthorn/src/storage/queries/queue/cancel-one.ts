@@ -77,7 +77,7 @@ where d.id = $1::uuid
 );
 
 const raiseVersionStatement = statement(
-  "raise endpoint version",
+  "increment endpoint version",
   `
 update posthorn.endpoints
 set version = version + 1

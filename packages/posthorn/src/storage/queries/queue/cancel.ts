@@ -8,7 +8,7 @@ import { statement } from "../../sql.ts";
 export type CancelReason = "endpoint_deleted" | "discarded" | "cancelled";
 
 /** Returns how many were cancelled. Each step is a transaction, so that a large backlog is not one. */
-export async function cancelOwed(
+export async function cancelQueued(
   db: Queryable,
   endpointIds: readonly Uuid[],
   reason: CancelReason = "endpoint_deleted",
@@ -31,7 +31,7 @@ export async function cancelOwed(
 const STEP = 5_000;
 
 const cancelStatement = statement(
-  "cancel owed",
+  "cancel queued",
   `
 with cancelled as (
   delete from posthorn.queue q
@@ -68,7 +68,7 @@ from cancelled
 export async function cancelForDeletedEndpoints(db: Database): Promise<number> {
   const orphaned = await db.query<{ endpoint_id: Uuid }>(orphanedStatement);
   if (orphaned.length === 0) return 0;
-  return await cancelOwed(
+  return await cancelQueued(
     db,
     orphaned.map((row) => row.endpoint_id),
   );

@@ -5,10 +5,10 @@ import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export async function releaseHeldSubjects(tx: Queryable, endpointId: Uuid): Promise<void> {
-  await tx.query(letGoStatement, [endpointId]);
+  await tx.query(releaseStatement, [endpointId]);
 }
 
-const letGoStatement = statement(
-  "let go of subjects",
+const releaseStatement = statement(
+  "release subjects",
   "delete from posthorn.held_subjects where endpoint_id = $1::uuid",
 );

@@ -4,7 +4,7 @@ import type { Uuid } from "../../../model.ts";
 import { int8Array, textArray, uuidArray } from "../../binary-array.ts";
 import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import { type ClosedLane, hasNotAgreed } from "./requeue.ts";
+import { type ClosedLane, hasNoGrant } from "./requeue.ts";
 
 export interface LockedLane {
   readonly endpointId: Uuid;
@@ -56,7 +56,7 @@ select l.endpoint_id as "endpointId", l.owner,
     when not l.paused then null
     when ep.deleted_at is not null then 'endpoint_deleted'
     when not ep.is_active then 'endpoint_disabled'
-    when ${hasNotAgreed} then 'endpoint_not_agreed'
+    when ${hasNoGrant} then 'endpoint_not_agreed'
     else 'tenant_inactive'
   end as closed,
   coalesce(ep.ordering = 'fifo', false) as "isOrdered"
@@ -86,7 +86,7 @@ export async function requeueMany(
   tx: Queryable,
   { ended, failed, endedByMs }: AgainOptions,
 ): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(oweAgainStatement, [
+  const [row] = await tx.query<{ count: number }>(requeueManyStatement, [
     uuidArray(ended.map(({ id }) => id)),
     uuidArray(failed),
     endedByMs,
@@ -96,8 +96,8 @@ export async function requeueMany(
   return row?.count ?? 0;
 }
 
-const oweAgainStatement = statement(
-  "owe many again",
+const requeueManyStatement = statement(
+  "requeue many",
   `
 with revived as (
   delete from posthorn.deliveries d
@@ -107,7 +107,7 @@ with revived as (
     ($4::text[])[width_bucket(d.id, $1::uuid[])] as subject,
     ($5::bigint[])[width_bucket(d.id, $1::uuid[])] as sequence
 ),
-let_go as (
+released as (
   delete from posthorn.held_subjects h
   where h.delivery_id = any (array(select revived.id from revived where revived.sequence is not null))
     and h.endpoint_id = any (array(select revived.endpoint_id from revived where revived.sequence is not null))
@@ -121,7 +121,7 @@ requeued as (
   from revived r
   returning id
 ),
-hastened as (
+made_due as (
   update posthorn.queue q
   set next_at = posthorn.now(),
     schedule_started_at = posthorn.now(),
@@ -133,7 +133,7 @@ hastened as (
     and (q.failures > 0 or posthorn.is_deferred(q.attempts, q.next_at))
   returning q.id
 )
-select ((select count(*) from requeued) + (select count(*) from hastened))::integer as count
+select ((select count(*) from requeued) + (select count(*) from made_due))::integer as count
 `,
 );
 
@@ -148,7 +148,7 @@ export interface MissingDelivery {
 
 /** Returns how many were missing. */
 export async function enqueueMissing(tx: Queryable, missing: readonly MissingDelivery[]): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(oweMissingStatement, [
+  const [row] = await tx.query<{ count: number }>(enqueueMissingStatement, [
     uuidArray(missing.map(({ id }) => id)),
     uuidArray(missing.map(({ eventId }) => eventId)),
     uuidArray(missing.map(({ endpointId }) => endpointId)),
@@ -159,10 +159,10 @@ export async function enqueueMissing(tx: Queryable, missing: readonly MissingDel
 }
 
 // A deleted dead letter may have attempts; numbering continues from there.
-const oweMissingStatement = statement(
-  "owe missing",
+const enqueueMissingStatement = statement(
+  "enqueue missing",
   `
-with owed as (
+with queued as (
   insert into posthorn.queue (
     id, event_id, endpoint_id, next_at, schedule_started_at, attempts, replay_count, trigger, subject, sequence
   )
@@ -175,6 +175,6 @@ with owed as (
   returning id
 )
 select count(*)::integer as count
-from owed
+from queued
 `,
 );

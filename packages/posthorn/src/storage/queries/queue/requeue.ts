@@ -6,7 +6,7 @@ import { statement } from "../../sql.ts";
 
 export type EnqueueResult =
   | {
-      readonly kind: "owed";
+      readonly kind: "queued";
       readonly endpointId: Uuid;
       readonly owner: number | null;
       readonly isProbe: boolean;
@@ -24,15 +24,15 @@ export type RetryResult = EnqueueResult | { readonly kind: "in_flight" } | { rea
 /** Makes it due now, with a new retry schedule. */
 export async function requeueDelivery(db: Database, deliveryId: Uuid): Promise<RetryResult> {
   return await db.transaction(async (tx) => {
-    const [place] = await tx.query<{ endpoint_id: Uuid }>(placeStatement, [deliveryId]);
-    if (place === undefined) return { kind: "not_found" };
-    const lane = await lockLane(tx, place.endpoint_id);
+    const [delivery] = await tx.query<{ endpoint_id: Uuid }>(endpointStatement, [deliveryId]);
+    if (delivery === undefined) return { kind: "not_found" };
+    const lane = await lockLane(tx, delivery.endpoint_id);
     if (lane.kind === "closed") return lane;
     const [moved] = await tx.query(requeueStatement, [deliveryId]);
-    const [owed] = moved === undefined ? await tx.query(hastenStatement, [deliveryId]) : [moved];
-    if (owed === undefined) return { kind: "in_flight" };
-    const hastened = await tx.query(hastenProbeStatement, [deliveryId, place.endpoint_id]);
-    return { ...lane, isProbe: hastened.length > 0 };
+    const [queued] = moved === undefined ? await tx.query(makeDueStatement, [deliveryId]) : [moved];
+    if (queued === undefined) return { kind: "in_flight" };
+    const probes = await tx.query(makeProbeDueStatement, [deliveryId, delivery.endpoint_id]);
+    return { ...lane, isProbe: probes.length > 0 };
   });
 }
 
@@ -64,14 +64,14 @@ export async function enqueueTestEvent(
 // because disabling or deleting the endpoint sets it under the same lock.
 async function lockLane(tx: Queryable, endpointId: Uuid): Promise<EnqueueResult> {
   const [lane] = await tx.query<{ owner: number | null; paused: boolean }>(lockLaneStatement, [endpointId]);
-  if (lane?.paused === false) return { kind: "owed", endpointId, owner: lane.owner, isProbe: false };
+  if (lane?.paused === false) return { kind: "queued", endpointId, owner: lane.owner, isProbe: false };
   const [closed] = await tx.query<Pick<ClosedLane, "because">>(whyClosedStatement, [endpointId]);
   // without a row, the endpoint was deleted together with its tenant
   return { kind: "closed", because: closed?.because ?? "endpoint_deleted" };
 }
 
-const placeStatement = statement(
-  "place of delivery",
+const endpointStatement = statement(
+  "endpoint of delivery",
   `
 select d.endpoint_id
 from posthorn.delivery_states d
@@ -93,7 +93,7 @@ returning owner, paused
 );
 
 /** Whether the endpoint `ep` has not agreed to receive webhooks. */
-export const hasNotAgreed = `exists (
+export const hasNoGrant = `exists (
       select
       from posthorn.endpoint_handshakes h
       where h.endpoint_id = ep.id
@@ -101,13 +101,13 @@ export const hasNotAgreed = `exists (
     )`;
 
 const whyClosedStatement = statement(
-  "why lane is closed",
+  "why lane is paused",
   `
 select
   case
     when ep.deleted_at is not null then 'endpoint_deleted'
     when not ep.is_active then 'endpoint_disabled'
-    when ${hasNotAgreed} then 'endpoint_not_agreed'
+    when ${hasNoGrant} then 'endpoint_not_agreed'
     else 'tenant_inactive'
   end as because
 from posthorn.endpoints ep
@@ -124,7 +124,7 @@ with revived as (
   returning d.id, d.event_id, d.endpoint_id, d.attempts, d.replay_count
 ),
 -- its sequence puts it first if the endpoint is ordered now
-placed as materialized (
+ordered_delivery as materialized (
   select revived.*, ordered.subject, ordered.sequence
   from revived
   left join lateral (
@@ -136,24 +136,24 @@ placed as materialized (
       and ep.ordering = 'fifo'
   ) ordered on true
 ),
-let_go as (
+released as (
   delete from posthorn.held_subjects h
-  using placed
-  where h.endpoint_id = placed.endpoint_id
-    and h.subject = placed.subject
-    and h.sequence = placed.sequence
+  using ordered_delivery
+  where h.endpoint_id = ordered_delivery.endpoint_id
+    and h.subject = ordered_delivery.subject
+    and h.sequence = ordered_delivery.sequence
 )
 insert into posthorn.queue (
   id, event_id, endpoint_id, next_at, schedule_started_at, attempts, replay_count, trigger, subject, sequence
 )
 select id, event_id, endpoint_id, posthorn.now(), posthorn.now(), attempts, replay_count, 'manual', subject, sequence
-from placed
+from ordered_delivery
 returning id
 `,
 );
 
-const hastenStatement = statement(
-  "hasten",
+const makeDueStatement = statement(
+  "make due",
   `
 update posthorn.queue
 set next_at = posthorn.now(),
@@ -168,10 +168,10 @@ returning id
 
 // A manual retry shows its result at once: if the circuit is open, it is the probe, before all other deliveries. A
 // pause requested by the receiver (throttled_until) stays.
-const hastenProbeStatement = statement(
-  "hasten probe",
+const makeProbeDueStatement = statement(
+  "make probe due",
   `
-with hastened as (
+with made_due as (
   update posthorn.endpoint_health h
   set probe_at = posthorn.now()
   where h.endpoint_id = $2::uuid
@@ -188,14 +188,14 @@ set next_at = least(
       and other.claimed_by is null
   )
 )
-from hastened
+from made_due
 where q.id = $1::uuid
 returning q.id
 `,
 );
 
 const storeOneStatement = statement(
-  "store one",
+  "store test event",
   `
 with stored as (
   insert into posthorn.events (id, tenant, type, api_version, subject, payload, is_test)

@@ -13,13 +13,13 @@ export interface HeldReplay extends ReplayRow {
 }
 
 /** Reads a replay to plan a step. Null: it is not running. */
-export async function lookAtReplay(db: Queryable, id: Uuid): Promise<HeldReplay | null> {
+export async function readReplay(db: Queryable, id: Uuid): Promise<HeldReplay | null> {
   const [row] = await db.query<HeldReplay>(lookStatement, [id]);
   return row ?? null;
 }
 
 /** Locks a replay to run the step. Null: it is not running, or another process has run that step. */
-export async function holdReplay(tx: Queryable, { id, position }: HeldReplay): Promise<HeldReplay | null> {
+export async function lockReplay(tx: Queryable, { id, position }: HeldReplay): Promise<HeldReplay | null> {
   const [row] = await tx.query<HeldReplay>(holdStatement, [id]);
   return row?.position === position ? row : null;
 }

@@ -112,7 +112,7 @@ from pruned
 );
 
 /** Returns an id above all current deliveries or events, so that a replay ends even if new ones arrive. */
-export async function idAfterAll(db: Queryable, of: "deliveries" | "events"): Promise<Uuid> {
+export async function idAboveAll(db: Queryable, of: "deliveries" | "events"): Promise<Uuid> {
   const rows = await db.query<{ id: Uuid }>(of === "events" ? newestEventStatement : newestDeliveryStatement);
   const newest = rows.map(({ id }) => uuidTimeMs(id));
   return lowestUuidAt(Math.max(0, ...newest) + 1);

@@ -19,7 +19,7 @@ export async function restOfTenant(tx: Queryable, tenant: string): Promise<Tenan
 }
 
 const restStatement = statement(
-  "rest of tenant",
+  "remaining endpoints of tenant",
   `
 select
   count(*) filter (where ep.deleted_at is null and ep.websub_topic is null)::integer as endpoints,
@@ -31,13 +31,13 @@ where ep.tenant = $1::text
 );
 
 /** Returns whether deliveries are unfinished. One in flight may return to the queue, and needs its lane then. */
-export async function isOwedAnything(tx: Queryable, endpointIds: readonly Uuid[]): Promise<boolean> {
+export async function hasUnfinishedDeliveries(tx: Queryable, endpointIds: readonly Uuid[]): Promise<boolean> {
   const rows = await tx.query(owedStatement, [uuidArray(endpointIds)]);
   return rows.length > 0;
 }
 
 const owedStatement = statement(
-  "owed to endpoints",
+  "queued for endpoints",
   `
 select 1
 from posthorn.queue q
@@ -60,6 +60,6 @@ const deleteEndpointsStatement = statement(
 const deleteStatement = statement("delete tenant", "delete from posthorn.tenants where id = $1::text");
 
 const rememberStatement = statement(
-  "remember deleted tenant",
+  "reserve deleted tenant id",
   "insert into posthorn.deleted_tenants (tenant) values ($1::text) on conflict do nothing",
 );

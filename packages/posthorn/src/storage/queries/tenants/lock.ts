@@ -22,12 +22,12 @@ for no key update
 );
 
 /** Makes publishers reload their cached routes of the tenant. */
-export async function raiseRoutingVersion(tx: Queryable, tenant: string): Promise<void> {
+export async function incrementRoutingVersion(tx: Queryable, tenant: string): Promise<void> {
   await tx.query(raiseStatement, [tenant]);
 }
 
 const raiseStatement = statement(
-  "raise routing version",
+  "increment routing version",
   `
 update posthorn.tenants
 set routing_version = routing_version + 1

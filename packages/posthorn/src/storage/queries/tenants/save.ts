@@ -38,7 +38,7 @@ export async function forgetDeletion(tx: Queryable, id: string): Promise<void> {
 }
 
 const forgetStatement = statement(
-  "forget deletion of tenant",
+  "restore deleted tenant id",
   "delete from posthorn.deleted_tenants where tenant = $1::text",
 );
 
@@ -81,7 +81,7 @@ export async function touchEndpoints(tx: Queryable, tenant: string): Promise<str
 }
 
 const touchStatement = statement(
-  "touch endpoints of tenant",
+  "increment endpoint versions of tenant",
   `
 update posthorn.endpoints
 set version = version + 1

@@ -3,19 +3,19 @@ import type { Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
 
 export type Permit =
-  | { readonly isGiven: true }
+  | { readonly isAcquired: true }
   /** How long to wait, and until when in the database's time. */
-  | { readonly isGiven: false; readonly waitMs: number; readonly untilMs: number };
+  | { readonly isAcquired: false; readonly waitMs: number; readonly untilMs: number };
 
-export async function takePermit(db: Queryable, name: string, perMinute: number): Promise<Permit> {
+export async function acquirePermit(db: Queryable, name: string, perMinute: number): Promise<Permit> {
   const used = await db.query(takeStatement, [name, perMinute]);
-  if (used.length > 0) return { isGiven: true };
+  if (used.length > 0) return { isAcquired: true };
   const [row] = await db.query<{ waitMs: number; untilMs: number }>(waitStatement, [name]);
-  return { isGiven: false, waitMs: Math.max(row?.waitMs ?? 0, 0), untilMs: row?.untilMs ?? 0 };
+  return { isAcquired: false, waitMs: Math.max(row?.waitMs ?? 0, 0), untilMs: row?.untilMs ?? 0 };
 }
 
 const takeStatement = statement(
-  "take websub permit",
+  "acquire websub permit",
   `
 insert into posthorn.websub_rate_limits as p (name, window_ends_at, used)
 values ($1::text, posthorn.now() + interval '1 minute', 1)
@@ -32,7 +32,7 @@ returning p.used
 );
 
 const waitStatement = statement(
-  "wait for websub permit",
+  "websub permit wait",
   `
 select
   posthorn.epoch_ms(p.window_ends_at) - posthorn.epoch_ms(posthorn.now()) as "waitMs",

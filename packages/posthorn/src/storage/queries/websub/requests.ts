@@ -49,7 +49,7 @@ export interface WaitingLimits {
  * Returns false and stores nothing if the maximum number is pending. Requests for existing subscriptions are always
  * stored, so that a flood of new ones prevents no renewal. Replaces a request of the same mode and pair.
  */
-export async function keepRequest(
+export async function storeRequest(
   db: Queryable,
   request: NewRequest,
   limits: WaitingLimits,
@@ -73,7 +73,7 @@ export async function keepRequest(
 
 // A new id, so that a worker that processes the previous request cannot change this one. Attempts continue to count.
 const keepStatement = statement(
-  "keep websub request",
+  "store websub request",
   `
 insert into posthorn.websub_requests as r (
   mode, topic, callback, pair, host, lease_seconds, key_id, ciphertext, verify_token, share
@@ -123,7 +123,7 @@ returning r.id
 );
 
 /** Stores denials for subscriptions that end without a request. They still exist as deleted endpoints. */
-export async function keepDenials(
+export async function storeDenials(
   tx: Queryable,
   endpointIds: readonly Uuid[],
   reason: string,
@@ -132,7 +132,7 @@ export async function keepDenials(
 }
 
 const denyStatement = statement(
-  "keep websub denials",
+  "store websub denials",
   `
 insert into posthorn.websub_requests (mode, topic, callback, pair, host, reason, share)
 select 'denied', ep.websub_topic, ep.url, ep.websub_pair, ep.websub_host, $2::text, 'ended'
@@ -204,7 +204,7 @@ const endStatement = statement(
   "delete from posthorn.websub_requests where id = $1::bigint returning id",
 );
 
-export async function putOffRequest(
+export async function postponeRequest(
   db: Queryable,
   { id, attempts }: Pick<ClaimedRequest, "id" | "attempts">,
   { delayMs, isCounted }: { readonly delayMs: number; readonly isCounted: boolean },
@@ -213,7 +213,7 @@ export async function putOffRequest(
 }
 
 const putOffStatement = statement(
-  "put websub request off",
+  "postpone websub request",
   `
 update posthorn.websub_requests
 set next_at = posthorn.now() + $3::double precision * interval '1 millisecond',
@@ -227,7 +227,7 @@ where id = $1::bigint
  * Postpones all due requests of a share, or of one host in it, when its rate is used up. All get the same time, so that
  * round-robin decides then.
  */
-export async function putOffShare(
+export async function postponeShare(
   db: Queryable,
   {
     share,
@@ -240,7 +240,7 @@ export async function putOffShare(
 
 // Skips locked rows, which another process is postponing; waiting could deadlock.
 const putOffShareStatement = statement(
-  "put share of websub requests off",
+  "postpone share of websub requests",
   `
 update posthorn.websub_requests
 set next_at = to_timestamp($3::double precision / 1000)

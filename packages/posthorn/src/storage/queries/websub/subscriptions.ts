@@ -187,11 +187,11 @@ where ep.websub_host is not null
 );
 
 /** Locks the counts, so that subscriptions are created one at a time. */
-export async function holdCounts(tx: Queryable): Promise<void> {
+export async function lockCounts(tx: Queryable): Promise<void> {
   await tx.query(holdStatement);
 }
 
 const holdStatement = statement(
-  "hold websub counts",
+  "lock websub counts",
   "select pg_advisory_xact_lock(hashtext('posthorn websub counts'))",
 );

@@ -139,7 +139,7 @@ where t.hash = $1::text
 `,
 );
 
-export async function putOffTopic(
+export async function postponeTopic(
   db: Queryable,
   { hash, attempts }: Pick<DueTopic, "hash" | "attempts">,
   { delayMs, isCounted }: { readonly delayMs: number; readonly isCounted: boolean },
@@ -148,7 +148,7 @@ export async function putOffTopic(
 }
 
 const putOffStatement = statement(
-  "put websub topic off",
+  "postpone websub topic",
   `
 update posthorn.websub_topics t
 set due_at = posthorn.now() + $2::double precision * interval '1 millisecond',
@@ -174,12 +174,12 @@ returning t.revision
 );
 
 /** Records the distributed content, so that a fetch of the same content is ignored. */
-export async function noteContent(db: Queryable, hash: string, digest: Buffer): Promise<void> {
+export async function recordContent(db: Queryable, hash: string, digest: Buffer): Promise<void> {
   await db.query(noteStatement, [hash, digest]);
 }
 
 const noteStatement = statement(
-  "note content of websub topic",
+  "record content of websub topic",
   `
 update posthorn.websub_topics
 set digest = $2::bytea,

@@ -4,7 +4,7 @@ import type { Uuid } from "../../../model.ts";
 import { uuidArray } from "../../binary-array.ts";
 import type { Database, Queryable } from "../../database.ts";
 import { statement } from "../../sql.ts";
-import { firstLookAt } from "../lanes/ready-at.ts";
+import { nextReadyAt } from "../lanes/ready-at.ts";
 
 export interface SuspectWorker {
   readonly id: number;
@@ -62,9 +62,9 @@ export async function reap(
   return await db.transaction(async (tx) => {
     const [dead] = await tx.query(lockDeadStatement, [suspect.id, suspect.leaseExpiresMs]);
     if (dead === undefined) return null;
-    const burial = await returnAll(tx, suspect.id);
+    const reaped = await releaseAll(tx, suspect.id);
     await tx.query(removeStatement, [suspect.id]);
-    return burial;
+    return reaped;
   });
 }
 
@@ -75,18 +75,18 @@ export async function missingWorkers(db: Queryable): Promise<number[]> {
 }
 
 export async function reapMissing(db: Database, workerId: number): Promise<Reaped> {
-  return await db.transaction((tx) => returnAll(tx, workerId));
+  return await db.transaction((tx) => releaseAll(tx, workerId));
 }
 
 // separate statements see everything the dead worker committed before its row was locked
-async function returnAll(tx: Queryable, workerId: number): Promise<Reaped> {
-  const [queue] = await tx.query<{ count: number; endpoints: Uuid[] | null }>(returnDeliveriesStatement, [
+async function releaseAll(tx: Queryable, workerId: number): Promise<Reaped> {
+  const [queue] = await tx.query<{ count: number; endpoints: Uuid[] | null }>(releaseDeliveriesStatement, [
     workerId,
   ]);
   const endpoints = uuidArray(queue?.endpoints ?? []);
   // a delivery that is being inserted into such a lane must be visible when the lane becomes ready
   await tx.query(lockLanesStatement, [workerId, endpoints]);
-  const [lanes] = await tx.query<{ count: number }>(returnLanesStatement, [workerId, endpoints]);
+  const [lanes] = await tx.query<{ count: number }>(releaseLanesStatement, [workerId, endpoints]);
   return { workerId, deliveries: queue?.count ?? 0, lanes: lanes?.count ?? 0 };
 }
 
@@ -103,8 +103,8 @@ for update skip locked
 
 // The unknown attempt keeps its trigger; the next one is a retry. An attempt that is already recorded must not prevent
 // the release of the others.
-const returnDeliveriesStatement = statement(
-  "return deliveries of the dead",
+const releaseDeliveriesStatement = statement(
+  "release deliveries of dead worker",
   `
 with held as (
   select q.id, q.trigger
@@ -112,7 +112,7 @@ with held as (
   where q.claimed_by = $1::integer
   for update
 ),
-returned as (
+released as (
   update posthorn.queue q
   set claimed_by = null,
     attempts = q.attempts + 1,
@@ -125,17 +125,17 @@ returned as (
 recorded as (
   insert into posthorn.attempts (delivery_id, number, error, trigger, worker)
   select id, attempts, 'unknown', trigger, $1::integer
-  from returned
+  from released
   on conflict do nothing
 )
 select count(*)::integer as count, json_agg(distinct endpoint_id) as endpoints
-from returned
+from released
 `,
 );
 
 // Its lanes, and lanes it had released while the reply with their rows was on its way.
 const lockLanesStatement = statement(
-  "lock lanes of the dead",
+  "lock lanes of dead worker",
   `
 select l.endpoint_id
 from posthorn.lanes l
@@ -146,19 +146,19 @@ for no key update
 `,
 );
 
-const returnLanesStatement = statement(
-  "return lanes of the dead",
+const releaseLanesStatement = statement(
+  "release lanes of dead worker",
   `
-with returned as (
+with released as (
   update posthorn.lanes l
   set owner = null,
-    ready_at = ${firstLookAt("l")}
+    ready_at = ${nextReadyAt("l")}
   where l.owner = $1::integer
     or (l.owner is null and l.endpoint_id = any ($2::uuid[]))
   returning l.endpoint_id
 )
 select count(*)::integer as count
-from returned
+from released
 `,
 );
 

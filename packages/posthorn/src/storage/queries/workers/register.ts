@@ -60,13 +60,13 @@ export async function acquireLivenessLock(
   workerId: number,
   schema: string,
 ): Promise<boolean> {
-  const [row] = await connection.query<{ taken: boolean }>(lifeLockStatement, [schema, workerId]);
-  return row?.taken ?? false;
+  const [row] = await connection.query<{ acquired: boolean }>(livenessLockStatement, [schema, workerId]);
+  return row?.acquired ?? false;
 }
 
-const lifeLockStatement = statement(
-  "take life lock",
-  "select pg_try_advisory_lock(hashtext('posthorn worker ' || $1::text), $2::integer) as taken",
+const livenessLockStatement = statement(
+  "acquire liveness lock",
+  "select pg_try_advisory_lock(hashtext('posthorn worker ' || $1::text), $2::integer) as acquired",
 );
 
 /**
@@ -74,7 +74,7 @@ const lifeLockStatement = statement(
  * one alive.
  */
 export async function releaseLivenessLocks(connection: Queryable): Promise<void> {
-  await connection.query(dropLifeLocksStatement);
+  await connection.query(releaseLocksStatement);
 }
 
-const dropLifeLocksStatement = statement("drop life locks", "select pg_advisory_unlock_all()::text");
+const releaseLocksStatement = statement("release liveness locks", "select pg_advisory_unlock_all()::text");

@@ -99,7 +99,7 @@ function tooManyEvents(count: number): HttpError {
 
 function readOne(body: Buffer, parsed: unknown, members: RawMembers, problems: FieldError[]): EventsInput {
   const { user, tenant } = (parsed ?? {}) as { user?: unknown; tenant?: unknown };
-  return isGiven(user) && !isGiven(tenant)
+  return isAcquired(user) && !isAcquired(tenant)
     ? { kind: "user", input: readEvent("user", body, parsed, members, "", problems) }
     : { kind: "one", input: readEvent("tenant", body, parsed, members, "", problems) };
 }
@@ -134,7 +134,7 @@ function readEvent<Owner extends keyof InputFor>(
     return NOTHING;
   }
   const event = parsed as Readonly<Record<string, unknown>>;
-  if (isGiven(event.specversion)) {
+  if (isAcquired(event.specversion)) {
     const mode = pointer === "" ? "" : "-batch";
     const message = `This is a CloudEvent. Send it with Content-Type: application/cloudevents${mode}+json.`;
     problems.push({ pointer: `${pointer}/specversion`, message });
@@ -146,7 +146,7 @@ function readEvent<Owner extends keyof InputFor>(
     if (problems.length >= PROBLEM_LIMIT) break;
     problems.push({ pointer: `${pointer}${pointerTo([name])}`, message: unknownField(name, FIELDS) });
   }
-  if (owner === "tenant" && isGiven(event.user)) {
+  if (owner === "tenant" && isAcquired(event.user)) {
     const message =
       pointer === ""
         ? "Give tenant or user, not both."
@@ -173,7 +173,7 @@ function readEvent<Owner extends keyof InputFor>(
 }
 
 /** Null means the same as left out. */
-function isGiven(value: unknown): boolean {
+function isAcquired(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
